@@ -1,0 +1,69 @@
+"""Clocks: one core, interleaved runs, medians; and the memory of this process."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Keep this process, and what it starts, on the last of its cores."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(allowed)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
+def seconds(run: Callable[[], object], calls: int = 1) -> float:
+    """Seconds a call takes, over this many calls."""
+    start = time.perf_counter()
+    for _ in range(calls):
+        run()
+    return (time.perf_counter() - start) / calls
+
+
+def interleaved(
+    runs: Mapping[str, Callable[[], object]], rounds: int, calls: int = 1
+) -> dict[str, float]:
+    """Median seconds a call for each run, all taken in turn so that drift is shared."""
+    for run in runs.values():
+        run()
+    samples: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, run in runs.items():
+            samples[name].append(seconds(run, calls))
+    return {name: statistics.median(times) for name, times in samples.items()}
+
+
+def _status(field: str) -> int:
+    """A field of this process's status, in bytes."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        name, _, rest = line.partition(":")
+        if name == field:
+            return int(rest.split()[0]) * 1024
+    raise LookupError(f"/proc/self/status has no {field}")
+
+
+def resident() -> int:
+    """Bytes of memory this process holds now."""
+    return _status("VmRSS")
+
+
+def resident_peak() -> int:
+    """The most bytes of memory this process has held at once."""
+    return _status("VmHWM")
+
+
+def reset_resident_peak() -> None:
+    """Let `resident_peak` start again from what is held now."""
+    Path("/proc/self/clear_refs").write_text("5")

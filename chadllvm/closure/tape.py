@@ -1,0 +1,98 @@
+"""Store or recompute: what is kept of a loop body or branch for a function that leaves it.
+
+    fs = build n { i ->                        as, bs = build n { i ->
+      a = exp(…)                                 a = exp(…)
+      x = index(p, i)                            x = index(p, i)
+      y = mul(x, a)                      →       y = mul(x, a)
+      f = fun (d) { … a … x … y … }              yield a }
+      yield f }                                 and where f is called, for index j:
+                                               a' = index(as, j); x' = index(p, j)
+                                               y' = mul(x', a')
+
+What a function captures from inside the body is stored for every iteration: that is the
+tape, and it is nothing else. Values that cheap operations give from what is at hand anyway
+(the index, variables from outside, what is stored for other reasons) are computed again
+instead. Every operation runs at most twice, since recomputation happens where the function
+is called, once, and contains no loop, no call and nothing that can fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chadllvm.ir.op import Prim
+from chadllvm.ir.term import Apply, Binding, Expr, Var, operands
+from chadllvm.ops.index import Dim, Index, Unbox
+
+# The work, in additions, up to which a value is computed again rather than stored: about
+# what writing eight bytes to memory and reading them back costs.
+_BUDGET = 8
+
+
+def store_or_recompute(
+    captures: Sequence[Var], bindings: Sequence[Binding], states: Sequence[Var]
+) -> tuple[list[Var], list[Binding]]:
+    """The captures to store, and the bindings that compute the others again.
+
+    `bindings` are those of the body in order; `states` are parameters of the body that
+    are not at hand later (its index is).
+    """
+    return _Plan(bindings, states).choose(captures)
+
+
+class _Plan:
+    def __init__(self, bindings: Sequence[Binding], states: Sequence[Var]) -> None:
+        self.defined = {v: b for b in bindings for v in b.vars}
+        self.order = {v: k for k, v in enumerate(self.defined)}
+        self.states = set(states)
+
+    def choose(self, captures: Sequence[Var]) -> tuple[list[Var], list[Binding]]:
+        stored = {v for v in captures if not self._is_cheap(v)}
+        again: set[Var] = set()
+        for var in sorted(captures, key=lambda v: self.order.get(v, -1)):
+            if var in stored:
+                continue
+            needed = self._needed(var, stored, again)
+            if needed is None:
+                stored.add(var)
+            else:
+                again |= needed
+        chosen = {self.defined[v]: None for v in sorted(again, key=self.order.__getitem__)}
+        return [v for v in captures if v in stored], list(chosen)
+
+    def _is_local(self, var: Var) -> bool:
+        return var in self.defined or var in self.states
+
+    def _is_cheap(self, var: Var) -> bool:
+        return var in self.defined and _weight(self.defined[var].expr) <= _BUDGET
+
+    def _needed(
+        self, var: Var, stored: set[Var], again: set[Var]
+    ) -> set[Var] | None:
+        """The variables to compute again for `var`; None if it is better stored."""
+        found: set[Var] = set()
+        work, pending = 0, [var]
+        while pending:
+            v = pending.pop()
+            if v in stored or v in found or v in again or not self._is_local(v):
+                continue
+            if not self._is_cheap(v):
+                return None
+            work += _weight(self.defined[v].expr)
+            if work > _BUDGET:
+                return None
+            found.add(v)
+            args = operands(self.defined[v].expr)
+            pending += [o for o in args if isinstance(o, Var)]
+        return found
+
+
+def _weight(expr: Expr) -> int:
+    """The cost of computing an expression again; beyond any budget if it must not be."""
+    match expr:
+        case Apply(Prim(weight=weight, can_fail=False), _):
+            return weight
+        case Apply(Index() | Dim() | Unbox()):
+            return 1
+        case _:
+            return _BUDGET + 1

@@ -1,0 +1,81 @@
+"""Where things are in the user's source, and how we say what is wrong there.
+
+Every binding of the core carries a `Span`; every message to the user is built from one,
+never from a line number by hand. `CompileError` is the user's mistake, `InternalError`
+is ours and names the pass that broke the program.
+"""
+
+from __future__ import annotations
+
+import linecache
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A range of the user's source: 1-based lines, 0-based character columns."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    function: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column + 1}"
+
+
+NO_SPAN = Span("<generated>", 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One mistake: a title, the place with its label, and one sentence that helps."""
+
+    title: str
+    span: Span
+    label: str = ""
+    help: str = ""
+    notes: tuple[str, ...] = ()
+
+    def render(self) -> str:
+        """The message as the user reads it: place, source line, caret, help."""
+        lines = [f"{self.title}", f"  --> {self.span}"]
+        if self.span.function:
+            lines[1] += f", in {self.span.function}"
+        lines += _excerpt(self.span, self.label)
+        lines += [f"  = note: {note}" for note in self.notes]
+        if self.help:
+            lines.append(f"  = help: {self.help}")
+        return "\n".join(lines)
+
+
+def _excerpt(span: Span, label: str) -> list[str]:
+    """The source line under a margin, with carets below the span's columns."""
+    text = linecache.getline(span.file, span.line).rstrip("\n")
+    if not text:
+        return [f"  | {label}"] if label else []
+    number = str(span.line)
+    margin = " " * len(number)
+    start = span.column
+    end = span.end_column if span.end_line == span.line else len(text)
+    pad = "".join("\t" if ch == "\t" else " " for ch in text[:start])
+    carets = "^" * max(1, end - start)
+    return [
+        f"{margin} |",
+        f"{number} | {text}",
+        f"{margin} | {pad}{carets} {label}".rstrip(),
+    ]
+
+
+class CompileError(Exception):
+    """A program that cannot be compiled; `diagnostic` says where, why and what to do."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.render())
+        self.diagnostic = diagnostic
+
+
+class InternalError(Exception):
+    """A defect of chadllvm itself: a pass produced a program that does not check."""

@@ -1,0 +1,165 @@
+"""Arithmetic on operands as Python means it: promotion, comparison, powers, truth.
+
+Booleans are integers in arithmetic, integers become floats where they meet floats.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from chadllvm.ir.build import Builder
+from chadllvm.ir.term import Lit, Operand, Proj, Tuple
+from chadllvm.ir.types import BOOL, F64, I64, Product, Scalar, Type
+
+# Python's operator: the primitive on floats, and the one on integers.
+ARITHMETIC: dict[type[ast.operator], tuple[str, str | None]] = {
+    ast.Add: ("add", "iadd"),
+    ast.Sub: ("sub", "isub"),
+    ast.Mult: ("mul", "imul"),
+    ast.Div: ("div", None),
+    ast.FloorDiv: ("floordiv", "ifloordiv"),
+    ast.Mod: ("mod", "imod"),
+}
+
+# Python's comparison: the primitive, and whether its operands are swapped.
+_COMPARISONS: dict[type[ast.cmpop], tuple[str, bool]] = {
+    ast.Lt: ("lt", False),
+    ast.LtE: ("le", False),
+    ast.Gt: ("lt", True),
+    ast.GtE: ("le", True),
+    ast.Eq: ("eq", False),
+    ast.NotEq: ("ne", False),
+}
+
+
+def is_number(ty: Type) -> bool:
+    return isinstance(ty, Scalar)
+
+
+def join(first: Type, second: Type) -> Type | None:
+    """The type that values of both types become where paths meet, if there is one."""
+    if first == second:
+        return first
+    if {first, second} == {I64, F64}:
+        return F64
+    if isinstance(first, Product) and isinstance(second, Product):
+        return _join_products(first, second)
+    return None
+
+
+def _join_products(first: Product, second: Product) -> Type | None:
+    if len(first.fields) != len(second.fields):
+        return None
+    joined = [join(a, b) for a, b in zip(first.fields, second.fields, strict=True)]
+    fields = tuple(ty for ty in joined if ty is not None)
+    return Product(fields, first.names) if len(fields) == len(joined) else None
+
+
+def convert(b: Builder, value: Operand, ty: Type) -> Operand:
+    """The value as one of a type that it can be joined or promoted to."""
+    if value.type == ty:
+        return value
+    if ty == F64:
+        return to_float(b, value)
+    if ty == I64:
+        return to_int(b, value)
+    assert isinstance(ty, Product)
+    parts = [
+        convert(b, b.one(Proj(value, k)), field) for k, field in enumerate(ty.fields)
+    ]
+    return b.one(Tuple(tuple(parts), ty.names))
+
+
+def to_int(b: Builder, value: Operand) -> Operand:
+    """A boolean as 0 or 1; an integer as it is."""
+    if isinstance(value, Lit):
+        return Lit(int(value.value))
+    return b.prim("bool_to_int", value) if value.type == BOOL else value
+
+
+def to_float(b: Builder, value: Operand) -> Operand:
+    """A number as a float."""
+    if value.type == F64:
+        return value
+    if isinstance(value, Lit):
+        return Lit(float(value.value))
+    return b.prim("to_float", to_int(b, value))
+
+
+def promoted(b: Builder, *values: Operand) -> list[Operand]:
+    """The numbers as floats if one of them is a float, else as integers."""
+    if any(v.type == F64 for v in values):
+        return [to_float(b, v) for v in values]
+    return [to_int(b, v) for v in values]
+
+
+def arithmetic(b: Builder, op: ast.operator, x: Operand, y: Operand) -> Operand:
+    """`x op y` for the operators in `ARITHMETIC`."""
+    on_floats, on_ints = ARITHMETIC[type(op)]
+    x, y = promoted(b, x, y)
+    if on_ints is None or x.type == F64:
+        return b.prim(on_floats, to_float(b, x), to_float(b, y))
+    return b.prim(on_ints, x, y)
+
+
+def power(b: Builder, x: Operand, y: Operand) -> Operand:
+    """`x ** y`: exact for integers; a negative constant exponent makes it a float.
+
+    An integer to the power of an integer variable fails if the exponent is negative.
+    """
+    if y.type == F64:
+        return b.prim("pow", to_float(b, x), y)
+    y = to_int(b, y)
+    if x.type == F64 or (isinstance(y, Lit) and y.value < 0):
+        return b.prim("powi", to_float(b, x), y)
+    return b.prim("ipow", to_int(b, x), y)
+
+
+def compare(b: Builder, op: ast.cmpop, x: Operand, y: Operand) -> Operand:
+    """`x op y` for an ordering or (in)equality."""
+    name, swapped = _COMPARISONS[type(op)]
+    x, y = promoted(b, x, y)
+    if swapped:
+        x, y = y, x
+    return b.prim(("f" if x.type == F64 else "i") + name, x, y)
+
+
+def is_comparison(op: ast.cmpop) -> bool:
+    return type(op) in _COMPARISONS
+
+
+def negative(b: Builder, x: Operand) -> Operand:
+    """`-x`; of a literal, the literal."""
+    if isinstance(x, Lit):
+        return Lit(-x.value)
+    return b.prim("neg", x) if x.type == F64 else b.prim("ineg", to_int(b, x))
+
+
+def absolute(b: Builder, x: Operand) -> Operand:
+    """`abs(x)`"""
+    return b.prim("abs", x) if x.type == F64 else b.prim("iabs", to_int(b, x))
+
+
+def truth(b: Builder, x: Operand) -> Operand:
+    """`bool(x)` of a number."""
+    if isinstance(x, Lit):
+        return Lit(bool(x.value))
+    if x.type == BOOL:
+        return x
+    return b.prim("fne", x, Lit(0.0)) if x.type == F64 else b.prim("ine", x, Lit(0))
+
+
+def smaller(b: Builder, x: Operand, y: Operand) -> Operand:
+    """Python's `min(x, y)`: y if y < x, else x."""
+    x, y = promoted(b, x, y)
+    if x.type == I64:
+        return b.prim("imin", x, y)
+    return b.prim("select", b.prim("flt", y, x), y, x)
+
+
+def larger(b: Builder, x: Operand, y: Operand) -> Operand:
+    """Python's `max(x, y)`: y if y > x, else x."""
+    x, y = promoted(b, x, y)
+    if x.type == I64:
+        return b.prim("imax", x, y)
+    return b.prim("select", b.prim("flt", x, y), y, x)

@@ -1,0 +1,85 @@
+"""Comprehensions become `build`, reductions of generators become `fold`.
+
+    [e(x) for x in a]       →   build(dim[0](a)) { k -> x = index(a, k); yield e(x) }
+    sum(e(i) for i in range(n))   →   fold[add](n) { i -> yield e(i) }
+"""
+
+from __future__ import annotations
+
+import ast
+
+from chadllvm.frontend import errors
+from chadllvm.frontend.arithmetic import is_number, to_int
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.iteration import Items, items
+from chadllvm.frontend.targets import bind_target
+from chadllvm.ir.term import Lambda, Operand, Var
+from chadllvm.ir.types import I64
+from chadllvm.ops.build import Build
+from chadllvm.ops.fold import Fold
+
+
+def list_comprehension(cx: Context, node: ast.ListComp) -> Operand:
+    """An array of the values of the element, in order."""
+    source = _source(cx, node)
+    index = Var(index_name(node.generators[0].target), I64)
+    with cx.nested() as b:
+        bind_item(cx, node.generators[0].target, source, index)
+        body = b.block([cx.value(node.elt)])
+    return cx.at(node).apply(Build(), [source.length], [Lambda((index,), body)])[0]
+
+
+def reduce_generator(
+    cx: Context, node: ast.GeneratorExp | ast.ListComp, call: ast.Call, kind: str
+) -> Operand:
+    """`sum`, `min` or `max` of a generator, without making the array."""
+    source = _source(cx, node)
+    index = Var(index_name(node.generators[0].target), I64)
+    with cx.nested() as b:
+        bind_item(cx, node.generators[0].target, source, index)
+        value = cx.value(node.elt)
+        if not is_number(value.type):
+            raise errors.not_summable(cx.span(node.elt), _NAMES[kind], value.type)
+        body = b.block([_at_least_int(cx, node.elt, value)])
+    return cx.at(call).apply(Fold(kind), [source.length], [Lambda((index,), body)])[0]
+
+
+def reduce_items(cx: Context, node: ast.expr, call: ast.Call, kind: str) -> Operand:
+    """`sum`, `min` or `max` of an array, or of another thing to run over."""
+    source = items(cx, node)
+    index = Var("i", I64)
+    with cx.nested() as b:
+        value = source.element(cx.at(node), index)
+        if not is_number(value.type):
+            raise errors.not_summable(cx.span(node), _NAMES[kind], value.type)
+        body = b.block([_at_least_int(cx, node, value)])
+    return cx.at(call).apply(Fold(kind), [source.length], [Lambda((index,), body)])[0]
+
+
+_NAMES = {"add": "sum", "min": "min", "max": "max"}
+
+
+def _at_least_int(cx: Context, node: ast.expr, value: Operand) -> Operand:
+    return to_int(cx.at(node), value)
+
+
+def _source(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> Items:
+    """What the only `for` clause runs over."""
+    generator = node.generators[0]
+    if len(node.generators) > 1:
+        raise errors.two_for_clauses(cx.span(node.generators[1].target))
+    if generator.ifs:
+        raise errors.comprehension_condition(cx.span(generator.ifs[0]))
+    return items(cx, generator.iter)
+
+
+def bind_item(cx: Context, target: ast.expr, source: Items, index: Var) -> None:
+    """Make the target stand for the element at the index, inside the body."""
+    since = len(cx.builder.bindings)
+    value = source.element(cx.at(target), index)
+    bind_target(cx, target, value, since)
+
+
+def index_name(target: ast.expr) -> str:
+    """A name for the index of a loop over this target."""
+    return target.id if isinstance(target, ast.Name) else "i"

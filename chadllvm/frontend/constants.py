@@ -1,0 +1,100 @@
+"""Values captured from outside the function: numbers become literals, arrays `Const`.
+
+An array is copied when the function is compiled; what happens to the original later is not
+seen. The constants stand at the start of the function, each once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from chadllvm.diagnostic import CompileError, Span
+from chadllvm.frontend import errors
+from chadllvm.frontend.context import Context
+from chadllvm.ir.term import Const, Lit, Operand, Tuple
+
+_LARGEST = 2**63
+
+
+def constant(cx: Context, value: Any, name: str, span: Span) -> Operand:
+    """The operand for a captured value that the user calls `name`."""
+    known = cx.constants.get(id(value))
+    if known is not None:
+        return known[1]
+    operand = _constant(cx, value, name, span)
+    cx.constants[id(value)] = (value, operand)
+    return operand
+
+
+def _constant(cx: Context, value: Any, name: str, span: Span) -> Operand:
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, np.generic):
+        value = _plain(value, name, span)
+    if isinstance(value, bool | int | float):
+        return number(value, span)
+    if isinstance(value, tuple):
+        parts = tuple(constant(cx, part, name, span) for part in value)
+        return _emit(cx, Tuple(parts), name, span)
+    if isinstance(value, np.ndarray):
+        return _emit(cx, Const(_array(value, name, span)), name, span)
+    raise unusable(value, name, span)
+
+
+def _emit(cx: Context, expr: Const | Tuple, name: str, span: Span) -> Operand:
+    cx.prelude.span = span
+    return cx.prelude.one(expr, name)
+
+
+def number(value: float | int | bool, span: Span) -> Lit:
+    """The literal for a number of exactly one of Python's three types."""
+    if isinstance(value, bool):
+        return Lit(bool(value))
+    if isinstance(value, int):
+        if not -_LARGEST <= value < _LARGEST:
+            raise errors.large_integer(span)
+        return Lit(int(value))
+    return Lit(float(value))
+
+
+def _plain(value: Any, name: str, span: Span) -> float | int | bool:
+    """A NumPy scalar as a Python number."""
+    if isinstance(value, np.bool_ | np.integer | np.float64):
+        plain: float | int | bool = value.item()
+        return plain
+    raise errors.unsupported_dtype(span, name, value.dtype)
+
+
+def _array(value: np.ndarray, name: str, span: Span) -> np.ndarray:
+    """A read-only copy in C order, with a dtype of ours."""
+    dtype: type[np.generic]
+    if value.dtype == np.float64:
+        dtype = np.float64
+    elif value.dtype == np.bool_:
+        dtype = np.bool_
+    elif np.can_cast(value.dtype, np.int64, "safe"):
+        dtype = np.int64
+    else:
+        raise errors.unsupported_dtype(span, name, value.dtype)
+    copy = np.array(value, dtype=dtype, order="C", copy=True)
+    copy.flags.writeable = False
+    return copy
+
+
+def unusable(value: Any, name: str, span: Span) -> CompileError:
+    """The error for a captured value that is not one of ours."""
+    if isinstance(value, Callable):  # type: ignore[arg-type]
+        return errors.function_as_value(span, name)
+    kind = "a module" if isinstance(value, ModuleType) else f"{_article(value)}"
+    return errors.not_a_value(span, name, kind)
+
+
+def _article(value: Any) -> str:
+    name = type(value).__name__
+    if value is None:
+        return "`None`"
+    return f"an `{name}`" if name[0] in "aeiouAEIOU" else f"a `{name}`"

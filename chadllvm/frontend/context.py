@@ -1,0 +1,111 @@
+"""The state of the translation of one function: where we are, and what is in scope."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, Protocol
+
+from chadllvm.diagnostic import Span
+from chadllvm.frontend.liveness import Liveness
+from chadllvm.frontend.scope import NotStatic, Scope, Surroundings
+from chadllvm.frontend.signature import Parameter
+from chadllvm.frontend.source import Function, Located, Source
+from chadllvm.frontend.surface import Loop
+from chadllvm.ir.build import Builder
+from chadllvm.ir.term import Operand, Var
+from chadllvm.ir.types import Type
+
+
+class Callees(Protocol):
+    """The other functions of the program, as a call needs them."""
+
+    def parameters(self, function: Function) -> tuple[Parameter, ...]:
+        """The parameters of a jitted function."""
+
+    def instance(self, function: Function, types: Sequence[Type], span: Span) -> str:
+        """The name of the function specialised to arguments of these types."""
+
+
+@dataclass
+class Context:
+    """One function being translated.
+
+    `builder` and `scope` are those of the block we are in; `prelude` collects constants
+    at the start of the function; `evaluate` translates an expression (the modules that
+    handle parts of the language call each other through it); `promoted` remembers which
+    variables of a loop became floats, so that a loop inside a loop learns it once.
+    """
+
+    source: Source
+    callees: Callees
+    surroundings: Surroundings
+    liveness: Liveness
+    builder: Builder
+    prelude: Builder
+    evaluate: Callable[[Context, ast.expr], Operand]
+    scope: Scope = field(default_factory=Scope)
+    constants: dict[int, tuple[Any, Operand]] = field(default_factory=dict)
+    promoted: dict[Loop, dict[str, Type]] = field(default_factory=dict)
+
+    def span(self, node: Located) -> Span:
+        return self.source.span(node)
+
+    def at(self, node: Located) -> Builder:
+        """The builder of this block, for bindings that come from `node`."""
+        self.builder.span = self.source.span(node)
+        return self.builder
+
+    def value(self, node: ast.expr) -> Operand:
+        """The operand that holds the value of an expression."""
+        return self.evaluate(self, node)
+
+    @contextmanager
+    def nested(self) -> Iterator[Builder]:
+        """Translate into a block of its own, with a scope of its own."""
+        outer = self.builder, self.scope
+        self.builder, self.scope = self.builder.child(), Scope(self.scope)
+        try:
+            yield self.builder
+        finally:
+            self.builder, self.scope = outer
+
+    def is_local(self, name: str) -> bool:
+        return name in self.liveness.locals or self.scope.lookup(name) is not None
+
+    def static(self, node: ast.expr) -> Any:
+        """The object outside the function that a name stands for, or `NotStatic`."""
+        return self.surroundings.resolve(node, self.is_local)
+
+    def is_static(self, node: ast.expr, value: object) -> bool:
+        """Whether an expression is a name of exactly this object."""
+        try:
+            return self.static(node) is value
+        except NotStatic:
+            return False
+
+    def is_module(self, node: ast.expr) -> bool:
+        """Whether an expression is the name of a module."""
+        try:
+            return isinstance(self.static(node), ModuleType)
+        except NotStatic:
+            return False
+
+    def named(self, value: Operand, name: str, since: int) -> Operand:
+        """Give the variable just bound the user's name.
+
+        `since` is the number of bindings before the value was computed: a variable that
+        is older has a name already.
+        """
+        bindings = self.builder.bindings
+        if len(bindings) <= since or not isinstance(value, Var) or value.name != "t":
+            return value
+        last = bindings[-1]
+        if last.vars != (value,):
+            return value
+        renamed = Var(name, value.type)
+        bindings[-1] = type(last)((renamed,), last.expr, last.span)
+        return renamed

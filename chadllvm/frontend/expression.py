@@ -1,0 +1,227 @@
+"""Expressions: Python's syntax trees → bindings of the core in the current block."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from chadllvm.frontend import errors
+from chadllvm.frontend.arithmetic import (
+    ARITHMETIC,
+    arithmetic,
+    compare,
+    convert,
+    is_comparison,
+    is_number,
+    join,
+    negative,
+    power,
+    truth,
+)
+from chadllvm.frontend.calls import call
+from chadllvm.frontend.comprehension import list_comprehension
+from chadllvm.frontend.constants import constant, number
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.scope import NotStatic, Unusable
+from chadllvm.frontend.subscript import attribute, subscript
+from chadllvm.ir.build import Builder
+from chadllvm.ir.term import If, Lit, Operand, Tuple
+from chadllvm.ir.types import Array, Type
+
+_OPERATOR_HELP: dict[type[ast.AST], tuple[str, str]] = {
+    ast.MatMult: ("@", "write the sums, as in `sum(x[i] * y[i] for i in range(n))`"),
+    ast.BitAnd: ("&", "use `and` for booleans"),
+    ast.BitOr: ("|", "use `or` for booleans"),
+    ast.BitXor: ("^", "use `**` for powers and `!=` for booleans"),
+    ast.LShift: ("<<", "multiply with a power of two"),
+    ast.RShift: (">>", "divide with `//` by a power of two"),
+    ast.Invert: ("~", "use `not` for booleans"),
+    ast.Is: ("is", "compare numbers with `==`"),
+    ast.IsNot: ("is not", "compare numbers with `!=`"),
+    ast.In: ("in", "compare with each element"),
+    ast.NotIn: ("not in", "compare with each element"),
+}
+
+
+def expression(cx: Context, node: ast.expr) -> Operand:
+    """Translate an expression; the operand holds its value."""
+    match node:
+        case ast.Constant():
+            return _literal(cx, node)
+        case ast.Name():
+            return _name(cx, node)
+        case ast.BinOp():
+            return _binary(cx, node)
+        case ast.UnaryOp():
+            return _unary(cx, node)
+        case ast.BoolOp(op, values):
+            return _and_or(cx, node, isinstance(op, ast.And), values)
+        case ast.Compare():
+            return _comparison(cx, node)
+        case ast.IfExp():
+            return _conditional(cx, node)
+        case ast.Tuple(elements):
+            return _tuple(cx, node, elements)
+        case ast.Subscript():
+            return subscript(cx, node)
+        case ast.Attribute():
+            return attribute(cx, node)
+        case ast.Call():
+            return call(cx, node)
+        case ast.ListComp():
+            return list_comprehension(cx, node)
+        case ast.GeneratorExp():
+            raise errors.bare_generator(cx.span(node))
+        case ast.Starred():
+            raise errors.starred(cx.span(node))
+        case _:
+            raise errors.unsupported(cx.span(node), node)
+
+
+def _literal(cx: Context, node: ast.Constant) -> Operand:
+    span = cx.span(node)
+    match node.value:
+        case bool() | int() | float():
+            return number(node.value, span)
+        case complex():
+            raise errors.unsupported_constant(span, "a complex number")
+        case str() | bytes():
+            raise errors.unsupported_constant(span, "a string")
+        case _:
+            raise errors.unsupported_constant(span, f"`{node.value}`")
+
+
+def _name(cx: Context, node: ast.Name) -> Operand:
+    value = cx.scope.lookup(node.id)
+    if isinstance(value, Unusable):
+        raise value.error(cx.span(node))
+    if value is not None:
+        return value
+    if cx.is_local(node.id):
+        raise errors.used_before_assignment(cx.span(node), node.id)
+    try:
+        outside = cx.static(node)
+    except NotStatic:
+        raise errors.unknown_name(cx.span(node), node.id) from None
+    return constant(cx, outside, node.id, cx.span(node))
+
+
+def _binary(cx: Context, node: ast.BinOp) -> Operand:
+    """A chain such as `a + b + … + z` nests to the left as deep as it is long."""
+    chain = [node]
+    while isinstance(chain[-1].left, ast.BinOp):
+        chain.append(chain[-1].left)
+    value = cx.value(chain[-1].left)
+    for link in reversed(chain):
+        value = _operation(cx, link, value, cx.value(link.right))
+    return value
+
+
+def _operation(cx: Context, node: ast.BinOp, x: Operand, y: Operand) -> Operand:
+    if type(node.op) in _OPERATOR_HELP:
+        symbol, help = _OPERATOR_HELP[type(node.op)]
+        raise errors.unsupported_operator(cx.span(node), symbol, help)
+    _check_numbers(cx, node, (x, y))
+    if type(node.op) in ARITHMETIC:
+        return arithmetic(cx.at(node), node.op, x, y)
+    return power(cx.at(node), x, y)
+
+
+def _check_numbers(cx: Context, node: ast.expr, operands: Sequence[Operand]) -> None:
+    for operand in operands:
+        if isinstance(operand.type, Array):
+            raise errors.elementwise(cx.span(node), "the operator", operand.type)
+        if not is_number(operand.type):
+            raise errors.not_a_number(cx.span(node), "the operator", operand.type)
+
+
+def _unary(cx: Context, node: ast.UnaryOp) -> Operand:
+    if isinstance(node.op, ast.Not):
+        value = condition(cx, node.operand)
+        if isinstance(value, Lit):
+            return Lit(not value.value)
+        return cx.at(node).prim("not", value)
+    value = cx.value(node.operand)
+    if isinstance(node.op, ast.Invert):
+        symbol, help = _OPERATOR_HELP[ast.Invert]
+        raise errors.unsupported_operator(cx.span(node), symbol, help)
+    _check_numbers(cx, node, (value,))
+    if isinstance(node.op, ast.USub):
+        return negative(cx.at(node), value)
+    return convert(cx.at(node), value, value.type)
+
+
+def condition(cx: Context, node: ast.expr) -> Operand:
+    """The truth of an expression."""
+    value = cx.value(node)
+    if not is_number(value.type):
+        raise errors.not_a_condition(cx.span(node), value.type)
+    return truth(cx.at(node), value)
+
+
+def _comparison(cx: Context, node: ast.Compare) -> Operand:
+    """`a < b < c` is `a < b and b < c` with b computed once."""
+    return _compare_from(cx, node, cx.value(node.left), 0)
+
+
+def _compare_from(cx: Context, node: ast.Compare, left: Operand, at: int) -> Operand:
+    op = node.ops[at]
+    if not is_comparison(op):
+        symbol, help = _OPERATOR_HELP[type(op)]
+        raise errors.unsupported_operator(cx.span(node), symbol, help)
+    right = cx.value(node.comparators[at])
+    _check_numbers(cx, node, (left, right))
+    holds = compare(cx.at(node), op, left, right)
+    if at == len(node.ops) - 1:
+        return holds
+    with cx.nested() as b:
+        then = b.block([_compare_from(cx, node, right, at + 1)])
+    orelse = cx.builder.child().block([Lit(False)])
+    return cx.at(node).one(If(holds, then, orelse))
+
+
+def _and_or(
+    cx: Context, node: ast.BoolOp, is_and: bool, values: Sequence[ast.expr]
+) -> Operand:
+    """`a and b` is `b if a else a`; the last of two numbers is what it gives."""
+    first = cx.value(values[0])
+    if len(values) == 1:
+        return first
+    if not is_number(first.type):
+        raise errors.not_a_condition(cx.span(values[0]), first.type)
+    test = truth(cx.at(values[0]), first)
+    with cx.nested() as b:
+        rest = _and_or(cx, node, is_and, values[1:])
+    short = cx.builder.child()
+    sides = [(b, rest), (short, first)] if is_and else [(short, first), (b, rest)]
+    return choose(cx, node, test, sides[0], sides[1])
+
+
+def _conditional(cx: Context, node: ast.IfExp) -> Operand:
+    test = condition(cx, node.test)
+    with cx.nested() as then:
+        first = cx.value(node.body)
+    with cx.nested() as orelse:
+        second = cx.value(node.orelse)
+    return choose(cx, node, test, (then, first), (orelse, second))
+
+
+def choose(
+    cx: Context,
+    node: ast.expr,
+    test: Operand,
+    then: tuple[Builder, Operand],
+    orelse: tuple[Builder, Operand],
+) -> Operand:
+    """The value of one of two blocks, of the type that both join to."""
+    types: list[Type] = [then[1].type, orelse[1].type]
+    joined = join(*types)
+    if joined is None:
+        raise errors.different_branches(cx.span(node), *types)
+    blocks = [b.block([convert(b, value, joined)]) for b, value in (then, orelse)]
+    return cx.at(node).one(If(test, *blocks))
+
+
+def _tuple(cx: Context, node: ast.expr, elements: Sequence[ast.expr]) -> Operand:
+    values = tuple(cx.value(element) for element in elements)
+    return cx.at(node).one(Tuple(values))

@@ -1,0 +1,151 @@
+"""What loops and comprehensions run over: a length, and the element at each position.
+
+    range(a, b, s)   →   -((a - b) // s) elements, the k-th is a + k * s
+    zip(x, y)        →   min(len(x), len(y)) elements, the k-th is (x[k], y[k])
+
+A length may be negative; the operations of the core take that for zero.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from chadllvm.frontend import errors
+from chadllvm.frontend.arithmetic import negative, to_int
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.scope import NotStatic
+from chadllvm.frontend.subscript import dimension
+from chadllvm.ir.build import Builder
+from chadllvm.ir.term import Lit, Operand, Tuple
+from chadllvm.ir.types import BOOL, I64, Array
+from chadllvm.ops.index import Index
+
+
+@dataclass(frozen=True)
+class Items:
+    """`element(b, k)` emits what gives the element at position k, which is in range."""
+
+    length: Operand
+    element: Callable[[Builder, Operand], Operand]
+
+
+def items(cx: Context, node: ast.expr) -> Items:
+    """What an expression runs over; its parts are computed here, once."""
+    kind = _iterator(cx, node)
+    if kind is None:
+        return _array_items(cx, node)
+    assert isinstance(node, ast.Call)
+    start = _start_keyword(cx, node, kind)
+    for argument in node.args:
+        if isinstance(argument, ast.Starred):
+            raise errors.starred(cx.span(argument))
+    count = len(node.args) + (start is not None)
+    low, high = _ITERATORS[kind]
+    if not low <= count <= high:
+        expected = f"{low} arguments" if low == high else f"{low} to {high} arguments"
+        raise errors.wrong_argument_count(cx.span(node), kind, expected)
+    match kind:
+        case "range":
+            return _range(cx, node, [_integer(cx, a) for a in node.args])
+        case "enumerate":
+            return _enumerate(cx, node, [*node.args, *([start] if start else [])])
+        case "zip":
+            return _zip(cx, node, [items(cx, a) for a in node.args])
+        case _:
+            return _reversed(cx, node, items(cx, node.args[0]))
+
+
+# The built-in iterators, and how many arguments they take.
+_ITERATORS = {"range": (1, 3), "enumerate": (1, 2), "zip": (1, 255), "reversed": (1, 1)}
+
+
+def _iterator(cx: Context, node: ast.expr) -> str | None:
+    """The name of the built-in iterator that is called, if one is."""
+    if not isinstance(node, ast.Call):
+        return None
+    try:
+        function = cx.static(node.func)
+    except NotStatic:
+        return None
+    for name in _ITERATORS:
+        if function is getattr(builtins, name):
+            return name
+    return None
+
+
+def _start_keyword(cx: Context, node: ast.Call, kind: str) -> ast.expr | None:
+    """The argument `start` of `enumerate`; there are no other keywords."""
+    start = None
+    for keyword in node.keywords:
+        if kind != "enumerate" or keyword.arg != "start" or start is not None:
+            name = keyword.arg or "**"
+            raise errors.unexpected_keyword(cx.span(keyword), kind, name)
+        start = keyword.value
+    return start
+
+
+def _integer(cx: Context, node: ast.expr) -> Operand:
+    value = cx.value(node)
+    if value.type not in (I64, BOOL):
+        raise errors.not_an_index(cx.span(node), value.type)
+    return to_int(cx.at(node), value)
+
+
+def _array_items(cx: Context, node: ast.expr) -> Items:
+    array = cx.value(node)
+    if not isinstance(array.type, Array):
+        raise errors.not_iterable(cx.span(node), array.type)
+
+    def element(b: Builder, k: Operand) -> Operand:
+        return b.apply(Index(), [array, k])[0]
+
+    return Items(dimension(cx.at(node), array, 0), element)
+
+
+def _range(cx: Context, node: ast.Call, bounds: Sequence[Operand]) -> Items:
+    start, stop, step = Lit(0), bounds[0], Lit(1)
+    if len(bounds) == 1:
+        return Items(stop, lambda b, k: k)
+    start, stop, step = (*bounds, Lit(1))[:3]
+    b = cx.at(node)
+    if isinstance(step, Lit) and step.value == 0:
+        raise errors.zero_step(cx.span(node.args[2]))
+    if step == Lit(1):
+        return Items(b.prim("isub", stop, start), lambda b, k: b.prim("iadd", start, k))
+    down = b.prim("ifloordiv", b.prim("isub", start, stop), step)
+    return Items(
+        negative(b, down),
+        lambda b, k: b.prim("iadd", start, b.prim("imul", k, step)),
+    )
+
+
+def _enumerate(cx: Context, node: ast.Call, args: Sequence[ast.expr]) -> Items:
+    inner = items(cx, args[0])
+    start = _integer(cx, args[1]) if len(args) == 2 else Lit(0)
+
+    def element(b: Builder, k: Operand) -> Operand:
+        count = k if start == Lit(0) else b.prim("iadd", start, k)
+        return b.one(Tuple((count, inner.element(b, k))))
+
+    return Items(inner.length, element)
+
+
+def _zip(cx: Context, node: ast.Call, parts: Sequence[Items]) -> Items:
+    length = parts[0].length
+    for part in parts[1:]:
+        length = cx.at(node).prim("imin", length, part.length)
+
+    def element(b: Builder, k: Operand) -> Operand:
+        return b.one(Tuple(tuple(part.element(b, k) for part in parts)))
+
+    return Items(length, element)
+
+
+def _reversed(cx: Context, node: ast.Call, inner: Items) -> Items:
+    last = cx.at(node).prim("isub", inner.length, Lit(1))
+    return Items(
+        inner.length, lambda b, k: inner.element(b, b.prim("isub", last, k))
+    )

@@ -1,0 +1,201 @@
+"""Python's statements → the surface form: what is not in the language stops here.
+
+    if done:              if done:
+        return a              return a
+    x = f(a)        →     else:
+    return x                  x = f(a)
+                              return x
+
+The statements after an `if` that returns on some paths move to the one path that goes on;
+if several paths go on, they would have to be repeated, and we refuse. Code after a
+`return` cannot run and is not read.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from chadllvm.diagnostic import CompileError
+from chadllvm.frontend import errors
+from chadllvm.frontend.signature import local_annotation
+from chadllvm.frontend.source import Source
+from chadllvm.frontend.surface import (
+    Assign,
+    Branch,
+    Loop,
+    Return,
+    Statement,
+    returns,
+)
+
+
+def read_body(source: Source) -> tuple[Statement, ...]:
+    """The statements of a function, which return a value on every path."""
+    definition = source.definition
+    reader = _Reader(source)
+    statements = reader.block(definition.body)
+    if returns(statements):
+        return statements
+    if not any(isinstance(node, ast.Return) for node in ast.walk(definition)):
+        raise errors.returns_nothing(source.span(definition))
+    raise errors.missing_return(source.span(definition), "function")
+
+
+class _Reader:
+    """Reads blocks; `exits` are the paths of each `if` with a `return` that go on."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.exits: dict[ast.If, int] = {}
+        _count_exits(source.definition.body, self.exits)
+
+    def block(self, nodes: Sequence[ast.stmt]) -> tuple[Statement, ...]:
+        """The statements of a block, up to where it returns."""
+        statements: list[Statement] = []
+        for position, node in enumerate(nodes):
+            if isinstance(node, ast.If) and node in self.exits:
+                rest = nodes[position + 1 :]
+                return (*statements, self._returning_branch(node, rest))
+            statements += self._statement(node)
+            if isinstance(node, ast.Return):
+                break
+        return tuple(statements)
+
+    def _returning_branch(self, node: ast.If, rest: Sequence[ast.stmt]) -> Branch:
+        exits = self.exits[node]
+        if exits and not rest:
+            raise errors.missing_return(self.source.span(node), "`if`")
+        if exits > 1:
+            raise errors.return_in_the_middle(self.source.span(node))
+        then, orelse = (
+            self.block([*nodes, *rest] if _goes_on(nodes, self.exits) else nodes)
+            for nodes in (node.body, node.orelse)
+        )
+        return Branch(node.test, then, orelse, node)
+
+    def _statement(self, node: ast.stmt) -> tuple[Statement, ...]:
+        match node:
+            case ast.Assign(targets, value):
+                return self._assignments(targets, value, node)
+            case ast.AugAssign(target, op, value):
+                return self._augmented(target, op, value, node)
+            case ast.AnnAssign():
+                return self._annotated(node)
+            case ast.If(test, body, orelse):
+                return (Branch(test, self.block(body), self.block(orelse), node),)
+            case ast.For():
+                return (self._loop(node),)
+            case ast.Return(value):
+                if value is None:
+                    raise errors.returns_nothing(self.source.span(node))
+                return (Return(value, node),)
+            case ast.Pass() | ast.Expr(ast.Constant()):
+                return ()
+            case _:
+                raise self._unsupported(node)
+
+    def _assignments(
+        self, targets: Sequence[ast.expr], value: ast.expr, node: ast.stmt
+    ) -> tuple[Statement, ...]:
+        """`a = b = value`: the value is computed once, then named again."""
+        for target in targets:
+            self._check_target(target)
+        first, *others = targets
+        if others and not isinstance(first, ast.Name):
+            first, others = next(
+                ((t, [o for o in targets if o is not t]) for t in targets if _named(t)),
+                (first, others),
+            )
+        if others and not isinstance(first, ast.Name):
+            raise errors.chained_unpacking(self.source.span(node))
+        again = [Assign(target, _load(first), node) for target in others]
+        return (Assign(first, value, node), *again)
+
+    def _augmented(
+        self, target: ast.expr, op: ast.operator, value: ast.expr, node: ast.stmt
+    ) -> tuple[Statement, ...]:
+        self._check_target(target)
+        operation = ast.copy_location(ast.BinOp(_load(target), op, value), node)
+        return (Assign(target, operation, node),)
+
+    def _annotated(self, node: ast.AnnAssign) -> tuple[Statement, ...]:
+        self._check_target(node.target)
+        if node.value is None:
+            return ()
+        annotation = local_annotation(self.source, node.annotation)
+        return (Assign(node.target, node.value, node, annotation),)
+
+    def _loop(self, node: ast.For) -> Loop:
+        self._check_target(node.target)
+        if node.orelse:
+            raise errors.loop_else(self.source.span(node.orelse[0]))
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Return):
+                raise errors.return_in_loop(self.source.span(inner))
+        return Loop(node.target, node.iter, self.block(node.body), node)
+
+    def _check_target(self, target: ast.expr) -> None:
+        span = self.source.span(target)
+        match target:
+            case ast.Name():
+                return
+            case ast.Tuple(elements) | ast.List(elements):
+                for element in elements:
+                    self._check_target(element)
+            case ast.Starred():
+                raise errors.starred(span)
+            case ast.Attribute():
+                raise errors.attribute_update(span)
+            case _:
+                raise errors.element_update(span)
+
+    def _unsupported(self, node: ast.stmt) -> CompileError:
+        span = self.source.span(node)
+        match node:
+            case ast.Expr(ast.Call(ast.Name("print"))):
+                return errors.printing(span)
+            case ast.Expr(value) if type(value) in errors.UNSUPPORTED:
+                return errors.unsupported(self.source.span(value), value)
+            case _:
+                return errors.unsupported(span, node)
+
+
+def _named(target: ast.expr) -> bool:
+    return isinstance(target, ast.Name)
+
+
+def _load(target: ast.expr) -> ast.expr:
+    """The expression that reads what this name holds."""
+    if not isinstance(target, ast.Name):
+        return target
+    return ast.copy_location(ast.Name(target.id, ast.Load()), target)
+
+
+def _count_exits(
+    nodes: Sequence[ast.stmt], exits: dict[ast.If, int]
+) -> tuple[bool, int]:
+    """Whether a block contains a `return`, and how many of its paths go on after it.
+
+    Enters into `exits` every `if` with a `return` inside; loops are looked at when read.
+    """
+    found, count = False, 1
+    for node in nodes:
+        if isinstance(node, ast.Return):
+            return True, 0
+        if isinstance(node, ast.If):
+            then_found, then = _count_exits(node.body, exits)
+            orelse_found, orelse = _count_exits(node.orelse, exits)
+            if then_found or orelse_found:
+                exits[node] = then + orelse
+                found, count = True, count * (then + orelse)
+    return found, count
+
+
+def _goes_on(nodes: Sequence[ast.stmt], exits: dict[ast.If, int]) -> bool:
+    """Whether a path through a block reaches its end."""
+    return not any(
+        isinstance(node, ast.Return)
+        or (isinstance(node, ast.If) and exits.get(node) == 0)
+        for node in nodes
+    )

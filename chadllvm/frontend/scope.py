@@ -1,0 +1,96 @@
+"""What the names of a function stand for while it is translated.
+
+A local variable stands for an operand of the core, or for the reason why it cannot be used
+here. Every other name is looked up as Python does: closure, globals, built-ins.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from chadllvm.diagnostic import CompileError, InternalError, Span
+from chadllvm.frontend.signature import closure_values
+from chadllvm.frontend.source import Function
+from chadllvm.ir.term import Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """A variable whose use here is a mistake; `error` says so at the place of the use."""
+
+    error: Callable[[Span], CompileError]
+
+
+def _dead(span: Span) -> CompileError:
+    raise InternalError(f"{span}: liveness missed the use of a variable")
+
+
+# A variable that is not read any more before it is assigned again.
+DEAD = Unusable(_dead)
+
+Value = Operand | Unusable
+
+
+class Scope:
+    """The local variables of a block, on top of those of the blocks around it."""
+
+    def __init__(self, outer: Scope | None = None) -> None:
+        self.outer = outer
+        self.values: dict[str, Value] = {}
+
+    def bind(self, name: str, value: Value) -> None:
+        self.values[name] = value
+
+    def lookup(self, name: str) -> Value | None:
+        """What the name stands for; None if it has not been assigned."""
+        at: Scope | None = self
+        while at is not None:
+            if name in at.values:
+                return at.values[name]
+            at = at.outer
+        return None
+
+
+class NotStatic(Exception):
+    """The expression is not the name of something outside the function."""
+
+
+class Surroundings:
+    """The names that a function sees but does not assign."""
+
+    def __init__(self, function: Function) -> None:
+        self._layers: tuple[dict[str, Any], ...] = (
+            closure_values(function),
+            function.__globals__,
+            vars(builtins),
+        )
+
+    def lookup(self, name: str) -> Any:
+        """The object of this name, or `KeyError`."""
+        for layer in self._layers:
+            if name in layer:
+                return layer[name]
+        raise KeyError(name)
+
+    def resolve(self, node: ast.expr, is_local: Callable[[str], bool]) -> Any:
+        """The object that a dotted name through modules stands for, or `NotStatic`."""
+        attributes = []
+        while isinstance(node, ast.Attribute):
+            attributes.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name) or is_local(node.id):
+            raise NotStatic
+        try:
+            value = self.lookup(node.id)
+            for attribute in reversed(attributes):
+                if not isinstance(value, ModuleType):
+                    raise NotStatic
+                value = getattr(value, attribute)
+        except (KeyError, AttributeError):
+            raise NotStatic from None
+        return value

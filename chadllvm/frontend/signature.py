@@ -1,0 +1,115 @@
+"""The parameters of a user's function: names, annotations, defaults."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from chadllvm.diagnostic import Span
+from chadllvm.frontend import errors
+from chadllvm.frontend.annotations import (
+    Annotation,
+    UnknownAnnotation,
+    read_annotation,
+)
+from chadllvm.frontend.source import Source, read_source
+
+NO_DEFAULT: Any = inspect.Parameter.empty
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter. `annotation` is None if any type is welcome."""
+
+    name: str
+    annotation: Annotation
+    default: Any
+    span: Span
+
+    @property
+    def is_required(self) -> bool:
+        return self.default is NO_DEFAULT
+
+
+def signature(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+    """The parameters of a function.
+
+    Raises:
+        CompileError: for parameters or annotations that are not supported.
+    """
+    return read_signature(read_source(function))
+
+
+def read_signature(source: Source) -> tuple[Parameter, ...]:
+    """The parameters of a function whose source has been read."""
+    arguments = source.definition.args
+    for extra in (arguments.vararg, arguments.kwarg):
+        if extra is not None:
+            raise errors.variadic_parameter(source.span(extra), extra.arg)
+    for extra in arguments.kwonlyargs:
+        raise errors.keyword_only_parameter(source.span(extra), extra.arg)
+    nodes = [*arguments.posonlyargs, *arguments.args]
+    defaults = list(source.function.__defaults__ or ())
+    padded = [NO_DEFAULT] * (len(nodes) - len(defaults)) + defaults
+    return tuple(
+        Parameter(
+            node.arg,
+            _annotation(source, node.arg, node.annotation),
+            default,
+            source.span(node),
+        )
+        for node, default in zip(nodes, padded, strict=True)
+    )
+
+
+def return_annotation(source: Source) -> Annotation:
+    """What the result is annotated with; `-> None` is left to the check of results."""
+    return _annotation(source, "return", source.definition.returns)
+
+
+def _annotation(source: Source, name: str, node: ast.expr | None) -> Annotation:
+    value = source.function.__annotations__.get(name)
+    if node is None or value is None:
+        return None
+    return _checked(source, node, value)
+
+
+def _checked(source: Source, node: ast.expr, value: Any) -> Annotation:
+    """The meaning of an annotation's value, which may be a string still."""
+    try:
+        if isinstance(value, str):
+            value = _evaluate(source.function, value)
+        return read_annotation(value)
+    except UnknownAnnotation as unknown:
+        raise errors.unknown_annotation(source.span(node), str(unknown)) from None
+    except Exception as failure:
+        raise errors.broken_annotation(source.span(node), str(failure)) from failure
+
+
+def _evaluate(function: FunctionType, text: str) -> Any:
+    """The value of a string annotation, in the function's globals and closure."""
+    value: Any = text
+    while isinstance(value, str):
+        value = eval(value, function.__globals__, closure_values(function))
+    return value
+
+
+def closure_values(function: FunctionType) -> dict[str, Any]:
+    """The closed-over variables that have a value."""
+    values = {}
+    names = function.__code__.co_freevars
+    for name, cell in zip(names, function.__closure__ or (), strict=True):
+        try:
+            values[name] = cell.cell_contents
+        except ValueError:  # The variable has no value yet.
+            continue
+    return values
+
+
+def local_annotation(source: Source, node: ast.expr) -> Annotation:
+    """The meaning of a local variable's annotation, which Python does not evaluate."""
+    return _checked(source, node, ast.unparse(node))

@@ -1,0 +1,113 @@
+"""Where a Python function's text is, and how its syntax maps to places in the user's file.
+
+The text comes from `linecache`, so files, notebooks, doctests and `exec` with a
+registered text all work. A nested function is parsed with its indentation as it is, below
+an `if 1:`; so columns need no correction but the one from UTF-8 bytes to characters.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import tokenize
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+from typing import Any
+
+from chadllvm.diagnostic import Span
+from chadllvm.frontend import errors
+
+Function = FunctionType
+Located = ast.expr | ast.stmt | ast.arg | ast.keyword
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A function and its syntax. `lines` are the user's, the first is `first_line`."""
+
+    function: FunctionType
+    definition: ast.FunctionDef
+    file: str
+    first_line: int
+    lines: tuple[str, ...]
+    wrapped: bool
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+    def span(self, node: Located) -> Span:
+        """The place of a node in the user's file."""
+        line, end_line = self._line(node.lineno), self._line(node.end_lineno)
+        column = self._column(line, node.col_offset)
+        end_column = self._column(end_line, node.end_col_offset)
+        if isinstance(node, ast.FunctionDef):
+            end_line, end_column = line, column + len(f"def {node.name}")
+        return Span(self.file, line, column, end_line, end_column, self.name)
+
+    def _line(self, line: int | None) -> int:
+        return (line or 1) + self.first_line - 1 - self.wrapped
+
+    def _column(self, line: int, offset: int | None) -> int:
+        """The character column of a byte offset into a line's UTF-8 text."""
+        text = self.lines[line - self.first_line]
+        if text.isascii():
+            return offset or 0
+        return len(text.encode()[:offset].decode(errors="replace"))
+
+
+def definition_span(function: Callable[..., Any]) -> Span:
+    """The place of a function's definition, when its syntax is not known."""
+    code = getattr(function, "__code__", None)
+    name = getattr(function, "__name__", repr(function))
+    if not isinstance(code, CodeType):
+        return Span("<unknown>", 0, 0, 0, 0, name)
+    return Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0, name)
+
+
+def read_source(function: Callable[..., Any]) -> Source:
+    """The syntax of a function written with `def`; a `CompileError` if there is none."""
+    span = definition_span(function)
+    if not isinstance(function, FunctionType):
+        raise errors.not_a_python_function(span)
+    code = function.__code__
+    if code.co_name == "<lambda>":
+        raise errors.lambda_function(span)
+    lines = _block(code)
+    if lines is None:
+        raise errors.missing_source(span)
+    wrapped = lines[0][:1].isspace()
+    node = _parse(lines, wrapped, span)
+    if isinstance(node, ast.AsyncFunctionDef):
+        raise errors.async_function(span)
+    if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
+        raise errors.changed_source(span)
+    file, first = code.co_filename, code.co_firstlineno
+    return Source(function, node, file, first, lines, wrapped)
+
+
+def _block(code: CodeType) -> tuple[str, ...] | None:
+    """The lines of the definition, decorators included, or None if they are unknown."""
+    linecache.checkcache(code.co_filename)
+    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
+    if not lines:
+        return None
+    try:
+        return tuple(inspect.getblock(lines))
+    except (SyntaxError, tokenize.TokenError):
+        return tuple(lines[:1])
+
+
+def _parse(lines: tuple[str, ...], wrapped: bool, span: Span) -> ast.stmt | None:
+    text = "".join(lines)
+    try:
+        body = ast.parse("if 1:\n" + text if wrapped else text).body
+    except (RecursionError, MemoryError):
+        raise errors.too_deep(span) from None
+    except SyntaxError:
+        return None
+    if wrapped and isinstance(body[0], ast.If):
+        body = body[0].body
+    return body[0] if body else None

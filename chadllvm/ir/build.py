@@ -1,0 +1,75 @@
+"""Builds flat blocks: a `Builder` collects bindings, and types follow from the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from chadllvm.diagnostic import NO_SPAN, Span
+from chadllvm.ir.op import PRIMS, ArrayOp
+from chadllvm.ir.term import (
+    Apply,
+    Binding,
+    Block,
+    Call,
+    Expr,
+    Lambda,
+    Lit,
+    Operand,
+    Var,
+)
+from chadllvm.ir.typing import Signature, _no_functions, result_types
+
+
+class Builder:
+    """The bindings of one block, in order. `span` is given to the bindings emitted."""
+
+    def __init__(
+        self, span: Span = NO_SPAN, signature: Signature = _no_functions
+    ) -> None:
+        self.bindings: list[Binding] = []
+        self.span = span
+        self.signature = signature
+
+    def child(self) -> Builder:
+        """A builder for a nested block."""
+        return Builder(self.span, self.signature)
+
+    def emit(self, expr: Expr, *names: str) -> tuple[Var, ...]:
+        """Bind the results of an expression to new variables with these names."""
+        types = result_types(expr, self.signature)
+        padded = [*names, *["t"] * (len(types) - len(names))]
+        variables = tuple(Var(n, t) for n, t in zip(padded, types, strict=False))
+        self.bindings.append(Binding(variables, expr, self.span))
+        return variables
+
+    def one(self, expr: Expr, name: str = "t") -> Var:
+        """Bind an expression that has exactly one result."""
+        (var,) = self.emit(expr, name)
+        return var
+
+    def prim(self, name: str, *args: Operand, hint: str = "t") -> Var:
+        """Apply the scalar primitive of this name."""
+        return self.one(Apply(PRIMS[name], args), hint)
+
+    def apply(
+        self,
+        op: ArrayOp,
+        args: Sequence[Operand],
+        bodies: Sequence[Lambda] = (),
+        names: Sequence[str] = (),
+    ) -> tuple[Var, ...]:
+        """Apply an array operation."""
+        return self.emit(Apply(op, tuple(args), tuple(bodies)), *names)
+
+    def call(self, function: Var | str, args: Iterable[Operand]) -> tuple[Var, ...]:
+        """Call a function value or a top-level function."""
+        return self.emit(Call(function, tuple(args)))
+
+    def block(self, results: Iterable[Operand]) -> Block:
+        """The block of all that was emitted, with these results."""
+        return Block(tuple(self.bindings), tuple(results))
+
+
+def lit(value: float | int | bool) -> Lit:
+    """A literal operand."""
+    return Lit(value)

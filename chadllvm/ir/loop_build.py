@@ -1,0 +1,141 @@
+"""Builds statements of the loop language: nested frames, and names for registers.
+
+A frame is the statement list of one loop body, branch or function body. The builder knows
+in which frame a register was assigned, so that what does not depend on a loop (a buffer
+whose size is known before it) can be placed in front of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from chadllvm.diagnostic import Span
+from chadllvm.ir import loops
+from chadllvm.ir.loops import INSTRUCTIONS, PTR, Atom, Failure, Reg, Slot, Stmt
+from chadllvm.ir.term import Lit
+from chadllvm.ir.types import BOOL, F64, I64, Scalar
+
+_RESULT = {"f": F64, "i": I64, "b": BOOL}
+
+
+@dataclass(eq=False)
+class Frame:
+    """A statement list in the making; `is_loop`: the body of a loop.
+
+    `owner` is whatever the lowering wants to know about the loop.
+    """
+
+    is_loop: bool
+    owner: object = None
+    stmts: list[Stmt] = field(default_factory=list)
+
+
+class LoopBuilder:
+    """Emits statements into the innermost frame."""
+
+    def __init__(self) -> None:
+        self.frames: list[Frame] = [Frame(is_loop=False)]
+        self.depth: dict[Reg, int] = {}
+
+    def emit(self, stmt: Stmt) -> None:
+        self.frames[-1].stmts.append(stmt)
+
+    def reg(self, name: str, ty: Scalar) -> Reg:
+        """A new register, assigned in the innermost frame."""
+        reg = Reg(name, ty)
+        self.depth[reg] = len(self.frames) - 1
+        return reg
+
+    def let(self, op: str, *args: Atom, name: str = "t") -> Reg:
+        """A machine instruction."""
+        result = INSTRUCTIONS[op][1]
+        ty = args[-1].type if result == "T" else _RESULT[result]
+        reg = self.reg(name, ty)
+        self.emit(loops.Let(reg, op, tuple(args)))
+        return reg
+
+    def get(self, slot: Slot) -> Reg:
+        reg = self.reg(slot.name, slot.type)
+        self.emit(loops.Get(reg, slot))
+        return reg
+
+    def set(self, slot: Slot, value: Atom) -> None:
+        self.emit(loops.Set(slot, value))
+
+    def slot(self, name: str, value: Atom) -> Slot:
+        """A new slot that holds `value`."""
+        slot = Slot(name, value.type)
+        self.set(slot, value)
+        return slot
+
+    def offset(self, ptr: Atom, index: Atom, elem: Scalar) -> Atom:
+        if isinstance(index, Lit) and index.value == 0:
+            return ptr
+        reg = self.reg("p", PTR)
+        self.emit(loops.Offset(reg, ptr, index, elem))
+        return reg
+
+    def load(self, ptr: Atom, index: Atom, ty: Scalar, root: int, name: str) -> Reg:
+        reg = self.reg(name, ty)
+        self.emit(loops.Load(reg, ptr, index, root))
+        return reg
+
+    def check(
+        self, cond: Atom, kind: str, message: str, span: Span, *values: Atom
+    ) -> None:
+        """Leave with this failure unless `cond` holds."""
+        self.emit(loops.Check(cond, Failure(kind, message, span), values))
+
+    def open(self, *, is_loop: bool, owner: object = None) -> None:
+        """Begin a nested body; what is emitted goes there until `close`."""
+        self.frames.append(Frame(is_loop, owner))
+
+    @contextmanager
+    def at(self, level: int) -> Iterator[None]:
+        """Emit into the frame at this level, in front of the loop that is being made."""
+        inner = self.frames[level + 1 :]
+        del self.frames[level + 1 :]
+        try:
+            yield
+        finally:
+            self.frames += inner
+
+    def close(self) -> tuple[Stmt, ...]:
+        """End the innermost body."""
+        return tuple(self.frames.pop().stmts)
+
+    def depth_of(self, atom: Atom) -> int:
+        """The outermost frame in which this atom may be used."""
+        return self.depth[atom] if isinstance(atom, Reg) else 0
+
+    # Integer arithmetic that does not emit what is known.
+
+    def mul(self, a: Atom, b: Atom) -> Atom:
+        if isinstance(a, Lit) and isinstance(b, Lit):
+            return Lit(int(a.value) * int(b.value))
+        for x, y in ((a, b), (b, a)):
+            if isinstance(x, Lit) and x.value == 1:
+                return y
+            if isinstance(x, Lit) and x.value == 0:
+                return Lit(0)
+        return self.let("imul", a, b)
+
+    def add(self, a: Atom, b: Atom) -> Atom:
+        for x, y in ((a, b), (b, a)):
+            if isinstance(x, Lit) and x.value == 0:
+                return y
+        return self.let("iadd", a, b)
+
+    def product(self, factors: Sequence[Atom]) -> Atom:
+        total: Atom = Lit(1)
+        for factor in factors:
+            total = self.mul(total, factor)
+        return total
+
+    def count(self, n: Atom) -> Atom:
+        """The number of iterations of a loop over n: n, or none if n is negative."""
+        if isinstance(n, Lit):
+            return Lit(max(int(n.value), 0))
+        return self.let("imax", n, Lit(0), name="n")

@@ -1,0 +1,300 @@
+"""The imperative loop language: what the core is lowered to, and what becomes LLVM IR.
+
+A function is a tree of statements over registers (assigned once), slots (mutable local
+scalars) and buffers in memory. All memory is explicit: a buffer lives in a *region* and is
+gone when the region is reset or the function returns; region `RESULT` holds buffers that
+are handed to the caller. Pointers of different *roots* never point into the same buffer:
+that is all the code generator needs to know about aliasing.
+
+Arrays are contiguous in C order: a pointer register and one i64 for each dimension.
+Nothing here knows of derivatives, cells or closures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from chadllvm.diagnostic import Span
+from chadllvm.ir.term import Lit
+from chadllvm.ir.types import Scalar
+
+PTR = Scalar("ptr")
+
+# The region of buffers that are handed to the caller.
+RESULT = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reg:
+    """A value computed once: f64, i64, bool or ptr."""
+
+    name: str
+    type: Scalar
+
+
+Atom = Reg | Lit
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slot:
+    """A mutable local scalar (a stack slot, which LLVM turns into registers)."""
+
+    name: str
+    type: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What a failed check raises: an exception kind, a message, and the place.
+
+    `{0}` and `{1}` in the message stand for the two values of the check.
+    """
+
+    kind: str
+    message: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Let:
+    """`reg = op(args)`: a pure machine instruction; `INSTRUCTIONS` lists them."""
+
+    reg: Reg
+    op: str
+    args: tuple[Atom, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Get:
+    """`reg = slot`"""
+
+    reg: Reg
+    slot: Slot
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Set:
+    """`slot = value`; the first one in program order also declares the slot."""
+
+    slot: Slot
+    value: Atom
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Accumulate:
+    """`slot += value`; sums into one slot may be reassociated."""
+
+    slot: Slot
+    value: Atom
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alloc:
+    """`reg = new buffer of count elements` in a region; zero filled if `zero`.
+
+    `count` may be zero; the pointer is then valid and not null.
+    """
+
+    reg: Reg
+    region: int
+    count: Atom
+    elem: Scalar
+    root: int
+    zero: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Data:
+    """`reg = address of a constant array`, which lives as long as the function."""
+
+    reg: Reg
+    value: np.ndarray
+    root: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Offset:
+    """`reg = ptr + index` in elements."""
+
+    reg: Reg
+    ptr: Atom
+    index: Atom
+    elem: Scalar
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Load:
+    """`reg = ptr[index]`"""
+
+    reg: Reg
+    ptr: Atom
+    index: Atom
+    root: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Store:
+    """`ptr[index] = value`"""
+
+    ptr: Atom
+    index: Atom
+    value: Atom
+    root: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AddTo:
+    """`ptr[index] += value`; sums into one place may be reassociated."""
+
+    ptr: Atom
+    index: Atom
+    value: Atom
+    root: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clear:
+    """Fill `count` elements with zeros."""
+
+    ptr: Atom
+    count: Atom
+    elem: Scalar
+    root: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Copy:
+    """Copy `count` elements between buffers that do not overlap."""
+
+    target: Atom
+    source: Atom
+    count: Atom
+    elem: Scalar
+    target_root: int
+    source_root: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class For:
+    """Run the body for index = low, …, high - 1. `poll`: look for interrupts."""
+
+    index: Reg
+    low: Atom
+    high: Atom
+    body: tuple[Stmt, ...]
+    poll: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Branch:
+    """Run one of two bodies."""
+
+    cond: Atom
+    then: tuple[Stmt, ...]
+    orelse: tuple[Stmt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Check:
+    """Leave the function with this failure unless `cond` holds."""
+
+    cond: Atom
+    failure: Failure
+    values: tuple[Atom, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reset:
+    """Give back all buffers of a region."""
+
+    region: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Return:
+    """Leave with these values; an array is its pointer and its dimensions."""
+
+    values: tuple[Atom, ...]
+
+
+Stmt = (
+    Let | Get | Set | Accumulate | Alloc | Data | Offset | Load | Store | AddTo
+    | Clear | Copy | For | Branch | Check | Reset | Return
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScalarParam:
+    """A parameter that is passed by value."""
+
+    reg: Reg
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayParam:
+    """An input array: never written to; all inputs share no root with other buffers."""
+
+    ptr: Reg
+    dims: tuple[Reg, ...]
+    elem: Scalar
+
+
+Param = ScalarParam | ArrayParam
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarResult:
+    type: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayResult:
+    """A result array; its buffer is in region RESULT and used for this result only."""
+
+    elem: Scalar
+    rank: int
+
+
+Result = ScalarResult | ArrayResult
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoopFunction:
+    """A function ready for code generation.
+
+    `regions` counts its regions (0, 1, …; all empty at entry and given back at the end);
+    `roots[r]` is the representative of root r: roots with different ones do not alias.
+    """
+
+    name: str
+    params: tuple[Param, ...]
+    results: tuple[Result, ...]
+    body: tuple[Stmt, ...]
+    regions: int
+    roots: tuple[int, ...]
+
+
+# Every machine instruction with the types of its arguments and result; T: any one type.
+INSTRUCTIONS: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(("add", "sub", "mul", "div", "fmod", "pow"), ("ff", "f")),
+    **dict.fromkeys(("minimum", "maximum"), ("ff", "f")),
+    **dict.fromkeys(("neg", "abs", "floor", "sqrt"), ("f", "f")),
+    **dict.fromkeys(("exp", "log", "sin", "cos", "tanh"), ("f", "f")),
+    **dict.fromkeys(("iadd", "isub", "imul", "imin", "imax"), ("ii", "i")),
+    # Division truncates; the divisor is not zero, the least i64 over -1 wraps around.
+    **dict.fromkeys(("idiv", "irem"), ("ii", "i")),
+    **dict.fromkeys(("ineg", "iabs"), ("i", "i")),
+    **dict.fromkeys(("flt", "fle", "feq", "fne"), ("ff", "b")),
+    **dict.fromkeys(("ilt", "ile", "ieq", "ine", "iult"), ("ii", "b")),
+    **dict.fromkeys(("and", "or"), ("bb", "b")),
+    "not": ("b", "b"),
+    "select": ("bTT", "T"),
+    "to_float": ("i", "f"),
+    "bool_to_int": ("b", "i"),
+    # The float is within the range of i64.
+    "to_int": ("f", "i"),
+    # a ** n for an i64 exponent, as repeated multiplication.
+    "powi": ("fi", "f"),
+}

@@ -1,0 +1,173 @@
+"""The open table of operations: what `Apply` applies.
+
+A scalar primitive is one row, a `Prim`; an array combinator is one `ArrayOp` class with four
+methods in pipeline order (`result_types`, `interpret`, `differentiate`, `lower`). Both live
+in `ops/`; adding one touches one file there and nothing else. The registry serves the
+parser, and the tests that go through every operation.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from chadllvm.diagnostic import NO_SPAN, Span
+from chadllvm.ir.term import Lambda, Operand
+from chadllvm.ir.types import Scalar, Type
+
+if TYPE_CHECKING:
+    from chadllvm.chad.transform import Chad, Rule
+    from chadllvm.ir.build import Builder
+    from chadllvm.ir.interp import Interpreter
+    from chadllvm.ir.term import Apply, Binding
+    from chadllvm.ir.loop_build import LoopBuilder
+    from chadllvm.ir.loops import Atom
+    from chadllvm.lower.lower import Lowering
+
+
+class TypeRuleError(Exception):
+    """An application that breaks the typing rule of its operation; says which."""
+
+
+class ProgramError(Exception):
+    """A run-time failure of the user's program, as the interpreter meets it.
+
+    `kind` is the Python exception to raise (`IndexError`, `ValueError`, …); `span` is the
+    place in the user's source, which the interpreter adds.
+    """
+
+    def __init__(self, kind: type[Exception], message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.span = NO_SPAN
+
+    def at(self, span: Span) -> ProgramError:
+        """The same failure with its place, unless the innermost one is known already."""
+        if self.span is NO_SPAN:
+            self.span = span
+        return self
+
+
+class Op(ABC):
+    """An operation. `can_fail`: whether running it may raise a program error."""
+
+    name: str
+    can_fail: bool = False
+
+    @abstractmethod
+    def result_types(
+        self, args: Sequence[Type], bodies: Sequence[Lambda]
+    ) -> tuple[Type, ...]:
+        """The types of the results, or `TypeRuleError`."""
+
+
+# Given a builder for the backpropagator's body, the arguments, the result and the
+# result's cotangent: the cotangent of each argument (None where it is zero).
+Transpose = Callable[
+    ["Builder", Sequence[Operand], Operand, Operand], Sequence[Operand | None]
+]
+
+
+# Given the lowering context, the atoms of the arguments and the place: the result's atom.
+PrimLowering = Callable[["LoopBuilder", Sequence["Atom"], Span], "Atom"]
+
+
+@dataclass(frozen=True, eq=False)
+class Prim(Op):
+    """A scalar primitive as one row of a table.
+
+    `meaning` computes it on Python numbers (raising `ProgramError` if `can_fail`);
+    `transpose` is its transposed derivative (None: not differentiable, result inactive);
+    `lowering` emits it in the loop language (None: the machine instruction of the same
+    name, see `ir/loops.py`); `weight` is its cost relative to an addition; `selective`:
+    its cotangent may reach only some of its arguments, depending on the data; `domain`
+    gives, per float argument, an interval inside which the derivative is tested.
+    """
+
+    name: str
+    params: tuple[Scalar, ...]
+    result: Scalar
+    meaning: Callable[..., Any]
+    transpose: Transpose | None = None
+    lowering: PrimLowering | None = None
+    weight: int = 1
+    can_fail: bool = False
+    selective: bool = False
+    domain: tuple[tuple[float, float], ...] = field(default=())
+
+    def result_types(
+        self, args: Sequence[Type], bodies: Sequence[Lambda]
+    ) -> tuple[Type, ...]:
+        if tuple(args) != self.params or bodies:
+            expected = ", ".join(map(str, self.params))
+            found = ", ".join(map(str, args))
+            raise TypeRuleError(f"{self.name} takes ({expected}), found ({found})")
+        return (self.result,)
+
+
+class ArrayOp(Op):
+    """An array operation or combinator. Subclasses are frozen dataclasses.
+
+    Attributes of an instance (such as the operator of a fold) are part of the operation;
+    `attributes` and the class method `parse` give its textual form.
+    """
+
+    # How many leading results of the body are carried or combined by the operation
+    # itself; the results after these are collected into an array along the index.
+    # None: the operation has no body that is run along an index.
+    def carried(self, node: Apply) -> int | None:
+        return None
+
+    @property
+    def attributes(self) -> str:
+        """What stands in brackets behind the name in the textual form, e.g. `add`."""
+        return ""
+
+    @classmethod
+    def parse(cls, attributes: str) -> ArrayOp:
+        """The operation whose `attributes` are these."""
+        return cls()
+
+    @abstractmethod
+    def interpret(
+        self, run: Interpreter, args: Sequence[Any], bodies: Sequence[Lambda]
+    ) -> tuple[Any, ...]:
+        """The results; `run.call(body, args)` runs a body, `run.pay(n)` counts cost."""
+
+    @abstractmethod
+    def differentiate(
+        self, chad: Chad, node: Apply, binding: Binding, asked: Sequence[bool]
+    ) -> Rule:
+        """The primal's bindings, and the backpropagator of the results asked for.
+
+        `node` is the binding's expression.
+        """
+
+    @abstractmethod
+    def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
+        """Emit loops and bind the result variables to their representation."""
+
+
+PRIMS: dict[str, Prim] = {}
+ARRAY_OPS: dict[str, type[ArrayOp]] = {}
+
+
+def register(prim: Prim) -> Prim:
+    """Enter a row into the table; a name may be entered once."""
+    if prim.name in PRIMS or prim.name in ARRAY_OPS:
+        raise ValueError(f"operation {prim.name} is registered twice")
+    PRIMS[prim.name] = prim
+    return prim
+
+
+ArrayOpClass = TypeVar("ArrayOpClass", bound=type[ArrayOp])
+
+
+def register_array_op(cls: ArrayOpClass) -> ArrayOpClass:
+    """Class decorator: enter a combinator into the table."""
+    if cls.name in PRIMS or cls.name in ARRAY_OPS:
+        raise ValueError(f"operation {cls.name} is registered twice")
+    ARRAY_OPS[cls.name] = cls
+    return cls

@@ -1,0 +1,434 @@
+"""Reads the textual form of the core back; `ir/pretty.py` shows and explains it.
+
+Line breaks mean nothing; `#` starts a comment. The operations must be registered, so
+`chadllvm.ops` must have been imported. Types of bound variables follow from the typing
+rules, which therefore hold for what was parsed, except those that `ir/check.py` adds.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from chadllvm.ir.op import ARRAY_OPS, PRIMS, Op, TypeRuleError
+from chadllvm.ir.pretty import RESERVED
+from chadllvm.ir.term import (
+    Apply,
+    Binding,
+    Block,
+    Call,
+    Close,
+    Const,
+    Expr,
+    Function,
+    If,
+    Lambda,
+    Lit,
+    One,
+    Open,
+    Operand,
+    Program,
+    Proj,
+    Tuple,
+    Var,
+    View,
+)
+from chadllvm.ir.types import (
+    BOOL,
+    F64,
+    I64,
+    Acc,
+    Array,
+    Box,
+    Fun,
+    Product,
+    Scalar,
+    Type,
+)
+from chadllvm.ir.typing import SCALAR_OF_DTYPE, result_types
+
+T = TypeVar("T")
+
+_TOKEN = re.compile(
+    r"(?P<skip>\s+|\#[^\n]*)"
+    r"|(?P<number>-?(?:inf\b|nan\b|\d+(?:\.\d+)?(?:e[-+]?\d+)?))"
+    r"|(?P<name>[^\W\d]\w*)"
+    r"|(?P<mark>->|[][(){}:,=.@])"
+)
+_SCALARS = {str(ty): ty for ty in (F64, I64, BOOL)}
+
+
+class ParseError(Exception):
+    """A text that is not a program; the message begins with its line."""
+
+
+def parse(text: str) -> Program:
+    """The program that a text describes.
+
+    Raises:
+        ParseError: if it describes none; says where and what was expected.
+    """
+    return _Parser(text).program()
+
+
+def parse_type(text: str) -> Type:
+    """The type that a text describes."""
+    parser = _Parser(text)
+    ty = parser.type()
+    parser.end()
+    return ty
+
+
+class _Parser:
+    """A recursive-descent parser; it recurses on nesting only."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens: list[tuple[str, str, int]] = []
+        self.at = 0
+        self.scope: dict[str, Var] = {}
+        self.bound: list[str] = []
+        self.functions: dict[str, Fun] = {}
+        self._split()
+
+    def _split(self) -> None:
+        position = 0
+        while position < len(self.text):
+            match = _TOKEN.match(self.text, position)
+            if match is None:
+                raise self._error(f"stray {self.text[position]!r}", position)
+            if match.lastgroup != "skip":
+                assert match.lastgroup
+                self.tokens.append((match.lastgroup, match.group(), position))
+            position = match.end()
+        self.tokens.append(("end", "end of text", position))
+
+    def _error(self, message: str, position: int | None = None) -> ParseError:
+        if position is None:
+            position = self.tokens[self.at][2]
+        line = self.text.count("\n", 0, position) + 1
+        return ParseError(f"line {line}: {message}")
+
+    def _expected(self, what: str) -> ParseError:
+        return self._error(f"expected {what}, found {self.token}")
+
+    @property
+    def token(self) -> str:
+        return self.tokens[self.at][1]
+
+    def take(self) -> str:
+        token = self.token
+        self.at += 1
+        return token
+
+    def accept(self, token: str) -> bool:
+        """Step over a token if it is the next one."""
+        found = self.token == token
+        self.at += found
+        return found
+
+    def expect(self, token: str) -> None:
+        if not self.accept(token):
+            raise self._expected(token)
+
+    def end(self) -> None:
+        if self.tokens[self.at][0] != "end":
+            raise self._expected("the end")
+
+    def identifier(self) -> str:
+        if self.tokens[self.at][0] != "name":
+            raise self._expected("a name")
+        return self.take()
+
+    def integer(self) -> int:
+        if not self.token.isdigit():
+            raise self._expected("a number")
+        return int(self.take())
+
+    def listed(self, item: Callable[[], T], close: str) -> tuple[T, ...]:
+        """Items between commas up to a closing mark; a last comma may follow."""
+        items = []
+        while not self.accept(close):
+            items.append(item())
+            if not self.accept(","):
+                self.expect(close)
+                break
+        return tuple(items)
+
+    def type(self) -> Type:
+        """A type; `[:]` behind it makes it an array."""
+        ty = self._plain_type()
+        while self._at_suffix():
+            ty = self._suffix(ty)
+        return ty
+
+    def _at_suffix(self) -> bool:
+        return self.token == "[" and self.tokens[self.at + 1][1] == ":"
+
+    def _suffix(self, elem: Type) -> Array:
+        self.expect("[")
+        return Array(elem, len(self.listed(lambda: self.expect(":"), "]")))
+
+    def _plain_type(self) -> Type:
+        if self.token in _SCALARS:
+            return _SCALARS[self.take()]
+        if self.accept("box"):
+            return Box(self._suffix(self._plain_type()))
+        if self.accept("acc"):
+            return Acc(self.type())
+        if self.accept("{"):
+            pairs = self.listed(self._named_type, "}")
+            return Product(tuple(t for _, t in pairs), tuple(n for n, _ in pairs))
+        if not self.accept("("):
+            raise self._expected("a type")
+        types = self.listed(self.type, ")")
+        if self.token != "->" or self.tokens[self.at + 1][1] != "(":
+            return Product(types)
+        self.at += 2
+        return Fun(types, self.listed(self.type, ")"))
+
+    def _named_type(self) -> tuple[str, Type]:
+        name = self.identifier()
+        self.expect(":")
+        return name, self.type()
+
+    def program(self) -> Program:
+        functions = []
+        while self.tokens[self.at][0] != "end":
+            functions.append(self._function())
+        if not functions:
+            raise self._error("no function")
+        return Program(tuple(functions))
+
+    def _function(self) -> Function:
+        self.expect("def")
+        name = self.identifier()
+        self.expect("(")
+        outer = len(self.bound)
+        params = self.listed(self._param, ")")
+        self.expect("{")
+        function = Function(name, params, self._block("return"))
+        self._leave(outer)
+        self.functions[name] = Fun(tuple(p.type for p in params), function.body.types)
+        return function
+
+    def _param(self) -> Var:
+        name, ty = self._named_type()
+        return self._bind(name, ty)
+
+    def _body_param(self) -> Var:
+        name = self.identifier()
+        return self._bind(name, self.type() if self.accept(":") else I64)
+
+    def _bind(self, name: str, ty: Type) -> Var:
+        if name in self.scope:
+            raise self._error(f"{name} is bound twice")
+        if name in RESERVED:
+            raise self._error(f"{name} is a keyword")
+        self.bound.append(name)
+        var = self.scope[name] = Var(name, ty)
+        return var
+
+    def _leave(self, outer: int) -> None:
+        """Forget all names but the first `outer` ones."""
+        while len(self.bound) > outer:
+            del self.scope[self.bound.pop()]
+
+    def _block(self, end: str) -> Block:
+        """Bindings, results and the closing brace."""
+        outer = len(self.bound)
+        bindings = []
+        while self.token not in (end, "}"):
+            bindings.append(self._binding())
+        results = self._operands_to_brace() if self.accept(end) else ()
+        self.expect("}")
+        self._leave(outer)
+        return Block(tuple(bindings), results)
+
+    def _operands_to_brace(self) -> tuple[Operand, ...]:
+        results: list[Operand] = []
+        while self.token != "}":
+            results.append(self.operand())
+            if not self.accept(","):
+                break
+        return tuple(results)
+
+    def _binding(self) -> Binding:
+        start = self.at
+        names = []
+        if self.tokens[self.at + 1][1] in (",", "="):
+            names = [self.identifier()]
+            while self.accept(","):
+                names.append(self.identifier())
+            self.expect("=")
+        expr = self._expr()
+        types = self._types(expr, start)
+        if len(types) != len(names):
+            self.at = start
+            raise self._error(f"{len(types)} results bound to {len(names)} names")
+        variables = tuple(map(self._bind, names, types))
+        return Binding(variables, expr)
+
+    def _types(self, expr: Expr, start: int) -> tuple[Type, ...]:
+        try:
+            return result_types(expr, self._signature)
+        except TypeRuleError as error:
+            self.at = start
+            raise self._error(str(error)) from None
+
+    def _signature(self, name: str) -> Fun:
+        if name not in self.functions:
+            raise TypeRuleError(f"no function named {name} above")
+        return self.functions[name]
+
+    def operand(self) -> Operand:
+        kind, token, _ = self.tokens[self.at]
+        if kind == "number" or token in ("true", "false"):
+            return self._literal()
+        if kind == "name" and token in self.scope:
+            self.at += 1
+            return self.scope[token]
+        if kind == "name" and token not in RESERVED:
+            raise self._error(f"{token} is not bound here")
+        raise self._expected("an operand")
+
+    def _literal(self) -> Lit:
+        token = self.take()
+        if token in ("true", "false"):
+            return Lit(token == "true")
+        try:
+            return Lit(int(token))
+        except ValueError:
+            return Lit(math.nan if token.endswith("nan") else float(token))
+
+    def _operands(self) -> tuple[Operand, ...]:
+        self.expect("(")
+        return self.listed(self.operand, ")")
+
+    def _path(self) -> tuple[Operand, tuple[Operand, ...]]:
+        cell = self.operand()
+        return cell, self.listed(self.operand, "]") if self.accept("[") else ()
+
+    def _expr(self) -> Expr:
+        keyword = self.token
+        if keyword in _KEYWORDS:
+            self.at += 1
+            return _KEYWORDS[keyword](self)
+        if self.tokens[self.at + 1][1] == ".":
+            arg = self.operand()
+            self.expect(".")
+            return Proj(arg, self.integer())
+        return self._apply()
+
+    def _apply(self) -> Apply:
+        op = self._operation(self.identifier())
+        args = self._operands()
+        bodies = []
+        while self.accept("{"):
+            bodies.append(self._body())
+        return Apply(op, args, tuple(bodies))
+
+    def _operation(self, name: str) -> Op:
+        if name in PRIMS:
+            return PRIMS[name]
+        if name not in ARRAY_OPS:
+            self.at -= 1
+            raise self._error(f"no operation named {name}")
+        return ARRAY_OPS[name].parse(self._attributes())
+
+    def _attributes(self) -> str:
+        """The text between brackets behind an operation's name."""
+        if not self.accept("["):
+            return ""
+        start, depth = self.tokens[self.at][2], 1
+        while depth:
+            token = self.take()
+            depth += (token == "[") - (token == "]")
+            if self.at == len(self.tokens):
+                raise self._error("a bracket is not closed", start)
+        return self.text[start : self.tokens[self.at - 1][2]].strip()
+
+    def _body(self) -> Lambda:
+        outer = len(self.bound)
+        params = self.listed(self._body_param, "->")
+        body = Lambda(params, self._block("yield"))
+        self._leave(outer)
+        return body
+
+    def _if(self) -> If:
+        cond = self.operand()
+        self.expect("{")
+        then = self._block("yield")
+        self.expect("else")
+        self.expect("{")
+        return If(cond, then, self._block("yield"))
+
+    def _lambda(self) -> Lambda:
+        self.expect("(")
+        outer = len(self.bound)
+        params = self.listed(self._param, ")")
+        self.expect("->")
+        self.expect("{")
+        function = Lambda(params, self._block("return"))
+        self._leave(outer)
+        return function
+
+    def _call(self) -> Call:
+        function = self.operand()
+        if isinstance(function, Lit):
+            raise self._error("a literal is not a function")
+        return Call(function, self._operands())
+
+    def _call_named(self) -> Call:
+        return Call(self.identifier(), self._operands())
+
+    def _open(self) -> Open:
+        content = self.type()
+        return Open(content, self._operands() if self.token == "(" else ())
+
+    def _one(self) -> One:
+        cell, path = self._path()
+        return One(cell, path, self.operand())
+
+    def _const(self) -> Const:
+        ty = self.type()
+        if not isinstance(ty, Array) or not isinstance(ty.elem, Scalar):
+            raise self._error("const: not an array of scalars")
+        self.expect("(")
+        shape = self.listed(self.integer, ")")
+        self.expect("[")
+        items = [literal.value for literal in self.listed(self._literal, "]")]
+        dtype = {elem: dtype for dtype, elem in SCALAR_OF_DTYPE.items()}[ty.elem]
+        return Const(np.array(items, dtype).reshape(shape))
+
+    def _tuple(self) -> Tuple:
+        return Tuple(self.listed(self.operand, ")"))
+
+    def _named_tuple(self) -> Tuple:
+        pairs = self.listed(self._named_operand, "}")
+        return Tuple(tuple(a for _, a in pairs), tuple(n for n, _ in pairs))
+
+    def _named_operand(self) -> tuple[str, Operand]:
+        name = self.identifier()
+        self.expect(":")
+        return name, self.operand()
+
+
+# What begins an expression, with the method that reads the rest.
+_KEYWORDS: dict[str, Callable[[_Parser], Expr]] = {
+    "if": _Parser._if,
+    "fun": _Parser._lambda,
+    "call": _Parser._call,
+    "@": _Parser._call_named,
+    "open": _Parser._open,
+    "view": lambda parser: View(*parser._path()),
+    "one": _Parser._one,
+    "close": lambda parser: Close(parser.operand()),
+    "const": _Parser._const,
+    "(": _Parser._tuple,
+    "{": _Parser._named_tuple,
+}

@@ -1,0 +1,141 @@
+"""Types of the core language: structural, immutable, compared by value.
+
+`Array(elem, rank)` is a regular dense array in C order; ragged data is an array of
+`Box`es, each of which refers to one array of its own shape. `Acc(content)` is the type of
+a cell, the environment monad's accumulator; it is second class (`ir/check.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """`f64`, `i64` or `bool`."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+F64 = Scalar("f64")
+I64 = Scalar("i64")
+BOOL = Scalar("bool")
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """An n-ary product; `names` is empty for a plain tuple. `Product(())` is unit."""
+
+    fields: tuple[Type, ...]
+    names: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if self.names:
+            pairs = zip(self.names, self.fields, strict=True)
+            return "{" + ", ".join(f"{n}: {t}" for n, t in pairs) + "}"
+        return "(" + ", ".join(map(str, self.fields)) + ")"
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A regular array of `rank` dimensions; its elements are never arrays themselves."""
+
+    elem: Type
+    rank: int
+
+    def __str__(self) -> str:
+        return f"{self.elem}[{', '.join([':'] * self.rank)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A reference to an array, so that arrays of different shapes can be elements."""
+
+    content: Array
+
+    def __str__(self) -> str:
+        return f"box {self.content}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fun:
+    """A function from several values to several values."""
+
+    params: tuple[Type, ...]
+    results: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"({', '.join(map(str, self.params))}) -> "
+            f"({', '.join(map(str, self.results))})"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Acc:
+    """A cell that accumulates a value of type `content`."""
+
+    content: Type
+
+    def __str__(self) -> str:
+        return f"acc {self.content}"
+
+
+Type = Scalar | Product | Array | Box | Fun | Acc
+
+UNIT = Product(())
+
+
+def has_fun(ty: Type) -> bool:
+    """Whether a value of this type holds a function."""
+    match ty:
+        case Fun():
+            return True
+        case Product(fields):
+            return any(has_fun(field) for field in fields)
+        case Array(elem, _):
+            return has_fun(elem)
+        case Box(content) | Acc(content):
+            return has_fun(content)
+        case Scalar():
+            return False
+        case _:
+            assert_never(ty)
+
+
+def has_float(ty: Type) -> bool:
+    """Whether a value of this type holds real numbers, so that it has a cotangent."""
+    match ty:
+        case Scalar():
+            return ty == F64
+        case Product(fields):
+            return any(has_float(field) for field in fields)
+        case Array(elem, _):
+            return has_float(elem)
+        case Box(content):
+            return has_float(content)
+        case Fun() | Acc():
+            return False
+        case _:
+            assert_never(ty)
+
+
+def stacked(ty: Type, rank: int = 1) -> Type:
+    """The type of a regular array of `rank` dimensions whose elements have type `ty`.
+
+    Arrays of arrays are arrays of higher rank: stacked(f64[:], 1) = f64[:, :].
+    """
+    match ty:
+        case Array(elem, inner):
+            return Array(elem, rank + inner)
+        case _:
+            return Array(ty, rank)
+
+
+def element(ty: Array, indices: int) -> Type:
+    """The type of `a[i1, …, ik]`: an element, or a row if k is less than the rank."""
+    return ty.elem if indices == ty.rank else Array(ty.elem, ty.rank - indices)

@@ -1,0 +1,135 @@
+"""The typing rule of every node: the types of an expression's results.
+
+A rule that fails raises `TypeRuleError` with the rule's name; the checker adds the place.
+Scoping and the discipline of cells are the checker's business (`ir/check.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import assert_never
+
+import numpy as np
+
+from chadllvm.ir.op import TypeRuleError
+from chadllvm.ir.term import (
+    Apply,
+    Call,
+    Close,
+    Const,
+    Expr,
+    If,
+    Lambda,
+    One,
+    Open,
+    Operand,
+    Proj,
+    Tuple,
+    View,
+)
+from chadllvm.ir.types import (
+    BOOL,
+    F64,
+    I64,
+    Acc,
+    Array,
+    Fun,
+    Product,
+    Scalar,
+    Type,
+    element,
+)
+
+SCALAR_OF_DTYPE = {
+    np.dtype(np.float64): F64,
+    np.dtype(np.int64): I64,
+    np.dtype(np.bool_): BOOL,
+}
+
+Signature = Callable[[str], Fun]
+
+
+def _no_functions(name: str) -> Fun:
+    raise TypeRuleError(f"call: no function named {name}")
+
+
+def result_types(
+    expr: Expr, signature: Signature = _no_functions
+) -> tuple[Type, ...]:
+    """The types of the results; `signature` gives the type of a top-level function."""
+    match expr:
+        case Apply(op, args, bodies):
+            return op.result_types([a.type for a in args], bodies)
+        case Const(value):
+            return (Array(SCALAR_OF_DTYPE[value.dtype], value.ndim),)
+        case Tuple(args, names):
+            return (Product(tuple(a.type for a in args), names),)
+        case Proj(arg, index):
+            return (_component(arg.type, index),)
+        case If(cond, then, orelse):
+            return _if_types(cond, then.types, orelse.types)
+        case Lambda():
+            return (expr.type,)
+        case Call(function, args):
+            ty = signature(function) if isinstance(function, str) else function.type
+            return _call_types(ty, args)
+        case Open(content, dims):
+            return _open_types(content, dims)
+        case View(cell, indices):
+            return (Acc(_inside(cell, indices)),)
+        case One(cell, indices, value):
+            if _inside(cell, indices) != value.type:
+                raise TypeRuleError(f"one: a {value.type} added to a {cell.type}")
+            return ()
+        case Close(cell):
+            return (_inside(cell, ()),)
+        case _:
+            assert_never(expr)
+
+
+def _component(ty: Type, index: int) -> Type:
+    if not isinstance(ty, Product) or not 0 <= index < len(ty.fields):
+        raise TypeRuleError(f"projection: {ty} has no component {index}")
+    return ty.fields[index]
+
+
+def _if_types(
+    cond: Operand, then: tuple[Type, ...], orelse: tuple[Type, ...]
+) -> tuple[Type, ...]:
+    if cond.type != BOOL:
+        raise TypeRuleError(f"if: the condition has type {cond.type}, not bool")
+    if then != orelse:
+        raise TypeRuleError(f"if: the branches have types {then} and {orelse}")
+    return then
+
+
+def _call_types(ty: Type, args: tuple[Operand, ...]) -> tuple[Type, ...]:
+    if not isinstance(ty, Fun):
+        raise TypeRuleError(f"call: a {ty} is not a function")
+    if ty.params != tuple(a.type for a in args):
+        found = ", ".join(str(a.type) for a in args)
+        raise TypeRuleError(f"call: a function {ty} applied to ({found})")
+    return ty.results
+
+
+def _open_types(content: Type, dims: tuple[Operand, ...]) -> tuple[Type, ...]:
+    rank = content.rank if isinstance(content, Array) else 0
+    if not isinstance(content, Array | Scalar) or len(dims) != rank:
+        raise TypeRuleError(f"open: a cell of {content} with {len(dims)} dimensions")
+    if any(d.type != I64 for d in dims):
+        raise TypeRuleError("open: a dimension that is not i64")
+    return (Acc(content),)
+
+
+def _inside(cell: Operand, indices: tuple[Operand, ...]) -> Type:
+    """The content of a cell at a path."""
+    if not isinstance(cell.type, Acc):
+        raise TypeRuleError(f"a {cell.type} is not a cell")
+    content = cell.type.content
+    if not indices:
+        return content
+    if any(i.type != I64 for i in indices):
+        raise TypeRuleError("path: an index that is not i64")
+    if not isinstance(content, Array) or len(indices) > content.rank:
+        raise TypeRuleError(f"path: {len(indices)} indices into a cell of {content}")
+    return element(content, len(indices))

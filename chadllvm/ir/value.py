@@ -1,0 +1,231 @@
+"""Values of the core as the interpreter has them, and their Python and NumPy forms.
+
+Numbers are Python's `float`, `int` and `bool`, products are tuples, an array is an
+`ArrayValue` whose elements may be any value, a box is the array it refers to, a
+function is a `Closure`, and a cell is a `Cell`, the only one that is ever written to.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+import numpy as np
+
+from chadllvm.diagnostic import InternalError
+from chadllvm.ir.op import ProgramError
+from chadllvm.ir.term import Lambda, Var
+from chadllvm.ir.types import (
+    BOOL,
+    F64,
+    I64,
+    Acc,
+    Array,
+    Box,
+    Fun,
+    Product,
+    Scalar,
+    Type,
+)
+
+ROWS_DIFFER = "rows of different lengths"
+
+_DTYPES = {F64: np.float64, I64: np.int64, BOOL: np.bool_}
+_ZEROS: dict[Scalar, float | int | bool] = {F64: 0.0, I64: 0, BOOL: False}
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayValue:
+    """A regular array: its shape, and its elements in row-major order."""
+
+    shape: tuple[int, ...]
+    data: list[Any]
+
+    @classmethod
+    def filled(cls, shape: tuple[int, ...], value: Any) -> ArrayValue:
+        """An array of this shape with one value everywhere."""
+        return cls(shape, [value] * math.prod(shape))
+
+    def at(self, indices: Sequence[int]) -> Any:
+        """The element at these indices, or the row if they are fewer than the rank."""
+        offset, rest = locate(self.shape, indices)
+        if not rest:
+            return self.data[offset]
+        return ArrayValue(rest, self.data[offset : offset + math.prod(rest)])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Closure:
+    """A function value: the lambda and the values of the variables it captures."""
+
+    function: Lambda
+    captured: dict[Var, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cell:
+    """A part of a buffer that contributions are added to; views share the buffer.
+
+    The cell of a scalar has the shape ().
+    """
+
+    data: list[Any]
+    offset: int
+    shape: tuple[int, ...]
+
+    @classmethod
+    def opened(cls, content: Type, dims: tuple[int, ...]) -> Cell:
+        """A new cell that holds zero."""
+        elem = content.elem if isinstance(content, Array) else content
+        return cls([zero(elem)] * math.prod(dims), 0, dims)
+
+    def view(self, indices: Sequence[int]) -> Cell:
+        """The cell of the part at these indices."""
+        offset, rest = locate(self.shape, indices)
+        return Cell(self.data, self.offset + offset, rest)
+
+    def add(self, value: Any) -> int:
+        """Add a value of the cell's shape; returns the number of scalars added."""
+        if not self.shape:
+            self.data[self.offset] = plus(self.data[self.offset], value)
+            return 1
+        if value.shape != self.shape:
+            raise InternalError(f"{value.shape} added to a cell of {self.shape}")
+        for k, item in enumerate(value.data, self.offset):
+            self.data[k] = plus(self.data[k], item)
+        return len(value.data)
+
+    def total(self) -> Any:
+        """What the cell holds."""
+        if not self.shape:
+            return self.data[self.offset]
+        size = math.prod(self.shape)
+        return ArrayValue(self.shape, self.data[self.offset : self.offset + size])
+
+
+def locate(
+    shape: tuple[int, ...], indices: Sequence[int]
+) -> tuple[int, tuple[int, ...]]:
+    """Where the part at these indices begins in row-major order, and its shape."""
+    offset = 0
+    for dim, index in zip(shape, indices, strict=False):
+        if not 0 <= index < dim:
+            raise InternalError(f"index {tuple(indices)} into an array of {shape}")
+        offset = offset * dim + index
+    rest = shape[len(indices) :]
+    return offset * math.prod(rest), rest
+
+
+def zero(ty: Type) -> Any:
+    """The zero of a type that has one without knowing a shape."""
+    match ty:
+        case Scalar():
+            return _ZEROS[ty]
+        case Product(fields):
+            return tuple(map(zero, fields))
+        case Array() | Box() | Fun() | Acc():
+            raise InternalError(f"the zero of {ty} depends on a shape")
+        case _:
+            assert_never(ty)
+
+
+def plus(a: Any, b: Any) -> Any:
+    """The sum of two scalars, component-wise for products."""
+    if isinstance(a, tuple):
+        return tuple(map(plus, a, b))
+    return a + b
+
+
+def stack(values: Sequence[Any], ty: Type) -> ArrayValue:
+    """Values of type `ty` along a new first axis; arrays must have equal shapes.
+
+    Of no arrays, the further dimensions are 0.
+
+    Raises:
+        ProgramError: if the shapes differ.
+    """
+    if not isinstance(ty, Array):
+        return ArrayValue((len(values),), list(values))
+    shape = values[0].shape if values else (0,) * ty.rank
+    if any(row.shape != shape for row in values):
+        raise ProgramError(ValueError, ROWS_DIFFER)
+    return ArrayValue((len(values), *shape), [x for row in values for x in row.data])
+
+
+def to_value(obj: Any, ty: Type | None = None) -> Any:
+    """A Python or NumPy object as a value, of type `ty` if it is given.
+
+    Without a type, an ndarray, scalar or tuple gives the value it looks like; with one,
+    lists and integers are converted to the arrays and floats that the type wants.
+    """
+    if ty is None:
+        return _guess(obj)
+    match ty:
+        case Scalar():
+            return _DTYPES[ty](obj).item()
+        case Product(fields):
+            return tuple(to_value(o, f) for o, f in zip(obj, fields, strict=True))
+        case Array(Scalar() as elem, rank):
+            return _from_numpy(np.asarray(obj, _DTYPES[elem]), rank)
+        case Array(elem, rank):
+            shape, items = _flatten(obj, rank)
+            return ArrayValue(shape, [to_value(item, elem) for item in items])
+        case Box(content):
+            return to_value(obj, content)
+        case Fun() | Acc():
+            raise InternalError(f"no Python object is a {ty}")
+        case _:
+            assert_never(ty)
+
+
+def _guess(obj: Any) -> Any:
+    if isinstance(obj, np.ndarray):
+        return _from_numpy(obj, obj.ndim)
+    if isinstance(obj, np.generic):
+        return obj.item()
+    return tuple(map(_guess, obj)) if isinstance(obj, tuple) else obj
+
+
+def _from_numpy(array: np.ndarray, rank: int) -> ArrayValue:
+    if array.size == 0 and array.ndim < rank:
+        array = array.reshape(array.shape + (0,) * (rank - array.ndim))
+    if array.ndim != rank:
+        raise InternalError(f"an array of {array.ndim} dimensions, not {rank}")
+    return ArrayValue(array.shape, array.ravel().tolist())
+
+
+def _flatten(obj: Any, rank: int) -> tuple[tuple[int, ...], list[Any]]:
+    """The shape and the elements of nested lists."""
+    if rank == 0:
+        return (), [obj]
+    rows = [_flatten(row, rank - 1) for row in obj]
+    inner = rows[0][0] if rows else (0,) * (rank - 1)
+    return (len(rows), *inner), [item for _, items in rows for item in items]
+
+
+def from_value(value: Any, ty: Type) -> Any:
+    """A value as Python has it: arrays of scalars as ndarrays, others as lists."""
+    match ty:
+        case Scalar() | Fun():
+            return value
+        case Product(fields):
+            return tuple(from_value(v, f) for v, f in zip(value, fields, strict=True))
+        case Array(Scalar() as elem, _):
+            return np.array(value.data, _DTYPES[elem]).reshape(value.shape)
+        case Array(elem, _):
+            items = iter([from_value(item, elem) for item in value.data])
+            return _nested_lists(value.shape, items)
+        case Box(content):
+            return from_value(value, content)
+        case Acc(content):
+            return from_value(value.total(), content)
+        case _:
+            assert_never(ty)
+
+
+def _nested_lists(shape: tuple[int, ...], items: Iterator[Any]) -> Any:
+    if not shape:
+        return next(items)
+    return [_nested_lists(shape[1:], items) for _ in range(shape[0])]

@@ -1,0 +1,145 @@
+"""Loops, and how a loop looks for interrupts without slowing down.
+
+A loop whose iterations have bounded work runs in strips: the inner loop stays a plain
+counted loop that LLVM can vectorise, and between strips the runtime is asked. A loop with
+unbounded iterations (it contains other loops) counts its iterations down instead. Both
+ask every few ten microseconds; the runtime looks at the clock and returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from chadllvm.ir.loops import (
+    Alloc,
+    Branch,
+    Clear,
+    Copy,
+    For,
+    Let,
+    Stmt,
+)
+from chadllvm.ir.term import Lit
+from chadllvm.llvm.vecmath import ARITY
+from chadllvm.llvm.writer import LIKELY, UNLIKELY, Writer
+
+# The work of a strip, in simple instructions.
+STRIP_WORK = 1 << 16
+
+# Iterations of loops with unbounded bodies between two looks.
+FUEL = 1024
+
+# The work of an elementary function, and of bumping an arena.
+CALL_WORK = 16
+
+
+def emit_loop(
+    out: Writer,
+    index: str,
+    bounds: tuple[str, str],
+    natural: bool,
+    body: Callable[[], None],
+) -> None:
+    """A counted loop: the body runs for index = low, …, high - 1.
+
+    `natural`: the low bound is not negative.
+    """
+    low, high = bounds
+    before, next_index = out.label, out.fresh("next")
+    head, inside = out.fresh_label("head"), out.fresh_label("body")
+    latch, after = out.fresh_label("latch"), out.fresh_label("after")
+    out.jump(head)
+    out.start(head)
+    out.put(f"{index} = phi i64 [ {low}, %{before} ], [ {next_index}, %{latch} ]")
+    out.branch(out.let(f"icmp slt i64 {index}, {high}"), inside, after)
+    out.start(inside)
+    body()
+    out.jump(latch)
+    out.start(latch)
+    # The index stays below `high`; if it also starts at 0 or later, no bit is lost.
+    wrap = "nuw nsw" if natural else "nsw"
+    out.put(f"{next_index} = add {wrap} i64 {index}, 1")
+    out.jump(head)
+    out.start(after)
+
+
+def emit_strips(
+    out: Writer,
+    bounds: tuple[str, str],
+    strip: int,
+    run: Callable[[str, str], None],
+    interrupted: str,
+) -> None:
+    """Run low, …, high - 1 in strips, with a look for interrupts between them."""
+    low, high = bounds
+    before, stop = out.label, out.fresh("stop")
+    start = out.fresh("start")
+    head, poll = out.fresh_label("strip"), out.fresh_label("poll")
+    after = out.fresh_label("after")
+    out.jump(head)
+    out.start(head)
+    out.put(f"{start} = phi i64 [ {low}, %{before} ], [ {stop}, %{poll} ]")
+    full = out.let(f"call i64 @llvm.sadd.sat.i64(i64 {start}, i64 {strip})")
+    out.put(f"{stop} = call i64 @llvm.smin.i64(i64 {full}, i64 {high})")
+    run(start, stop)
+    more = out.let(f"icmp slt i64 {stop}, {high}")
+    out.branch(more, poll, after)
+    out.start(poll)
+    out.branch(_asked(out), interrupted, head, UNLIKELY)
+    out.start(after)
+
+
+def emit_countdown(out: Writer, fuel: str, interrupted: str) -> None:
+    """At the end of an iteration: count down, and look for interrupts at zero."""
+    left = out.let(f"sub i64 {out.let(f'load i64, ptr {fuel}')}, 1")
+    out.put(f"store i64 {left}, ptr {fuel}")
+    poll, after = out.fresh_label("poll"), out.fresh_label("after")
+    out.branch(out.let(f"icmp ne i64 {left}, 0"), after, poll, LIKELY)
+    out.start(poll)
+    out.put(f"store i64 {FUEL}, ptr {fuel}")
+    out.branch(_asked(out), interrupted, after, UNLIKELY)
+    out.start(after)
+
+
+def _asked(out: Writer) -> str:
+    """Whether the runtime wants the function to stop."""
+    answer = out.let("call i32 @chad_poll(ptr %ctx)")
+    return out.let(f"icmp ne i32 {answer}, 0")
+
+
+def static_work(body: Iterable[Stmt]) -> int | None:
+    """A bound on the instructions that a body runs; None if it depends on data."""
+    total = 0
+    for stmt in body:
+        work = _statement_work(stmt)
+        if work is None:
+            return None
+        total += work
+    return total
+
+
+def _statement_work(stmt: Stmt) -> int | None:
+    match stmt:
+        case Let(op=op):
+            return CALL_WORK if op in ARITY or op == "powi" else 1
+        case For(body=body):
+            trips, inner = trip_count(stmt), static_work(body)
+            return None if trips is None or inner is None else trips * (inner + 1)
+        case Branch(then=then, orelse=orelse):
+            works = static_work(then), static_work(orelse)
+            return None if None in works else 1 + max(w for w in works if w is not None)
+        case Clear(count=count) | Copy(count=count):
+            return CALL_WORK + count.value if isinstance(count, Lit) else None
+        case Alloc(count=count, zero=True):
+            return CALL_WORK + count.value if isinstance(count, Lit) else None
+        case Alloc():
+            return CALL_WORK
+        case _:
+            return 1
+
+
+def trip_count(loop: For) -> int | None:
+    """The number of iterations, if it is known."""
+    if isinstance(loop.low, Lit) and isinstance(loop.high, Lit):
+        return max(0, int(loop.high.value) - int(loop.low.value))
+    return None

@@ -1,0 +1,175 @@
+"""The machine instructions of `Let` as LLVM IR.
+
+Float additions and multiplications may be contracted to fused multiply-adds (`contract`);
+nothing else about floats is relaxed. Most instructions are one line of a table, the
+others a short sequence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from chadllvm.ir.loops import Atom, Let
+from chadllvm.ir.term import Lit
+from chadllvm.llvm.types import REGISTER, float_literal
+from chadllvm.llvm.writer import Writer
+
+ONE = float_literal(1.0)
+
+# Instructions that are one LLVM instruction of the arguments' names.
+SIMPLE = {
+    "add": "fadd contract double %s, %s",
+    "sub": "fsub contract double %s, %s",
+    "mul": "fmul contract double %s, %s",
+    "div": "fdiv double %s, %s",
+    "fmod": "frem double %s, %s",
+    "neg": "fneg double %s",
+    "abs": "call double @llvm.fabs.f64(double %s)",
+    "floor": "call double @llvm.floor.f64(double %s)",
+    "sqrt": "call double @llvm.sqrt.f64(double %s)",
+    "iadd": "add i64 %s, %s",
+    "isub": "sub i64 %s, %s",
+    "imul": "mul i64 %s, %s",
+    "ineg": "sub i64 0, %s",
+    "iabs": "call i64 @llvm.abs.i64(i64 %s, i1 false)",
+    "imin": "call i64 @llvm.smin.i64(i64 %s, i64 %s)",
+    "imax": "call i64 @llvm.smax.i64(i64 %s, i64 %s)",
+    "flt": "fcmp olt double %s, %s",
+    "fle": "fcmp ole double %s, %s",
+    "feq": "fcmp oeq double %s, %s",
+    "fne": "fcmp une double %s, %s",
+    "ilt": "icmp slt i64 %s, %s",
+    "ile": "icmp sle i64 %s, %s",
+    "ieq": "icmp eq i64 %s, %s",
+    "ine": "icmp ne i64 %s, %s",
+    "iult": "icmp ult i64 %s, %s",
+    "and": "and i1 %s, %s",
+    "or": "or i1 %s, %s",
+    "not": "xor i1 %s, true",
+    "to_float": "sitofp i64 %s to double",
+    "bool_to_int": "zext i1 %s to i64",
+    "to_int": "fptosi double %s to i64",
+}
+
+# Writes a short sequence and returns the name of its result.
+Emitter = Callable[[Writer, Sequence[Atom], Sequence[str]], str]
+
+
+def _nan_or(compare: str) -> Emitter:
+    """NumPy's minimum or maximum: the first argument if it wins or is NaN."""
+
+    def emit(out: Writer, _: Sequence[Atom], names: Sequence[str]) -> str:
+        first, second = names
+        wins = out.let(f"fcmp {compare} double {first}, {second}")
+        unordered = out.let(f"fcmp uno double {first}, {first}")
+        chosen = out.let(f"or i1 {wins}, {unordered}")
+        return out.let(f"select i1 {chosen}, double {first}, double {second}")
+
+    return emit
+
+
+def _divide(out: Writer, args: Sequence[Atom], names: Sequence[str]) -> str:
+    """Division that wraps around where the processor traps: least i64 over -1."""
+    if _safe_divisor(args[1]):
+        return out.let(f"sdiv i64 {names[0]}, {names[1]}")
+    minus_one, divisor = _nontrapping(out, names[1])
+    quotient = out.let(f"sdiv i64 {names[0]}, {divisor}")
+    negated = out.let(f"sub i64 0, {names[0]}")
+    return out.let(f"select i1 {minus_one}, i64 {negated}, i64 {quotient}")
+
+
+def _remainder(out: Writer, args: Sequence[Atom], names: Sequence[str]) -> str:
+    if _safe_divisor(args[1]):
+        return out.let(f"srem i64 {names[0]}, {names[1]}")
+    _, divisor = _nontrapping(out, names[1])
+    return out.let(f"srem i64 {names[0]}, {divisor}")
+
+
+def _safe_divisor(divisor: Atom) -> bool:
+    return isinstance(divisor, Lit) and divisor.value not in (0, -1)
+
+
+def _nontrapping(out: Writer, divisor: str) -> tuple[str, str]:
+    """Whether the divisor is -1, and a divisor with 1 in its place."""
+    minus_one = out.let(f"icmp eq i64 {divisor}, -1")
+    return minus_one, out.let(f"select i1 {minus_one}, i64 1, i64 {divisor}")
+
+
+# Literal exponents up to this size are multiplied out in place.
+MAX_INLINE_POWER = 64
+
+
+def _power(out: Writer, args: Sequence[Atom], names: Sequence[str]) -> str:
+    exponent = args[1]
+    if not isinstance(exponent, Lit) or abs(exponent.value) > MAX_INLINE_POWER:
+        return out.let(f"call double @chad_powi(double {names[0]}, i64 {names[1]})")
+    power = _multiplied_out(out, names[0], abs(int(exponent.value)))
+    if exponent.value < 0:
+        return out.let(f"fdiv double {ONE}, {power}")
+    return power
+
+
+def _multiplied_out(out: Writer, base: str, exponent: int) -> str:
+    """base ** exponent by repeated squaring, as `chad_powi` does it."""
+    result = ""
+    while exponent:
+        if exponent & 1:
+            result = _product(out, result, base) if result else base
+        exponent >>= 1
+        if exponent:
+            base = _product(out, base, base)
+    return result or ONE
+
+
+def _product(out: Writer, left: str, right: str) -> str:
+    return out.let(f"fmul double {left}, {right}")
+
+
+def _select(out: Writer, args: Sequence[Atom], names: Sequence[str]) -> str:
+    ty = REGISTER[args[1].type]
+    return out.let(f"select i1 {names[0]}, {ty} {names[1]}, {ty} {names[2]}")
+
+
+SEQUENCES: dict[str, Emitter] = {
+    "minimum": _nan_or("olt"),
+    "maximum": _nan_or("ogt"),
+    "idiv": _divide,
+    "irem": _remainder,
+    "powi": _power,
+    "select": _select,
+}
+
+
+def emit_instruction(out: Writer, let: Let, names: Sequence[str]) -> str:
+    """Write the instruction of a `Let` given its arguments' names; its result's name."""
+    simple = SIMPLE.get(let.op)
+    if simple is not None:
+        return out.let(simple % tuple(names), let.reg.name)
+    return SEQUENCES[let.op](out, let.args, names)
+
+
+# a ** n for every i64 n: by squaring, with the inverse of the power for a negative n.
+POWI = f"""\
+define internal double @chad_powi(double %base, i64 %n) #1 {{
+entry:
+  %magnitude = call i64 @llvm.abs.i64(i64 %n, i1 false)
+  br label %loop
+loop:
+  %rest = phi i64 [ %magnitude, %entry ], [ %rest.next, %loop ]
+  %square = phi double [ %base, %entry ], [ %square.next, %loop ]
+  %power = phi double [ {ONE}, %entry ], [ %power.next, %loop ]
+  %bit = and i64 %rest, 1
+  %odd = icmp ne i64 %bit, 0
+  %product = fmul double %power, %square
+  %power.next = select i1 %odd, double %product, double %power
+  %square.next = fmul double %square, %square
+  %rest.next = lshr i64 %rest, 1
+  %more = icmp ne i64 %rest.next, 0
+  br i1 %more, label %loop, label %done
+done:
+  %negative = icmp slt i64 %n, 0
+  %inverse = fdiv double {ONE}, %power.next
+  %result = select i1 %negative, double %inverse, double %power.next
+  ret double %result
+}}
+"""

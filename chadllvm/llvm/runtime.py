@@ -1,0 +1,103 @@
+"""What generated code knows of the C runtime: its calls, and arena allocation inline.
+
+The functions are declared with what they may touch (their own structures only), so that
+a call for memory or a look for interrupts does not keep LLVM from moving the program's
+loads across it. Resetting a region is the exception: buffers made later may lie where
+earlier ones lay, so nothing may move across.
+"""
+
+from __future__ import annotations
+
+from chadllvm.llvm.writer import LIKELY, Writer
+
+# The statuses of a native function (`chad_status_t`).
+OK = 0
+PROGRAM = 2
+MEMORY = 3
+INTERRUPT = 5
+
+# Offsets of `site` and `values` in a context; size of an arena.
+SITE_OFFSET = 0
+VALUES_OFFSET = 8
+MAX_VALUES = 2
+ARENA_SIZE = 64
+
+# Buffers of an arena start at multiples of this many bytes.
+ALIGNMENT = 64
+
+SYMBOLS = (
+    "chad_enter",
+    "chad_leave",
+    "chad_arena_grow",
+    "chad_arena_reset",
+    "chad_result_alloc",
+    "chad_poll",
+)
+
+_OWN = "nounwind memory(argmem: readwrite, inaccessiblemem: readwrite)"
+
+DECLARATIONS = f"""\
+declare ptr @chad_enter(ptr, i64) {_OWN}
+declare void @chad_leave(ptr, ptr) nounwind
+declare ptr @chad_arena_grow(ptr, ptr, i64) cold {_OWN}
+declare void @chad_arena_reset(ptr) nounwind
+declare noalias ptr @chad_result_alloc(ptr, i64) {_OWN}
+declare i32 @chad_poll(ptr) cold {_OWN}
+"""
+
+
+def emit_bytes(out: Writer, count: str, size: int) -> str:
+    """The bytes of `count` elements, at least 1; huge (and refused) on overflow."""
+    if count.isdigit():
+        return str(min(max(1, int(count) * size), (1 << 63) - 1))
+    limit = (1 << 62) // size
+    fits = out.let(f"icmp ule i64 {count}, {limit}")
+    product = out.let(f"mul i64 {count}, {size}")
+    total = out.let(f"select i1 {fits}, i64 {product}, i64 {(1 << 63) - 1}")
+    return out.let(f"call i64 @llvm.umax.i64(i64 {total}, i64 1)", "bytes")
+
+
+def emit_arena_alloc(out: Writer, arena: str, size: str, alias: str, fail: str) -> str:
+    """Allocate in an arena: bump its cursor, or ask the runtime for a new chunk.
+
+    `alias` is the metadata of accesses to the arena, `fail` the block to go to when
+    there is no memory.
+    """
+    rounded = _round_up(out, size)
+    limit_at = out.let(f"getelementptr inbounds i8, ptr {arena}, i64 8")
+    cursor = out.let(f"load ptr, ptr {arena}, align 8{alias}", "cursor")
+    limit = out.let(f"load ptr, ptr {limit_at}, align 8{alias}", "limit")
+    low = out.let(f"ptrtoint ptr {cursor} to i64")
+    high = out.let(f"ptrtoint ptr {limit} to i64")
+    room = out.let(f"sub i64 {high}, {low}")
+    fits = out.let(f"icmp ule i64 {rounded}, {room}")
+    fast, slow = out.fresh_label("bump"), out.fresh_label("grow")
+    done = out.fresh_label("allocated")
+    out.branch(fits, fast, slow, LIKELY)
+    out.start(fast)
+    bumped = out.let(f"getelementptr inbounds i8, ptr {cursor}, i64 {rounded}")
+    out.put(f"store ptr {bumped}, ptr {arena}, align 8{alias}")
+    out.jump(done)
+    out.start(slow)
+    grown = out.let(f"call ptr @chad_arena_grow(ptr %ctx, ptr {arena}, i64 {size})")
+    missing = out.let(f"icmp ne ptr {grown}, null")
+    out.branch(missing, done, fail, LIKELY)
+    out.start(done)
+    return out.let(f"phi ptr [ {cursor}, %{fast} ], [ {grown}, %{slow} ]", "buffer")
+
+
+def _round_up(out: Writer, size: str) -> str:
+    if size.isdigit():
+        return str(-(-int(size) // ALIGNMENT) * ALIGNMENT)
+    padded = out.let(f"add i64 {size}, {ALIGNMENT - 1}")
+    return out.let(f"and i64 {padded}, {-ALIGNMENT}")
+
+
+def emit_result_alloc(out: Writer, size: str, fail: str) -> str:
+    """Allocate a buffer that will belong to the caller."""
+    buffer = out.let(f"call ptr @chad_result_alloc(ptr %ctx, i64 {size})", "result")
+    present = out.let(f"icmp ne ptr {buffer}, null")
+    done = out.fresh_label("allocated")
+    out.branch(present, done, fail, LIKELY)
+    out.start(done)
+    return buffer

@@ -1,0 +1,105 @@
+"""What is known while a function is being written: names, slots, failures, exits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from chadllvm.ir.loops import Atom, Check, Failure, LoopFunction, Reg, Slot
+from chadllvm.ir.term import Lit
+from chadllvm.ir.types import Scalar
+from chadllvm.llvm import control
+from chadllvm.llvm.alias import AliasScopes
+from chadllvm.llvm.types import REGISTER, literal
+from chadllvm.llvm.writer import Writer
+
+# The blocks through which a function is left.
+FINISHED = "finished"
+NO_MEMORY = "no_memory"
+INTERRUPTED = "interrupted"
+FAILED = "failed"
+
+# Attribute groups below this number belong to declarations.
+FIRST_CALL_ATTRIBUTE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What a failed check means: the failure and the types of its values."""
+
+    failure: Failure
+    values: tuple[Scalar, ...]
+
+
+@dataclass
+class State:
+    """The state of writing one function."""
+
+    function: LoopFunction
+    vector: Mapping[str, tuple[str, ...]]
+    alias: AliasScopes
+    out: Writer = field(default_factory=Writer)
+    names: dict[Reg, str] = field(default_factory=dict)
+    slots: dict[Slot, str] = field(default_factory=dict)
+    # The number of each site, and the checks with their blocks, written at the end.
+    sites: dict[Site, int] = field(default_factory=dict)
+    checks: list[tuple[str, Check]] = field(default_factory=list)
+    # The exit blocks that something jumps to.
+    exits: set[str] = field(default_factory=set)
+    # Blocks that jump to the end with success.
+    returns: list[str] = field(default_factory=list)
+    # Definitions of constant arrays, and arrays to link by symbol.
+    constants: list[str] = field(default_factory=list)
+    data: list[tuple[str, np.ndarray]] = field(default_factory=list)
+    # The functions of libm that are called, in order.
+    math: list[str] = field(default_factory=list)
+    _fuel: str = ""
+
+    def name(self, atom: Atom) -> str:
+        """How an atom is written as an operand."""
+        return literal(atom) if isinstance(atom, Lit) else self.names[atom]
+
+    def typed(self, atom: Atom) -> str:
+        """The same, with its type in front."""
+        return f"{REGISTER[atom.type]} {self.name(atom)}"
+
+    def bind(self, reg: Reg) -> str:
+        """A new name for a register."""
+        name = self.out.fresh(reg.name)
+        self.names[reg] = name
+        return name
+
+    def slot(self, slot: Slot) -> str:
+        """The stack slot of a slot, made at its first use."""
+        if slot not in self.slots:
+            self.slots[slot] = self.out.alloca(REGISTER[slot.type], slot.name)
+        return self.slots[slot]
+
+    def exit(self, label: str) -> str:
+        """The label of an exit block, which will then be written."""
+        self.exits.add(label)
+        return label
+
+    def failure(self, check: Check) -> str:
+        """The label of the block that reports a failed check."""
+        label = self.out.fresh_label("check")
+        self.checks.append((label, check))
+        return label
+
+    def call_attribute(self, function: str) -> str:
+        """Note a call of libm; the attribute that names its vector versions."""
+        if function not in self.math:
+            self.math.append(function)
+        if not self.vector.get(function):
+            return ""
+        return f" #{FIRST_CALL_ATTRIBUTE + self.math.index(function)}"
+
+    @property
+    def fuel(self) -> str:
+        """The slot that counts iterations down to the next look for interrupts."""
+        if not self._fuel:
+            self._fuel = self.out.alloca("i64", "fuel")
+            self.out.entry.append(f"  store i64 {control.FUEL}, ptr {self._fuel}")
+        return self._fuel

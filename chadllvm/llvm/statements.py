@@ -1,0 +1,309 @@
+"""One function for each kind of statement: loop language → LLVM instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+import numpy as np
+
+from chadllvm.ir.loops import (
+    RESULT,
+    Accumulate,
+    AddTo,
+    Alloc,
+    Atom,
+    Branch,
+    Check,
+    Clear,
+    Copy,
+    Data,
+    For,
+    Get,
+    Let,
+    Load,
+    Offset,
+    Reset,
+    Return,
+    Set,
+    Stmt,
+    Store,
+)
+from chadllvm.ir.types import BOOL, F64, I64, Scalar
+from chadllvm.llvm import control, runtime
+from chadllvm.llvm.instructions import emit_instruction
+from chadllvm.llvm.state import FINISHED, INTERRUPTED, NO_MEMORY, State
+from chadllvm.llvm.types import BYTES, REGISTER, STORED
+from chadllvm.llvm.vecmath import ARITY
+from chadllvm.llvm.writer import LIKELY
+
+# Constant arrays up to this many bytes become part of the module.
+MAX_INLINE_DATA = 1 << 12
+
+
+def emit_body(state: State, body: Iterable[Stmt]) -> None:
+    """Write the statements of a body in order."""
+    for stmt in body:
+        _emit(state, stmt)
+
+
+def _emit(state: State, stmt: Stmt) -> None:
+    match stmt:
+        case Let():
+            _let(state, stmt)
+        case Load():
+            _load(state, stmt)
+        case Store():
+            _store(state, stmt)
+        case AddTo():
+            _add_to(state, stmt)
+        case Get():
+            _get(state, stmt)
+        case Set():
+            _set(state, stmt)
+        case Accumulate():
+            _accumulate(state, stmt)
+        case Check():
+            _check(state, stmt)
+        case For():
+            _for(state, stmt)
+        case Branch():
+            _branch(state, stmt)
+        case Offset():
+            _offset(state, stmt)
+        case Alloc():
+            _alloc(state, stmt)
+        case Data():
+            _data(state, stmt)
+        case Clear():
+            _clear(state, stmt)
+        case Copy():
+            _copy(state, stmt)
+        case Reset():
+            _reset(state, stmt)
+        case Return():
+            _return(state, stmt)
+        case _:
+            assert_never(stmt)
+
+
+def _let(state: State, stmt: Let) -> None:
+    names = [state.name(arg) for arg in stmt.args]
+    if stmt.op not in ARITY:
+        state.names[stmt.reg] = emit_instruction(state.out, stmt, names)
+        return
+    args = ", ".join(f"double {name}" for name in names)
+    attribute = state.call_attribute(stmt.op)
+    call = f"call double @{stmt.op}({args}){attribute}"
+    state.names[stmt.reg] = state.out.let(call, stmt.reg.name)
+
+
+def _get(state: State, stmt: Get) -> None:
+    slot, ty = state.slot(stmt.slot), REGISTER[stmt.slot.type]
+    state.names[stmt.reg] = state.out.let(f"load {ty}, ptr {slot}", stmt.reg.name)
+
+
+def _set(state: State, stmt: Set) -> None:
+    state.out.put(f"store {state.typed(stmt.value)}, ptr {state.slot(stmt.slot)}")
+
+
+def _accumulate(state: State, stmt: Accumulate) -> None:
+    slot, ty = state.slot(stmt.slot), REGISTER[stmt.slot.type]
+    old = state.out.let(f"load {ty}, ptr {slot}")
+    new = state.out.let(_sum(stmt.slot.type, old, state.name(stmt.value)))
+    state.out.put(f"store {ty} {new}, ptr {slot}")
+
+
+def _sum(ty: Scalar, old: str, value: str) -> str:
+    """An addition that may be reassociated with others into the same place."""
+    if ty == F64:
+        return f"fadd reassoc contract double {old}, {value}"
+    return f"add i64 {old}, {value}"
+
+
+def _address(state: State, ptr: Atom, index: Atom, elem: Scalar) -> str:
+    base, offset = state.name(ptr), state.name(index)
+    if offset == "0":
+        return base
+    return state.out.let(
+        f"getelementptr inbounds {STORED[elem]}, ptr {base}, i64 {offset}"
+    )
+
+
+def _offset(state: State, stmt: Offset) -> None:
+    state.names[stmt.reg] = _address(state, stmt.ptr, stmt.index, stmt.elem)
+
+
+def _load(state: State, stmt: Load) -> None:
+    ty = stmt.reg.type
+    address = _address(state, stmt.ptr, stmt.index, ty)
+    text = f"load {STORED[ty]}, ptr {address}, align {BYTES[ty]}"
+    value = state.out.let(text + state.alias.suffix(stmt.root), stmt.reg.name)
+    if ty == BOOL:
+        value = state.out.let(f"icmp ne i8 {value}, 0")
+    state.names[stmt.reg] = value
+
+
+def _store(state: State, stmt: Store) -> None:
+    ty = stmt.value.type
+    address = _address(state, stmt.ptr, stmt.index, ty)
+    value = state.name(stmt.value)
+    if ty == BOOL:
+        value = state.out.let(f"zext i1 {value} to i8")
+    text = f"store {STORED[ty]} {value}, ptr {address}, align {BYTES[ty]}"
+    state.out.put(text + state.alias.suffix(stmt.root))
+
+
+def _add_to(state: State, stmt: AddTo) -> None:
+    ty = stmt.value.type
+    address = _address(state, stmt.ptr, stmt.index, ty)
+    suffix = f", ptr {address}, align {BYTES[ty]}{state.alias.suffix(stmt.root)}"
+    old = state.out.let(f"load {STORED[ty]}{suffix}")
+    new = state.out.let(_sum(ty, old, state.name(stmt.value)))
+    state.out.put(f"store {STORED[ty]} {new}{suffix}")
+
+
+def _alloc(state: State, stmt: Alloc) -> None:
+    count, fail = state.name(stmt.count), state.exit(NO_MEMORY)
+    size = runtime.emit_bytes(state.out, count, BYTES[stmt.elem])
+    if stmt.region == RESULT:
+        buffer = runtime.emit_result_alloc(state.out, size, fail)
+    else:
+        arena = _arena(state, stmt.region)
+        alias = state.alias.runtime_suffix()
+        buffer = runtime.emit_arena_alloc(state.out, arena, size, alias, fail)
+    state.names[stmt.reg] = buffer
+    if stmt.zero:
+        _clear(state, Clear(stmt.reg, stmt.count, stmt.elem, stmt.root))
+
+
+def _arena(state: State, region: int) -> str:
+    if region == 0:
+        return "%arenas"
+    offset = region * runtime.ARENA_SIZE
+    return state.out.let(f"getelementptr inbounds i8, ptr %arenas, i64 {offset}")
+
+
+def _reset(state: State, stmt: Reset) -> None:
+    arena = _arena(state, stmt.region)
+    state.out.put(f"call void @chad_arena_reset(ptr {arena})")
+
+
+def _data(state: State, stmt: Data) -> None:
+    value = np.ascontiguousarray(stmt.value)
+    symbol = f"chad_data_{len(state.constants)}"
+    if value.nbytes <= MAX_INLINE_DATA:
+        content = "".join(f"\\{byte:02X}" for byte in value.tobytes())
+        state.constants.append(
+            f"@{symbol} = private unnamed_addr constant [{value.nbytes} x i8] "
+            f'c"{content}", align {runtime.ALIGNMENT}'
+        )
+    else:
+        state.constants.append(f"@{symbol} = external constant i8, align 8")
+        state.data.append((symbol, value))
+    state.names[stmt.reg] = f"@{symbol}"
+
+
+def _clear(state: State, stmt: Clear) -> None:
+    size = _size(state, stmt.count, stmt.elem)
+    target = f"ptr align {BYTES[stmt.elem]} {state.name(stmt.ptr)}"
+    state.out.put(
+        f"call void @llvm.memset.p0.i64({target}, i8 0, i64 {size}, i1 false)"
+        + state.alias.suffix(stmt.root)
+    )
+
+
+def _copy(state: State, stmt: Copy) -> None:
+    size, align = _size(state, stmt.count, stmt.elem), BYTES[stmt.elem]
+    target = f"ptr align {align} {state.name(stmt.target)}"
+    source = f"ptr align {align} {state.name(stmt.source)}"
+    state.out.put(
+        f"call void @llvm.memcpy.p0.p0.i64({target}, {source}, i64 {size}, i1 false)"
+        + state.alias.suffix(stmt.target_root, stmt.source_root)
+    )
+
+
+def _size(state: State, count: Atom, elem: Scalar) -> str:
+    """The bytes of elements of an existing buffer."""
+    name = state.name(count)
+    if name.isdigit():
+        return str(int(name) * BYTES[elem])
+    return state.out.let(f"mul nuw nsw i64 {name}, {BYTES[elem]}")
+
+
+def _for(state: State, stmt: For) -> None:
+    low, high = state.name(stmt.low), state.name(stmt.high)
+    work, trips = control.static_work(stmt.body), control.trip_count(stmt)
+    if not stmt.poll or (work is not None and _short(trips, work)):
+        _loop(state, stmt, low, high)
+    elif work is None:
+        _loop(state, stmt, low, high, counted=True)
+    else:
+        strip = max(1, control.STRIP_WORK // (work + 1))
+        control.emit_strips(
+            state.out,
+            (low, high),
+            strip,
+            lambda start, stop: _loop(state, stmt, start, stop),
+            state.exit(INTERRUPTED),
+        )
+
+
+def _short(trips: int | None, work: int) -> bool:
+    return trips is not None and trips * (work + 1) <= control.STRIP_WORK
+
+
+def _loop(
+    state: State, stmt: For, low: str, high: str, counted: bool = False
+) -> None:
+    def body() -> None:
+        emit_body(state, stmt.body)
+        if counted:
+            interrupted = state.exit(INTERRUPTED)
+            control.emit_countdown(state.out, state.fuel, interrupted)
+
+    # A strip starts at or after the loop's own start.
+    start = state.name(stmt.low)
+    control.emit_loop(
+        state.out, state.bind(stmt.index), (low, high), start.isdigit(), body
+    )
+
+
+def _branch(state: State, stmt: Branch) -> None:
+    out = state.out
+    then, after = out.fresh_label("then"), out.fresh_label("after")
+    orelse = out.fresh_label("else") if stmt.orelse else after
+    out.branch(state.name(stmt.cond), then, orelse)
+    out.start(then)
+    emit_body(state, stmt.then)
+    out.jump(after)
+    if stmt.orelse:
+        out.start(orelse)
+        emit_body(state, stmt.orelse)
+        out.jump(after)
+    out.start(after)
+
+
+def _check(state: State, stmt: Check) -> None:
+    good = state.out.fresh_label("good")
+    state.out.branch(state.name(stmt.cond), good, state.failure(stmt), LIKELY)
+    state.out.start(good)
+
+
+def _return(state: State, stmt: Return) -> None:
+    out = state.out
+    for k, value in enumerate(stmt.values):
+        address = out.let(f"getelementptr inbounds i64, ptr %results, i64 {k}")
+        out.put(f"store {word(state, value)}, ptr {address}, align 8")
+    state.returns.append(out.label)
+    out.jump(FINISHED)
+    # What follows a return, if anything, is never reached.
+    out.start(out.fresh_label("unreachable"))
+
+
+def word(state: State, value: Atom) -> str:
+    """A value as the eight bytes in which results and failures carry it."""
+    if value.type == BOOL:
+        wide = state.out.let(f"zext i1 {state.name(value)} to i64")
+        return f"{REGISTER[I64]} {wide}"
+    return state.typed(value)

@@ -1,0 +1,251 @@
+"""Collects one result of a loop's iterations into an array.
+
+Scalars and boxes are stored at the index. Rows go into their part of the array: directly if
+their shape is known in front of the loop; else the first row decides the shape, memory is
+taken then, and the rows are copied. Rows of different shapes end the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from chadllvm.diagnostic import Span
+from chadllvm.ir import loops as l
+from chadllvm.ir.loops import PTR, Atom, Slot
+from chadllvm.ir.op import ArrayOp
+from chadllvm.ir.term import Apply, Binding, Close, Lambda, Lit, Open, Operand, Var
+from chadllvm.ir.types import I64, Array, Box, Scalar
+from chadllvm.ir.value import ROWS_DIFFER
+from chadllvm.lower.destination import definitions, maker
+from chadllvm.lower.represent import ArrayRep, Rep, element_type
+
+if TYPE_CHECKING:
+    from chadllvm.lower.lower import Lowering
+
+
+class Collector:
+    """How the results for one variable are collected; the base collects scalars."""
+
+    def __init__(self, lowering: Lowering, var: Var, count: Atom) -> None:
+        self.lowering = lowering
+        self.var = var
+        self.count = count
+
+    def offer(self, index: Atom) -> None:
+        """Say where this iteration's result may be put directly."""
+
+    def collect(self, index: Atom, result: Rep) -> None:
+        """Keep the result of the iteration at this index."""
+        raise AssertionError("abstract")
+
+    def finish(self) -> None:
+        """After the loop: bind the variable."""
+
+
+class _Elements(Collector):
+    """Scalars or boxes."""
+
+    def __init__(
+        self, lowering: Lowering, var: Var, count: Atom, elem: Scalar | Box
+    ) -> None:
+        super().__init__(lowering, var, count)
+        self.rep = lowering.allocate(var, (count,), elem)
+
+    def collect(self, index: Atom, result: Rep) -> None:
+        self.lowering.store(self.rep, index, result)
+
+    def finish(self) -> None:
+        self.lowering.bind(self.var, self.rep)
+
+
+class _Rows(Collector):
+    """Rows whose shape is known in front of the loop."""
+
+    def __init__(
+        self,
+        lowering: Lowering,
+        var: Var,
+        count: Atom,
+        elem: Scalar | Box,
+        dims: Sequence[Atom],
+        direct: Var | None,
+    ) -> None:
+        super().__init__(lowering, var, count)
+        self.direct = direct
+        self.dims = tuple(dims)
+        some = lowering.loops.let("ilt", Lit(0), count)
+        outer = [lowering.loops.let("select", some, d, Lit(0)) for d in dims]
+        self.rep = lowering.allocate(var, (count, *outer), elem)
+
+    def _row(self, index: Atom) -> ArrayRep:
+        inside = ArrayRep(
+            self.rep.ptr, (self.count, *self.dims), self.rep.elem, self.rep.root
+        )
+        return self.lowering.row(inside, [index])
+
+    def offer(self, index: Atom) -> None:
+        if self.direct is None:
+            return
+        row = self._row(index)
+        self.lowering.destinations[self.direct] = lambda _: (row.ptr, row.root)
+
+    def collect(self, index: Atom, result: Rep) -> None:
+        assert isinstance(result, ArrayRep)
+        if self.direct is None:
+            self.lowering.copy_into(self._row(index), result)
+
+    def finish(self) -> None:
+        self.lowering.bind(self.var, self.rep)
+
+
+class _UnknownRows(Collector):
+    """Rows whose shape the first of them decides."""
+
+    def __init__(
+        self,
+        lowering: Lowering,
+        var: Var,
+        count: Atom,
+        elem: Scalar | Box,
+        rank: int,
+        span: Span,
+    ) -> None:
+        super().__init__(lowering, var, count)
+        self.elem = elem
+        self.span = span
+        self.root = lowering.roots.new()
+        empty = lowering.loops.reg("none", PTR)
+        import numpy as np
+
+        lowering.loops.emit(l.Data(empty, np.zeros(0), self.root))
+        self.ptr = lowering.loops.slot(var.name, empty)
+        self.dims: list[Slot] = [
+            lowering.loops.slot(f"{var.name}_n", Lit(0)) for _ in range(rank)
+        ]
+
+    def collect(self, index: Atom, result: Rep) -> None:
+        assert isinstance(result, ArrayRep)
+        loops = self.lowering.loops
+        loops.open(is_loop=False)
+        home = self.lowering.life.home(self.var)
+        whole = ArrayRep(Lit(0), (self.count, *result.dims), self.elem, self.root)
+        ptr = self.lowering.new_buffer(whole, self.lowering.region(home), self.root)
+        loops.set(self.ptr, ptr)
+        for slot, dim in zip(self.dims, result.dims, strict=True):
+            loops.set(slot, dim)
+        first = loops.close()
+        loops.open(is_loop=False)
+        for slot, dim in zip(self.dims, result.dims, strict=True):
+            same = loops.let("ieq", loops.get(slot), dim)
+            loops.check(same, "ValueError", ROWS_DIFFER, self.span)
+        other = loops.close()
+        loops.emit(l.Branch(loops.let("ieq", index, Lit(0)), first, other))
+        now = ArrayRep(
+            loops.get(self.ptr), (self.count, *result.dims), self.elem, self.root
+        )
+        self.lowering.copy_into(self.lowering.row(now, [index]), result)
+
+    def finish(self) -> None:
+        loops = self.lowering.loops
+        dims = tuple(loops.get(s) for s in self.dims)
+        rep = ArrayRep(loops.get(self.ptr), (self.count, *dims), self.elem, self.root)
+        self.lowering.bind(self.var, rep)
+
+
+def collectors(
+    lowering: Lowering,
+    variables: Sequence[Var],
+    body: Lambda,
+    first: int,
+    count: Atom,
+    span: Span,
+) -> list[Collector]:
+    """Collectors for the results of a body from `first` on, one for each variable."""
+    defined = definitions(body.body)
+    results = body.body.results[first:]
+    taken: set[Var] = set()
+    found: list[Collector] = []
+    for var, result in zip(variables, results, strict=True):
+        elem = element_type(result.type)
+        if not isinstance(result.type, Array):
+            found.append(_Elements(lowering, var, count, elem))
+            continue
+        dims = known_dims(lowering, result, body, defined)
+        if dims is None:
+            rank = result.type.rank
+            found.append(_UnknownRows(lowering, var, count, elem, rank, span))
+            continue
+        direct = maker(result, defined)
+        if direct is not None and (direct in taken or _outlives(lowering, direct, body)):
+            direct = None
+        if direct is not None:
+            taken.add(direct)
+        found.append(_Rows(lowering, var, count, elem, dims, direct))
+    return found
+
+
+def _outlives(lowering: Lowering, var: Var, body: Lambda) -> bool:
+    """Whether a row is also kept somewhere else, beyond its iteration."""
+    return lowering.life.home(var).depth < lowering.life.bodies[body].depth
+
+
+def known_dims(
+    lowering: Lowering, operand: Operand, body: Lambda, defined: dict[Var, Binding]
+) -> list[Atom] | None:
+    """The dimensions of a body's result if they do not depend on the iteration."""
+    if not isinstance(operand, Var) or operand in body.params:
+        return None
+    if operand not in defined:
+        if operand not in lowering.env:
+            return None
+        return list(lowering.array(operand).dims)
+    match defined[operand].expr:
+        case Apply(ArrayOp(name="build"), (n,), (inner,)):
+            outer = _outside(lowering, [n], body, defined)
+            if outer is None:
+                return None
+            position = defined[operand].vars.index(operand)
+            result = inner.body.results[position]
+            if not isinstance(result.type, Array):
+                return outer
+            both = {**defined, **definitions(inner.body)}
+            rest = known_dims(lowering, result, inner, both)
+            # An empty array of rows has no columns.
+            return None if rest is None else _joined(lowering, outer[0], rest)
+        case Apply(ArrayOp(name="zeros"), dims):
+            return _outside(lowering, dims, body, defined)
+        case Close(Var() as cell) if cell in defined:
+            source = defined[cell].expr
+            if isinstance(source, Open):
+                return _outside(lowering, source.dims, body, defined)
+            return None
+        case Apply(ArrayOp(name="index"), (Var() as array, *indices)):
+            whole = known_dims(lowering, array, body, defined)
+            return None if whole is None else whole[len(indices) :]
+        case _:
+            return None
+
+
+def _joined(lowering: Lowering, count: Atom, rest: Sequence[Atom]) -> list[Atom]:
+    some = lowering.loops.let("ilt", Lit(0), count)
+    return [
+        count, *(lowering.loops.let("select", some, d, Lit(0)) for d in rest)
+    ]  # fmt: skip
+
+
+def _outside(
+    lowering: Lowering,
+    sizes: Sequence[Operand],
+    body: Lambda,
+    defined: dict[Var, Binding],
+) -> list[Atom] | None:
+    """The atoms of sizes that are known in front of the loop."""
+    if any(
+        isinstance(s, Var) and (s in defined or s not in lowering.env) for s in sizes
+    ):
+        return None
+    return [lowering.loops.count(lowering.atom(s)) for s in sizes]
+
+
+__all__ = ["Collector", "I64", "collectors", "known_dims"]

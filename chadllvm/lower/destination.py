@@ -1,0 +1,36 @@
+"""Buffers that wait for their contents: what a result is written to directly.
+
+The row of an array under construction, or the next state of a loop, is built in its place
+rather than built and copied, if the variable that is bound to it makes a new array in the
+same block (`maker`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from chadllvm.ir.loops import Atom
+from chadllvm.ir.op import ArrayOp
+from chadllvm.ir.term import Apply, Binding, Block, Close, Open, Operand, Var
+from chadllvm.lower.represent import ArrayRep
+
+# Given the array to come (its pointer is not known yet): the buffer and its root.
+Destination = Callable[[ArrayRep], tuple[Atom, int]]
+
+
+def definitions(block: Block) -> dict[Var, Binding]:
+    """Where the variables of a block are bound."""
+    return {v: b for b in block.bindings for v in b.vars}
+
+
+def maker(operand: Operand, defined: dict[Var, Binding]) -> Var | None:
+    """The variable of the block whose allocation makes this result, if there is one."""
+    if not isinstance(operand, Var) or operand not in defined:
+        return None
+    match defined[operand].expr:
+        case Close(Var() as cell) if cell in defined:
+            return cell if isinstance(defined[cell].expr, Open) else None
+        case Apply(ArrayOp(name="build" | "zeros")):
+            return operand
+        case _:
+            return None

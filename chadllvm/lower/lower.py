@@ -1,0 +1,552 @@
+"""Lowers a function of the core to loops: one pass over the blocks, one case per node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import assert_never
+
+import numpy as np
+
+from chadllvm.diagnostic import InternalError, Span
+from chadllvm.ir import loops as l
+from chadllvm.ir.loop_build import LoopBuilder
+from chadllvm.ir.loops import PTR, RESULT, Atom, LoopFunction, Slot
+from chadllvm.ir.op import ArrayOp, Prim
+from chadllvm.ir.term import (
+    Apply,
+    Binding,
+    Block,
+    Call,
+    Close,
+    Const,
+    Function,
+    If,
+    Lambda,
+    Lit,
+    One,
+    Open,
+    Operand,
+    Proj,
+    Tuple,
+    Var,
+    View,
+    nested,
+)
+from chadllvm.ir.types import F64, I64, Array, Box, Scalar, Type
+from chadllvm.ir.typing import SCALAR_OF_DTYPE
+from chadllvm.lower.collect import Collector, collectors
+from chadllvm.lower.destination import Destination
+from chadllvm.lower.memory import CALLER, Scope, lifetimes
+from chadllvm.lower.represent import (
+    ArrayRep,
+    ElementCell,
+    Rep,
+    Roots,
+    SlotCell,
+    element_type,
+)
+from chadllvm.lower.state import Carrier, carriers
+
+# Elements of a buffer of several dimensions: beyond this their number may overflow.
+_MOST_ELEMENTS = 2.0**58
+
+
+def lower_function(function: Function) -> LoopFunction:
+    """The loops of a function without products, functions and calls."""
+    return Lowering(function).run()
+
+
+class Lowering:
+    """The lowering of one function; operations use it to lower themselves."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.loops = LoopBuilder()
+        self.roots = Roots()
+        self._direct = _direct_results(function)
+        self.life = lifetimes(function, self._direct)
+        self.env: dict[Var, Rep] = {}
+        self.scope: Scope = self.life.function
+        # Where the buffer of a variable is already waiting for its contents.
+        self.destinations: dict[Var, Destination] = {}
+        self._regions = 0
+        self._parallel = 0
+        self._loop_depth = 0
+
+    def run(self) -> LoopFunction:
+        params = tuple(self._param(p) for p in self.function.params)
+        results = self.block(self.function.body)
+        values: list[Atom] = []
+        kinds: list[l.Result] = []
+        for operand, rep in zip(self.function.body.results, results, strict=True):
+            kinds.append(self._return(operand, rep, values))
+        self.loops.emit(l.Return(tuple(values)))
+        return LoopFunction(
+            self.function.name,
+            params,
+            tuple(kinds),
+            self.loops.close(),
+            self._regions,
+            self.roots.table(),
+        )
+
+    def _param(self, param: Var) -> l.Param:
+        match param.type:
+            case Scalar() as ty:
+                reg = self.loops.reg(param.name, ty)
+                self.bind(param, reg)
+                return l.ScalarParam(reg)
+            case Array(Scalar() as elem, rank):
+                ptr = self.loops.reg(param.name, PTR)
+                dims = tuple(
+                    self.loops.reg(f"{param.name}_n{k}", I64) for k in range(rank)
+                )
+                self.bind(param, ArrayRep(ptr, dims, elem, self.roots.new()))
+                return l.ArrayParam(ptr, dims, elem)
+            case _:
+                raise InternalError(f"lower: a parameter of type {param.type}")
+
+    def _return(self, operand: Operand, rep: Rep, values: list[Atom]) -> l.Result:
+        if not isinstance(rep, ArrayRep):
+            values.append(self.atom_of(rep))
+            assert isinstance(operand.type, Scalar)
+            return l.ScalarResult(operand.type)
+        if operand not in self._direct:
+            rep = self.copy(rep, RESULT)
+        values += [rep.ptr, *rep.dims]
+        return l.ArrayResult(rep.machine, len(rep.dims))
+
+    # Values.
+
+    def bind(self, var: Var, rep: Rep) -> None:
+        self.env[var] = rep
+
+    def rep(self, operand: Operand) -> Rep:
+        return self.env[operand] if isinstance(operand, Var) else operand
+
+    def atom(self, operand: Operand) -> Atom:
+        """The atom of a scalar."""
+        return self.atom_of(self.rep(operand))
+
+    def array(self, operand: Operand) -> ArrayRep:
+        """The buffer of an array, a box or an array's cell."""
+        rep = self.rep(operand)
+        if not isinstance(rep, ArrayRep):
+            raise InternalError(f"lower: {operand} is not an array")
+        return rep
+
+    def atom_of(self, rep: Rep) -> Atom:
+        if isinstance(rep, ArrayRep | SlotCell | ElementCell):
+            raise InternalError("lower: an array or a cell where a scalar is expected")
+        return rep
+
+    # Blocks.
+
+    def block(self, block: Block) -> list[Rep]:
+        """Lower the bindings; the representations of the results."""
+        for binding in block.bindings:
+            self._binding(binding)
+        return [self.rep(r) for r in block.results]
+
+    def _binding(self, binding: Binding) -> None:
+        match binding.expr:
+            case Apply(Prim() as op, args):
+                self._prim(op, args, binding)
+            case Apply(ArrayOp() as op) as node:
+                op.lower(self, node, binding)
+            case Const(value):
+                self.bind(binding.vars[0], self._data(value))
+            case If() as node:
+                self._if(node, binding)
+            case Open(content, dims):
+                self._open(binding.vars[0], content, dims)
+            case View(cell, indices):
+                self._view(binding.vars[0], cell, indices)
+            case One(cell, indices, value):
+                self._one(cell, indices, value)
+            case Close(cell):
+                self._close(binding.vars[0], cell)
+            case Apply() | Tuple() | Proj() | Lambda() | Call():
+                raise InternalError(f"lower: {type(binding.expr).__name__} is left")
+            case _:
+                assert_never(binding.expr)
+
+    def _prim(self, op: Prim, args: Sequence[Operand], binding: Binding) -> None:
+        atoms = [self.atom(a) for a in args]
+        (var,) = binding.vars
+        if op.lowering is None:
+            self.bind(var, self.loops.let(op.name, *atoms, name=var.name))
+        else:
+            self.bind(var, op.lowering(self.loops, atoms, binding.span))
+
+    def _data(self, value: np.ndarray) -> ArrayRep:
+        ptr = self.loops.reg("const", PTR)
+        root = self.roots.new()
+        self.loops.emit(l.Data(ptr, value, root))
+        dims = tuple(Lit(n) for n in value.shape)
+        return ArrayRep(ptr, dims, SCALAR_OF_DTYPE[value.dtype], root)
+
+    def _if(self, node: If, binding: Binding) -> None:
+        cond = self.atom(node.cond)
+        slots: dict[int, list[Slot]] = {}
+        reps: list[list[Rep]] = []
+        bodies = []
+        for branch in (node.then, node.orelse):
+            self.loops.open(is_loop=False)
+            results = self.block(branch)
+            for k, rep in enumerate(results):
+                atoms = _atoms(rep)
+                if k not in slots:
+                    name = binding.vars[k].name
+                    slots[k] = [Slot(name, a.type) for a in atoms]
+                for slot, atom in zip(slots[k], atoms, strict=True):
+                    self.loops.set(slot, atom)
+            reps.append(results)
+            bodies.append(self.loops.close())
+        self.loops.emit(l.Branch(cond, *bodies))
+        for k, var in enumerate(binding.vars):
+            values = [self.loops.get(s) for s in slots[k]]
+            self.bind(var, self._merged(reps[0][k], reps[1][k], values))
+
+    def _merged(self, a: Rep, b: Rep, values: Sequence[Atom]) -> Rep:
+        """The representation of what is either of two, by the atoms that were chosen."""
+        if not isinstance(a, ArrayRep) or not isinstance(b, ArrayRep):
+            return values[0]
+        root = self.roots.union(a.root, b.root)
+        return ArrayRep(values[0], tuple(values[1:]), a.elem, root)
+
+    # Loops.
+
+    @contextmanager
+    def loop(
+        self, high: Atom, body: Lambda, low: Atom = Lit(0), *, parallel: bool = True
+    ) -> Iterator[Atom]:
+        """A loop over a body; `parallel`: its iterations commute. Gives the index."""
+        scope, outer = self.life.bodies[body], self.scope
+        self.scope = scope
+        self._parallel += parallel
+        self._loop_depth += 1
+        self.loops.open(is_loop=True, owner=scope)
+        index = self.loops.reg(body.params[0].name, I64)
+        yield index
+        if scope.region is not None:
+            self.loops.emit(l.Reset(scope.region))
+        stmts = self.loops.close()
+        self.scope = outer
+        self._parallel -= parallel
+        self._loop_depth -= 1
+        poll = self.has_loop(body.body) or not self.inside_parallel
+        self.loops.emit(l.For(index, low, high, stmts, poll))
+
+    @contextmanager
+    def chunks(self, count: Atom, size: int) -> Iterator[tuple[Atom, Atom]]:
+        """A loop over chunks of at most `size` indices; gives the bounds of a chunk."""
+        up = self.loops.let("iadd", count, Lit(size - 1))
+        number = self.loops.let("idiv", up, Lit(size))
+        self.loops.open(is_loop=True)
+        chunk = self.loops.reg("chunk", I64)
+        low = self.loops.let("imul", chunk, Lit(size))
+        high = self.loops.let("imin", self.loops.let("iadd", low, Lit(size)), count)
+        yield low, high
+        self.loops.emit(l.For(chunk, Lit(0), number, self.loops.close(), True))
+
+    def step(
+        self, body: Lambda, index: Atom, collectors: Sequence[Collector]
+    ) -> list[Rep]:
+        """Lower the body of a loop at an index; the results of one iteration."""
+        self.bind(body.params[0], index)
+        for collector in collectors:
+            collector.offer(index)
+        return self.block(body.body)
+
+    def collectors(
+        self, variables: Sequence[Var], body: Lambda, first: int, count: Atom, span: Span
+    ) -> list[Collector]:
+        """Collectors for the results of a body from `first` on."""
+        return collectors(self, variables, body, first, count, span)
+
+    def carriers(self, node: Apply, binding: Binding) -> list[Carrier]:
+        """The states of a loop."""
+        return carriers(self, node, binding)
+
+    @property
+    def inside_parallel(self) -> bool:
+        """Whether this is inside of a loop whose iterations commute."""
+        return self._parallel > 0
+
+    def has_loop(self, block: Block) -> bool:
+        """Whether a block contains loops."""
+        return any(
+            isinstance(b.expr, Apply) and b.expr.bodies
+            or any(self.has_loop(inner) for _, inner in nested(b.expr))
+            for b in block.bindings
+        )  # fmt: skip
+
+    # Sums.
+
+    def accumulate(self, slot: Slot, value: Atom) -> None:
+        """`slot += value`"""
+        if slot.type == F64:
+            self.loops.emit(l.Accumulate(slot, value))
+        else:
+            self.loops.set(slot, self.loops.let("iadd", self.loops.get(slot), value))
+
+    def sum_of(self, a: Atom, b: Atom) -> Atom:
+        return self.loops.let("add" if a.type == F64 else "iadd", a, b)
+
+    # Buffers.
+
+    def region(self, scope: Scope) -> int:
+        """The region of a scope."""
+        if scope is CALLER:
+            return RESULT
+        if scope.region is None:
+            scope.region = self._regions
+            self._regions += 1
+        return scope.region
+
+    def allocate(
+        self, var: Var, dims: Sequence[Atom], elem: Scalar | Box, *, zero: bool = False
+    ) -> ArrayRep:
+        """The buffer of an array variable, in the region of its home.
+
+        What lives for one iteration only, and whose size is known in front of the loop,
+        is allocated there, once for all iterations.
+        """
+        rep = ArrayRep(Lit(0), tuple(dims), elem, 0)
+        destination = self.destinations.pop(var, None)
+        if destination is not None:
+            ptr, root = destination(rep)
+            new = ArrayRep(ptr, rep.dims, elem, root)
+            if zero:
+                self.clear(new)
+            return new
+        level, home = self._place(self.life.home(var), dims)
+        in_place = level == len(self.loops.frames) - 1
+        root = self.roots.new()
+        with self.loops.at(level):
+            ptr = self.new_buffer(rep, self.region(home), root, zero and in_place)
+        new = ArrayRep(ptr, rep.dims, elem, root)
+        if zero and not in_place:
+            self.clear(new)
+        return new
+
+    def _place(self, home: Scope, dims: Sequence[Atom]) -> tuple[int, Scope]:
+        """The frame to allocate in, and the scope whose region to use."""
+        level = len(self.loops.frames) - 1
+        if home is not self.scope:
+            return level, home
+        known = max((self.loops.depth_of(d) for d in dims), default=0)
+        while (frame := self.loops.frames[level]).is_loop and known < level:
+            level -= 1
+            if isinstance(frame.owner, Scope):
+                assert frame.owner.parent is not None
+                home = frame.owner.parent
+        return level, home
+
+    def new_buffer(
+        self, rep: ArrayRep, region: int, root: int, zero: bool = False
+    ) -> Atom:
+        """A buffer for an array of these dimensions."""
+        if len([d for d in rep.dims if not isinstance(d, Lit)]) > 1:
+            self._check_size(rep.dims)
+        ptr = self.loops.reg("p", PTR)
+        count = self.size(rep)
+        self.loops.emit(l.Alloc(ptr, region, count, rep.machine, root, zero))
+        return ptr
+
+    def _check_size(self, dims: Sequence[Atom]) -> None:
+        """The number of elements does not overflow."""
+        total: Atom = Lit(1.0)
+        for dim in dims:
+            total = self.loops.let("mul", total, self.loops.let("to_float", dim))
+        ok = self.loops.let("fle", total, Lit(_MOST_ELEMENTS))
+        self.loops.check(ok, "MemoryError", "array too large", self.function.span)
+
+    def size(self, rep: ArrayRep) -> Atom:
+        """The number of machine elements of an array."""
+        return self.loops.product([*rep.dims, Lit(rep.words)])
+
+    def clear(self, rep: ArrayRep) -> None:
+        self.loops.emit(l.Clear(rep.ptr, self.size(rep), rep.machine, rep.root))
+
+    def copy(self, source: ArrayRep, region: int) -> ArrayRep:
+        """A copy in a new buffer."""
+        root = self.roots.new()
+        ptr = self.new_buffer(source, region, root)
+        target = ArrayRep(ptr, source.dims, source.elem, root)
+        self.copy_into(target, source)
+        return target
+
+    def copy_into(self, target: ArrayRep, source: ArrayRep) -> None:
+        """Copy elements between buffers of equal size."""
+        count = self.size(source)
+        self.loops.emit(
+            l.Copy(
+                target.ptr, source.ptr, count, source.machine, target.root, source.root
+            )
+        )
+        if isinstance(source.elem, Box):
+            self.roots.union(
+                self.roots.inner(target.root), self.roots.inner(source.root)
+            )
+
+    # Reading and writing elements.
+
+    def place(self, rep: ArrayRep, indices: Sequence[Atom]) -> Atom:
+        """The offset, in machine elements, of the element or row at these indices."""
+        offset: Atom = Lit(0)
+        for k, index in enumerate(indices):
+            if k:
+                offset = self.loops.mul(offset, rep.dims[k])
+            offset = self.loops.add(offset, index)
+        rest = rep.dims[len(indices) :]
+        return self.loops.mul(offset, self.loops.product([*rest, Lit(rep.words)]))
+
+    def row(self, rep: ArrayRep, indices: Sequence[Atom]) -> ArrayRep:
+        """The row at these indices, in the same buffer."""
+        ptr = self.loops.offset(rep.ptr, self.place(rep, indices), rep.machine)
+        return ArrayRep(ptr, rep.dims[len(indices) :], rep.elem, rep.root)
+
+    def bind_index(self, var: Var, array: Operand, indices: Sequence[Operand]) -> None:
+        """`var = array[indices]`"""
+        rep = self.array(array)
+        atoms = [self.atom(i) for i in indices]
+        if len(atoms) < len(rep.dims):
+            self.bind(var, self.row(rep, atoms))
+            return
+        offset = self.place(rep, atoms)
+        match rep.elem:
+            case Scalar() as elem:
+                value = self.loops.load(rep.ptr, offset, elem, rep.root, var.name)
+                self.bind(var, value)
+            case Box(content):
+                self.bind(var, self._load_box(rep, offset, content, var.name))
+
+    def _load_box(
+        self, rep: ArrayRep, offset: Atom, content: Array, name: str
+    ) -> ArrayRep:
+        ptr = self.loops.load(rep.ptr, offset, PTR, rep.root, name)
+        dims = tuple(
+            self.loops.load(
+                rep.ptr, self.loops.add(offset, Lit(1 + k)), I64, rep.root, f"{name}_n"
+            )
+            for k in range(content.rank)
+        )
+        root = self.roots.inner(rep.root)
+        return ArrayRep(ptr, dims, element_type(content.elem), root)
+
+    def store(self, rep: ArrayRep, index: Atom, value: Rep) -> None:
+        """`rep[index] = value`, a scalar or a box, for an array of rank one."""
+        offset = self.place(rep, [index])
+        if not isinstance(value, ArrayRep):
+            atom = self.atom_of(value)
+            self.loops.emit(l.Store(rep.ptr, offset, atom, rep.root))
+            return
+        for k, atom in enumerate((value.ptr, *value.dims)):
+            at = self.loops.add(offset, Lit(k))
+            self.loops.emit(l.Store(rep.ptr, at, atom, rep.root))
+        self.roots.union(self.roots.inner(rep.root), value.root)
+
+    def bind_zeros(self, var: Var, args: Sequence[Operand]) -> None:
+        dims = [self.loops.count(self.atom(a)) for a in args]
+        self.bind(var, self.allocate(var, dims, F64, zero=True))
+
+    def bind_empty(self, var: Var, ty: Array) -> None:
+        ptr, root = self.loops.reg("none", PTR), self.roots.new()
+        self.loops.emit(l.Data(ptr, np.zeros(0), root))
+        self.bind(var, ArrayRep(ptr, (Lit(0),) * ty.rank, element_type(ty), root))
+
+    # Cells.
+
+    def _open(self, var: Var, content: Type, dims: Sequence[Operand]) -> None:
+        if isinstance(content, Array):
+            atoms = [self.atom(d) for d in dims]
+            elem = element_type(content)
+            self.bind(var, self.allocate(var, atoms, elem, zero=True))
+        else:
+            self.bind(var, SlotCell(self.loops.slot(var.name, Lit(0.0))))
+
+    def _view(self, var: Var, cell: Operand, indices: Sequence[Operand]) -> None:
+        rep = self.array(cell)
+        atoms = [self.atom(i) for i in indices]
+        if len(atoms) < len(rep.dims):
+            self.bind(var, self.row(rep, atoms))
+        else:
+            self.bind(var, ElementCell(rep.ptr, self.place(rep, atoms), rep.root))
+
+    def _one(
+        self, cell: Operand, indices: Sequence[Operand], value: Operand
+    ) -> None:
+        target, added = self.rep(cell), self.rep(value)
+        match target:
+            case SlotCell(slot):
+                self.loops.emit(l.Accumulate(slot, self.atom_of(added)))
+            case ElementCell(ptr, index, root):
+                self.loops.emit(l.AddTo(ptr, index, self.atom_of(added), root))
+            case ArrayRep():
+                self._add_at(target, [self.atom(i) for i in indices], added)
+            case _:
+                raise InternalError(f"lower: {cell} is not a cell")
+
+    def _add_at(self, target: ArrayRep, indices: Sequence[Atom], value: Rep) -> None:
+        if not isinstance(value, ArrayRep):
+            offset = self.place(target, indices)
+            atom = self.atom_of(value)
+            self.loops.emit(l.AddTo(target.ptr, offset, atom, target.root))
+            return
+        row = self.row(target, indices) if indices else target
+        count = self.size(value)
+        self.loops.open(is_loop=True)
+        i = self.loops.reg("i", I64)
+        new = self.loops.load(value.ptr, i, F64, value.root, "d")
+        self.loops.emit(l.AddTo(row.ptr, i, new, row.root))
+        self.loops.emit(l.For(i, Lit(0), count, self.loops.close()))
+
+    def _close(self, var: Var, cell: Operand) -> None:
+        rep = self.rep(cell)
+        match rep:
+            case SlotCell(slot):
+                self.bind(var, self.loops.get(slot))
+            case ArrayRep():
+                self.bind(var, rep)
+            case _:
+                raise InternalError(f"lower: {cell} is not a cell of this block")
+
+
+def _atoms(rep: Rep) -> tuple[Atom, ...]:
+    """The atoms of a scalar or an array."""
+    match rep:
+        case ArrayRep(ptr, dims):
+            return (ptr, *dims)
+        case SlotCell() | ElementCell():
+            raise InternalError("lower: the cell of a scalar comes out of a branch")
+        case _:
+            return (rep,)
+
+
+def _direct_results(function: Function) -> list[Var]:
+    """The results whose buffer is made for them at the function's top level.
+
+    A buffer that is handed to the caller must be no part and no other name of anything.
+    """
+    made = set()
+    cells = set()
+    for binding in function.body.bindings:
+        match binding.expr:
+            case Apply(ArrayOp(), _, bodies) as node if bodies:
+                first = node.op.carried(node) if isinstance(node.op, ArrayOp) else None
+                made.update(binding.vars[first or 0 :])
+            case Apply(ArrayOp(name="zeros")):
+                made.add(binding.vars[0])
+            case Open():
+                cells.add(binding.vars[0])
+            case Close(Var() as cell) if cell in cells:
+                made.add(binding.vars[0])
+    results = function.body.results
+    return [
+        r
+        for r in dict.fromkeys(results)
+        if isinstance(r, Var) and r in made and results.count(r) == 1
+    ]

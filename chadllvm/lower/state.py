@@ -1,0 +1,171 @@
+"""The state of a loop: what is carried from one iteration to the next.
+
+A scalar is carried in a slot. An array is carried as a pointer and its dimensions; each
+step's value is put into one of two buffers outside of the loop, in turn, since it has to
+outlive the region of its iteration. Values that outlive even that (they are on the tape)
+stay where they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from chadllvm.ir import loops as l
+from chadllvm.ir.loops import Atom, Slot
+from chadllvm.ir.term import Apply, Binding, Operand, Var
+from chadllvm.ir.types import Array
+from chadllvm.lower.destination import definitions, maker
+from chadllvm.lower.represent import ArrayRep, Rep
+
+if TYPE_CHECKING:
+    from chadllvm.lower.lower import Lowering
+
+Step = Callable[[], None]
+
+
+class Carrier:
+    """One component of the state; the base carries a scalar."""
+
+    def __init__(self, lowering: Lowering, param: Var, init: Operand, var: Var) -> None:
+        self.lowering = lowering
+        self.param = param
+        self.var = var
+        self._begin(init)
+
+    def _begin(self, init: Operand) -> None:
+        value = self.lowering.atom(init)
+        self.slot = self.lowering.loops.slot(self.param.name, value)
+
+    def enter(self) -> None:
+        """At the start of an iteration: bind the parameter."""
+        self.lowering.bind(self.param, self.lowering.loops.get(self.slot))
+
+    def next(self, result: Rep) -> Step:
+        """At the end of an iteration: keep the result; the step makes it the state."""
+        value = self.lowering.atom_of(result)
+        return lambda: self.lowering.loops.set(self.slot, value)
+
+    def finish(self) -> None:
+        """After the loop: bind the variable of the final state."""
+        self.lowering.bind(self.var, self.lowering.loops.get(self.slot))
+
+
+class _ArrayCarrier(Carrier):
+    """An array whose steps' values stay where they are."""
+
+    def _begin(self, init: Operand) -> None:
+        rep = self.lowering.array(init)
+        loops = self.lowering.loops
+        self.rep = rep
+        self.root = rep.root
+        self.ptr = loops.slot(self.param.name, rep.ptr)
+        self.dims = [loops.slot(f"{self.param.name}_n", d) for d in rep.dims]
+
+    def _current(self) -> ArrayRep:
+        loops = self.lowering.loops
+        dims = tuple(loops.get(s) for s in self.dims)
+        return ArrayRep(loops.get(self.ptr), dims, self.rep.elem, self.root)
+
+    def enter(self) -> None:
+        self.lowering.bind(self.param, self._current())
+
+    def next(self, result: Rep) -> Step:
+        assert isinstance(result, ArrayRep)
+        self.lowering.roots.union(self.root, result.root)
+        return lambda: self._advance(result)
+
+    def _advance(self, rep: ArrayRep) -> None:
+        loops = self.lowering.loops
+        loops.set(self.ptr, rep.ptr)
+        for slot, dim in zip(self.dims, rep.dims, strict=True):
+            loops.set(slot, dim)
+
+    def finish(self) -> None:
+        self.lowering.bind(self.var, self._current())
+
+
+class _BufferCarrier(_ArrayCarrier):
+    """An array whose steps' values are put into two buffers in turn.
+
+    `direct` is the variable of the body whose allocation is the next state; `outside`:
+    the next state is an array from outside of the loop, which stays where it is.
+    """
+
+    direct: Var | None = None
+    outside = False
+
+    def _begin(self, init: Operand) -> None:
+        super()._begin(init)
+        loops, name = self.lowering.loops, self.param.name
+        self.spare = loops.slot(f"{name}_spare", self.rep.ptr)
+        self.room = loops.slot(f"{name}_room", l.Lit(-1))
+        self.other = loops.slot(f"{name}_other", self.rep.ptr)
+        self.other_room = loops.slot(f"{name}_other_room", l.Lit(-1))
+
+    def enter(self) -> None:
+        super().enter()
+        if self.direct is not None:
+            self.lowering.destinations[self.direct] = self._destination
+
+    def _destination(self, rep: ArrayRep) -> tuple[Atom, int]:
+        """The spare buffer, made large enough for this array."""
+        loops = self.lowering.loops
+        count = self.lowering.size(rep)
+        loops.open(is_loop=False)
+        ptr = loops.reg("p", l.PTR)
+        region = self.lowering.region(self.lowering.life.home(self.var))
+        loops.emit(l.Alloc(ptr, region, count, rep.machine, self.root))
+        loops.set(self.spare, ptr)
+        loops.set(self.room, count)
+        grow = loops.close()
+        loops.emit(l.Branch(loops.let("ilt", loops.get(self.room), count), grow))
+        return loops.get(self.spare), self.root
+
+    def next(self, result: Rep) -> Step:
+        assert isinstance(result, ArrayRep)
+        if self.outside:
+            return super().next(result)
+        if self.direct is None:
+            ptr, root = self._destination(result)
+            target = ArrayRep(ptr, result.dims, result.elem, root)
+            self.lowering.copy_into(target, result)
+            result = target
+        return lambda: self._swap(result)
+
+    def _swap(self, rep: ArrayRep) -> None:
+        self._advance(rep)
+        _exchange(self.lowering, self.spare, self.other)
+        _exchange(self.lowering, self.room, self.other_room)
+
+
+def _exchange(lowering: Lowering, a: Slot, b: Slot) -> None:
+    x, y = lowering.loops.get(a), lowering.loops.get(b)
+    lowering.loops.set(a, y)
+    lowering.loops.set(b, x)
+
+
+def carriers(lowering: Lowering, node: Apply, binding: Binding) -> list[Carrier]:
+    """The components of a loop's state, initialised in front of the loop."""
+    (body,) = node.bodies
+    defined = definitions(body.body)
+    taken: set[Var] = set()
+    found: list[Carrier] = []
+    pairs = zip(body.params[1:], node.args[1:], binding.vars, strict=False)
+    for k, (param, init, var) in enumerate(pairs):
+        if not isinstance(param.type, Array):
+            found.append(Carrier(lowering, param, init, var))
+        elif param in lowering.life.outlives:
+            found.append(_ArrayCarrier(lowering, param, init, var))
+        else:
+            carrier = _BufferCarrier(lowering, param, init, var)
+            result = body.body.results[k]
+            carrier.outside = result not in defined and result not in body.params
+            made = maker(result, defined)
+            if made is not None and made not in taken:
+                scope = lowering.life.bodies[body]
+                if lowering.life.home(made) is scope:
+                    carrier.direct = made
+                    taken.add(made)
+            found.append(carrier)
+    return found

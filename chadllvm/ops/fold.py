@@ -1,0 +1,205 @@
+"""`fold[add|min|max](n; i -> r)`: a reduction of r over the index (paper, §7 and §8.1).
+
+The operators are those whose derivative needs no record of the reduction tree: for a sum
+every element gets the cotangent of the whole; for a minimum the winner does, the first
+one of equals. `fold[argmin|argmax]` also returns the winner's index; that is what CHAD
+makes of a minimum. A sum may be reassociated, in a way that depends on the program and on
+n alone. Minima compare as Python's builtins do: a later element wins if strictly better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from chadllvm.ir.build import Builder
+from chadllvm.ir.op import ArrayOp, ProgramError, TypeRuleError, register_array_op
+from chadllvm.ir.term import Apply, Binding, Lambda, Lit, Var
+from chadllvm.ir.types import F64, I64, Type, stacked
+from chadllvm.ir.value import stack
+from chadllvm.ops.build import Build
+from chadllvm.ops.index import Index
+
+if TYPE_CHECKING:
+    from chadllvm.chad.transform import Chad, Rule
+    from chadllvm.ir.interp import Interpreter
+    from chadllvm.ir.loops import Atom
+    from chadllvm.lower.lower import Lowering
+
+# Sums over no more elements than this are not cut into chunks; see `_chunk`.
+_LIGHT_CHUNK = 1024
+_HEAVY_CHUNK = 16
+
+
+@register_array_op
+@dataclass(frozen=True)
+class Fold(ArrayOp):
+    """`fold[kind](n; i -> r, o…)`: the reduction, the outputs stacked, the winner."""
+
+    name: ClassVar[str] = "fold"
+    kind: str = "add"
+
+    @property
+    def can_fail(self) -> bool:  # type: ignore[override]
+        return self.kind != "add"
+
+    @property
+    def attributes(self) -> str:
+        return self.kind
+
+    @classmethod
+    def parse(cls, attributes: str) -> Fold:
+        return cls(attributes)
+
+    @property
+    def _has_winner(self) -> bool:
+        return self.kind.startswith("arg")
+
+    def carried(self, node: Apply) -> int | None:
+        return 1
+
+    def result_types(
+        self, args: Sequence[Type], bodies: Sequence[Lambda]
+    ) -> tuple[Type, ...]:
+        (body,) = bodies
+        if self.kind not in ("add", "min", "max", "argmin", "argmax"):
+            raise TypeRuleError(f"fold: no operator {self.kind}")
+        if tuple(args) != (I64,) or [p.type for p in body.params] != [I64]:
+            raise TypeRuleError("fold: takes a size and a body of one index")
+        types = body.body.types
+        if not types or types[0] not in (F64, I64):
+            raise TypeRuleError("fold: the body gives no number")
+        winner = (I64,) if self._has_winner else ()
+        return (types[0], *(stacked(ty) for ty in types[1:]), *winner)
+
+    def interpret(
+        self, run: Interpreter, args: Sequence[Any], bodies: Sequence[Lambda]
+    ) -> tuple[Any, ...]:
+        (n,), (body,) = args, bodies
+        rows = [run.call(body, (i,)) for i in range(n)]
+        run.pay(1 + max(n, 0))
+        types = body.body.types
+        collected = (
+            stack([row[k] for row in rows], ty) for k, ty in enumerate(types) if k
+        )
+        values = [row[0] for row in rows]
+        if self.kind == "add":
+            return (sum(values, Lit(0 if types[0] == I64 else 0.0).value), *collected)
+        if not values:
+            raise ProgramError(ValueError, _empty_message(self.kind))
+        best = min if self.kind.endswith("min") else max
+        winner = best(range(n), key=values.__getitem__)
+        last = (winner,) if self._has_winner else ()
+        return (values[winner], *collected, *last)
+
+    def differentiate(
+        self, chad: Chad, node: Apply, binding: Binding, asked: Sequence[bool]
+    ) -> Rule:
+        """D[fold (+) n (i. t)] = let (s, bps) = fold (+) n (i. D[t]) in
+        (s, fun d. build n (i. bps[i] d)), and for a minimum (m, fun d. bps[winner] d).
+        """
+        (body,) = node.bodies
+        touched = [chad.touched[0] and self.kind == "add"]
+        inner = chad.block(body.body, [True], touched, body.params)
+        block = inner.primal_and_bp(binding)
+        bps = Var("bps", stacked(block.results[-1].type))
+        kind = self.kind if self.kind == "add" else f"arg{self.kind}"
+        new = Apply(Fold(kind), node.args, (Lambda(body.params, block),))
+        winner = (Var("winner", I64),) if self.kind != "add" else ()
+        with chad.backpropagator(binding, asked) as bp:
+            cells = [bp.cell(v) for v in inner.cells]
+            each = bp.body if winner else Builder(binding.span)
+            index = winner[0] if winner else Var(body.params[0].name, I64)
+            function = each.one(Apply(Index(), (bps, index)), "bp")
+            each.call(function, (bp.cts[0], *cells))
+            if not winner:
+                bp.body.apply(Build(), node.args, [Lambda((index,), each.block(()))])
+        forward = Binding((*binding.vars, bps, *winner), new, binding.span)
+        return bp.rule([forward])
+
+    def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
+        (body,) = node.bodies
+        count = lowering.loops.count(lowering.atom(node.args[0]))
+        outputs = binding.vars[1:-1] if self._has_winner else binding.vars[1:]
+        collectors = lowering.collectors(outputs, body, 1, count, binding.span)
+        lower = self._lower_sum if self.kind == "add" else self._lower_best
+        lower(lowering, body, count, collectors, binding)
+        for collector in collectors:
+            collector.finish()
+
+    def _lower_sum(
+        self,
+        lowering: Lowering,
+        body: Lambda,
+        count: Atom,
+        collectors: Sequence[Any],
+        binding: Binding,
+    ) -> None:
+        """One loop, or a loop over chunks whose sums are added in their order."""
+        loops = lowering.loops
+        zero = Lit(0.0) if binding.vars[0].type == F64 else Lit(0)
+        total = loops.slot(binding.vars[0].name, zero)
+        chunk = _chunk(lowering, body)
+
+        def run(low: Atom, high: Atom) -> None:
+            part = loops.slot("part", zero)
+            with lowering.loop(high, body, low) as index:
+                value, *rest = lowering.step(body, index, collectors)
+                lowering.accumulate(part, lowering.atom_of(value))
+                for collector, result in zip(collectors, rest, strict=True):
+                    collector.collect(index, result)
+            loops.set(total, lowering.sum_of(loops.get(total), loops.get(part)))
+
+        if chunk is None:
+            run(Lit(0), count)
+        else:
+            with lowering.chunks(count, chunk) as (low, high):
+                run(low, high)
+        lowering.bind(binding.vars[0], loops.get(total))
+
+    def _lower_best(
+        self,
+        lowering: Lowering,
+        body: Lambda,
+        count: Atom,
+        collectors: Sequence[Any],
+        binding: Binding,
+    ) -> None:
+        loops = lowering.loops
+        some = loops.let("ilt", Lit(0), count)
+        loops.check(some, "ValueError", _empty_message(self.kind), binding.span)
+        zero = Lit(0.0) if binding.vars[0].type == F64 else Lit(0)
+        best = loops.slot(binding.vars[0].name, zero)
+        winner = loops.slot("winner", Lit(0))
+        with lowering.loop(count, body) as index:
+            value, *rest = lowering.step(body, index, collectors)
+            new, old = lowering.atom_of(value), loops.get(best)
+            pair = (new, old) if self.kind.endswith("min") else (old, new)
+            less = loops.let("flt" if new.type == F64 else "ilt", *pair)
+            better = loops.let("or", loops.let("ieq", index, Lit(0)), less)
+            loops.set(best, loops.let("select", better, new, old))
+            if self._has_winner:
+                at = loops.get(winner)
+                loops.set(winner, loops.let("select", better, index, at))
+            for collector, result in zip(collectors, rest, strict=True):
+                collector.collect(index, result)
+        lowering.bind(binding.vars[0], loops.get(best))
+        if self._has_winner:
+            lowering.bind(binding.vars[-1], loops.get(winner))
+
+
+def _chunk(lowering: Lowering, body: Lambda) -> int | None:
+    """How many elements are summed at a time; None: all.
+
+    It depends on the program alone, not on the machine or its threads, so that the
+    result does not either. Sums inside the iterations of another data-parallel loop
+    are never spread over threads and need no chunks.
+    """
+    if lowering.inside_parallel:
+        return None
+    return _HEAVY_CHUNK if lowering.has_loop(body.body) else _LIGHT_CHUNK
+
+
+def _empty_message(kind: str) -> str:
+    return f"{kind.removeprefix('arg')}() iterable argument is empty"

@@ -1,0 +1,223 @@
+"""Reading arrays: `index`, `dim`; making them: `zeros`, `empty`; references: `box`.
+
+`index(a, i1, …, ik)` is the element, or the row if k is less than the rank. Its indices are
+in range already (`bound` sees to that), so it never fails, and reading it again in a
+backpropagator costs no check. A row is a view: neither its value nor its cell is a copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from chadllvm.ir.op import ArrayOp, TypeRuleError, register_array_op
+from chadllvm.ir.term import Lambda, One, Var
+from chadllvm.ir.types import F64, I64, Array, Box, Scalar, Type, element
+from chadllvm.ir.value import ArrayValue
+
+if TYPE_CHECKING:
+    from chadllvm.chad.transform import Chad, Rule
+    from chadllvm.ir.interp import Interpreter
+    from chadllvm.ir.term import Apply, Binding
+    from chadllvm.lower.lower import Lowering
+
+
+def _is_array(ty: Type) -> Array:
+    if not isinstance(ty, Array):
+        raise TypeRuleError(f"{ty} is not an array")
+    return ty
+
+
+def _are_integers(types: Sequence[Type]) -> None:
+    if any(t != I64 for t in types):
+        raise TypeRuleError(f"not an integer among ({', '.join(map(str, types))})")
+
+
+class Inactive(ArrayOp):
+    """An operation without a derivative: its result holds no real numbers, or zeros."""
+
+    def differentiate(
+        self, chad: Chad, node: Apply, binding: Binding, asked: Sequence[bool]
+    ) -> Rule:
+        return chad.inactive(binding, asked)
+
+
+@register_array_op
+@dataclass(frozen=True)
+class Index(ArrayOp):
+    """`index(a, i1, …, ik)`: an element or a row of an array."""
+
+    name: ClassVar[str] = "index"
+
+    def result_types(
+        self, args: Sequence[Type], bodies: Sequence[Lambda]
+    ) -> tuple[Type, ...]:
+        array = _is_array(args[0])
+        _are_integers(args[1:])
+        if not 1 <= len(args) - 1 <= array.rank:
+            raise TypeRuleError(f"index: {len(args) - 1} indices into {array}")
+        return (element(array, len(args) - 1),)
+
+    def interpret(
+        self, run: Interpreter, args: Sequence[Any], bodies: Sequence[Lambda]
+    ) -> tuple[Any, ...]:
+        run.pay(1)
+        return (args[0].at(args[1:]),)
+
+    def differentiate(
+        self, chad: Chad, node: Apply, binding: Binding, asked: Sequence[bool]
+    ) -> Rule:
+        """D[a ! i] = (a ! i, fun d. one ca.[i] d). Rows are views (`Chad.view`)."""
+        array, indices = node.args[0], node.args[1:]
+        assert isinstance(array, Var)
+        with chad.backpropagator(binding, asked) as bp:
+            bp.body.emit(One(bp.cell(array), indices, bp.cts[0]))
+        return bp.rule()
+
+    def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
+        lowering.bind_index(binding.vars[0], node.args[0], node.args[1:])
+
+
+@register_array_op
+@dataclass(frozen=True)
+class Dim(Inactive):
+    """`dim[k](a)`: the k-th dimension of an array."""
+
+    name: ClassVar[str] = "dim"
+    axis: int = 0
+
+    @property
+    def attributes(self) -> str:
+        return str(self.axis)
+
+    @classmethod
+    def parse(cls, attributes: str) -> Dim:
+        return cls(int(attributes))
+
+    def result_types(
+        self, args: Sequence[Type], bodies: Sequence[Lambda]
+    ) -> tuple[Type, ...]:
+        array = _is_array(args[0])
+        if not 0 <= self.axis < array.rank:
+            raise TypeRuleError(f"dim: {array} has no axis {self.axis}")
+        return (I64,)
+
+    def interpret(
+        self, run: Interpreter, args: Sequence[Any], bodies: Sequence[Lambda]
+    ) -> tuple[Any, ...]:
+        run.pay(1)
+        return (args[0].shape[self.axis],)
+
+    def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
+        lowering.bind(binding.vars[0], lowering.array(node.args[0]).dims[self.axis])
+
+
+@register_array_op
+@dataclass(frozen=True)
+class Empty(Inactive):
+    """`empty[type]()`: an array of no elements, where a branch has none to give."""
+
+    name: ClassVar[str] = "empty"
+    type: Array = Array(F64, 1)
+
+    @property
+    def attributes(self) -> str:
+        return str(self.type)
+
+    @classmethod
+    def parse(cls, attributes: str) -> Empty:
+        from chadllvm.ir.parse import parse_type
+
+        return cls(_is_array(parse_type(attributes)))
+
+    def result_types(
+        self, args: Sequence[Type], bodies: Sequence[Lambda]
+    ) -> tuple[Type, ...]:
+        return (self.type,)
+
+    def interpret(
+        self, run: Interpreter, args: Sequence[Any], bodies: Sequence[Lambda]
+    ) -> tuple[Any, ...]:
+        run.pay(1)
+        return (ArrayValue((0,) * self.type.rank, []),)
+
+    def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
+        lowering.bind_empty(binding.vars[0], self.type)
+
+
+@register_array_op
+@dataclass(frozen=True)
+class Zeros(Inactive):
+    """`zeros(d1, …, dr)`: an f64 array of zeros; a negative dimension counts as 0."""
+
+    name: ClassVar[str] = "zeros"
+
+    def result_types(
+        self, args: Sequence[Type], bodies: Sequence[Lambda]
+    ) -> tuple[Type, ...]:
+        _are_integers(args)
+        return (Array(F64, len(args)),)
+
+    def interpret(
+        self, run: Interpreter, args: Sequence[Any], bodies: Sequence[Lambda]
+    ) -> tuple[Any, ...]:
+        shape = tuple(max(n, 0) for n in args)
+        value = ArrayValue.filled(shape, 0.0)
+        run.pay(1 + len(value.data))
+        return (value,)
+
+    def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
+        lowering.bind_zeros(binding.vars[0], node.args)
+
+
+@register_array_op
+@dataclass(frozen=True)
+class MakeBox(Inactive):
+    """`box(a)`: a reference to an array, so that it can be an element."""
+
+    name: ClassVar[str] = "box"
+
+    def result_types(
+        self, args: Sequence[Type], bodies: Sequence[Lambda]
+    ) -> tuple[Type, ...]:
+        return (Box(_is_array(args[0])),)
+
+    def interpret(
+        self, run: Interpreter, args: Sequence[Any], bodies: Sequence[Lambda]
+    ) -> tuple[Any, ...]:
+        run.pay(1)
+        return (args[0],)
+
+    def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
+        lowering.bind(binding.vars[0], lowering.array(node.args[0]))
+
+
+@register_array_op
+@dataclass(frozen=True)
+class Unbox(Inactive):
+    """`unbox(b)`: the array that a box refers to."""
+
+    name: ClassVar[str] = "unbox"
+
+    def result_types(
+        self, args: Sequence[Type], bodies: Sequence[Lambda]
+    ) -> tuple[Type, ...]:
+        if not isinstance(args[0], Box):
+            raise TypeRuleError(f"unbox: {args[0]} is not a box")
+        return (args[0].content,)
+
+    def interpret(
+        self, run: Interpreter, args: Sequence[Any], bodies: Sequence[Lambda]
+    ) -> tuple[Any, ...]:
+        run.pay(1)
+        return (args[0],)
+
+    def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
+        lowering.bind(binding.vars[0], lowering.array(node.args[0]))
+
+
+def scalar_of(ty: Type) -> Scalar:
+    """The type, which is known to be a scalar."""
+    assert isinstance(ty, Scalar)
+    return ty

@@ -1,0 +1,180 @@
+"""Arithmetic of i64, and the checks of indices.
+
+Sums, products and powers wrap around. Division rounds down as in Python. The messages
+of what can fail are constants, so that compiled code can say the same words; `{0}` and
+`{1}` stand for the arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chadllvm.diagnostic import Span
+from chadllvm.ir.loop_build import LoopBuilder
+from chadllvm.ir.loops import Atom, For
+from chadllvm.ir.op import ProgramError
+from chadllvm.ir.term import Lit
+from chadllvm.ir.types import I64
+from chadllvm.ops.row import row
+
+DIVISION_BY_ZERO = "integer division or modulo by zero"
+NEGATIVE_EXPONENT = "integers to a negative integer power are not integers"
+INDEX_OUT_OF_RANGE = "index {0} is out of range for size {1}"
+
+_HALF = 1 << 63
+_MASK = (1 << 64) - 1
+
+
+def wrap(n: int) -> int:
+    """The i64 that equals n modulo 2^64."""
+    return n if -_HALF <= n < _HALF else ((n + _HALF) & _MASK) - _HALF
+
+
+def _iadd(x: int, y: int) -> int:
+    return wrap(x + y)
+
+
+def _isub(x: int, y: int) -> int:
+    return wrap(x - y)
+
+
+def _imul(x: int, y: int) -> int:
+    return wrap(x * y)
+
+
+def _ineg(x: int) -> int:
+    return wrap(-x)
+
+
+def _iabs(x: int) -> int:
+    return wrap(abs(x))
+
+
+def _ifloordiv(x: int, y: int) -> int:
+    if y == 0:
+        raise ProgramError(ZeroDivisionError, DIVISION_BY_ZERO)
+    return wrap(x // y)
+
+
+def _imod(x: int, y: int) -> int:
+    if y == 0:
+        raise ProgramError(ZeroDivisionError, DIVISION_BY_ZERO)
+    return x % y
+
+
+def _ipow(x: int, n: int) -> int:
+    if n < 0:
+        raise ProgramError(ValueError, NEGATIVE_EXPONENT)
+    return wrap(pow(x, n, _MASK + 1))
+
+
+def _imin(x: int, y: int) -> int:
+    return x if x <= y else y
+
+
+def _imax(x: int, y: int) -> int:
+    return x if x >= y else y
+
+
+def _bound(index: int, size: int) -> int:
+    if -size <= index < size:
+        return index if index >= 0 else index + size
+    raise ProgramError(IndexError, INDEX_OUT_OF_RANGE.format(index, size))
+
+
+def _within(index: int, size: int) -> int:
+    if 0 <= index < size:
+        return index
+    raise ProgramError(IndexError, INDEX_OUT_OF_RANGE.format(index, size))
+
+
+def _quotient_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    """The truncated quotient, less one where the remainder has the wrong sign."""
+    _check_divisor(loops, args[1], span)
+    truncated = loops.let("idiv", *args)
+    wrong = _wrong_sign(loops, loops.let("irem", *args), args[1])
+    return loops.let("select", wrong, loops.let("isub", truncated, Lit(1)), truncated)
+
+
+def _remainder_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    """The remainder of the truncated quotient, moved to the divisor's sign."""
+    _check_divisor(loops, args[1], span)
+    rest = loops.let("irem", *args)
+    wrong = _wrong_sign(loops, rest, args[1])
+    return loops.let("select", wrong, loops.let("iadd", rest, args[1]), rest)
+
+
+def _check_divisor(loops: LoopBuilder, divisor: Atom, span: Span) -> None:
+    if not isinstance(divisor, Lit) or divisor.value == 0:
+        nonzero = loops.let("ine", divisor, Lit(0))
+        loops.check(nonzero, "ZeroDivisionError", DIVISION_BY_ZERO, span)
+
+
+def _wrong_sign(loops: LoopBuilder, rest: Atom, divisor: Atom) -> Atom:
+    """Whether the remainder is not zero and its sign differs from the divisor's."""
+    negative = loops.let("ilt", rest, Lit(0))
+    if isinstance(divisor, Lit) and divisor.value > 0:
+        return negative
+    positive = loops.let("ilt", Lit(0), rest)
+    return loops.let("select", loops.let("ilt", divisor, Lit(0)), positive, negative)
+
+
+def _ipow_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    """Repeated squaring over the exponent's 63 bits; a literal is multiplied out."""
+    x, n = args
+    if isinstance(n, Lit) and n.value >= 0:
+        return _multiplied_out(loops, x, int(n.value))
+    loops.check(loops.let("ile", Lit(0), n), "ValueError", NEGATIVE_EXPONENT, span)
+    result, base, rest = loops.slot("r", Lit(1)), loops.slot("x", x), loops.slot("n", n)
+    bit = loops.reg("bit", I64)
+    loops.open(is_loop=True)
+    square, exponent, power = loops.get(base), loops.get(rest), loops.get(result)
+    odd = loops.let("ieq", loops.let("irem", exponent, Lit(2)), Lit(1))
+    longer = loops.let("imul", power, square)
+    loops.set(result, loops.let("select", odd, longer, power))
+    loops.set(base, loops.let("imul", square, square))
+    loops.set(rest, loops.let("idiv", exponent, Lit(2)))
+    loops.emit(For(bit, Lit(0), Lit(63), loops.close()))
+    return loops.get(result)
+
+
+def _multiplied_out(loops: LoopBuilder, square: Atom, n: int) -> Atom:
+    result: Atom = Lit(1)
+    while n:
+        if n & 1:
+            result = loops.mul(result, square)
+        n >>= 1
+        if n:
+            square = loops.mul(square, square)
+    return result
+
+
+def _bound_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    index, size = args
+    negative = loops.let("ilt", index, Lit(0))
+    wrapped = loops.let("select", negative, loops.let("iadd", index, size), index)
+    in_range = loops.let("iult", wrapped, size)
+    loops.check(in_range, "IndexError", INDEX_OUT_OF_RANGE, span, index, size)
+    return wrapped
+
+
+def _within_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    in_range = loops.let("iult", *args)
+    loops.check(in_range, "IndexError", INDEX_OUT_OF_RANGE, span, *args)
+    return args[0]
+
+
+row("iadd", "ii->i", _iadd)
+row("isub", "ii->i", _isub)
+row("imul", "ii->i", _imul)
+row("ineg", "i->i", _ineg)
+row("iabs", "i->i", _iabs)
+row("ifloordiv", "ii->i", _ifloordiv, None, _quotient_l, weight=8, can_fail=True)
+row("imod", "ii->i", _imod, None, _remainder_l, weight=8, can_fail=True)
+row("ipow", "ii->i", _ipow, None, _ipow_l, weight=8, can_fail=True)
+row("imin", "ii->i", _imin)
+row("imax", "ii->i", _imax)
+# The user's index to an index in range: a negative one counts from the end.
+row("bound", "ii->i", _bound, None, _bound_l, can_fail=True)
+# The same where a negative index is no index: what checks hoisted from loops use.
+row("within", "ii->i", _within, None, _within_l, can_fail=True)

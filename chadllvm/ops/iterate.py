@@ -1,0 +1,190 @@
+"""`iterate(n, s…; i, s… -> s'…, o…)`: a loop with carried state and collected outputs.
+
+The state starts as `s…` and becomes `s'…` after each step; the outputs of the steps are
+stacked. The reverse of a loop is a loop: the steps' backpropagators are an output of the
+forward loop, and are run from the last to the first with the state's cotangent as state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from chadllvm.ir.build import Builder, lit
+from chadllvm.ir.op import ArrayOp, TypeRuleError, register_array_op
+from chadllvm.ir.term import Apply, Binding, Lambda, One, Operand, Var
+from chadllvm.ir.types import I64, Array, Type, stacked
+from chadllvm.ir.value import stack
+from chadllvm.ops.index import Dim, Index, Zeros
+
+if TYPE_CHECKING:
+    from chadllvm.chad.transform import Chad, Rule
+    from chadllvm.ir.interp import Interpreter
+    from chadllvm.lower.lower import Lowering
+
+
+@register_array_op
+@dataclass(frozen=True)
+class Iterate(ArrayOp):
+    """`iterate(n, s…; i, s… -> s'…, o…)`"""
+
+    name: ClassVar[str] = "iterate"
+
+    def carried(self, node: Apply) -> int | None:
+        return len(node.args) - 1
+
+    def result_types(
+        self, args: Sequence[Type], bodies: Sequence[Lambda]
+    ) -> tuple[Type, ...]:
+        (body,) = bodies
+        states = tuple(args[1:])
+        if args[0] != I64 or tuple(p.type for p in body.params) != (I64, *states):
+            raise TypeRuleError("iterate: takes a count and the states of its body")
+        results = body.body.types
+        if results[: len(states)] != states:
+            found = ", ".join(map(str, results))
+            raise TypeRuleError(f"iterate: a step from {states} to ({found})")
+        return (*states, *(stacked(ty) for ty in results[len(states) :]))
+
+    def interpret(
+        self, run: Interpreter, args: Sequence[Any], bodies: Sequence[Lambda]
+    ) -> tuple[Any, ...]:
+        (n, *state), (body,) = args, bodies
+        outputs = []
+        for i in range(n):
+            results = run.call(body, (i, *state))
+            outputs.append(results[len(state) :])
+            state = list(results[: len(state)])
+        run.pay(1 + max(n, 0))
+        collected = (
+            stack([row[k] for row in outputs], ty)
+            for k, ty in enumerate(body.body.types[len(state) :])
+        )
+        return (*state, *collected)
+
+    def differentiate(
+        self, chad: Chad, node: Apply, binding: Binding, asked: Sequence[bool]
+    ) -> Rule:
+        """D[iterate n s (i s. t)] = let (s', bps) = iterate n s (i s. D[t]) in
+        (s', fun d. let d' = iterate n d (j d. bps[n-1-j] d) in one s_c d')
+
+        The step's backpropagator returns the cotangent of the step's state. The state
+        components asked for are those that the results asked for depend on.
+        """
+        (body,) = node.bodies
+        states, results = body.params[1:], body.body.results
+        wanted = self._wanted(chad, body, asked)
+        inner = chad.block(
+            body.body,
+            [*wanted, *asked[len(states) :]],
+            [False] * len(results),
+            body.params,
+            [s for s, flag in zip(states, wanted, strict=True) if flag],
+        )
+        block = inner.primal_and_bp(binding)
+        new = Apply(self, node.args, (Lambda(body.params, block),))
+        bps = Var("bps", stacked(block.results[-1].type))
+        zeros: list[Binding] = []
+        with chad.backpropagator(binding, asked) as bp:
+            cts = iter(bp.cts)
+            start = [
+                next(cts) if flag else _zero(bp.body, state, zeros)
+                for flag, want, state in zip(asked, wanted, binding.vars, strict=False)
+                if want
+            ]
+            cells = [bp.cell(v) for v in inner.cells]
+            final = _reverse_loop(
+                self, bp.body, node.args[0], bps, start, list(cts), cells
+            )
+            inits = _chosen(node.args[1:], wanted)
+            for init, ct in zip(inits, final, strict=True):
+                if chad.is_active(init):
+                    assert isinstance(init, Var)
+                    bp.body.emit(One(bp.cell(init), (), ct))
+        forward = Binding((*binding.vars, bps), new, binding.span)
+        return bp.rule([forward, *zeros])
+
+    def _wanted(self, chad: Chad, body: Lambda, asked: Sequence[bool]) -> list[bool]:
+        """The state components that the results asked for depend on, by any step."""
+        states, results = body.params[1:], body.body.results
+        wanted = [
+            flag and chad.is_active(s) for flag, s in zip(asked, states, strict=False)
+        ]
+        outputs = [r for r, flag in zip(results, asked, strict=True) if flag]
+        while True:
+            chosen = [*outputs, *_chosen(results[: len(states)], wanted)]
+            found = chad.influences(
+                body.body, [r for r in chosen if isinstance(r, Var)]
+            )
+            grown = [w or s in found for w, s in zip(wanted, states, strict=True)]
+            if grown == wanted:
+                return wanted
+            wanted = grown
+
+    def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
+        (body,) = node.bodies
+        states = len(node.args) - 1
+        count = lowering.loops.count(lowering.atom(node.args[0]))
+        carriers = lowering.carriers(node, binding)
+        collectors = lowering.collectors(
+            binding.vars[states:], body, states, count, binding.span
+        )
+        with lowering.loop(count, body) as index:
+            for carrier in carriers:
+                carrier.enter()
+            results = lowering.step(body, index, collectors)
+            for collector, result in zip(collectors, results[states:], strict=True):
+                collector.collect(index, result)
+            steps = [
+                carrier.next(result)
+                for carrier, result in zip(carriers, results[:states], strict=True)
+            ]
+            for step in steps:
+                step()
+        for end in (*carriers, *collectors):
+            end.finish()
+
+
+def _chosen(
+    items: Sequence[Operand] | Sequence[Var], flags: Sequence[bool]
+) -> list[Operand]:
+    return [x for x, flag in zip(items, flags, strict=False) if flag]
+
+
+def _zero(b: Builder, state: Var, forward: list[Binding]) -> Operand:
+    """The zero cotangent of a final state that nobody uses.
+
+    The dimensions of an array are bound in the forward part, so that the backpropagator
+    captures them and not the array.
+    """
+    if not isinstance(state.type, Array):
+        return lit(0.0)
+    dims = tuple(Var(f"{state.name}_dim", I64) for _ in range(state.type.rank))
+    for axis, dim in enumerate(dims):
+        forward.append(Binding((dim,), Apply(Dim(axis), (state,)), b.span))
+    return b.one(Apply(Zeros(), dims), f"{state.name}_ct")
+
+
+def _reverse_loop(
+    op: Iterate,
+    b: Builder,
+    count: Operand,
+    bps: Var,
+    start: Sequence[Operand],
+    output_cts: Sequence[Var],
+    cells: Sequence[Var],
+) -> tuple[Var, ...]:
+    """Run the steps' backpropagators from the last to the first."""
+    step = b.child()
+    j = Var("j", I64)
+    cts = tuple(
+        Var(s.name if isinstance(s, Var) else "state_ct", s.type) for s in start
+    )
+    last = step.prim("isub", count, lit(1))
+    i = step.prim("isub", last, j, hint="i")
+    function = step.one(Apply(Index(), (bps, i)), "bp")
+    parts = [step.one(Apply(Index(), (ct, i)), ct.name) for ct in output_cts]
+    results = step.call(function, (*cts, *parts, *cells))
+    body = Lambda((j, *cts), step.block(results))
+    return b.apply(op, (count, *start), [body], [c.name for c in cts])

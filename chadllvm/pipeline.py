@@ -1,0 +1,132 @@
+"""The stages and passes in their order; only this module knows it.
+
+A source program (`core`) is simplified, differentiated if a gradient is asked for (`chad`),
+freed of functions and simplified again (`simplified`), lowered to loops, and compiled. The
+checker runs between all passes of the core, and names the pass that broke a program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from chadllvm.chad.gradient import value_and_gradient
+from chadllvm.closure.convert import convert_closures
+from chadllvm.ir.check import check
+from chadllvm.ir.loops import LoopFunction
+from chadllvm.ir.term import Function, Program
+from chadllvm.lower.lower import lower_function
+from chadllvm.options import CompileOptions
+from chadllvm.simplify.accumulate import accumulate
+from chadllvm.simplify.bounds import bounds
+from chadllvm.simplify.cells import cells
+from chadllvm.simplify.constants import constants
+from chadllvm.simplify.cse import cse
+from chadllvm.simplify.dce import dce
+from chadllvm.simplify.flatten import flatten
+from chadllvm.simplify.hoist import hoist
+from chadllvm.simplify.inline import inline
+from chadllvm.simplify.states import states
+
+Pass = tuple[str, Callable[[Program, CompileOptions], Program]]
+
+
+def _plain(run: Callable[[Program], Program]) -> Pass:
+    return run.__name__, lambda program, _: run(program)
+
+
+# What leaves one function without products and calls.
+NORMALISE: tuple[Pass, ...] = (_plain(flatten), _plain(inline))
+
+# What makes the source's loops as plain as they can be. What is here is done once for the
+# primal and its derivative, so bounds are proved here.
+SOURCE: tuple[Pass, ...] = (
+    _plain(constants),
+    _plain(cse),
+    _plain(dce),
+    _plain(states),
+    _plain(accumulate),
+    _plain(hoist),
+    ("bounds", lambda program, o: bounds(program, speculate=o.speculate)),
+    _plain(constants),
+    _plain(cse),
+    _plain(dce),
+)
+
+# CHAD leaves cotangents that nobody asked for, and functions, which `convert_closures`
+# turns into what they capture: the less they use by then, the smaller the tape.
+DERIVATIVE: tuple[Pass, ...] = (
+    _plain(dce),
+    _plain(constants),
+    _plain(convert_closures),
+)
+
+FINAL: tuple[Pass, ...] = (
+    _plain(cells),
+    _plain(constants),
+    _plain(cse),
+    _plain(dce),
+    _plain(hoist),
+    _plain(cells),
+    _plain(dce),
+)
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """A request for derivatives by these parameters (positions after flattening)."""
+
+    wrt: tuple[int, ...]
+
+
+@dataclass
+class Compilation:
+    """The program at each stage, as far as it has come."""
+
+    options: CompileOptions
+    stages: dict[str, Program] = field(default_factory=dict)
+    loops: LoopFunction | None = None
+
+    def run(self, program: Program, passes: Sequence[Pass]) -> Program:
+        """Run passes, with the checker after each of them."""
+        for name, apply in passes:
+            if name in self.options.disabled:
+                continue
+            new = apply(program, self.options)
+            if self.options.verify and new is not program:
+                check(new, after=name)
+            program = new
+        return program
+
+
+Select = Callable[[Function], Function]
+
+
+def compile_program(
+    source: Program, gradient: Gradient | None, select: Select, options: CompileOptions
+) -> Compilation:
+    """Compile the entry of a program to loops.
+
+    `select` chooses and orders the results of the flattened function, whose results are
+    the value's leaves followed by the gradients.
+    """
+    done = Compilation(options)
+    done.stages["core"] = source
+    if options.verify:
+        check(source, after="frontend")
+    program = done.run(source, NORMALISE)
+    program = done.run(program, SOURCE)
+    if gradient is not None:
+        entry = value_and_gradient(program.entry, gradient.wrt)
+        program = Program((select(entry),))
+        if options.verify:
+            check(program, after="chad")
+        done.stages["chad"] = program
+        program = done.run(program, DERIVATIVE)
+    else:
+        program = Program((select(program.entry),))
+        done.stages["chad"] = program
+    program = done.run(program, FINAL)
+    done.stages["simplified"] = program
+    done.loops = lower_function(program.entry)
+    return done

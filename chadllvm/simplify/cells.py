@@ -1,0 +1,145 @@
+"""Cells that need no memory: those whose contributions all stand in one block.
+
+    c = open f64                      c = open f64[:](n)
+    one c x                           one c x                    b = x
+    one c y          →  s = x + y     b = close c          →
+    s = close c
+
+A scalar's cell becomes the sum of its contributions. An array's cell with one contribution,
+a whole array, becomes another name of it; with none it becomes zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from chadllvm.ir.build import lit
+from chadllvm.ir.op import PRIMS
+from chadllvm.ir.rewrite import Renaming, map_functions, rebuild, with_body
+from chadllvm.ir.term import (
+    Apply,
+    Binding,
+    Block,
+    Close,
+    One,
+    Open,
+    Operand,
+    Program,
+    Var,
+    nested,
+    operands,
+)
+from chadllvm.ir.types import F64, Acc, Array
+from chadllvm.ops.index import Zeros
+
+
+def cells(program: Program) -> Program:
+    """Remove the cells that need no memory."""
+    return map_functions(program, lambda f: with_body(f, _block(f.body)))
+
+
+@dataclass
+class _Uses:
+    """How a cell of this block is used; `whole`: only by `one c x` and `close c`."""
+
+    opened: Open
+    added: list[Operand] = field(default_factory=list)
+    whole: bool = True
+
+    @property
+    def is_removable(self) -> bool:
+        return self.whole and (self.opened.content == F64 or len(self.added) <= 1)
+
+
+def _block(block: Block) -> Block:
+    uses = _find(block)
+    removable = {c for c, use in uses.items() if use.is_removable}
+    bindings: list[Binding] = []
+    renaming = Renaming()
+    changed = False
+    sums: dict[Operand, Operand] = {}
+    for old in block.bindings:
+        expr = rebuild(old.expr, _block)
+        binding = old if expr is old.expr else Binding(old.vars, expr, old.span)
+        match expr:
+            case Open() if old.vars[0] in removable:
+                changed = True
+                continue
+            case One(cell, (), value) if cell in removable:
+                changed = True
+                new = renaming.operand(value)
+                if cell in sums:
+                    total = Var(_sum_name(cell), F64)
+                    plus = Apply(PRIMS["add"], (sums[cell], new))
+                    bindings.append(Binding((total,), plus, old.span))
+                    new = total
+                sums[cell] = new
+                continue
+            case Close(cell) if cell in removable:
+                changed = True
+                if cell not in sums:
+                    sums[cell] = _zero(uses[cell].opened, old, renaming, bindings)
+                renaming.mapping[old.vars[0]] = sums[cell]
+                continue
+        if renaming.mapping:
+            binding = renaming.binding(binding)
+        changed = changed or binding is not old
+        bindings.append(binding)
+    if not changed:
+        return block
+    return Block(tuple(bindings), renaming.operands(block.results))
+
+
+def _sum_name(cell: Operand) -> str:
+    return cell.name.removesuffix("_c") + "_ct" if isinstance(cell, Var) else "t"
+
+
+def _zero(
+    opened: Open, closing: Binding, renaming: Renaming, bindings: list[Binding]
+) -> Operand:
+    """The content of a cell that nothing was added to."""
+    if not isinstance(opened.content, Array):
+        return lit(0.0)
+    zeros = Apply(Zeros(), renaming.operands(opened.dims))
+    var = Var(closing.vars[0].name, closing.vars[0].type)
+    bindings.append(Binding((var,), zeros, closing.span))
+    return var
+
+
+def _find(block: Block) -> dict[Operand, _Uses]:
+    """The cells opened in a block and what is done with them."""
+    uses: dict[Operand, _Uses] = {}
+    for binding in block.bindings:
+        match binding.expr:
+            case Open() as opened:
+                uses[binding.vars[0]] = _Uses(opened)
+            case One(cell, (), value) if cell in uses:
+                uses[cell].added.append(value)
+            case Close(cell) if cell in uses:
+                pass
+            case expr:
+                for operand in operands(expr):
+                    if operand in uses:
+                        uses[operand].whole = False
+                for params, inner in nested(expr):
+                    for var in _cells_used(params, inner):
+                        if var in uses:
+                            uses[var].whole = False
+    for result in block.results:
+        if result in uses:
+            uses[result].whole = False
+    return uses
+
+
+def _cells_used(params: tuple[Var, ...], block: Block) -> Iterator[Var]:
+    """The cells that a nested block mentions."""
+    for binding in block.bindings:
+        for operand in operands(binding.expr):
+            if isinstance(operand, Var) and isinstance(operand.type, Acc):
+                yield operand
+        for inner_params, inner in nested(binding.expr):
+            yield from _cells_used(inner_params, inner)
+    for result in block.results:
+        if isinstance(result, Var) and isinstance(result.type, Acc):
+            yield result

@@ -1,0 +1,175 @@
+// Arenas: buffers that are given back all at once.
+//
+// An arena is a list of chunks, filled in order:
+//
+//   first -> ... -> current -> ... -> last
+//   full            cursor..limit     free since the last reset
+//
+// When a buffer does not fit into `current`, the next chunk takes it; chunks on the way
+// that are too small go back to the context, and behind the last comes a new one twice
+// as large as `current`, or as large as the buffer. A chunk is left only for a buffer
+// larger than what is free in it, so a new chunk is taken only while the live buffers
+// fill a fixed share of all chunks: memory stays within a constant of the largest sum
+// of live buffers, also in a loop whose buffers grow from one reset to the next.
+//
+// An arena without chunks has cursor = limit = its own address.
+//
+// `frames` are what chad_enter returns: one chunk with a count and the arenas. The
+// context lists them, so that it can free what a failed call did not give back.
+
+#include "internal.h"
+
+static const int64_t FIRST_CHUNK = 4096;
+static const int64_t GROWTH_MAX = (int64_t)32 << 20;
+
+typedef struct frame {
+  int64_t regions;
+} frame_t;
+
+static_assert(sizeof(frame_t) <= CHAD_ALIGNMENT, "the arenas follow at 64 bytes");
+
+static char *chunk_data(chad_chunk_t *const chunk) {
+  return (char *)chunk + CHAD_ALIGNMENT;
+}
+
+static frame_t *frame_of(chad_arena_t *const arenas) {
+  return (frame_t *)(void *)((char *)arenas - CHAD_ALIGNMENT);
+}
+
+static void arena_start(chad_arena_t *const arena) {
+  arena->cursor = (char *)arena;
+  arena->limit = (char *)arena;
+  arena->first = NULL;
+  arena->current = NULL;
+}
+
+static void arena_use(chad_arena_t *const arena, chad_chunk_t *const chunk) {
+  arena->current = chunk;
+  arena->cursor = chunk_data(chunk);
+  arena->limit = (char *)chunk + chunk->size;
+}
+
+static void frame_link(chad_state_t *const state, chad_chunk_t *const chunk) {
+  chunk->previous = NULL;
+  chunk->next = state->frames;
+  if (chunk->next != NULL) {
+    chunk->next->previous = chunk;
+  }
+  state->frames = chunk;
+}
+
+static void frame_unlink(chad_state_t *const state, const chad_chunk_t *const chunk) {
+  if (chunk->next != NULL) {
+    chunk->next->previous = chunk->previous;
+  }
+  if (chunk->previous != NULL) {
+    chunk->previous->next = chunk->next;
+  } else {
+    state->frames = chunk->next;
+  }
+}
+
+chad_arena_t *chad_enter(chad_context_t *const context, const int64_t regions) {
+  chad_state_t *const state = (chad_state_t *)context;
+  if (regions < 0 || regions > CHAD_LARGEST / CHAD_ARENA_SIZE) {
+    return NULL;
+  }
+  const int64_t size = 2 * CHAD_ALIGNMENT + regions * CHAD_ARENA_SIZE;
+  chad_chunk_t *const chunk = chad_chunk_take(state, size);
+  if (chunk == NULL) {
+    return NULL;
+  }
+  frame_link(state, chunk);
+  ((frame_t *)(void *)chunk_data(chunk))->regions = regions;
+  chad_arena_t *const arenas =
+      (chad_arena_t *)(void *)(chunk_data(chunk) + CHAD_ALIGNMENT);
+  for (int64_t region = 0; region < regions; ++region) {
+    arena_start(&arenas[region]);
+  }
+  return arenas;
+}
+
+void chad_leave(chad_context_t *const context, chad_arena_t *const arenas) {
+  chad_state_t *const state = (chad_state_t *)context;
+  if (arenas == NULL) {
+    return;
+  }
+  frame_t *const frame = frame_of(arenas);
+  for (int64_t region = 0; region < frame->regions; ++region) {
+    chad_chunk_t *chunk = arenas[region].first;
+    while (chunk != NULL) {
+      chad_chunk_t *const next = chunk->next;
+      chad_chunk_give(state, chunk);
+      chunk = next;
+    }
+  }
+  chad_chunk_t *const chunk = (chad_chunk_t *)(void *)((char *)frame - CHAD_ALIGNMENT);
+  frame_unlink(state, chunk);
+  chad_chunk_give(state, chunk);
+}
+
+// A new chunk for `size` bytes: generous if the limit allows, else just enough.
+static chad_chunk_t *take_chunk(chad_state_t *const state,
+                                const chad_arena_t *const arena, const int64_t size) {
+  int64_t generous = arena->current == NULL ? FIRST_CHUNK : 2 * arena->current->size;
+  if (generous > GROWTH_MAX) {
+    generous = GROWTH_MAX;
+  }
+  if (generous > size) {
+    chad_chunk_t *const chunk = chad_chunk_take(state, generous);
+    if (chunk != NULL) {
+      return chunk;
+    }
+  }
+  return chad_chunk_take(state, size);
+}
+
+// The chunk behind `current` that has `size` bytes with its header, or NULL.
+static chad_chunk_t *next_chunk(chad_state_t *const state, chad_arena_t *const arena,
+                                const int64_t size) {
+  chad_chunk_t *const current = arena->current;
+  while (current != NULL && current->next != NULL) {
+    chad_chunk_t *const next = current->next;
+    if (next->size >= size) {
+      return next;
+    }
+    current->next = next->next;
+    chad_chunk_give(state, next);
+  }
+  chad_chunk_t *const chunk = take_chunk(state, arena, size);
+  if (chunk == NULL) {
+    return NULL;
+  }
+  chunk->next = NULL;
+  if (current != NULL) {
+    current->next = chunk;
+  } else {
+    arena->first = chunk;
+  }
+  return chunk;
+}
+
+void *chad_arena_grow(chad_context_t *const context, chad_arena_t *const arena,
+                      const int64_t bytes) {
+  chad_state_t *const state = (chad_state_t *)context;
+  if (bytes < 0 || bytes > CHAD_LARGEST) {
+    return NULL;
+  }
+  const int64_t size = chad_round_up(bytes, CHAD_ALIGNMENT);
+  if (size > arena->limit - arena->cursor) {
+    chad_chunk_t *const chunk = next_chunk(state, arena, size + CHAD_ALIGNMENT);
+    if (chunk == NULL) {
+      return NULL;
+    }
+    arena_use(arena, chunk);
+  }
+  char *const buffer = arena->cursor;
+  arena->cursor += size;
+  return buffer;
+}
+
+void chad_arena_reset(chad_arena_t *const arena) {
+  if (arena->first != NULL) {
+    arena_use(arena, arena->first);
+  }
+}

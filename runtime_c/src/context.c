@@ -1,0 +1,78 @@
+// The context, interrupts, and what the library says about itself.
+
+#define _POSIX_C_SOURCE 200809L
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "internal.h"
+
+static const int64_t SECOND = 1000000000;
+static const int64_t POLL_INTERVAL = 100000000;
+
+int32_t chad_rt_abi(void) { return CHAD_RT_ABI; }
+
+int32_t chad_openmp(void) {
+#ifdef _OPENMP
+  return _OPENMP;
+#else
+  return 0;
+#endif
+}
+
+chad_context_t *chad_context_new(void) {
+  chad_state_t *const state = calloc(1, sizeof(chad_state_t));
+  if (state == NULL) {
+    return NULL;
+  }
+  state->limit = -1;
+  return &state->shared;
+}
+
+void chad_context_free(chad_context_t *const context) {
+  if (context == NULL) {
+    return;
+  }
+  chad_state_t *const state = (chad_state_t *)context;
+  chad_results_discard(context);
+  while (state->frames != NULL) {
+    char *const arenas = (char *)state->frames + 2 * CHAD_ALIGNMENT;
+    chad_leave(context, (chad_arena_t *)(void *)arenas);
+  }
+  chad_trim(state, 0);
+  free(state);
+}
+
+// The coarse clock is a read of memory (ticks of 1 to 4 ms): a loop may ask often.
+static int64_t now(void) {
+#ifdef CLOCK_MONOTONIC_COARSE
+  const clockid_t clock = CLOCK_MONOTONIC_COARSE;
+#else
+  const clockid_t clock = CLOCK_MONOTONIC;
+#endif
+  struct timespec time = {0, 0};
+  if (clock_gettime(clock, &time) != 0) {
+    return INT64_MAX;  // No clock: ask every time.
+  }
+  return (int64_t)time.tv_sec * SECOND + (int64_t)time.tv_nsec;
+}
+
+chad_status_t chad_poll(chad_context_t *const context) {
+  chad_state_t *const state = (chad_state_t *)context;
+  if (state->callback == NULL) {
+    return CHAD_OK;
+  }
+  const int64_t time = now();
+  if (time < state->next_poll) {
+    return CHAD_OK;
+  }
+  state->next_poll = time == INT64_MAX ? time : time + POLL_INTERVAL;
+  return state->callback(state->user) != 0 ? CHAD_INTERRUPT : CHAD_OK;
+}
+
+void chad_set_poll(chad_context_t *const context, int32_t (*const callback)(void *user),
+                   void *const user) {
+  chad_state_t *const state = (chad_state_t *)context;
+  state->callback = callback;
+  state->user = user;
+}

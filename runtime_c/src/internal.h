@@ -1,0 +1,80 @@
+// What the source files of the runtime share; nothing here is exported.
+//
+//   limit    how much memory this process may have
+//   memory   memory from the system, counted and limited; chunks kept for reuse
+//   arena    chunks -> arenas            result   blocks handed to the caller
+//   context  the context itself, and interrupts
+
+#ifndef CHAD_INTERNAL_H
+#define CHAD_INTERNAL_H
+
+#include <stdbool.h>
+
+#include "chad_rt.h"
+
+enum {
+  CHAD_CLASSES = 11,  // chunks of 2^10, 2^11, ... 2^20 bytes
+  CHAD_SMALLEST_SHIFT = 10,
+};
+
+// Requests above this are refused before any arithmetic on them can overflow.
+#define CHAD_LARGEST ((int64_t)1 << 46)
+
+// A piece of memory for arenas: this header, padded to CHAD_ALIGNMENT, then the data.
+// It is in one list at a time, of its arena, of the frames or of kept chunks; only the
+// list of frames is linked in both directions.
+typedef struct chad_chunk {
+  struct chad_chunk *next;
+  struct chad_chunk *previous;
+  int64_t size;  // with the header
+} chad_chunk_t;
+
+// The header of a result block, padded in the same way.
+typedef struct chad_result {
+  struct chad_result *next;
+  int64_t size;  // with the header
+} chad_result_t;
+
+// The context as the runtime sees it.
+typedef struct chad_state {
+  chad_context_t shared;
+  // Invariant: `used` is the sum of the sizes of all chunks in arenas and frames and of
+  // all result blocks, `kept` that of all chunks in `kept_chunks`; used <= peak.
+  int64_t used;
+  int64_t peak;
+  int64_t kept;
+  int64_t limit;  // negative: not yet asked for
+  chad_chunk_t *kept_chunks[CHAD_CLASSES + 1];  // by size class; the last: all larger
+  chad_chunk_t *frames;
+  chad_result_t *results;
+  int32_t (*callback)(void *user);
+  void *user;
+  int64_t next_poll;  // nanoseconds of the monotonic clock
+} chad_state_t;
+
+static_assert(offsetof(chad_state_t, shared) == 0, "a context is the start of a state");
+static_assert(sizeof(chad_chunk_t) <= CHAD_ALIGNMENT, "the data follows at 64 bytes");
+static_assert(sizeof(chad_result_t) <= CHAD_ALIGNMENT, "the data follows at 64 bytes");
+
+// `bytes` (0 .. CHAD_LARGEST) rounded up to a multiple of `unit`, a power of two.
+static inline int64_t chad_round_up(const int64_t bytes, const int64_t unit) {
+  return (bytes + unit - 1) & ~(unit - 1);
+}
+
+// Three quarters of the memory this process may have.
+int64_t chad_default_limit(void);
+
+// `size` bytes (a multiple of CHAD_ALIGNMENT) from the system, counted as used and
+// owned by the caller until chad_system_give; NULL if above the limit or out of memory.
+void *chad_system_take(chad_state_t *state, int64_t size);
+void chad_system_give(chad_state_t *state, void *memory, int64_t size);
+
+// A chunk of at least `size` bytes with its header, kept or new, counted as used and
+// owned by the caller until chad_chunk_give; NULL if above the limit or out of memory.
+chad_chunk_t *chad_chunk_take(chad_state_t *state, int64_t size);
+void chad_chunk_give(chad_state_t *state, chad_chunk_t *chunk);
+
+// Frees kept chunks, large ones first, until at most `bytes` are kept.
+void chad_trim(chad_state_t *state, int64_t bytes);
+
+#endif

@@ -1,0 +1,163 @@
+// Memory from the system, counted and limited, and the chunks kept for the next call.
+//
+// Chunks up to 1 MiB have a size that is a power of two, one list for each; larger ones
+// are in one list, which is short because no more than 64 MiB are kept. So taking and
+// giving a chunk need no search that grows with the number of chunks.
+
+#include <stdlib.h>
+
+#include "internal.h"
+
+enum { PAGE = 4096 };
+
+static const int64_t KEPT_MAX = (int64_t)64 << 20;
+
+// Below this nobody needs to ask how much memory there is.
+static const int64_t SURELY_THERE = (int64_t)64 << 20;
+
+static int64_t min_size(const int64_t a, const int64_t b) { return a < b ? a : b; }
+
+static int64_t class_size(const int index) {
+  return (int64_t)1 << (CHAD_SMALLEST_SHIFT + index);
+}
+
+// The list for chunks of `size` bytes: the first whose chunks are large enough.
+static int class_of(const int64_t size) {
+  int index = 0;
+  while (index < CHAD_CLASSES && class_size(index) < size) {
+    ++index;
+  }
+  return index;
+}
+
+static int64_t limit_for(chad_state_t *const state, const int64_t wanted) {
+  if (state->limit < 0) {
+    if (wanted <= SURELY_THERE) {
+      return INT64_MAX;
+    }
+    state->limit = chad_default_limit();
+  }
+  return state->limit;
+}
+
+// Counts `size` bytes more as used, unless that is above the limit.
+static bool reserve(chad_state_t *const state, const int64_t size) {
+  const int64_t wanted = state->used + size;
+  if (wanted > limit_for(state, wanted)) {
+    return false;
+  }
+  state->used = wanted;
+  if (state->peak < wanted) {
+    state->peak = wanted;
+  }
+  return true;
+}
+
+void chad_trim(chad_state_t *const state, const int64_t bytes) {
+  for (int index = CHAD_CLASSES; index >= 0 && state->kept > bytes; --index) {
+    while (state->kept > bytes && state->kept_chunks[index] != NULL) {
+      chad_chunk_t *const chunk = state->kept_chunks[index];
+      state->kept_chunks[index] = chunk->next;
+      state->kept -= chunk->size;
+      free(chunk);
+    }
+  }
+}
+
+// Whatever is new makes room among the kept chunks, which did not serve: so all that a
+// call uses can be kept at its end, whatever earlier calls left behind.
+void *chad_system_take(chad_state_t *const state, const int64_t size) {
+  const int64_t used = state->used;
+  const int64_t peak = state->peak;
+  if (!reserve(state, size)) {
+    return NULL;
+  }
+  const int64_t most = state->limit < 0 ? KEPT_MAX : min_size(KEPT_MAX, state->limit);
+  chad_trim(state, most - state->used);
+  void *memory = aligned_alloc(CHAD_ALIGNMENT, (size_t)size);
+  if (memory == NULL) {
+    chad_trim(state, 0);
+    memory = aligned_alloc(CHAD_ALIGNMENT, (size_t)size);
+  }
+  if (memory == NULL) {
+    state->used = used;
+    state->peak = peak;
+  }
+  return memory;
+}
+
+void chad_system_give(chad_state_t *const state, void *const memory,
+                      const int64_t size) {
+  state->used -= size;
+  free(memory);
+}
+
+// The link to the kept chunk that fits `size` best, or NULL. One more than twice as
+// large is refused: what a call uses should not depend on what the call before it did.
+static chad_chunk_t **find_kept(chad_state_t *const state, const int64_t size) {
+  int64_t best_size = 2 * size + 1;
+  chad_chunk_t **best = NULL;
+  chad_chunk_t **link = &state->kept_chunks[class_of(size)];
+  for (; *link != NULL; link = &(*link)->next) {
+    if ((*link)->size == size) {
+      return link;
+    }
+    if ((*link)->size > size && (*link)->size < best_size) {
+      best = link;
+      best_size = (*link)->size;
+    }
+  }
+  return best;
+}
+
+chad_chunk_t *chad_chunk_take(chad_state_t *const state, const int64_t size) {
+  const int index = class_of(size);
+  const int64_t whole =
+      index < CHAD_CLASSES ? class_size(index) : chad_round_up(size, PAGE);
+  chad_chunk_t **const kept = find_kept(state, whole);
+  if (kept != NULL && reserve(state, (*kept)->size)) {
+    chad_chunk_t *const chunk = *kept;
+    *kept = chunk->next;
+    state->kept -= chunk->size;
+    return chunk;
+  }
+  chad_chunk_t *const chunk = chad_system_take(state, whole);
+  if (chunk != NULL) {
+    chunk->size = whole;
+  }
+  return chunk;
+}
+
+void chad_chunk_give(chad_state_t *const state, chad_chunk_t *const chunk) {
+  const int64_t most = state->limit < 0 ? KEPT_MAX : min_size(KEPT_MAX, state->limit);
+  if (state->kept + chunk->size > most) {
+    chad_system_give(state, chunk, chunk->size);
+    return;
+  }
+  const int index = class_of(chunk->size);
+  state->used -= chunk->size;
+  state->kept += chunk->size;
+  chunk->next = state->kept_chunks[index];
+  state->kept_chunks[index] = chunk;
+}
+
+int64_t chad_memory_used(const chad_context_t *const context) {
+  return ((const chad_state_t *)context)->used;
+}
+
+int64_t chad_memory_peak(const chad_context_t *const context) {
+  return ((const chad_state_t *)context)->peak;
+}
+
+void chad_memory_reset_peak(chad_context_t *const context) {
+  chad_state_t *const state = (chad_state_t *)context;
+  state->peak = state->used;
+}
+
+void chad_set_memory_limit(chad_context_t *const context, const int64_t bytes) {
+  chad_state_t *const state = (chad_state_t *)context;
+  state->limit = bytes < 0 ? -1 : bytes;
+  if (bytes >= 0) {
+    chad_trim(state, bytes - state->used);
+  }
+}

@@ -1,0 +1,49 @@
+"""Every Python snippet of README.md and docs/ is run, each file in one namespace.
+
+A snippet whose first line is `# doctest: error` must fail to compile; one that starts with
+`# doctest: error IndexError`, say, must fail with that exception.
+"""
+
+from __future__ import annotations
+
+import builtins
+import linecache
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import chadllvm as cl
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SNIPPET = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FAILS = re.compile(r"# doctest: error ?(\w*)\n")
+
+
+def run(snippet: str, name: str, namespace: dict[str, Any]) -> None:
+    """Execute a snippet so that its functions' source can be found."""
+    lines = snippet.splitlines(keepends=True)
+    linecache.cache[name] = (len(snippet), None, lines, name)
+    exec(compile(snippet, name, "exec"), namespace)  # noqa: S102 (our own pages)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_snippets_run(page: Path) -> None:
+    namespace: dict[str, Any] = {"__name__": f"snippets of {page.name}"}
+    snippets = SNIPPET.findall(page.read_text(encoding="utf-8"))
+    for number, snippet in enumerate(snippets, start=1):
+        name = f"<{page.name}, snippet {number}>"
+        failure = FAILS.match(snippet)
+        if failure is None:
+            run(snippet, name, namespace)
+            continue
+        expected = getattr(builtins, failure[1]) if failure[1] else cl.CompileError
+        with pytest.raises(expected):
+            run(snippet, name, namespace)
+
+
+def test_pages_have_snippets() -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert len(SNIPPET.findall(text)) == text.count("```python") > 0
