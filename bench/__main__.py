@@ -32,7 +32,7 @@ def main() -> int:
         for name in options.names or WORKLOADS:
             try:
                 figures[name] = _measure(name, settings, console)
-            except Exception as error:  # noqa: BLE001 (reported below)
+            except Exception as error:
                 failures.append(Failure(name, f"{type(error).__name__}: {error}"))
                 console.print(f"{name} failed: ", failures[-1].reason, markup=False)
             else:

@@ -1,8 +1,8 @@
 """Fit a Gaussian mixture with full covariances to handwritten digits.
 
-The 1797 images of scikit-learn's digits are projected to their principal components; the
-mixture of `gmm_model.py` starts from k-means and is fitted by SciPy's L-BFGS-B, with the
-exact gradient of the compiled log-posterior. A picture shows the means and the progress.
+The 1797 images of scikit-learn's digits are projected to their principal components.
+The mixture of `gmm_model.py` starts from k-means and is fitted by SciPy's L-BFGS-B with
+the exact gradient of the compiled log-posterior; a picture shows means and progress.
 
     python examples/gmm_digits.py
     python examples/gmm_digits.py --components 20 --dimensions 24 --output digits.png
@@ -63,7 +63,7 @@ class Packing:
 
 @dataclass
 class Objective:
-    """The negative log-posterior a point and its gradient; notes each evaluation."""
+    """The negative log-posterior per image and its gradient; notes each time."""
 
     packing: Packing
     x: Vector

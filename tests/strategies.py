@@ -80,7 +80,9 @@ def cases(draw: st.DrawFn, size: int = 12, single: bool = True) -> Case:
     results: list[Operand] = [writer.digest()]
     if not single:
         extra = [v for v in writer.scope if isinstance(v.operand, Var)]
-        results += [v.operand for v in draw(st.lists(st.sampled_from(extra), max_size=2))]
+        results += [
+            v.operand for v in draw(st.lists(st.sampled_from(extra), max_size=2))
+        ]
     entry = Function("main", params, writer.b.block(results))
     return Case(Program((*writer.functions, entry)), args)
 
@@ -145,7 +147,8 @@ class _Writer:
             if v.type == ty and (shape is None or v.shape == shape)
         ]
         if found and (not isinstance(ty, Scalar) or self.draw(st.integers(0, 9))):
-            return self.choose(found)
+            value: Value = self.choose(found)
+            return value
         return self._literal(ty)
 
     def _literal(self, ty: Type) -> Value:
@@ -168,7 +171,9 @@ class _Writer:
             and rank in (0, v.type.rank)
         ]
 
-    def add(self, operand: Operand, like: Value | None = None, bound: float = 1.0) -> Value:
+    def add(
+        self, operand: Operand, like: Value | None = None, bound: float = 1.0
+    ) -> Value:
         """Bring a new operand into scope."""
         value = like.as_var(operand) if like else Value(operand, bound=bound)
         self.scope.append(value)
@@ -395,7 +400,7 @@ class _Writer:
         self.add_float(total, bound)
 
     def iterate(self) -> None:
-        """A loop that carries a float and perhaps an array, and perhaps collects one."""
+        """A loop that carries a float, perhaps an array, and perhaps collects one."""
         operand, count = self._count(0)
         vectors = [v for v in self.arrays(1) if v.type == VECTOR and v.bound <= LARGE]
         inits = [self.pick(F64)]

@@ -1,7 +1,7 @@
 """Every Python snippet of README.md and docs/ is run, each file in one namespace.
 
-A snippet whose first line is `# doctest: error` must fail to compile; one that starts with
-`# doctest: error IndexError`, say, must fail with that exception.
+A snippet whose first line is `# doctest: error` must fail to compile; one that starts
+with `# doctest: error IndexError`, say, must fail with that exception.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def run(snippet: str, name: str, namespace: dict[str, Any]) -> None:
     """Execute a snippet so that its functions' source can be found."""
     lines = snippet.splitlines(keepends=True)
     linecache.cache[name] = (len(snippet), None, lines, name)
-    exec(compile(snippet, name, "exec"), namespace)  # noqa: S102 (our own pages)
+    exec(compile(snippet, name, "exec"), namespace)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -70,7 +70,7 @@ class Kernel:
         return self._checked(status)
 
     def value_and_gradient(self) -> float:
-        """The log-posterior; its gradient is left in `gradient`. Raises: MemoryError."""
+        """The log-posterior; leaves its gradient in `gradient`. Raises: MemoryError."""
         status = self._library.gmm_value_and_gradient(
             self._problem, self._parameters, self._value, self._outputs
         )

@@ -1,10 +1,10 @@
-"""The types a user writes: `f64`, `i64`, `boolean`, `f64[:, :]`, `float`, tuples, NDArray.
+"""The types a user writes: `f64`, `i64`, `boolean`, `f64[:, :]`, `float`, `NDArray`.
 
-At run time `f64[:]` is an ordinary expression whose value is a type of the core. A static
-type checker does not accept a slice inside a type; what it accepts, and we read alike, is
-`float`, `int`, `bool`, `tuple[...]` and `NDArray[np.float64]`, which leaves the rank open,
-and to fix the rank as well `Annotated[NDArray[np.float64], f64[:, :]]`: the checker sees
-the first part, we the second.
+At run time `f64[:]` is an ordinary expression whose value is a type of the core. A
+static type checker does not accept a slice inside a type; what it accepts, and we read
+alike, is `float`, `int`, `bool`, `tuple[...]` and `NDArray[np.float64]`, which leaves
+the rank open, and to fix the rank as well `Annotated[NDArray[np.float64], f64[:, :]]`:
+the checker sees the first part, we the second.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class OpenArray:
 
 @dataclass(frozen=True, slots=True)
 class OpenProduct:
-    """A tuple some of whose components are open: `tuple[float, NDArray[np.float64]]`."""
+    """A tuple with open components: `tuple[float, NDArray[np.float64]]`."""
 
     fields: tuple[Annotation, ...]
 

@@ -1,7 +1,7 @@
 """Comprehensions become `build`, reductions of generators become `fold`.
 
-    [e(x) for x in a]       →   build(dim[0](a)) { k -> x = index(a, k); yield e(x) }
-    sum(e(i) for i in range(n))   →   fold[add](n) { i -> yield e(i) }
+[e(x) for x in a]       →   build(dim[0](a)) { k -> x = index(a, k); yield e(x) }
+sum(e(i) for i in range(n))   →   fold[add](n) { i -> yield e(i) }
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Values captured from outside the function: numbers become literals, arrays `Const`.
 
-An array is copied when the function is compiled; what happens to the original later is not
-seen. The constants stand at the start of the function, each once.
+An array is copied when the function is compiled; what happens to the original later is
+not seen. The constants stand at the start of the function, each once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What can be wrong with a user's function: one constructor for each rule.
 
-Every message has a title, a label at the place, and where something can be done about it
-one sentence that says what. The syntax that is not in the language stands in the table
-`UNSUPPORTED`, one row for each node of Python's grammar.
+Every message has a title, a label at the place, and where something can be done about
+it one sentence that says what. The syntax that is not in the language stands in the
+table `UNSUPPORTED`, one row for each node of Python's grammar.
 """
 
 from __future__ import annotations
@@ -124,6 +124,15 @@ def wrong_return_type(span: Span, found: Type, declared: object) -> CompileError
     )
 
 
+def wrong_annotation(span: Span, found: Type, declared: object) -> CompileError:
+    return _error(
+        "the value does not fit its annotation",
+        span,
+        f"this is {found}, the annotation says {declared}",
+        "change the annotation or convert the value",
+    )
+
+
 # ---- results and control flow -----------------------------------------------------
 
 
@@ -182,9 +191,7 @@ def different_branches(span: Span, then: Type, orelse: Type) -> CompileError:
     )
 
 
-def missing_on_branch(
-    span: Span, name: str, branch: str, line: int
-) -> CompileError:
+def missing_on_branch(span: Span, name: str, branch: str, line: int) -> CompileError:
     return _error(
         "variable defined on one branch only",
         span,
@@ -631,7 +638,10 @@ UNSUPPORTED: dict[type[ast.AST], tuple[str, str]] = {
     ast.Assert: ("`assert`", "test for the case before calling the function"),
     ast.Delete: ("`del`", "variables end with the function"),
     ast.Global: ("`global`", "pass the value as an argument and return the new one"),
-    ast.Nonlocal: ("`nonlocal`", "pass the value as an argument and return the new one"),
+    ast.Nonlocal: (
+        "`nonlocal`",
+        "pass the value as an argument and return the new one",
+    ),
     ast.Import: ("`import`", "import the module outside the function"),
     ast.ImportFrom: ("`import`", "import the module outside the function"),
     ast.FunctionDef: ("a function inside a function", "define it outside and jit it"),

@@ -106,9 +106,8 @@ def _array_items(cx: Context, node: ast.expr) -> Items:
 
 
 def _range(cx: Context, node: ast.Call, bounds: Sequence[Operand]) -> Items:
-    start, stop, step = Lit(0), bounds[0], Lit(1)
     if len(bounds) == 1:
-        return Items(stop, lambda b, k: k)
+        return Items(bounds[0], lambda b, k: k)
     start, stop, step = (*bounds, Lit(1))[:3]
     b = cx.at(node)
     if isinstance(step, Lit) and step.value == 0:
@@ -146,6 +145,4 @@ def _zip(cx: Context, node: ast.Call, parts: Sequence[Items]) -> Items:
 
 def _reversed(cx: Context, node: ast.Call, inner: Items) -> Items:
     last = cx.at(node).prim("isub", inner.length, Lit(1))
-    return Items(
-        inner.length, lambda b, k: inner.element(b, b.prim("isub", last, k))
-    )
+    return Items(inner.length, lambda b, k: inner.element(b, b.prim("isub", last, k)))

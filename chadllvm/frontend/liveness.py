@@ -1,11 +1,13 @@
-"""Which variables each branch and loop must hand on: one walk backwards over a function.
+"""Which variables each branch and loop must hand on: one walk back over a function.
 
-A variable is *live* at a place if its value there may still be read. A branch hands on the
-variables that it assigns and that are live after it. A loop carries the variables that its
-body assigns and that are live after it or read by a later step before they are assigned.
+A variable is *live* at a place if its value there may still be read. A branch hands on
+the variables that it assigns and that are live after it. A loop carries the variables
+that its body assigns and that are live after it or read by a later step before they are
+assigned.
 
 Blocks are walked with a live set that stores only its difference to the set outside, so
-the whole costs a lookup per variable and level of nesting, not a copy of a set per branch.
+the whole costs a lookup per variable and level of nesting, not a copy of a set per
+branch.
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 
 from chadllvm.frontend.surface import (
     Assign,
@@ -44,7 +45,7 @@ def liveness(statements: Sequence[Statement], params: Iterable[str]) -> Liveness
 
 
 class _LiveSet:
-    """A set of names as a difference to another one, which must not change meanwhile."""
+    """A set of names as a difference to another, which must not change meanwhile."""
 
     def __init__(self, outer: _LiveSet | None = None) -> None:
         self.outer = outer
@@ -63,7 +64,7 @@ class _LiveSet:
 
 
 class _Walk:
-    """`collect` finds what is assigned, and the reads of loops; `block` what is live."""
+    """`collect` finds what is assigned, `block` what is live."""
 
     def __init__(self, result: Liveness) -> None:
         self.result = result
@@ -128,7 +129,7 @@ class _Walk:
         return self.first_reads[loop]
 
     def _exposed(self, statements: Sequence[Statement]) -> tuple[set[str], set[str]]:
-        """What a block reads before it assigns it, and what it assigns on every path."""
+        """What a block reads before assigning it, and what it assigns on every path."""
         reads: set[str] = set()
         assigned: set[str] = set()
         for statement in statements:
@@ -140,7 +141,7 @@ class _Walk:
                     sides = [self._exposed(then), self._exposed(orelse)]
                     for names in (free_names(test), *(side[0] for side in sides)):
                         reads |= names - assigned
-                    assigned |= reduce(set.__and__, (side[1] for side in sides))
+                    assigned |= sides[0][1] & sides[1][1]
                 case Loop(_, iterable):
                     reads |= free_names(iterable) - assigned
                     reads |= set(self._first_reads(statement)) - assigned

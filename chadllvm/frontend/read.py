@@ -6,8 +6,8 @@
     return x                  x = f(a)
                               return x
 
-The statements after an `if` that returns on some paths move to the one path that goes on;
-if several paths go on, they would have to be repeated, and we refuse. Code after a
+The statements after an `if` that returns on some paths move to the one path that goes
+on; if several paths go on, they would have to be repeated, and we refuse. Code after a
 `return` cannot run and is not read.
 """
 
@@ -177,7 +177,7 @@ def _count_exits(
 ) -> tuple[bool, int]:
     """Whether a block contains a `return`, and how many of its paths go on after it.
 
-    Enters into `exits` every `if` with a `return` inside; loops are looked at when read.
+    Enters into `exits` every `if` with a `return` inside; loops come when read.
     """
     found, count = False, 1
     for node in nodes:

@@ -1,7 +1,7 @@
 """What the names of a function stand for while it is translated.
 
-A local variable stands for an operand of the core, or for the reason why it cannot be used
-here. Every other name is looked up as Python does: closure, globals, built-ins.
+A local variable stands for an operand of the core, or for the reason why it cannot be
+used here. Every other name is looked up as Python does: closure, globals, built-ins.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from chadllvm.ir.term import Operand
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """A variable whose use here is a mistake; `error` says so at the place of the use."""
+    """A variable whose use is a mistake; `error` says so at the place of the use."""
 
     error: Callable[[Span], CompileError]
 

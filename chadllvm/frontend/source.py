@@ -1,8 +1,9 @@
-"""Where a Python function's text is, and how its syntax maps to places in the user's file.
+"""Where a function's text is, and how its syntax maps to places in the user's file.
 
 The text comes from `linecache`, so files, notebooks, doctests and `exec` with a
-registered text all work. A nested function is parsed with its indentation as it is, below
-an `if 1:`; so columns need no correction but the one from UTF-8 bytes to characters.
+registered text all work. A nested function is parsed with its indentation as it is,
+below an `if 1:`; so columns need no correction but the one from UTF-8 bytes to
+characters.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def definition_span(function: Callable[..., Any]) -> Span:
 
 
 def read_source(function: Callable[..., Any]) -> Source:
-    """The syntax of a function written with `def`; a `CompileError` if there is none."""
+    """The syntax of a function written with `def`, or a `CompileError`."""
     span = definition_span(function)
     if not isinstance(function, FunctionType):
         raise errors.not_a_python_function(span)

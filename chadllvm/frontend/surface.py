@@ -1,9 +1,9 @@
 """The statements of a function in a small form: assignments, branches, loops, returns.
 
-Expressions stay Python's own syntax trees. What `read.py` guarantees: a `Return` is the last
-statement of its block; a branch with a `Return` in it is itself the last statement of its
-block, and returns on every path, for the statements that follow it in Python have been
-moved to the path that goes on. Loops contain no `Return`.
+Expressions stay Python's own syntax trees. What `read.py` guarantees: a `Return` is the
+last statement of its block; a branch with a `Return` in it is itself the last statement
+of its block, and returns on every path, for the statements that follow it in Python
+have been moved to the path that goes on. Loops contain no `Return`.
 """
 
 from __future__ import annotations

@@ -166,7 +166,10 @@ class _Checker:
     def _result_types(self, expr: Expr) -> tuple[Type, ...]:
         if isinstance(expr, Const) and expr.value.dtype not in SCALAR_OF_DTYPE:
             raise BrokenRule(f"types: a constant of dtype {expr.value.dtype}")
-        return result_types(expr, self._signature)
+        try:
+            return result_types(expr, self._signature)
+        except (ValueError, IndexError):
+            raise BrokenRule("types: wrong number of arguments or bodies") from None
 
     def _signature(self, name: str) -> Fun:
         if name not in self.signatures:

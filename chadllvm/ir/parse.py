@@ -8,9 +8,7 @@ rules, which therefore hold for what was parsed, except those that `ir/check.py`
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
-from typing import TypeVar
 
 import numpy as np
 
@@ -37,33 +35,12 @@ from chadllvm.ir.term import (
     Var,
     View,
 )
-from chadllvm.ir.types import (
-    BOOL,
-    F64,
-    I64,
-    Acc,
-    Array,
-    Box,
-    Fun,
-    Product,
-    Scalar,
-    Type,
-)
+from chadllvm.ir.tokens import ParseError, Reader, parse_type
+from chadllvm.ir.types import I64, Array, Fun, Scalar, Type
 from chadllvm.ir.typing import SCALAR_OF_DTYPE, result_types
 
-T = TypeVar("T")
 
-_TOKEN = re.compile(
-    r"(?P<skip>\s+|\#[^\n]*)"
-    r"|(?P<number>-?(?:inf\b|nan\b|\d+(?:\.\d+)?(?:e[-+]?\d+)?))"
-    r"|(?P<name>[^\W\d]\w*)"
-    r"|(?P<mark>->|[][(){}:,=.@])"
-)
-_SCALARS = {str(ty): ty for ty in (F64, I64, BOOL)}
-
-
-class ParseError(Exception):
-    """A text that is not a program; the message begins with its line."""
+__all__ = ["ParseError", "parse", "parse_type"]
 
 
 def parse(text: str) -> Program:
@@ -75,133 +52,21 @@ def parse(text: str) -> Program:
     return _Parser(text).program()
 
 
-def parse_type(text: str) -> Type:
-    """The type that a text describes."""
-    parser = _Parser(text)
-    ty = parser.type()
-    parser.end()
-    return ty
-
-
-class _Parser:
+class _Parser(Reader):
     """A recursive-descent parser; it recurses on nesting only."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.tokens: list[tuple[str, str, int]] = []
-        self.at = 0
+        super().__init__(text)
         self.scope: dict[str, Var] = {}
         self.bound: list[str] = []
         self.functions: dict[str, Fun] = {}
-        self._split()
-
-    def _split(self) -> None:
-        position = 0
-        while position < len(self.text):
-            match = _TOKEN.match(self.text, position)
-            if match is None:
-                raise self._error(f"stray {self.text[position]!r}", position)
-            if match.lastgroup != "skip":
-                assert match.lastgroup
-                self.tokens.append((match.lastgroup, match.group(), position))
-            position = match.end()
-        self.tokens.append(("end", "end of text", position))
-
-    def _error(self, message: str, position: int | None = None) -> ParseError:
-        if position is None:
-            position = self.tokens[self.at][2]
-        line = self.text.count("\n", 0, position) + 1
-        return ParseError(f"line {line}: {message}")
-
-    def _expected(self, what: str) -> ParseError:
-        return self._error(f"expected {what}, found {self.token}")
-
-    @property
-    def token(self) -> str:
-        return self.tokens[self.at][1]
-
-    def take(self) -> str:
-        token = self.token
-        self.at += 1
-        return token
-
-    def accept(self, token: str) -> bool:
-        """Step over a token if it is the next one."""
-        found = self.token == token
-        self.at += found
-        return found
-
-    def expect(self, token: str) -> None:
-        if not self.accept(token):
-            raise self._expected(token)
-
-    def end(self) -> None:
-        if self.tokens[self.at][0] != "end":
-            raise self._expected("the end")
-
-    def identifier(self) -> str:
-        if self.tokens[self.at][0] != "name":
-            raise self._expected("a name")
-        return self.take()
-
-    def integer(self) -> int:
-        if not self.token.isdigit():
-            raise self._expected("a number")
-        return int(self.take())
-
-    def listed(self, item: Callable[[], T], close: str) -> tuple[T, ...]:
-        """Items between commas up to a closing mark; a last comma may follow."""
-        items = []
-        while not self.accept(close):
-            items.append(item())
-            if not self.accept(","):
-                self.expect(close)
-                break
-        return tuple(items)
-
-    def type(self) -> Type:
-        """A type; `[:]` behind it makes it an array."""
-        ty = self._plain_type()
-        while self._at_suffix():
-            ty = self._suffix(ty)
-        return ty
-
-    def _at_suffix(self) -> bool:
-        return self.token == "[" and self.tokens[self.at + 1][1] == ":"
-
-    def _suffix(self, elem: Type) -> Array:
-        self.expect("[")
-        return Array(elem, len(self.listed(lambda: self.expect(":"), "]")))
-
-    def _plain_type(self) -> Type:
-        if self.token in _SCALARS:
-            return _SCALARS[self.take()]
-        if self.accept("box"):
-            return Box(self._suffix(self._plain_type()))
-        if self.accept("acc"):
-            return Acc(self.type())
-        if self.accept("{"):
-            pairs = self.listed(self._named_type, "}")
-            return Product(tuple(t for _, t in pairs), tuple(n for n, _ in pairs))
-        if not self.accept("("):
-            raise self._expected("a type")
-        types = self.listed(self.type, ")")
-        if self.token != "->" or self.tokens[self.at + 1][1] != "(":
-            return Product(types)
-        self.at += 2
-        return Fun(types, self.listed(self.type, ")"))
-
-    def _named_type(self) -> tuple[str, Type]:
-        name = self.identifier()
-        self.expect(":")
-        return name, self.type()
 
     def program(self) -> Program:
         functions = []
         while self.tokens[self.at][0] != "end":
             functions.append(self._function())
         if not functions:
-            raise self._error("no function")
+            raise self.error("no function")
         return Program(tuple(functions))
 
     def _function(self) -> Function:
@@ -217,7 +82,7 @@ class _Parser:
         return function
 
     def _param(self) -> Var:
-        name, ty = self._named_type()
+        name, ty = self.named_type()
         return self._bind(name, ty)
 
     def _body_param(self) -> Var:
@@ -226,9 +91,9 @@ class _Parser:
 
     def _bind(self, name: str, ty: Type) -> Var:
         if name in self.scope:
-            raise self._error(f"{name} is bound twice")
+            raise self.error(f"{name} is bound twice")
         if name in RESERVED:
-            raise self._error(f"{name} is a keyword")
+            raise self.error(f"{name} is a keyword")
         self.bound.append(name)
         var = self.scope[name] = Var(name, ty)
         return var
@@ -260,7 +125,7 @@ class _Parser:
     def _binding(self) -> Binding:
         start = self.at
         names = []
-        if self.tokens[self.at + 1][1] in (",", "="):
+        if self.following in (",", "="):
             names = [self.identifier()]
             while self.accept(","):
                 names.append(self.identifier())
@@ -269,7 +134,7 @@ class _Parser:
         types = self._types(expr, start)
         if len(types) != len(names):
             self.at = start
-            raise self._error(f"{len(types)} results bound to {len(names)} names")
+            raise self.error(f"{len(types)} results bound to {len(names)} names")
         variables = tuple(map(self._bind, names, types))
         return Binding(variables, expr)
 
@@ -278,7 +143,10 @@ class _Parser:
             return result_types(expr, self._signature)
         except TypeRuleError as error:
             self.at = start
-            raise self._error(str(error)) from None
+            raise self.error(str(error)) from None
+        except (ValueError, IndexError):
+            self.at = start
+            raise self.error("wrong number of arguments or bodies") from None
 
     def _signature(self, name: str) -> Fun:
         if name not in self.functions:
@@ -293,8 +161,8 @@ class _Parser:
             self.at += 1
             return self.scope[token]
         if kind == "name" and token not in RESERVED:
-            raise self._error(f"{token} is not bound here")
-        raise self._expected("an operand")
+            raise self.error(f"{token} is not bound here")
+        raise self.expected("an operand")
 
     def _literal(self) -> Lit:
         token = self.take()
@@ -318,7 +186,7 @@ class _Parser:
         if keyword in _KEYWORDS:
             self.at += 1
             return _KEYWORDS[keyword](self)
-        if self.tokens[self.at + 1][1] == ".":
+        if self.following == ".":
             arg = self.operand()
             self.expect(".")
             return Proj(arg, self.integer())
@@ -337,8 +205,12 @@ class _Parser:
             return PRIMS[name]
         if name not in ARRAY_OPS:
             self.at -= 1
-            raise self._error(f"no operation named {name}")
-        return ARRAY_OPS[name].parse(self._attributes())
+            raise self.error(f"no operation named {name}")
+        attributes = self._attributes()
+        try:
+            return ARRAY_OPS[name].parse(attributes)
+        except ValueError:
+            raise self.error(f"{name} has no attribute {attributes!r}") from None
 
     def _attributes(self) -> str:
         """The text between brackets behind an operation's name."""
@@ -349,7 +221,7 @@ class _Parser:
             token = self.take()
             depth += (token == "[") - (token == "]")
             if self.at == len(self.tokens):
-                raise self._error("a bracket is not closed", start)
+                raise self.error("a bracket is not closed", start)
         return self.text[start : self.tokens[self.at - 1][2]].strip()
 
     def _body(self) -> Lambda:
@@ -380,7 +252,7 @@ class _Parser:
     def _call(self) -> Call:
         function = self.operand()
         if isinstance(function, Lit):
-            raise self._error("a literal is not a function")
+            raise self.error("a literal is not a function")
         return Call(function, self._operands())
 
     def _call_named(self) -> Call:
@@ -397,12 +269,14 @@ class _Parser:
     def _const(self) -> Const:
         ty = self.type()
         if not isinstance(ty, Array) or not isinstance(ty.elem, Scalar):
-            raise self._error("const: not an array of scalars")
+            raise self.error("const: not an array of scalars")
         self.expect("(")
         shape = self.listed(self.integer, ")")
         self.expect("[")
         items = [literal.value for literal in self.listed(self._literal, "]")]
         dtype = {elem: dtype for dtype, elem in SCALAR_OF_DTYPE.items()}[ty.elem]
+        if len(items) != math.prod(shape):
+            raise self.error(f"const: {len(items)} elements for the shape {shape}")
         return Const(np.array(items, dtype).reshape(shape))
 
     def _tuple(self) -> Tuple:

@@ -55,7 +55,7 @@ from chadllvm.ir.term import (
     Var,
     View,
 )
-from chadllvm.ir.types import I64, Array
+from chadllvm.ir.types import I64, Array, Scalar
 from chadllvm.ir.typing import SCALAR_OF_DTYPE
 
 RESERVED = frozenset(
@@ -274,7 +274,9 @@ def _literal(literal: Lit) -> str:
 
 
 def _constant(value: np.ndarray) -> str:
-    ty = Array(SCALAR_OF_DTYPE[value.dtype], value.ndim)
+    # A broken program is shown too, so any dtype must do.
+    elem = SCALAR_OF_DTYPE.get(value.dtype, Scalar(str(value.dtype)))
+    ty = Array(elem, value.ndim)
     shape = ", ".join(map(str, value.shape))
     items = ", ".join(_literal(Lit(x)) for x in value.ravel().tolist())
     return f"const {ty}({shape}) [{items}]"

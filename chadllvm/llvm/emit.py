@@ -45,10 +45,7 @@ from chadllvm.llvm.state import (
 )
 from chadllvm.llvm.statements import emit_body, word
 from chadllvm.llvm.types import MAX_DIM, REGISTER
-from chadllvm.llvm.writer import LIKELY, WEIGHTS
-
-# Metadata nodes below this are the branch weights.
-FIRST_METADATA = 3
+from chadllvm.llvm.writer import FIRST_METADATA, LIKELY, METADATA
 
 STATUS = {
     NO_MEMORY: runtime.MEMORY,
@@ -219,4 +216,4 @@ def _after(state: State, width: int) -> list[str]:
                 f"attributes #{number} = "
                 f'{{ "vector-function-abi-variant"="{variants}" }}'
             )
-    return [*lines, *WEIGHTS, *state.alias.definitions()]
+    return [*lines, *METADATA, *state.alias.definitions()]

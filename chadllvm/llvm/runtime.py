@@ -14,6 +14,7 @@ from chadllvm.llvm.writer import LIKELY, Writer
 OK = 0
 PROGRAM = 2
 MEMORY = 3
+RECURSION = 4
 INTERRUPT = 5
 
 # Offsets of `site` and `values` in a context; size of an arena.
@@ -24,6 +25,9 @@ ARENA_SIZE = 64
 
 # Buffers of an arena start at multiples of this many bytes.
 ALIGNMENT = 64
+
+# More bytes than any memory has.
+HUGE = (1 << 63) - 1
 
 SYMBOLS = (
     "chad_enter",
@@ -39,22 +43,21 @@ _OWN = "nounwind memory(argmem: readwrite, inaccessiblemem: readwrite)"
 DECLARATIONS = f"""\
 declare ptr @chad_enter(ptr, i64) {_OWN}
 declare void @chad_leave(ptr, ptr) nounwind
-declare ptr @chad_arena_grow(ptr, ptr, i64) cold {_OWN}
+declare align 64 ptr @chad_arena_grow(ptr, ptr, i64) cold {_OWN}
 declare void @chad_arena_reset(ptr) nounwind
-declare noalias ptr @chad_result_alloc(ptr, i64) {_OWN}
+declare noalias align 64 ptr @chad_result_alloc(ptr, i64) {_OWN}
 declare i32 @chad_poll(ptr) cold {_OWN}
 """
 
 
 def emit_bytes(out: Writer, count: str, size: int) -> str:
-    """The bytes of `count` elements, at least 1; huge (and refused) on overflow."""
+    """The bytes of `count` elements; huge (and refused) on overflow."""
     if count.isdigit():
-        return str(min(max(1, int(count) * size), (1 << 63) - 1))
+        return str(min(int(count) * size, HUGE))
     limit = (1 << 62) // size
     fits = out.let(f"icmp ule i64 {count}, {limit}")
     product = out.let(f"mul i64 {count}, {size}")
-    total = out.let(f"select i1 {fits}, i64 {product}, i64 {(1 << 63) - 1}")
-    return out.let(f"call i64 @llvm.umax.i64(i64 {total}, i64 1)", "bytes")
+    return out.let(f"select i1 {fits}, i64 {product}, i64 {HUGE}", "bytes")
 
 
 def emit_arena_alloc(out: Writer, arena: str, size: str, alias: str, fail: str) -> str:
@@ -65,7 +68,7 @@ def emit_arena_alloc(out: Writer, arena: str, size: str, alias: str, fail: str) 
     """
     rounded = _round_up(out, size)
     limit_at = out.let(f"getelementptr inbounds i8, ptr {arena}, i64 8")
-    cursor = out.let(f"load ptr, ptr {arena}, align 8{alias}", "cursor")
+    cursor = out.let(f"load ptr, ptr {arena}, align 8{alias}, !align !3", "cursor")
     limit = out.let(f"load ptr, ptr {limit_at}, align 8{alias}", "limit")
     low = out.let(f"ptrtoint ptr {cursor} to i64")
     high = out.let(f"ptrtoint ptr {limit} to i64")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import llvmlite.binding as llvm
@@ -15,12 +15,13 @@ FAST_512 = ("avx512vl", "avx512vbmi2")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A processor: LLVM's name of it, its features, and which vector library it has."""
+    """A processor: LLVM's name of it, its features, and its vector library."""
 
     triple: str
     cpu: str
     features: tuple[tuple[str, bool], ...]
-    vector_math: bool
+    # The symbols of libmvec that may be called.
+    library: frozenset[str] = frozenset()
 
     @property
     def width(self) -> int:
@@ -31,7 +32,11 @@ class Target:
     @property
     def vector(self) -> dict[str, tuple[str, ...]]:
         """The vector versions of libm's functions that may be called."""
-        return vecmath.vector_symbols(dict(self.features)) if self.vector_math else {}
+        every = vecmath.vector_symbols(dict(self.features))
+        return {
+            name: tuple(symbol for symbol in symbols if symbol in self.library)
+            for name, symbols in every.items()
+        }
 
     def machine(self, level: int) -> llvm.TargetMachine:
         """A code generator at an optimisation level from 0 to 3."""
@@ -45,13 +50,16 @@ class Target:
         )
 
 
-def host(vector_math: bool = True) -> Target:
-    """The processor we run on; libmvec exists for x86-64 Linux only."""
+def host(has_symbol: Callable[[str], bool] = lambda _: False) -> Target:
+    """The processor we run on; `has_symbol` tells which of libmvec's functions exist."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    features = llvm.get_host_cpu_features()
+    library: frozenset[str] = frozenset()
     triple = llvm.get_process_triple()
-    features = tuple(sorted(llvm.get_host_cpu_features().items()))
-    has_library = sys.platform == "linux" and triple.startswith("x86_64")
+    if triple.startswith("x86_64"):
+        every = vecmath.vector_symbols(features).values()
+        library = frozenset(s for symbols in every for s in symbols if has_symbol(s))
     return Target(
-        triple, llvm.get_host_cpu_name(), features, vector_math and has_library
+        triple, llvm.get_host_cpu_name(), tuple(sorted(features.items())), library
     )

@@ -6,13 +6,17 @@ faster than building instruction objects and shows what comes out where it is ma
 
 from __future__ import annotations
 
-# Branch weights: the condition is nearly always true, or nearly always false.
+# Branch weights (the condition is nearly always true, or nearly always false), and the metadata
+# that every module starts with.
 LIKELY = "!prof !1"
 UNLIKELY = "!prof !2"
-WEIGHTS = (
+METADATA = (
     '!1 = !{!"branch_weights", i32 1048575, i32 1}',
     '!2 = !{!"branch_weights", i32 1, i32 1048575}',
+    # The alignment of buffers.
+    "!3 = !{i64 64}",
 )
+FIRST_METADATA = 4
 
 
 class Writer:

@@ -1,0 +1,39 @@
+"""Gradients of ordinary typed Python functions at native speed.
+
+    import chadllvm as cl
+
+    @cl.jit
+    def f(x: cl.f64[:]) -> float:
+        return sum(x[i] ** 2 for i in range(len(x)))
+
+    cl.grad(f)(x)
+
+The tour, in the order a program takes (`pipeline.py`): `frontend` reads the function's
+syntax tree and types it, giving a program of the core language (`ir/term.py`); `simplify`
+makes it plain; `chad` turns it into the program of its derivative (Smeding and Vákár,
+"Efficient CHAD", POPL 2024); `closure` turns the backpropagators into what they capture;
+`lower` makes loops over buffers (`ir/loops.py`) of it; `llvm` makes machine code of these,
+which `backend` calls. What an operation means at each stage stands in `ops/`, one entry
+each.
+"""
+
+from chadllvm._version import __version__
+from chadllvm.api import Compiled, Derivative, Function, grad, jit, value_and_grad
+from chadllvm.diagnostic import CompileError
+from chadllvm.frontend.annotations import boolean, f64, i64
+from chadllvm.options import CompileOptions
+
+__all__ = [
+    "CompileError",
+    "CompileOptions",
+    "Compiled",
+    "Derivative",
+    "Function",
+    "__version__",
+    "boolean",
+    "f64",
+    "grad",
+    "i64",
+    "jit",
+    "value_and_grad",
+]

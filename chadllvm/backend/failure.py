@@ -1,0 +1,55 @@
+"""What a call raises: the status of a native function → a Python exception."""
+
+from __future__ import annotations
+
+import builtins
+import struct
+from collections.abc import Sequence
+
+from chadllvm.diagnostic import Diagnostic, InternalError, Span
+from chadllvm.ir.types import BOOL, F64, Scalar
+from chadllvm.llvm import runtime as status
+from chadllvm.llvm.state import Site
+
+
+def program_error(site: Site, words: Sequence[int]) -> Exception:
+    """The exception of a failed check, at the user's line."""
+    kind = getattr(builtins, site.failure.kind, None)
+    if not (isinstance(kind, type) and issubclass(kind, Exception)):
+        return InternalError(f"a check raises {site.failure.kind}, no exception")
+    values = [_value(ty, word) for ty, word in zip(site.values, words, strict=False)]
+    span = site.failure.span
+    text = site.failure.message.format(*values)
+    error: Exception = kind(f"{text} ({_place(span)})" if span.line else text)
+    for note in _excerpt(span):
+        error.add_note(note)
+    return error
+
+
+def other_error(code: int, function: str) -> Exception:
+    """The exception of a status that has no site."""
+    if code == status.MEMORY:
+        return MemoryError(
+            f"{function}: the system or the memory limit refused an allocation"
+        )
+    if code == status.RECURSION:
+        return RecursionError(f"{function}: too many nested calls")
+    return InternalError(f"{function} returned the unknown status {code}")
+
+
+def _value(ty: Scalar, word: int) -> float | int | bool:
+    if ty == F64:
+        (value,) = struct.unpack("<d", struct.pack("<q", word))
+        return float(value)
+    return bool(word) if ty == BOOL else word
+
+
+def _place(span: Span) -> str:
+    place = f"{span.file}:{span.line}"
+    return f"{place}, in {span.function}" if span.function else place
+
+
+def _excerpt(span: Span) -> list[str]:
+    """The source line with a caret, if there is source."""
+    lines = Diagnostic("", span).render().splitlines()[2:]
+    return ["\n".join(lines)] if lines else []

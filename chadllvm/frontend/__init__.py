@@ -1,0 +1,32 @@
+"""Python functions → core programs, with messages for whatever is not in the language.
+
+`source.py` finds a function's syntax, `read.py` brings its statements into a small
+form, `liveness.py` says what branches and loops hand on, `statements.py` and
+`expression.py` translate, knowing all types, `specialise.py` does so for a function and
+all it calls.
+"""
+
+from chadllvm.frontend.annotations import (
+    Annotation,
+    Open,
+    accepts,
+    boolean,
+    f64,
+    i64,
+    target_type,
+)
+from chadllvm.frontend.signature import Parameter, signature
+from chadllvm.frontend.specialise import specialise
+
+__all__ = [
+    "Annotation",
+    "Open",
+    "Parameter",
+    "accepts",
+    "boolean",
+    "f64",
+    "i64",
+    "signature",
+    "specialise",
+    "target_type",
+]

@@ -1,0 +1,194 @@
+"""A Python function and the types of its arguments → a core program.
+
+The functions it calls are specialised to the types of their arguments, each once, and
+stand before their callers. Afterwards every variable has one type, every conversion is
+explicit, every binding knows its place in the user's source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import chadllvm.ops  # noqa: F401  The table of operations must be full.
+from chadllvm.diagnostic import CompileError, Span
+from chadllvm.frontend import errors
+from chadllvm.frontend.annotations import target_type
+from chadllvm.frontend.arithmetic import convert
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.expression import expression
+from chadllvm.frontend.liveness import liveness
+from chadllvm.frontend.read import read_body
+from chadllvm.frontend.scope import Surroundings
+from chadllvm.frontend.signature import Parameter, read_signature, return_annotation
+from chadllvm.frontend.source import Function, Source, read_source
+from chadllvm.frontend.statements import translate
+from chadllvm.frontend.surface import Statement
+from chadllvm.ir.build import Builder
+from chadllvm.ir.op import TypeRuleError
+from chadllvm.ir.term import Block, Call, Operand, Program, Var, nested
+from chadllvm.ir.term import Function as CoreFunction
+from chadllvm.ir.types import UNIT, Fun, Type
+
+
+def specialise(function: Callable[..., Any], param_types: Sequence[Type]) -> Program:
+    """The program that computes a function for arguments of these types.
+
+    The entry has one variable for each Python parameter and exactly one result.
+
+    Raises:
+        CompileError: if the function, or one that it calls, is not in the language.
+    """
+    source = read_source(function)
+    program = _Program()
+    try:
+        program.instance(source.function, param_types, source.span(source.definition))
+    except RecursionError:
+        raise errors.too_deep(source.span(source.definition)) from None
+    return Program(_reachable(program.functions))
+
+
+@dataclass
+class _Read:
+    """What depends on a function's source alone, not on types."""
+
+    source: Source
+    params: tuple[Parameter, ...]
+    statements: tuple[Statement, ...]
+
+
+@dataclass
+class _Program:
+    """The functions specialised so far; `active` are those being translated."""
+
+    functions: list[CoreFunction] = field(default_factory=list)
+    instances: dict[tuple[Function, tuple[Type, ...]], str] = field(
+        default_factory=dict
+    )
+    types: dict[str, Fun] = field(default_factory=dict)
+    active: list[Function] = field(default_factory=list)
+    read: dict[Function, _Read] = field(default_factory=dict)
+
+    def parameters(self, function: Function) -> tuple[Parameter, ...]:
+        return self._read(function).params
+
+    def _read(self, function: Function) -> _Read:
+        if function not in self.read:
+            source = read_source(function)
+            params = read_signature(source)
+            self.read[function] = _Read(source, params, read_body(source))
+        return self.read[function]
+
+    def instance(self, function: Function, types: Sequence[Type], span: Span) -> str:
+        """The name of the function for arguments of these types."""
+        key = function, tuple(types)
+        if key in self.instances:
+            return self.instances[key]
+        if function in self.active:
+            chain = [f.__name__ for f in self.active]
+            raise errors.recursion(span, function.__name__, chain)
+        name = self._new_name(function.__name__)
+        self.active.append(function)
+        try:
+            self._add(name, function, key[1])
+        except CompileError as error:
+            if len(self.active) == 1:
+                raise
+            raise _called_from(error, function, types, span) from None
+        finally:
+            self.active.pop()
+        self.instances[key] = name
+        return name
+
+    def _new_name(self, wanted: str) -> str:
+        name, count = wanted, 1
+        while name in self.types:
+            count += 1
+            name = f"{wanted}_{count}"
+        return name
+
+    def _add(self, name: str, function: Function, types: tuple[Type, ...]) -> None:
+        """Translate a function and append it; its callees are appended meanwhile."""
+        parts = self._read(function)
+        names = [param.name for param in parts.params]
+        params = tuple(Var(n, ty) for n, ty in zip(names, types, strict=True))
+        body = self._body(parts, params)
+        self.types[name] = Fun(types, body.types)
+        span = parts.source.span(parts.source.definition)
+        self.functions.append(CoreFunction(name, params, body, span))
+
+    def _body(self, parts: _Read, params: Sequence[Var]) -> Block:
+        source = parts.source
+        cx = Context(
+            source=source,
+            callees=self,
+            surroundings=Surroundings(source.function),
+            liveness=liveness(parts.statements, [p.name for p in params]),
+            builder=Builder(signature=self._signature),
+            prelude=Builder(signature=self._signature),
+            evaluate=expression,
+        )
+        for param in params:
+            cx.scope.bind(param.name, param)
+        result = translate(cx, parts.statements)
+        assert result is not None
+        result = _checked_result(cx, result)
+        return Block((*cx.prelude.bindings, *cx.builder.bindings), (result,))
+
+    def _signature(self, name: str) -> Fun:
+        if name not in self.types:
+            raise TypeRuleError(f"call: no function named {name}")
+        return self.types[name]
+
+
+def _checked_result(cx: Context, result: Operand) -> Operand:
+    """The result as what the function's annotation says, if it says something."""
+    definition = cx.source.definition
+    span = cx.span(definition.returns or definition)
+    if result.type == UNIT:
+        raise errors.returns_nothing(span)
+    declared = return_annotation(cx.source)
+    ty = target_type(declared, result.type)
+    if ty is None:
+        raise errors.wrong_return_type(span, result.type, declared)
+    return convert(cx.builder, result, ty)
+
+
+def _called_from(
+    error: CompileError, function: Function, types: Sequence[Type], span: Span
+) -> CompileError:
+    """The same error, with the call that led to it."""
+    call = f"{function.__name__}({', '.join(map(str, types))})"
+    note = f"in the call {call} at {span}"
+    old = error.diagnostic
+    return CompileError(replace(old, notes=(*old.notes, note)))
+
+
+def _reachable(functions: Sequence[CoreFunction]) -> tuple[CoreFunction, ...]:
+    """The functions that the last one needs, in order.
+
+    A loop whose types turn out wider than first thought is translated again, and may
+    leave functions behind for the narrower types.
+    """
+    needed = {functions[-1].name}
+    kept = []
+    for function in reversed(functions):
+        if function.name in needed:
+            kept.append(function)
+            needed |= _called(function.body)
+    return tuple(reversed(kept))
+
+
+def _called(body: Block) -> set[str]:
+    names: set[str] = set()
+    stack = [body]
+    while stack:
+        block = stack.pop()
+        for binding in block.bindings:
+            if isinstance(binding.expr, Call) and isinstance(
+                binding.expr.function, str
+            ):
+                names.add(binding.expr.function)
+            stack += [inner for _, inner in nested(binding.expr)]
+    return names

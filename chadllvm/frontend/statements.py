@@ -1,0 +1,249 @@
+"""Statements: the surface form → bindings of the core, variables by variables.
+
+    if c: x = 1.0              x = if c { yield 1.0 } else { yield f(x) }
+    else: x = f(x)      →
+
+    for i in range(n):         s = iterate(n, s) { i, s -> t = add(s, i); yield t }
+        s = s + i       →
+
+`liveness.py` says which variables a branch or loop hands on. A variable that cannot be
+used afterwards, because a path leaves it undefined or with another type, is marked so,
+and refused where it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from chadllvm.frontend import errors
+from chadllvm.frontend.annotations import Annotation, target_type
+from chadllvm.frontend.arithmetic import convert, join
+from chadllvm.frontend.comprehension import bind_item, index_name
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.expression import condition
+from chadllvm.frontend.iteration import Items, items
+from chadllvm.frontend.scope import DEAD, Scope, Unusable, Value
+from chadllvm.frontend.surface import (
+    Assign,
+    Branch,
+    Loop,
+    Return,
+    Statement,
+    returns,
+)
+from chadllvm.frontend.targets import bind_target
+from chadllvm.ir.build import Builder
+from chadllvm.ir.term import If, Lambda, Operand, Var
+from chadllvm.ir.types import I64, Type
+from chadllvm.ops.iterate import Iterate
+
+
+def translate(cx: Context, statements: Sequence[Statement]) -> Operand | None:
+    """Translate a block into the current builder; its result if it returns one."""
+    for statement in statements:
+        match statement:
+            case Assign():
+                _assign(cx, statement)
+            case Branch(_, then, orelse):
+                if returns(then) and returns(orelse):
+                    return _returning_branch(cx, statement)
+                _branch(cx, statement)
+            case Loop():
+                _loop(cx, statement)
+            case Return(value):
+                return cx.value(value)
+    return None
+
+
+def _assign(cx: Context, statement: Assign) -> None:
+    since = len(cx.builder.bindings)
+    value = cx.value(statement.value)
+    if statement.annotation is not None:
+        value = _annotated(cx, statement, value, statement.annotation)
+    bind_target(cx, statement.target, value, since)
+
+
+def _annotated(
+    cx: Context, statement: Assign, value: Operand, annotation: Annotation
+) -> Operand:
+    """`x: float = 1` makes x a float."""
+    ty = target_type(annotation, value.type)
+    if ty is None:
+        raise errors.wrong_annotation(cx.span(statement.value), value.type, annotation)
+    return convert(cx.at(statement.node), value, ty)
+
+
+# ---- branches --------------------------------------------------------------------
+
+
+def _returning_branch(cx: Context, branch: Branch) -> Operand:
+    """A branch that returns on every path: the function's result is its result."""
+    test = condition(cx, branch.test)
+    sides: list[tuple[Builder, Operand]] = []
+    for statements in (branch.then, branch.orelse):
+        with cx.nested() as b:
+            result = translate(cx, statements)
+            assert result is not None
+            sides.append((b, result))
+    then, orelse = (result.type for _, result in sides)
+    joined = join(then, orelse)
+    if joined is None:
+        raise errors.different_returns(cx.span(branch.node), then, orelse)
+    blocks = [b.block([convert(b, result, joined)]) for b, result in sides]
+    return cx.at(branch.test).one(If(test, *blocks), "result")
+
+
+def _branch(cx: Context, branch: Branch) -> None:
+    """Run one of two blocks and merge the variables that are read afterwards."""
+    test = condition(cx, branch.test)
+    sides: list[tuple[Builder, Scope]] = []
+    for statements in (branch.then, branch.orelse):
+        with cx.nested() as b:
+            translate(cx, statements)
+            sides.append((b, cx.scope))
+    merged = _merge(cx, branch, sides[0][1], sides[1][1])
+    blocks = []
+    for b, scope in sides:
+        values = [scope.lookup(name) for name in merged]
+        blocks.append(b.block(_operands(b, values, list(merged.values()))))
+    if not blocks[0].bindings and not blocks[1].bindings and not merged:
+        return
+    variables = cx.at(branch.test).emit(If(test, *blocks), *merged)
+    for name, variable in zip(merged, variables, strict=True):
+        cx.scope.bind(name, variable)
+
+
+def _merge(cx: Context, branch: Branch, then: Scope, orelse: Scope) -> dict[str, Type]:
+    """The types of the variables to merge; marks all others as unusable."""
+    for name in cx.liveness.assigned[branch]:
+        cx.scope.bind(name, DEAD)
+    merged = {}
+    for name in cx.liveness.handed_on[branch]:
+        values = then.lookup(name), orelse.lookup(name)
+        found = _merged_type(cx, branch, name, *values)
+        if isinstance(found, Unusable):
+            cx.scope.bind(name, found)
+        else:
+            merged[name] = found
+    return merged
+
+
+def _merged_type(
+    cx: Context, branch: Branch, name: str, then: Value | None, orelse: Value | None
+) -> Type | Unusable:
+    line = cx.span(branch.node).line
+    for value, side in ((then, "`if`"), (orelse, "`else`")):
+        if value is None:
+            return Unusable(
+                partial(errors.missing_on_branch, name=name, branch=side, line=line)
+            )
+        if isinstance(value, Unusable):
+            return value
+    assert not isinstance(then, Unusable | None)
+    assert not isinstance(orelse, Unusable | None)
+    joined = join(then.type, orelse.type)
+    if joined is not None:
+        return joined
+    return Unusable(
+        partial(
+            errors.conflicting_branches,
+            name=name,
+            then=then.type,
+            orelse=orelse.type,
+            line=line,
+        )
+    )
+
+
+def _operands(
+    b: Builder, values: Sequence[Value | None], types: Sequence[Type]
+) -> list[Operand]:
+    """The values, all of which are usable, converted to these types."""
+    operands = []
+    for value, ty in zip(values, types, strict=True):
+        assert not isinstance(value, Unusable | None)
+        operands.append(convert(b, value, ty))
+    return operands
+
+
+# ---- loops -----------------------------------------------------------------------
+
+
+def _loop(cx: Context, loop: Loop) -> None:
+    """Carry through the loop the variables that are handed on, where defined before."""
+    source = items(cx, loop.iterable)
+    types = _initial_types(cx, loop)
+    while True:
+        states = tuple(Var(name, ty) for name, ty in types.items())
+        index = Var(index_name(loop.target), I64)
+        with cx.nested() as b:
+            finals = _step(cx, loop, source, index, states)
+            found = _types_after(cx, loop, types, finals)
+            if found == types:
+                body = b.block(_operands(b, finals, list(types.values())))
+                break
+        types = found
+        cx.promoted[loop] = types
+    initial = [cx.scope.lookup(name) for name in types]
+    b = cx.at(loop.iterable)
+    args = [source.length, *_operands(b, initial, list(types.values()))]
+    function = Lambda((index, *states), body)
+    results = b.apply(Iterate(), args, [function], list(types))
+    _leave(cx, loop, dict(zip(types, results, strict=True)))
+
+
+def _initial_types(cx: Context, loop: Loop) -> dict[str, Type]:
+    """The types of the carried variables before the loop, or as found out before."""
+    known = cx.promoted.get(loop, {})
+    types = {}
+    for name in cx.liveness.handed_on[loop]:
+        value = cx.scope.lookup(name)
+        if value is None or isinstance(value, Unusable):
+            continue
+        types[name] = value.type
+        if name in known:
+            types[name] = join(value.type, known[name]) or value.type
+    return types
+
+
+def _step(
+    cx: Context, loop: Loop, source: Items, index: Var, states: Sequence[Var]
+) -> list[Value]:
+    """Translate the body; what the carried variables stand for after it."""
+    for state in states:
+        cx.scope.bind(state.name, state)
+    bind_item(cx, loop.target, source, index)
+    translate(cx, loop.body)
+    values = [cx.scope.lookup(state.name) for state in states]
+    return [value for value in values if value is not None]
+
+
+def _types_after(
+    cx: Context, loop: Loop, types: dict[str, Type], finals: Sequence[Value]
+) -> dict[str, Type]:
+    """The carried types after a step: an integer may have become a float."""
+    found = {}
+    for (name, before), final in zip(types.items(), finals, strict=True):
+        if isinstance(final, Unusable):
+            raise final.error(cx.span(loop.node))
+        joined = join(before, final.type)
+        if joined is None:
+            raise errors.changing_type(cx.span(loop.node), name, before, final.type)
+        found[name] = joined
+    return found
+
+
+def _leave(cx: Context, loop: Loop, carried: dict[str, Var]) -> None:
+    """Bind what the loop hands on; what it defined only inside is unusable."""
+    line = cx.span(loop.node).line
+    for name in cx.liveness.assigned[loop]:
+        before = cx.scope.lookup(name)
+        if name in carried:
+            cx.scope.bind(name, carried[name])
+        elif before is None:
+            cx.scope.bind(
+                name, Unusable(partial(errors.only_in_loop, name=name, line=line))
+            )
+        elif not isinstance(before, Unusable):
+            cx.scope.bind(name, DEAD)

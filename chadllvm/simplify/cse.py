@@ -1,0 +1,101 @@
+"""Common subexpressions: what has been computed already is not computed again.
+
+    k = bound(i, n)                     k = bound(i, n)
+    x = mul(a, b)                       x = mul(a, b)
+    r = build(m) { j ->           →     r = build(m) { j ->
+      k_1 = bound(i, n)                   z = add(x, x)
+      y = mul(b, a)                       yield z }
+      z = add(x, y)
+      yield z }
+
+An expression is replaced by an equal one that stands before it in its own block or in a
+block around it. Arrays are values, so reading them again gives the same. An operation that
+can fail is no exception: it has been executed with these operands, and did not fail.
+"""
+
+from __future__ import annotations
+
+from chadllvm.ir.op import Prim
+from chadllvm.ir.rewrite import map_functions, with_body
+from chadllvm.ir.term import (
+    Apply,
+    Binding,
+    Block,
+    Const,
+    Expr,
+    Function,
+    Operand,
+    Program,
+    Var,
+    View,
+)
+from chadllvm.ops.index import Dim, Index, Unbox
+from chadllvm.simplify.walk import Walk
+
+# Exactly commutative; `minimum(0.0, -0.0)` for instance is not.
+COMMUTATIVE = frozenset(
+    "add mul feq fne iadd imul imin imax ieq ine and or".split()
+)
+
+Key = tuple[object, ...]
+
+
+def cse(program: Program) -> Program:
+    """Share equal expressions along the paths of each function."""
+    return map_functions(program, _function)
+
+
+def _function(function: Function) -> Function:
+    return with_body(function, _Sharing().block(function.body))
+
+
+class _Sharing(Walk):
+    """Knows the expressions that are in scope, by their keys."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.known: dict[Key, Var] = {}
+        self._entered: list[Key] = []
+
+    def enter(self, params: tuple[Var, ...], block: Block) -> Block:
+        start = len(self._entered)
+        new = self.block(block)
+        for key in self._entered[start:]:
+            del self.known[key]
+        del self._entered[start:]
+        return new
+
+    def visit(self, binding: Binding) -> None:
+        key = self._key(binding.expr)
+        if key is None:
+            self.keep(binding)
+        elif key in self.known:
+            self.replace(binding.vars[0], self.known[key])
+        else:
+            self.known[key] = binding.vars[0]
+            self._entered.append(key)
+            self.keep(binding)
+
+    def _key(self, expr: Expr) -> Key | None:
+        """What equal expressions have in common; None for those not to be shared."""
+        match expr:
+            case Apply(Prim() as op, args):
+                keys = [operand_key(a) for a in args]
+                if op.name in COMMUTATIVE:
+                    keys.sort(key=hash)
+                return (op, *keys)
+            case Apply(Index() | Dim() | Unbox() as op, args):
+                return (op, *map(operand_key, args))
+            case Const(value):
+                return (Const, id(value))
+            case View(cell, indices):
+                return (View, operand_key(cell), *map(operand_key, indices))
+            case _:
+                return None
+
+
+def operand_key(operand: Operand) -> object:
+    """Equal for the same variable or the same literal: 1, 1.0 and True differ."""
+    if isinstance(operand, Var):
+        return operand
+    return type(operand.value), repr(operand.value)

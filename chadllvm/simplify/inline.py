@@ -1,0 +1,64 @@
+"""Calls of top-level functions become copies of their bodies; only the entry is left.
+
+    def f(x) { y = mul(x, x); return y }            def main(a) {
+    def main(a) {                             →       y = mul(a, a)
+      b = @f(a)                                       return y }
+      return b }
+
+Callees stand before their callers, so that each is inlined into already when it is copied.
+A binding keeps its span: an error inside of a callee is reported there.
+"""
+
+from __future__ import annotations
+
+from chadllvm.ir.rewrite import Renaming, with_body
+from chadllvm.ir.term import Binding, Block, Call, Function, Program, nested
+
+
+def inline(program: Program) -> Program:
+    """The program as its entry function alone."""
+    if len(program.functions) == 1 and not _has_calls(program.entry.body):
+        return program
+    done: dict[str, Function] = {}
+    for function in program.functions:
+        body = function.body
+        if _has_calls(body):
+            body = _Inliner(done).block(body)
+        done[function.name] = with_body(function, body)
+    return Program((done[program.entry.name],))
+
+
+def _has_calls(block: Block) -> bool:
+    for binding in block.bindings:
+        if isinstance(binding.expr, Call) and isinstance(binding.expr.function, str):
+            return True
+        if any(_has_calls(inner) for _, inner in nested(binding.expr)):
+            return True
+    return False
+
+
+class _Inliner(Renaming):
+    """Renames what a call gave to what the copy of the callee gives."""
+
+    def __init__(self, functions: dict[str, Function]) -> None:
+        super().__init__()
+        self.functions = functions
+
+    def block(self, block: Block) -> Block:
+        bindings: list[Binding] = []
+        for binding in block.bindings:
+            match binding.expr:
+                case Call(str() as name, _):
+                    bindings += self._copy(self.functions[name], binding)
+                case _:
+                    bindings.append(self.binding(binding))
+        return Block(tuple(bindings), self.operands(block.results))
+
+    def _copy(self, callee: Function, binding: Binding) -> tuple[Binding, ...]:
+        """The callee's bindings with fresh variables and the arguments put in."""
+        assert isinstance(binding.expr, Call)
+        args = self.operands(binding.expr.args)
+        arguments = dict(zip(callee.params, args, strict=True))
+        copy = Renaming(arguments, fresh=True).block(callee.body)
+        self.mapping.update(zip(binding.vars, copy.results, strict=True))
+        return copy.bindings

@@ -1,0 +1,108 @@
+"""Types of arguments: what a function is specialised to by its first call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, assert_never
+
+import numpy as np
+
+from chadllvm.ir.types import (
+    BOOL,
+    F64,
+    I64,
+    UNIT,
+    Acc,
+    Array,
+    Box,
+    Fun,
+    Product,
+    Scalar,
+    Type,
+    has_float,
+)
+from chadllvm.ir.typing import SCALAR_OF_DTYPE
+
+_PYTHON: dict[type, Scalar] = {
+    float: F64,
+    int: I64,
+    bool: BOOL,
+    np.float64: F64,
+    np.int64: I64,
+    np.bool_: BOOL,
+}
+
+
+def type_of(value: Any, where: str) -> Type:
+    """The type of an argument.
+
+    Raises:
+        TypeError: if no type of ours describes it; `where` names function and parameter.
+    """
+    scalar = _PYTHON.get(type(value))
+    if scalar is not None:
+        return scalar
+    match value:
+        case np.ndarray():
+            return _array_type(value, where)
+        case tuple():
+            return Product(tuple(type_of(v, where) for v in value))
+        case bool() | np.bool_():
+            return BOOL
+        case int() | np.integer():
+            return I64
+        case float():
+            return F64
+        case _:
+            if hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__"):
+                return _array_type(np.asarray(value), where)
+            raise TypeError(
+                f"{where} is a {type(value).__name__}; expected a number, a NumPy array "
+                "or a tuple of these" + _hint(value)
+            )
+
+
+def _hint(value: Any) -> str:
+    return " (make a list an array by np.asarray)" if isinstance(value, list) else ""
+
+
+def _array_type(value: np.ndarray, where: str) -> Type:
+    scalar = SCALAR_OF_DTYPE.get(value.dtype.newbyteorder("="))
+    if scalar is None:
+        raise TypeError(
+            f"{where} is an array of {value.dtype}; expected float64, int64 or bool "
+            "(convert it by .astype)"
+        )
+    return Array(scalar, value.ndim) if value.ndim else scalar
+
+
+def leaves(ty: Type) -> list[Type]:
+    """The types of a product's components, nested ones in order."""
+    if not isinstance(ty, Product):
+        return [ty]
+    return [leaf for field in ty.fields for leaf in leaves(field)]
+
+
+def gradient_type(ty: Type) -> Type:
+    """The type of the gradient by a parameter: None (unit) where there are no reals."""
+    match ty:
+        case Product(fields, names):
+            return Product(tuple(gradient_type(f) for f in fields), names)
+        case Scalar() | Array():
+            return ty if has_float(ty) else UNIT
+        case Box() | Fun() | Acc():
+            return UNIT
+        case _:
+            assert_never(ty)
+
+
+def leaf_positions(types: Sequence[Type], which: Sequence[int]) -> tuple[int, ...]:
+    """The positions, among all leaves of all parameters, of the reals of these."""
+    positions = []
+    start = 0
+    for k, ty in enumerate(types):
+        found = leaves(ty)
+        if k in which:
+            positions += [start + j for j, leaf in enumerate(found) if has_float(leaf)]
+        start += len(found)
+    return tuple(positions)

@@ -1,0 +1,172 @@
+// Arenas: growth, reuse after reset, nesting, odd sizes.
+
+#include <string.h>
+
+#include "check.h"
+
+// Buffers are aligned, distinct and keep what is written to them while others grow.
+static void test_growth(void) {
+  enum { COUNT = 2000 };
+  static unsigned char *buffers[COUNT];
+  chad_context_t *const context = new_context();
+  chad_arena_t *const arena = chad_enter(context, 1);
+  for (int i = 0; i < COUNT; ++i) {
+    const int64_t bytes = 1 + (i * 37) % 3000;
+    buffers[i] = allocate(context, arena, bytes);
+    CHECK(is_aligned(buffers[i]));
+    CHECK(is_aligned(arena->cursor));
+    memset(buffers[i], i % 251, (size_t)bytes);
+  }
+  for (int i = 0; i < COUNT; ++i) {
+    const int64_t bytes = 1 + (i * 37) % 3000;
+    for (int64_t k = 0; k < bytes; ++k) {
+      CHECK(buffers[i][k] == i % 251);
+    }
+  }
+  chad_leave(context, arena);
+  CHECK(chad_memory_used(context) == 0);
+  chad_context_free(context);
+}
+
+// A loop that resets its region uses no more memory in its second step or its last.
+static void test_reset_reuses(void) {
+  chad_context_t *const context = new_context();
+  chad_arena_t *const arena = chad_enter(context, 1);
+  void *first = NULL;
+  int64_t used = 0;
+  for (int step = 0; step < 1000; ++step) {
+    void *const start = allocate(context, arena, 40);
+    for (int i = 0; i < 50; ++i) {
+      memset(allocate(context, arena, 1000 * i), 1, (size_t)(1000 * i));
+    }
+    if (step == 0) {
+      first = start;
+      used = chad_memory_used(context);
+    }
+    CHECK(start == first);
+    CHECK(chad_memory_used(context) == used);
+    chad_arena_reset(arena);
+  }
+  chad_leave(context, arena);
+  chad_context_free(context);
+}
+
+// Buffers that grow from step to step do not pile up.
+static void test_growing_steps_stay_bounded(void) {
+  chad_context_t *const context = new_context();
+  chad_arena_t *const arena = chad_enter(context, 1);
+  for (int64_t bytes = 64; bytes < 40 * MIB; bytes += bytes / 16 + 64) {
+    CHECK(is_aligned(allocate(context, arena, bytes)));
+    CHECK(is_aligned(allocate(context, arena, 64)));
+    CHECK(is_aligned(allocate(context, arena, bytes)));
+    CHECK(chad_memory_used(context) <= 8 * bytes + 16384);
+    chad_arena_reset(arena);
+  }
+  chad_leave(context, arena);
+  chad_context_free(context);
+}
+
+// A large buffer costs its own size, not the next step of the growth.
+static void test_large_request(void) {
+  chad_context_t *const context = new_context();
+  chad_arena_t *const arena = chad_enter(context, 1);
+  CHECK(is_aligned(allocate(context, arena, 100)));
+  CHECK(is_aligned(allocate(context, arena, 48 * MIB)));
+  CHECK(chad_memory_used(context) < 49 * MIB);
+  chad_leave(context, arena);
+  chad_context_free(context);
+}
+
+static void test_regions_are_independent(void) {
+  chad_context_t *const context = new_context();
+  chad_arena_t *const arenas = chad_enter(context, 3);
+  char *const kept = allocate(context, &arenas[0], 5000);
+  memset(kept, 7, 5000);
+  for (int step = 0; step < 100; ++step) {
+    memset(allocate(context, &arenas[1], 9000), 1, 9000);
+    memset(allocate(context, &arenas[2], 300), 2, 300);
+    chad_arena_reset(&arenas[1]);
+    chad_arena_reset(&arenas[2]);
+  }
+  CHECK(kept[0] == 7 && kept[4999] == 7);
+  chad_leave(context, arenas);
+  chad_context_free(context);
+}
+
+// Calls in calls, to a depth no recursive implementation would survive.
+static void test_nesting(void) {
+  enum { DEPTH = 20000 };
+  static chad_arena_t *frames[DEPTH];
+  static int64_t *values[DEPTH];
+  chad_context_t *const context = new_context();
+  for (int depth = 0; depth < DEPTH; ++depth) {
+    frames[depth] = chad_enter(context, 1 + depth % 20);
+    CHECK(is_aligned(frames[depth]));
+    values[depth] = allocate(context, &frames[depth][depth % (1 + depth % 20)], 8);
+    *values[depth] = depth;
+  }
+  for (int depth = DEPTH - 1; depth >= 0; --depth) {
+    CHECK(*values[depth] == depth);
+    chad_leave(context, frames[depth]);
+  }
+  CHECK(chad_memory_used(context) == 0);
+  chad_context_free(context);
+}
+
+static void test_leave_in_any_order(void) {
+  chad_context_t *const context = new_context();
+  chad_arena_t *const a = chad_enter(context, 1);
+  chad_arena_t *const b = chad_enter(context, 2);
+  chad_arena_t *const c = chad_enter(context, 3);
+  CHECK(allocate(context, b, 100) != NULL);
+  chad_leave(context, b);
+  chad_leave(context, a);
+  chad_leave(context, c);
+  chad_leave(context, NULL);
+  CHECK(chad_memory_used(context) == 0);
+  chad_context_free(context);
+}
+
+// What a failed call leaves behind goes with the context.
+static void test_free_without_leave(void) {
+  chad_context_t *const context = new_context();
+  chad_arena_t *const arenas = chad_enter(context, 2);
+  CHECK(allocate(context, &arenas[1], 100000) != NULL);
+  CHECK(chad_enter(context, 5) != NULL);
+  CHECK(chad_result_alloc(context, 100) != NULL);
+  chad_context_free(context);
+  chad_context_free(NULL);
+}
+
+static void test_odd_sizes(void) {
+  chad_context_t *const context = new_context();
+  CHECK(chad_enter(context, -1) == NULL);
+  CHECK(chad_enter(context, INT64_MAX) == NULL);
+  chad_arena_t *const none = chad_enter(context, 0);
+  CHECK(none != NULL);
+  chad_leave(context, none);
+  chad_arena_t *const arena = chad_enter(context, 1);
+  chad_arena_reset(arena);
+  CHECK(is_aligned(allocate(context, arena, 0)));
+  CHECK(is_aligned(chad_arena_grow(context, arena, 0)));
+  CHECK(chad_arena_grow(context, arena, -1) == NULL);
+  CHECK(chad_arena_grow(context, arena, INT64_MIN) == NULL);
+  CHECK(chad_arena_grow(context, arena, INT64_MAX) == NULL);
+  CHECK(chad_arena_grow(context, arena, INT64_MAX - 62) == NULL);
+  CHECK(is_aligned(allocate(context, arena, 64)));
+  chad_leave(context, arena);
+  chad_context_free(context);
+}
+
+int main(void) {
+  test_growth();
+  test_reset_reuses();
+  test_growing_steps_stay_bounded();
+  test_large_request();
+  test_regions_are_independent();
+  test_nesting();
+  test_leave_in_any_order();
+  test_free_without_leave();
+  test_odd_sizes();
+  return 0;
+}

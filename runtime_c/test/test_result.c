@@ -1,0 +1,83 @@
+// Result blocks: who owns them, and when they count.
+
+#include <string.h>
+
+#include "check.h"
+
+static void test_released_blocks_outlive_the_context(void) {
+  enum { COUNT = 20 };
+  double *blocks[COUNT];
+  chad_context_t *const context = new_context();
+  for (int i = 0; i < COUNT; ++i) {
+    blocks[i] = chad_result_alloc(context, 8 * (i + 1));
+    CHECK(is_aligned(blocks[i]));
+    blocks[i][i] = i;
+  }
+  CHECK(chad_memory_used(context) >= 8 * COUNT);
+  chad_results_release(context);
+  CHECK(chad_memory_used(context) == 0);
+  chad_results_discard(context);
+  chad_context_free(context);
+  for (int i = 0; i < COUNT; ++i) {
+    CHECK(blocks[i][i] == i);
+    chad_free(blocks[i]);
+  }
+  chad_free(NULL);
+}
+
+static void test_discarded_blocks_are_freed(void) {
+  chad_context_t *const context = new_context();
+  for (int round = 0; round < 3; ++round) {
+    CHECK(chad_result_alloc(context, 100) != NULL);
+    CHECK(chad_result_alloc(context, MIB) != NULL);
+    chad_results_discard(context);
+    CHECK(chad_memory_used(context) == 0);
+  }
+  chad_context_free(context);
+}
+
+// A release concerns the blocks there are, not those of the next call.
+static void test_release_then_discard(void) {
+  chad_context_t *const context = new_context();
+  char *const mine = chad_result_alloc(context, 100);
+  chad_results_release(context);
+  CHECK(chad_result_alloc(context, 100) != NULL);
+  chad_results_discard(context);
+  memset(mine, 1, 100);
+  chad_free(mine);
+  chad_context_free(context);
+}
+
+static void test_blocks_survive_leave(void) {
+  chad_context_t *const context = new_context();
+  chad_arena_t *const arena = chad_enter(context, 1);
+  char *const block = chad_result_alloc(context, 1000);
+  memset(block, 5, 1000);
+  memset(allocate(context, arena, 1000), 6, 1000);
+  chad_leave(context, arena);
+  CHECK(block[0] == 5 && block[999] == 5);
+  chad_results_release(context);
+  chad_free(block);
+  chad_context_free(context);
+}
+
+static void test_odd_sizes(void) {
+  chad_context_t *const context = new_context();
+  CHECK(is_aligned(chad_result_alloc(context, 0)));
+  CHECK(chad_result_alloc(context, -1) == NULL);
+  CHECK(chad_result_alloc(context, INT64_MIN) == NULL);
+  CHECK(chad_result_alloc(context, INT64_MAX) == NULL);
+  chad_set_memory_limit(context, MIB);
+  CHECK(chad_result_alloc(context, MIB) == NULL);
+  CHECK(chad_result_alloc(context, MIB / 2) != NULL);
+  chad_context_free(context);
+}
+
+int main(void) {
+  test_released_blocks_outlive_the_context();
+  test_discarded_blocks_are_freed();
+  test_release_then_discard();
+  test_blocks_survive_leave();
+  test_odd_sizes();
+  return 0;
+}

@@ -1,0 +1,257 @@
+"""Every row of the table of primitives: its meaning, its derivative by differences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import chadllvm.ops  # noqa: F401
+from chadllvm.ir.build import Builder, lit
+from chadllvm.ir.check import check
+from chadllvm.ir.interp import Interpreter
+from chadllvm.ir.op import PRIMS, Prim, ProgramError
+from chadllvm.ir.term import Function, Operand, Program, Var
+from chadllvm.ir.types import BOOL, F64, I64
+
+INF, NAN = math.inf, math.nan
+LOW, HIGH = -(1 << 63), (1 << 63) - 1
+
+DIFFERENTIABLE = [p for p in PRIMS.values() if p.transpose is not None]
+
+MEANINGS: list[tuple[str, tuple[Any, ...], Any]] = [
+    ("div", (1.0, 0.0), INF),
+    ("div", (1.0, -0.0), -INF),
+    ("div", (0.0, 0.0), NAN),
+    ("div", (7.0, 2.0), 3.5),
+    ("exp", (1000.0,), INF),
+    ("exp", (-1000.0,), 0.0),
+    ("log", (0.0,), -INF),
+    ("log", (-1.0,), NAN),
+    ("log", (INF,), INF),
+    ("sqrt", (-1.0,), NAN),
+    ("sqrt", (NAN,), NAN),
+    ("sin", (INF,), NAN),
+    ("cos", (-INF,), NAN),
+    ("tanh", (INF,), 1.0),
+    ("mul", (1e200, 1e200), INF),
+    ("pow", (-8.0, 1 / 3), NAN),
+    ("pow", (0.0, -1.0), INF),
+    ("pow", (-0.0, -1.0), -INF),
+    ("pow", (-1e200, 3.0), -INF),
+    ("pow", (1e200, 3.0), INF),
+    ("pow", (0.0, 0.0), 1.0),
+    ("powi", (2.0, -2), 0.25),
+    ("powi", (0.0, -1), INF),
+    ("powi", (NAN, 0), 1.0),
+    ("floordiv", (-7.0, 2.0), -4.0),
+    ("floordiv", (1.0, 0.1), 9.0),
+    ("floordiv", (1.0, 0.0), INF),
+    ("floordiv", (0.0, 0.0), NAN),
+    ("mod", (-7.0, 3.0), 2.0),
+    ("mod", (7.0, -3.0), -2.0),
+    ("mod", (7.0, 0.0), NAN),
+    ("mod", (INF, 1.0), NAN),
+    ("minimum", (NAN, 1.0), NAN),
+    ("minimum", (1.0, NAN), NAN),
+    ("maximum", (NAN, 1.0), NAN),
+    ("maximum", (1.0, NAN), NAN),
+    ("maximum", (1.0, 2.0), 2.0),
+    ("select", (True, 1.0, NAN), 1.0),
+    ("scale", (0.0, INF), 0.0),
+    ("scale", (0.0, NAN), 0.0),
+    ("scale", (2.0, INF), INF),
+    ("iadd", (HIGH, 1), LOW),
+    ("isub", (LOW, 1), HIGH),
+    ("imul", (1 << 62, 4), 0),
+    ("imul", (3, -5), -15),
+    ("ineg", (LOW,), LOW),
+    ("iabs", (-3,), 3),
+    ("ifloordiv", (-7, 2), -4),
+    ("ifloordiv", (LOW, -1), LOW),
+    ("imod", (-7, 3), 2),
+    ("imod", (7, -3), -2),
+    ("ipow", (3, 4), 81),
+    ("ipow", (2, 64), 0),
+    ("ipow", (-2, 63), LOW),
+    ("ipow", (0, 0), 1),
+    ("imin", (3, -1), -1),
+    ("imax", (3, -1), 3),
+    ("iselect", (False, 1, 2), 2),
+    ("flt", (NAN, 1.0), False),
+    ("fne", (NAN, NAN), True),
+    ("fle", (1.0, 1.0), True),
+    ("feq", (0.0, -0.0), True),
+    ("ilt", (1, 2), True),
+    ("ile", (2, 2), True),
+    ("ieq", (1, 2), False),
+    ("ine", (1, 2), True),
+    ("and", (True, False), False),
+    ("or", (True, False), True),
+    ("not", (True,), False),
+    ("to_float", (3,), 3.0),
+    ("bool_to_int", (True,), 1),
+    ("truncate", (-2.7,), -2),
+    ("truncate", (-(2.0**63),), LOW),
+    ("bound", (2, 3), 2),
+    ("bound", (-3, 3), 0),
+    ("within", (0, 1), 0),
+    ("add", (1.0, 2.0), 3.0),
+    ("sub", (1.0, 2.0), -1.0),
+    ("neg", (1.0,), -1.0),
+    ("abs", (-1.0,), 1.0),
+]
+
+FAILURES: list[tuple[str, tuple[Any, ...], type[Exception]]] = [
+    ("ifloordiv", (1, 0), ZeroDivisionError),
+    ("imod", (1, 0), ZeroDivisionError),
+    ("ipow", (2, -1), ValueError),
+    ("truncate", (NAN,), ValueError),
+    ("truncate", (INF,), OverflowError),
+    ("truncate", (2.0**63,), OverflowError),
+    ("bound", (3, 3), IndexError),
+    ("bound", (-4, 3), IndexError),
+    ("within", (-1, 3), IndexError),
+    ("within", (3, 3), IndexError),
+]
+
+
+def name_of(prim: Prim) -> str:
+    return prim.name
+
+
+@pytest.mark.parametrize("name,args,expected", MEANINGS)
+def test_meaning(name: str, args: tuple[Any, ...], expected: Any) -> None:
+    result = PRIMS[name].meaning(*args)
+    assert type(result) is type(expected)
+    assert result == expected or (result != result and expected != expected)
+
+
+@pytest.mark.parametrize("name,args,kind", FAILURES)
+def test_failure(name: str, args: tuple[Any, ...], kind: type[Exception]) -> None:
+    with pytest.raises(ProgramError) as failure:
+        PRIMS[name].meaning(*args)
+    assert failure.value.kind is kind
+
+
+def test_the_tables_above_are_complete() -> None:
+    # The elementary functions are compared with differences below.
+    assert set(PRIMS) == {name for name, _, _ in MEANINGS}
+    assert {p.name for p in PRIMS.values() if p.can_fail} == {f[0] for f in FAILURES}
+
+
+def test_every_float_function_has_a_derivative() -> None:
+    for prim in PRIMS.values():
+        if prim.result == F64:
+            assert prim.transpose is not None, prim.name
+            assert len(prim.domain) == prim.params.count(F64), prim.name
+
+
+def transposed(prim: Prim, literal: dict[int, Any]) -> Program:
+    """A program from the arguments and the result's cotangent to all cotangents."""
+    b = Builder()
+    params = tuple(Var(f"x{k}", ty) for k, ty in enumerate(prim.params))
+    args: list[Operand] = [
+        lit(literal[k]) if k in literal else p for k, p in enumerate(params)
+    ]
+    ct = Var("ct", F64)
+    result = b.prim(prim.name, *args)
+    assert prim.transpose is not None
+    cts = prim.transpose(b, args, result, ct)
+    zero = lit(0.0)
+    results = [zero if c is None else c for c in cts]
+    function = Function("f", (*params, ct), b.block(results))
+    program = Program((function,))
+    check(program, after="transpose")
+    return program
+
+
+def sample(prim: Prim, random: np.random.Generator) -> list[Any]:
+    """Random arguments in the domain."""
+    intervals = iter(prim.domain)
+    choices: dict[Any, Callable[[], Any]] = {
+        F64: lambda: float(random.uniform(*next(intervals))),
+        I64: lambda: int(random.integers(-3, 5)),
+        BOOL: lambda: bool(random.integers(2)),
+    }
+    return [choices[ty]() for ty in prim.params]
+
+
+def central_difference(prim: Prim, args: list[Any], k: int) -> float:
+    h = 1e-6
+    up, down = list(args), list(args)
+    up[k] += h
+    down[k] -= h
+    return float((prim.meaning(*up) - prim.meaning(*down)) / (2 * h))
+
+
+@pytest.mark.parametrize("prim", DIFFERENTIABLE, ids=name_of)
+def test_derivative(prim: Prim) -> None:
+    random = np.random.default_rng(7)
+    program = transposed(prim, {})
+    for _ in range(20):
+        args = sample(prim, random)
+        cts = Interpreter(program).run(*args, 0.75)
+        for k, ty in enumerate(prim.params):
+            expected = 0.75 * central_difference(prim, args, k) if ty == F64 else 0.0
+            assert cts[k] == pytest.approx(expected, rel=1e-7, abs=1e-8)
+
+
+@pytest.mark.parametrize("prim", DIFFERENTIABLE, ids=name_of)
+def test_derivative_beside_literals(prim: Prim) -> None:
+    """An argument that is a literal gets no cotangent, or its right one."""
+    random = np.random.default_rng(8)
+    for fixed in range(len(prim.params)):
+        args = sample(prim, random)
+        cts = Interpreter(transposed(prim, {fixed: args[fixed]})).run(*args, 0.75)
+        for k, ty in enumerate(prim.params):
+            if ty == F64 and k != fixed:
+                expected = 0.75 * central_difference(prim, args, k)
+                assert cts[k] == pytest.approx(expected, rel=1e-7, abs=1e-8)
+
+
+@pytest.mark.parametrize("prim", DIFFERENTIABLE, ids=name_of)
+def test_a_zero_cotangent_contributes_zero(prim: Prim) -> None:
+    """Wherever the function is taken: 0 * inf is 0 here."""
+    program = transposed(prim, {})
+    extremes = {F64: (0.0, -1.0, INF, NAN, 1e300), I64: (0, -1, 2), BOOL: (True, False)}
+    for first in extremes[prim.params[0]]:
+        for last in extremes[prim.params[-1]]:
+            args = [first, 2.0, last][3 - len(prim.params) :]
+            args[0] = first
+            assert all(ct == 0.0 for ct in Interpreter(program).run(*args, 0.0))
+
+
+@pytest.mark.parametrize(
+    "name,args,expected",
+    [
+        ("abs", (0.0,), (0.0,)),
+        ("sqrt", (0.0,), (INF,)),
+        ("log", (0.0,), (INF,)),
+        ("minimum", (1.0, 1.0), (1.0, 0.0)),
+        ("maximum", (1.0, 1.0), (1.0, 0.0)),
+        ("pow", (0.0, 2.0), (0.0, 0.0)),
+        ("pow", (0.0, 0.0), (0.0, 0.0)),
+        ("pow", (3.0, 0.0), (0.0, math.log(3.0))),
+        ("powi", (0.0, 0), (0.0, 0.0)),
+        ("powi", (0.0, 1), (1.0, 0.0)),
+        ("select", (True, 1.0, 2.0), (0.0, 1.0, 0.0)),
+        ("floordiv", (7.0, 2.0), (0.0, 0.0)),
+        ("mod", (7.0, 2.0), (1.0, -3.0)),
+    ],
+)
+def test_conventions(
+    name: str, args: tuple[Any, ...], expected: tuple[float, ...]
+) -> None:
+    program = transposed(PRIMS[name], {})
+    assert Interpreter(program).run(*args, 1.0) == expected
+
+
+@pytest.mark.parametrize("exponent", [-1, 0, 1, 2, 3])
+def test_literal_exponents(exponent: int) -> None:
+    program = transposed(PRIMS["powi"], {1: exponent})
+    (ct, _) = Interpreter(program).run(1.5, exponent, 1.0)
+    assert ct == pytest.approx(exponent * 1.5 ** (exponent - 1))
