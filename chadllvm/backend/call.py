@@ -9,7 +9,7 @@ The code is Python source: for `f(x: float, a: float[:])` it is, in essence,
         context, floats, ints = state
         a_0, = a.shape
         status = native(context, floats, x, from_buffer(a), a_0)
-        if status: raise failed(state, status)
+        if status: return failed(state, status, (x, a))
         value = floats[0]
         push(state)
         return value
@@ -34,7 +34,18 @@ from chadllvm.backend.results import array_maker, leaf_types, rows
 from chadllvm.backend.runtime import POOLED_WORDS, CallState, runtime
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir.loops import ArrayResult, LoopFunction, ScalarParam
-from chadllvm.ir.types import BOOL, F64, I64, Acc, Array, Box, Fun, Product, Scalar, Type
+from chadllvm.ir.types import (
+    BOOL,
+    F64,
+    I64,
+    Acc,
+    Array,
+    Box,
+    Fun,
+    Product,
+    Scalar,
+    Type,
+)
 from chadllvm.llvm import runtime as status
 from chadllvm.llvm.emit import emit
 from chadllvm.llvm.optimize import Effort
@@ -54,6 +65,9 @@ class NativeFunction:
     Scalars and tuples are passed and returned as Python's, arrays as NumPy's. Arrays of
     the right dtype that are contiguous are used in place, others are copied.
 
+    `on_failure` is called with the arguments when the program fails, and its result is
+    the call's; without it the failure is raised.
+
     Raises: TypeError, ValueError or OverflowError for arguments that do not fit, and
     whatever the program raises, at the user's line.
     """
@@ -65,6 +79,7 @@ class NativeFunction:
         param_names: Sequence[str],
         param_types: Sequence[Type],
         result_type: Type,
+        on_failure: Callable[..., Any] | None = None,
         effort: Effort | None = None,
     ) -> None:
         target = host_target()
@@ -72,6 +87,7 @@ class NativeFunction:
         self.name = name
         self.code = Code(module, effort)
         marshal = _Marshal(name, param_names, param_types, result_type)
+        marshal.on_failure = on_failure
         marshal.check(function)
         self.source = marshal.source()
         self.call: Callable[..., Any] = marshal.compile(self.source, self.code)
@@ -112,6 +128,7 @@ class _Marshal:
         self.paths: list[str] = []
         self.leaves: list[Type] = []
         self.words = 0
+        self.on_failure: Callable[..., Any] | None = None
         # Our own names begin with what no parameter begins with.
         self.mine = "_"
         while any(n.startswith(self.mine) for n in names):
@@ -143,13 +160,14 @@ class _Marshal:
             self._param(name, name, ty)
         value = self._result(self.result)
         args = ", ".join(["", *(arg for arg, _ in self.args)])
+        again = "".join(f"{name}, " for name in self.names)
         release = f"{mine}release({mine}context)" if self._has_arrays() else "pass"
         lines = [
             *self.lines,
             *self._take_state(),
             f"{mine}status = {mine}native({mine}context, {mine}floats{args})",
             f"if {mine}status:",
-            f"    raise {mine}failed({mine}state, {mine}status)",
+            f"    return {mine}failed({mine}state, {mine}status, ({again}))",
             release,
             f"{mine}value = {value}",
             f"{mine}push({mine}state)",
@@ -197,9 +215,7 @@ class _Marshal:
         self.lines.append(f"if not ({test}):")
         self.lines.append(f"    {name} = {convert}({leaf}, {name})")
 
-    def _product(
-        self, name: str, path: str, fields: Sequence[Type], leaf: int
-    ) -> None:
+    def _product(self, name: str, path: str, fields: Sequence[Type], leaf: int) -> None:
         mine = self.mine
         test = f"type({name}) is {mine}tuple and {mine}len({name}) == {len(fields)}"
         self._unless(test, name, f"{mine}as_product", leaf)
@@ -267,7 +283,7 @@ class _Marshal:
         return {
             "native": rt.ffi.cast(pointer, code.address),
             "code": code,
-            "failed": _failed(self.name, code),
+            "failed": _failed(self.name, code, self.on_failure),
             "pop": rt.pool.pop,
             "push": rt.pool.append,
             "new_state": rt.new_state,
@@ -296,21 +312,26 @@ def _array_types(ty: Type) -> list[Array]:
             return []
 
 
-def _failed(name: str, code: Code) -> Callable[[CallState, int], BaseException]:
-    """Makes the exception of a failed call, and makes the context fit for the next."""
-    rt, sites = runtime(), code.module.sites
+def _failed(
+    name: str, native: Code, on_failure: Callable[..., Any] | None
+) -> Callable[[CallState, int, tuple[Any, ...]], Any]:
+    """Ends a failed call: makes the context fit for the next, and raises.
 
-    def failed(state: CallState, code: int) -> BaseException:
+    A program error is left to `on_failure`, if given, which gets the arguments.
+    """
+    rt, sites = runtime(), native.module.sites
+
+    def failed(state: CallState, code: int, args: tuple[Any, ...]) -> Any:
         context = state[0]
         rt.lib.chad_results_discard(context)
-        error: BaseException
-        if code == status.PROGRAM:
-            error = failure.program_error(sites[context.site], list(context.values))
-        elif code == status.INTERRUPT:
-            error = rt.take_interrupt()
-        else:
-            error = failure.other_error(code, name)
+        site, values = context.site, list(context.values)
         rt.pool.append(state)
-        return error
+        if code == status.INTERRUPT:
+            raise rt.take_interrupt()
+        if code != status.PROGRAM:
+            raise failure.other_error(code, name)
+        if on_failure is not None:
+            return on_failure(*args)
+        raise failure.program_error(sites[site], values)
 
     return failed

@@ -12,8 +12,9 @@ the structure of the program. So no function value exists at run time, only its 
 
 A function out of a branch is a choice: both branches give the captures of both functions,
 empty ones for the branch not taken, and the call is a branch again. Captured arrays are
-boxed, since their shapes may differ from one iteration to the next. Captures from outside
-of the loop or branch are in scope at the call and are not stored.
+boxed if their shapes may differ from one iteration to the next, and rows of an array of
+higher rank if not. Captures from outside of the loop or branch are in scope at the call
+and are not stored.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ from chadllvm.ir.types import (
     Type,
     has_fun,
 )
+from chadllvm.ops.build import Build
 from chadllvm.ops.index import Empty, Index, MakeBox, Unbox
 
 
@@ -357,8 +359,11 @@ class _Converter:
         inner = out.child()
         inner.bindings = bindings
         plain = [r for r in results if not isinstance(r, FunctionValue)]
+        shapes = _Shapes([*bindings, *again], params)
         extra = [
-            inner.one(Apply(MakeBox(), (v,)), v.name) if isinstance(v.type, Array) else v
+            inner.one(Apply(MakeBox(), (v,)), v.name)
+            if isinstance(v.type, Array) and not shapes.is_fixed(v)
+            else v
             for v in captures
         ]
         block = inner.block([*plain, *extra])
@@ -436,6 +441,28 @@ class _Converter:
         if code not in self._free:
             self._free[code] = tuple(free_vars_of(code))
         return self._free[code]
+
+
+class _Shapes:
+    """Which arrays made in the body of a loop have the same shape in every iteration."""
+
+    def __init__(self, bindings: Sequence[Binding], params: Sequence[Var]) -> None:
+        self.defined = {v: b for b in bindings for v in b.vars}
+        self.params = set(params)
+
+    def is_fixed(self, array: Var) -> bool:
+        """The array is built in the body, and its size is known in front of the loop."""
+        binding = self.defined.get(array)
+        match binding and binding.expr:
+            case Apply(Build(), (n,), (body,)) if self._is_outside(n):
+                assert binding is not None
+                row = body.body.results[binding.vars.index(array)]
+                return not isinstance(row.type, Array)
+            case _:
+                return False
+
+    def _is_outside(self, operand: Operand) -> bool:
+        return operand not in self.defined and operand not in self.params
 
 
 def _functions(values: Sequence[Value]) -> list[FunctionValue]:

@@ -130,7 +130,7 @@ def is_comparison(op: ast.cmpop) -> bool:
 
 def negative(b: Builder, x: Operand) -> Operand:
     """`-x`; of a literal, the literal."""
-    if isinstance(x, Lit):
+    if isinstance(x, Lit) and x.value != -(2**63):
         return Lit(-x.value)
     return b.prim("neg", x) if x.type == F64 else b.prim("ineg", to_int(b, x))
 

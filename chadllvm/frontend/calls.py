@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
-from chadllvm.frontend import errors
+from chadllvm.frontend import errors, type_errors
 from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.constants import constant
@@ -39,13 +39,15 @@ def _callee(cx: Context, node: ast.Call) -> Any:
         pass
     match node.func:
         case ast.Name(identifier) if not cx.is_local(identifier):
-            raise errors.unknown_name(span, identifier)
+            raise type_errors.unknown_name(span, identifier)
         case ast.Attribute(owner, attribute) if cx.is_module(owner):
-            raise errors.unknown_attribute(span, f"`{ast.unparse(owner)}`", attribute)
+            raise type_errors.unknown_attribute(
+                span, f"`{ast.unparse(owner)}`", attribute
+            )
         case ast.Attribute(_, attribute):
-            raise errors.array_method(span, attribute)
+            raise type_errors.array_method(span, attribute)
         case _:
-            raise errors.not_callable(span, name)
+            raise type_errors.not_callable(span, name)
 
 
 def _unknown(cx: Context, node: ast.Call, function: Any) -> Exception:
@@ -53,10 +55,10 @@ def _unknown(cx: Context, node: ast.Call, function: Any) -> Exception:
     if function is print:
         return errors.printing(span)
     if isinstance(function, FunctionType) and not _is_library(function):
-        return errors.not_jitted(span, name)
+        return type_errors.not_jitted(span, name)
     if isinstance(function, ModuleType) or not callable(function):
-        return errors.not_callable(span, name)
-    return errors.unknown_function(span, name)
+        return type_errors.not_callable(span, name)
+    return type_errors.unknown_function(span, name)
 
 
 def _is_library(function: FunctionType) -> bool:
@@ -87,16 +89,16 @@ def _bind(
     if len(node.args) > len(params):
         plural = "" if len(params) == 1 else "s"
         expected = f"{len(params)} argument{plural}"
-        raise errors.wrong_argument_count(cx.span(node), name, expected)
+        raise type_errors.wrong_argument_count(cx.span(node), name, expected)
     given: dict[str, ast.expr] = {}
     for param, argument in zip(params, node.args, strict=False):
         if isinstance(argument, ast.Starred):
-            raise errors.starred(cx.span(argument))
+            raise type_errors.starred(cx.span(argument))
         given[param.name] = argument
     _bind_keywords(cx, node, name, params, given)
     for param in params:
         if param.name not in given and param.is_required:
-            raise errors.missing_argument(cx.span(node), name, param.name)
+            raise type_errors.missing_argument(cx.span(node), name, param.name)
     return given
 
 
@@ -111,11 +113,11 @@ def _bind_keywords(
     for keyword in node.keywords:
         span = cx.span(keyword)
         if keyword.arg is None:
-            raise errors.starred(span)
+            raise type_errors.starred(span)
         if keyword.arg not in names:
-            raise errors.unexpected_keyword(span, name, keyword.arg)
+            raise type_errors.unexpected_keyword(span, name, keyword.arg)
         if keyword.arg in given:
-            raise errors.repeated_argument(span, name, keyword.arg)
+            raise type_errors.repeated_argument(span, name, keyword.arg)
         given[keyword.arg] = keyword.value
 
 
@@ -125,7 +127,7 @@ def _converted(
     """The argument as what the parameter's annotation asks for."""
     ty = target_type(param.annotation, value.type)
     if ty is None:
-        raise errors.wrong_argument(
+        raise type_errors.wrong_argument(
             cx.span(node), name, param.name, value.type, param.annotation
         )
     return convert(cx.at(node), value, ty)

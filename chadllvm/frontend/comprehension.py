@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from chadllvm.frontend import errors
+from chadllvm.frontend import type_errors
 from chadllvm.frontend.arithmetic import is_number, to_int
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.iteration import Items, items
@@ -22,7 +22,7 @@ from chadllvm.ops.fold import Fold
 def list_comprehension(cx: Context, node: ast.ListComp) -> Operand:
     """An array of the values of the element, in order."""
     source = _source(cx, node)
-    index = Var(index_name(node.generators[0].target), I64)
+    index = new_index(node.generators[0].target, source)
     with cx.nested() as b:
         bind_item(cx, node.generators[0].target, source, index)
         body = b.block([cx.value(node.elt)])
@@ -34,12 +34,12 @@ def reduce_generator(
 ) -> Operand:
     """`sum`, `min` or `max` of a generator, without making the array."""
     source = _source(cx, node)
-    index = Var(index_name(node.generators[0].target), I64)
+    index = new_index(node.generators[0].target, source)
     with cx.nested() as b:
         bind_item(cx, node.generators[0].target, source, index)
         value = cx.value(node.elt)
         if not is_number(value.type):
-            raise errors.not_summable(cx.span(node.elt), _NAMES[kind], value.type)
+            raise type_errors.not_summable(cx.span(node.elt), _NAMES[kind], value.type)
         body = b.block([_at_least_int(cx, node.elt, value)])
     return cx.at(call).apply(Fold(kind), [source.length], [Lambda((index,), body)])[0]
 
@@ -51,7 +51,7 @@ def reduce_items(cx: Context, node: ast.expr, call: ast.Call, kind: str) -> Oper
     with cx.nested() as b:
         value = source.element(cx.at(node), index)
         if not is_number(value.type):
-            raise errors.not_summable(cx.span(node), _NAMES[kind], value.type)
+            raise type_errors.not_summable(cx.span(node), _NAMES[kind], value.type)
         body = b.block([_at_least_int(cx, node, value)])
     return cx.at(call).apply(Fold(kind), [source.length], [Lambda((index,), body)])[0]
 
@@ -67,9 +67,9 @@ def _source(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> Items:
     """What the only `for` clause runs over."""
     generator = node.generators[0]
     if len(node.generators) > 1:
-        raise errors.two_for_clauses(cx.span(node.generators[1].target))
+        raise type_errors.two_for_clauses(cx.span(node.generators[1].target))
     if generator.ifs:
-        raise errors.comprehension_condition(cx.span(generator.ifs[0]))
+        raise type_errors.comprehension_condition(cx.span(generator.ifs[0]))
     return items(cx, generator.iter)
 
 
@@ -80,6 +80,8 @@ def bind_item(cx: Context, target: ast.expr, source: Items, index: Var) -> None:
     bind_target(cx, target, value, since)
 
 
-def index_name(target: ast.expr) -> str:
-    """A name for the index of a loop over this target."""
-    return target.id if isinstance(target, ast.Name) else "i"
+def new_index(target: ast.expr, source: Items) -> Var:
+    """The variable for the position in a loop over this target."""
+    if source.is_count and isinstance(target, ast.Name):
+        return Var(target.id, I64)
+    return Var("i", I64)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from chadllvm.diagnostic import CompileError, Span
-from chadllvm.frontend import errors
+from chadllvm.frontend import type_errors
 from chadllvm.frontend.context import Context
 from chadllvm.ir.term import Const, Lit, Operand, Tuple
 
@@ -56,7 +56,7 @@ def number(value: float | int | bool, span: Span) -> Lit:
         return Lit(bool(value))
     if isinstance(value, int):
         if not -_LARGEST <= value < _LARGEST:
-            raise errors.large_integer(span)
+            raise type_errors.large_integer(span)
         return Lit(int(value))
     return Lit(float(value))
 
@@ -66,7 +66,7 @@ def _plain(value: Any, name: str, span: Span) -> float | int | bool:
     if isinstance(value, np.bool_ | np.integer | np.float64):
         plain: float | int | bool = value.item()
         return plain
-    raise errors.unsupported_dtype(span, name, value.dtype)
+    raise type_errors.unsupported_dtype(span, name, value.dtype)
 
 
 def _array(value: np.ndarray, name: str, span: Span) -> np.ndarray:
@@ -79,7 +79,7 @@ def _array(value: np.ndarray, name: str, span: Span) -> np.ndarray:
     elif np.can_cast(value.dtype, np.int64, "safe"):
         dtype = np.int64
     else:
-        raise errors.unsupported_dtype(span, name, value.dtype)
+        raise type_errors.unsupported_dtype(span, name, value.dtype)
     copy = np.array(value, dtype=dtype, order="C", copy=True)
     copy.flags.writeable = False
     return copy
@@ -88,9 +88,9 @@ def _array(value: np.ndarray, name: str, span: Span) -> np.ndarray:
 def unusable(value: Any, name: str, span: Span) -> CompileError:
     """The error for a captured value that is not one of ours."""
     if isinstance(value, Callable):  # type: ignore[arg-type]
-        return errors.function_as_value(span, name)
+        return type_errors.function_as_value(span, name)
     kind = "a module" if isinstance(value, ModuleType) else f"{_article(value)}"
-    return errors.not_a_value(span, name, kind)
+    return type_errors.not_a_value(span, name, kind)
 
 
 def _article(value: Any) -> str:

@@ -1,5 +1,7 @@
 """What can be wrong with a user's function: one constructor for each rule.
 
+Those about names, values and types stand in `type_errors.py`.
+
 Every message has a title, a label at the place, and where something can be done about
 it one sentence that says what. The syntax that is not in the language stands in the
 table `UNSUPPORTED`, one row for each node of Python's grammar.
@@ -8,15 +10,14 @@ table `UNSUPPORTED`, one row for each node of Python's grammar.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-
 from chadllvm.diagnostic import CompileError, Diagnostic, Span
 from chadllvm.ir.types import Type
 
 
-def _error(
+def error(
     title: str, span: Span, label: str = "", help: str = "", *notes: str
 ) -> CompileError:
+    """The error of one rule."""
     return CompileError(Diagnostic(title, span, label, help, notes))
 
 
@@ -24,7 +25,7 @@ def _error(
 
 
 def not_a_python_function(span: Span) -> CompileError:
-    return _error(
+    return error(
         "not a Python function",
         span,
         f"`{span.function}` is not a function written in Python",
@@ -33,7 +34,7 @@ def not_a_python_function(span: Span) -> CompileError:
 
 
 def lambda_function(span: Span) -> CompileError:
-    return _error(
+    return error(
         "a lambda cannot be compiled",
         span,
         "this is a lambda",
@@ -42,7 +43,7 @@ def lambda_function(span: Span) -> CompileError:
 
 
 def missing_source(span: Span) -> CompileError:
-    return _error(
+    return error(
         "the source of this function is not available",
         span,
         f"no text found for `{span.function}`",
@@ -52,7 +53,7 @@ def missing_source(span: Span) -> CompileError:
 
 
 def changed_source(span: Span) -> CompileError:
-    return _error(
+    return error(
         "the source of this function has changed",
         span,
         f"the text here is not the definition of `{span.function}`",
@@ -61,7 +62,7 @@ def changed_source(span: Span) -> CompileError:
 
 
 def async_function(span: Span) -> CompileError:
-    return _error(
+    return error(
         "an async function cannot be compiled",
         span,
         "",
@@ -70,7 +71,7 @@ def async_function(span: Span) -> CompileError:
 
 
 def too_deep(span: Span) -> CompileError:
-    return _error(
+    return error(
         "this function is nested too deeply",
         span,
         "Python's recursion limit was reached here",
@@ -79,7 +80,7 @@ def too_deep(span: Span) -> CompileError:
 
 
 def variadic_parameter(span: Span, name: str) -> CompileError:
-    return _error(
+    return error(
         "a variable number of arguments",
         span,
         f"`{name}` stands for any number of arguments",
@@ -88,7 +89,7 @@ def variadic_parameter(span: Span, name: str) -> CompileError:
 
 
 def keyword_only_parameter(span: Span, name: str) -> CompileError:
-    return _error(
+    return error(
         "a keyword-only parameter",
         span,
         f"`{name}` can only be passed by keyword",
@@ -97,7 +98,7 @@ def keyword_only_parameter(span: Span, name: str) -> CompileError:
 
 
 def unknown_annotation(span: Span, found: str) -> CompileError:
-    return _error(
+    return error(
         "unknown type",
         span,
         f"`{found}` is not a type of the compiled language",
@@ -107,7 +108,7 @@ def unknown_annotation(span: Span, found: str) -> CompileError:
 
 
 def broken_annotation(span: Span, reason: str) -> CompileError:
-    return _error(
+    return error(
         "this annotation cannot be evaluated",
         span,
         reason,
@@ -116,7 +117,7 @@ def broken_annotation(span: Span, reason: str) -> CompileError:
 
 
 def wrong_return_type(span: Span, found: Type, declared: object) -> CompileError:
-    return _error(
+    return error(
         "wrong return type",
         span,
         f"this function returns {found}, and is annotated with {declared}",
@@ -125,7 +126,7 @@ def wrong_return_type(span: Span, found: Type, declared: object) -> CompileError
 
 
 def wrong_annotation(span: Span, found: Type, declared: object) -> CompileError:
-    return _error(
+    return error(
         "the value does not fit its annotation",
         span,
         f"this is {found}, the annotation says {declared}",
@@ -133,11 +134,11 @@ def wrong_annotation(span: Span, found: Type, declared: object) -> CompileError:
     )
 
 
-# ---- results and control flow -----------------------------------------------------
+# ---- results and control flow ----------------------------------------------------
 
 
 def returns_nothing(span: Span) -> CompileError:
-    return _error(
+    return error(
         "returns nothing",
         span,
         "there is no value here",
@@ -146,7 +147,7 @@ def returns_nothing(span: Span) -> CompileError:
 
 
 def missing_return(span: Span, construct: str) -> CompileError:
-    return _error(
+    return error(
         "not every path returns",
         span,
         f"this {construct} can end without a `return`",
@@ -155,7 +156,7 @@ def missing_return(span: Span, construct: str) -> CompileError:
 
 
 def return_in_loop(span: Span) -> CompileError:
-    return _error(
+    return error(
         "return inside a loop",
         span,
         "the loop would end early",
@@ -164,7 +165,7 @@ def return_in_loop(span: Span) -> CompileError:
 
 
 def return_in_the_middle(span: Span) -> CompileError:
-    return _error(
+    return error(
         "some paths through this `if` return and several go on",
         span,
         "what follows would be needed more than once",
@@ -174,7 +175,7 @@ def return_in_the_middle(span: Span) -> CompileError:
 
 
 def different_returns(span: Span, then: Type, orelse: Type) -> CompileError:
-    return _error(
+    return error(
         "the branches return different types",
         span,
         f"one branch returns {then}, the other {orelse}",
@@ -183,7 +184,7 @@ def different_returns(span: Span, then: Type, orelse: Type) -> CompileError:
 
 
 def different_branches(span: Span, then: Type, orelse: Type) -> CompileError:
-    return _error(
+    return error(
         "the branches have different types",
         span,
         f"this is {then} or {orelse}",
@@ -192,7 +193,7 @@ def different_branches(span: Span, then: Type, orelse: Type) -> CompileError:
 
 
 def missing_on_branch(span: Span, name: str, branch: str, line: int) -> CompileError:
-    return _error(
+    return error(
         "variable defined on one branch only",
         span,
         f"`{name}` is not defined if the {branch} branch on line {line} was taken",
@@ -203,7 +204,7 @@ def missing_on_branch(span: Span, name: str, branch: str, line: int) -> CompileE
 def conflicting_branches(
     span: Span, name: str, then: Type, orelse: Type, line: int
 ) -> CompileError:
-    return _error(
+    return error(
         "variable with two types",
         span,
         f"`{name}` is {then} after one branch on line {line} and {orelse} after the "
@@ -213,7 +214,7 @@ def conflicting_branches(
 
 
 def only_in_loop(span: Span, name: str, line: int) -> CompileError:
-    return _error(
+    return error(
         "variable defined in a loop only",
         span,
         f"`{name}` is not defined if the loop on line {line} runs zero times",
@@ -222,7 +223,7 @@ def only_in_loop(span: Span, name: str, line: int) -> CompileError:
 
 
 def changing_type(span: Span, name: str, before: Type, after: Type) -> CompileError:
-    return _error(
+    return error(
         "variable changes its type in a loop",
         span,
         f"`{name}` is {before} before the loop and {after} after a step",
@@ -231,7 +232,7 @@ def changing_type(span: Span, name: str, before: Type, after: Type) -> CompileEr
 
 
 def used_before_assignment(span: Span, name: str) -> CompileError:
-    return _error(
+    return error(
         "variable used before it is assigned",
         span,
         f"`{name}` has no value here",
@@ -240,386 +241,7 @@ def used_before_assignment(span: Span, name: str) -> CompileError:
     )
 
 
-# ---- names and values -------------------------------------------------------------
-
-
-def unknown_name(span: Span, name: str) -> CompileError:
-    return _error(
-        "unknown name",
-        span,
-        f"`{name}` is not defined",
-        "check the spelling, or import or define it before the function is compiled",
-    )
-
-
-def unknown_attribute(span: Span, owner: str, name: str) -> CompileError:
-    return _error(
-        "unknown attribute",
-        span,
-        f"{owner} has no attribute `{name}`",
-        "arrays have `shape`, `ndim` and `size`; modules their functions and constants",
-    )
-
-
-def not_a_value(span: Span, name: str, kind: str) -> CompileError:
-    return _error(
-        "not a value",
-        span,
-        f"`{name}` is {kind}",
-        "only numbers, NumPy arrays of float64, int64 or bool, and tuples of these "
-        "can be used from outside the function",
-    )
-
-
-def function_as_value(span: Span, name: str) -> CompileError:
-    return _error(
-        "a function is not a value here",
-        span,
-        f"`{name}` is a function",
-        "call it; functions can be neither stored nor passed on",
-    )
-
-
-def unsupported_dtype(span: Span, name: str, dtype: object) -> CompileError:
-    return _error(
-        "unsupported dtype",
-        span,
-        f"`{name}` holds {dtype}",
-        "convert it with `.astype(np.float64)` before",
-    )
-
-
-def large_integer(span: Span) -> CompileError:
-    return _error(
-        "integer out of range",
-        span,
-        "this does not fit into 64 bits",
-        "write it as a float",
-    )
-
-
-def unsupported_constant(span: Span, kind: str) -> CompileError:
-    return _error(
-        f"{kind} is not supported",
-        span,
-        "",
-        "the language has floats, 64-bit integers, booleans, tuples and arrays",
-    )
-
-
-# ---- operators, indices, tuples ---------------------------------------------------
-
-
-def elementwise(span: Span, what: str, ty: Type) -> CompileError:
-    return _error(
-        "elementwise operation on an array",
-        span,
-        f"{what} takes numbers, found {ty}",
-        "write a comprehension, as in `[x[i] + y[i] for i in range(len(x))]`",
-    )
-
-
-def not_a_number(span: Span, what: str, ty: Type) -> CompileError:
-    return _error(
-        "a number is needed",
-        span,
-        f"{what} takes numbers, found {ty}",
-        "use the components of the tuple",
-    )
-
-
-def not_a_condition(span: Span, ty: Type) -> CompileError:
-    return _error(
-        "a condition is needed",
-        span,
-        f"{ty} is neither true nor false",
-        "compare it with something",
-    )
-
-
-def unsupported_operator(span: Span, operator: str, help: str) -> CompileError:
-    return _error(f"the operator `{operator}` is not supported", span, "", help)
-
-
-def not_an_index(span: Span, ty: Type) -> CompileError:
-    return _error(
-        "an index must be an integer",
-        span,
-        f"this is {ty}",
-        "convert it with `int(...)`",
-    )
-
-
-def not_indexable(span: Span, ty: Type) -> CompileError:
-    return _error(
-        "not indexable",
-        span,
-        f"this is {ty}, which has no elements",
-        "only arrays and tuples can be indexed",
-    )
-
-
-def too_many_indices(span: Span, count: int, ty: Type) -> CompileError:
-    return _error(
-        "too many indices",
-        span,
-        f"{count} indices into {ty}",
-        "use at most one index per dimension",
-    )
-
-
-def slice_index(span: Span) -> CompileError:
-    return _error(
-        "slices are not supported",
-        span,
-        "",
-        "write a comprehension, as in `[x[i] for i in range(1, n)]`",
-    )
-
-
-def dynamic_tuple_index(span: Span) -> CompileError:
-    return _error(
-        "a tuple's index must be a constant",
-        span,
-        "its value is not known when the program is compiled",
-        "use an integer literal, or an array instead of the tuple",
-    )
-
-
-def tuple_index_range(span: Span, index: int, size: int) -> CompileError:
-    return _error(
-        "tuple index out of range",
-        span,
-        f"index {index} into a tuple of {size}",
-        f"use an index from {-size} to {size - 1}" if size else "it has no components",
-    )
-
-
-def not_unpackable(span: Span, ty: Type) -> CompileError:
-    return _error(
-        "not a tuple",
-        span,
-        f"{ty} cannot be unpacked",
-        "only tuples can; read the elements of an array one by one",
-    )
-
-
-def wrong_unpacking(span: Span, names: int, size: int) -> CompileError:
-    return _error(
-        "wrong number of names",
-        span,
-        f"a tuple of {size} is unpacked into {names}",
-        f"write {size} names",
-    )
-
-
-def chained_unpacking(span: Span) -> CompileError:
-    return _error(
-        "one value is unpacked twice",
-        span,
-        "no name holds the value itself",
-        "assign the value to a name first",
-    )
-
-
-def element_update(span: Span) -> CompileError:
-    return _error(
-        "arrays cannot be updated in place",
-        span,
-        "",
-        "build a new array, as in `[v if j == i else x[j] for j in range(len(x))]`",
-    )
-
-
-def attribute_update(span: Span) -> CompileError:
-    return _error(
-        "attributes cannot be assigned",
-        span,
-        "",
-        "use a variable",
-    )
-
-
-def starred(span: Span) -> CompileError:
-    return _error(
-        "unpacking with `*` is not supported",
-        span,
-        "",
-        "write the components one by one",
-    )
-
-
-# ---- loops, comprehensions, calls -------------------------------------------------
-
-
-def not_iterable(span: Span, ty: Type) -> CompileError:
-    return _error(
-        "not iterable",
-        span,
-        f"this is {ty}",
-        "loop over `range(...)`, an array, `enumerate(...)`, `zip(...)` or "
-        "`reversed(...)`",
-    )
-
-
-def zero_step(span: Span) -> CompileError:
-    return _error(
-        "the step of a range is zero",
-        span,
-        "",
-        "use a step other than 0",
-    )
-
-
-def loop_else(span: Span) -> CompileError:
-    return _error(
-        "`else` after a loop is not supported",
-        span,
-        "",
-        "write its statements after the loop",
-    )
-
-
-def comprehension_condition(span: Span) -> CompileError:
-    return _error(
-        "`if` in a comprehension is not supported",
-        span,
-        "the length of the result would depend on the data",
-        "in a sum, add 0.0 where the condition fails: `sum(x if x > 0.0 else 0.0 ...)`",
-    )
-
-
-def two_for_clauses(span: Span) -> CompileError:
-    return _error(
-        "two `for` clauses in a comprehension",
-        span,
-        "this is the second one",
-        "nest the comprehensions, as in `[[f(i, j) for j in range(m)] for i in "
-        "range(n)]` or `sum(sum(...) for ...)`",
-    )
-
-
-def bare_generator(span: Span) -> CompileError:
-    return _error(
-        "a generator is not a value",
-        span,
-        "it may stand only as the argument of `sum`, `min` or `max`",
-        "write a list comprehension",
-    )
-
-
-def not_summable(span: Span, what: str, ty: Type) -> CompileError:
-    return _error(
-        f"`{what}` of elements that are not numbers",
-        span,
-        f"the elements are {ty}",
-        "reduce each component or row by itself",
-    )
-
-
-def not_callable(span: Span, name: str) -> CompileError:
-    return _error(
-        "not a function",
-        span,
-        f"`{name}` cannot be called",
-        "call built-in functions, functions of `math` and NumPy, or jitted functions",
-    )
-
-
-def unknown_function(span: Span, name: str) -> CompileError:
-    return _error(
-        "unknown function",
-        span,
-        f"`{name}` has no meaning in compiled code",
-        "write it with the functions that are supported",
-    )
-
-
-def not_jitted(span: Span, name: str) -> CompileError:
-    return _error(
-        "call of a function that is not compiled",
-        span,
-        f"`{name}` is a plain Python function",
-        f"decorate `{name}` with `jit`",
-    )
-
-
-def array_method(span: Span, name: str) -> CompileError:
-    return _error(
-        "methods are not supported",
-        span,
-        f"`.{name}(...)` is a method",
-        "use `sum`, `min`, `max` and comprehensions",
-    )
-
-
-def wrong_argument_count(span: Span, name: str, expected: str) -> CompileError:
-    return _error(
-        "wrong number of arguments",
-        span,
-        f"`{name}` takes {expected}",
-        "check the call",
-    )
-
-
-def unexpected_keyword(span: Span, name: str, keyword: str) -> CompileError:
-    return _error(
-        "unexpected keyword argument",
-        span,
-        f"`{name}` does not take `{keyword}` by name",
-        "pass it by position, or leave it out",
-    )
-
-
-def repeated_argument(span: Span, name: str, parameter: str) -> CompileError:
-    return _error(
-        "argument given twice",
-        span,
-        f"`{parameter}` of `{name}` has a value already",
-        "remove one of the two",
-    )
-
-
-def missing_argument(span: Span, name: str, parameter: str) -> CompileError:
-    return _error(
-        "missing argument",
-        span,
-        f"`{name}` needs a value for `{parameter}`",
-        f"pass `{parameter}`",
-    )
-
-
-def wrong_argument(
-    span: Span, name: str, parameter: str, found: Type, declared: object
-) -> CompileError:
-    return _error(
-        "wrong argument type",
-        span,
-        f"`{parameter}` of `{name}` is {declared}, found {found}",
-        "convert the argument or change the annotation",
-    )
-
-
-def wrong_operand(span: Span, name: str, expected: str, found: Type) -> CompileError:
-    return _error(
-        "wrong argument type",
-        span,
-        f"`{name}` takes {expected}, found {found}",
-        "check the call",
-    )
-
-
-def recursion(span: Span, name: str, chain: Sequence[str]) -> CompileError:
-    return _error(
-        "recursion is not supported",
-        span,
-        f"`{name}` is being compiled already",
-        "write it as a loop",
-        "the calls are " + " → ".join([*chain, name]),
-    )
-
-
-# ---- syntax that is not in the language -------------------------------------------
+# ---- syntax that is not in the language ------------------------------------------
 
 _VALUE_HELP = "use tuples, and arrays made by comprehensions"
 
@@ -647,7 +269,7 @@ UNSUPPORTED: dict[type[ast.AST], tuple[str, str]] = {
     ast.FunctionDef: ("a function inside a function", "define it outside and jit it"),
     ast.AsyncFunctionDef: ("an async function", "define a plain one outside"),
     ast.ClassDef: ("a class", "define it outside; values are numbers and tuples"),
-    ast.Expr: ("an expression whose value is not used", "assign it or remove it"),
+    ast.Expr: ("an unused expression", "assign its value or remove it"),
     ast.Lambda: ("`lambda`", "define a function with `def` and jit it"),
     ast.NamedExpr: ("`:=`", "assign the variable in a statement of its own"),
     ast.JoinedStr: ("a string", "the language has numbers, tuples and arrays"),
@@ -665,11 +287,11 @@ UNSUPPORTED: dict[type[ast.AST], tuple[str, str]] = {
 
 def unsupported(span: Span, node: ast.AST) -> CompileError:
     what, help = UNSUPPORTED.get(type(node), (f"`{type(node).__name__}`", "rewrite it"))
-    return _error(f"{what} is not supported", span, "", help)
+    return error(f"{what} is not supported", span, "", help)
 
 
 def printing(span: Span) -> CompileError:
-    return _error(
+    return error(
         "`print` is not supported",
         span,
         "compiled code has no output",

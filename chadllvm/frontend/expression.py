@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from chadllvm.frontend import errors
+from chadllvm.frontend import errors, type_errors
 from chadllvm.frontend.arithmetic import (
     ARITHMETIC,
     arithmetic,
@@ -71,9 +71,9 @@ def expression(cx: Context, node: ast.expr) -> Operand:
         case ast.ListComp():
             return list_comprehension(cx, node)
         case ast.GeneratorExp():
-            raise errors.bare_generator(cx.span(node))
+            raise type_errors.bare_generator(cx.span(node))
         case ast.Starred():
-            raise errors.starred(cx.span(node))
+            raise type_errors.starred(cx.span(node))
         case _:
             raise errors.unsupported(cx.span(node), node)
 
@@ -84,11 +84,11 @@ def _literal(cx: Context, node: ast.Constant) -> Operand:
         case bool() | int() | float():
             return number(node.value, span)
         case complex():
-            raise errors.unsupported_constant(span, "a complex number")
+            raise type_errors.unsupported_constant(span, "a complex number")
         case str() | bytes():
-            raise errors.unsupported_constant(span, "a string")
+            raise type_errors.unsupported_constant(span, "a string")
         case _:
-            raise errors.unsupported_constant(span, f"`{node.value}`")
+            raise type_errors.unsupported_constant(span, f"`{node.value}`")
 
 
 def _name(cx: Context, node: ast.Name) -> Operand:
@@ -102,7 +102,7 @@ def _name(cx: Context, node: ast.Name) -> Operand:
     try:
         outside = cx.static(node)
     except NotStatic:
-        raise errors.unknown_name(cx.span(node), node.id) from None
+        raise type_errors.unknown_name(cx.span(node), node.id) from None
     return constant(cx, outside, node.id, cx.span(node))
 
 
@@ -120,7 +120,7 @@ def _binary(cx: Context, node: ast.BinOp) -> Operand:
 def _operation(cx: Context, node: ast.BinOp, x: Operand, y: Operand) -> Operand:
     if type(node.op) in _OPERATOR_HELP:
         symbol, help = _OPERATOR_HELP[type(node.op)]
-        raise errors.unsupported_operator(cx.span(node), symbol, help)
+        raise type_errors.unsupported_operator(cx.span(node), symbol, help)
     _check_numbers(cx, node, (x, y))
     if type(node.op) in ARITHMETIC:
         return arithmetic(cx.at(node), node.op, x, y)
@@ -130,9 +130,9 @@ def _operation(cx: Context, node: ast.BinOp, x: Operand, y: Operand) -> Operand:
 def _check_numbers(cx: Context, node: ast.expr, operands: Sequence[Operand]) -> None:
     for operand in operands:
         if isinstance(operand.type, Array):
-            raise errors.elementwise(cx.span(node), "the operator", operand.type)
+            raise type_errors.elementwise(cx.span(node), "the operator", operand.type)
         if not is_number(operand.type):
-            raise errors.not_a_number(cx.span(node), "the operator", operand.type)
+            raise type_errors.not_a_number(cx.span(node), "the operator", operand.type)
 
 
 def _unary(cx: Context, node: ast.UnaryOp) -> Operand:
@@ -141,10 +141,13 @@ def _unary(cx: Context, node: ast.UnaryOp) -> Operand:
         if isinstance(value, Lit):
             return Lit(not value.value)
         return cx.at(node).prim("not", value)
+    match node:
+        case ast.UnaryOp(ast.USub(), ast.Constant(int(magnitude))):
+            return number(-magnitude, cx.span(node))
     value = cx.value(node.operand)
     if isinstance(node.op, ast.Invert):
         symbol, help = _OPERATOR_HELP[ast.Invert]
-        raise errors.unsupported_operator(cx.span(node), symbol, help)
+        raise type_errors.unsupported_operator(cx.span(node), symbol, help)
     _check_numbers(cx, node, (value,))
     if isinstance(node.op, ast.USub):
         return negative(cx.at(node), value)
@@ -155,7 +158,7 @@ def condition(cx: Context, node: ast.expr) -> Operand:
     """The truth of an expression."""
     value = cx.value(node)
     if not is_number(value.type):
-        raise errors.not_a_condition(cx.span(node), value.type)
+        raise type_errors.not_a_condition(cx.span(node), value.type)
     return truth(cx.at(node), value)
 
 
@@ -168,7 +171,7 @@ def _compare_from(cx: Context, node: ast.Compare, left: Operand, at: int) -> Ope
     op = node.ops[at]
     if not is_comparison(op):
         symbol, help = _OPERATOR_HELP[type(op)]
-        raise errors.unsupported_operator(cx.span(node), symbol, help)
+        raise type_errors.unsupported_operator(cx.span(node), symbol, help)
     right = cx.value(node.comparators[at])
     _check_numbers(cx, node, (left, right))
     holds = compare(cx.at(node), op, left, right)
@@ -188,7 +191,7 @@ def _and_or(
     if len(values) == 1:
         return first
     if not is_number(first.type):
-        raise errors.not_a_condition(cx.span(values[0]), first.type)
+        raise type_errors.not_a_condition(cx.span(values[0]), first.type)
     test = truth(cx.at(values[0]), first)
     with cx.nested() as b:
         rest = _and_or(cx, node, is_and, values[1:])

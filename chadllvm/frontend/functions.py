@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.frontend import errors
+from chadllvm.frontend import type_errors
 from chadllvm.frontend.arithmetic import (
     absolute,
     arithmetic,
@@ -134,16 +134,16 @@ def arguments(
     found = list(node.args)
     for argument in found:
         if isinstance(argument, ast.Starred):
-            raise errors.starred(cx.span(argument))
+            raise type_errors.starred(cx.span(argument))
     for extra in node.keywords:
         if extra.arg is None or extra.arg != keyword or len(found) != high - 1:
             shown = extra.arg or "**"
-            raise errors.unexpected_keyword(cx.span(extra), name, shown)
+            raise type_errors.unexpected_keyword(cx.span(extra), name, shown)
         found.append(extra.value)
     if not low <= len(found) <= high:
         expected = f"{low}" if low == high else f"{low} to {high}"
         plural = "" if high == 1 else "s"
-        raise errors.wrong_argument_count(
+        raise type_errors.wrong_argument_count(
             cx.span(node), name, f"{expected} argument{plural}"
         )
     return found
@@ -155,9 +155,9 @@ def _scalar_call(cx: Context, node: ast.Call, function: ScalarFunction) -> Opera
     values = [cx.value(n) for n in nodes]
     for value, argument in zip(values, nodes, strict=True):
         if isinstance(value.type, Array):
-            raise errors.elementwise(cx.span(argument), f"`{name}`", value.type)
+            raise type_errors.elementwise(cx.span(argument), f"`{name}`", value.type)
         if not is_number(value.type):
-            raise errors.not_a_number(cx.span(argument), f"`{name}`", value.type)
+            raise type_errors.not_a_number(cx.span(argument), f"`{name}`", value.type)
     return function.meaning(cx.at(node), *values)
 
 
@@ -167,7 +167,7 @@ def _len(cx: Context, node: ast.Call) -> Operand:
     if isinstance(value.type, Product):
         return Lit(len(value.type.fields))
     if not isinstance(value.type, Array):
-        raise errors.wrong_operand(
+        raise type_errors.wrong_operand(
             cx.span(argument), "len", "an array or a tuple", value.type
         )
     return dimension(cx.at(node), value, 0)
@@ -180,7 +180,7 @@ def _sum(cx: Context, node: ast.Call) -> Operand:
         return total
     start = cx.value(nodes[1])
     if not is_number(start.type):
-        raise errors.not_a_number(cx.span(nodes[1]), "`sum`", start.type)
+        raise type_errors.not_a_number(cx.span(nodes[1]), "`sum`", start.type)
     return arithmetic(cx.at(node), ast.Add(), start, total)
 
 
@@ -201,9 +201,9 @@ def _combine(
 ) -> Operand:
     for value in values:
         if isinstance(value.type, Array):
-            raise errors.elementwise(cx.span(node), f"`{name}`", value.type)
+            raise type_errors.elementwise(cx.span(node), f"`{name}`", value.type)
         if not is_number(value.type):
-            raise errors.not_a_number(cx.span(node), f"`{name}`", value.type)
+            raise type_errors.not_a_number(cx.span(node), f"`{name}`", value.type)
     result = to_int(cx.at(node), values[0])
     for value in values[1:]:
         result = combine(cx.at(node), result, value)
@@ -225,7 +225,9 @@ def _reduce_tuple(
     """`max((a, b))` is `max(a, b)`."""
     name, combine = _COMBINE[kind]
     if not values:
-        raise errors.wrong_argument_count(cx.span(call), name, "at least one number")
+        raise type_errors.wrong_argument_count(
+            cx.span(call), name, "at least one number"
+        )
     return _combine(cx, call, name, combine, values)
 
 

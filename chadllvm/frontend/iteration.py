@@ -13,7 +13,7 @@ import builtins
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from chadllvm.frontend import errors
+from chadllvm.frontend import type_errors
 from chadllvm.frontend.arithmetic import negative, to_int
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.scope import NotStatic
@@ -26,10 +26,14 @@ from chadllvm.ops.index import Index
 
 @dataclass(frozen=True)
 class Items:
-    """`element(b, k)` emits what gives the element at position k, which is in range."""
+    """`element(b, k)` emits what gives the element at position k, which is in range.
+
+    `is_count`: the element is the position itself.
+    """
 
     length: Operand
     element: Callable[[Builder, Operand], Operand]
+    is_count: bool = False
 
 
 def items(cx: Context, node: ast.expr) -> Items:
@@ -41,12 +45,12 @@ def items(cx: Context, node: ast.expr) -> Items:
     start = _start_keyword(cx, node, kind)
     for argument in node.args:
         if isinstance(argument, ast.Starred):
-            raise errors.starred(cx.span(argument))
+            raise type_errors.starred(cx.span(argument))
     count = len(node.args) + (start is not None)
     low, high = _ITERATORS[kind]
     if not low <= count <= high:
         expected = f"{low} arguments" if low == high else f"{low} to {high} arguments"
-        raise errors.wrong_argument_count(cx.span(node), kind, expected)
+        raise type_errors.wrong_argument_count(cx.span(node), kind, expected)
     match kind:
         case "range":
             return _range(cx, node, [_integer(cx, a) for a in node.args])
@@ -77,27 +81,31 @@ def _iterator(cx: Context, node: ast.expr) -> str | None:
 
 
 def _start_keyword(cx: Context, node: ast.Call, kind: str) -> ast.expr | None:
-    """The argument `start` of `enumerate`; there are no other keywords."""
+    """The argument `start` of `enumerate`; `zip` may be called with `strict=False`."""
     start = None
     for keyword in node.keywords:
-        if kind != "enumerate" or keyword.arg != "start" or start is not None:
-            name = keyword.arg or "**"
-            raise errors.unexpected_keyword(cx.span(keyword), kind, name)
-        start = keyword.value
+        match kind, keyword:
+            case "enumerate", ast.keyword("start", value) if start is None:
+                start = value
+            case "zip", ast.keyword("strict", ast.Constant(False)):
+                pass
+            case _:
+                name = keyword.arg or "**"
+                raise type_errors.unexpected_keyword(cx.span(keyword), kind, name)
     return start
 
 
 def _integer(cx: Context, node: ast.expr) -> Operand:
     value = cx.value(node)
     if value.type not in (I64, BOOL):
-        raise errors.not_an_index(cx.span(node), value.type)
+        raise type_errors.not_an_index(cx.span(node), value.type)
     return to_int(cx.at(node), value)
 
 
 def _array_items(cx: Context, node: ast.expr) -> Items:
     array = cx.value(node)
     if not isinstance(array.type, Array):
-        raise errors.not_iterable(cx.span(node), array.type)
+        raise type_errors.not_iterable(cx.span(node), array.type)
 
     def element(b: Builder, k: Operand) -> Operand:
         return b.apply(Index(), [array, k])[0]
@@ -107,11 +115,11 @@ def _array_items(cx: Context, node: ast.expr) -> Items:
 
 def _range(cx: Context, node: ast.Call, bounds: Sequence[Operand]) -> Items:
     if len(bounds) == 1:
-        return Items(bounds[0], lambda b, k: k)
+        return Items(bounds[0], lambda b, k: k, is_count=True)
     start, stop, step = (*bounds, Lit(1))[:3]
     b = cx.at(node)
     if isinstance(step, Lit) and step.value == 0:
-        raise errors.zero_step(cx.span(node.args[2]))
+        raise type_errors.zero_step(cx.span(node.args[2]))
     if step == Lit(1):
         return Items(b.prim("isub", stop, start), lambda b, k: b.prim("iadd", start, k))
     down = b.prim("ifloordiv", b.prim("isub", start, stop), step)

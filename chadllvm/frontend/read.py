@@ -17,7 +17,7 @@ import ast
 from collections.abc import Sequence
 
 from chadllvm.diagnostic import CompileError
-from chadllvm.frontend import errors
+from chadllvm.frontend import errors, type_errors
 from chadllvm.frontend.signature import local_annotation
 from chadllvm.frontend.source import Source
 from chadllvm.frontend.surface import (
@@ -108,7 +108,7 @@ class _Reader:
                 (first, others),
             )
         if others and not isinstance(first, ast.Name):
-            raise errors.chained_unpacking(self.source.span(node))
+            raise type_errors.chained_unpacking(self.source.span(node))
         again = [Assign(target, _load(first), node) for target in others]
         return (Assign(first, value, node), *again)
 
@@ -129,7 +129,7 @@ class _Reader:
     def _loop(self, node: ast.For) -> Loop:
         self._check_target(node.target)
         if node.orelse:
-            raise errors.loop_else(self.source.span(node.orelse[0]))
+            raise type_errors.loop_else(self.source.span(node.orelse[0]))
         for inner in ast.walk(node):
             if isinstance(inner, ast.Return):
                 raise errors.return_in_loop(self.source.span(inner))
@@ -144,11 +144,11 @@ class _Reader:
                 for element in elements:
                     self._check_target(element)
             case ast.Starred():
-                raise errors.starred(span)
+                raise type_errors.starred(span)
             case ast.Attribute():
-                raise errors.attribute_update(span)
+                raise type_errors.attribute_update(span)
             case _:
-                raise errors.element_update(span)
+                raise type_errors.element_update(span)
 
     def _unsupported(self, node: ast.stmt) -> CompileError:
         span = self.source.span(node)

@@ -13,7 +13,7 @@ from typing import Any
 
 import chadllvm.ops  # noqa: F401  The table of operations must be full.
 from chadllvm.diagnostic import CompileError, Span
-from chadllvm.frontend import errors
+from chadllvm.frontend import errors, type_errors
 from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context
@@ -87,7 +87,7 @@ class _Program:
             return self.instances[key]
         if function in self.active:
             chain = [f.__name__ for f in self.active]
-            raise errors.recursion(span, function.__name__, chain)
+            raise type_errors.recursion(span, function.__name__, chain)
         name = self._new_name(function.__name__)
         self.active.append(function)
         try:

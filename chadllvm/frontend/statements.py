@@ -19,7 +19,7 @@ from functools import partial
 from chadllvm.frontend import errors
 from chadllvm.frontend.annotations import Annotation, target_type
 from chadllvm.frontend.arithmetic import convert, join
-from chadllvm.frontend.comprehension import bind_item, index_name
+from chadllvm.frontend.comprehension import bind_item, new_index
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.expression import condition
 from chadllvm.frontend.iteration import Items, items
@@ -35,7 +35,7 @@ from chadllvm.frontend.surface import (
 from chadllvm.frontend.targets import bind_target
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import If, Lambda, Operand, Var
-from chadllvm.ir.types import I64, Type
+from chadllvm.ir.types import Type
 from chadllvm.ops.iterate import Iterate
 
 
@@ -102,30 +102,37 @@ def _branch(cx: Context, branch: Branch) -> None:
         with cx.nested() as b:
             translate(cx, statements)
             sides.append((b, cx.scope))
-    merged = _merge(cx, branch, sides[0][1], sides[1][1])
-    blocks = []
-    for b, scope in sides:
-        values = [scope.lookup(name) for name in merged]
-        blocks.append(b.block(_operands(b, values, list(merged.values()))))
-    if not blocks[0].bindings and not blocks[1].bindings and not merged:
+    names = cx.liveness.handed_on[branch]
+    values = [[scope.lookup(name) for name in names] for _, scope in sides]
+    merged = _merge(cx, branch, *values)
+    blocks = [
+        b.block(_operands(b, side, merged))
+        for (b, _), side in zip(sides, values, strict=True)
+    ]
+    kept = [name for name, ty in zip(names, merged, strict=True) if ty is not None]
+    if not blocks[0].bindings and not blocks[1].bindings and not kept:
         return
-    variables = cx.at(branch.test).emit(If(test, *blocks), *merged)
-    for name, variable in zip(merged, variables, strict=True):
+    variables = cx.at(branch.test).emit(If(test, *blocks), *kept)
+    for name, variable in zip(kept, variables, strict=True):
         cx.scope.bind(name, variable)
 
 
-def _merge(cx: Context, branch: Branch, then: Scope, orelse: Scope) -> dict[str, Type]:
-    """The types of the variables to merge; marks all others as unusable."""
+def _merge(
+    cx: Context,
+    branch: Branch,
+    then: Sequence[Value | None],
+    orelse: Sequence[Value | None],
+) -> list[Type | None]:
+    """The types of the variables handed on; marks all others as unusable (None)."""
     for name in cx.liveness.assigned[branch]:
         cx.scope.bind(name, DEAD)
-    merged = {}
-    for name in cx.liveness.handed_on[branch]:
-        values = then.lookup(name), orelse.lookup(name)
-        found = _merged_type(cx, branch, name, *values)
+    merged: list[Type | None] = []
+    names = cx.liveness.handed_on[branch]
+    for name, first, second in zip(names, then, orelse, strict=True):
+        found = _merged_type(cx, branch, name, first, second)
         if isinstance(found, Unusable):
             cx.scope.bind(name, found)
-        else:
-            merged[name] = found
+        merged.append(None if isinstance(found, Unusable) else found)
     return merged
 
 
@@ -157,11 +164,13 @@ def _merged_type(
 
 
 def _operands(
-    b: Builder, values: Sequence[Value | None], types: Sequence[Type]
+    b: Builder, values: Sequence[Value | None], types: Sequence[Type | None]
 ) -> list[Operand]:
-    """The values, all of which are usable, converted to these types."""
+    """The values converted to these types, without those that have none."""
     operands = []
     for value, ty in zip(values, types, strict=True):
+        if ty is None:
+            continue
         assert not isinstance(value, Unusable | None)
         operands.append(convert(b, value, ty))
     return operands
@@ -176,7 +185,7 @@ def _loop(cx: Context, loop: Loop) -> None:
     types = _initial_types(cx, loop)
     while True:
         states = tuple(Var(name, ty) for name, ty in types.items())
-        index = Var(index_name(loop.target), I64)
+        index = new_index(loop.target, source)
         with cx.nested() as b:
             finals = _step(cx, loop, source, index, states)
             found = _types_after(cx, loop, types, finals)

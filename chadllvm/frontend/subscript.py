@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from chadllvm.frontend import errors
+from chadllvm.frontend import type_errors
 from chadllvm.frontend.arithmetic import to_int
 from chadllvm.frontend.constants import constant
 from chadllvm.frontend.context import Context
@@ -58,7 +58,7 @@ def _indices(
     assert isinstance(array.type, Array)
     nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if axis + len(nodes) > array.type.rank:
-        raise errors.too_many_indices(cx.span(node), axis + len(nodes), array.type)
+        raise type_errors.too_many_indices(cx.span(node), axis + len(nodes), array.type)
     values = [_index(cx, index) for index in nodes]
     return [
         cx.at(index).prim("bound", value, dimension(cx.at(index), array, axis + k))
@@ -68,10 +68,10 @@ def _indices(
 
 def _index(cx: Context, node: ast.expr) -> Operand:
     if isinstance(node, ast.Slice):
-        raise errors.slice_index(cx.span(node))
+        raise type_errors.slice_index(cx.span(node))
     value = cx.value(node)
     if value.type not in (I64, BOOL):
-        raise errors.not_an_index(cx.span(node), value.type)
+        raise type_errors.not_an_index(cx.span(node), value.type)
     return to_int(cx.at(node), value)
 
 
@@ -82,10 +82,10 @@ def dimension(b: Builder, array: Operand, axis: int) -> Operand:
 
 def _component(cx: Context, node: ast.Subscript, value: Operand) -> Operand:
     if not isinstance(value.type, Product):
-        raise errors.not_indexable(cx.span(node.value), value.type)
+        raise type_errors.not_indexable(cx.span(node.value), value.type)
     at = _index(cx, node.slice)
     if not isinstance(at, Lit):
-        raise errors.dynamic_tuple_index(cx.span(node.slice))
+        raise type_errors.dynamic_tuple_index(cx.span(node.slice))
     return _project(cx, node, value, int(at.value))
 
 
@@ -93,7 +93,7 @@ def _project(cx: Context, node: ast.Subscript, value: Operand, index: int) -> Op
     assert isinstance(value.type, Product)
     size = len(value.type.fields)
     if not -size <= index < size:
-        raise errors.tuple_index_range(cx.span(node.slice), index, size)
+        raise type_errors.tuple_index_range(cx.span(node.slice), index, size)
     return cx.at(node).one(Proj(value, index % size))
 
 
@@ -106,9 +106,11 @@ def _one_dimension(cx: Context, node: ast.Subscript) -> Operand | None:
             array = cx.value(owner)
             ty = array.type
             if not isinstance(ty, Array):
-                raise errors.unknown_attribute(cx.span(node.value), str(ty), "shape")
+                raise type_errors.unknown_attribute(
+                    cx.span(node.value), str(ty), "shape"
+                )
             if axis >= ty.rank:
-                raise errors.tuple_index_range(cx.span(node.slice), axis, ty.rank)
+                raise type_errors.tuple_index_range(cx.span(node.slice), axis, ty.rank)
             return dimension(cx.at(node), array, axis)
         case _:
             return None
@@ -133,12 +135,12 @@ def attribute(cx: Context, node: ast.Attribute) -> Operand:
 
 def _array_attribute(cx: Context, node: ast.Attribute) -> Operand:
     if cx.is_module(node.value):
-        raise errors.unknown_attribute(
+        raise type_errors.unknown_attribute(
             cx.span(node), f"`{ast.unparse(node.value)}`", node.attr
         )
     array = cx.value(node.value)
     if not isinstance(array.type, Array):
-        raise errors.unknown_attribute(cx.span(node), str(array.type), node.attr)
+        raise type_errors.unknown_attribute(cx.span(node), str(array.type), node.attr)
     rank = array.type.rank
     b = cx.at(node)
     match node.attr:
@@ -152,4 +154,4 @@ def _array_attribute(cx: Context, node: ast.Attribute) -> Operand:
                 size = b.prim("imul", size, dimension(b, array, axis))
             return size
         case name:
-            raise errors.unknown_attribute(cx.span(node), str(array.type), name)
+            raise type_errors.unknown_attribute(cx.span(node), str(array.type), name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from chadllvm.frontend import errors
+from chadllvm.frontend import type_errors
 from chadllvm.frontend.context import Context
 from chadllvm.ir.term import Operand, Proj
 from chadllvm.ir.types import Product
@@ -19,11 +19,11 @@ def bind_target(cx: Context, target: ast.expr, value: Operand, since: int) -> No
         case ast.Tuple(elements) | ast.List(elements):
             _unpack(cx, target, elements, value)
         case ast.Starred():
-            raise errors.starred(cx.span(target))
+            raise type_errors.starred(cx.span(target))
         case ast.Attribute():
-            raise errors.attribute_update(cx.span(target))
+            raise type_errors.attribute_update(cx.span(target))
         case _:
-            raise errors.element_update(cx.span(target))
+            raise type_errors.element_update(cx.span(target))
 
 
 def _unpack(
@@ -31,12 +31,14 @@ def _unpack(
 ) -> None:
     ty = value.type
     if not isinstance(ty, Product):
-        raise errors.not_unpackable(cx.span(target), ty)
+        raise type_errors.not_unpackable(cx.span(target), ty)
     for element in elements:
         if isinstance(element, ast.Starred):
-            raise errors.starred(cx.span(element))
+            raise type_errors.starred(cx.span(element))
     if len(ty.fields) != len(elements):
-        raise errors.wrong_unpacking(cx.span(target), len(elements), len(ty.fields))
+        raise type_errors.wrong_unpacking(
+            cx.span(target), len(elements), len(ty.fields)
+        )
     for k, element in enumerate(elements):
         since = len(cx.builder.bindings)
         bind_target(cx, element, cx.at(element).one(Proj(value, k)), since)

@@ -39,7 +39,6 @@ from chadllvm.ir.tokens import ParseError, Reader, parse_type
 from chadllvm.ir.types import I64, Array, Fun, Scalar, Type
 from chadllvm.ir.typing import SCALAR_OF_DTYPE, result_types
 
-
 __all__ = ["ParseError", "parse", "parse_type"]
 
 

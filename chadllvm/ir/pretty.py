@@ -58,22 +58,11 @@ from chadllvm.ir.term import (
 from chadllvm.ir.types import I64, Array, Scalar
 from chadllvm.ir.typing import SCALAR_OF_DTYPE
 
-RESERVED = frozenset(
-    ("def", "fun", "if", "else", "yield", "return", "open", "close", "view", "one")
-    + (
-        "call",
-        "const",
-        "true",
-        "false",
-        "inf",
-        "nan",
-        "box",
-        "acc",
-        "f64",
-        "i64",
-        "bool",
-    )
-)
+_KEYWORDS = ("def", "fun", "if", "else", "yield", "return", "call", "const")
+_CELLS = ("open", "close", "view", "one")
+_LITERALS = ("true", "false", "inf", "nan")
+_TYPES = ("box", "acc", "f64", "i64", "bool")
+RESERVED = frozenset((*_KEYWORDS, *_CELLS, *_LITERALS, *_TYPES))
 
 Node = Program | Function | Block | Lambda
 

@@ -101,4 +101,3 @@ def _count_uses(
                 uses[roots[source]] += weight
             case _:
                 pass
-

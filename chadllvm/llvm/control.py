@@ -26,6 +26,9 @@ from chadllvm.llvm.writer import LIKELY, UNLIKELY, Writer
 # The work of a strip, in simple instructions.
 STRIP_WORK = 1 << 16
 
+# Longer strips are multiples of this: unrolled vector loops leave no rest.
+WHOLE_VECTORS = 64
+
 # Iterations of loops with unbounded bodies between two looks.
 FUEL = 1024
 
@@ -105,6 +108,12 @@ def _asked(out: Writer) -> str:
     """Whether the runtime wants the function to stop."""
     answer = out.let("call i32 @chad_poll(ptr %ctx)")
     return out.let(f"icmp ne i32 {answer}, 0")
+
+
+def strip_length(work: int) -> int:
+    """Iterations of a strip, given the work of one; long ones fill whole vectors."""
+    length = max(1, STRIP_WORK // (work + 1))
+    return length if length < WHOLE_VECTORS else length - length % WHOLE_VECTORS
 
 
 def static_work(body: Iterable[Stmt]) -> int | None:

@@ -70,7 +70,10 @@ class Module:
 
 
 def emit(
-    function: LoopFunction, symbol: str, vector: Mapping[str, tuple[str, ...]], width: int
+    function: LoopFunction,
+    symbol: str,
+    vector: Mapping[str, tuple[str, ...]],
+    width: int,
 ) -> Module:
     """The module of a function under this symbol.
 
@@ -84,7 +87,9 @@ def emit(
         _enter(state)
     emit_body(state, function.body)
     _finish(state, arenas)
-    text = "\n".join([*_before(state, symbol, params), *_body(state), *_after(state, width)])
+    text = "\n".join(
+        [*_before(state, symbol, params), *_body(state), *_after(state, width)]
+    )
     math = [n for name in state.math for n in (name, *vector.get(name, ()))]
     return Module(symbol, text, tuple(state.sites), tuple(state.data), tuple(math))
 

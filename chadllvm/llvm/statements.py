@@ -239,11 +239,10 @@ def _for(state: State, stmt: For) -> None:
     elif work is None:
         _loop(state, stmt, low, high, counted=True)
     else:
-        strip = max(1, control.STRIP_WORK // (work + 1))
         control.emit_strips(
             state.out,
             (low, high),
-            strip,
+            control.strip_length(work),
             lambda start, stop: _loop(state, stmt, start, stop),
             state.exit(INTERRUPTED),
         )
@@ -253,9 +252,7 @@ def _short(trips: int | None, work: int) -> bool:
     return trips is not None and trips * (work + 1) <= control.STRIP_WORK
 
 
-def _loop(
-    state: State, stmt: For, low: str, high: str, counted: bool = False
-) -> None:
+def _loop(state: State, stmt: For, low: str, high: str, counted: bool = False) -> None:
     def body() -> None:
         emit_body(state, stmt.body)
         if counted:

@@ -16,8 +16,8 @@ REGISTER = {F64: "double", I64: "i64", BOOL: "i1", PTR: "ptr"}
 
 # The type of an element in memory, its size in bytes, and the largest dimension an
 # array of such elements can have.
-STORED = {F64: "double", I64: "i64", BOOL: "i8"}
-BYTES = {F64: 8, I64: 8, BOOL: 1}
+STORED = {F64: "double", I64: "i64", BOOL: "i8", PTR: "ptr"}
+BYTES = {F64: 8, I64: 8, BOOL: 1, PTR: 8}
 MAX_DIM = {F64: 1 << 60, I64: 1 << 60, BOOL: (1 << 63) - 1}
 
 

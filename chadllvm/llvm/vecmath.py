@@ -27,9 +27,13 @@ VECTOR_SETS = (("b", 2, "sse4.1"), ("d", 4, "avx2"), ("e", 8, "avx512f"))
 
 def vector_symbols(features: Mapping[str, bool]) -> dict[str, tuple[str, ...]]:
     """The libmvec symbols of each function for a processor with these features."""
-    sets = [(letter, lanes) for letter, lanes, need in VECTOR_SETS if features.get(need)]
+    sets = [
+        (letter, lanes) for letter, lanes, need in VECTOR_SETS if features.get(need)
+    ]
     return {
-        name: tuple(f"_ZGV{letter}N{lanes}{'v' * arity}_{name}" for letter, lanes in sets)
+        name: tuple(
+            f"_ZGV{letter}N{lanes}{'v' * arity}_{name}" for letter, lanes in sets
+        )
         for name, arity in ARITY.items()
     }
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from chadllvm.ir.build import Builder
 from chadllvm.ir.op import ArrayOp, ProgramError, TypeRuleError, register_array_op
-from chadllvm.ir.term import Apply, Binding, Lambda, Lit, Var
+from chadllvm.ir.term import Apply, Binding, Lambda, Lit, Operand, Var
 from chadllvm.ir.types import F64, I64, Type, stacked
 from chadllvm.ir.value import stack
 from chadllvm.ops.build import Build
@@ -100,23 +100,26 @@ class Fold(ArrayOp):
         (s, fun d. build n (i. bps[i] d)), and for a minimum (m, fun d. bps[winner] d).
         """
         (body,) = node.bodies
-        touched = [chad.touched[0] and self.kind == "add"]
-        inner = chad.block(body.body, [True], touched, body.params)
+        count = len(body.body.results)
+        is_sum = self.kind == "add"
+        touched = [chad.touched[0] and is_sum, *[False] * (count - 1)]
+        inner = chad.block(body.body, asked[:count], touched, body.params)
         block = inner.primal_and_bp(binding)
         bps = Var("bps", stacked(block.results[-1].type))
-        kind = self.kind if self.kind == "add" else f"arg{self.kind}"
+        kind = self.kind if is_sum or self._has_winner else f"arg{self.kind}"
         new = Apply(Fold(kind), node.args, (Lambda(body.params, block),))
-        winner = (Var("winner", I64),) if self.kind != "add" else ()
+        winner = binding.vars[count:] or (() if is_sum else (Var("winner", I64),))
         with chad.backpropagator(binding, asked) as bp:
             cells = [bp.cell(v) for v in inner.cells]
-            each = bp.body if winner else Builder(binding.span)
-            index = winner[0] if winner else Var(body.params[0].name, I64)
-            function = each.one(Apply(Index(), (bps, index)), "bp")
-            each.call(function, (bp.cts[0], *cells))
-            if not winner:
-                bp.body.apply(Build(), node.args, [Lambda((index,), each.block(()))])
-        forward = Binding((*binding.vars, bps, *winner), new, binding.span)
-        return bp.rule([forward])
+            if is_sum or any(asked[1:]):
+                one, *rows = bp.cts if asked[0] else (None, *bp.cts)
+                call = _each(body.params[0], bps, winner, one, rows, cells, binding)
+                bp.body.apply(Build(), node.args, [call])
+            else:
+                function = bp.body.one(Apply(Index(), (bps, winner[0])), "bp")
+                bp.body.call(function, (bp.cts[0], *cells))
+        variables = (*binding.vars[:count], bps, *winner)
+        return bp.rule([Binding(variables, new, binding.span)])
 
     def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
         (body,) = node.bodies
@@ -187,6 +190,34 @@ class Fold(ArrayOp):
         lowering.bind(binding.vars[0], loops.get(best))
         if self._has_winner:
             lowering.bind(binding.vars[-1], loops.get(winner))
+
+
+def _each(
+    param: Var,
+    bps: Var,
+    winner: Sequence[Var],
+    ct: Var | None,
+    rows: Sequence[Var],
+    cells: Sequence[Var],
+    binding: Binding,
+) -> Lambda:
+    """Call every element's backpropagator.
+
+    `ct` is the cotangent of the reduction: that of every element of a sum, and of the
+    winner alone for a minimum. `rows` are the cotangents of the outputs.
+    """
+    each = Builder(binding.span)
+    index = Var(param.name, I64)
+    function = each.one(Apply(Index(), (bps, index)), "bp")
+    cts: list[Operand] = []
+    if ct is not None and winner:
+        wins = each.prim("ieq", index, winner[0])
+        cts.append(each.prim("select", wins, ct, Lit(0.0), hint=ct.name))
+    elif ct is not None:
+        cts.append(ct)
+    cts += [each.one(Apply(Index(), (row, index)), row.name) for row in rows]
+    each.call(function, (*cts, *cells))
+    return Lambda((index,), each.block(()))
 
 
 def _chunk(lowering: Lowering, body: Lambda) -> int | None:

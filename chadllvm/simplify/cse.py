@@ -8,9 +8,9 @@
       z = add(x, y)
       yield z }
 
-An expression is replaced by an equal one that stands before it in its own block or in a
-block around it. Arrays are values, so reading them again gives the same. An operation that
-can fail is no exception: it has been executed with these operands, and did not fail.
+An expression is replaced by an equal one that stands before it in its own block or in
+a block around it. Arrays are values, so reading them again gives the same. What can
+fail is no exception: it has been executed with these operands and did not fail.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ from chadllvm.ops.index import Dim, Index, Unbox
 from chadllvm.simplify.walk import Walk
 
 # Exactly commutative; `minimum(0.0, -0.0)` for instance is not.
-COMMUTATIVE = frozenset(
-    "add mul feq fne iadd imul imin imax ieq ine and or".split()
-)
+COMMUTATIVE = {
+    *("add", "mul", "iadd", "imul", "imin", "imax"),
+    *("feq", "fne", "ieq", "ine", "and", "or"),
+}
 
 Key = tuple[object, ...]
 

@@ -9,17 +9,18 @@
     return s
 
 Effects are operations that can fail, and additions to cells that somebody reads: a cell
-whose total is not used goes away with all that is added to it. Results of branches and of
-array operations are removed one by one; a carried state that only feeds itself is dead.
+whose total is not used goes away with all that is added to it. Results of branches and
+of array operations are removed one by one; a state that only feeds itself is dead.
 A loop that carries nothing any more becomes a `build`, whose iterations commute.
 
-It marks and sweeps: marking follows uses from the results and the effects of a function,
-and visits each variable once; sweeping rebuilds the blocks.
+It marks and sweeps: marking follows uses from the results and the effects of a
+function, and visits each variable once; sweeping rebuilds the blocks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from chadllvm.ir.rewrite import map_functions, with_body
 from chadllvm.ir.term import (
@@ -42,6 +43,9 @@ from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.iterate import Iterate
 from chadllvm.simplify.regions import Region, Regions, has_equal_rows
+from chadllvm.simplify.walk import same
+
+T = TypeVar("T")
 
 
 def dce(program: Program) -> Program:
@@ -200,7 +204,7 @@ class _Sweep:
             [self.binding(b) for b in block.bindings if b in self.executed]
         )
         results = block.results if keep is None else _kept(block.results, keep)
-        if results == block.results and _same(bindings, block.bindings):
+        if results == block.results and same(bindings, block.bindings):
             return block
         return Block(bindings, results)
 
@@ -223,7 +227,7 @@ class _Sweep:
                 return self._iterate(binding, node, keep)
             case Apply(op, args, bodies) if bodies:
                 new = tuple(map(self._body, bodies))
-                if _same(new, bodies):
+                if same(new, bodies):
                     return binding
                 return _changed(binding, binding.vars, Apply(op, args, new))
             case _:
@@ -274,12 +278,8 @@ class _Sweep:
         return Binding(kept, loop, binding.span)
 
 
-def _kept(items: tuple, keep: Sequence[bool]) -> tuple:
+def _kept(items: tuple[T, ...], keep: Sequence[bool]) -> tuple[T, ...]:
     return tuple([x for x, flag in zip(items, keep, strict=True) if flag])
-
-
-def _same(a: tuple, b: tuple) -> bool:
-    return len(a) == len(b) and all(map(lambda x, y: x is y, a, b))
 
 
 def _changed(binding: Binding, variables: tuple[Var, ...], expr: Expr) -> Binding:

@@ -6,8 +6,8 @@
     q = index(ps, k)                q_1 = index(ps_1, k)
     y = q.0                         … q_0 …
 
-An array of products is one array for each leaf of the product (a struct of arrays), and so
-is a box of one, a function takes and gives leaves, and a cell is one cell for each leaf.
+An array of products is one array for each leaf of the product (a struct of arrays), and
+so is a box of one; a function takes and gives leaves; a cell is one cell for each leaf.
 It stands first: later passes know scalars, arrays, boxes, functions and cells only.
 """
 
@@ -127,11 +127,12 @@ class _Flattener:
         """The leaves to bind in place of these variables."""
         bound: list[Var] = []
         for var in variables:
+            if _is_flat(var.type):
+                bound.append(var)
+                continue
             named = _named_leaves(var.type)
-            new = (var,)
-            if [ty for _, ty in named] != [var.type]:
-                new = tuple(Var(var.name + suffix, ty) for suffix, ty in named)
-                self.parts[var] = new
+            new = tuple(Var(var.name + suffix, ty) for suffix, ty in named)
+            self.parts[var] = new
             bound += new
         return tuple(bound)
 

@@ -5,8 +5,8 @@
       b = @f(a)                                       return y }
       return b }
 
-Callees stand before their callers, so that each is inlined into already when it is copied.
-A binding keeps its span: an error inside of a callee is reported there.
+Callees stand before their callers, so that each is inlined into already when it is
+copied. A binding keeps its span: an error inside of a callee is reported there.
 """
 
 from __future__ import annotations

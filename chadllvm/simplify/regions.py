@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from chadllvm.ir.op import ArrayOp
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -107,7 +108,7 @@ class Regions:
     def _note(self, binding: Binding, region: Region) -> None:
         """Enter a binding's effects and views into its region."""
         match binding.expr:
-            case Apply(Build() | Fold() | Iterate(), args, (body,)) as node:
+            case Apply(Build() | Fold() | Iterate(), _, (body,)) as node:
                 if node.op.can_fail or any(_is_array_of_rows(v) for v in binding.vars):
                     region.effects.append(binding)
                 if isinstance(node.op, Iterate):
@@ -123,9 +124,9 @@ class Regions:
             case If(_, then, orelse):
                 for k, var in enumerate(binding.vars):
                     if isinstance(var.type, Acc):
-                        for cell in (then.results[k], orelse.results[k]):
-                            assert isinstance(cell, Var)
-                            region.views.append((var, cell))
+                        cells = then.results[k], orelse.results[k]
+                        pairs = [(var, c) for c in cells if isinstance(c, Var)]
+                        region.views += pairs
 
 
 def _is_array_of_rows(var: Var) -> bool:
@@ -136,9 +137,9 @@ def has_equal_rows(
     regions: Regions, binding: Binding, node: Apply, position: int
 ) -> bool:
     """Whether the rows that make up a result are sure to have equal shapes."""
-    carried = node.op.carried(node) if isinstance(node.op, Build | Fold | Iterate) else 0
+    assert isinstance(node.op, ArrayOp)
     results = node.bodies[0].body.results
-    if position < (carried or 0) or position >= len(results):
+    if not (node.op.carried(node) or 0) <= position < len(results):
         return True
     row = results[position]
     if not isinstance(row.type, Array):

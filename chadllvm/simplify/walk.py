@@ -1,4 +1,4 @@
-"""The shape of a pass that goes forward over bindings and replaces variables on the way."""
+"""A pass that goes forward over bindings and replaces variables on the way."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Walk(Renaming):
         return Binding(binding.vars, new, binding.span)
 
     def expr(self, expr: Expr) -> Expr:
-        changed = any([o in self.mapping for o in operands(expr)])
+        changed = any(o in self.mapping for o in operands(expr))
         match expr:
             case If(cond, then, orelse):
                 blocks = self.enter((), then), self.enter((), orelse)

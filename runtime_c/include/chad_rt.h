@@ -148,7 +148,7 @@ CHAD_API void chad_free(void *block);
 // --- Interrupts --------------------------------------------------------------------
 
 // CHAD_INTERRUPT if the callback asks to stop, else CHAD_OK. The callback runs at most
-// ten times a second; in between this costs a few nanoseconds.
+// ten times a second; in between this costs some ten nanoseconds.
 CHAD_API chad_status_t chad_poll(chad_context_t *context);
 
 // From now on `callback(user)` is asked by chad_poll, in the thread of the call; any

@@ -4,11 +4,16 @@
 // are in one list, which is short because no more than 64 MiB are kept. So taking and
 // giving a chunk need no search that grows with the number of chunks.
 
+#define _DEFAULT_SOURCE
+
 #include <stdlib.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 #include "internal.h"
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, HUGE_PAGE = 2 << 20 };
 
 static const int64_t KEPT_MAX = (int64_t)64 << 20;
 
@@ -64,6 +69,22 @@ void chad_trim(chad_state_t *const state, const int64_t bytes) {
   }
 }
 
+// `size` bytes from malloc; free gives them back. Large memory asks for huge pages: to
+// fault in a big tape page by page takes longer than to fill it.
+static void *allocate(const int64_t size) {
+#ifdef __linux__
+  if (size >= 2 * HUGE_PAGE) {
+    void *memory = NULL;
+    if (posix_memalign(&memory, HUGE_PAGE, (size_t)size) != 0) {
+      return NULL;
+    }
+    (void)madvise(memory, (size_t)size, MADV_HUGEPAGE);  // Only advice: may fail.
+    return memory;
+  }
+#endif
+  return aligned_alloc(CHAD_ALIGNMENT, (size_t)size);
+}
+
 // Whatever is new makes room among the kept chunks, which did not serve: so all that a
 // call uses can be kept at its end, whatever earlier calls left behind.
 void *chad_system_take(chad_state_t *const state, const int64_t size) {
@@ -74,10 +95,10 @@ void *chad_system_take(chad_state_t *const state, const int64_t size) {
   }
   const int64_t most = state->limit < 0 ? KEPT_MAX : min_size(KEPT_MAX, state->limit);
   chad_trim(state, most - state->used);
-  void *memory = aligned_alloc(CHAD_ALIGNMENT, (size_t)size);
+  void *memory = allocate(size);
   if (memory == NULL) {
     chad_trim(state, 0);
-    memory = aligned_alloc(CHAD_ALIGNMENT, (size_t)size);
+    memory = allocate(size);
   }
   if (memory == NULL) {
     state->used = used;

@@ -136,7 +136,7 @@ def same(result: Any, expected: Any) -> bool:
     return type(result) is type(expected) and bool(result == expected)
 
 
-@pytest.mark.parametrize("text,args,expected", PROGRAMS)
+@pytest.mark.parametrize(("text", "args", "expected"), PROGRAMS)
 def test_meaning(text: str, args: tuple[Any, ...], expected: Any) -> None:
     assert same(evaluate(parse(text), *args), expected)
 
@@ -213,7 +213,7 @@ def test_long_blocks_and_loops_run() -> None:
 
 
 @pytest.mark.parametrize(
-    "obj,ty",
+    ("obj", "ty"),
     [
         (1.5, F64),
         (3, I64),

@@ -123,14 +123,14 @@ def name_of(prim: Prim) -> str:
     return prim.name
 
 
-@pytest.mark.parametrize("name,args,expected", MEANINGS)
+@pytest.mark.parametrize(("name", "args", "expected"), MEANINGS)
 def test_meaning(name: str, args: tuple[Any, ...], expected: Any) -> None:
     result = PRIMS[name].meaning(*args)
     assert type(result) is type(expected)
     assert result == expected or (result != result and expected != expected)
 
 
-@pytest.mark.parametrize("name,args,kind", FAILURES)
+@pytest.mark.parametrize(("name", "args", "kind"), FAILURES)
 def test_failure(name: str, args: tuple[Any, ...], kind: type[Exception]) -> None:
     with pytest.raises(ProgramError) as failure:
         PRIMS[name].meaning(*args)
@@ -226,7 +226,7 @@ def test_a_zero_cotangent_contributes_zero(prim: Prim) -> None:
 
 
 @pytest.mark.parametrize(
-    "name,args,expected",
+    ("name", "args", "expected"),
     [
         ("abs", (0.0,), (0.0,)),
         ("sqrt", (0.0,), (INF,)),

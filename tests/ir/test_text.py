@@ -117,7 +117,7 @@ def test_types_round_trip(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text,message",
+    ("text", "message"),
     [
         ("", "line 1: no function"),
         ("def f() {\n  return x\n}", "line 2: x is not bound here"),

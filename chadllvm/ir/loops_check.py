@@ -1,0 +1,245 @@
+"""The checker of the loop language: scopes, types, regions and roots.
+
+A register is assigned before it is used, once, and used only in the body that assigns it
+or inside of it. A slot is set before it is read. What breaks a rule is our own defect: an
+`InternalError` that shows the statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import assert_never
+
+from chadllvm.diagnostic import InternalError
+from chadllvm.ir.loops import (
+    INSTRUCTIONS,
+    PTR,
+    RESULT,
+    Accumulate,
+    AddTo,
+    Alloc,
+    ArrayParam,
+    ArrayResult,
+    Atom,
+    Branch,
+    Check,
+    Clear,
+    Copy,
+    Data,
+    For,
+    Get,
+    Let,
+    Load,
+    LoopFunction,
+    Offset,
+    Reg,
+    Reset,
+    Result,
+    Return,
+    ScalarParam,
+    ScalarResult,
+    Set,
+    Slot,
+    Stmt,
+    Store,
+)
+from chadllvm.ir.types import BOOL, F64, I64, Scalar
+
+_LETTERS = {"f": F64, "i": I64, "b": BOOL}
+
+# How many values the message of a failure can show.
+MAX_VALUES = 2
+
+
+def check_loops(function: LoopFunction) -> None:
+    """Check a function.
+
+    Raises: InternalError, naming the function and the statement.
+    """
+    checker = _Checker(function)
+    for param in function.params:
+        match param:
+            case ScalarParam(reg):
+                checker.assign(reg, reg.type)
+            case ArrayParam(ptr, dims, _):
+                checker.assign(ptr, PTR)
+                for dim in dims:
+                    checker.assign(dim, I64)
+            case _:
+                assert_never(param)
+    checker.body(function.body)
+
+
+def _word_types(results: Iterable[Result]) -> list[Scalar]:
+    """The types of the values that a `Return` gives."""
+    words: list[Scalar] = []
+    for result in results:
+        match result:
+            case ScalarResult(ty):
+                words.append(ty)
+            case ArrayResult(_, rank):
+                words += [PTR, *[I64] * rank]
+            case _:
+                assert_never(result)
+    return words
+
+
+class _Checker:
+    """What has been assigned so far; registers leave with the body that assigns them."""
+
+    def __init__(self, function: LoopFunction) -> None:
+        self.function = function
+        self.words = _word_types(function.results)
+        self.known: set[Reg] = set()
+        self.ever: set[Reg] = set()
+        self.slots: set[Slot] = set()
+        self.scope: list[Reg] = []
+
+    def fail(self, problem: str) -> InternalError:
+        return InternalError(f"loops of {self.function.name}: {problem}")
+
+    def assign(self, reg: Reg, ty: Scalar) -> None:
+        """A register gets its only value."""
+        if reg in self.ever:
+            raise self.fail(f"{reg.name} is assigned twice")
+        if reg.type != ty:
+            raise self.fail(f"{reg.name} has type {reg.type}, its value {ty}")
+        self.known.add(reg)
+        self.ever.add(reg)
+        self.scope.append(reg)
+
+    def use(self, atom: Atom, ty: Scalar) -> None:
+        """An operand of this type that has a value here."""
+        if isinstance(atom, Reg) and atom not in self.known:
+            raise self.fail(f"{atom.name} has no value here")
+        if atom.type != ty:
+            raise self.fail(f"an operand of type {atom.type} where {ty} is needed")
+
+    def read(self, slot: Slot) -> None:
+        if slot not in self.slots:
+            raise self.fail(f"slot {slot.name} is read before it is set")
+
+    def root(self, *roots: int) -> None:
+        for root in roots:
+            if not 0 <= root < len(self.function.roots):
+                raise self.fail(f"there is no root {root}")
+
+    def region(self, region: int, result: bool) -> None:
+        if not 0 <= region < self.function.regions and not (
+            result and region == RESULT
+        ):
+            raise self.fail(f"there is no region {region}")
+
+    def body(self, body: Sequence[Stmt]) -> None:
+        """Check statements in order; their registers are unknown afterwards."""
+        outer, self.scope = self.scope, []
+        for stmt in body:
+            try:
+                self.statement(stmt)
+            except InternalError as error:
+                error.add_note(f"in {stmt}"[:400])
+                raise
+        self.known.difference_update(self.scope)
+        self.scope = outer
+
+    def statement(self, stmt: Stmt) -> None:
+        match stmt:
+            case Let(reg, op, args):
+                self.instruction(reg, op, args)
+            case Get(reg, slot):
+                self.read(slot)
+                self.assign(reg, slot.type)
+            case Set(slot, value):
+                self.use(value, slot.type)
+                self.slots.add(slot)
+            case Accumulate(slot, value):
+                self.read(slot)
+                self.use(value, slot.type)
+            case For(index, low, high, body):
+                self.use(low, I64)
+                self.use(high, I64)
+                self.assign(index, I64)
+                self.body(body)
+                self.known.discard(index)
+            case Branch(cond, then, orelse):
+                self.use(cond, BOOL)
+                self.branches(then, orelse)
+            case Check(cond, _, values):
+                self.use(cond, BOOL)
+                if len(values) > MAX_VALUES:
+                    raise self.fail(f"a check has {len(values)} values")
+                for value in values:
+                    self.use(value, value.type)
+            case Reset(region):
+                self.region(region, result=False)
+            case Return(values):
+                self.values(values)
+            case _:
+                self.memory(stmt)
+
+    def memory(self, stmt: Stmt) -> None:
+        """A statement about buffers."""
+        match stmt:
+            case Alloc(reg, region, count, _, root):
+                self.region(region, result=True)
+                self.root(root)
+                self.use(count, I64)
+                self.assign(reg, PTR)
+            case Data(reg, _, root):
+                self.root(root)
+                self.assign(reg, PTR)
+            case Offset(reg, ptr, index):
+                self.place(ptr, index)
+                self.assign(reg, PTR)
+            case Load(reg, ptr, index, root):
+                self.root(root)
+                self.place(ptr, index)
+                self.assign(reg, reg.type)
+            case Store(ptr, index, value, root) | AddTo(ptr, index, value, root):
+                self.root(root)
+                self.place(ptr, index)
+                self.use(value, value.type)
+            case Clear(ptr, count, _, root):
+                self.root(root)
+                self.place(ptr, count)
+            case Copy(target, source, count, _, target_root, source_root):
+                self.root(target_root, source_root)
+                self.place(target, count)
+                self.place(source, count)
+            case (
+                Let() | Get() | Set() | Accumulate() | For() | Branch() | Check()
+                | Reset() | Return()
+            ):  # fmt: skip
+                raise AssertionError("not about buffers")
+            case _:
+                assert_never(stmt)
+
+    def place(self, ptr: Atom, index: Atom) -> None:
+        self.use(ptr, PTR)
+        self.use(index, I64)
+
+    def values(self, values: Sequence[Atom]) -> None:
+        """The values of a `Return` are those of the results."""
+        if len(values) != len(self.words):
+            raise self.fail(f"{len(values)} values returned for {len(self.words)}")
+        for value, ty in zip(values, self.words, strict=True):
+            self.use(value, ty)
+
+    def branches(self, then: Sequence[Stmt], orelse: Sequence[Stmt]) -> None:
+        """A slot is set after a branch if both bodies set it, or it was before."""
+        before = set(self.slots)
+        self.body(then)
+        after_then, self.slots = self.slots, before
+        self.body(orelse)
+        self.slots &= after_then
+
+    def instruction(self, reg: Reg, op: str, args: Sequence[Atom]) -> None:
+        if op not in INSTRUCTIONS:
+            raise self.fail(f"there is no instruction {op}")
+        letters, result = INSTRUCTIONS[op]
+        if len(letters) != len(args):
+            raise self.fail(f"{op} takes {len(letters)} operands, not {len(args)}")
+        common = args[-1].type
+        for letter, arg in zip(letters, args, strict=True):
+            self.use(arg, _LETTERS.get(letter, common))
+        self.assign(reg, _LETTERS.get(result, common))

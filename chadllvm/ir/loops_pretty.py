@@ -1,0 +1,201 @@
+"""The loop language as readable text: a mixture of Python and C.
+
+    def f(x: f64, a: f64[n]) -> f64
+      s := 0.0
+      for i in 0 .. n:
+        v = a[i]
+        s += v
+      return s
+
+Registers are `name = …`, slots `name := …`; registers of the same name are told apart by
+a number.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import assert_never
+
+from chadllvm.ir.loops import (
+    RESULT,
+    Accumulate,
+    AddTo,
+    Alloc,
+    ArrayParam,
+    ArrayResult,
+    Atom,
+    Branch,
+    Check,
+    Clear,
+    Copy,
+    Data,
+    For,
+    Get,
+    Let,
+    Load,
+    LoopFunction,
+    Offset,
+    Param,
+    Reg,
+    Reset,
+    Result,
+    Return,
+    ScalarParam,
+    ScalarResult,
+    Set,
+    Slot,
+    Stmt,
+    Store,
+)
+from chadllvm.ir.term import Lit
+
+INFIX = {
+    **{"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**", "powi": "**"},
+    **{"iadd": "+", "isub": "-", "imul": "*", "idiv": "/", "irem": "%"},
+    **{"flt": "<", "fle": "<=", "feq": "==", "fne": "!="},
+    **{"ilt": "<", "ile": "<=", "ieq": "==", "ine": "!=", "iult": "<u"},
+    **{"and": "and", "or": "or"},
+}
+PREFIX = {"neg": "-", "ineg": "-", "not": "not "}
+
+
+def pretty_loops(function: LoopFunction) -> str:
+    """The text of a function, with a newline at its end."""
+    printer = _Printer()
+    params = ", ".join(printer.param(param) for param in function.params)
+    results = ", ".join(_result(result) for result in function.results)
+    head = f"def {function.name}({params}) -> {results or '()'}"
+    return "\n".join([head, *printer.body(function.body, 1), ""])
+
+
+def _result(result: Result) -> str:
+    match result:
+        case ScalarResult(ty):
+            return str(ty)
+        case ArrayResult(elem, rank):
+            return f"{elem}[{', '.join([':'] * rank)}]"
+        case _:
+            assert_never(result)
+
+
+class _Printer:
+    """Gives every register and slot a name of its own."""
+
+    def __init__(self) -> None:
+        self._names: dict[Reg | Slot, str] = {}
+        self._count: Counter[str] = Counter()
+
+    def name(self, item: Reg | Slot) -> str:
+        """The first register `t` is `t`, the next `t2`, and so on."""
+        if item not in self._names:
+            while True:
+                self._count[item.name] += 1
+                number = self._count[item.name]
+                name = item.name if number == 1 else f"{item.name}{number}"
+                if number == 1 or not self._count[name]:
+                    break
+            self._count[name] = max(self._count[name], 1)
+            self._names[item] = name
+        return self._names[item]
+
+    def atom(self, atom: Atom) -> str:
+        return repr(atom.value) if isinstance(atom, Lit) else self.name(atom)
+
+    def list(self, atoms: Iterable[Atom]) -> str:
+        return ", ".join(self.atom(atom) for atom in atoms)
+
+    def param(self, param: Param) -> str:
+        match param:
+            case ScalarParam(reg):
+                return f"{self.name(reg)}: {reg.type}"
+            case ArrayParam(ptr, dims, elem):
+                name = self.name(ptr)
+                return f"{name}: {elem}[{self.list(dims)}]"
+            case _:
+                assert_never(param)
+
+    def body(self, body: Iterable[Stmt], depth: int) -> list[str]:
+        lines: list[str] = []
+        for stmt in body:
+            lines += self.statement(stmt, depth)
+        return lines or ["  " * depth + "pass"]
+
+    def statement(self, stmt: Stmt, depth: int) -> list[str]:
+        pad = "  " * depth
+        match stmt:
+            case For(index, low, high, inner, poll):
+                bounds = f"{self.atom(low)} .. {self.atom(high)}"
+                note = "  # polls" if poll else ""
+                head = f"{pad}for {self.name(index)} in {bounds}:{note}"
+                return [head, *self.body(inner, depth + 1)]
+            case Branch(cond, then, orelse):
+                lines = [f"{pad}if {self.atom(cond)}:", *self.body(then, depth + 1)]
+                if orelse:
+                    lines += [f"{pad}else:", *self.body(orelse, depth + 1)]
+                return lines
+            case _:
+                return [pad + self.line(stmt)]
+
+    def line(self, stmt: Stmt) -> str:
+        """A statement without a body."""
+        match stmt:
+            case Let(reg, op, args):
+                return f"{self.name(reg)} = {self.operation(op, args)}"
+            case Get(reg, slot):
+                return f"{self.name(reg)} = {self.name(slot)}"
+            case Set(slot, value):
+                return f"{self.name(slot)} := {self.atom(value)}"
+            case Accumulate(slot, value):
+                return f"{self.name(slot)} += {self.atom(value)}"
+            case Check(cond, failure, values):
+                shown = f" ({self.list(values)})" if values else ""
+                text = f"{failure.kind}: {failure.message}"
+                return f"check {self.atom(cond)} else {text}{shown}"
+            case Reset(region):
+                return f"reset region {region}"
+            case Return(values):
+                return f"return {self.list(values)}"
+            case _:
+                return self.memory(stmt)
+
+    def memory(self, stmt: Stmt) -> str:
+        """A statement about buffers."""
+        match stmt:
+            case Alloc(reg, region, count, elem, _, zero):
+                home = "result" if region == RESULT else f"region {region}"
+                kind = "zeros" if zero else "buffer"
+                return f"{self.name(reg)} = {kind} {elem}[{self.atom(count)}] in {home}"
+            case Data(reg, value):
+                return f"{self.name(reg)} = constant {value.dtype}{list(value.shape)}"
+            case Offset(reg, ptr, index):
+                return f"{self.name(reg)} = &{self.place(ptr, index)}"
+            case Load(reg, ptr, index):
+                return f"{self.name(reg)} = {self.place(ptr, index)}"
+            case Store(ptr, index, value):
+                return f"{self.place(ptr, index)} = {self.atom(value)}"
+            case AddTo(ptr, index, value):
+                return f"{self.place(ptr, index)} += {self.atom(value)}"
+            case Clear(ptr, count):
+                return f"{self.atom(ptr)}[0 .. {self.atom(count)}] = 0"
+            case Copy(target, source, count):
+                to, many = self.atom(target), self.atom(count)
+                return f"{to}[0 .. {many}] = {self.atom(source)}[0 .. {many}]"
+            case (
+                Let() | Get() | Set() | Accumulate() | Check() | Reset() | Return()
+                | For() | Branch()
+            ):  # fmt: skip
+                raise AssertionError("not about buffers")
+            case _:
+                assert_never(stmt)
+
+    def place(self, ptr: Atom, index: Atom) -> str:
+        return f"{self.atom(ptr)}[{self.atom(index)}]"
+
+    def operation(self, op: str, args: tuple[Atom, ...]) -> str:
+        if op in INFIX:
+            left, right = args
+            return f"{self.atom(left)} {INFIX[op]} {self.atom(right)}"
+        if op in PREFIX:
+            return f"{PREFIX[op]}{self.atom(args[0])}"
+        return f"{op}({self.list(args)})"

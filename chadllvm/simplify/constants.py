@@ -1,0 +1,215 @@
+"""Folds constants, and applies identities that hold exactly (`identities`).
+
+    n = dim[0](zeros(3))                y = mul(x, x)
+    c = ilt(0, n)                       return y
+    y = if c {                    →
+      z = powi(x, 2)
+      yield z
+    } else { yield x }
+    return y
+
+A primitive of literals is computed by its `meaning`, unless that fails: then it stays,
+to fail at run time. A branch whose condition is known is put in the place of the `if`;
+in a branch the condition is known to hold. Sizes follow the arrays that they are sizes
+of: that of a `build` is its count, that of a row a size of the whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chadllvm.ir.op import ArrayOp, Prim, ProgramError
+from chadllvm.ir.rewrite import map_functions, with_body
+from chadllvm.ir.term import (
+    Apply,
+    Binding,
+    Block,
+    Const,
+    Expr,
+    Function,
+    If,
+    Lit,
+    Operand,
+    Program,
+    Var,
+)
+from chadllvm.ops.build import Build
+from chadllvm.ops.fold import Fold
+from chadllvm.ops.index import Dim, Empty, Index, MakeBox, Unbox, Zeros
+from chadllvm.ops.iterate import Iterate
+from chadllvm.simplify.identities import (
+    apply,
+    is_not_negative,
+    is_same,
+    simplified,
+)
+from chadllvm.simplify.walk import Walk
+
+
+def fold_constants(program: Program) -> Program:
+    """Compute what is known, and simplify what follows from it."""
+    return map_functions(program, _function)
+
+
+def _function(function: Function) -> Function:
+    return with_body(function, _Folding().block(function.body))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Definition:
+    expr: Expr
+    position: int
+
+
+class _Folding(Walk):
+    """Knows how each variable in scope is defined."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.definitions: dict[Var, _Definition] = {}
+
+    def define(self, operand: Operand) -> Expr | None:
+        """The expression whose only result this is."""
+        if not isinstance(operand, Var):
+            return None
+        found = self.definitions.get(operand)
+        return found.expr if found else None
+
+    def keep(self, binding: Binding) -> None:
+        for position, var in enumerate(binding.vars):
+            self.definitions[var] = _Definition(binding.expr, position)
+        super().keep(binding)
+
+    def expr(self, expr: Expr) -> Expr:
+        if not isinstance(expr, If):
+            return super().expr(expr)
+        cond = self.operand(expr.cond)
+        then, orelse = expr.then, expr.orelse
+        if not isinstance(cond, Lit) or cond.value:
+            then = self._branch(expr, cond, True)
+        if not isinstance(cond, Lit) or not cond.value:
+            orelse = self._branch(expr, cond, False)
+        if cond is expr.cond and then is expr.then and orelse is expr.orelse:
+            return expr
+        return If(cond, then, orelse)
+
+    def _branch(self, node: If, cond: Operand, taken: bool) -> Block:
+        """Walk a branch, in which the condition is known."""
+        block = node.then if taken else node.orelse
+        known = {v for v in (node.cond, cond) if isinstance(v, Var)}
+        before = {v: self.mapping[v] for v in known if v in self.mapping}
+        self.mapping.update((v, Lit(taken)) for v in known)
+        new = self.block(block)
+        for var in known:
+            del self.mapping[var]
+        self.mapping.update(before)
+        return new
+
+    def visit(self, binding: Binding) -> None:
+        match binding.expr:
+            case Apply(Prim()):
+                self._prim(binding)
+            case Apply(Dim(axis), (Var() as array,)):
+                self._dim(binding, array, axis)
+            case Apply(Unbox(), (box,)):
+                self._unbox(binding, box)
+            case If(Lit(value), then, orelse):
+                self._splice(binding, then if value else orelse)
+            case If(cond, then, orelse):
+                self._merge(binding, cond, then, orelse)
+            case _:
+                self.keep(binding)
+
+    def _rewrite(self, binding: Binding, new: Operand | Expr) -> None:
+        """Put an operand in the variable's place, or visit the new expression."""
+        if isinstance(new, Var | Lit):
+            self.replace(binding.vars[0], new)
+        else:
+            self.visit(Binding(binding.vars, new, binding.span))
+
+    def _prim(self, binding: Binding) -> None:
+        node = binding.expr
+        assert isinstance(node, Apply)
+        new = _value(node) or self._cube(binding, node) or simplified(self.define, node)
+        if new is None:
+            self.keep(binding)
+        else:
+            self._rewrite(binding, new)
+
+    def _cube(self, binding: Binding, node: Apply) -> Apply | None:
+        """x^3 = x x x, which takes two bindings."""
+        assert isinstance(node.op, Prim)
+        if node.op.name != "powi" or not is_same(node.args[1], Lit(3)):
+            return None
+        x = node.args[0]
+        square = Var("square", binding.vars[0].type)
+        self.keep(Binding((square,), apply("mul", x, x), binding.span))
+        return apply("mul", square, x)
+
+    def _dim(self, binding: Binding, array: Var, axis: int) -> None:
+        found = self.definitions.get(array)
+        size = _size(found, axis) if found else None
+        if size is None:
+            self.keep(binding)
+        elif isinstance(size, Apply):
+            self._rewrite(binding, size)
+        elif is_not_negative(self.define, size):
+            self.replace(binding.vars[0], size)
+        else:
+            self._rewrite(binding, apply("imax", size, Lit(0)))
+
+    def _unbox(self, binding: Binding, box: Operand) -> None:
+        match self.define(box):
+            case Apply(MakeBox(), (array,)):
+                self.replace(binding.vars[0], array)
+            case _:
+                self.keep(binding)
+
+    def _splice(self, binding: Binding, block: Block) -> None:
+        """The branch that is taken, in the place of the `if`."""
+        self.out += block.bindings
+        for var, result in zip(binding.vars, block.results, strict=True):
+            self.replace(var, result)
+
+    def _merge(
+        self, binding: Binding, cond: Operand, then: Block, orelse: Block
+    ) -> None:
+        """A result that both branches give alike is that result."""
+        for var, a, b in zip(binding.vars, then.results, orelse.results, strict=True):
+            if is_same(a, b):
+                self.replace(var, a)
+        match self.define(cond):
+            case Apply(Prim(name="not"), (opposite,)):
+                swapped = If(opposite, orelse, then)
+                binding = Binding(binding.vars, swapped, binding.span)
+        self.keep(binding)
+
+
+def _value(node: Apply) -> Lit | None:
+    """The value of a primitive of literals, if it has one."""
+    assert isinstance(node.op, Prim)
+    if not all(isinstance(a, Lit) for a in node.args):
+        return None
+    try:
+        values = [a.value for a in node.args if isinstance(a, Lit)]
+        return Lit(node.op.meaning(*values))
+    except ProgramError:
+        return None
+
+
+def _size(found: _Definition, axis: int) -> Operand | Apply | None:
+    """A size of an array by its definition; a negative one stands for 0."""
+    match found.expr:
+        case Const(value):
+            return Lit(value.shape[axis])
+        case Apply(Empty()):
+            return Lit(0)
+        case Apply(Zeros(), dims):
+            return dims[axis]
+        case Apply(Index(), (array, *indices)):
+            return Apply(Dim(axis + len(indices)), (array,))
+        case Apply(Build() | Fold() | Iterate() as op, args) as node if axis == 0:
+            assert isinstance(op, ArrayOp)
+            return args[0] if found.position >= (op.carried(node) or 0) else None
+        case _:
+            return None

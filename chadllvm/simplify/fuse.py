@@ -1,0 +1,296 @@
+"""Runs a loop inside of the loop whose results it reads element by element.
+
+    xs, s = …loop(n) { i ->               s, … = …loop(n) { i ->
+      …                                     …
+      yield x, v }                          yield v
+    …                             →         a = x
+    …loop(n) { j ->                         …
+      a = index(xs, j)                      one c w }
+      …                                   …
+      one c w }
+
+The second loop has the same count, uses the results of the first at its own index only,
+and nothing else that is computed from them or cannot be had before them. Its
+contributions to cells commute with everything, so it may run early. The arrays between the
+two then need not exist. This is the fusion of producers and consumers of any functional
+program; what CHAD leaves behind, a forward loop and a reverse loop over the same index with
+a tape in between, is one case of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chadllvm.ir.op import Prim
+from chadllvm.ir.rewrite import (
+    Renaming,
+    free_vars_of,
+    map_functions,
+    rebuild,
+    with_body,
+)
+from chadllvm.ir.term import (
+    Apply,
+    Binding,
+    Block,
+    Const,
+    Expr,
+    If,
+    Lambda,
+    Open,
+    Operand,
+    Program,
+    Var,
+    View,
+    nested,
+    operands,
+)
+from chadllvm.ops.build import Build
+from chadllvm.ops.fold import Fold
+from chadllvm.ops.index import Dim, Index, Zeros
+
+
+def fuse(program: Program, *, speculate: bool) -> Program:
+    """Fuse consumers into producers.
+
+    Without `speculate`, a loop that can fail stays where it is, so that errors are found
+    in program order.
+    """
+    return map_functions(
+        program, lambda f: with_body(f, _Fuser(speculate).block(f.body))
+    )
+
+
+class _Fuser:
+    def __init__(self, speculate: bool) -> None:
+        self.speculate = speculate
+
+    def block(self, block: Block) -> Block:
+        return self._inside(self._outer(block))
+
+    def _inside(self, block: Block) -> Block:
+        bindings = tuple(
+            b
+            if (e := rebuild(b.expr, self.block)) is b.expr
+            else Binding(b.vars, e, b.span)
+            for b in block.bindings
+        )
+        if all(a is b for a, b in zip(bindings, block.bindings, strict=True)):
+            return block
+        return Block(bindings, block.results)
+
+    def _outer(self, block: Block) -> Block:
+        """Fuse the loops of this block, each as often as it goes."""
+        bindings = list(block.bindings)
+        position = 0
+        while position < len(bindings):
+            fused = self._fuse_at(bindings, position)
+            if fused is None:
+                position += 1
+            else:
+                bindings, position = fused
+        if len(bindings) == len(block.bindings):
+            return block  # Every fusion makes two bindings one.
+        return Block(tuple(bindings), block.results)
+
+    def _fuse_at(
+        self, bindings: list[Binding], position: int
+    ) -> tuple[list[Binding], int] | None:
+        """Fuse the consumer at this position; the bindings, and where it is now."""
+        consumer = bindings[position]
+        node = _loop(consumer.expr)
+        if node is None or (not self.speculate and _can_fail(node)):
+            return None
+        producer = self._producer(bindings, position, node)
+        if producer is None:
+            return None
+        before = _movable(bindings, producer, position)
+        if before is None:
+            return None
+        moved = {id(b) for b in before}
+        fused = _fused(bindings[producer], consumer)
+        between = [b for b in bindings[producer + 1 : position] if id(b) not in moved]
+        start = bindings[:producer]
+        new = [*start, *before, fused, *between, *bindings[position + 1 :]]
+        return new, len(start) + len(before)
+
+    def _producer(
+        self, bindings: Sequence[Binding], position: int, node: Apply
+    ) -> int | None:
+        """The last loop before whose results the consumer reads at its index only."""
+        read = set(free_vars_of(node))
+        for at in range(position - 1, -1, -1):
+            candidate = bindings[at]
+            mine = read.intersection(candidate.vars)
+            if not mine:
+                continue
+            other = _loop(candidate.expr)
+            if other is None:
+                if _is_movable(candidate.expr):
+                    continue
+                return None
+            if not _same_count(node, other) or not _can_join(node, other):
+                return None
+            collected = set(_collected(candidate, other))
+            if not mine <= collected:
+                return None
+            body = node.bodies[0]
+            if not _only_at_index(body.body, mine, body.params[0]):
+                return None
+            return at
+        return None
+
+
+def _loop(expr: Expr) -> Apply | None:
+    """A loop whose iterations communicate by sums at most."""
+    match expr:
+        case Apply(Build() | Fold()):
+            return expr
+        case _:
+            return None
+
+
+def _same_count(a: Apply, b: Apply) -> bool:
+    return a.args[0] is b.args[0] or (
+        not isinstance(a.args[0], Var) and a.args[0] == b.args[0]
+    )
+
+
+def _can_join(consumer: Apply, producer: Apply) -> bool:
+    """There is at most one reduction between the two."""
+    return isinstance(consumer.op, Build) or isinstance(producer.op, Build)
+
+
+def _collected(binding: Binding, node: Apply) -> Sequence[Var]:
+    """The variables that hold arrays of the body's results."""
+    results = len(node.bodies[0].body.results)
+    return binding.vars[1:results] if isinstance(node.op, Fold) else binding.vars
+
+
+def _only_at_index(block: Block, arrays: set[Var], index: Var) -> bool:
+    """Whether the arrays are only read at this index."""
+    for binding in block.bindings:
+        match binding.expr:
+            case Apply(Index(), (array, first, *rest)) if array in arrays:
+                if first is not index or arrays.intersection(
+                    r for r in rest if isinstance(r, Var)
+                ):
+                    return False
+            case expr:
+                if arrays.intersection(
+                    o for o in operands(expr) if isinstance(o, Var)
+                ):
+                    return False
+        for _, inner in nested(binding.expr):
+            if not _only_at_index(inner, arrays, index):
+                return False
+    return not arrays.intersection(r for r in block.results if isinstance(r, Var))
+
+
+def _can_fail(expr: Expr) -> bool:
+    match expr:
+        case Apply(op, _, bodies):
+            return op.can_fail or any(
+                _can_fail(b.expr) for body in bodies for b in body.body.bindings
+            )
+        case If(_, then, orelse):
+            both = (*then.bindings, *orelse.bindings)
+            return any(_can_fail(b.expr) for b in both)
+        case _:
+            return False
+
+
+def _is_movable(expr: Expr) -> bool:
+    """Whether an expression may be computed earlier, at no cost to speak of."""
+    match expr:
+        case Apply(Prim(can_fail=False)) | Apply(Index() | Dim() | Zeros()):
+            return True
+        case Open() | View() | Const():
+            return True
+        case _:
+            return False
+
+
+def _movable(
+    bindings: Sequence[Binding], producer: int, position: int
+) -> list[Binding] | None:
+    """What the consumer needs from between the two loops, to be moved before them."""
+    between = bindings[producer + 1 : position]
+    defined = {v: b for b in between for v in b.vars}
+    results = set(bindings[producer].vars)
+    chosen: set[int] = set()
+    pending = [
+        v for v in free_vars_of(bindings[position].expr) if v not in results
+    ]
+    while pending:
+        var = pending.pop()
+        if var in results:
+            return None
+        binding = defined.get(var)
+        if binding is None or id(binding) in chosen:
+            continue
+        if not _is_movable(binding.expr):
+            return None
+        chosen.add(id(binding))
+        pending += [o for o in operands(binding.expr) if isinstance(o, Var)]
+    return [b for b in between if id(b) in chosen]
+
+
+class _AtIndex(Renaming):
+    """Copies the consumer's body, reading the producer's results directly."""
+
+    def __init__(self, elements: dict[Var, Operand], index: Var, new: Var) -> None:
+        super().__init__({index: new})
+        self.elements = elements
+
+    def expr(self, expr: Expr) -> Expr:
+        match expr:
+            case Apply(Index() as op, (Var() as array, _, *rest)) if (
+                array in self.elements and rest
+            ):
+                element = self.elements[array]
+                return Apply(op, (element, *self.operands(tuple(rest))))
+            case _:
+                return super().expr(expr)
+
+    def block(self, block: Block) -> Block:
+        bindings = []
+        for binding in block.bindings:
+            match binding.expr:
+                case Apply(Index(), (Var() as array, _)) if array in self.elements:
+                    self.mapping[binding.vars[0]] = self.elements[array]
+                case _:
+                    bindings.append(self.binding(binding))
+        return Block(tuple(bindings), self.operands(block.results))
+
+
+def _fused(producer: Binding, consumer: Binding) -> Binding:
+    """One loop that does what both did: the producer's work first."""
+    first, second = producer.expr, consumer.expr
+    assert isinstance(first, Apply) and isinstance(second, Apply)
+    (one,), (two,) = first.bodies, second.bodies
+    collected = _collected(producer, first)
+    skip = 1 if isinstance(first.op, Fold) else 0
+    elements = dict(zip(collected, one.body.results[skip:], strict=True))
+    renaming = _AtIndex(elements, two.params[0], one.params[0])
+    added = renaming.block(two.body)
+    bindings = (*one.body.bindings, *added.bindings)
+    if isinstance(second.op, Fold):
+        op = second.op
+        results = (*added.results, *one.body.results)
+        variables = _joined(consumer, second, producer, first)
+    else:
+        op = first.op
+        results = (*one.body.results, *added.results)
+        variables = _joined(producer, first, consumer, second)
+    body = Lambda(one.params, Block(bindings, results))
+    return Binding(variables, Apply(op, first.args, (body,)), consumer.span)
+
+
+def _joined(
+    first: Binding, first_node: Apply, second: Binding, second_node: Apply
+) -> tuple[Var, ...]:
+    """The variables of both, with those that go beyond the first's body last."""
+    inside = len(first_node.bodies[0].body.results)
+    assert len(second.vars) == len(second_node.bodies[0].body.results)
+    return (*first.vars[:inside], *second.vars, *first.vars[inside:])

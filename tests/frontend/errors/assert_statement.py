@@ -1,0 +1,3 @@
+def f(x: float):
+    assert x > 0.0
+    return x

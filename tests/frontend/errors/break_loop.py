@@ -1,0 +1,5 @@
+def f(x: float):
+    for i in range(3):
+        if x > i:
+            break
+    return x

@@ -1,0 +1,3 @@
+def f(x: float):
+    a, b = c, d = (x, x)
+    return a + b + c + d

@@ -1,0 +1,4 @@
+def f(x: float):
+    y = x
+    del y
+    return x

@@ -1,0 +1,3 @@
+def f(x: float):
+    y = {1: x}
+    return y[1]

@@ -1,0 +1,6 @@
+def f(x: float):
+    p = (x, 2.0)
+    s = 0.0
+    for i in range(2):
+        s += p[i]
+    return s

@@ -1,0 +1,2 @@
+def f(x: float):
+    return sum(i for i in range(x))

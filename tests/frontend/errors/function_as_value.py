@@ -1,0 +1,6 @@
+import math
+
+
+def f(x: float):
+    g = math.exp
+    return g(x)

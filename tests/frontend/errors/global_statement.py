@@ -1,0 +1,7 @@
+G = 1.0
+
+
+def f(x: float):
+    global G
+    G = x
+    return x

@@ -1,0 +1,4 @@
+def f(x: float):
+    import math
+
+    return math.exp(x)

@@ -1,0 +1,8 @@
+def outer():
+    def inner(x: float):
+        return x + unknown
+
+    return inner
+
+
+f = outer()

@@ -1,0 +1,3 @@
+def f(x: float):
+    g = lambda y: y
+    return g(x)

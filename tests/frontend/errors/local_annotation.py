@@ -1,0 +1,3 @@
+def f(x: float):
+    n: int = x
+    return n

@@ -1,0 +1,3 @@
+def f(x: float):
+    if x > 0.0:
+        return x

@@ -1,0 +1,5 @@
+def f(x: float):
+    class C:
+        pass
+
+    return x

@@ -1,0 +1,6 @@
+def g(x):
+    return x
+
+
+def f(x: float):
+    return g(x)

@@ -1,0 +1,3 @@
+def f(x: float):
+    print(x)
+    return x

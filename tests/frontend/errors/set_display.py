@@ -1,0 +1,3 @@
+def f(x: float):
+    y = {x}
+    return x

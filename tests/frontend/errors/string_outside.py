@@ -1,0 +1,5 @@
+NAME = "a string"
+
+
+def f(x: float):
+    return x + NAME

@@ -1,0 +1,3 @@
+def f(x: float):
+    p = (x, 2.0)
+    return p[2]

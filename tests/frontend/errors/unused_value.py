@@ -1,0 +1,3 @@
+def f(x: float):
+    x + 1.0
+    return x

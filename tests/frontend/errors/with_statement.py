@@ -1,0 +1,3 @@
+def f(x: float):
+    with open(x) as y:
+        return y

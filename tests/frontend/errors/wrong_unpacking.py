@@ -1,0 +1,3 @@
+def f(x: float):
+    a, b = (x, x, x)
+    return a + b

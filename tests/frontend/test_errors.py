@@ -1,0 +1,71 @@
+"""Each rule's message, as the user reads it: `errors/name.py` and `errors/name.err`.
+
+A case defines `f`, which cannot be compiled for the types of its annotations.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chadllvm.diagnostic import CompileError
+from chadllvm.frontend import signature, specialise
+from chadllvm.frontend.errors import UNSUPPORTED
+from chadllvm.ir.types import F64, Array, Product, Scalar
+
+CASES = sorted((Path(__file__).parent / "errors").glob("*.py"))
+
+
+def load(path: Path) -> Callable[..., Any]:
+    """The function of a case; its file is named without the directory."""
+    text = path.read_text(encoding="utf-8")
+    linecache.cache[path.name] = (len(text), None, text.splitlines(True), path.name)
+    namespace: dict[str, Any] = {"__name__": path.stem}
+    exec(compile(text, path.name, "exec"), namespace)
+    function = namespace["f"]
+    return getattr(function, "py_func", function)
+
+
+def message(function: Callable[..., Any]) -> str:
+    with pytest.raises(CompileError) as caught:
+        types = [param.annotation for param in signature(function)]
+        assert all(isinstance(ty, Scalar | Array | Product) for ty in types)
+        specialise(function, types)
+    return str(caught.value) + "\n"
+
+
+@pytest.mark.parametrize("path", CASES, ids=[path.stem for path in CASES])
+def test_message(path: Path, golden: Callable[[Path, str], None]) -> None:
+    golden(path.with_suffix(".err"), message(load(path)))
+
+
+def test_every_message_helps() -> None:
+    """Every message has a title, a place and a sentence that helps."""
+    for path in CASES:
+        text = path.with_suffix(".err").read_text(encoding="utf-8")
+        assert "\n  --> " in text, path.stem
+        assert "\n  = help: " in text, path.stem
+
+
+def test_unsupported_syntax_says_what_to_write_instead() -> None:
+    assert all(what and help for what, help in UNSUPPORTED.values())
+
+
+def test_missing_source() -> None:
+    namespace: dict[str, Any] = {}
+    exec("def f(x):\n    return x\n", namespace)
+    with pytest.raises(CompileError, match="linecache"):
+        specialise(namespace["f"], [F64])
+
+
+def test_changed_source() -> None:
+    function = load(CASES[0].parent / "unknown_name.py")
+    other = "def g(x):\n    return x\n"
+    name = "unknown_name.py"
+    linecache.cache[name] = (len(other), None, other.splitlines(True), name)
+    with pytest.raises(CompileError, match="has changed"):
+        specialise(function, [F64])

@@ -1,0 +1,92 @@
+"""Translation is linear in the program and does not recurse over its statements."""
+
+from __future__ import annotations
+
+import linecache
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from chadllvm.diagnostic import CompileError
+from chadllvm.frontend import specialise
+from chadllvm.ir.term import Program
+from chadllvm.ir.types import F64
+
+
+def define(text: str) -> Callable[..., Any]:
+    """The function `f` of a generated text."""
+    file = "<generated test>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    namespace: dict[str, Any] = {}
+    exec(compile(text, file, "exec"), namespace)
+    return namespace["f"]
+
+
+def straight(n: int) -> str:
+    lines = [f"    x{i + 1} = x{i} * 0.5 + x{i // 2}\n" for i in range(n)]
+    return f"def f(x0):\n{''.join(lines)}    return x{n}\n"
+
+
+def branches(n: int) -> str:
+    """Every branch assigns a variable of its own that is read at the end."""
+    lines = [
+        f"    y{i} = 0\n    if x > {i}:\n        y{i} = x\n    z = y{i} + z\n"
+        for i in range(n)
+    ]
+    total = " + ".join(f"y{i}" for i in range(min(n, 500)))
+    return f"def f(x):\n    z = 0\n{''.join(lines)}    return z + {total}\n"
+
+
+def loops(n: int) -> str:
+    lines = [f"    for i in range({i}):\n        s{i % 7} += x\n" for i in range(n)]
+    start = "".join(f"    s{i} = 0\n" for i in range(7))
+    total = " + ".join(f"s{i}" for i in range(7))
+    return f"def f(x):\n{start}{''.join(lines)}    return {total}\n"
+
+
+def elapsed(text: str) -> float:
+    function = define(text)
+    start = time.perf_counter()
+    specialise(function, [F64])
+    return time.perf_counter() - start
+
+
+@pytest.mark.parametrize("kind", [straight, branches, loops])
+def test_time_is_linear(kind: Callable[[int], str]) -> None:
+    """Eight times the program takes less than 24 times the time (64 if quadratic)."""
+    elapsed(kind(200))
+    small = min(elapsed(kind(400)) for _ in range(3))
+    assert elapsed(kind(3200)) < 24 * small
+
+
+def test_ten_thousand_statements() -> None:
+    program = specialise(define(straight(10_000)), [F64])
+    assert len(program.entry.body.bindings) == 20_000
+
+
+def test_nested_loops_are_not_translated_exponentially_often() -> None:
+    """Each of ten nested loops learns only in its innermost body that s is a float."""
+    depth = 10
+    lines = ["def f(x):", "    s = 0"]
+    lines += ["    " * (d + 1) + f"for i{d} in range(2):" for d in range(depth)]
+    lines += ["    " * (depth + 1) + "s = s + x", "    return s", ""]
+    assert elapsed("\n".join(lines)) < 1.0
+
+
+def long_sum(n: int) -> Program:
+    return specialise(define(f"def f(x):\n    return {' + '.join(['x'] * n)}\n"), [F64])
+
+
+def test_long_sum() -> None:
+    assert len(long_sum(900).entry.body.bindings) == 899
+
+
+def test_absurd_nesting_is_a_compile_error() -> None:
+    depth = 150
+    function = define(f"def f(x):\n    return {'abs(' * depth}x{')' * depth}\n")
+    specialise(function, [F64])
+    guards = "".join(f"    if x > {i}:\n        return x\n" for i in range(2000))
+    with pytest.raises(CompileError, match="nested too deeply"):
+        specialise(define(f"def f(x):\n{guards}    return x + 1\n"), [F64])
