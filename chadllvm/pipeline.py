@@ -17,16 +17,14 @@ from chadllvm.ir.loops import LoopFunction
 from chadllvm.ir.term import Function, Program
 from chadllvm.lower.lower import lower_function
 from chadllvm.options import CompileOptions
-from chadllvm.simplify.accumulate import accumulate
-from chadllvm.simplify.bounds import bounds
 from chadllvm.simplify.cells import cells
-from chadllvm.simplify.constants import constants
+from chadllvm.simplify.constants import fold_constants
 from chadllvm.simplify.cse import cse
 from chadllvm.simplify.dce import dce
 from chadllvm.simplify.flatten import flatten
-from chadllvm.simplify.hoist import hoist
+from chadllvm.simplify.fuse import fuse
 from chadllvm.simplify.inline import inline
-from chadllvm.simplify.states import states
+from chadllvm.simplify.pointwise import pointwise
 
 Pass = tuple[str, Callable[[Program, CompileOptions], Program]]
 
@@ -41,14 +39,10 @@ NORMALISE: tuple[Pass, ...] = (_plain(flatten), _plain(inline))
 # What makes the source's loops as plain as they can be. What is here is done once for the
 # primal and its derivative, so bounds are proved here.
 SOURCE: tuple[Pass, ...] = (
-    _plain(constants),
+    _plain(fold_constants),
     _plain(cse),
     _plain(dce),
-    _plain(states),
-    _plain(accumulate),
-    _plain(hoist),
-    ("bounds", lambda program, o: bounds(program, speculate=o.speculate)),
-    _plain(constants),
+    _plain(fold_constants),
     _plain(cse),
     _plain(dce),
 )
@@ -57,16 +51,22 @@ SOURCE: tuple[Pass, ...] = (
 # turns into what they capture: the less they use by then, the smaller the tape.
 DERIVATIVE: tuple[Pass, ...] = (
     _plain(dce),
-    _plain(constants),
+    _plain(fold_constants),
     _plain(convert_closures),
 )
 
+# What the derivative's loops need not do.
 FINAL: tuple[Pass, ...] = (
     _plain(cells),
-    _plain(constants),
+    _plain(fold_constants),
     _plain(cse),
     _plain(dce),
-    _plain(hoist),
+    _plain(pointwise),
+    _plain(cells),
+    ("fuse", lambda program, o: fuse(program, speculate=o.speculate)),
+    _plain(fold_constants),
+    _plain(cse),
+    _plain(dce),
     _plain(cells),
     _plain(dce),
 )

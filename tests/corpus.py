@@ -175,7 +175,7 @@ def rebinding(x):
     x /= 4
     n: int = 3
     z: float = n
-    w: float
+    w: float  # noqa: F842
     (p, q), r = (a, b), c
     pass
     return x, y, a, b, c, n, z, p, q, r
@@ -348,7 +348,7 @@ def iterators(x, y):
 @case(4)
 def loop_variable_defined_before(n):
     i = -1
-    for i in range(n):
+    for i in range(n):  # noqa: B007
         pass
     return i
 

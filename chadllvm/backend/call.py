@@ -1,62 +1,24 @@
-"""Calls of native functions from Python, by marshalling code made for each signature.
+"""Calls of native functions from Python.
 
-The code is Python source: for `f(x: float, a: float[:])` it is, in essence,
-
-    def f(x, a):
-        if type(x) is not float: x = as_float(0, x)
-        if <a is not a plain contiguous array>: a = as_array(1, a)
-        state = pop()                              # a context from the pool
-        context, floats, ints = state
-        a_0, = a.shape
-        status = native(context, floats, x, from_buffer(a), a_0)
-        if status: return failed(state, status, (x, a))
-        value = floats[0]
-        push(state)
-        return value
-
-A call releases the GIL. Contexts come from a pool, so a function may be called from many
-threads, and again from a signal handler that runs during a call.
+A call releases the GIL. Contexts come from a pool, so a function may be called from
+many threads, and again from a signal handler that runs during a call.
 """
 
 from __future__ import annotations
 
-import keyword
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, assert_never
-
-import numpy as np
+from typing import Any
 
 from chadllvm.backend import failure
-from chadllvm.backend.convert import DTYPES, Converter
 from chadllvm.backend.jit import Code, host_target
-from chadllvm.backend.results import array_maker, leaf_types, rows
-from chadllvm.backend.runtime import POOLED_WORDS, CallState, runtime
-from chadllvm.diagnostic import InternalError
-from chadllvm.ir.loops import ArrayResult, LoopFunction, ScalarParam
-from chadllvm.ir.types import (
-    BOOL,
-    F64,
-    I64,
-    Acc,
-    Array,
-    Box,
-    Fun,
-    Product,
-    Scalar,
-    Type,
-)
+from chadllvm.backend.marshal import Marshal
+from chadllvm.backend.runtime import CallState, runtime
+from chadllvm.ir.loops import LoopFunction
+from chadllvm.ir.types import Type
 from chadllvm.llvm import runtime as status
 from chadllvm.llvm.emit import emit
 from chadllvm.llvm.optimize import Effort
-
-C_TYPES = {F64: "double", I64: "int64_t", BOOL: "uint8_t"}
-
-# C-contiguous and aligned, as bits of `ndarray.flags.num`.
-PLAIN = 0x0101
-
-_CONVERT = {F64: "as_float", I64: "as_int", BOOL: "as_bool"}
-_USUAL = {F64: "float", I64: "int", BOOL: "bool"}
 
 
 class NativeFunction:
@@ -86,11 +48,12 @@ class NativeFunction:
         module = emit(function, _symbol(name), target.vector, target.width)
         self.name = name
         self.code = Code(module, effort)
-        marshal = _Marshal(name, param_names, param_types, result_type)
-        marshal.on_failure = on_failure
+        marshal = Marshal(name, param_names, param_types, result_type)
         marshal.check(function)
         self.source = marshal.source()
-        self.call: Callable[..., Any] = marshal.compile(self.source, self.code)
+        self.call: Callable[..., Any] = marshal.compile(
+            self.source, self.code, _failed(name, self.code, on_failure)
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.call(*args, **kwargs)
@@ -109,207 +72,6 @@ class NativeFunction:
 def _symbol(name: str) -> str:
     """A symbol that is no function of a library."""
     return "chad_fn_" + re.sub(r"[^A-Za-z0-9_]", "_", name)
-
-
-class _Marshal:
-    """The marshalling code of one signature, as it is written."""
-
-    def __init__(
-        self, name: str, names: Sequence[str], types: Sequence[Type], result: Type
-    ) -> None:
-        self.name = name
-        self.names = tuple(names)
-        self.types = tuple(types)
-        self.result = result
-        self.lines: list[str] = []
-        # The arguments of the native call, with their C types.
-        self.args: list[tuple[str, str]] = []
-        # The paths and types that messages about arguments name.
-        self.paths: list[str] = []
-        self.leaves: list[Type] = []
-        self.words = 0
-        self.on_failure: Callable[..., Any] | None = None
-        # Our own names begin with what no parameter begins with.
-        self.mine = "_"
-        while any(n.startswith(self.mine) for n in names):
-            self.mine += "_"
-
-    def check(self, function: LoopFunction) -> None:
-        """The loop function must have the flat form of the signature."""
-        flat = [leaf for ty in self.types for leaf in leaf_types(ty)]
-        params = [
-            p.reg.type if isinstance(p, ScalarParam) else Array(p.elem, len(p.dims))
-            for p in function.params
-        ]
-        results = [
-            Array(r.elem, r.rank) if isinstance(r, ArrayResult) else r.type
-            for r in function.results
-        ]
-        if params != flat or results != leaf_types(self.result):
-            raise InternalError(f"{self.name}: the loops do not have its signature")
-        for name in self.names:
-            if not name.isidentifier() or keyword.iskeyword(name):
-                raise InternalError(f"{self.name}: {name!r} cannot name a parameter")
-
-    # ---- source
-
-    def source(self) -> str:
-        """The Python source of the function that marshals and calls."""
-        mine = self.mine
-        for name, ty in zip(self.names, self.types, strict=True):
-            self._param(name, name, ty)
-        value = self._result(self.result)
-        args = ", ".join(["", *(arg for arg, _ in self.args)])
-        again = "".join(f"{name}, " for name in self.names)
-        release = f"{mine}release({mine}context)" if self._has_arrays() else "pass"
-        lines = [
-            *self.lines,
-            *self._take_state(),
-            f"{mine}status = {mine}native({mine}context, {mine}floats{args})",
-            f"if {mine}status:",
-            f"    return {mine}failed({mine}state, {mine}status, ({again}))",
-            release,
-            f"{mine}value = {value}",
-            f"{mine}push({mine}state)",
-            f"return {mine}value",
-        ]
-        body = "\n".join("    " + line for line in lines if line != "pass")
-        return f"def {self._python_name()}({', '.join(self.names)}):\n{body}\n"
-
-    def _python_name(self) -> str:
-        plain = self.name.isidentifier() and not keyword.iskeyword(self.name)
-        return self.name if plain else f"{self.mine}function"
-
-    def _take_state(self) -> list[str]:
-        mine = self.mine
-        lines = [
-            "try:",
-            f"    {mine}state = {mine}pop()",
-            "except IndexError:",
-            f"    {mine}state = {mine}new_state()",
-            f"{mine}context, {mine}floats, {mine}ints = {mine}state",
-        ]
-        if self.words > POOLED_WORDS:
-            lines.append(f"{mine}floats, {mine}ints = {mine}words({self.words})")
-        return lines
-
-    def _param(self, name: str, path: str, ty: Type) -> None:
-        leaf = len(self.leaves)
-        self.paths.append(path)
-        self.leaves.append(ty)
-        match ty:
-            case Scalar():
-                usual, convert = _USUAL[ty], f"{self.mine}{_CONVERT[ty]}"
-                self._unless(f"type({name}) is {self.mine}{usual}", name, convert, leaf)
-                self.args.append((name, C_TYPES[ty]))
-            case Product(fields):
-                self._product(name, path, fields, leaf)
-            case Array(Scalar() as elem, rank):
-                self._array(name, elem, rank, leaf)
-            case Array() | Box() | Fun() | Acc():
-                raise InternalError(f"{self.name}: a parameter of type {ty}")
-            case _:
-                assert_never(ty)
-
-    def _unless(self, test: str, name: str, convert: str, leaf: int) -> None:
-        self.lines.append(f"if not ({test}):")
-        self.lines.append(f"    {name} = {convert}({leaf}, {name})")
-
-    def _product(self, name: str, path: str, fields: Sequence[Type], leaf: int) -> None:
-        mine = self.mine
-        test = f"type({name}) is {mine}tuple and {mine}len({name}) == {len(fields)}"
-        self._unless(test, name, f"{mine}as_product", leaf)
-        parts = [f"{mine}p{leaf}_{k}" for k in range(len(fields))]
-        if parts:
-            self.lines.append(f"{', '.join(parts)}, = {name}")
-        for k, (part, field) in enumerate(zip(parts, fields, strict=True)):
-            self._param(part, f"{path}[{k}]", field)
-
-    def _array(self, name: str, elem: Scalar, rank: int, leaf: int) -> None:
-        mine = self.mine
-        test = (
-            f"type({name}) is {mine}ndarray and {name}.dtype is {mine}dtype_{elem} "
-            f"and {name}.ndim == {rank} and {name}.flags.num & {PLAIN} == {PLAIN}"
-        )
-        self._unless(test, name, f"{mine}as_array", leaf)
-        dims = [f"{mine}d{leaf}_{k}" for k in range(rank)]
-        self.lines.append(f"{', '.join(dims)}, = {name}.shape")
-        self.args.append((f"{mine}from_buffer({name})", "void *"))
-        self.args += [(dim, "int64_t") for dim in dims]
-
-    def _result(self, ty: Type) -> str:
-        match ty:
-            case Scalar():
-                view = "floats" if ty == F64 else "ints"
-                word = f"{self.mine}{view}[{self._word()}]"
-                return f"{word} != 0" if ty == BOOL else word
-            case Product(fields):
-                return "(" + "".join(f"{self._result(f)}, " for f in fields) + ")"
-            case Array(Scalar() as elem, rank):
-                address = f"{self.mine}ints[{self._word()}]"
-                dims = "".join(
-                    f"{self.mine}ints[{self._word()}], " for _ in range(rank)
-                )
-                return f"{self.mine}array_{elem}({address}, ({dims}))"
-            case Array():
-                leaves = ", ".join(self._result(leaf) for leaf in leaf_types(ty))
-                return f"{self.mine}rows({self.mine}types[{str(ty)!r}], [{leaves}])"
-            case Box() | Fun() | Acc():
-                raise InternalError(f"{self.name}: a result of type {ty}")
-            case _:
-                assert_never(ty)
-
-    def _word(self) -> int:
-        self.words += 1
-        return self.words - 1
-
-    def _has_arrays(self) -> bool:
-        return any(isinstance(leaf, Array) for leaf in leaf_types(self.result))
-
-    # ---- the compiled function
-
-    def compile(self, source: str, code: Code) -> Callable[..., Any]:
-        """The function; it keeps the machine code alive."""
-        everything = {self.mine + k: v for k, v in self._environment(code).items()}
-        exec(compile(source, f"<call of {self.name}>", "exec"), everything)
-        function: Callable[..., Any] = everything[self._python_name()]
-        return function
-
-    def _environment(self, code: Code) -> dict[str, Any]:
-        """What the source refers to."""
-        rt, converter = runtime(), Converter(self.name, self.paths, self.leaves)
-        c_types = ["chad_context_t *", "void *", *(c_type for _, c_type in self.args)]
-        pointer = f"int32_t (*)({', '.join(c_types)})"
-        return {
-            "native": rt.ffi.cast(pointer, code.address),
-            "code": code,
-            "failed": _failed(self.name, code, self.on_failure),
-            "pop": rt.pool.pop,
-            "push": rt.pool.append,
-            "new_state": rt.new_state,
-            "words": rt.words,
-            "from_buffer": rt.ffi.from_buffer,
-            "release": rt.lib.chad_results_release,
-            "ndarray": np.ndarray,
-            "rows": rows,
-            "types": {str(ty): ty for ty in _array_types(self.result)},
-            **{"float": float, "int": int, "bool": bool, "tuple": tuple, "len": len},
-            **{name: getattr(converter, name) for name in _CONVERT.values()},
-            **{"as_array": converter.as_array, "as_product": converter.as_product},
-            **{f"dtype_{elem}": dtype for elem, dtype in DTYPES.items()},
-            **{f"array_{elem}": array_maker(elem) for elem in DTYPES},
-        }
-
-
-def _array_types(ty: Type) -> list[Array]:
-    """The arrays of tuples in a result."""
-    match ty:
-        case Product(fields):
-            return [array for field in fields for array in _array_types(field)]
-        case Array():
-            return [ty]
-        case _:
-            return []
 
 
 def _failed(

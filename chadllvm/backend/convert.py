@@ -83,7 +83,7 @@ class Converter:
         return value
 
     def as_array(self, leaf: int, value: Any) -> np.ndarray:
-        """A contiguous, aligned array in this machine's byte order; copies if needed."""
+        """A contiguous, aligned array in native byte order; a copy only if needed."""
         ty = self._types[leaf]
         assert isinstance(ty, Array) and isinstance(ty.elem, Scalar)
         array, dtype = self._array(leaf, value), DTYPES[ty.elem]

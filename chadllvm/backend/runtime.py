@@ -1,8 +1,8 @@
 """The C runtime as Python sees it: loading, contexts for calls, interrupts.
 
-Contexts are kept in a pool that all compiled functions share: a call takes one and gives
-it back, so that calls may run in many threads and inside each other. A context keeps the
-memory of its last call, and the pool hands out the last one used first.
+Contexts are kept in a pool that all compiled functions share: a call takes one and
+gives it back, so that calls may run in many threads and inside each other. A context
+keeps the memory of its last call, and the pool hands out the last one used first.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Runtime:
         if found != ABI:
             raise ImportError(
                 f"{path} speaks version {found} of the interface, chadllvm needs "
-                f"version {ABI}: install chadllvm again, so that both are built together"
+                f"version {ABI}: install chadllvm again, to build both together"
             )
         self.pool: list[CallState] = []
         self._interrupts: dict[int, BaseException] = {}

@@ -10,6 +10,7 @@ table `UNSUPPORTED`, one row for each node of Python's grammar.
 from __future__ import annotations
 
 import ast
+
 from chadllvm.diagnostic import CompileError, Diagnostic, Span
 from chadllvm.ir.types import Type
 

@@ -11,7 +11,6 @@ from chadllvm.diagnostic import CompileError, Span
 from chadllvm.frontend.errors import error
 from chadllvm.ir.types import Type
 
-
 # ---- names and values ------------------------------------------------------------
 
 

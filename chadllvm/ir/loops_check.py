@@ -1,8 +1,8 @@
 """The checker of the loop language: scopes, types, regions and roots.
 
-A register is assigned before it is used, once, and used only in the body that assigns it
-or inside of it. A slot is set before it is read. What breaks a rule is our own defect: an
-`InternalError` that shows the statement.
+A register is assigned before it is used, once, and used only in the body that assigns
+it or inside of it. A slot is set before it is read. What breaks a rule is our own
+defect: an `InternalError` that shows the statement.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _word_types(results: Iterable[Result]) -> list[Scalar]:
 
 
 class _Checker:
-    """What has been assigned so far; registers leave with the body that assigns them."""
+    """What has been assigned so far; registers leave with the body they are in."""
 
     def __init__(self, function: LoopFunction) -> None:
         self.function = function

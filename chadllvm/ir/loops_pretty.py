@@ -7,8 +7,8 @@
         s += v
       return s
 
-Registers are `name = …`, slots `name := …`; registers of the same name are told apart by
-a number.
+Registers are `name = …`, slots `name := …`; registers of the same name are told apart
+by a number.
 """
 
 from __future__ import annotations
@@ -50,13 +50,15 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.term import Lit
 
+# fmt: off
 INFIX = {
-    **{"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**", "powi": "**"},
-    **{"iadd": "+", "isub": "-", "imul": "*", "idiv": "/", "irem": "%"},
-    **{"flt": "<", "fle": "<=", "feq": "==", "fne": "!="},
-    **{"ilt": "<", "ile": "<=", "ieq": "==", "ine": "!=", "iult": "<u"},
-    **{"and": "and", "or": "or"},
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**", "powi": "**",
+    "iadd": "+", "isub": "-", "imul": "*", "idiv": "/", "irem": "%",
+    "flt": "<", "fle": "<=", "feq": "==", "fne": "!=",
+    "ilt": "<", "ile": "<=", "ieq": "==", "ine": "!=", "iult": "<u",
+    "and": "and", "or": "or",
 }
+# fmt: on
 PREFIX = {"neg": "-", "ineg": "-", "not": "not "}
 
 
@@ -102,7 +104,7 @@ class _Printer:
     def atom(self, atom: Atom) -> str:
         return repr(atom.value) if isinstance(atom, Lit) else self.name(atom)
 
-    def list(self, atoms: Iterable[Atom]) -> str:
+    def atoms(self, atoms: Iterable[Atom]) -> str:
         return ", ".join(self.atom(atom) for atom in atoms)
 
     def param(self, param: Param) -> str:
@@ -111,7 +113,7 @@ class _Printer:
                 return f"{self.name(reg)}: {reg.type}"
             case ArrayParam(ptr, dims, elem):
                 name = self.name(ptr)
-                return f"{name}: {elem}[{self.list(dims)}]"
+                return f"{name}: {elem}[{self.atoms(dims)}]"
             case _:
                 assert_never(param)
 
@@ -149,13 +151,13 @@ class _Printer:
             case Accumulate(slot, value):
                 return f"{self.name(slot)} += {self.atom(value)}"
             case Check(cond, failure, values):
-                shown = f" ({self.list(values)})" if values else ""
+                shown = f" ({self.atoms(values)})" if values else ""
                 text = f"{failure.kind}: {failure.message}"
                 return f"check {self.atom(cond)} else {text}{shown}"
             case Reset(region):
                 return f"reset region {region}"
             case Return(values):
-                return f"return {self.list(values)}"
+                return f"return {self.atoms(values)}"
             case _:
                 return self.memory(stmt)
 
@@ -198,4 +200,4 @@ class _Printer:
             return f"{self.atom(left)} {INFIX[op]} {self.atom(right)}"
         if op in PREFIX:
             return f"{PREFIX[op]}{self.atom(args[0])}"
-        return f"{op}({self.list(args)})"
+        return f"{op}({self.atoms(args)})"

@@ -1,1 +1,1 @@
-"""Loops → LLVM IR → optimised machine code. Only this package and `backend` know LLVM."""
+"""Loops → LLVM IR → machine code. Only this package and `backend` know LLVM."""

@@ -1,8 +1,8 @@
 """Alias metadata: pointers of different roots never point into the same buffer.
 
 Every root representative is an LLVM alias scope; an access belongs to the scope of its
-root and does not alias the others. Each list of other scopes is as long as the number of
-scopes, so only the most used roots get one of their own and all others share the last:
+root and does not alias the others. Each list of other scopes is as long as the number
+of scopes, so only the most used roots get one of their own and all others share one:
 the metadata grows linearly with the program.
 """
 
@@ -44,7 +44,7 @@ class AliasScopes:
         self._lists: dict[tuple[int, ...], int] = {}
 
     def suffix(self, *roots: int) -> str:
-        """`, !alias.scope …, !noalias …` for an access through pointers of these roots."""
+        """`, !alias.scope …, !noalias …` for an access by pointers of these roots."""
         own = {self._scope.get(self._roots[root], SHARED_SCOPE) for root in roots}
         return self._suffix(own)
 

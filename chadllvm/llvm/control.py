@@ -1,9 +1,9 @@
 """Loops, and how a loop looks for interrupts without slowing down.
 
 A loop whose iterations have bounded work runs in strips: the inner loop stays a plain
-counted loop that LLVM can vectorise, and between strips the runtime is asked. A loop with
-unbounded iterations (it contains other loops) counts its iterations down instead. Both
-ask every few ten microseconds; the runtime looks at the clock and returns.
+counted loop that LLVM can vectorise, and between strips the runtime is asked. A loop
+with unbounded iterations (it contains other loops) counts its iterations down instead.
+Both ask every few ten microseconds; the runtime looks at the clock and returns.
 """
 
 from __future__ import annotations
@@ -138,9 +138,9 @@ def _statement_work(stmt: Stmt) -> int | None:
             works = static_work(then), static_work(orelse)
             return None if None in works else 1 + max(w for w in works if w is not None)
         case Clear(count=count) | Copy(count=count):
-            return CALL_WORK + count.value if isinstance(count, Lit) else None
+            return CALL_WORK + int(count.value) if isinstance(count, Lit) else None
         case Alloc(count=count, zero=True):
-            return CALL_WORK + count.value if isinstance(count, Lit) else None
+            return CALL_WORK + int(count.value) if isinstance(count, Lit) else None
         case Alloc():
             return CALL_WORK
         case _:

@@ -3,9 +3,9 @@
     int32_t name(chad_context_t *ctx, chad_word_t *results, <parameters>)
 
 Floats and integers are passed by value, bools as a byte, arrays as a pointer and one
-int64 for each dimension. The status tells what happened; on success the results fill the
-words in order (an array: its pointer, then its dimensions), on a failed check the context
-holds the number of its site and its values.
+int64 for each dimension. The status tells what happened; on success the results fill
+the words in order (an array: its pointer, then its dimensions), on a failed check the
+context holds the number of its site and its values.
 """
 
 from __future__ import annotations

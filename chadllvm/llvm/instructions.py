@@ -1,8 +1,8 @@
 """The machine instructions of `Let` as LLVM IR.
 
-Float additions and multiplications may be contracted to fused multiply-adds (`contract`);
-nothing else about floats is relaxed. Most instructions are one line of a table, the
-others a short sequence.
+Float additions and multiplications may be contracted to fused multiply-adds
+(`contract`); nothing else about floats is relaxed. Most instructions are one line of a
+table, the others a short sequence.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ SEQUENCES: dict[str, Emitter] = {
 
 
 def emit_instruction(out: Writer, let: Let, names: Sequence[str]) -> str:
-    """Write the instruction of a `Let` given its arguments' names; its result's name."""
+    """Write the instruction of a `Let`, given its arguments' names; returns a name."""
     simple = SIMPLE.get(let.op)
     if simple is not None:
         return out.let(simple % tuple(names), let.reg.name)

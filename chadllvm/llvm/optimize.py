@@ -1,8 +1,8 @@
 """LLVM IR text → optimised machine code.
 
-Functions of ordinary size get the full pipeline. Some of LLVM's passes and its best code
-generator take more than linear time in the size of a basic block, so very large functions
-get cheaper ones: compile time must stay linear in the size of the program.
+Functions of ordinary size get the full pipeline. Some of LLVM's passes and its best
+code generator take more than linear time in the size of a basic block, so very large
+functions get cheaper ones: compile time must stay linear in the size of the program.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Effort:
     unroll: bool = False
 
 
-# The effort for modules of up to so many lines of IR. `loops` vectorises loops, `blocks`
-# straight-line code.
+# The effort for modules of up to so many lines of IR: `loops` vectorises loops,
+# `blocks` straight-line code.
 EFFORTS = (
     (2_500, Effort(3, 3, blocks=True, unroll=True)),
     (7_000, Effort(2, 2)),

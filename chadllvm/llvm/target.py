@@ -51,7 +51,7 @@ class Target:
 
 
 def host(has_symbol: Callable[[str], bool] = lambda _: False) -> Target:
-    """The processor we run on; `has_symbol` tells which of libmvec's functions exist."""
+    """The processor we run on; `has_symbol` tells which functions libmvec has."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     features = llvm.get_host_cpu_features()

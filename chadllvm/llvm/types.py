@@ -9,7 +9,7 @@ import struct
 
 from chadllvm.ir.loops import PTR
 from chadllvm.ir.term import Lit
-from chadllvm.ir.types import BOOL, F64, I64, Scalar
+from chadllvm.ir.types import BOOL, F64, I64
 
 # The type of a register.
 REGISTER = {F64: "double", I64: "i64", BOOL: "i1", PTR: "ptr"}

@@ -1,13 +1,14 @@
 """Text of one LLVM function under construction: lines, fresh names, labels.
 
-LLVM IR is written as text directly: a line is one string, which is an order of magnitude
-faster than building instruction objects and shows what comes out where it is made.
+LLVM IR is written as text directly: a line is one string, which is an order of
+magnitude faster than building instruction objects, and shows what comes out where it is
+made.
 """
 
 from __future__ import annotations
 
-# Branch weights (the condition is nearly always true, or nearly always false), and the metadata
-# that every module starts with.
+# Branch weights (the condition is nearly always true, or nearly always false), and the
+# metadata that every module starts with.
 LIKELY = "!prof !1"
 UNLIKELY = "!prof !2"
 METADATA = (

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from frontend.generated import load
 
 from chadllvm.diagnostic import CompileError
 from chadllvm.frontend import signature, specialise
@@ -18,16 +19,6 @@ from chadllvm.frontend.errors import UNSUPPORTED
 from chadllvm.ir.types import F64, Array, Product, Scalar
 
 CASES = sorted((Path(__file__).parent / "errors").glob("*.py"))
-
-
-def load(path: Path) -> Callable[..., Any]:
-    """The function of a case; its file is named without the directory."""
-    text = path.read_text(encoding="utf-8")
-    linecache.cache[path.name] = (len(text), None, text.splitlines(True), path.name)
-    namespace: dict[str, Any] = {"__name__": path.stem}
-    exec(compile(text, path.name, "exec"), namespace)
-    function = namespace["f"]
-    return getattr(function, "py_func", function)
 
 
 def message(function: Callable[..., Any]) -> str:

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import linecache
 import time
 from collections.abc import Callable
-from typing import Any
 
 import pytest
+from frontend.generated import define
 
 from chadllvm.diagnostic import CompileError
 from chadllvm.frontend import specialise
 from chadllvm.ir.term import Program
 from chadllvm.ir.types import F64
-
-
-def define(text: str) -> Callable[..., Any]:
-    """The function `f` of a generated text."""
-    file = "<generated test>"
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    namespace: dict[str, Any] = {}
-    exec(compile(text, file, "exec"), namespace)
-    return namespace["f"]
 
 
 def straight(n: int) -> str:

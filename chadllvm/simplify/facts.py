@@ -1,0 +1,348 @@
+"""What is known about integers at a place in a program, and a small prover.
+
+    for i in build(n): 0 <= i <= n - 1        k = bound(e, n): 0 <= k <= n - 1
+    dim[0](a) >= 0                            if ilt(i, n) { here i <= n - 1 }
+
+Integers wrap around, so a *form* (`affine`) gives a value modulo 2^64 only, unless the
+ranges of its variables show that it cannot leave the range of i64. Indices of loops and
+sizes of arrays are taken to be less than 2^62, nothing is assumed of a user's integers.
+A variable that is not a polynomial of others is an *atom*; sizes of arrays are atoms of
+their own, whether or not the program computes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from chadllvm.ir.op import ArrayOp, Prim
+from chadllvm.ir.term import (
+    Apply,
+    Binding,
+    Close,
+    Const,
+    Lambda,
+    Lit,
+    Open,
+    Operand,
+    Var,
+)
+from chadllvm.ir.types import I64
+from chadllvm.ops.build import Build
+from chadllvm.ops.fold import Fold
+from chadllvm.ops.index import Dim, Empty, Index, Zeros
+from chadllvm.ops.iterate import Iterate
+from chadllvm.simplify.affine import Form
+
+LIMIT = 1 << 62
+_LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
+_ZERO = Form.constant(0)
+# How many steps the search for a proof may take, and how many facts it looks at.
+_STEPS = 80
+_NEAR = 12
+
+
+@dataclass(eq=False)
+class _Atom:
+    """The bounds of an atom: forms of older atoms, and numbers.
+
+    `lower_if` has pairs of a lower bound and a form that must not be negative for it.
+    """
+
+    order: int
+    low: int = _LOWEST
+    high: int = _HIGHEST
+    lower: list[Form] = field(default_factory=list)
+    upper: list[Form] = field(default_factory=list)
+    lower_if: list[tuple[Form, Form]] = field(default_factory=list)
+
+
+class Facts:
+    """Learns from bindings in program order; `loop` and `branch` open scopes."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.depth_of: dict[Var, int] = {}
+        # The array and the axis that a size's atom belongs to.
+        self.size_of: dict[Var, tuple[Var, int]] = {}
+        self._forms: dict[Var, Form] = {}
+        self._atoms: dict[Var, _Atom] = {}
+        self._sizes: dict[tuple[Var, int], Form] = {}
+        self._conditions: dict[Var, tuple[str, tuple[Operand, ...]]] = {}
+        self._arrays: dict[Var, tuple[Binding, int]] = {}
+        self._assumed: list[Form] = []
+
+    def bind(self, variables: Sequence[Var]) -> None:
+        """Enter variables of which nothing is known."""
+        for var in variables:
+            self.depth_of[var] = self.depth
+
+    @contextmanager
+    def nested(self, params: Sequence[Var] = ()) -> Iterator[None]:
+        """The scope of a nested block under its parameters."""
+        self.depth += 1
+        self.bind(params)
+        assumed = len(self._assumed)
+        yield
+        del self._assumed[assumed:]
+        self.depth -= 1
+
+    @contextmanager
+    def loop(self, count: Operand, body: Lambda) -> Iterator[None]:
+        """The scope of a body that is run for each index below the count."""
+        with self.nested(body.params):
+            last = self.value(count).plus(-1)
+            index = self._new_atom(body.params[0], 0, LIMIT)
+            index.upper.append(last)
+            self._assumed.append(last)
+            yield
+
+    @contextmanager
+    def branch(self, cond: Operand, taken: bool) -> Iterator[None]:
+        """The scope of a branch, where the condition is known."""
+        with self.nested():
+            self._assume(cond, taken)
+            yield
+
+    def _assume(self, cond: Operand, holds: bool) -> None:
+        found = self._conditions.get(cond) if isinstance(cond, Var) else None
+        match (*found, holds) if found else None:
+            case "not", (x,), _:
+                self._assume(x, not holds)
+            case ("and", args, True) | ("or", args, False):
+                for arg in args:
+                    self._assume(arg, holds)
+            case ("ilt", (x, y), True) | ("ile", (y, x), False):
+                self._assumed.append(self.value(y) - self.value(x).plus(1))
+            case ("ile", (x, y), True) | ("ilt", (y, x), False):
+                self._assumed.append(self.value(y) - self.value(x))
+            case ("ieq", (x, y), True) | ("ine", (x, y), False):
+                difference = self.value(y) - self.value(x)
+                self._assumed += [difference, difference.times(-1)]
+            case ("ieq", (x, y), False) | ("ine", (x, y), True):
+                for a, b in ((x, y), (y, x)):
+                    difference = self.value(a) - self.value(b)
+                    if self.is_not_negative(difference):
+                        self._assumed.append(difference.plus(-1))
+
+    def learn(self, binding: Binding) -> None:
+        """Enter what a binding says about its variables."""
+        self.bind(binding.vars)
+        expr = binding.expr
+        for position, var in enumerate(binding.vars):
+            if not isinstance(expr, Apply) or var.type != I64:
+                self._arrays[var] = binding, position
+        match expr:
+            case Apply(Prim(name=name, result=result), args):
+                if result == I64:
+                    self._learn_integer(binding.vars[0], name, args)
+                else:
+                    self._conditions[binding.vars[0]] = name, args
+            case Apply(Dim(axis), (Var() as array,)):
+                self._forms[binding.vars[0]] = self.size(array, axis)
+            case Apply(Fold(kind), (count,)) if kind.startswith("arg"):
+                winner = self._new_atom(binding.vars[-1], 0, LIMIT)
+                winner.upper.append(self.value(count).plus(-1))
+            case Apply(Index(), (Var() as array, *_)) if binding.vars[0].type == I64:
+                self._learn_element(binding.vars[0], array)
+
+    def _learn_element(self, var: Var, array: Var) -> None:
+        """The elements of a constant array lie between its least and its largest."""
+        found = self._arrays.get(array)
+        if found and isinstance(found[0].expr, Const) and found[0].expr.value.size:
+            value = found[0].expr.value
+            self._new_atom(var, int(value.min()), int(value.max()))
+
+    def _learn_integer(self, var: Var, name: str, args: tuple[Operand, ...]) -> None:
+        form = self._polynomial(name, args)
+        if form is not None and form.is_small:
+            self._forms[var] = form
+            return
+        values = [self.value(a) for a in args if a.type == I64]
+        ranges = [self._range(v) for v in values]
+        match name:
+            case "bound" | "within":
+                atom = self._new_atom(var, 0, max(ranges[1][1] - 1, 0))
+                atom.upper.append(values[1].plus(-1))
+            case "imax":
+                low, high = (max(pair) for pair in zip(*ranges, strict=True))
+                self._new_atom(var, low, high).lower += values
+            case "imin":
+                low, high = (min(pair) for pair in zip(*ranges, strict=True))
+                self._new_atom(var, low, high).upper += values
+            case "iselect":
+                low, high = _hull(*ranges)
+                self._new_atom(var, low, high)
+            case "imod" if ranges[1][0] > 0:
+                atom = self._new_atom(var, 0, ranges[1][1] - 1)
+                atom.upper.append(values[1].plus(-1))
+            case "ifloordiv" if ranges[1][0] > 0 and ranges[0][0] >= 0:
+                self._new_atom(var, 0, ranges[0][1]).upper.append(values[0])
+            case "bool_to_int":
+                self._new_atom(var, 0, 1)
+
+    def _polynomial(self, name: str, args: tuple[Operand, ...]) -> Form | None:
+        match name, args:
+            case "iadd", (x, y):
+                return self.form(x) + self.form(y)
+            case "isub", (x, y):
+                return self.form(x) - self.form(y)
+            case "imul", (x, y):
+                return self.form(x) * self.form(y)
+            case "ineg", (x,):
+                return self.form(x).times(-1)
+            case _:
+                return None
+
+    def _new_atom(self, var: Var, low: int, high: int) -> _Atom:
+        atom = self._atoms[var] = _Atom(len(self._atoms), low, high)
+        return atom
+
+    def _atom(self, var: Var) -> _Atom:
+        return self._atoms.get(var) or self._new_atom(var, _LOWEST, _HIGHEST)
+
+    def form(self, operand: Operand) -> Form:
+        """The value of an integer modulo 2^64."""
+        if isinstance(operand, Lit):
+            return Form.constant(int(operand.value))
+        return self._forms.get(operand) or Form.variable(operand)
+
+    def value(self, operand: Operand) -> Form:
+        """The value of an integer."""
+        form = self.form(operand)
+        low, high = self._range(form)
+        if low >= _LOWEST and high <= _HIGHEST:
+            return form
+        assert isinstance(operand, Var)
+        return Form.variable(operand)
+
+    def size(self, array: Var, axis: int) -> Form:
+        """The size of an array along an axis."""
+        key = array, axis
+        if key not in self._sizes:
+            self._sizes[key] = self._new_size(array, axis)
+        return self._sizes[key]
+
+    def _new_size(self, array: Var, axis: int) -> Form:
+        binding, position = self._arrays.get(array, (None, 0))
+        match binding.expr if binding else None:
+            case Const(value):
+                return Form.constant(value.shape[axis])
+            case Apply(Empty()):
+                return _ZERO
+            case Apply(Index(), (Var() as whole, *indices)):
+                return self.size(whole, axis + len(indices))
+            case Apply(Zeros(), dims):
+                return self._clamped(array, axis, dims[axis])
+            case Close(Var() as cell):
+                opened = self._arrays.get(cell)
+                if opened and isinstance(opened[0].expr, Open):
+                    return self.value(opened[0].expr.dims[axis])
+            case Apply(Build() | Fold() | Iterate() as op, args, (body,)) as node:
+                assert isinstance(op, ArrayOp)
+                results = body.body.results
+                if (op.carried(node) or 0) <= position < len(results):
+                    row = results[position] if axis else None
+                    return self._stacked(array, axis, args[0], row)
+        return self._size_atom(array, axis)
+
+    def _size_atom(self, array: Var, axis: int) -> Form:
+        var = Var(f"{array.name}_dim", I64)
+        self._new_atom(var, 0, LIMIT)
+        self.size_of[var] = array, axis
+        self.depth_of[var] = self.depth_of[array]
+        return Form.variable(var)
+
+    def _clamped(self, array: Var, axis: int, size: Operand) -> Form:
+        """max(size, 0)"""
+        value = self.value(size)
+        if self.is_not_negative(value):
+            return value
+        form = self._size_atom(array, axis)
+        self._only(form).lower.append(value)
+        return form
+
+    def _stacked(
+        self, array: Var, axis: int, count: Operand, row: Operand | None
+    ) -> Form:
+        """The count, or the size of a row, if there is a row."""
+        if row is None:
+            return self._clamped(array, axis, count)
+        form = self._size_atom(array, axis)
+        if isinstance(row, Var):
+            inner = self.size(row, axis - 1)
+            depth = self.depth_of[array]
+            if all(self.depth_of[v] <= depth for v in inner.variables()):
+                atom = self._only(form)
+                atom.upper.append(inner)
+                atom.lower_if.append((inner, self.value(count).plus(-1)))
+        return form
+
+    def _only(self, form: Form) -> _Atom:
+        (var,) = form.variables()
+        return self._atoms[var]
+
+    def _range(self, form: Form) -> tuple[int, int]:
+        """Numbers between which the value of a form lies."""
+        low = high = 0
+        for monomial, coefficient in form.terms.items():
+            least = most = coefficient
+            for var in monomial:
+                atom = self._atom(var)
+                products = [a * b for a in (least, most) for b in (atom.low, atom.high)]
+                least, most = min(products), max(products)
+            low, high = low + least, high + most
+        return low, high
+
+    def is_not_negative(self, form: Form) -> bool:
+        """Whether a form is proved to be at least 0, as a number, not modulo 2^64."""
+        if self._prove(form, [_STEPS]):
+            return True
+        known = set(form.variables())
+        near = [f for f in self._assumed if not known.isdisjoint(f.variables())]
+        return any(self._prove(form - f, [_STEPS]) for f in near[-_NEAR:])
+
+    def is_in_range(self, index: Form, size: Form) -> bool:
+        """Whether 0 <= index < size is proved; then the index is no larger than an i64.
+
+        `index` may be known modulo 2^64 only, `size` is a value.
+        """
+        return self.is_not_negative(index) and self.is_not_negative(
+            size - index.plus(1)
+        )
+
+    def _prove(self, form: Form, steps: list[int]) -> bool:
+        """Put bounds in the place of atoms, the newest first, until a number is left."""
+        if self._range(form)[0] >= 0:
+            return True
+        steps[0] -= 1
+        if steps[0] < 0:
+            return False
+        atoms = {v: self._atom(v) for v in form.variables()}
+        for var in sorted(atoms, key=lambda v: -atoms[v].order):
+            split = form.split(var)
+            slope = split[0].number if split else None
+            if not split or not slope:
+                continue
+            for bound in self._bounds(atoms[var], slope > 0, steps):
+                if self._prove(bound.times(slope) + split[1], steps):
+                    return True
+        return False
+
+    def _bounds(self, atom: _Atom, lower: bool, steps: list[int]) -> Iterator[Form]:
+        """What the atom is not less than, or not more than."""
+        yield from atom.lower if lower else atom.upper
+        if lower:
+            for bound, condition in atom.lower_if:
+                if self._holds(condition, steps):
+                    yield bound
+
+    def _holds(self, condition: Form, steps: list[int]) -> bool:
+        if self._prove(condition, steps):
+            return True
+        return any(self._prove(condition - f, steps) for f in self._assumed[-_NEAR:])
+
+
+def _hull(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
+    return min(a[0], b[0]), max(a[1], b[1])

@@ -1,0 +1,139 @@
+"""Every machine instruction computes what its Python counterpart does."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from loop_programs import function, instruction, native
+
+from chadllvm.ir.loops import INSTRUCTIONS, Let, Reg, Return, ScalarParam, ScalarResult
+from chadllvm.ir.term import Lit
+from chadllvm.ir.types import BOOL, F64, I64
+
+LEAST, MOST = -(1 << 63), (1 << 63) - 1
+FLOATS = (0.0, -0.0, 1.0, -1.5, 2.75, 1e300, -3e-310, math.inf, -math.inf, math.nan)
+INTS = (0, 1, -1, 2, -7, 10, LEAST, MOST)
+BOOLS = (False, True)
+VALUES = {"f": FLOATS, "i": INTS, "b": BOOLS, "T": FLOATS}
+
+
+def wrap(value: int) -> int:
+    return (value - LEAST) % (1 << 64) + LEAST
+
+
+def truncated(a: int, b: int) -> int:
+    return wrap(abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1))
+
+
+def ieee(name: str) -> Callable[..., float]:
+    """A NumPy function on floats, without warnings."""
+
+    def compute(*args: float) -> float:
+        with np.errstate(all="ignore"):
+            return float(getattr(np, name)(*map(np.float64, args)))
+
+    return compute
+
+
+MEANING: dict[str, Callable[..., Any]] = {
+    "add": ieee("add"),
+    "sub": ieee("subtract"),
+    "mul": ieee("multiply"),
+    "div": ieee("divide"),
+    "pow": ieee("power"),
+    "minimum": ieee("minimum"),
+    "maximum": ieee("maximum"),
+    "neg": lambda a: -a,
+    "abs": abs,
+    "floor": ieee("floor"),
+    "sqrt": ieee("sqrt"),
+    **{name: ieee(name) for name in ("exp", "log", "sin", "cos", "tanh")},
+    "iadd": lambda a, b: wrap(a + b),
+    "isub": lambda a, b: wrap(a - b),
+    "imul": lambda a, b: wrap(a * b),
+    "imin": min,
+    "imax": max,
+    "idiv": truncated,
+    "irem": lambda a, b: a - b * truncated(a, b) if b != -1 else 0,
+    "ineg": lambda a: wrap(-a),
+    "iabs": lambda a: wrap(abs(a)),
+    **{"flt": float.__lt__, "fle": float.__le__, "feq": float.__eq__},
+    "fne": float.__ne__,
+    **{"ilt": int.__lt__, "ile": int.__le__, "ieq": int.__eq__, "ine": int.__ne__},
+    "iult": lambda a, b: a % (1 << 64) < b % (1 << 64),
+    "and": lambda a, b: a and b,
+    "or": lambda a, b: a or b,
+    "not": lambda a: not a,
+    "select": lambda c, a, b: a if c else b,
+    "to_float": float,
+    "bool_to_int": int,
+    "to_int": int,
+    "powi": ieee("power"),
+}
+
+# Elementary functions are within a few ulps of libm, powi of repeated multiplication.
+TOLERANCE = dict.fromkeys(("exp", "log", "sin", "cos", "tanh", "pow"), 1e-15)
+
+# The arguments that an instruction is not made for.
+OUTSIDE: dict[str, Callable[..., bool]] = {
+    "idiv": lambda a, b: b == 0,
+    "irem": lambda a, b: b == 0,
+    "to_int": lambda a: not abs(a) < 2.0**63,
+    # A power of a tiny number may overflow on the way to its inverse.
+    "powi": lambda a, b: 0 < abs(a) < 1e-300 or abs(a) > 1e299,
+}
+
+
+def same(found: Any, wanted: Any, tolerance: float) -> bool:
+    if isinstance(wanted, float):
+        if math.isnan(wanted) or math.isinf(wanted) or wanted == 0:
+            return math.isnan(found) if math.isnan(wanted) else found == wanted
+        return abs(found - wanted) <= tolerance * abs(wanted)
+    return type(found) is type(wanted) and found == wanted
+
+
+def test_every_instruction_has_a_meaning_here() -> None:
+    assert set(MEANING) == set(INSTRUCTIONS)
+
+
+@pytest.mark.parametrize("op", INSTRUCTIONS)
+def test_meaning(op: str) -> None:
+    run = instruction(op)
+    for args in itertools.product(*(VALUES[x] for x in INSTRUCTIONS[op][0])):
+        if op in OUTSIDE and OUTSIDE[op](*args):
+            continue
+        found, wanted = run(*args), MEANING[op](*args)
+        assert same(found, wanted, TOLERANCE.get(op, 1e-14 * (op == "powi"))), args
+
+
+@pytest.mark.parametrize(("ty", "values"), [(I64, (3, 4)), (BOOL, (True, False))])
+def test_select_of_other_types(ty: Any, values: tuple[Any, Any]) -> None:
+    run = instruction("select", ty)
+    assert run(True, *values) == values[0]
+    assert run(False, *values) == values[1]
+
+
+@pytest.mark.parametrize("exponent", [0, 1, 2, 3, 7, 16, 64, 65, -1, -3, 1000])
+def test_literal_exponents(exponent: int) -> None:
+    x, y = Reg("x", F64), Reg("y", F64)
+    body = [Let(y, "powi", (x, Lit(exponent))), Return((y,))]
+    made = function("power", [ScalarParam(x)], [ScalarResult(F64)], body)
+    run = native(made, [F64], F64)
+    assert run(1.01) == pytest.approx(1.01**exponent, rel=1e-13)
+    assert run(-1.5) == pytest.approx((-1.5) ** exponent, rel=1e-13)
+
+
+@pytest.mark.parametrize("op", ["idiv", "irem"])
+@pytest.mark.parametrize("divisor", [3, -1, -4])
+def test_literal_divisors(op: str, divisor: int) -> None:
+    x, y = Reg("x", I64), Reg("y", I64)
+    body = [Let(y, op, (x, Lit(divisor))), Return((y,))]
+    made = function("divide", [ScalarParam(x)], [ScalarResult(I64)], body)
+    run = native(made, [I64], I64)
+    for value in INTS:
+        assert run(value) == MEANING[op](value, divisor)
