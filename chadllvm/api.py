@@ -80,13 +80,13 @@ class Compiled:
         self._versions: dict[tuple[Type, ...], _Specialisation] = {}
         self._lock = threading.RLock()
         self._fixed = _fixed_types(self._parameters)
-        self._only: NativeFunction | None = None
+        self._only: Callable[..., Any] | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._only is not None and not kwargs and len(args) == self._count:
             return self._only(*args)
         bound = self._bind(args, kwargs)
-        return self._version(self._types(bound)).native(*bound)
+        return self._version(self._types(bound)).native.call(*bound)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.__name__}>"  # type: ignore[attr-defined]
@@ -184,7 +184,7 @@ class Compiled:
             if types not in self._versions:
                 self._versions[types] = self._compile(types)
                 if types == self._fixed:
-                    self._only = self._versions[types].native
+                    self._only = self._versions[types].native.call
             return self._versions[types]
 
     def _compile(self, types: tuple[Type, ...]) -> _Specialisation:

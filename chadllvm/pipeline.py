@@ -72,6 +72,10 @@ FINAL: tuple[Pass, ...] = (
 )
 
 
+# The passes that a program compiles without.
+OPTIONAL = frozenset(name for name, _ in (*SOURCE, *FINAL))
+
+
 @dataclass(frozen=True)
 class Gradient:
     """A request for derivatives by these parameters (positions after flattening)."""

@@ -17,12 +17,12 @@ STEP = 1e-6
 
 
 def load_model() -> Any:
-    """The compiled log-posterior of examples/gmm_model.py."""
+    """A new instance of the module examples/gmm_model.py."""
     spec = importlib.util.spec_from_file_location("gmm_model", MODEL)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.log_posterior
+    return module
 
 
 def random_arguments(n: int, k: int, d: int) -> list[Any]:
@@ -59,18 +59,26 @@ def expected(
 
 
 def test_value_is_that_of_numpy() -> None:
-    log_posterior = load_model()
+    log_posterior = load_model().log_posterior
     for n, k, d in ((6, 3, 4), (2, 1, 1), (5, 4, 2)):
         arguments = random_arguments(n, k, d)
         wanted = expected(*arguments)
         np.testing.assert_allclose(log_posterior(*arguments), wanted, rtol=1e-12)
-        plain = log_posterior.py_func(*arguments)
-        np.testing.assert_allclose(plain, wanted, rtol=1e-12)
+
+
+def test_plain_python_gives_the_same_value() -> None:
+    module = load_model()
+    for name, item in list(vars(module).items()):
+        if hasattr(item, "py_func"):
+            setattr(module, name, item.py_func)
+    arguments = random_arguments(6, 3, 4)
+    value = module.log_posterior(*arguments)
+    np.testing.assert_allclose(value, expected(*arguments), rtol=1e-12)
 
 
 def test_gradient_is_that_of_differences() -> None:
     arguments = random_arguments(6, 3, 4)
-    gradient_of = cl.value_and_grad(load_model(), argnums=(0, 1, 2, 3, 4))
+    gradient_of = cl.value_and_grad(load_model().log_posterior, argnums=(0, 1, 2, 3, 4))
     value, gradients = gradient_of(*arguments)
     np.testing.assert_allclose(value, expected(*arguments), rtol=1e-12)
     for number, gradient in enumerate(gradients):

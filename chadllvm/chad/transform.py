@@ -313,14 +313,14 @@ class BlockReversal:
             return (binding,)
         touched = [v in self._touched for v in binding.vars]
         rule = self._chad.rule(binding, asked, touched)
-        if not rule.cells:
-            return (binding,)
         self._body.span = binding.span
         cts = [
             self._body.one(Close(self._cells[v]), f"{v.name}_ct")
             for v, flag in zip(binding.vars, asked, strict=True)
             if flag
         ]
+        if not rule.cells:
+            return (binding,)  # The derivative is zero, whatever it is called with.
         cells = [self._cell(v) for v in rule.cells]
         self._body.emit(Call(rule.bp, (*cts, *cells)))
         self._touch(binding)

@@ -6,7 +6,6 @@ not seen. The constants stand at the start of the function, each once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -87,9 +86,9 @@ def _array(value: np.ndarray, name: str, span: Span) -> np.ndarray:
 
 def unusable(value: Any, name: str, span: Span) -> CompileError:
     """The error for a captured value that is not one of ours."""
-    if isinstance(value, Callable):  # type: ignore[arg-type]
+    if callable(value):
         return type_errors.function_as_value(span, name)
-    kind = "a module" if isinstance(value, ModuleType) else f"{_article(value)}"
+    kind = "a module" if isinstance(value, ModuleType) else _article(value)
     return type_errors.not_a_value(span, name, kind)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
+import textwrap
 import tokenize
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,6 +39,11 @@ class Source:
     @property
     def name(self) -> str:
         return self.definition.name
+
+    @property
+    def text(self) -> str:
+        """The definition as the user wrote it, without the indentation around it."""
+        return textwrap.dedent("".join(self.lines))
 
     def span(self, node: Located) -> Span:
         """The place of a node in the user's file."""

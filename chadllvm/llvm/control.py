@@ -130,7 +130,7 @@ def static_work(body: Iterable[Stmt]) -> int | None:
 def _statement_work(stmt: Stmt) -> int | None:
     match stmt:
         case Let(op=op):
-            return CALL_WORK if op in ARITY or op == "powi" else 1
+            return CALL_WORK if op in ARITY or op in ("powi", "fmod") else 1
         case For(body=body):
             trips, inner = trip_count(stmt), static_work(body)
             return None if trips is None or inner is None else trips * (inner + 1)

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from chadllvm.ir.op import Prim
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -35,8 +34,8 @@ from chadllvm.ir.term import (
     Var,
     View,
 )
-from chadllvm.ir.types import Acc, Array, Box
-from chadllvm.ops.index import Empty, Index, MakeBox, Unbox
+from chadllvm.ir.types import Acc, Array, Box, Type
+from chadllvm.ops.index import Index, MakeBox, Unbox
 
 
 @dataclass(eq=False)
@@ -51,67 +50,91 @@ class Scope:
 CALLER = Scope(None, -1)
 
 
+@dataclass(frozen=True, slots=True)
+class Life:
+    """The scope of a buffer, and of all that the boxes in it refer to."""
+
+    home: Scope
+    contents: Scope
+
+
 @dataclass
 class Lifetimes:
     """The analysis' result, and its working state."""
 
     function: Scope
-    homes: dict[Var, Scope] = field(default_factory=dict)
+    lives: dict[Var, Life] = field(default_factory=dict)
     bodies: dict[Lambda, Scope] = field(default_factory=dict)
     # The states of loops whose every step's value outlives the step, by parameter.
     outlives: dict[Var, Scope] = field(default_factory=dict)
 
     def home(self, var: Var) -> Scope:
-        return self.homes[var]
+        """The scope in whose region the variable's buffer is."""
+        return self.lives[var].home
+
+    def need(self, operand: Operand, life: Life) -> None:
+        """The operand's buffer has to live at least this long, and so its contents."""
+        if not isinstance(operand, Var):
+            return
+        if not isinstance(operand.type, Array | Box | Acc):
+            return
+        old = self.lives.get(operand, life)
+        home = _outer(old.home, life.home)
+        contents = _outer(_outer(old.contents, life.contents), home)
+        self.lives[operand] = Life(home, contents)
+
+    def life(self, var: Var, scope: Scope) -> Life:
+        return self.lives.get(var, Life(scope, scope))
+
+
+def _outer(a: Scope, b: Scope) -> Scope:
+    return a if a.depth <= b.depth else b
 
 
 def lifetimes(function: Function, direct: Sequence[Var]) -> Lifetimes:
-    """The home of every variable; `direct` results are allocated for the caller."""
+    """The life of every variable; `direct` results are allocated for the caller."""
     scope = Scope(CALLER, 0)
     found = Lifetimes(scope)
+    here = Life(scope, scope)
     for param in function.params:
-        _need(found, param, scope)
+        found.need(param, here)
     for var in direct:
-        _need(found, var, CALLER)
-    _block(function.body, scope, [scope] * len(function.body.results), found)
+        found.need(var, Life(CALLER, CALLER))
+    _block(function.body, scope, [here] * len(function.body.results), found)
     return found
 
 
-def _need(found: Lifetimes, operand: Operand, scope: Scope) -> None:
-    """The buffer of this operand has to live at least as long as this scope."""
-    if not isinstance(operand, Var) or not isinstance(operand.type, Array | Box | Acc):
-        return
-    home = found.homes.get(operand)
-    if home is None or scope.depth < home.depth:
-        found.homes[operand] = scope
-
-
 def _block(
-    block: Block, scope: Scope, demands: Sequence[Scope], found: Lifetimes
+    block: Block, scope: Scope, demands: Sequence[Life], found: Lifetimes
 ) -> None:
     for result, demand in zip(block.results, demands, strict=True):
-        _need(found, result, demand)
+        found.need(result, demand)
     for binding in reversed(block.bindings):
         for var in binding.vars:
-            _need(found, var, scope)
+            found.need(var, Life(scope, scope))
         _binding(binding, scope, found)
 
 
 def _binding(binding: Binding, scope: Scope, found: Lifetimes) -> None:
-    """What the operands of an expression owe to the homes of its results."""
-    homes = [found.homes.get(v, scope) for v in binding.vars]
+    """What the operands of an expression owe to the lives of its results."""
+    lives = [found.life(v, scope) for v in binding.vars]
     match binding.expr:
-        case Apply(Index() | MakeBox() | Unbox() | Empty(), args):
-            for arg in args:
-                _need(found, arg, homes[0])
+        case Apply(Index(), (array, *_)):
+            (var,), (life,) = binding.vars, lives
+            if isinstance(var.type, Box):
+                found.need(array, Life(scope, _outer(life.home, life.contents)))
+            else:
+                found.need(array, life)
+        case Apply(MakeBox() | Unbox(), (arg,)):
+            found.need(arg, lives[0])
         case View(cell, _) | Close(cell):
-            _need(found, cell, homes[0])
+            found.need(cell, lives[0])
         case If(_, then, orelse):
             for branch in (then, orelse):
-                _block(branch, scope, homes, found)
+                _block(branch, scope, lives, found)
         case Apply(_, _, (body,)) as node:
-            _loop(node, body, binding, homes, found, scope)
-        case Apply(Prim() | _) | Const() | Open() | One():
+            _loop(node, body, binding, lives, found, scope)
+        case Apply() | Const() | Open() | One():
             return
         case Lambda() | Tuple() | Proj() | Call():
             return
@@ -123,29 +146,46 @@ def _loop(
     node: Apply,
     body: Lambda,
     binding: Binding,
-    homes: Sequence[Scope],
+    lives: Sequence[Life],
     found: Lifetimes,
     outer: Scope,
 ) -> None:
     scope = found.bodies.setdefault(body, Scope(outer, outer.depth + 1))
     states = body.params[1:]
     results = body.body.results
-    demands = [scope] * len(results)
-    for k, result in enumerate(results[len(states) :], len(states)):
-        if isinstance(result.type, Box):
-            # What a box refers to lives as long as the array of boxes.
-            demands[k] = homes[k]
-    while True:
-        _block(body.body, scope, demands, found)
-        again = False
-        for k, state in enumerate(states):
-            longer = found.homes.get(state, scope)
-            if longer.depth < demands[k].depth:
-                demands[k] = found.outlives[state] = longer
-                again = True
-        if not again:
-            break
+    demands = [
+        _collected(result.type, life, scope)
+        for result, life in zip(results, lives, strict=False)
+    ]
+    demands[: len(states)] = [Life(scope, scope)] * len(states)
+    while _run_body(body, scope, demands, found):
+        pass
     for k, state in enumerate(states):
-        longest = found.outlives.get(state, homes[k])
-        _need(found, binding.vars[k], longest)
-        _need(found, node.args[1 + k], found.homes.get(binding.vars[k], homes[k]))
+        longest = found.outlives.get(state, lives[k].home)
+        found.need(binding.vars[k], Life(longest, longest))
+        found.need(node.args[1 + k], found.life(binding.vars[k], outer))
+
+
+def _collected(ty: Type, life: Life, scope: Scope) -> Life:
+    """How long a result has to live that is stored in an array with this life.
+
+    A row is copied, or built in its place; what boxes refer to is neither.
+    """
+    if isinstance(ty, Box):
+        return Life(life.contents, life.contents)
+    return Life(scope, life.contents if isinstance(ty, Array) else scope)
+
+
+def _run_body(
+    body: Lambda, scope: Scope, demands: list[Life], found: Lifetimes
+) -> bool:
+    """Go over a loop's body; whether some state turns out to live longer."""
+    _block(body.body, scope, demands, found)
+    again = False
+    for k, state in enumerate(body.params[1:]):
+        longer = found.life(state, scope).home
+        if longer.depth < demands[k].home.depth:
+            demands[k] = Life(longer, longer)
+            found.outlives[state] = longer
+            again = True
+    return again

@@ -1,8 +1,8 @@
 """Polynomials with integer coefficients over integer variables.
 
-A `Form` stands for the value of an integer: mathematically, or modulo 2^64, which is how
-the machine computes it. Most forms are affine; products of variables occur where a user
-computes the position in a flat array, as in `i * n + j`.
+A `Form` stands for the value of an integer: mathematically, or modulo 2^64, which is
+how the machine computes it. Most forms are affine; products of variables occur where a
+user computes the position in a flat array, as in `i * n + j`.
 """
 
 from __future__ import annotations

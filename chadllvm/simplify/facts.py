@@ -6,8 +6,8 @@
 Integers wrap around, so a *form* (`affine`) gives a value modulo 2^64 only, unless the
 ranges of its variables show that it cannot leave the range of i64. Indices of loops and
 sizes of arrays are taken to be less than 2^62, nothing is assumed of a user's integers.
-A variable that is not a polynomial of others is an *atom*; sizes of arrays are atoms of
-their own, whether or not the program computes them.
+A variable that is not a polynomial of others is an *atom*; so are sizes of arrays, and
+max(n, 0) for the size of what `build(n)` makes, whether or not a variable holds them.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from chadllvm.ir.term import (
     Operand,
     Var,
 )
-from chadllvm.ir.types import I64
+from chadllvm.ir.types import BOOL, I64, Acc, Array
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Dim, Empty, Index, Zeros
 from chadllvm.ops.iterate import Iterate
-from chadllvm.simplify.affine import Form
+from chadllvm.simplify.affine import Form, Monomial
 
 LIMIT = 1 << 62
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
@@ -64,11 +64,13 @@ class Facts:
     def __init__(self) -> None:
         self.depth = 0
         self.depth_of: dict[Var, int] = {}
-        # The array and the axis that a size's atom belongs to.
+        # The atoms that no variable holds: a size of an array, and max(form, 0).
         self.size_of: dict[Var, tuple[Var, int]] = {}
+        self.clamp_of: dict[Var, Form] = {}
         self._forms: dict[Var, Form] = {}
         self._atoms: dict[Var, _Atom] = {}
         self._sizes: dict[tuple[Var, int], Form] = {}
+        self._clamps: dict[frozenset[tuple[Monomial, int]], Form] = {}
         self._conditions: dict[Var, tuple[str, tuple[Operand, ...]]] = {}
         self._arrays: dict[Var, tuple[Binding, int]] = {}
         self._assumed: list[Form] = []
@@ -93,8 +95,8 @@ class Facts:
         """The scope of a body that is run for each index below the count."""
         with self.nested(body.params):
             last = self.value(count).plus(-1)
-            index = self._new_atom(body.params[0], 0, LIMIT)
-            index.upper.append(last)
+            highest = min(max(self.range(last)[1], 0), LIMIT)
+            self._new_atom(body.params[0], 0, highest).upper.append(last)
             self._assumed.append(last)
             yield
 
@@ -103,6 +105,13 @@ class Facts:
         """The scope of a branch, where the condition is known."""
         with self.nested():
             self._assume(cond, taken)
+            yield
+
+    @contextmanager
+    def assuming(self, form: Form) -> Iterator[None]:
+        """A scope in which a form is known not to be negative."""
+        with self.nested():
+            self._assumed.append(form)
             yield
 
     def _assume(self, cond: Operand, holds: bool) -> None:
@@ -131,13 +140,13 @@ class Facts:
         self.bind(binding.vars)
         expr = binding.expr
         for position, var in enumerate(binding.vars):
-            if not isinstance(expr, Apply) or var.type != I64:
+            if isinstance(var.type, Array | Acc):
                 self._arrays[var] = binding, position
         match expr:
             case Apply(Prim(name=name, result=result), args):
                 if result == I64:
                     self._learn_integer(binding.vars[0], name, args)
-                else:
+                elif result == BOOL:
                     self._conditions[binding.vars[0]] = name, args
             case Apply(Dim(axis), (Var() as array,)):
                 self._forms[binding.vars[0]] = self.size(array, axis)
@@ -160,11 +169,13 @@ class Facts:
             self._forms[var] = form
             return
         values = [self.value(a) for a in args if a.type == I64]
-        ranges = [self._range(v) for v in values]
+        ranges = [self.range(v) for v in values]
         match name:
             case "bound" | "within":
                 atom = self._new_atom(var, 0, max(ranges[1][1] - 1, 0))
                 atom.upper.append(values[1].plus(-1))
+            case "imax" if values[1].number == 0:
+                self._forms[var] = self._clamp(values[0])
             case "imax":
                 low, high = (max(pair) for pair in zip(*ranges, strict=True))
                 self._new_atom(var, low, high).lower += values
@@ -211,7 +222,7 @@ class Facts:
     def value(self, operand: Operand) -> Form:
         """The value of an integer."""
         form = self.form(operand)
-        low, high = self._range(form)
+        low, high = self.range(form)
         if low >= _LOWEST and high <= _HIGHEST:
             return form
         assert isinstance(operand, Var)
@@ -234,7 +245,7 @@ class Facts:
             case Apply(Index(), (Var() as whole, *indices)):
                 return self.size(whole, axis + len(indices))
             case Apply(Zeros(), dims):
-                return self._clamped(array, axis, dims[axis])
+                return self._clamp(self.value(dims[axis]))
             case Close(Var() as cell):
                 opened = self._arrays.get(cell)
                 if opened and isinstance(opened[0].expr, Open):
@@ -243,8 +254,9 @@ class Facts:
                 assert isinstance(op, ArrayOp)
                 results = body.body.results
                 if (op.carried(node) or 0) <= position < len(results):
-                    row = results[position] if axis else None
-                    return self._stacked(array, axis, args[0], row)
+                    if axis == 0:
+                        return self._clamp(self.value(args[0]))
+                    return self._row_size(array, axis, args[0], results[position])
         return self._size_atom(array, axis)
 
     def _size_atom(self, array: Var, axis: int) -> Form:
@@ -254,36 +266,33 @@ class Facts:
         self.depth_of[var] = self.depth_of[array]
         return Form.variable(var)
 
-    def _clamped(self, array: Var, axis: int, size: Operand) -> Form:
-        """max(size, 0)"""
-        value = self.value(size)
-        if self.is_not_negative(value):
+    def _clamp(self, value: Form) -> Form:
+        """max(value, 0)"""
+        if self._prove(value, [_STEPS]):
             return value
-        form = self._size_atom(array, axis)
-        self._only(form).lower.append(value)
-        return form
+        known = self._clamps.get(value.key)
+        if known is None:
+            var = Var("size", I64)
+            atom = self._new_atom(var, 0, max(self.range(value)[1], 0))
+            atom.lower.append(value)
+            self.clamp_of[var] = value
+            self.depth_of[var] = max(map(self.depth_of.__getitem__, value.variables()))
+            known = self._clamps[value.key] = Form.variable(var)
+        return known
 
-    def _stacked(
-        self, array: Var, axis: int, count: Operand, row: Operand | None
-    ) -> Form:
-        """The count, or the size of a row, if there is a row."""
-        if row is None:
-            return self._clamped(array, axis, count)
+    def _row_size(self, array: Var, axis: int, count: Operand, row: Operand) -> Form:
+        """A size of the rows that were stacked; 0 if there were none."""
         form = self._size_atom(array, axis)
         if isinstance(row, Var):
             inner = self.size(row, axis - 1)
             depth = self.depth_of[array]
             if all(self.depth_of[v] <= depth for v in inner.variables()):
-                atom = self._only(form)
-                atom.upper.append(inner)
-                atom.lower_if.append((inner, self.value(count).plus(-1)))
+                (var,) = form.variables()
+                self._atoms[var].upper.append(inner)
+                self._atoms[var].lower_if.append((inner, self.value(count).plus(-1)))
         return form
 
-    def _only(self, form: Form) -> _Atom:
-        (var,) = form.variables()
-        return self._atoms[var]
-
-    def _range(self, form: Form) -> tuple[int, int]:
+    def range(self, form: Form) -> tuple[int, int]:
         """Numbers between which the value of a form lies."""
         low = high = 0
         for monomial, coefficient in form.terms.items():
@@ -313,8 +322,8 @@ class Facts:
         )
 
     def _prove(self, form: Form, steps: list[int]) -> bool:
-        """Put bounds in the place of atoms, the newest first, until a number is left."""
-        if self._range(form)[0] >= 0:
+        """Put bounds in the place of atoms, newest first, until a number is left."""
+        if self.range(form)[0] >= 0:
             return True
         steps[0] -= 1
         if steps[0] < 0:

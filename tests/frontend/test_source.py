@@ -55,6 +55,7 @@ def test_nested_and_decorated_function() -> None:
 
     source = read_source(inner)
     assert source.name == "inner"
+    assert "x" in source.text
     assert source.span(source.definition).column == 4
 
 

@@ -45,6 +45,7 @@ MEANING: dict[str, Callable[..., Any]] = {
     "sub": ieee("subtract"),
     "mul": ieee("multiply"),
     "div": ieee("divide"),
+    "fmod": ieee("fmod"),
     "pow": ieee("power"),
     "minimum": ieee("minimum"),
     "maximum": ieee("maximum"),
@@ -84,8 +85,8 @@ OUTSIDE: dict[str, Callable[..., bool]] = {
     "idiv": lambda a, b: b == 0,
     "irem": lambda a, b: b == 0,
     "to_int": lambda a: not abs(a) < 2.0**63,
-    # A power of a tiny number may overflow on the way to its inverse.
-    "powi": lambda a, b: 0 < abs(a) < 1e-300 or abs(a) > 1e299,
+    # A power may overflow on the way to its inverse; NumPy rounds the exponent.
+    "powi": lambda a, b: 0 < abs(a) < 1e-300 or abs(a) > 1e299 or abs(b) > 1 << 53,
 }
 
 

@@ -133,7 +133,7 @@ def tuples(p: tuple[float, tuple[float, int]], x: float) -> float:
     return u * v + w
 
 
-@case(2.0, 3)
+@case(2.1, 3)
 @cl.jit
 def integers(x: float, n: int) -> float:
     k = (7 * n - 4) // 3 % 5

@@ -1,0 +1,93 @@
+"""The checker of the loop language finds what is wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from chadllvm.diagnostic import InternalError
+from chadllvm.ir.loops import (
+    PTR,
+    RESULT,
+    Alloc,
+    Branch,
+    For,
+    Get,
+    Let,
+    LoopFunction,
+    Reg,
+    Reset,
+    Return,
+    ScalarParam,
+    ScalarResult,
+    Set,
+    Slot,
+    Stmt,
+)
+from chadllvm.ir.loops_check import check_loops
+from chadllvm.ir.loops_pretty import pretty_loops
+from chadllvm.ir.term import Lit
+from chadllvm.ir.types import BOOL, F64, I64
+
+X, B = Reg("x", F64), Reg("b", BOOL)
+Y, Z = Reg("y", F64), Reg("z", F64)
+S = Slot("s", F64)
+
+
+def made(*body: Stmt) -> LoopFunction:
+    params = (ScalarParam(X), ScalarParam(B))
+    return LoopFunction("f", params, (ScalarResult(F64),), body, 1, (0,))
+
+
+GOOD: list[tuple[Stmt, ...]] = [
+    (Let(Y, "add", (X, Lit(1.0))), Return((Y,))),
+    (Branch(B, (Set(S, X),), (Set(S, Lit(0.0)),)), Get(Y, S), Return((Y,))),
+    (Reset(0), Return((X,))),
+]
+
+BAD: dict[str, tuple[Stmt, ...]] = {
+    "y has no value": (Return((Y,)),),
+    "assigned twice": (Let(Y, "neg", (X,)), Let(Y, "neg", (X,)), Return((Y,))),
+    "type bool where f64": (Return((B,)),),
+    "type i64 where f64": (Let(Y, "add", (X, Lit(1))), Return((Y,))),
+    "y has type f64, its value bool": (Let(Y, "flt", (X, X)), Return((Y,))),
+    "no instruction power": (Let(Y, "power", (X, X)), Return((Y,))),
+    "neg takes 1": (Let(Y, "neg", (X, X)), Return((Y,))),
+    "slot s is read before": (Branch(B, (Set(S, X),)), Get(Y, S), Return((Y,))),
+    "z has no value": (Branch(B, (Let(Z, "neg", (X,)),)), Return((Z,))),
+    "no region 1": (Alloc(Reg("p", PTR), 1, Lit(1), F64, 0), Return((X,))),
+    "no region -1": (Reset(RESULT), Return((X,))),
+    "no root 5": (Alloc(Reg("p", PTR), 0, Lit(1), F64, 5), Return((X,))),
+    "2 values returned for 1": (Return((X, X)),),
+}
+
+
+@pytest.mark.parametrize("body", GOOD)
+def test_good(body: tuple[Stmt, ...]) -> None:
+    check_loops(made(*body))
+
+
+@pytest.mark.parametrize("problem", BAD)
+def test_bad(problem: str) -> None:
+    with pytest.raises(InternalError, match=problem) as caught:
+        check_loops(made(*BAD[problem]))
+    assert "in " in caught.value.__notes__[0]
+
+
+def test_an_index_is_known_in_its_loop_only() -> None:
+    index = Reg("i", I64)
+    loop = For(index, Lit(0), Lit(3), (Let(Y, "to_float", (index,)),))
+    check_loops(made(loop, Return((X,))))
+    with pytest.raises(InternalError, match="i has no value"):
+        check_loops(made(loop, Let(Z, "to_float", (index,)), Return((X,))))
+
+
+def test_registers_of_one_name_are_told_apart() -> None:
+    first, second = Reg("t", F64), Reg("t", F64)
+    body = (
+        Let(first, "neg", (X,)),
+        Let(second, "mul", (first, X)),
+        Return((second,)),
+    )
+    assert pretty_loops(made(*body)) == (
+        "def f(x: f64, b: bool) -> f64\n  t = -x\n  t2 = t * x\n  return t2\n"
+    )

@@ -1,0 +1,139 @@
+"""Every program of `programs/`: its value and gradient, by every way to compute them.
+
+The reference is the undecorated function in plain Python and its central differences.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from programs import arrays, scalars
+from programs.case import CASES, Case
+
+import chadllvm as cl
+from chadllvm.ir.interp import Interpreter
+from chadllvm.ir.types import has_float
+from chadllvm.ir.value import from_value, to_value
+from chadllvm.pipeline import OPTIONAL
+
+STEP = 1e-6
+
+OPTIONS = {
+    "default": cl.CompileOptions(),
+    "checked": cl.CompileOptions(speculate=False),
+    "plain": cl.CompileOptions(disabled=frozenset(OPTIONAL)),
+}
+
+assert arrays and scalars
+IDS = [f"{case.name}-{k}" for k, case in enumerate(CASES)]
+
+
+def leaves(value: Any) -> list[Any]:
+    """The numbers and arrays in a tuple; None (no cotangent) is left out."""
+    if isinstance(value, tuple):
+        return [leaf for part in value for leaf in leaves(part)]
+    return [] if value is None else [value]
+
+
+def moved(value: Any, direction: Any, step: float) -> Any:
+    """The argument moved along a direction of the same structure."""
+    if isinstance(value, tuple):
+        pairs = zip(value, direction, strict=True)
+        return tuple(moved(v, d, step) for v, d in pairs)
+    return value if direction is None else value + step * direction
+
+
+def drawn(value: Any, random: np.random.Generator) -> Any:
+    """A direction for an argument; None for integers and booleans."""
+    match value:
+        case tuple():
+            return tuple(drawn(v, random) for v in value)
+        case float():
+            return float(random.normal())
+        case np.ndarray() if value.dtype == np.float64:
+            return random.normal(size=value.shape)
+        case _:
+            return None
+
+
+def is_real(value: Any) -> bool:
+    return any(d is not None for d in leaves(drawn(value, np.random.default_rng(0))))
+
+
+def real_params(case: Case) -> list[int]:
+    return [k for k, arg in enumerate(case.args) if is_real(arg)]
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_value_is_that_of_plain_python(case: Case, name: str) -> None:
+    compiled = cl.jit(case.function.py_func, options=OPTIONS[name])
+    expected = case.function.py_func(*case.args)
+    np.testing.assert_allclose(compiled(*case.args), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_gradient_agrees_with_differences(case: Case, name: str) -> None:
+    params = real_params(case)
+    if not params:
+        with pytest.raises(cl.CompileError):
+            cl.grad(case.function)(*case.args)
+        return
+    compiled = cl.jit(case.function.py_func, options=OPTIONS[name])
+    value, gradient = cl.value_and_grad(compiled, argnums=params)(*case.args)
+    np.testing.assert_allclose(value, case.function.py_func(*case.args), rtol=1e-12)
+    check_direction(case, params, gradient)
+
+
+def check_direction(case: Case, params: list[int], gradient: Any) -> None:
+    """The slope along random directions is the gradient's."""
+    random = np.random.default_rng(3)
+    for _ in range(2):
+        directions = [drawn(case.args[k], random) for k in params]
+        if case.name in ("untaken_branch", "unused_element"):
+            directions = [abs(d) for d in directions]
+        slope = sum(
+            float(np.sum(g * d))
+            for g, d in zip(
+                leaves(gradient), leaves(tuple(directions)), strict=True
+            )
+        )
+        ends = []
+        for step in (STEP, -STEP):
+            args = list(case.args)
+            for k, direction in zip(params, directions, strict=True):
+                args[k] = moved(args[k], direction, step)
+            ends.append(case.function(*args))
+        difference = (ends[0] - ends[1]) / (2 * STEP)
+        assert np.isfinite(slope)
+        if np.isfinite(difference):
+            assert slope == pytest.approx(difference, rel=2e-5, abs=2e-7)
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_interpreter_agrees_at_every_stage(case: Case) -> None:
+    params = real_params(case)
+    if not params:
+        return
+    derivative = cl.value_and_grad(case.function, argnums=params)
+    expected = leaves(derivative(*case.args))
+    (version,) = derivative._versions.values()
+    for name, program in version.compilation.stages.items():
+        if name == "core":
+            pairs = zip(case.args, program.entry.params, strict=True)
+            values = [to_value(a, p.type) for a, p in pairs]
+            (result,) = Interpreter(program).run(*values)
+            np.testing.assert_allclose(result, expected[0], rtol=1e-12)
+            continue
+        pairs = zip(leaves(case.args), program.entry.params, strict=True)
+        values = [to_value(a, p.type) for a, p in pairs]
+        results = Interpreter(program).run(*values)
+        types = program.entry.body.types
+        assert all(has_float(ty) for ty in types)
+        for result, ty, want in zip(results, types, expected, strict=True):
+            np.testing.assert_allclose(
+                from_value(result, ty), want, rtol=1e-11, atol=1e-13, err_msg=name
+            )
