@@ -1,6 +1,7 @@
 """How long compiling takes: the mixture's gradient, and ever longer straight lines.
 
-Each figure comes from a fresh process, so that nothing is warm; imports are excluded.
+Each figure is the best of a few fresh processes, so that nothing is warm and what else
+the machine does is left out; imports are excluded.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from bench.report import Figure, Settings
 
 TARGET_GMM = 1.0
 TARGET_DOUBLING = 2.3
+REPEATS = 3
 
 _GMM = """
 import time
@@ -47,7 +49,7 @@ print(time.perf_counter() - start)
 
 def measure(settings: Settings) -> Iterator[Figure]:
     """Seconds for each program, and the ratio each time the program doubles."""
-    gmm = min(_fresh(_GMM) for _ in range(settings.rounds(5)))
+    gmm = _fresh(_GMM)
     yield Figure("gmm value and gradient, cold", gmm, "s", TARGET_GMM)
     sizes = (50, 100) if settings.quick else (1250, 2500, 5000, 10_000)
     for transform in ("jit", "grad"):
@@ -62,8 +64,13 @@ def measure(settings: Settings) -> Iterator[Figure]:
 
 
 def _fresh(program: str, *arguments: str) -> float:
-    """The seconds that a program run by a new interpreter prints."""
+    """The least of the seconds that a program prints, run by new interpreters."""
     command = [sys.executable, "-c", program, *arguments]
+    return min(_printed(command) for _ in range(REPEATS))
+
+
+def _printed(command: list[str]) -> float:
+    """The number that a command prints."""
     result = subprocess.run(command, check=False, capture_output=True, text=True)
     if result.returncode != 0:
         raise RuntimeError(result.stderr.strip().splitlines()[-1])

@@ -22,7 +22,8 @@ _NAMES: dict[Scalar, str] = {F64: "a float", I64: "an int", BOOL: "a bool"}
 # NumPy scalars, and Python's, that are real numbers.
 _REAL = (int, float, np.floating, np.integer, np.bool_)
 
-_INT64 = range(-(1 << 63), 1 << 63)
+# The values of an i64.
+INT64 = range(-(1 << 63), 1 << 63)
 
 
 class Converter:
@@ -56,7 +57,7 @@ class Converter:
             number = operator.index(value)
         except TypeError:
             self._refuse(leaf, value)
-        if number not in _INT64:
+        if number not in INT64:
             raise OverflowError(
                 f"{self._name(leaf)}: {_short(number)} is too large for 64 bits"
             )

@@ -25,7 +25,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from chadllvm.backend.convert import DTYPES, Converter
+from chadllvm.backend.convert import DTYPES, INT64, Converter
 from chadllvm.backend.jit import Code
 from chadllvm.backend.results import array_maker, leaf_types, rows
 from chadllvm.backend.runtime import POOLED_WORDS, runtime
@@ -139,8 +139,10 @@ class Marshal:
         self.leaves.append(ty)
         match ty:
             case Scalar():
-                usual, convert = _USUAL[ty], f"{self.mine}{_CONVERT[ty]}"
-                self._unless(f"type({name}) is {self.mine}{usual}", name, convert, leaf)
+                test = f"type({name}) is {self.mine}{_USUAL[ty]}"
+                if ty == I64:
+                    test += f" and {INT64.start} <= {name} < {INT64.stop}"
+                self._unless(test, name, f"{self.mine}{_CONVERT[ty]}", leaf)
                 self.args.append((name, C_TYPES[ty]))
             case Product(fields):
                 self._product(name, path, fields, leaf)

@@ -70,7 +70,7 @@ class CotangentBuilder(Builder):
     def prim(self, name: str, *args: Operand, hint: str = "t") -> Var:
         if name == "scale" and self.touched:
             name = "mul"
-        return super().prim(name, *args, hint=hint)
+        return super().prim(name, *args, hint="ct" if hint == "t" else hint)
 
 
 class Backpropagator:

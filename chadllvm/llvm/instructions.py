@@ -23,7 +23,6 @@ SIMPLE = {
     "mul": "fmul contract double %s, %s",
     "div": "fdiv double %s, %s",
     "fmod": "frem double %s, %s",
-    "fmod": "frem double %s, %s",
     "neg": "fneg double %s",
     "abs": "call double @llvm.fabs.f64(double %s)",
     "floor": "call double @llvm.floor.f64(double %s)",

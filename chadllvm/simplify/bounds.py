@@ -13,12 +13,12 @@
                                               …
 
 What the facts of a place prove (`facts`) needs no check. With `speculate`, a check that
-is executed in every step of a loop, of an index that is affine in the loop's, is replaced
-by checks of the first and the last index in front of the loop, and so on outwards. These
-fail for negative indices too, and perhaps before another error would: the caller promises
-to run a program that was not speculated when one fails. They fail only if the program
-would fail or uses a negative index. It stands after `hoist` and `cse`, which make sizes
-comparable.
+is executed in every step of a loop, of an index affine in that of the loop, is replaced
+by checks of the first and the last index in front of the loop, and so on outwards. They
+fail for negative indices too, and perhaps before another error would: the caller
+promises to run a program that was not speculated when one fails. They fail only if the
+program would fail or uses a negative index. It stands after `hoist` and `cse`, which
+make sizes comparable.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import threading
 import weakref
 from fractions import Fraction
@@ -63,7 +64,7 @@ def test_no_floats(negate: NativeFunction, value: Any) -> None:
 
 
 def test_a_huge_int_is_no_float(negate: NativeFunction) -> None:
-    with pytest.raises(OverflowError, match="neg: parameter x0: 1000.* too large"):
+    with pytest.raises(OverflowError, match=r"neg: parameter x0: 1000.* too large"):
         negate(10**400)
 
 
@@ -81,7 +82,7 @@ def test_no_ints(negate_int: NativeFunction, value: Any) -> None:
 
 @pytest.mark.parametrize("value", [1 << 63, -(1 << 63) - 1, np.uint64((1 << 64) - 1)])
 def test_too_large_ints(negate_int: NativeFunction, value: Any) -> None:
-    with pytest.raises(OverflowError, match="ineg: parameter x0: .* 64 bits"):
+    with pytest.raises(OverflowError, match=r"ineg: parameter x0: .* 64 bits"):
         negate_int(value)
 
 
@@ -228,6 +229,7 @@ def test_results_are_writable_and_live_as_long_as_their_views() -> None:
     assert view.flags.writeable
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="Linux only")
 def test_results_do_not_leak() -> None:
     run = native(table(F64), [I64, I64, F64], Array(F64, 2))
     size = 1 << 20
@@ -258,7 +260,7 @@ def test_a_failure_names_the_line(tmp_path: Any) -> None:
     path.write_text("def f(n):\n    return table[n]\n")
     span = Span(str(path), 2, 11, 2, 19, "f")
     run = native(table(F64, span), [I64, I64, F64], Array(F64, 2))
-    with pytest.raises(ValueError) as caught:  # noqa: PT011
+    with pytest.raises(ValueError) as caught:
         run(-2, 3, 1.0)
     assert str(caught.value) == f"no -2 rows of 3 ({path}:2, in f)"
     (note,) = caught.value.__notes__
@@ -268,7 +270,7 @@ def test_a_failure_names_the_line(tmp_path: Any) -> None:
 def test_no_memory_is_an_error() -> None:
     run = native(table(F64), [I64, I64, F64], Array(F64, 2))
     for rows in (1 << 45, (1 << 62) + 1):
-        with pytest.raises(MemoryError, match="table: .* refused"):
+        with pytest.raises(MemoryError, match=r"table: .* refused"):
             run(rows, 1, 1.0)
     assert run(1, 1, 1.0) == 1.0
 

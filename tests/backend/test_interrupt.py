@@ -1,4 +1,4 @@
-"""Long calls: Ctrl-C stops them, other threads and forked children are not disturbed."""
+"""Long calls: Ctrl-C stops them; other threads and forked children go on."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_call_in_another_thread_is_not_stopped() -> None:
     thread = threading.Thread(target=lambda: found.append(run(200_000_000, 2.0)))
     thread.start()
     with pytest.raises(KeyboardInterrupt), interrupted_after(0.05):
-        thread.join()
+        time.sleep(10)
     thread.join()
     assert len(found) == 1
 

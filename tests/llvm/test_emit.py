@@ -156,7 +156,10 @@ def shuffle() -> LoopFunction:
     """
     n, i, j = Reg("n", I64), Reg("i", I64), Reg("j", I64)
     out, first, second, constant = (Reg(p, PTR) for p in ("out", "p", "q", "constant"))
-    x, v, total, c, at = (*(Reg(r, F64) for r in ("x", "v", "total", "c")), Reg("at", PTR))
+    x, v, total, c, at = (
+        *(Reg(r, F64) for r in ("x", "v", "total", "c")),
+        Reg("at", PTR),
+    )
     slot = Slot("total", F64)
     body: list[Stmt] = [
         Data(constant, np.arange(5000.0), 3),

@@ -1,0 +1,228 @@
+"""Checks one core program in every way it can be run.
+
+The judge is the interpreter of the source program. Machine code must agree with it under
+every option; the gradient's machine code with the interpreter of the `chad` stage; and
+that with central differences, where the program is smooth. A program that fails must fail
+with the same exception everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import chadllvm.ops  # noqa: F401
+from chadllvm.backend.call import NativeFunction
+from chadllvm.ir.interp import Interpreter
+from chadllvm.ir.op import ProgramError
+from chadllvm.ir.term import Program
+from chadllvm.ir.types import Array, Product, Type, has_float
+from chadllvm.ir.value import ArrayValue, from_value, to_value
+from chadllvm.options import CompileOptions
+from chadllvm.pipeline import OPTIONAL, Compilation, Gradient, compile_program
+from tests.strategies import Case
+
+OPTIONS = {
+    "default": CompileOptions(),
+    "checked": CompileOptions(speculate=False),
+    "plain": CompileOptions(disabled=OPTIONAL),
+}
+
+STEP = 1e-6
+
+# The outcome of a run: the results' leaves, or the exception that ended it.
+Outcome = list[Any] | type[Exception]
+
+
+class Disagreement(AssertionError):
+    """Two ways to run a program differ; `where` names the way that is wrong."""
+
+    def __init__(self, where: str, message: str) -> None:
+        super().__init__(f"{where}: {message}")
+        self.where = where
+
+
+def check_case(case: Case, only: str = "") -> None:
+    """Check a program; with `only`, the one way that is known to be wrong.
+
+    Raises:
+        Disagreement: if two ways to run the program differ.
+    """
+    source = _Source(case)
+    for name, options in OPTIONS.items():
+        for kind in ("value", "gradient"):
+            if only in ("", f"{name} {kind}"):
+                source.check_native(f"{name} {kind}", options, kind == "gradient")
+    if only in ("", "derivative"):
+        source.check_derivative("derivative")
+
+
+class _Source:
+    """A source program, its arguments as leaves, and its outcome."""
+
+    def __init__(self, case: Case) -> None:
+        self.program = case.program
+        entry = case.program.entry
+        pairs = list(zip(case.args, entry.params, strict=True))
+        self.types = [leaf for p in entry.params for leaf in leaf_types(p.type)]
+        self.args = [to_value(arg, p.type) for arg, p in pairs]
+        self.leaves = _all_leaves(self.args, [p.type for p in entry.params])
+        self.results = entry.body.types
+        self.outcome = self.interpreted(self.args)
+        self.wrt = tuple(k for k, ty in enumerate(self.types) if has_float(ty))
+        self._derivative: Compilation | None = None
+
+    def interpreted(self, args: Sequence[Any]) -> Outcome:
+        return _outcome(Interpreter(self.program), args, self.results)
+
+    def compiled(self, options: CompileOptions, gradient: bool) -> Compilation:
+        request = Gradient(self.wrt) if gradient else None
+        return compile_program(self.program, request, lambda f: f, options)
+
+    def derivative(self) -> Outcome:
+        """The outcome of the `chad` stage in the interpreter."""
+        if self._derivative is None:
+            self._derivative = self.compiled(OPTIONS["plain"], True)
+        program = self._derivative.stages["chad"]
+        return _outcome(Interpreter(program), self.leaves, program.entry.body.types)
+
+    def check_native(self, where: str, options: CompileOptions, grad: bool) -> None:
+        compilation = self.compiled(options, grad)
+        types = [leaf for ty in self.results for leaf in leaf_types(ty)]
+        if grad:
+            types += [self.types[k] for k in self.wrt]
+        found = self._run(compilation, types)
+        if options.speculate and isinstance(found, type) and where != "plain":
+            found = self._run(self.compiled(OPTIONS["checked"], grad), types)
+        expected = self.derivative() if grad else self.outcome
+        compare(where, found, expected)
+        if grad:
+            first = expected if isinstance(expected, type) else expected[: -len(self.wrt)]
+            compare("chad value", first, self.outcome)
+
+    def _run(self, compilation: Compilation, types: Sequence[Type]) -> Outcome:
+        assert compilation.loops is not None
+        native = NativeFunction(
+            compilation.loops,
+            "main",
+            [f"p{k}" for k in range(len(self.types))],
+            self.types,
+            Product(tuple(types)),
+        )
+        pairs = zip(self.leaves, self.types, strict=True)
+        args = [from_value(leaf, ty) for leaf, ty in pairs]
+        before = [np.copy(arg) for arg in args]
+        try:
+            found = list(native(*args))
+        except (ArithmeticError, LookupError, ValueError) as error:
+            return type(error)
+        compare("inputs", args, before)
+        return found
+
+    def check_derivative(self, where: str) -> None:
+        """The gradient's slope along a direction is that of the values."""
+        if isinstance(self.outcome, type):
+            return
+        random = np.random.default_rng(1)
+        slope, moves = 0.0, []
+        derivative = self.derivative()
+        assert isinstance(derivative, list)
+        cts = iter(derivative[-len(self.wrt) :])
+        for leaf, ty in zip(self.leaves, self.types, strict=True):
+            number = from_value(leaf, ty)
+            move = random.uniform(-1, 1, np.shape(number)) if has_float(ty) else None
+            if move is not None:
+                slope += float(np.sum(move * next(cts)))
+            moves.append(move)
+        sides = [self._slopes(moves, step) for step in (STEP, STEP / 4)]
+        wanted = [np.mean(pair) for pair in sides]
+        if not any(_near(slope, w, 1e-5) for w in wanted) and _is_smooth(sides):
+            raise Disagreement(where, f"{slope} is not {wanted[0]}")
+
+    def _slopes(self, moves: Sequence[Any], step: float) -> tuple[float, float]:
+        """The slopes on both sides."""
+        below, here, above = (self._at(moves, h) for h in (-step, 0.0, step))
+        return (here - below) / step, (above - here) / step
+
+    def _at(self, moves: Sequence[Any], step: float) -> float:
+        program = self._derivative
+        assert program is not None
+        args = [
+            leaf if move is None else to_value(from_value(leaf, ty) + step * move, ty)
+            for leaf, ty, move in zip(self.leaves, self.types, moves, strict=True)
+        ]
+        found = _outcome(
+            Interpreter(program.stages["normal"]),
+            args,
+            program.stages["normal"].entry.body.types,
+        )
+        return float(found[0]) if isinstance(found, list) else float("nan")
+
+
+def _near(a: float, b: float, tolerance: float) -> bool:
+    return bool(abs(a - b) <= tolerance * (1 + abs(b)))
+
+
+def _is_smooth(sides: Sequence[tuple[float, float]]) -> bool:
+    """Whether the slopes on both sides, at two step lengths, are one."""
+    numbers = [n for pair in sides for n in pair]
+    return all(_near(a, b, 1e-4) for a in numbers for b in numbers)
+
+
+def leaf_types(ty: Type) -> list[Type]:
+    """The types of the leaves of a type, arrays of products as several arrays."""
+    match ty:
+        case Product(fields):
+            return [leaf for field in fields for leaf in leaf_types(field)]
+        case Array(elem, rank):
+            return [Array(leaf, rank) for leaf in leaf_types(elem)]
+        case _:
+            return [ty]
+
+
+def _leaves(value: Any, ty: Type) -> list[Any]:
+    """The leaves of a value."""
+    match ty:
+        case Product(fields):
+            return _all_leaves(value, fields)
+        case Array(Product(fields), rank):
+            found = []
+            for k, field in enumerate(fields):
+                part = ArrayValue(value.shape, [item[k] for item in value.data])
+                found += _leaves(part, Array(field, rank))
+            return found
+        case _:
+            return [value]
+
+
+def _all_leaves(values: Sequence[Any], types: Sequence[Type]) -> list[Any]:
+    pairs = zip(values, types, strict=True)
+    return [leaf for value, ty in pairs for leaf in _leaves(value, ty)]
+
+
+def _outcome(run: Interpreter, args: Sequence[Any], types: Sequence[Type]) -> Outcome:
+    try:
+        results = run.run(*args)
+    except ProgramError as error:
+        return error.kind
+    flat = [leaf for ty in types for leaf in leaf_types(ty)]
+    pairs = zip(_all_leaves(results, types), flat, strict=True)
+    return [from_value(leaf, ty) for leaf, ty in pairs]
+
+
+def compare(where: str, found: Outcome, expected: Outcome) -> None:
+    """The same failure, or the same leaves up to rounding."""
+    if isinstance(found, type) or isinstance(expected, type):
+        if found is not expected:
+            raise Disagreement(where, f"{found}, expected {expected}")
+        return
+    for k, (a, b) in enumerate(zip(found, expected, strict=True)):
+        if np.shape(a) != np.shape(b) or not np.allclose(
+            a, b, rtol=1e-9, atol=1e-9, equal_nan=True
+        ):
+            raise Disagreement(where, f"result {k} is {a}, expected {b}")
+
+
+Check = Callable[[Case], None]

@@ -1,0 +1,146 @@
+"""No pass changes what a program means, and none finds anything to do twice in vain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import corpus
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import chadllvm.ops  # noqa: F401
+from chadllvm.chad.gradient import value_and_gradient
+from chadllvm.closure.convert import convert_closures
+from chadllvm.ir.check import check
+from chadllvm.ir.interp import Interpreter
+from chadllvm.ir.op import ProgramError
+from chadllvm.ir.term import Program
+from chadllvm.ir.types import has_float
+from chadllvm.ir.value import ArrayValue, to_value
+from chadllvm.simplify.accumulate import accumulate
+from chadllvm.simplify.bounds import bounds
+from chadllvm.simplify.cells import cells
+from chadllvm.simplify.constants import fold_constants
+from chadllvm.simplify.cse import cse
+from chadllvm.simplify.dce import dce
+from chadllvm.simplify.flatten import flatten
+from chadllvm.simplify.hoist import hoist
+from chadllvm.simplify.inline import inline
+from chadllvm.simplify.states import states
+from tests.strategies import Case, cases
+
+PASSES: tuple[Callable[[Program], Program], ...] = (
+    dce,
+    cse,
+    fold_constants,
+    hoist,
+    states,
+    accumulate,
+    cells,
+    bounds,
+)
+
+EXAMPLES = settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example],
+)
+
+
+def leaves(value: Any) -> list[Any]:
+    """The components of nested products in order, arrays of products taken apart."""
+    if isinstance(value, ArrayValue) and value.data and isinstance(value.data[0], tuple):
+        columns = zip(*map(leaves, value.data), strict=True)
+        return [ArrayValue(value.shape, list(column)) for column in columns]
+    if not isinstance(value, tuple):
+        return [value]
+    return [leaf for part in value for leaf in leaves(part)]
+
+
+def numbers(values: tuple[Any, ...]) -> list[float]:
+    """All numbers in values, after the shapes of the arrays among them."""
+    found: list[float] = []
+    for value in values:
+        array = isinstance(value, ArrayValue)
+        found += [*value.shape, *numbers(tuple(value.data))] if array else [value]
+    return found
+
+
+def outcome(program: Program, values: list[Any]) -> Any:
+    """What a run gives: numbers, or the kind of failure."""
+    try:
+        results = Interpreter(program).run(*values)
+    except ProgramError as error:
+        return error.kind
+    return pytest.approx(numbers(results), rel=1e-9, abs=1e-9, nan_ok=True)
+
+
+def agree(found: Any, expected: Any) -> bool:
+    if isinstance(found, type) or isinstance(expected, type):
+        return bool(found is expected)
+    return bool(found.expected == expected)
+
+
+def passes_keep_meaning(program: Program, values: list[Any]) -> Program:
+    """Run each pass after the others, twice; returns the program they leave."""
+    expected = outcome(program, values)
+    for run in PASSES * 2:
+        new = run(program)
+        check(new, after=run.__name__)
+        if new is not program:
+            assert agree(outcome(new, values), expected), run.__name__
+        program = new
+    return program
+
+
+def flat(case: Case) -> tuple[Program, list[Any]]:
+    """A program after `flatten` and `inline`, with the leaves of its arguments."""
+    pairs = zip(case.args, case.program.entry.params, strict=True)
+    values = tuple(to_value(arg, p.type) for arg, p in pairs)
+    expected = leaves(Interpreter(case.program).run(*values))
+    program = inline(flatten(case.program))
+    check(program, after="inline")
+    arguments = leaves(values)
+    assert outcome(program, arguments) == numbers(tuple(expected))
+    return program, arguments
+
+
+@EXAMPLES
+@given(cases(single=False))
+def test_random_programs(case: Case) -> None:
+    program, values = flat(case)
+    simple = passes_keep_meaning(program, values)
+    fast = bounds(simple, speculate=True)
+    check(fast, after="bounds")
+    expected, found = outcome(simple, values), outcome(fast, values)
+    assert found is IndexError or agree(found, expected)
+
+
+@EXAMPLES
+@given(cases())
+def test_gradients_of_random_programs(case: Case) -> None:
+    program, values = flat(case)
+    wrt = [k for k, p in enumerate(program.entry.params) if has_float(p.type)]
+    gradient = Program((value_and_gradient(program.entry, wrt),))
+    for run in (dce, cse, fold_constants):
+        check(run(gradient), after=run.__name__)
+    passes_keep_meaning(convert_closures(gradient), values)
+
+
+@EXAMPLES
+@given(cases(single=False))
+def test_cost_does_not_grow(case: Case) -> None:
+    program, values = flat(case)
+    before = Interpreter(program)
+    before.run(*values)
+    for run in (dce, cse, fold_constants, states):
+        after = Interpreter(run(program))
+        after.run(*values)
+        assert after.cost <= before.cost, run.__name__
+
+
+@pytest.mark.parametrize("case", corpus.CASES, ids=lambda c: c.name)
+def test_corpus(case: corpus.Case) -> None:
+    pytest.importorskip("chadllvm.frontend")
