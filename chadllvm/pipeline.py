@@ -17,14 +17,18 @@ from chadllvm.ir.loops import LoopFunction
 from chadllvm.ir.term import Function, Program
 from chadllvm.lower.lower import lower_function
 from chadllvm.options import CompileOptions
+from chadllvm.simplify.accumulate import accumulate
+from chadllvm.simplify.bounds import bounds
 from chadllvm.simplify.cells import cells
 from chadllvm.simplify.constants import fold_constants
 from chadllvm.simplify.cse import cse
 from chadllvm.simplify.dce import dce
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.fuse import fuse
+from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.inline import inline
 from chadllvm.simplify.pointwise import pointwise
+from chadllvm.simplify.states import states
 
 Pass = tuple[str, Callable[[Program, CompileOptions], Program]]
 
@@ -42,6 +46,10 @@ SOURCE: tuple[Pass, ...] = (
     _plain(fold_constants),
     _plain(cse),
     _plain(dce),
+    _plain(states),
+    _plain(accumulate),
+    _plain(hoist),
+    ("bounds", lambda program, o: bounds(program, speculate=o.speculate)),
     _plain(fold_constants),
     _plain(cse),
     _plain(dce),
@@ -64,6 +72,7 @@ FINAL: tuple[Pass, ...] = (
     _plain(pointwise),
     _plain(cells),
     ("fuse", lambda program, o: fuse(program, speculate=o.speculate)),
+    _plain(hoist),
     _plain(fold_constants),
     _plain(cse),
     _plain(dce),

@@ -83,8 +83,10 @@ class _Folding(Walk):
     def expr(self, expr: Expr) -> Expr:
         if not isinstance(expr, If):
             return super().expr(expr)
-        cond = self.operand(expr.cond)
-        then, orelse = expr.then, expr.orelse
+        cond, then, orelse = self.operand(expr.cond), expr.then, expr.orelse
+        match self.define(cond):
+            case Apply(Prim(name="not"), (opposite,)):
+                return self.expr(If(opposite, orelse, then))
         if not isinstance(cond, Lit) or cond.value:
             then = self._branch(expr, cond, True)
         if not isinstance(cond, Lit) or not cond.value:
@@ -115,8 +117,8 @@ class _Folding(Walk):
                 self._unbox(binding, box)
             case If(Lit(value), then, orelse):
                 self._splice(binding, then if value else orelse)
-            case If(cond, then, orelse):
-                self._merge(binding, cond, then, orelse)
+            case If(_, then, orelse):
+                self._merge(binding, then, orelse)
             case _:
                 self.keep(binding)
 
@@ -171,17 +173,11 @@ class _Folding(Walk):
         for var, result in zip(binding.vars, block.results, strict=True):
             self.replace(var, result)
 
-    def _merge(
-        self, binding: Binding, cond: Operand, then: Block, orelse: Block
-    ) -> None:
+    def _merge(self, binding: Binding, then: Block, orelse: Block) -> None:
         """A result that both branches give alike is that result."""
         for var, a, b in zip(binding.vars, then.results, orelse.results, strict=True):
             if is_same(a, b):
                 self.replace(var, a)
-        match self.define(cond):
-            case Apply(Prim(name="not"), (opposite,)):
-                swapped = If(opposite, orelse, then)
-                binding = Binding(binding.vars, swapped, binding.span)
         self.keep(binding)
 
 
