@@ -19,6 +19,7 @@ from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.op import ProgramError
 from chadllvm.ir.types import Array, Product, Type, has_float
 from chadllvm.ir.value import ArrayValue, from_value, to_value
+from chadllvm.llvm.optimize import Effort
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import OPTIONAL, Compilation, Gradient, compile_program
 from chadllvm.simplify.flatten import flatten
@@ -30,6 +31,9 @@ OPTIONS = {
     "checked": CompileOptions(speculate=False),
     "plain": CompileOptions(disabled=OPTIONAL),
 }
+
+# What LLVM does for the others, which are there to test our own passes.
+CHEAP = Effort(1, 0, loops=False)
 
 STEP = 1e-6
 
@@ -91,27 +95,31 @@ class _Source:
         return _outcome(Interpreter(program), self.leaves, program.entry.body.types)
 
     def check_native(self, where: str, options: CompileOptions, grad: bool) -> None:
-        compilation = self.compiled(options, grad)
+        compilation, checked = self.compiled(options, grad), OPTIONS["checked"]
         types = [leaf for ty in self.results for leaf in leaf_types(ty)]
         if grad:
             types += [self.types[k] for k in self.wrt]
-        found = self._run(compilation, types)
+        found = self._run(compilation, options, types)
         if options.speculate and not options.disabled and isinstance(found, type):
-            found = self._run(self.compiled(OPTIONS["checked"], grad), types)
+            found = self._run(self.compiled(checked, grad), checked, types)
         expected = self.derivative() if grad else self.outcome
         compare(where, found, expected)
         if grad:
             first = expected if isinstance(expected, type) else expected[: -len(self.wrt)]
             compare("chad value", first, self.outcome)
 
-    def _run(self, compilation: Compilation, types: Sequence[Type]) -> Outcome:
+    def _run(
+        self, compilation: Compilation, options: CompileOptions, types: Sequence[Type]
+    ) -> Outcome:
         assert compilation.loops is not None
+        default = not options.disabled and options.speculate
         native = NativeFunction(
             compilation.loops,
             "main",
             [f"p{k}" for k in range(len(self.types))],
             self.types,
             Product(tuple(types)),
+            effort=None if default else CHEAP,
         )
         pairs = zip(self.leaves, self.types, strict=True)
         args = [from_value(leaf, ty) for leaf, ty in pairs]

@@ -21,6 +21,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from chadllvm.ir.pretty import pretty
+from tests.array_strategies import array_cases
 from tests.native import Disagreement, check_case
 from tests.strategies import Case, cases
 
@@ -76,7 +77,7 @@ def run_batch(number: int, count: int, file: Path) -> int:
         report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
     )
-    @given(cases(single=False))
+    @given(cases(single=False) | array_cases())
     def check(case: Case) -> None:
         file.write_text(describe(case))
         try:

@@ -73,7 +73,7 @@ def cases(draw: st.DrawFn, size: int = 12, single: bool = True) -> Case:
 
     The entry function returns one f64 if `single`, else perhaps more values.
     """
-    writer = _Writer(draw)
+    writer = Writer(draw)
     args, params = writer.inputs()
     for _ in range(draw(st.integers(1, size))):
         writer.statement()
@@ -89,7 +89,7 @@ def cases(draw: st.DrawFn, size: int = 12, single: bool = True) -> Case:
 
 def _helper(draw: st.DrawFn) -> Function:
     """A function of two floats, to be called."""
-    writer = _Writer(draw, depth=2)
+    writer = Writer(draw, depth=2)
     params = (Var("x", F64), Var("y", F64))
     writer.scope += [Value(p, bound=LARGE) for p in params]
     for _ in range(draw(st.integers(0, 4))):
@@ -97,7 +97,7 @@ def _helper(draw: st.DrawFn) -> Function:
     return Function("helper", params, writer.b.block([writer.digest()]))
 
 
-class _Writer:
+class Writer:
     """Writes one block at a time; `scope` holds the values in reach."""
 
     def __init__(self, draw: st.DrawFn, depth: int = 0) -> None:

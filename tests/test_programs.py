@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from programs import arrays, scalars
+from programs import arrays, models, scalars
 from programs.case import CASES, Case
 
 import chadllvm as cl
@@ -26,7 +26,7 @@ OPTIONS = {
     "plain": cl.CompileOptions(disabled=frozenset(OPTIONAL)),
 }
 
-assert arrays and scalars
+assert arrays and models and scalars
 IDS = [f"{case.name}-{k}" for k, case in enumerate(CASES)]
 
 

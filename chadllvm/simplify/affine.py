@@ -43,7 +43,14 @@ class Form:
         return cls({(var,): 1})
 
     def __add__(self, other: Form) -> Form:
-        return Form.of([*self.terms.items(), *other.terms.items()])
+        terms = dict(self.terms)
+        for monomial, coefficient in other.terms.items():
+            total = terms.get(monomial, 0) + coefficient
+            if total:
+                terms[monomial] = total
+            else:
+                del terms[monomial]
+        return Form(terms)
 
     def __sub__(self, other: Form) -> Form:
         return self + other.times(-1)
@@ -69,7 +76,7 @@ class Form:
     @property
     def number(self) -> int | None:
         """The value, if it is constant."""
-        return self.terms.get((), 0) if not any(self.terms) else None
+        return None if any(self.terms) else self.terms.get((), 0)
 
     @property
     def key(self) -> frozenset[tuple[Monomial, int]]:
@@ -83,17 +90,17 @@ class Form:
 
     def split(self, var: Var) -> tuple[Form, Form] | None:
         """(s, r) with self = s var + r and no var in either; None if there is none."""
-        slope: list[tuple[Monomial, int]] = []
-        rest: list[tuple[Monomial, int]] = []
+        slope: dict[Monomial, int] = {}
+        rest: dict[Monomial, int] = {}
         for monomial, coefficient in self.terms.items():
             if var not in monomial:
-                rest.append((monomial, coefficient))
+                rest[monomial] = coefficient
                 continue
-            others = tuple(v for v in monomial if v is not var)
+            others = tuple([v for v in monomial if v is not var])
             if len(others) != len(monomial) - 1:
                 return None
-            slope.append((others, coefficient))
-        return Form.of(slope), Form.of(rest)
+            slope[others] = coefficient
+        return Form(slope), Form(rest)
 
 
 def _sorted(monomial: Monomial) -> Monomial:

@@ -107,6 +107,8 @@ class _Liveness:
     def _use_result(self, expr: Expr, position: int) -> None:
         """Mark what one result of an expression with nested blocks depends on."""
         match expr:
+            case Apply(_, _, ()):
+                return
             case If(_, then, orelse):
                 self._mark(then.results[position])
                 self._mark(orelse.results[position])
@@ -132,6 +134,8 @@ class _Liveness:
         if parent is not None:
             self._execute(parent)
         match binding.expr:
+            case Apply(_, args, ()):
+                self._mark_all(args)
             case Apply(Build() | Iterate(), args, _):
                 self._mark(args[0])
             case Apply(Fold(kind), args, (body,)):
@@ -140,8 +144,8 @@ class _Liveness:
                     self._mark(body.body.results[0])
             case Apply(_, args, bodies):
                 self._mark_all(args)
-                for body in bodies:
-                    self._mark_all(body.body.results)
+                for other in bodies:
+                    self._mark_all(other.body.results)
             case _:
                 self._mark_all(operands(binding.expr))
 
@@ -211,6 +215,8 @@ class _Sweep:
     def binding(self, binding: Binding) -> Binding:
         keep = [v in self.live for v in binding.vars]
         match binding.expr:
+            case Apply(_, _, ()):
+                return binding
             case If(cond, then, orelse):
                 new_then, new_orelse = self.block(then, keep), self.block(orelse, keep)
                 if new_then is then and new_orelse is orelse:

@@ -108,6 +108,9 @@ class Regions:
     def _note(self, binding: Binding, region: Region) -> None:
         """Enter a binding's effects and views into its region."""
         match binding.expr:
+            case Apply(op, _, ()):
+                if op.can_fail:
+                    region.effects.append(binding)
             case Apply(Build() | Fold() | Iterate(), _, (body,)) as node:
                 if node.op.can_fail or any(_is_array_of_rows(v) for v in binding.vars):
                     region.effects.append(binding)
