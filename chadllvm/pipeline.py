@@ -14,6 +14,7 @@ from chadllvm.chad.gradient import value_and_gradient
 from chadllvm.closure.convert import convert_closures
 from chadllvm.ir.check import check
 from chadllvm.ir.loops import LoopFunction
+from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.term import Function, Program
 from chadllvm.lower.lower import lower_function
 from chadllvm.options import CompileOptions
@@ -142,4 +143,6 @@ def compile_program(
     program = done.run(program, FINAL)
     done.stages["simplified"] = program
     done.loops = lower_function(program.entry)
+    if options.verify:
+        check_loops(done.loops)
     return done

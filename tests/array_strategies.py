@@ -26,7 +26,7 @@ SOME, ANY = -1, -2
 
 
 @st.composite
-def array_cases(draw: st.DrawFn, size: int = 10) -> Case:
+def array_cases(draw: st.DrawFn, size: int = 5) -> Case:
     """Programs of about `size` bindings; one in four may fail."""
     writer = ArrayWriter(draw)
     writer.may_fail = draw(st.integers(0, 3)) == 3
@@ -56,7 +56,7 @@ class ArrayWriter(Writer):
             self.branch, self.choice, self.build, self.rows, self.fold, self.iterate,
             self.carry, self.carry, self.gather, self.differences, self.call,
         ]  # fmt: skip
-        self.choose(simple + (nesting * 2 if self.depth < 3 else []))()
+        self.choose(simple + (nesting * 2 if self.depth < 2 else []))()
 
     # Reading.
 
@@ -234,6 +234,33 @@ class ArrayWriter(Writer):
         (array,) = self.b.apply(Build(), (count,), [body], ["steps"])
         known = vector.shape[0]
         self.scope.append(Value(array, (ANY if known == SOME else known - 1,)))
+
+    # What the program returns.
+
+    def digest(self) -> Operand:
+        """A float that depends on all that is in reach, in a random weight."""
+        total: Operand = self.pick(F64).operand
+        for value in self.scope[6:]:
+            part = self._number(value)
+            if part is not None:
+                weighted = self.b.prim("mul", part, self.pick(F64).operand)
+                total = self.b.prim("add", total, self.b.prim("sin", weighted))
+        return total
+
+    def _number(self, value: Value) -> Operand | None:
+        if value.type == F64:
+            return value.operand
+        if not isinstance(value.type, Array) or value.type.elem != F64:
+            return None
+        i = Var("i", I64)
+        n = self.dim(value)
+        outer, self.b = self.b, self.b.child()
+        part = Value(self.element(value, i), value.shape[1:])
+        x = self._number(part)
+        assert x is not None
+        body = Lambda((i,), self.b.block([self.b.prim("sin", x)]))
+        self.b = outer
+        return self.b.apply(Fold("add"), (n,), [body], ["s"])[0]
 
     # Branches.
 

@@ -77,7 +77,7 @@ def run_batch(number: int, count: int, file: Path) -> int:
         report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
     )
-    @given(cases(single=False) | array_cases())
+    @given(array_cases())
     def check(case: Case) -> None:
         file.write_text(describe(case))
         try:

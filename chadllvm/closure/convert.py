@@ -380,7 +380,7 @@ class _Converter:
         scope.values.update(
             zip((binding.vars[k] for k in positions), own, strict=True)
         )
-        arrays = dict(
+        arrays: dict[Var, Operand] = dict(
             zip(captures, outer[len(kept) : len(kept) + len(captures)], strict=True)
         )
         for k, result in enumerate(results):

@@ -531,8 +531,8 @@ def _direct_results(function: Function) -> list[Var]:
 
     A buffer that is handed to the caller must be no part and no other name of anything.
     """
-    made = set()
-    cells = set()
+    made: set[Var] = set()
+    cells: set[Var] = set()
     for binding in function.body.bindings:
         match binding.expr:
             case Apply(ArrayOp(), _, bodies) as node if bodies:

@@ -160,10 +160,28 @@ def _loop(
     demands[: len(states)] = [Life(scope, scope)] * len(states)
     while _run_body(body, scope, demands, found):
         pass
+    _final_states(node, body, binding, found, outer)
+
+
+def _final_states(
+    node: Apply, body: Lambda, binding: Binding, found: Lifetimes, outer: Scope
+) -> None:
+    """A final state may be any initial one, or an array from outside of the loop."""
+    states = body.params[1:]
+    inside = {v for b in body.body.bindings for v in b.vars} | set(body.params)
     for k, state in enumerate(states):
-        longest = found.outlives.get(state, lives[k].home)
-        found.need(binding.vars[k], Life(longest, longest))
-        found.need(node.args[1 + k], found.life(binding.vars[k], outer))
+        if state in found.outlives:
+            longest = found.outlives[state]
+            found.need(binding.vars[k], Life(longest, longest))
+    finals = [
+        found.life(v, outer)
+        for v, s in zip(binding.vars, states, strict=False)
+        if isinstance(s.type, Array)
+    ]
+    kept = [*node.args[1:], *(r for r in body.body.results if r not in inside)]
+    for life in finals:
+        for operand in kept:
+            found.need(operand, life)
 
 
 def _collected(ty: Type, life: Life, scope: Scope) -> Life:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import Atom, Slot
-from chadllvm.ir.term import Apply, Binding, Operand, Var
+from chadllvm.ir.term import Apply, Binding, Lambda, Lit, Operand, Var
 from chadllvm.ir.types import Array
 from chadllvm.lower.destination import definitions, maker
 from chadllvm.lower.represent import ArrayRep, Rep
@@ -99,9 +99,9 @@ class _BufferCarrier(_ArrayCarrier):
         super()._begin(init)
         loops, name = self.lowering.loops, self.param.name
         self.spare = loops.slot(f"{name}_spare", self.rep.ptr)
-        self.room = loops.slot(f"{name}_room", l.Lit(-1))
+        self.room = loops.slot(f"{name}_room", Lit(-1))
         self.other = loops.slot(f"{name}_other", self.rep.ptr)
-        self.other_room = loops.slot(f"{name}_other_room", l.Lit(-1))
+        self.other_room = loops.slot(f"{name}_other_room", Lit(-1))
 
     def enter(self) -> None:
         super().enter()
@@ -149,23 +149,49 @@ def carriers(lowering: Lowering, node: Apply, binding: Binding) -> list[Carrier]
     """The components of a loop's state, initialised in front of the loop."""
     (body,) = node.bodies
     defined = definitions(body.body)
+    made = _made_in_steps(body, defined)
     taken: set[Var] = set()
     found: list[Carrier] = []
     pairs = zip(body.params[1:], node.args[1:], binding.vars, strict=False)
     for k, (param, init, var) in enumerate(pairs):
         if not isinstance(param.type, Array):
             found.append(Carrier(lowering, param, init, var))
-        elif param in lowering.life.outlives:
+        elif param in lowering.life.outlives or param not in made:
             found.append(_ArrayCarrier(lowering, param, init, var))
         else:
             carrier = _BufferCarrier(lowering, param, init, var)
             result = body.body.results[k]
             carrier.outside = result not in defined and result not in body.params
-            made = maker(result, defined)
-            if made is not None and made not in taken:
-                scope = lowering.life.bodies[body]
-                if lowering.life.home(made) is scope:
-                    carrier.direct = made
-                    taken.add(made)
+            carrier.direct = _direct(lowering, body, result, defined, taken)
             found.append(carrier)
     return found
+
+
+def _made_in_steps(body: Lambda, defined: dict[Var, Binding]) -> set[Var]:
+    """The states that some step makes a new array for.
+
+    The others only take over initial values from each other (`a, b = b, a`).
+    """
+    states = body.params[1:]
+    pairs = list(zip(states, body.body.results, strict=False))
+    made = {state for state, result in pairs if result in defined}
+    while grown := {s for s, r in pairs if r in made and s not in made}:
+        made |= grown
+    return made
+
+
+def _direct(
+    lowering: Lowering,
+    body: Lambda,
+    result: Operand,
+    defined: dict[Var, Binding],
+    taken: set[Var],
+) -> Var | None:
+    """The variable whose allocation makes the next state, unless it makes another's."""
+    made = maker(result, defined)
+    if made is None or made in taken:
+        return None
+    if lowering.life.home(made) is not lowering.life.bodies[body]:
+        return None
+    taken.add(made)
+    return made

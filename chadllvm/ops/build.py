@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from chadllvm.ir.build import Builder
 from chadllvm.ir.op import ArrayOp, TypeRuleError, register_array_op
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class Build(ArrayOp):
     """`build(n; i -> r1, …)`"""
 
-    name: ClassVar[str] = "build"
+    name = "build"
 
     def carried(self, node: Apply) -> int | None:
         return 0

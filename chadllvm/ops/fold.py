@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from chadllvm.ir.build import Builder
 from chadllvm.ir.op import ArrayOp, ProgramError, TypeRuleError, register_array_op
@@ -37,7 +37,7 @@ _HEAVY_CHUNK = 16
 class Fold(ArrayOp):
     """`fold[kind](n; i -> r, o…)`: the reduction, the outputs stacked, the winner."""
 
-    name: ClassVar[str] = "fold"
+    name = "fold"
     kind: str = "add"
 
     @property
@@ -112,7 +112,8 @@ class Fold(ArrayOp):
         with chad.backpropagator(binding, asked) as bp:
             cells = [bp.cell(v) for v in inner.cells]
             if is_sum or any(asked[1:]):
-                one, *rows = bp.cts if asked[0] else (None, *bp.cts)
+                one = bp.cts[0] if asked[0] else None
+                rows = bp.cts[1:] if asked[0] else bp.cts
                 call = _each(body.params[0], bps, winner, one, rows, cells, binding)
                 bp.body.apply(Build(), node.args, [call])
             else:

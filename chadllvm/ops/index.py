@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from chadllvm.ir.op import ArrayOp, TypeRuleError, register_array_op
 from chadllvm.ir.term import Lambda, One, Var
@@ -48,7 +48,7 @@ class Inactive(ArrayOp):
 class Index(ArrayOp):
     """`index(a, i1, …, ik)`: an element or a row of an array."""
 
-    name: ClassVar[str] = "index"
+    name = "index"
 
     def result_types(
         self, args: Sequence[Type], bodies: Sequence[Lambda]
@@ -84,7 +84,7 @@ class Index(ArrayOp):
 class Dim(Inactive):
     """`dim[k](a)`: the k-th dimension of an array."""
 
-    name: ClassVar[str] = "dim"
+    name = "dim"
     axis: int = 0
 
     @property
@@ -118,7 +118,7 @@ class Dim(Inactive):
 class Empty(Inactive):
     """`empty[type]()`: an array of no elements, where a branch has none to give."""
 
-    name: ClassVar[str] = "empty"
+    name = "empty"
     type: Array = Array(F64, 1)
 
     @property
@@ -151,7 +151,7 @@ class Empty(Inactive):
 class Zeros(Inactive):
     """`zeros(d1, …, dr)`: an f64 array of zeros; a negative dimension counts as 0."""
 
-    name: ClassVar[str] = "zeros"
+    name = "zeros"
 
     def result_types(
         self, args: Sequence[Type], bodies: Sequence[Lambda]
@@ -176,7 +176,7 @@ class Zeros(Inactive):
 class MakeBox(Inactive):
     """`box(a)`: a reference to an array, so that it can be an element."""
 
-    name: ClassVar[str] = "box"
+    name = "box"
 
     def result_types(
         self, args: Sequence[Type], bodies: Sequence[Lambda]
@@ -198,7 +198,7 @@ class MakeBox(Inactive):
 class Unbox(Inactive):
     """`unbox(b)`: the array that a box refers to."""
 
-    name: ClassVar[str] = "unbox"
+    name = "unbox"
 
     def result_types(
         self, args: Sequence[Type], bodies: Sequence[Lambda]

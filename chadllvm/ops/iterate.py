@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.op import ArrayOp, TypeRuleError, register_array_op
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class Iterate(ArrayOp):
     """`iterate(n, s…; i, s… -> s'…, o…)`"""
 
-    name: ClassVar[str] = "iterate"
+    name = "iterate"
 
     def carried(self, node: Apply) -> int | None:
         return len(node.args) - 1
@@ -142,8 +142,10 @@ class Iterate(ArrayOp):
             ]
             for step in steps:
                 step()
-        for end in (*carriers, *collectors):
-            end.finish()
+        for carrier in carriers:
+            carrier.finish()
+        for collector in collectors:
+            collector.finish()
 
 
 def _chosen(

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chadllvm.ir.op import Prim
+from chadllvm.ir.op import Op, Prim
 from chadllvm.ir.rewrite import (
     Renaming,
     free_vars_of,
@@ -276,7 +276,7 @@ def _fused(producer: Binding, consumer: Binding) -> Binding:
     added = renaming.block(two.body)
     bindings = (*one.body.bindings, *added.bindings)
     if isinstance(second.op, Fold):
-        op = second.op
+        op: Op = second.op
         results = (*added.results, *one.body.results)
         variables = _joined(consumer, second, producer, first)
     else:

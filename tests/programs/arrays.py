@@ -199,3 +199,14 @@ def loop_of_loops(x: cl.f64[:]) -> float:
             y = sum(z) / len(z) + math.sin(y)
         total += y * x[0]
     return total
+
+
+@case(draw(4), draw(4), 3)
+@cl.jit
+def rotated_states(x: cl.f64[:], y: cl.f64[:], n: int) -> float:
+    a, b, c = x, y, [v * v for v in x]
+    total = 0.0
+    for i in range(n):
+        a, b, c = b, c, a
+        total += a[i] * b[0]
+    return total * c[1]

@@ -54,7 +54,11 @@ EXAMPLES = settings(
 
 def leaves(value: Any) -> list[Any]:
     """The components of nested products in order, arrays of products taken apart."""
-    if isinstance(value, ArrayValue) and value.data and isinstance(value.data[0], tuple):
+    if (
+        isinstance(value, ArrayValue)
+        and value.data
+        and isinstance(value.data[0], tuple)
+    ):
         columns = zip(*map(leaves, value.data), strict=True)
         return [ArrayValue(value.shape, list(column)) for column in columns]
     if not isinstance(value, tuple):
