@@ -1,8 +1,9 @@
 """The stages and passes in their order; only this module knows it.
 
-A source program (`core`) is simplified, differentiated if a gradient is asked for (`chad`),
-freed of functions and simplified again (`simplified`), lowered to loops, and compiled. The
-checker runs between all passes of the core, and names the pass that broke a program.
+A source program (`core`) is simplified, differentiated if a gradient is asked for
+(`chad`), freed of functions and simplified again (`simplified`), lowered to loops, and
+compiled. The checker runs between all passes of the core, and names the pass that broke
+a program.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ def _plain(run: Callable[[Program], Program]) -> Pass:
 # What leaves one function without products and calls.
 NORMALISE: tuple[Pass, ...] = (_plain(flatten), _plain(inline))
 
-# What makes the source's loops as plain as they can be. What is here is done once for the
-# primal and its derivative, so bounds are proved here.
+# What makes the source's loops as plain as they can be. What is here is done once for
+# the primal and its derivative, so bounds are proved here.
 SOURCE: tuple[Pass, ...] = (
     _plain(fold_constants),
     _plain(cse),

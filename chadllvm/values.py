@@ -37,7 +37,8 @@ def type_of(value: Any, where: str) -> Type:
     """The type of an argument.
 
     Raises:
-        TypeError: if no type of ours describes it; `where` names function and parameter.
+        TypeError: if no type of ours describes it; `where` names function and
+        parameter.
     """
     scalar = _PYTHON.get(type(value))
     if scalar is not None:

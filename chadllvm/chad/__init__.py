@@ -1,6 +1,6 @@
 """CHAD: a core program to the core program of its derivative. Nothing else knows of it.
 
 `transform` holds the transformation itself, in the monadic form of the paper's Fig. 6;
-`activity` says which values carry derivatives; `gradient` makes the functions that users
-ask for out of it. The array rules of §7 stand with their operations in `ops/`.
+`activity` says which values carry derivatives; `gradient` makes the functions that
+users ask for out of it. The array rules of §7 stand with their operations in `ops/`.
 """

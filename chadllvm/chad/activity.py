@@ -1,8 +1,8 @@
 """Which variables carry derivatives: those that depend on an input asked for, by reals.
 
-Everything else is inactive: it has no cotangent, and no code is made for one. The answer
-may be too large (a variable that depends on an input only by a zero derivative), never
-too small.
+Everything else is inactive: it has no cotangent, and no code is made for one. The
+answer may be too large (a variable that depends on an input only by a zero derivative),
+never too small.
 """
 
 from __future__ import annotations
@@ -87,7 +87,9 @@ def _loop(node: Apply, results: int, active: set[Var]) -> list[bool]:
         _block(body.body, active)
         flags = [_is_active(r, active) for r in body.body.results]
         new = [
-            s for s, flag in zip(states, flags, strict=False) if flag and s not in active
+            s
+            for s, flag in zip(states, flags, strict=False)
+            if flag and s not in active
         ]
         if not new:
             return [*flags, *[False] * (results - len(flags))]

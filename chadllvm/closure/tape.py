@@ -1,4 +1,5 @@
-"""Store or recompute: what is kept of a loop body or branch for a function that leaves it.
+"""Store or recompute: what is kept of a loop body or branch for a function that leaves
+it.
 
     fs = build n { i ->                        as, bs = build n { i ->
       a = exp(…)                                 a = exp(…)
@@ -10,10 +11,11 @@
                                                y' = mul(x', a')
 
 What a function captures from inside the body is stored for every iteration: that is the
-tape, and it is nothing else. Values that cheap operations give from what is at hand anyway
-(the index, variables from outside, what is stored for other reasons) are computed again
-instead. Every operation runs at most twice, since recomputation happens where the function
-is called, once, and contains no loop, no call and nothing that can fail.
+tape, and it is nothing else. Values that cheap operations give from what is at hand
+anyway (the index, variables from outside, what is stored for other reasons) are
+computed again instead. Every operation runs at most twice, since recomputation happens
+where the function is called, once, and contains no loop, no call and nothing that can
+fail.
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ from chadllvm.ir.op import Prim
 from chadllvm.ir.term import Apply, Binding, Expr, Var, operands
 from chadllvm.ops.index import Dim, Index, Unbox
 
-# The work, in additions, up to which a value is computed again rather than stored: about
-# what writing eight bytes to memory and reading them back costs.
+# The work, in additions, up to which a value is computed again rather than stored:
+# about what writing eight bytes to memory and reading them back costs.
 _BUDGET = 8
 
 
@@ -57,7 +59,9 @@ class _Plan:
                 stored.add(var)
             else:
                 again |= needed
-        chosen = {self.defined[v]: None for v in sorted(again, key=self.order.__getitem__)}
+        chosen = {
+            self.defined[v]: None for v in sorted(again, key=self.order.__getitem__)
+        }
         return [v for v in captures if v in stored], list(chosen)
 
     def _is_local(self, var: Var) -> bool:
@@ -66,9 +70,7 @@ class _Plan:
     def _is_cheap(self, var: Var) -> bool:
         return var in self.defined and _weight(self.defined[var].expr) <= _BUDGET
 
-    def _needed(
-        self, var: Var, stored: set[Var], again: set[Var]
-    ) -> set[Var] | None:
+    def _needed(self, var: Var, stored: set[Var], again: set[Var]) -> set[Var] | None:
         """The variables to compute again for `var`; None if it is better stored."""
         found: set[Var] = set()
         work, pending = 0, [var]

@@ -1,8 +1,8 @@
 """Builds statements of the loop language: nested frames, and names for registers.
 
-A frame is the statement list of one loop body, branch or function body. The builder knows
-in which frame a register was assigned, so that what does not depend on a loop (a buffer
-whose size is known before it) can be placed in front of it.
+A frame is the statement list of one loop body, branch or function body. The builder
+knows in which frame a register was assigned, so that what does not depend on a loop (a
+buffer whose size is known before it) can be placed in front of it.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ class LoopBuilder:
     def __init__(self) -> None:
         self.frames: list[Frame] = [Frame(is_loop=False)]
         self.depth: dict[Reg, int] = {}
+        self._counts: dict[Reg, Atom] = {}
 
     def emit(self, stmt: Stmt) -> None:
         self.frames[-1].stmts.append(stmt)
@@ -110,7 +111,8 @@ class LoopBuilder:
         """The outermost frame in which this atom may be used."""
         return self.depth[atom] if isinstance(atom, Reg) else 0
 
-    # Integer arithmetic that does not emit what is known.
+    # Arithmetic of sizes and offsets: it emits nothing that is known, and stands where its
+    # operands do, in front of the loops that it does not depend on.
 
     def mul(self, a: Atom, b: Atom) -> Atom:
         if isinstance(a, Lit) and isinstance(b, Lit):
@@ -120,13 +122,13 @@ class LoopBuilder:
                 return y
             if isinstance(x, Lit) and x.value == 0:
                 return Lit(0)
-        return self.let("imul", a, b)
+        return self._early("imul", a, b)
 
     def add(self, a: Atom, b: Atom) -> Atom:
         for x, y in ((a, b), (b, a)):
             if isinstance(x, Lit) and x.value == 0:
                 return y
-        return self.let("iadd", a, b)
+        return self._early("iadd", a, b)
 
     def product(self, factors: Sequence[Atom]) -> Atom:
         total: Atom = Lit(1)
@@ -138,4 +140,24 @@ class LoopBuilder:
         """The number of iterations of a loop over n: n, or none if n is negative."""
         if isinstance(n, Lit):
             return Lit(max(int(n.value), 0))
-        return self.let("imax", n, Lit(0), name="n")
+        if n not in self._counts:
+            self.is_count(self._early("imax", n, Lit(0)), n)
+        return self._counts[n]
+
+    def is_count(self, count: Atom, n: Atom | None = None) -> None:
+        """Note that `count`, which is not negative, is the count of n (of itself)."""
+        for atom in (count, n):
+            if isinstance(atom, Reg):
+                self._counts[atom] = count
+
+    def some(self, count: Atom, size: Atom) -> Atom:
+        """The size, or 0 if the count is: rows of an array of no rows."""
+        if isinstance(count, Lit):
+            return size if count.value else Lit(0)
+        chosen = self._early("select", self._early("ilt", Lit(0), count), size, Lit(0))
+        self.is_count(chosen)
+        return chosen
+
+    def _early(self, op: str, *args: Atom) -> Reg:
+        with self.at(max(map(self.depth_of, args))):
+            return self.let(op, *args, name="n" if op == "imax" else "t")

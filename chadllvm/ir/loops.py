@@ -1,10 +1,10 @@
 """The imperative loop language: what the core is lowered to, and what becomes LLVM IR.
 
 A function is a tree of statements over registers (assigned once), slots (mutable local
-scalars) and buffers in memory. All memory is explicit: a buffer lives in a *region* and is
-gone when the region is reset or the function returns; region `RESULT` holds buffers that
-are handed to the caller. Pointers of different *roots* never point into the same buffer:
-that is all the code generator needs to know about aliasing.
+scalars) and buffers in memory. All memory is explicit: a buffer lives in a *region* and
+is gone when the region is reset or the function returns; region `RESULT` holds buffers
+that are handed to the caller. Pointers of different *roots* never point into the same
+buffer: that is all the code generator needs to know about aliasing.
 
 Arrays are contiguous in C order: a pointer register and one i64 for each dimension.
 Nothing here knows of derivatives, cells or closures.
@@ -264,8 +264,9 @@ Result = ScalarResult | ArrayResult
 class LoopFunction:
     """A function ready for code generation.
 
-    `regions` counts its regions (0, 1, …; all empty at entry and given back at the end);
-    `roots[r]` is the representative of root r: roots with different ones do not alias.
+    `regions` counts its regions (0, 1, …; all empty at entry and given back at the
+    end); `roots[r]` is the representative of root r: roots with different ones do not
+    alias.
     """
 
     name: str

@@ -13,9 +13,8 @@ Nodes compare by identity; `ir/pretty.alpha_equal` compares structure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, TypeVar, assert_never, dataclass_transform
 
 import numpy as np
 
@@ -25,8 +24,20 @@ from chadllvm.ir.types import BOOL, F64, I64, Fun, Scalar, Type
 if TYPE_CHECKING:
     from chadllvm.ir.op import Op
 
+Class = TypeVar("Class", bound=type)
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass_transform(eq_default=False, frozen_default=True)
+def node(cls: Class) -> Class:
+    """Class decorator: a dataclass that compares by identity and is never changed.
+
+    The type checker sees to the latter: `frozen` at run time would make construction,
+    which is much of what passes do, several times slower.
+    """
+    return dataclass(slots=True, eq=False)(cls)
+
+
+@node
 class Var:
     """A variable, bound once; two variables are the same if they are the same object."""
 
@@ -50,7 +61,7 @@ class Lit:
 Operand = Var | Lit
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Lambda:
     """A function of several parameters: a value, or the body of an operation."""
 
@@ -62,7 +73,7 @@ class Lambda:
         return Fun(tuple(p.type for p in self.params), self.body.types)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Apply:
     """An operation of the open table applied to operands and bodies."""
 
@@ -71,14 +82,14 @@ class Apply:
     bodies: tuple[Lambda, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Const:
     """An array captured from the surroundings of the user's function, read only."""
 
     value: np.ndarray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Tuple:
     """Construction of a product; `type` carries the field names."""
 
@@ -86,7 +97,7 @@ class Tuple:
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Proj:
     """Component `index` of a product."""
 
@@ -94,7 +105,7 @@ class Proj:
     index: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class If:
     """The results of one of two blocks; only that block is run."""
 
@@ -103,7 +114,7 @@ class If:
     orelse: Block
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Call:
     """A call of a function value, or of a top-level function by its name."""
 
@@ -111,7 +122,7 @@ class Call:
     args: tuple[Operand, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Open:
     """A new cell that holds zero; `dims` are the dimensions of an array's cell."""
 
@@ -119,7 +130,7 @@ class Open:
     dims: tuple[Operand, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class View:
     """The part of an array's cell at `indices`, itself a cell."""
 
@@ -127,7 +138,7 @@ class View:
     indices: tuple[Operand, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class One:
     """Add `value` to the cell at `indices` (the whole cell if there are none)."""
 
@@ -136,7 +147,7 @@ class One:
     value: Operand
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Close:
     """The sum in a cell, which nothing may be added to from here on."""
 
@@ -148,7 +159,7 @@ Expr = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Binding:
     """`vars = expr`; an expression without a result (`One`) binds no variable."""
 
@@ -157,7 +168,7 @@ class Binding:
     span: Span = NO_SPAN
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Block:
     """Bindings in order, then the results."""
 
@@ -169,7 +180,7 @@ class Block:
         return tuple(r.type for r in self.results)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Function:
     """A top-level function. Its body's free variables are its parameters only."""
 
@@ -179,7 +190,7 @@ class Function:
     span: Span = NO_SPAN
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Program:
     """Functions by name; callees stand before their callers, `entry` is the last."""
 
@@ -190,45 +201,52 @@ class Program:
         return self.functions[-1]
 
 
+# The functions below run for every binding in every pass: common nodes stand first.
+
+
 def operands(expr: Expr) -> tuple[Operand, ...]:
     """The operands that an expression itself reads, not those of nested blocks."""
     match expr:
-        case Apply(args=args) | Tuple(args=args):
-            return args
-        case Const() | Lambda():
-            return ()
-        case Proj(arg, _):
-            return (arg,)
-        case If(cond=cond):
-            return (cond,)
-        case Call(function, args):
-            return args if isinstance(function, str) else (function, *args)
-        case Open(_, dims):
-            return dims
-        case View(cell, indices):
-            return (cell, *indices)
-        case One(cell, indices, value):
-            return (cell, *indices, value)
+        case Apply():
+            return expr.args
+        case One():
+            return (expr.cell, *expr.indices, expr.value)
         case Close(cell):
             return (cell,)
+        case Open():
+            return expr.dims
+        case Call(function, args):
+            return args if isinstance(function, str) else (function, *args)
+        case Const() | Lambda():
+            return ()
+        case If():
+            return (expr.cond,)
+        case View(cell, indices):
+            return (cell, *indices)
+        case Tuple():
+            return expr.args
+        case Proj():
+            return (expr.arg,)
         case _:
             assert_never(expr)
 
 
-def nested(expr: Expr) -> Iterator[tuple[tuple[Var, ...], Block]]:
+Nested = tuple[tuple[tuple[Var, ...], Block], ...]
+
+
+def nested(expr: Expr) -> Nested:
     """The nested blocks of an expression, each with the parameters it binds."""
     match expr:
-        case Apply(bodies=bodies):
-            for body in bodies:
-                yield body.params, body.body
-        case Lambda(params, body):
-            yield params, body
-        case If(_, then, orelse):
-            yield (), then
-            yield (), orelse
-        case (
-            Const() | Tuple() | Proj() | Call() | Open() | View() | One() | Close()
-        ):
-            return
+        case Apply():
+            bodies = expr.bodies
+            return tuple([(b.params, b.body) for b in bodies]) if bodies else ()
+        case One() | Close() | Open() | Call():
+            return ()
+        case Lambda():
+            return ((expr.params, expr.body),)
+        case If():
+            return ((), expr.then), ((), expr.orelse)
+        case Const() | View() | Tuple() | Proj():
+            return ()
         case _:
             assert_never(expr)

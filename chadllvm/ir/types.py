@@ -1,8 +1,8 @@
 """Types of the core language: structural, immutable, compared by value.
 
 `Array(elem, rank)` is a regular dense array in C order; ragged data is an array of
-`Box`es, each of which refers to one array of its own shape. `Acc(content)` is the type of
-a cell, the environment monad's accumulator; it is second class (`ir/check.py`).
+`Box`es, each of which refers to one array of its own shape. `Acc(content)` is the type
+of a cell, the environment monad's accumulator; it is second class (`ir/check.py`).
 """
 
 from __future__ import annotations

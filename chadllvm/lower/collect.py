@@ -1,21 +1,24 @@
 """Collects one result of a loop's iterations into an array.
 
-Scalars and boxes are stored at the index. Rows go into their part of the array: directly if
-their shape is known in front of the loop; else the first row decides the shape, memory is
-taken then, and the rows are copied. Rows of different shapes end the program.
+Scalars and boxes are stored at the index. Rows go into their part of the array:
+directly if their shape is known in front of the loop; else the first row decides the
+shape, memory is taken then, and the rows are copied. Rows of different shapes end the
+program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from chadllvm.diagnostic import Span
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import PTR, Atom, Slot
 from chadllvm.ir.op import ArrayOp
 from chadllvm.ir.term import Apply, Binding, Close, Lambda, Lit, Open, Operand, Var
-from chadllvm.ir.types import I64, Array, Box, Scalar
+from chadllvm.ir.types import Array, Box, Scalar
 from chadllvm.ir.value import ROWS_DIFFER
 from chadllvm.lower.destination import definitions, maker
 from chadllvm.lower.represent import ArrayRep, Rep, element_type
@@ -74,8 +77,7 @@ class _Rows(Collector):
         super().__init__(lowering, var, count)
         self.direct = direct
         self.dims = tuple(dims)
-        some = lowering.loops.let("ilt", Lit(0), count)
-        outer = [lowering.loops.let("select", some, d, Lit(0)) for d in dims]
+        outer = [lowering.loops.some(count, d) for d in dims]
         self.rep = lowering.allocate(var, (count, *outer), elem)
 
     def _row(self, index: Atom) -> ArrayRep:
@@ -115,9 +117,8 @@ class _UnknownRows(Collector):
         self.elem = elem
         self.span = span
         self.root = lowering.roots.new()
+        self.destination = lowering.destinations.pop(var, None)
         empty = lowering.loops.reg("none", PTR)
-        import numpy as np
-
         lowering.loops.emit(l.Data(empty, np.zeros(0), self.root))
         self.ptr = lowering.loops.slot(var.name, empty)
         self.dims: list[Slot] = [
@@ -128,10 +129,7 @@ class _UnknownRows(Collector):
         assert isinstance(result, ArrayRep)
         loops = self.lowering.loops
         loops.open(is_loop=False)
-        home = self.lowering.life.home(self.var)
-        whole = ArrayRep(Lit(0), (self.count, *result.dims), self.elem, self.root)
-        ptr = self.lowering.new_buffer(whole, self.lowering.region(home), self.root)
-        loops.set(self.ptr, ptr)
+        loops.set(self.ptr, self._begin(result))
         for slot, dim in zip(self.dims, result.dims, strict=True):
             loops.set(slot, dim)
         first = loops.close()
@@ -145,6 +143,16 @@ class _UnknownRows(Collector):
             loops.get(self.ptr), (self.count, *result.dims), self.elem, self.root
         )
         self.lowering.copy_into(self.lowering.row(now, [index]), result)
+
+    def _begin(self, first: ArrayRep) -> Atom:
+        """The buffer, now that the first row is there."""
+        whole = ArrayRep(Lit(0), (self.count, *first.dims), self.elem, self.root)
+        if self.destination is not None:
+            ptr, root = self.destination(whole)
+            self.lowering.roots.union(self.root, root)
+            return ptr
+        home = self.lowering.life.home(self.var)
+        return self.lowering.new_buffer(whole, self.lowering.region(home), self.root)
 
     def finish(self) -> None:
         loops = self.lowering.loops
@@ -160,11 +168,15 @@ def collectors(
     first: int,
     count: Atom,
     span: Span,
+    elsewhere: Iterable[Var | None] = (),
 ) -> list[Collector]:
-    """Collectors for the results of a body from `first` on, one for each variable."""
+    """Collectors for the results of a body from `first` on, one for each variable.
+
+    The arrays made `elsewhere` have a buffer that waits for them already.
+    """
     defined = definitions(body.body)
     results = body.body.results[first:]
-    taken: set[Var] = set()
+    taken = set(elsewhere)
     found: list[Collector] = []
     for var, result in zip(variables, results, strict=True):
         elem = element_type(result.type)
@@ -177,7 +189,9 @@ def collectors(
             found.append(_UnknownRows(lowering, var, count, elem, rank, span))
             continue
         direct = maker(result, defined)
-        if direct is not None and (direct in taken or _outlives(lowering, direct, body)):
+        if direct is not None and (
+            direct in taken or _outlives(lowering, direct, body)
+        ):
             direct = None
         if direct is not None:
             taken.add(direct)
@@ -212,7 +226,9 @@ def known_dims(
             both = {**defined, **definitions(inner.body)}
             rest = known_dims(lowering, result, inner, both)
             # An empty array of rows has no columns.
-            return None if rest is None else _joined(lowering, outer[0], rest)
+            if rest is None:
+                return None
+            return [outer[0], *(lowering.loops.some(outer[0], d) for d in rest)]
         case Apply(ArrayOp(name="zeros"), dims):
             return _outside(lowering, dims, body, defined)
         case Close(Var() as cell) if cell in defined:
@@ -227,13 +243,6 @@ def known_dims(
             return None
 
 
-def _joined(lowering: Lowering, count: Atom, rest: Sequence[Atom]) -> list[Atom]:
-    some = lowering.loops.let("ilt", Lit(0), count)
-    return [
-        count, *(lowering.loops.let("select", some, d, Lit(0)) for d in rest)
-    ]  # fmt: skip
-
-
 def _outside(
     lowering: Lowering,
     sizes: Sequence[Operand],
@@ -246,6 +255,3 @@ def _outside(
     ):
         return None
     return [lowering.loops.count(lowering.atom(s)) for s in sizes]
-
-
-__all__ = ["Collector", "I64", "collectors", "known_dims"]

@@ -1,8 +1,8 @@
 """Buffers that wait for their contents: what a result is written to directly.
 
-The row of an array under construction, or the next state of a loop, is built in its place
-rather than built and copied, if the variable that is bound to it makes a new array in the
-same block (`maker`).
+The row of an array under construction, or the next state of a loop, is built in its
+place rather than built and copied, if the variable that is bound to it makes a new
+array in the same block (`maker`).
 """
 
 from __future__ import annotations

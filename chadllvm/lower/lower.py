@@ -102,6 +102,8 @@ class Lowering:
                 dims = tuple(
                     self.loops.reg(f"{param.name}_n{k}", I64) for k in range(rank)
                 )
+                for dim in dims:
+                    self.loops.is_count(dim)
                 self.bind(param, ArrayRep(ptr, dims, elem, self.roots.new()))
                 return l.ArrayParam(ptr, dims, elem)
             case _:
@@ -261,10 +263,17 @@ class Lowering:
         return self.block(body.body)
 
     def collectors(
-        self, variables: Sequence[Var], body: Lambda, first: int, count: Atom, span: Span
+        self,
+        variables: Sequence[Var],
+        body: Lambda,
+        first: int,
+        count: Atom,
+        span: Span,
+        carriers: Sequence[Carrier] = (),
     ) -> list[Collector]:
-        """Collectors for the results of a body from `first` on."""
-        return collectors(self, variables, body, first, count, span)
+        """Collectors for the results of a body from `first` on, behind its carriers."""
+        elsewhere = [carrier.direct for carrier in carriers]
+        return collectors(self, variables, body, first, count, span, elsewhere)
 
     def carriers(self, node: Apply, binding: Binding) -> list[Carrier]:
         """The states of a loop."""
@@ -476,9 +485,7 @@ class Lowering:
         else:
             self.bind(var, ElementCell(rep.ptr, self.place(rep, atoms), rep.root))
 
-    def _one(
-        self, cell: Operand, indices: Sequence[Operand], value: Operand
-    ) -> None:
+    def _one(self, cell: Operand, indices: Sequence[Operand], value: Operand) -> None:
         target, added = self.rep(cell), self.rep(value)
         match target:
             case SlotCell(slot):

@@ -1,13 +1,14 @@
 """How long buffers live: for every array the scope whose region its buffer belongs to.
 
 A scope is the function or the body of a loop; what is allocated in the region of a loop
-body is gone at the end of the iteration. An array lives in the scope that binds it unless
-something that lives longer refers to it: a result of the function, a box on the tape, the
-state of a loop, another name of it. One walk backwards over the program finds the
-outermost scope for each variable.
+body is gone at the end of the iteration. An array lives in the scope that binds it
+unless something that lives longer refers to it: a result of the function, a box on the
+tape, the state of a loop, another name of it. One walk backwards over the program finds
+the outermost scope for each variable.
 
-The state of a loop that is an array is kept in a pair of buffers outside of the loop, used
-in turn, unless some step's state has to live longer than the next step (`outlives`).
+The state of a loop that is an array is kept in a pair of buffers outside of the loop,
+used in turn, unless some step's state has to live longer than the next step
+(`outlives`).
 """
 
 from __future__ import annotations

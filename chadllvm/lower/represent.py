@@ -1,7 +1,7 @@
 """How values of the core are represented by registers, slots and buffers.
 
-A scalar is an atom. An array is a pointer and its dimensions; so is a box, and so is the
-cell of an array. The cell of a scalar is a slot, or a place in an array's buffer.
+A scalar is an atom. An array is a pointer and its dimensions; so is a box, and so is
+the cell of an array. The cell of a scalar is a slot, or a place in an array's buffer.
 """
 
 from __future__ import annotations
@@ -115,4 +115,3 @@ class Roots:
     def table(self) -> tuple[int, ...]:
         """The representative of every root."""
         return tuple(self.find(r) for r in range(len(self._parent)))
-

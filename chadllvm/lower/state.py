@@ -1,9 +1,9 @@
 """The state of a loop: what is carried from one iteration to the next.
 
 A scalar is carried in a slot. An array is carried as a pointer and its dimensions; each
-step's value is put into one of two buffers outside of the loop, in turn, since it has to
-outlive the region of its iteration. Values that outlive even that (they are on the tape)
-stay where they are.
+step's value is put into one of two buffers outside of the loop, in turn, since it has
+to outlive the region of its iteration. Values that outlive even that (they are on the
+tape) stay where they are.
 """
 
 from __future__ import annotations
@@ -25,7 +25,13 @@ Step = Callable[[], None]
 
 
 class Carrier:
-    """One component of the state; the base carries a scalar."""
+    """One component of the state; the base carries a scalar.
+
+    `direct` is the variable of the body whose allocation is the next state, if it is
+    made in its place.
+    """
+
+    direct: Var | None = None
 
     def __init__(self, lowering: Lowering, param: Var, init: Operand, var: Var) -> None:
         self.lowering = lowering
@@ -88,11 +94,10 @@ class _ArrayCarrier(Carrier):
 class _BufferCarrier(_ArrayCarrier):
     """An array whose steps' values are put into two buffers in turn.
 
-    `direct` is the variable of the body whose allocation is the next state; `outside`:
-    the next state is an array from outside of the loop, which stays where it is.
+    `outside`: the next state is an array from outside of the loop, which stays where it
+    is.
     """
 
-    direct: Var | None = None
     outside = False
 
     def _begin(self, init: Operand) -> None:
@@ -109,15 +114,20 @@ class _BufferCarrier(_ArrayCarrier):
             self.lowering.destinations[self.direct] = self._destination
 
     def _destination(self, rep: ArrayRep) -> tuple[Atom, int]:
-        """The spare buffer, made large enough for this array."""
+        """The spare buffer, made large enough for this array.
+
+        It at least doubles, so that growing states take no more than their size.
+        """
         loops = self.lowering.loops
         count = self.lowering.size(rep)
         loops.open(is_loop=False)
+        twice = loops.let("imul", loops.get(self.room), l.Lit(2))
+        room = loops.let("imax", count, twice)
         ptr = loops.reg("p", l.PTR)
         region = self.lowering.region(self.lowering.life.home(self.var))
-        loops.emit(l.Alloc(ptr, region, count, rep.machine, self.root))
+        loops.emit(l.Alloc(ptr, region, room, rep.machine, self.root))
         loops.set(self.spare, ptr)
-        loops.set(self.room, count)
+        loops.set(self.room, room)
         grow = loops.close()
         loops.emit(l.Branch(loops.let("ilt", loops.get(self.room), count), grow))
         return loops.get(self.spare), self.root

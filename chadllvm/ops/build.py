@@ -1,8 +1,8 @@
 """`build(n; i -> r1, …)`: arrays from a function of the index (paper, §7).
 
-Each result of the body is stacked along a new first axis; rows must have equal shapes. A
-build without results is a loop that is run for its contributions to cells, the paper's
-`sequence`; its iterations commute.
+Each result of the body is stacked along a new first axis; rows must have equal shapes.
+A build without results is a loop that is run for its contributions to cells, the
+paper's `sequence`; its iterations commute.
 """
 
 from __future__ import annotations
@@ -49,8 +49,7 @@ class Build(ArrayOp):
         rows = [run.call(body, (i,)) for i in range(n)]
         run.pay(1 + max(n, 0))
         return tuple(
-            stack([row[k] for row in rows], ty)
-            for k, ty in enumerate(body.body.types)
+            stack([row[k] for row in rows], ty) for k, ty in enumerate(body.body.types)
         )
 
     def differentiate(

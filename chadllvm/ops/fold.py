@@ -1,10 +1,11 @@
 """`fold[add|min|max](n; i -> r)`: a reduction of r over the index (paper, §7 and §8.1).
 
-The operators are those whose derivative needs no record of the reduction tree: for a sum
-every element gets the cotangent of the whole; for a minimum the winner does, the first
-one of equals. `fold[argmin|argmax]` also returns the winner's index; that is what CHAD
-makes of a minimum. A sum may be reassociated, in a way that depends on the program and on
-n alone. Minima compare as Python's builtins do: a later element wins if strictly better.
+The operators are those whose derivative needs no record of the reduction tree: for a
+sum every element gets the cotangent of the whole; for a minimum the winner does, the
+first one of equals. `fold[argmin|argmax]` also returns the winner's index; that is what
+CHAD makes of a minimum. A sum may be reassociated, in a way that depends on the program
+and on n alone. Minima compare as Python's builtins do: a later element wins if strictly
+better.
 """
 
 from __future__ import annotations

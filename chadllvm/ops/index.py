@@ -1,8 +1,9 @@
 """Reading arrays: `index`, `dim`; making them: `zeros`, `empty`; references: `box`.
 
-`index(a, i1, …, ik)` is the element, or the row if k is less than the rank. Its indices are
-in range already (`bound` sees to that), so it never fails, and reading it again in a
-backpropagator costs no check. A row is a view: neither its value nor its cell is a copy.
+`index(a, i1, …, ik)` is the element, or the row if k is less than the rank. Its indices
+are in range already (`bound` sees to that), so it never fails, and reading it again in
+a backpropagator costs no check. A row is a view: neither its value nor its cell is a
+copy.
 """
 
 from __future__ import annotations

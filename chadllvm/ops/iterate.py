@@ -1,8 +1,9 @@
 """`iterate(n, s…; i, s… -> s'…, o…)`: a loop with carried state and collected outputs.
 
 The state starts as `s…` and becomes `s'…` after each step; the outputs of the steps are
-stacked. The reverse of a loop is a loop: the steps' backpropagators are an output of the
-forward loop, and are run from the last to the first with the state's cotangent as state.
+stacked. The reverse of a loop is a loop: the steps' backpropagators are an output of
+the forward loop, and are run from the last to the first with the state's cotangent as
+state.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ class Iterate(ArrayOp):
         count = lowering.loops.count(lowering.atom(node.args[0]))
         carriers = lowering.carriers(node, binding)
         collectors = lowering.collectors(
-            binding.vars[states:], body, states, count, binding.span
+            binding.vars[states:], body, states, count, binding.span, carriers
         )
         with lowering.loop(count, body) as index:
             for carrier in carriers:

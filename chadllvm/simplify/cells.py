@@ -5,8 +5,8 @@
     one c y          →  s = x + y     b = close c          →
     s = close c
 
-A scalar's cell becomes the sum of its contributions. An array's cell with one contribution,
-a whole array, becomes another name of it; with none it becomes zeros.
+A scalar's cell becomes the sum of its contributions. An array's cell with one
+contribution, a whole array, becomes another name of it; with none it becomes zeros.
 """
 
 from __future__ import annotations

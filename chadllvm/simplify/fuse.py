@@ -11,10 +11,10 @@
 
 The second loop has the same count, uses the results of the first at its own index only,
 and nothing else that is computed from them or cannot be had before them. Its
-contributions to cells commute with everything, so it may run early. The arrays between the
-two then need not exist. This is the fusion of producers and consumers of any functional
-program; what CHAD leaves behind, a forward loop and a reverse loop over the same index with
-a tape in between, is one case of it.
+contributions to cells commute with everything, so it may run early. The arrays between
+the two then need not exist. This is the fusion of producers and consumers of any
+functional program; what CHAD leaves behind, a forward loop and a reverse loop over the
+same index with a tape in between, is one case of it.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ from chadllvm.ops.index import Dim, Index, Zeros
 def fuse(program: Program, *, speculate: bool) -> Program:
     """Fuse consumers into producers.
 
-    Without `speculate`, a loop that can fail stays where it is, so that errors are found
-    in program order.
+    Without `speculate`, a loop that can fail stays where it is, so that errors are
+    found in program order.
     """
     return map_functions(
         program, lambda f: with_body(f, _Fuser(speculate).block(f.body))
@@ -177,9 +177,7 @@ def _only_at_index(block: Block, arrays: set[Var], index: Var) -> bool:
                 ):
                     return False
             case expr:
-                if arrays.intersection(
-                    o for o in operands(expr) if isinstance(o, Var)
-                ):
+                if arrays.intersection(o for o in operands(expr) if isinstance(o, Var)):
                     return False
         for _, inner in nested(binding.expr):
             if not _only_at_index(inner, arrays, index):
@@ -219,9 +217,7 @@ def _movable(
     defined = {v: b for b in between for v in b.vars}
     results = set(bindings[producer].vars)
     chosen: set[int] = set()
-    pending = [
-        v for v in free_vars_of(bindings[position].expr) if v not in results
-    ]
+    pending = [v for v in free_vars_of(bindings[position].expr) if v not in results]
     while pending:
         var = pending.pop()
         if var in results:

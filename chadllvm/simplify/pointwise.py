@@ -7,8 +7,8 @@
     x = close c
 
 The cell has one contribution, made by one loop over its first dimension, once in each
-iteration, at the iteration's index: each element is that contribution. Where iterations add
-more to their row, in whatever way, each row becomes a cell of its own iteration:
+iteration, at the iteration's index: each element is that contribution. Where iterations
+add more to their row, in whatever way, each row becomes a cell of its own iteration:
 
     build(n) { i -> r = view c[i]; … }   →   x = build(n) { i -> r = open …; …
                                                                  yield close r }
@@ -95,9 +95,7 @@ def _try(block: Block, opening: Binding) -> Block | None:
     return _without(block, opening, found, loop)
 
 
-def _without(
-    block: Block, opening: Binding, found: _Found, loop: Binding
-) -> Block:
+def _without(block: Block, opening: Binding, found: _Found, loop: Binding) -> Block:
     """The block with the collecting loop, whose last result is the cell's content."""
     renaming = Renaming({found.close.vars[0]: loop.vars[-1]})
     bindings: list[Binding] = []

@@ -1,0 +1,33 @@
+"""Golden files of cases: a program of the core, and what becomes of it.
+
+[case name]
+def main(…) { … }
+[out]
+…
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import chadllvm.ops  # noqa: F401
+from chadllvm.ir.check import check
+from chadllvm.ir.parse import parse
+from chadllvm.ir.term import Program
+
+CASE = re.compile(r"\[case (\w+)\]\n(.*?)\n\[out\]\n.*?(?=\[case|\Z)", re.DOTALL)
+
+
+def check_cases(
+    path: Path, run: Callable[[str, Program], str], golden: Callable[[Path, str], None]
+) -> None:
+    """Compare the outcome of each case, `run(name, program)`, with the file's."""
+    texts = []
+    for title, source in CASE.findall(path.read_text(encoding="utf-8")):
+        program = parse(source)
+        check(program, after=title)
+        texts.append(f"[case {title}]\n{source}\n[out]\n{run(title, program)}\n")
+    assert texts
+    golden(path, "\n".join(texts))

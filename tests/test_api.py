@@ -1,0 +1,496 @@
+"""What the public functions promise: parameters, derivatives, results, stages."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import inspect
+import linecache
+import math
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import chadllvm as cl
+from chadllvm.api import STAGES
+
+GOLDEN = Path(__file__).parent / "api"
+
+
+@cl.jit
+def mixed(x: float, k: int, a: cl.f64[:], flag: bool = True) -> float:
+    """A little of everything."""
+    return x * x * k + sum(v * x for v in a) if flag else x
+
+
+@cl.jit
+def ratio(x: float, y: float) -> float:
+    return x / y
+
+
+@cl.jit
+def tiny(x: float, a: cl.f64[:]) -> float:
+    return sum(math.sin(x * v) for v in a)
+
+
+A = np.array([1.0, 2.0, 3.0])
+
+
+# ---- argnums and has_aux
+
+
+def test_one_argnum_gives_the_gradient_alone() -> None:
+    assert cl.grad(ratio)(3.0, 2.0) == 0.5
+    assert cl.grad(ratio, argnums=1)(3.0, 2.0) == -0.75
+    assert cl.grad(ratio, -1)(3.0, 2.0) == -0.75
+    assert cl.grad(ratio, np.int64(1))(3.0, 2.0) == -0.75
+    assert cl.value_and_grad(ratio)(3.0, 2.0) == (1.5, 0.5)
+
+
+def test_several_argnums_give_a_tuple_in_their_order() -> None:
+    assert cl.grad(ratio, (0, 1))(3.0, 2.0) == (0.5, -0.75)
+    assert cl.grad(ratio, (1, 0))(3.0, 2.0) == (-0.75, 0.5)
+    assert cl.grad(ratio, [-1])(3.0, 2.0) == (-0.75,)
+    assert cl.value_and_grad(ratio, (-1, 0))(3.0, 2.0) == (1.5, (-0.75, 0.5))
+
+
+@pytest.mark.parametrize("argnums", [2, -3, (0, 2), (0, 0), (0, -2), ()])
+def test_argnums_must_be_distinct_parameters(argnums: Any) -> None:
+    with pytest.raises(ValueError, match="argnums="):
+        cl.grad(ratio, argnums)
+
+
+@pytest.mark.parametrize("argnums", [0.0, "x", None, (0.5,)])
+def test_argnums_must_be_integers(argnums: Any) -> None:
+    with pytest.raises(TypeError):
+        cl.grad(ratio, argnums)
+
+
+@pytest.mark.parametrize("argnum", [1, 3])
+def test_a_parameter_without_reals_has_no_gradient(argnum: int) -> None:
+    with pytest.raises(cl.CompileError, match=f"mixed by parameter {argnum}"):
+        cl.grad(mixed, argnum)(1.0, 2, A, True)
+
+
+def test_aux_is_returned_and_not_differentiated() -> None:
+    @cl.jit
+    def f(x: float, n: int):
+        y = x * x
+        return y * n, (y, n, [y for _ in range(n)])
+
+    value, gradient = cl.value_and_grad(f, has_aux=True)(3.0, 2)
+    assert value[0] == 18.0 and gradient == 12.0
+    assert value[1][:2] == (9.0, 2) and value[1][2].tolist() == [9.0, 9.0]
+    gradient, (y, n, ys) = cl.grad(f, has_aux=True)(3.0, 2)
+    assert (gradient, y, n) == (12.0, 9.0, 2) and ys.tolist() == [9.0, 9.0]
+
+
+def test_what_is_not_a_float_has_no_gradient() -> None:
+    @cl.jit
+    def pair(x: float):
+        return x, x
+
+    @cl.jit
+    def whole(x: float):
+        return 3
+
+    for function in (pair, whole):
+        with pytest.raises(cl.CompileError, match="does not return a float"):
+            cl.grad(function)(1.0)
+    with pytest.raises(cl.CompileError, match="auxiliary"):
+        cl.grad(ratio, has_aux=True)(1.0, 2.0)
+
+
+def test_only_functions_are_compiled_and_derivatives_are_final() -> None:
+    with pytest.raises(TypeError, match="compiled already"):
+        cl.jit(ratio)
+    with pytest.raises(TypeError, match="derivatives of derivatives"):
+        cl.grad(cl.grad(ratio))
+    with pytest.raises(cl.CompileError):
+        cl.jit(math.sin)
+    with pytest.raises(cl.CompileError):
+        cl.jit(lambda x: x)
+
+
+# ---- parameters
+
+
+def test_keywords_and_defaults() -> None:
+    expected = 4.0 * 3 + 12.0
+    for _ in range(2):
+        assert mixed(2.0, 3, A) == expected
+        assert mixed(2.0, 3, A, False) == 2.0
+        assert mixed(2.0, a=A, k=3) == expected
+        assert mixed(flag=False, x=2.0, a=A, k=3) == 2.0
+    gradient = cl.grad(mixed, 2)
+    assert gradient(2.0, 3, a=A).tolist() == [2.0, 2.0, 2.0]
+    assert gradient(2.0, 3, A, flag=False).tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("compiled_before", [False, True])
+def test_wrong_arguments_are_named(compiled_before: bool) -> None:
+    function = cl.jit(mixed.py_func)
+    if compiled_before:
+        function(1.0, 2, A)
+    with pytest.raises(TypeError, match=r"mixed\(\).*'a'"):
+        function(1.0, 2)
+    with pytest.raises(TypeError, match=r"mixed\(\).*5"):
+        function(1.0, 2, A, True, 5)
+    with pytest.raises(TypeError, match=r"mixed\(\).*'x'"):
+        function(1.0, 2, A, x=1.0)
+    with pytest.raises(TypeError, match=r"mixed\(\).*'other'"):
+        function(1.0, 2, A, other=1.0)
+
+
+def test_tuples_are_parameters_and_results() -> None:
+    @cl.jit
+    def f(p: tuple[float, tuple[int, cl.f64[:]], bool]):
+        x, (n, a), flag = p
+        return (x * n + sum(v * v for v in a)) if flag else x
+
+    arg = (2.0, (3, A), True)
+    assert f(arg) == 20.0
+    x_ct, (n_ct, a_ct), flag_ct = cl.grad(f)(arg)
+    assert x_ct == 3.0 and n_ct is None and flag_ct is None
+    assert a_ct.tolist() == [2.0, 4.0, 6.0]
+    x_ct, (_, a_ct), _ = cl.grad(f)((2.0, (3, A), False))
+    assert x_ct == 1.0 and a_ct.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_parameters_without_annotation_take_the_types_of_each_call() -> None:
+    @cl.jit
+    def f(x, a):
+        return x * len(a) + a.shape[0]
+
+    assert f(2, A) == 9 and type(f(2, A)) is int
+    assert type(f(2.0, A)) is float
+    assert f(True, A) == 6
+    f(np.float64(2), np.arange(4.0))
+    f(2, np.arange(5))
+    f(2, np.arange(6))
+    f(2, np.zeros((2, 3)))
+    f(2, np.zeros((4, 5)))
+    assert len(f._versions) == 5
+
+
+def test_a_gradient_has_a_version_for_each_combination_of_types() -> None:
+    @cl.jit
+    def f(x, y):
+        return x * y * 1.0
+
+    gradient = cl.grad(f)
+    assert gradient(2.0, 3) == 3.0
+    assert gradient(2.0, 4) == 4.0
+    assert gradient(2.0, 4.0) == 4.0
+    assert len(gradient._versions) == 2
+    with pytest.raises(cl.CompileError, match="holds no real numbers"):
+        gradient(2, 3.0)
+
+
+def test_an_open_rank_is_that_of_the_call() -> None:
+    @cl.jit
+    def rows(a: NDArray[np.float64]) -> int:
+        return len(a)
+
+    assert rows(np.zeros(3)) == 3
+    assert rows(np.zeros((4, 2))) == 4
+    assert rows(np.zeros((5, 2))) == 5
+    assert len(rows._versions) == 2
+    with pytest.raises(TypeError, match=r"rows\(\): parameter 'a'"):
+        rows(np.zeros(3, np.int64))
+    with pytest.raises(TypeError, match=r"rows\(\): parameter 'a'"):
+        rows(3.0)
+
+
+@pytest.mark.parametrize(
+    "value", [3, True, np.float64(3), np.float32(3), np.int16(3), np.array(3.0)]
+)
+def test_any_real_number_is_a_float(value: Any) -> None:
+    found = ratio(value, 2.0)
+    assert type(found) is float and found == float(value) / 2.0
+    assert cl.grad(ratio)(value, np.array(2)) == 0.5
+
+
+def test_integers_have_64_bits() -> None:
+    @cl.jit
+    def twice(n: int) -> int:
+        return n + n
+
+    @cl.jit
+    def any_twice(n):
+        return n + n
+
+    assert twice(2**62) == -(2**63)
+    for function in (twice, any_twice):
+        for wrong in (2**63, -(2**63) - 1, 10**30):
+            with pytest.raises(OverflowError, match="parameter n"):
+                function(wrong)
+    assert ratio(2**70, 2.0) == 2.0**69
+
+
+def test_results_of_all_types() -> None:
+    @cl.jit
+    def f(x: float, n: int):
+        flags = [i % 2 == 0 for i in range(n)]
+        grid = [[i * j for j in range(n)] for i in range(2)]
+        return x, n, n > 2, flags, grid, (), ([x for _ in range(n)], (n,))
+
+    x, n, large, flags, grid, empty, (xs, (m,)) = f(1.5, 3)
+    assert (x, n, large, empty, m) == (1.5, 3, True, (), 3)
+    assert type(n) is int and type(large) is bool
+    assert flags.dtype == np.bool_ and flags.tolist() == [True, False, True]
+    assert grid.dtype == np.int64 and grid.tolist() == [[0, 0, 0], [0, 1, 2]]
+    assert xs.dtype == np.float64 and xs.tolist() == [1.5] * 3
+
+
+# ---- ownership
+
+
+@cl.jit
+def same(a: cl.f64[:]):
+    return a
+
+
+@cl.jit
+def twice_same(a: cl.f64[:], b: cl.f64[:]):
+    return a, a, b, [v for v in a]
+
+
+def test_results_alias_nothing() -> None:
+    arg = np.arange(4.0)
+    found = [same(arg), *twice_same(arg, arg)]
+    for k, array in enumerate(found):
+        assert array.flags.writeable and array.flags.c_contiguous
+        array += 10.0 * (k + 1)
+    for k, array in enumerate(found):
+        assert array.tolist() == (np.arange(4.0) + 10.0 * (k + 1)).tolist()
+    assert arg.tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_gradients_alias_nothing() -> None:
+    @cl.jit
+    def f(a: cl.f64[:], b: cl.f64[:]) -> float:
+        return sum(a) + sum(b)
+
+    first, second = cl.grad(f, (0, 1))(A, A)
+    first += 1.0
+    assert second.tolist() == [1.0, 1.0, 1.0]
+    assert A.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_the_same_array_twice_has_two_gradients() -> None:
+    @cl.jit
+    def f(a: cl.f64[:], b: cl.f64[:]) -> float:
+        return sum(x * y * y for x, y in zip(a, b))
+
+    assert f(A, A) == 36.0
+    a_ct, b_ct = cl.grad(f, (0, 1))(A, A)
+    assert a_ct.tolist() == [1.0, 4.0, 9.0]
+    assert b_ct.tolist() == [2.0, 8.0, 18.0]
+
+
+def test_a_captured_array_is_copied_out() -> None:
+    table = np.arange(3.0)
+
+    @cl.jit
+    def f(n: int):
+        return table
+
+    found = f(1)
+    found += 1.0
+    assert f(1).tolist() == [0.0, 1.0, 2.0]
+    assert table.tolist() == [0.0, 1.0, 2.0]
+
+
+def test_results_outlive_the_function() -> None:
+    def fresh() -> Any:
+        @cl.jit
+        def f(x: float, n: int):
+            return [x * i for i in range(n)]
+
+        return f
+
+    function = fresh()
+    found = [function(float(k), 1000) for k in range(10)]
+    del function
+    gc.collect()
+    for k, array in enumerate(found):
+        assert (array == float(k) * np.arange(1000)).all()
+        array[:] = 0.0
+
+
+# ---- functions, wherever they come from
+
+
+def test_metadata_is_that_of_the_function() -> None:
+    assert mixed.__name__ == "mixed"
+    assert mixed.__doc__ == "A little of everything."
+    assert mixed.__module__ == __name__
+    assert list(inspect.signature(mixed).parameters) == ["x", "k", "a", "flag"]
+    assert inspect.signature(mixed).parameters["flag"].default is True
+    assert mixed.py_func(2.0, 3, A) == mixed(2.0, 3, A)
+    assert "mixed" in repr(mixed) and "mixed" in repr(cl.grad(mixed))
+    assert callable(mixed) and isinstance(mixed, cl.Function)
+    assert isinstance(cl.grad(mixed), cl.Derivative)
+
+
+def test_a_wrapped_function_keeps_its_name() -> None:
+    @functools.wraps(ratio)
+    def wrapper(x: float, y: float) -> float:
+        return ratio(x, y)
+
+    assert wrapper.__name__ == "ratio"
+    assert wrapper(3.0, 2.0) == 1.5
+
+
+def test_a_function_made_by_exec() -> None:
+    text = "def made(x: float) -> float:\n    return x * x + offset\n"
+    name = "<made for a test>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    scope: dict[str, Any] = {"offset": 1.0}
+    exec(compile(text, name, "exec"), scope)
+    function = cl.jit(scope["made"])
+    assert function(3.0) == 10.0
+    assert cl.grad(function)(3.0) == 6.0
+    scope = {}
+    exec("def lost(x): return x", scope)
+    with pytest.raises(cl.CompileError, match="source"):
+        cl.jit(scope["lost"])
+
+
+def test_a_nested_function_sees_its_closure() -> None:
+    def outer(scale: float, shift: np.ndarray) -> Any:
+        @cl.jit
+        def helper(v: float) -> float:
+            return v * scale
+
+        @cl.jit
+        def f(x: float) -> float:
+            return helper(x) * x + sum(shift)
+
+        return f
+
+    first, second = outer(2.0, A), outer(3.0, 2.0 * A)
+    assert (first(2.0), second(2.0)) == (14.0, 24.0)
+    assert (cl.grad(first)(2.0), cl.grad(second)(2.0)) == (8.0, 12.0)
+
+
+FACTOR = 2.0
+
+
+@cl.jit
+def scaled(a: cl.f64[:], k: int) -> float:
+    return sum(FACTOR * a[i] for i in range(k))
+
+
+def test_globals_are_read_at_the_first_compilation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert scaled(A, 3) == 12.0
+    monkeypatch.setitem(globals(), "FACTOR", "no number any more")
+    assert scaled(A, 3) == 12.0
+    with pytest.raises(IndexError):
+        scaled(A, 4)
+    assert scaled(A, 2) == 6.0
+
+
+def test_a_captured_array_is_read_at_the_first_compilation() -> None:
+    table = np.arange(3.0)
+
+    @cl.jit
+    def f(k: int) -> float:
+        return table[k]
+
+    assert f(2) == 2.0
+    table[:] = 7.0
+    assert f(2) == 2.0
+    with pytest.raises(IndexError):
+        f(3)
+
+
+# ---- threads
+
+
+def test_many_threads_compile_one_version() -> None:
+    function = cl.jit(tiny.py_func)
+    gradient = cl.grad(tiny)
+    start = threading.Barrier(8)
+    found: list[Any] = []
+    expected = tiny.py_func(0.5, A)
+
+    def work() -> None:
+        start.wait()
+        for _ in range(50):
+            value = function(0.5, A)
+            found.append((value, gradient(0.5, A)))
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(function._versions) == len(gradient._versions) == 1
+    assert len(found) == 400 and len(set(found)) == 1
+    assert found[0][0] == pytest.approx(expected, rel=1e-14)
+
+
+def test_many_threads_fail_and_succeed() -> None:
+    function = cl.jit(scaled.py_func)
+    start = threading.Barrier(8)
+    wrong: list[Any] = []
+
+    def work(k: int) -> None:
+        start.wait()
+        for _ in range(50):
+            try:
+                good = function(A, k) == 2.0 * sum(A[:k])
+            except IndexError:
+                good = k > 3
+            if not good:
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+# ---- stages
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("kind", ["value", "gradient"])
+def test_every_stage_is_shown(stage: str, kind: str) -> None:
+    function = tiny if kind == "value" else cl.value_and_grad(tiny, (0, 1))
+    text = function.show(stage)
+    assert isinstance(text, str) and repr(text) == str(text)
+    assert "tiny" in text and text.strip()
+    assert all(line == line.rstrip() for line in text.splitlines() if stage != "asm")
+
+
+@pytest.mark.parametrize("stage", ["core", "chad", "simplified"])
+@pytest.mark.parametrize("kind", ["value", "gradient"])
+def test_stages_of_a_tiny_function(stage: str, kind: str, golden: Any) -> None:
+    function = tiny if kind == "value" else cl.value_and_grad(tiny, (0, 1))
+    golden(GOLDEN / f"tiny-{kind}.{stage}", f"{function.show(stage)}\n")
+
+
+def test_a_stage_needs_a_name_and_types() -> None:
+    @cl.jit
+    def f(x):
+        return x * 2
+
+    with pytest.raises(ValueError, match="no stage 'ast'; the stages are source core"):
+        f.show("ast")
+    with pytest.raises(ValueError, match="call the function first"):
+        f.show("core")
+    assert "f64" in f.show("core", 1.0)
+    assert "i64" in f.show("core", x=1)
+    assert f(1.0) == 2.0
+    assert f.show("source").startswith("@cl.jit\ndef f(x):")
