@@ -171,6 +171,11 @@ class ArrayWriter(Writer):
         i = Var("i", I64)
         x = self.element(model, i)
         row = self.like(model)
+        if self.choose((True, False)):
+            least = self.b.prim("flt", x, self.pick(F64).operand)
+            sides = (self.b.child().block([v.operand]) for v in (row, model))
+            (which,) = self.b.emit(If(least, *sides), "side")
+            row = Value(which, model.shape)
         kept = self.b
         inner = kept.child()
         j = Var("j", I64)
@@ -305,7 +310,7 @@ class ArrayWriter(Writer):
 
         def results() -> list[Value]:
             steps = [self.next(state, states) for state in states]
-            return [*steps, *(self.output() for _ in range(outputs))]
+            return [*steps, *(self.output(steps) for _ in range(outputs))]
 
         block, values = self.nested([index, *states], results)
         params = [v.operand for v in (index, *states) if isinstance(v.operand, Var)]
@@ -349,6 +354,11 @@ class ArrayWriter(Writer):
             return self.outer(model)
         return self.like(model, 1 if option == "grow" else 0)
 
-    def output(self) -> Value:
-        """What a loop collects."""
-        return self.any_array() if self.choose((True, False)) else self.pick(F64)
+    def output(self, steps: Sequence[Value]) -> Value:
+        """What a loop collects: a number, an array, or one that is also a state."""
+        option = self.choose(("number", "array", "step"))
+        kept = [v for v in steps if self.may_fail or SOME not in v.shape]
+        if option == "step" and kept:
+            value: Value = self.choose(kept)
+            return value
+        return self.any_array() if option == "array" else self.pick(F64)

@@ -8,7 +8,7 @@ with the same exception everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,8 @@ OPTIONS = {
     "plain": CompileOptions(disabled=OPTIONAL),
 }
 
+KINDS = ("value", "gradient")
+
 # What LLVM does for the others, which are there to test our own passes.
 CHEAP = Effort(1, 0, loops=False)
 
@@ -49,19 +51,22 @@ class Disagreement(AssertionError):
         self.where = where
 
 
-def check_case(case: Case, only: str = "") -> None:
-    """Check a program; with `only`, the one way that is known to be wrong.
+WAYS = (*(f"{name} {kind}" for name in OPTIONS for kind in KINDS), "derivative")
+
+
+def check_case(case: Case, ways: Collection[str] = WAYS) -> None:
+    """Check a program in some of the `WAYS` to run it.
 
     Raises:
         Disagreement: if two ways to run the program differ.
     """
     source = _Source(case)
-    for name, options in OPTIONS.items():
-        for kind in ("value", "gradient"):
-            if only in ("", f"{name} {kind}"):
-                source.check_native(f"{name} {kind}", options, kind == "gradient")
-    if only in ("", "derivative"):
-        source.check_derivative("derivative")
+    for way in ways:
+        if way == "derivative":
+            source.check_derivative(way)
+        else:
+            name, kind = way.split()
+            source.check_native(way, OPTIONS[name], kind == "gradient")
 
 
 class _Source:

@@ -19,10 +19,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.strategies import sampled_from
 
 from chadllvm.ir.pretty import pretty
 from tests.array_strategies import array_cases
-from tests.native import Disagreement, check_case
+from tests.native import WAYS, check_case
 from tests.strategies import Case, cases
 
 BATCH = 50
@@ -66,7 +67,6 @@ def batch_process(number: int) -> str:
 
 def run_batch(number: int, count: int, file: Path) -> int:
     """Check programs; the program at hand is in the file, so that a crash leaves it."""
-    broken: list[Disagreement] = []
 
     @seed(number)
     @settings(
@@ -77,14 +77,10 @@ def run_batch(number: int, count: int, file: Path) -> int:
         report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
     )
-    @given(array_cases())
-    def check(case: Case) -> None:
-        file.write_text(describe(case))
-        try:
-            check_case(case, broken[0].where if broken else "")
-        except Disagreement as error:
-            broken.append(error)
-            raise
+    @given(array_cases(), sampled_from(WAYS))
+    def check(case: Case, way: str) -> None:
+        file.write_text(describe(case, way))
+        check_case(case, [way])
 
     try:
         check()
@@ -95,9 +91,9 @@ def run_batch(number: int, count: int, file: Path) -> int:
     return 0
 
 
-def describe(case: Case) -> str:
+def describe(case: Case, way: str) -> str:
     """A program and its arguments, as text."""
-    return f"{pretty(case.program)}\nargs = {case.args}\n"
+    return f"{way}:\n{pretty(case.program)}\nargs = {case.args}\n"
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ class BrokenRule(Exception):
     """A rule that a program breaks; `check` adds the pass and the place."""
 
 
-@dataclass(eq=False)
+@dataclass(slots=True, eq=False)
 class _Cell:
     """What is known of a cell: the function it belongs to, and whether it is closed.
 
@@ -153,15 +153,18 @@ class _Checker:
         expr = binding.expr
         for operand in operands(expr):
             self._use(operand)
-        self._nested(expr)
+        is_plain = isinstance(expr, Apply) and not expr.bodies
+        if not is_plain:
+            self._nested(expr)
         types = self._result_types(expr)
-        if types != tuple(v.type for v in binding.vars):
+        if types != tuple([v.type for v in binding.vars]):
             found = ", ".join(f"{v.name}: {v.type}" for v in binding.vars)
             expected = ", ".join(map(str, types))
             raise BrokenRule(f"types: the rule gives ({expected}), bound are ({found})")
         for var in binding.vars:
             self._bind(var)
-        self._derive(expr, binding, place)
+        if not is_plain:
+            self._derive(expr, binding, place)
 
     def _result_types(self, expr: Expr) -> tuple[Type, ...]:
         if isinstance(expr, Const) and expr.value.dtype not in SCALAR_OF_DTYPE:
@@ -178,6 +181,8 @@ class _Checker:
 
     def _nested(self, expr: Expr) -> None:
         match expr:
+            case One() | Close() | Open() | Call():
+                return
             case Apply(bodies=bodies):
                 for body in bodies:
                     self._body(body.params, body.body)
@@ -186,9 +191,7 @@ class _Checker:
             case If(_, then, orelse):
                 self._block(then)
                 self._block(orelse)
-            case (
-                Const() | Tuple() | Proj() | Call() | Open() | View() | One() | Close()
-            ):
+            case Const() | View() | Tuple() | Proj():
                 return
             case _:
                 assert_never(expr)
@@ -209,13 +212,14 @@ class _Checker:
     def _bind(self, var: Var) -> None:
         if var in self.bound:
             raise BrokenRule(f"scope: {var.name} is bound twice")
-        if isinstance(var.type, Acc):
-            self.cells[var] = _Cell(self.level)
-        inner = var.type.content if isinstance(var.type, Acc) else var.type
-        if not self._is_storable(inner):
-            raise BrokenRule(f"cells: {var.name} is a {var.type}, which holds a cell")
         self.bound.add(var)
         self.scope.add(var)
+        ty = var.type
+        if isinstance(ty, Acc):
+            self.cells[var] = _Cell(self.level)
+            ty = ty.content
+        if not isinstance(ty, Scalar) and not self._is_storable(ty):
+            raise BrokenRule(f"cells: {var.name} is a {var.type}, which holds a cell")
 
     def _is_storable(self, ty: Type) -> bool:
         """Whether a value of this type holds no cell; functions may take cells."""
@@ -248,17 +252,19 @@ class _Checker:
     def _derive(self, expr: Expr, binding: Binding, place: _Place) -> None:
         """Follow what the binding does to cells."""
         match expr:
-            case Open():
-                place.open_cells.add(binding.vars[0])
+            case One() | Call():
+                return
             case Close(cell):
                 self._close(cell, place)
+            case Open():
+                place.open_cells.add(binding.vars[0])
             case View(cell, _):
                 self._part(cell, binding.vars[0])
             case If(_, then, orelse):
                 for block in (then, orelse):
                     for chosen, var in zip(block.results, binding.vars, strict=True):
                         self._part(chosen, var)
-            case Apply() | Const() | Tuple() | Proj() | Lambda() | Call() | One():
+            case Apply() | Const() | Tuple() | Proj() | Lambda():
                 return
             case _:
                 assert_never(expr)

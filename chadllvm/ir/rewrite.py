@@ -69,10 +69,11 @@ def free_vars_of(expr: Expr) -> dict[Var, None]:
 def _free(block: Block, bound: set[Var], found: dict[Var, None]) -> None:
     """Add the free variables; `bound` is this block's own and is consumed."""
     for binding in block.bindings:
-        for operand in operands(binding.expr):
+        expr = binding.expr
+        for operand in operands(expr):
             if isinstance(operand, Var) and operand not in bound:
                 found[operand] = None
-        for params, inner in nested(binding.expr):
+        for params, inner in nested(expr):
             below: dict[Var, None] = {}
             _free(inner, set(params), below)
             found.update((v, None) for v in below if v not in bound)
@@ -99,46 +100,46 @@ class Renaming:
         return self.mapping.get(operand, operand) if isinstance(operand, Var) else operand
 
     def operands(self, args: tuple[Operand, ...]) -> tuple[Operand, ...]:
-        return tuple(self.operand(a) for a in args)
+        return tuple(map(self.operand, args))
 
     def bind(self, variables: tuple[Var, ...]) -> tuple[Var, ...]:
         """The variables to bind in place of these."""
         if not self.fresh:
             return variables
-        new = tuple(Var(v.name, v.type) for v in variables)
+        new = tuple([Var(v.name, v.type) for v in variables])
         self.mapping.update(zip(variables, new, strict=True))
         return new
 
     def expr(self, expr: Expr) -> Expr:
         match expr:
             case Apply(op, args, bodies):
-                return Apply(op, self.operands(args), tuple(map(self.body, bodies)))
-            case Const():
-                return expr
-            case Tuple(args, names):
-                return Tuple(self.operands(args), names)
-            case Proj(arg, index):
-                return Proj(self.operand(arg), index)
-            case If(cond, then, orelse):
-                return If(self.operand(cond), self.block(then), self.block(orelse))
-            case Lambda():
-                return self.body(expr)
+                new = tuple(map(self.body, bodies)) if bodies else ()
+                return Apply(op, self.operands(args), new)
+            case One(cell, indices, value):
+                path = self.operands(indices) if indices else ()
+                return One(self.operand(cell), path, self.operand(value))
+            case Close(cell):
+                return Close(self.operand(cell))
+            case Open(content, dims):
+                return Open(content, self.operands(dims))
             case Call(function, args):
                 if isinstance(function, Var):
                     target = self.operand(function)
                     assert isinstance(target, Var)
                     function = target
                 return Call(function, self.operands(args))
-            case Open(content, dims):
-                return Open(content, self.operands(dims))
+            case Const():
+                return expr
+            case Lambda():
+                return self.body(expr)
+            case If(cond, then, orelse):
+                return If(self.operand(cond), self.block(then), self.block(orelse))
             case View(cell, indices):
                 return View(self.operand(cell), self.operands(indices))
-            case One(cell, indices, value):
-                return One(
-                    self.operand(cell), self.operands(indices), self.operand(value)
-                )
-            case Close(cell):
-                return Close(self.operand(cell))
+            case Tuple(args, names):
+                return Tuple(self.operands(args), names)
+            case Proj(arg, index):
+                return Proj(self.operand(arg), index)
             case _:
                 assert_never(expr)
 
@@ -158,10 +159,14 @@ def rebuild(expr: Expr, change: Callable[[Block], Block]) -> Expr:
     """The expression with each nested block changed; itself if none changed."""
     match expr:
         case Apply(op, args, bodies):
-            new = tuple(_with_block(body, change) for body in bodies)
+            if not bodies:
+                return expr
+            new = tuple([_with_block(body, change) for body in bodies])
             if all(a is b for a, b in zip(new, bodies, strict=True)):
                 return expr
             return Apply(op, args, new)
+        case One() | Close() | Open() | Call():
+            return expr
         case Lambda():
             return _with_block(expr, change)
         case If(cond, then, orelse):
@@ -169,9 +174,7 @@ def rebuild(expr: Expr, change: Callable[[Block], Block]) -> Expr:
             if then2 is then and orelse2 is orelse:
                 return expr
             return If(cond, then2, orelse2)
-        case (
-            Const() | Tuple() | Proj() | Call() | Open() | View() | One() | Close()
-        ):
+        case Const() | View() | Tuple() | Proj():
             return expr
         case _:
             assert_never(expr)

@@ -24,11 +24,11 @@ from chadllvm.ir.types import BOOL, F64, I64, Fun, Scalar, Type
 if TYPE_CHECKING:
     from chadllvm.ir.op import Op
 
-Class = TypeVar("Class", bound=type)
+T = TypeVar("T")
 
 
 @dataclass_transform(eq_default=False, frozen_default=True)
-def node(cls: Class) -> Class:
+def node(cls: type[T]) -> type[T]:
     """Class decorator: a dataclass that compares by identity and is never changed.
 
     The type checker sees to the latter: `frozen` at run time would make construction,
@@ -70,7 +70,7 @@ class Lambda:
 
     @property
     def type(self) -> Fun:
-        return Fun(tuple(p.type for p in self.params), self.body.types)
+        return Fun(tuple([p.type for p in self.params]), self.body.types)
 
 
 @node
@@ -177,7 +177,7 @@ class Block:
 
     @property
     def types(self) -> tuple[Type, ...]:
-        return tuple(r.type for r in self.results)
+        return tuple([r.type for r in self.results])
 
 
 @node

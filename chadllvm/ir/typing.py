@@ -58,31 +58,31 @@ def result_types(
 ) -> tuple[Type, ...]:
     """The types of the results; `signature` gives the type of a top-level function."""
     match expr:
-        case Apply(op, args, bodies):
-            return op.result_types([a.type for a in args], bodies)
-        case Const(value):
-            return (Array(SCALAR_OF_DTYPE[value.dtype], value.ndim),)
-        case Tuple(args, names):
-            return (Product(tuple(a.type for a in args), names),)
-        case Proj(arg, index):
-            return (_component(arg.type, index),)
-        case If(cond, then, orelse):
-            return _if_types(cond, then.types, orelse.types)
-        case Lambda():
-            return (expr.type,)
-        case Call(function, args):
-            ty = signature(function) if isinstance(function, str) else function.type
-            return _call_types(ty, args)
-        case Open(content, dims):
-            return _open_types(content, dims)
-        case View(cell, indices):
-            return (Acc(_inside(cell, indices)),)
+        case Apply():
+            return expr.op.result_types([a.type for a in expr.args], expr.bodies)
         case One(cell, indices, value):
             if _inside(cell, indices) != value.type:
                 raise TypeRuleError(f"one: a {value.type} added to a {cell.type}")
             return ()
         case Close(cell):
             return (_inside(cell, ()),)
+        case Open(content, dims):
+            return _open_types(content, dims)
+        case Call(function, args):
+            ty = signature(function) if isinstance(function, str) else function.type
+            return _call_types(ty, args)
+        case Const(value):
+            return (Array(SCALAR_OF_DTYPE[value.dtype], value.ndim),)
+        case Lambda():
+            return (expr.type,)
+        case If(cond, then, orelse):
+            return _if_types(cond, then.types, orelse.types)
+        case View(cell, indices):
+            return (Acc(_inside(cell, indices)),)
+        case Tuple(args, names):
+            return (Product(tuple(a.type for a in args), names),)
+        case Proj(arg, index):
+            return (_component(arg.type, index),)
         case _:
             assert_never(expr)
 
@@ -106,7 +106,7 @@ def _if_types(
 def _call_types(ty: Type, args: tuple[Operand, ...]) -> tuple[Type, ...]:
     if not isinstance(ty, Fun):
         raise TypeRuleError(f"call: a {ty} is not a function")
-    if ty.params != tuple(a.type for a in args):
+    if ty.params != tuple([a.type for a in args]):
         found = ", ".join(str(a.type) for a in args)
         raise TypeRuleError(f"call: a function {ty} applied to ({found})")
     return ty.results

@@ -1,4 +1,4 @@
-"""Lowers a function of the core to loops: one pass over the blocks, one case per node."""
+"""Lowers a function of the core to loops: one pass over its blocks, a case a node."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir import loops as l
-from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import PTR, RESULT, Atom, LoopFunction, Slot
 from chadllvm.ir.op import ArrayOp, Prim
 from chadllvm.ir.term import (
@@ -35,21 +34,17 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import F64, I64, Array, Box, Scalar, Type
 from chadllvm.ir.typing import SCALAR_OF_DTYPE
+from chadllvm.lower.buffers import Buffers
 from chadllvm.lower.collect import Collector, collectors
-from chadllvm.lower.destination import Destination
-from chadllvm.lower.memory import CALLER, Scope, lifetimes
+from chadllvm.lower.memory import lifetimes
 from chadllvm.lower.represent import (
     ArrayRep,
     ElementCell,
     Rep,
-    Roots,
     SlotCell,
     element_type,
 )
 from chadllvm.lower.state import Carrier, carriers
-
-# Elements of a buffer of several dimensions: beyond this their number may overflow.
-_MOST_ELEMENTS = 2.0**58
 
 
 def lower_function(function: Function) -> LoopFunction:
@@ -57,22 +52,15 @@ def lower_function(function: Function) -> LoopFunction:
     return Lowering(function).run()
 
 
-class Lowering:
+class Lowering(Buffers):
     """The lowering of one function; operations use it to lower themselves."""
 
     def __init__(self, function: Function) -> None:
-        self.function = function
-        self.loops = LoopBuilder()
-        self.roots = Roots()
         self._direct = _direct_results(function)
-        self.life = lifetimes(function, self._direct)
+        super().__init__(lifetimes(function, self._direct), function.span)
+        self.function = function
         self.env: dict[Var, Rep] = {}
-        self.scope: Scope = self.life.function
-        # Where the buffer of a variable is already waiting for its contents.
-        self.destinations: dict[Var, Destination] = {}
-        self._regions = 0
         self._parallel = 0
-        self._loop_depth = 0
 
     def run(self) -> LoopFunction:
         params = tuple(self._param(p) for p in self.function.params)
@@ -87,7 +75,7 @@ class Lowering:
             params,
             tuple(kinds),
             self.loops.close(),
-            self._regions,
+            self.regions,
             self.roots.table(),
         )
 
@@ -136,11 +124,6 @@ class Lowering:
         rep = self.rep(operand)
         if not isinstance(rep, ArrayRep):
             raise InternalError(f"lower: {operand} is not an array")
-        return rep
-
-    def atom_of(self, rep: Rep) -> Atom:
-        if isinstance(rep, ArrayRep | SlotCell | ElementCell):
-            raise InternalError("lower: an array or a cell where a scalar is expected")
         return rep
 
     # Blocks.
@@ -212,7 +195,7 @@ class Lowering:
             self.bind(var, self._merged(reps[0][k], reps[1][k], values))
 
     def _merged(self, a: Rep, b: Rep, values: Sequence[Atom]) -> Rep:
-        """The representation of what is either of two, by the atoms that were chosen."""
+        """The representation of either of two, by the atoms that were chosen."""
         if not isinstance(a, ArrayRep) or not isinstance(b, ArrayRep):
             return values[0]
         root = self.roots.union(a.root, b.root)
@@ -228,7 +211,6 @@ class Lowering:
         scope, outer = self.life.bodies[body], self.scope
         self.scope = scope
         self._parallel += parallel
-        self._loop_depth += 1
         self.loops.open(is_loop=True, owner=scope)
         index = self.loops.reg(body.params[0].name, I64)
         yield index
@@ -237,7 +219,6 @@ class Lowering:
         stmts = self.loops.close()
         self.scope = outer
         self._parallel -= parallel
-        self._loop_depth -= 1
         poll = self.has_loop(body.body) or not self.inside_parallel
         self.loops.emit(l.For(index, low, high, stmts, poll))
 
@@ -287,7 +268,7 @@ class Lowering:
     def has_loop(self, block: Block) -> bool:
         """Whether a block contains loops."""
         return any(
-            isinstance(b.expr, Apply) and b.expr.bodies
+            (isinstance(b.expr, Apply) and b.expr.bodies)
             or any(self.has_loop(inner) for _, inner in nested(b.expr))
             for b in block.bindings
         )  # fmt: skip
@@ -304,119 +285,7 @@ class Lowering:
     def sum_of(self, a: Atom, b: Atom) -> Atom:
         return self.loops.let("add" if a.type == F64 else "iadd", a, b)
 
-    # Buffers.
-
-    def region(self, scope: Scope) -> int:
-        """The region of a scope."""
-        if scope is CALLER:
-            return RESULT
-        if scope.region is None:
-            scope.region = self._regions
-            self._regions += 1
-        return scope.region
-
-    def allocate(
-        self, var: Var, dims: Sequence[Atom], elem: Scalar | Box, *, zero: bool = False
-    ) -> ArrayRep:
-        """The buffer of an array variable, in the region of its home.
-
-        What lives for one iteration only, and whose size is known in front of the loop,
-        is allocated there, once for all iterations.
-        """
-        rep = ArrayRep(Lit(0), tuple(dims), elem, 0)
-        destination = self.destinations.pop(var, None)
-        if destination is not None:
-            ptr, root = destination(rep)
-            new = ArrayRep(ptr, rep.dims, elem, root)
-            if zero:
-                self.clear(new)
-            return new
-        level, home = self._place(self.life.home(var), dims)
-        in_place = level == len(self.loops.frames) - 1
-        root = self.roots.new()
-        with self.loops.at(level):
-            ptr = self.new_buffer(rep, self.region(home), root, zero and in_place)
-        new = ArrayRep(ptr, rep.dims, elem, root)
-        if zero and not in_place:
-            self.clear(new)
-        return new
-
-    def _place(self, home: Scope, dims: Sequence[Atom]) -> tuple[int, Scope]:
-        """The frame to allocate in, and the scope whose region to use."""
-        level = len(self.loops.frames) - 1
-        if home is not self.scope:
-            return level, home
-        known = max((self.loops.depth_of(d) for d in dims), default=0)
-        while (frame := self.loops.frames[level]).is_loop and known < level:
-            level -= 1
-            if isinstance(frame.owner, Scope):
-                assert frame.owner.parent is not None
-                home = frame.owner.parent
-        return level, home
-
-    def new_buffer(
-        self, rep: ArrayRep, region: int, root: int, zero: bool = False
-    ) -> Atom:
-        """A buffer for an array of these dimensions."""
-        if len([d for d in rep.dims if not isinstance(d, Lit)]) > 1:
-            self._check_size(rep.dims)
-        ptr = self.loops.reg("p", PTR)
-        count = self.size(rep)
-        self.loops.emit(l.Alloc(ptr, region, count, rep.machine, root, zero))
-        return ptr
-
-    def _check_size(self, dims: Sequence[Atom]) -> None:
-        """The number of elements does not overflow."""
-        total: Atom = Lit(1.0)
-        for dim in dims:
-            total = self.loops.let("mul", total, self.loops.let("to_float", dim))
-        ok = self.loops.let("fle", total, Lit(_MOST_ELEMENTS))
-        self.loops.check(ok, "MemoryError", "array too large", self.function.span)
-
-    def size(self, rep: ArrayRep) -> Atom:
-        """The number of machine elements of an array."""
-        return self.loops.product([*rep.dims, Lit(rep.words)])
-
-    def clear(self, rep: ArrayRep) -> None:
-        self.loops.emit(l.Clear(rep.ptr, self.size(rep), rep.machine, rep.root))
-
-    def copy(self, source: ArrayRep, region: int) -> ArrayRep:
-        """A copy in a new buffer."""
-        root = self.roots.new()
-        ptr = self.new_buffer(source, region, root)
-        target = ArrayRep(ptr, source.dims, source.elem, root)
-        self.copy_into(target, source)
-        return target
-
-    def copy_into(self, target: ArrayRep, source: ArrayRep) -> None:
-        """Copy elements between buffers of equal size."""
-        count = self.size(source)
-        self.loops.emit(
-            l.Copy(
-                target.ptr, source.ptr, count, source.machine, target.root, source.root
-            )
-        )
-        if isinstance(source.elem, Box):
-            self.roots.union(
-                self.roots.inner(target.root), self.roots.inner(source.root)
-            )
-
-    # Reading and writing elements.
-
-    def place(self, rep: ArrayRep, indices: Sequence[Atom]) -> Atom:
-        """The offset, in machine elements, of the element or row at these indices."""
-        offset: Atom = Lit(0)
-        for k, index in enumerate(indices):
-            if k:
-                offset = self.loops.mul(offset, rep.dims[k])
-            offset = self.loops.add(offset, index)
-        rest = rep.dims[len(indices) :]
-        return self.loops.mul(offset, self.loops.product([*rest, Lit(rep.words)]))
-
-    def row(self, rep: ArrayRep, indices: Sequence[Atom]) -> ArrayRep:
-        """The row at these indices, in the same buffer."""
-        ptr = self.loops.offset(rep.ptr, self.place(rep, indices), rep.machine)
-        return ArrayRep(ptr, rep.dims[len(indices) :], rep.elem, rep.root)
+    # Arrays.
 
     def bind_index(self, var: Var, array: Operand, indices: Sequence[Operand]) -> None:
         """`var = array[indices]`"""
@@ -431,32 +300,7 @@ class Lowering:
                 value = self.loops.load(rep.ptr, offset, elem, rep.root, var.name)
                 self.bind(var, value)
             case Box(content):
-                self.bind(var, self._load_box(rep, offset, content, var.name))
-
-    def _load_box(
-        self, rep: ArrayRep, offset: Atom, content: Array, name: str
-    ) -> ArrayRep:
-        ptr = self.loops.load(rep.ptr, offset, PTR, rep.root, name)
-        dims = tuple(
-            self.loops.load(
-                rep.ptr, self.loops.add(offset, Lit(1 + k)), I64, rep.root, f"{name}_n"
-            )
-            for k in range(content.rank)
-        )
-        root = self.roots.inner(rep.root)
-        return ArrayRep(ptr, dims, element_type(content.elem), root)
-
-    def store(self, rep: ArrayRep, index: Atom, value: Rep) -> None:
-        """`rep[index] = value`, a scalar or a box, for an array of rank one."""
-        offset = self.place(rep, [index])
-        if not isinstance(value, ArrayRep):
-            atom = self.atom_of(value)
-            self.loops.emit(l.Store(rep.ptr, offset, atom, rep.root))
-            return
-        for k, atom in enumerate((value.ptr, *value.dims)):
-            at = self.loops.add(offset, Lit(k))
-            self.loops.emit(l.Store(rep.ptr, at, atom, rep.root))
-        self.roots.union(self.roots.inner(rep.root), value.root)
+                self.bind(var, self.load_box(rep, offset, content, var.name))
 
     def bind_zeros(self, var: Var, args: Sequence[Operand]) -> None:
         dims = [self.loops.count(self.atom(a)) for a in args]

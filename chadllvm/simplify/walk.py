@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import is_
 
 from chadllvm.ir.rewrite import Renaming
 from chadllvm.ir.term import (
@@ -63,16 +64,18 @@ class Walk(Renaming):
         return Binding(binding.vars, new, binding.span)
 
     def expr(self, expr: Expr) -> Expr:
-        changed = any(o in self.mapping for o in operands(expr))
+        changed = not self.mapping.keys().isdisjoint(operands(expr))
         match expr:
+            case Apply(op, args, bodies):
+                if not bodies:
+                    return Apply(op, self.operands(args)) if changed else expr
+                new = tuple(map(self.body, bodies))
+                changed = changed or not same(new, bodies)
+                return Apply(op, self.operands(args), new) if changed else expr
             case If(cond, then, orelse):
                 blocks = self.enter((), then), self.enter((), orelse)
                 changed = changed or not same(blocks, (then, orelse))
                 return If(self.operand(cond), *blocks) if changed else expr
-            case Apply(op, args, bodies) if bodies:
-                new = tuple(map(self.body, bodies))
-                changed = changed or not same(new, bodies)
-                return Apply(op, self.operands(args), new) if changed else expr
             case Lambda():
                 return self.body(expr)
             case _:
@@ -85,4 +88,4 @@ class Walk(Renaming):
 
 def same(a: Sequence[object], b: Sequence[object]) -> bool:
     """Whether two sequences consist of the same objects."""
-    return len(a) == len(b) and all(map(lambda x, y: x is y, a, b))
+    return len(a) == len(b) and all(map(is_, a, b))
