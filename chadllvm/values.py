@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, assert_never
 
 import numpy as np
 
+from chadllvm.backend.results import Group, Result, leaf_types
 from chadllvm.ir.types import (
     BOOL,
     F64,
     I64,
-    UNIT,
     Acc,
     Array,
     Box,
@@ -77,33 +78,27 @@ def _array_type(value: np.ndarray, where: str) -> Type:
     return Array(scalar, value.ndim) if value.ndim else scalar
 
 
-def leaves(ty: Type) -> list[Type]:
-    """The types of a product's components, nested ones in order."""
-    if not isinstance(ty, Product):
-        return [ty]
-    return [leaf for field in ty.fields for leaf in leaves(field)]
-
-
-def gradient_type(ty: Type) -> Type:
-    """The type of the gradient by a parameter: None (unit) where there are no reals."""
+def gradient_type(ty: Type) -> Result:
+    """The type of the gradient by a parameter: None where there are no reals."""
     match ty:
-        case Product(fields, names):
-            return Product(tuple(gradient_type(f) for f in fields), names)
+        case Product(fields):
+            return Group(tuple(gradient_type(f) for f in fields))
         case Scalar() | Array():
-            return ty if has_float(ty) else UNIT
+            return ty if has_float(ty) else None
         case Box() | Fun() | Acc():
-            return UNIT
+            return None
         case _:
             assert_never(ty)
 
 
 def leaf_positions(types: Sequence[Type], which: Sequence[int]) -> tuple[int, ...]:
     """The positions, among all leaves of all parameters, of the reals of these."""
-    positions = []
-    start = 0
-    for k, ty in enumerate(types):
-        found = leaves(ty)
-        if k in which:
-            positions += [start + j for j, leaf in enumerate(found) if has_float(leaf)]
-        start += len(found)
-    return tuple(positions)
+    starts = [0]
+    for ty in types:
+        starts.append(starts[-1] + len(leaves(ty)))
+    return tuple(
+        starts[k] + offset
+        for k in which
+        for offset, leaf in enumerate(leaves(types[k]))
+        if has_float(leaf)
+    )
