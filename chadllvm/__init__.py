@@ -21,6 +21,7 @@ from chadllvm._version import __version__
 from chadllvm.api import Compiled, Derivative, Function, grad, jit, value_and_grad
 from chadllvm.diagnostic import CompileError
 from chadllvm.frontend.annotations import boolean, f64, i64
+from chadllvm.jvp import jvp
 from chadllvm.options import CompileOptions
 
 __all__ = [
@@ -35,5 +36,6 @@ __all__ = [
     "grad",
     "i64",
     "jit",
+    "jvp",
     "value_and_grad",
 ]

@@ -10,11 +10,13 @@ from __future__ import annotations
 import functools
 import operator
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from chadllvm.backend.call import NativeFunction
+from chadllvm.backend.results import Group, Result, leaf_types
 from chadllvm.diagnostic import CompileError, Diagnostic
 from chadllvm.frontend import Parameter, signature, specialise
 from chadllvm.frontend.annotations import target_type
@@ -24,8 +26,8 @@ from chadllvm.ir.term import Function as CoreFunction
 from chadllvm.ir.term import Program
 from chadllvm.ir.types import F64, Array, Box, Product, Scalar, Type, has_float
 from chadllvm.options import CompileOptions
-from chadllvm.pipeline import Compilation, Gradient, compile_program
-from chadllvm.values import gradient_type, leaf_positions, leaves, type_of
+from chadllvm.pipeline import Compilation, Gradient, collector_paused, compile_program
+from chadllvm.values import fingerprint, gradient_type, leaf_positions, type_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -44,7 +46,7 @@ class Text(str):
 
 @dataclass(frozen=True)
 class Request:
-    """What is made of the user's function; `argnums` is None for the function itself."""
+    """What is made of a function; `argnums` is None for the function itself."""
 
     argnums: int | tuple[int, ...] | None = None
     value: bool = True
@@ -78,15 +80,21 @@ class Compiled:
         self._parameters: tuple[Parameter, ...] = signature(function)
         self._count = len(self._parameters)
         self._versions: dict[tuple[Type, ...], _Specialisation] = {}
+        # The versions again, by what is quick to look up.
+        self._known: dict[tuple[Hashable, ...], Callable[..., Any]] = {}
         self._lock = threading.RLock()
         self._fixed = _fixed_types(self._parameters)
-        self._only: Callable[..., Any] | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._only is not None and not kwargs and len(args) == self._count:
-            return self._only(*args)
-        bound = self._bind(args, kwargs)
-        return self._version(self._types(bound)).native.call(*bound)
+        if kwargs or len(args) != self._count:
+            args = self._bind(args, kwargs)
+        prints = tuple(map(fingerprint, args))
+        call = self._known.get(prints)
+        if call is None:
+            call = self._version(self._types(args)).native.call
+            if None not in prints:
+                self._known[prints] = call
+        return call(*args)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.__name__}>"  # type: ignore[attr-defined]
@@ -138,7 +146,7 @@ class Compiled:
     def _name(self) -> str:
         return self._function.__name__
 
-    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """The arguments in the parameters' order, with defaults filled in."""
         if len(args) > self._count:
             raise TypeError(
@@ -160,7 +168,7 @@ class Compiled:
                 raise TypeError(f"{self._name}() misses argument {parameter.name!r}")
         if rest:
             raise TypeError(f"{self._name}() has no parameter {next(iter(rest))!r}")
-        return bound
+        return tuple(bound)
 
     def _types(self, bound: Sequence[Any]) -> tuple[Type, ...]:
         """The types to specialise to; annotations widen numbers or refuse."""
@@ -184,53 +192,61 @@ class Compiled:
             if types not in self._versions:
                 self._versions[types] = self._compile(types)
                 if types == self._fixed:
-                    self._only = self._versions[types].native.call
+                    self._call_directly(self._versions[types].native.call)
             return self._versions[types]
 
-    def _compile(self, types: tuple[Type, ...]) -> _Specialisation:
-        compilation, result = self._stages(types, self._options)
-        native = self._native(compilation, types, result, self._repeat(types))
-        return _Specialisation(compilation, native)
+    def _call_directly(self, call: Callable[..., Any]) -> None:
+        """Let Python call this function at once: annotations leave one version only.
 
-    def _stages(
-        self, types: tuple[Type, ...], options: CompileOptions
-    ) -> tuple[Compilation, Type]:
-        program = specialise(self._function, types)
-        plan = _Plan(program, types, self._request)
-        return compile_program(program, plan.gradient, plan.select, options), plan.result
+        Python looks `__call__` up in the class, so this object gets one of its own.
+        """
+        assert isinstance(call, FunctionType)
+        call.__defaults__ = self._function.__defaults__
+        kind = type(self)
+        members = {"__call__": staticmethod(call), "__module__": kind.__module__}
+        self.__class__ = type(kind.__name__, (kind,), members)
+
+    @collector_paused()
+    def _compile(self, types: tuple[Type, ...]) -> _Specialisation:
+        plan = self._plan(types)
+        return self._native(plan, self._options, self._repeat(plan))
+
+    def _plan(self, types: tuple[Type, ...]) -> Plan:
+        return Plan(specialise(self._function, types), types, self._request)
 
     def _native(
         self,
-        compilation: Compilation,
-        types: tuple[Type, ...],
-        result: Type,
+        plan: Plan,
+        options: CompileOptions,
         on_failure: Callable[..., Any] | None,
-    ) -> NativeFunction:
+    ) -> _Specialisation:
+        compilation = plan.compile(options)
         assert compilation.loops is not None
-        return NativeFunction(
+        native = NativeFunction(
             compilation.loops,
             name=self._name,
-            param_names=tuple(p.name for p in self._parameters),
-            param_types=types,
-            result_type=result,
+            param_names=plan.names,
+            param_types=plan.types,
+            result_type=plan.result,
             on_failure=on_failure,
         )
+        return _Specialisation(compilation, native)
 
-    def _repeat(self, types: tuple[Type, ...]) -> Callable[..., Any] | None:
-        """What repeats a failed call with every check in program order."""
+    def _repeat(self, plan: Plan) -> Callable[..., Any] | None:
+        """What repeats a failed call with every check in program order.
+
+        It is made of the same program: what was captured may have changed since.
+        """
         if not self._options.speculate:
             return None
-        options = CompileOptions(
-            False, self._options.verify, self._options.disabled
-        )
+        options = replace(self._options, speculate=False)
         checked: list[NativeFunction] = []
 
         def repeat(*args: Any) -> Any:
             with self._lock:
                 if not checked:
-                    compilation, result = self._stages(types, options)
-                    checked.append(self._native(compilation, types, result, None))
-            return checked[0](*args)
+                    checked.append(self._native(plan, options, None).native)
+            return checked[0].call(*args)
 
         return repeat
 
@@ -243,16 +259,19 @@ def _fixed_types(parameters: Sequence[Parameter]) -> tuple[Type, ...] | None:
     return None
 
 
-class _Plan:
+class Plan:
     """Which results a request wants, and the type that they are given back as."""
 
     def __init__(
         self, program: Program, types: Sequence[Type], request: Request
     ) -> None:
+        self.program = program
+        self.names = tuple(p.name for p in program.entry.params)
+        self.types = tuple(types)
         self.request = request
         self.value = program.entry.body.results[0].type
         self.gradient: Gradient | None = None
-        self.result: Type = self.value
+        self.result: Result = self.value
         if request.argnums is None:
             return
         _check_scalar(program.entry, self.value, request.has_aux)
@@ -261,23 +280,27 @@ class _Plan:
         self.gradient = Gradient(leaf_positions(types, request.positions))
         gradients = tuple(gradient_type(types[p]) for p in request.positions)
         single = isinstance(request.argnums, int)
-        gradient = gradients[0] if single else Product(gradients)
+        gradient = gradients[0] if single else Group(gradients)
         self.result = self._result(gradient)
 
-    def _result(self, gradient: Type) -> Type:
+    def _result(self, gradient: Result) -> Result:
         if self.request.value:
-            return Product((self.value, gradient))
+            return Group((self.value, gradient))
         if not self.request.has_aux:
             return gradient
         assert isinstance(self.value, Product)
-        return Product((gradient, self.value.fields[1]))
+        return Group((gradient, self.value.fields[1]))
+
+    def compile(self, options: CompileOptions) -> Compilation:
+        """The program's loops, and all that leads to them."""
+        return compile_program(self.program, self.gradient, self.select, options)
 
     def select(self, function: CoreFunction) -> CoreFunction:
         """The flattened function with just the results wanted, in their order."""
         if self.gradient is None or self.request.value:
             return function
         results = function.body.results
-        value = len(leaves(self.value))
+        value = len(leaf_types(self.value))
         chosen = results[value:]
         if self.request.has_aux:
             chosen = (*chosen, *results[1:value])
@@ -298,7 +321,8 @@ def _check_scalar(entry: CoreFunction, ty: Type, has_aux: bool) -> None:
         found = entry.body.results[0].type
         raise CompileError(
             Diagnostic(
-                f"cannot take the gradient of {entry.name}: it does not return {wanted}",
+                f"cannot take the gradient of {entry.name}: it does not "
+                f"return {wanted}",
                 entry.span,
                 f"returns {found}",
                 "return a float, for example a sum; with has_aux=True return "
@@ -347,13 +371,14 @@ def jit(
     function: Callable[P, R] | None = None,
     /,
     *,
-    options: CompileOptions = CompileOptions(),  # noqa: B008 (it is frozen)
+    options: CompileOptions = CompileOptions(),
 ) -> Any:
     """Compile a Python function to native code.
 
     The function is written in the subset of Python that `docs/language.md` describes.
-    Parameters are f64, i64 or bool scalars, NumPy arrays of these, or tuples; parameters
-    without annotation take the types of the call. Arguments are never written to.
+    Parameters are f64, i64 or bool scalars, NumPy arrays of these, or tuples;
+    parameters without annotation take the types of the call. Arguments are never
+    written to.
 
     Args:
         function: the function; without it, `jit(options=…)` gives a decorator.
@@ -366,7 +391,11 @@ def jit(
         CompileError: here or at the first call, with the place in the user's source.
     """
     if function is None:
-        return lambda f: jit(f, options=options)
+        return lambda f: _jit(f, options)
+    return _jit(function, options)
+
+
+def _jit(function: Callable[P, R], options: CompileOptions) -> Function[P, R]:
     if isinstance(function, Compiled):
         raise TypeError(f"{function!r} is compiled already")
     return Function(function, options)
@@ -413,7 +442,8 @@ def _derivative(
 ) -> Derivative:
     if isinstance(function, Derivative):
         raise TypeError(
-            f"{function!r} is a derivative; derivatives of derivatives are not supported"
+            f"{function!r} is a derivative; derivatives of derivatives are not "
+            "supported"
         )
     options = CompileOptions()
     if isinstance(function, Function):

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import linecache
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A range of the user's source: 1-based lines, 0-based character columns."""
 
     file: str

@@ -1,16 +1,19 @@
 """The stages and passes in their order; only this module knows it.
 
-A source program (`core`) is simplified, differentiated if a gradient is asked for
-(`chad`), freed of functions and simplified again (`simplified`), lowered to loops, and
-compiled. The checker runs between all passes of the core, and names the pass that broke
-a program.
+A source program (`core`) is simplified, differentiated if a gradient or tangents are
+asked for (`chad`), freed of functions and simplified again (`simplified`), lowered to
+loops, and compiled. The checker runs between all passes of the core, and names the pass
+that broke a program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from chadllvm.chad.forward import push_forward
 from chadllvm.chad.gradient import value_and_gradient
 from chadllvm.closure.convert import convert_closures
 from chadllvm.ir.check import check
@@ -94,6 +97,16 @@ class Gradient:
     wrt: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class Tangents:
+    """A request for the results' tangents, given those of these parameters.
+
+    With a gradient, that is forward mode over reverse mode.
+    """
+
+    wrt: tuple[int, ...]
+
+
 @dataclass
 class Compilation:
     """The program at each stage, as far as it has come."""
@@ -113,17 +126,47 @@ class Compilation:
             program = new
         return program
 
+    def derived(self, program: Program, after: str) -> Program:
+        """Check a derivative; it is shown as the stage `chad`."""
+        if self.options.verify:
+            check(program, after=after)
+        self.stages["chad"] = program
+        return program
+
 
 Select = Callable[[Function], Function]
 
 
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Without the search for cyclic garbage, which costs a third of a compilation.
+
+    Programs are trees of many small objects that refer to each other one way only, and
+    go away without it. If the collector is off already it is left as it is.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+@collector_paused()
 def compile_program(
-    source: Program, gradient: Gradient | None, select: Select, options: CompileOptions
+    source: Program,
+    gradient: Gradient | None,
+    select: Select,
+    options: CompileOptions,
+    tangents: Tangents | None = None,
 ) -> Compilation:
     """Compile the entry of a program to loops.
 
     `select` chooses and orders the results of the flattened function, whose results are
-    the value's leaves followed by the gradients.
+    the value's leaves followed by the gradients. The tangents of those that are chosen
+    and hold reals come behind them.
     """
     done = Compilation(options)
     done.stages["core"] = source
@@ -132,15 +175,13 @@ def compile_program(
     program = done.run(source, NORMALISE)
     program = done.run(program, SOURCE)
     if gradient is not None:
-        entry = value_and_gradient(program.entry, gradient.wrt)
-        program = Program((select(entry),))
-        if options.verify:
-            check(program, after="chad")
-        done.stages["chad"] = program
+        program = Program((value_and_gradient(program.entry, gradient.wrt),))
+    program = done.derived(Program((select(program.entry),)), "chad")
+    if gradient is not None:
         program = done.run(program, DERIVATIVE)
-    else:
-        program = Program((select(program.entry),))
-        done.stages["chad"] = program
+    if tangents is not None:
+        entry = push_forward(program.entry, tangents.wrt)
+        program = done.run(done.derived(Program((entry,)), "forward"), DERIVATIVE)
     program = done.run(program, FINAL)
     done.stages["simplified"] = program
     done.loops = lower_function(program.entry)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from itertools import accumulate
 from typing import Any, assert_never
 
@@ -19,6 +19,7 @@ from chadllvm.ir.types import (
     Fun,
     Product,
     Scalar,
+    Sum,
     Type,
     has_float,
 )
@@ -32,6 +33,20 @@ _PYTHON: dict[type, Scalar] = {
     np.int64: I64,
     np.bool_: BOOL,
 }
+
+
+def fingerprint(value: Any) -> Hashable:
+    """What decides the type of an argument: quick to make, and to look up.
+
+    None if there is nothing so simple; `type_of` tells.
+    """
+    kind = type(value)
+    if kind is np.ndarray:
+        return value.dtype, value.ndim
+    if kind is tuple:
+        parts = tuple(map(fingerprint, value))
+        return None if None in parts else parts
+    return kind if kind in _PYTHON else None
 
 
 def type_of(value: Any, where: str) -> Type:
@@ -59,8 +74,8 @@ def type_of(value: Any, where: str) -> Type:
             if hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__"):
                 return _array_type(np.asarray(value), where)
             raise TypeError(
-                f"{where} is a {type(value).__name__}; expected a number, a NumPy array "
-                "or a tuple of these" + _hint(value)
+                f"{where} is a {type(value).__name__}; expected a number, a NumPy "
+                "array or a tuple of these" + _hint(value)
             )
 
 
@@ -85,7 +100,7 @@ def gradient_type(ty: Type) -> Result:
             return Group(tuple(gradient_type(f) for f in fields))
         case Scalar() | Array():
             return ty if has_float(ty) else None
-        case Box() | Fun() | Acc():
+        case Sum() | Box() | Fun() | Acc():
             return None
         case _:
             assert_never(ty)
@@ -93,12 +108,11 @@ def gradient_type(ty: Type) -> Result:
 
 def leaf_positions(types: Sequence[Type], which: Sequence[int]) -> tuple[int, ...]:
     """The positions, among all leaves of all parameters, of the reals of these."""
-    starts = [0]
-    for ty in types:
-        starts.append(starts[-1] + len(leaves(ty)))
+    found = [leaf_types(ty) for ty in types]
+    starts = [0, *accumulate(map(len, found))]
     return tuple(
-        starts[k] + offset
+        starts[k] + j
         for k in which
-        for offset, leaf in enumerate(leaves(types[k]))
+        for j, leaf in enumerate(found[k])
         if has_float(leaf)
     )

@@ -44,6 +44,7 @@ class ArrayWriter(Writer):
     """Writes programs over arrays; they fail only if `may_fail`."""
 
     may_fail = False
+    least = 0
 
     def statement(self) -> None:
         simple = [
@@ -148,6 +149,12 @@ class ArrayWriter(Writer):
         if known and self.choose((True, False)):
             value: Value = self.choose(known)
             return value
+        return self.new_array(kind)
+
+    def new_array(self, kind: Array) -> Value:
+        """A vector or matrix made of some vector in scope, or of a constant one."""
+        if not self.rows_of(VECTOR):
+            self.constant()
         model = self.choose(self.rows_of(VECTOR))
         return self.like(model) if kind == VECTOR else self.outer(model)
 
@@ -349,10 +356,9 @@ class ArrayWriter(Writer):
             return self.chosen_array(kind)
         if option == "keep":
             return state
-        model = state if kind == VECTOR else self.choose(self.rows_of(VECTOR))
         if kind == MATRIX:
-            return self.outer(model)
-        return self.like(model, 1 if option == "grow" else 0)
+            return self.new_array(MATRIX)
+        return self.like(state, 1 if option == "grow" else 0)
 
     def output(self, steps: Sequence[Value]) -> Value:
         """What a loop collects: a number, an array, or one that is also a state."""

@@ -10,6 +10,7 @@ the smallest program that shows it.
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import sampled_from
 
+from chadllvm.ir.parse import parse
 from chadllvm.ir.pretty import pretty
 from tests.array_strategies import array_cases
 from tests.native import WAYS, check_case
@@ -80,15 +82,36 @@ def run_batch(number: int, count: int, file: Path) -> int:
     @given(array_cases(), sampled_from(WAYS))
     def check(case: Case, way: str) -> None:
         file.write_text(describe(case, way))
-        check_case(case, [way])
+        check_in_child(case, way, file.with_suffix(".error"))
 
+    # The processes that are forked for each program then have everything loaded.
+    check_case(Case(parse("def main(x: f64) { return x }"), (0.5,)))
     try:
         check()
-    except Exception:
+    except Exception as error:
         with file.open("a") as out:
-            out.write(traceback.format_exc(limit=-6))
+            out.write(f"{error}\n")
         return 1
     return 0
+
+
+def check_in_child(case: Case, way: str, file: Path) -> None:
+    """Check a program in a forked process, which may crash; `file` is for its report.
+
+    Raises:
+        AssertionError: with the child's report, or the signal that ended it.
+    """
+    child = os.fork()
+    if not child:
+        try:
+            check_case(case, [way])
+        except BaseException:
+            file.write_text(traceback.format_exc(limit=-4))
+            os._exit(1)
+        os._exit(0)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code >= 0, f"signal {-code}"
+    assert code == 0, file.read_text()
 
 
 def describe(case: Case, way: str) -> str:

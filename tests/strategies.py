@@ -98,7 +98,12 @@ def _helper(draw: st.DrawFn) -> Function:
 
 
 class Writer:
-    """Writes one block at a time; `scope` holds the values in reach."""
+    """Writes one block at a time; `scope` holds the values in reach.
+
+    `least` is the smallest dimension of an argument.
+    """
+
+    least = 1
 
     def __init__(self, draw: st.DrawFn, depth: int = 0) -> None:
         self.draw = draw
@@ -114,7 +119,8 @@ class Writer:
     def inputs(self) -> tuple[tuple[Any, ...], tuple[Var, ...]]:
         """Parameters of several types, with random arguments for them."""
         random = np.random.default_rng(self.draw(st.integers(0, 2**16)))
-        n, m = self.draw(st.integers(1, 3)), self.draw(st.integers(1, 3))
+        sizes = st.integers(self.least, 3)
+        n, m = self.draw(sizes), self.draw(sizes)
         pair = Product((F64, VECTOR), ("left", "right"))
         numbers: list[tuple[str, Type, Any]] = [
             ("x", F64, random.uniform(-1, 1)),

@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "chadllvm"
 
 LAYERS = (
     "_version", "diagnostic", "options", "ir", "ops", "frontend", "chad", "closure",
-    "simplify", "lower", "llvm", "backend", "pipeline", "values", "api", "cli",
+    "simplify", "lower", "llvm", "backend", "pipeline", "values", "api", "jvp", "cli",
 )  # fmt: skip
 
 # The package itself and `python -m chadllvm` stand outside: they may import all.

@@ -12,12 +12,15 @@ from typing import Any
 
 from chadllvm.backend import failure
 from chadllvm.backend.jit import Code, host_target
+from chadllvm.backend.layout import array_layout
 from chadllvm.backend.marshal import Marshal
+from chadllvm.backend.results import Result
 from chadllvm.backend.runtime import CallState, runtime
 from chadllvm.ir.loops import LoopFunction
 from chadllvm.ir.types import Type
 from chadllvm.llvm import runtime as status
 from chadllvm.llvm.emit import emit
+from chadllvm.llvm.entry import emit_entry
 from chadllvm.llvm.optimize import Effort
 
 
@@ -40,14 +43,15 @@ class NativeFunction:
         name: str,
         param_names: Sequence[str],
         param_types: Sequence[Type],
-        result_type: Type,
+        result_type: Result,
         on_failure: Callable[..., Any] | None = None,
         effort: Effort | None = None,
     ) -> None:
         target = host_target()
         module = emit(function, _symbol(name), target.vector, target.width)
         self.name = name
-        self.code = Code(module, effort)
+        entry = emit_entry(function, module.symbol, array_layout())
+        self.code = Code(module, entry, effort)
         marshal = Marshal(name, param_names, param_types, result_type)
         marshal.check(function)
         self.source = marshal.source()

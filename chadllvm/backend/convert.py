@@ -84,7 +84,7 @@ class Converter:
         return value
 
     def as_array(self, leaf: int, value: Any) -> np.ndarray:
-        """A contiguous, aligned array in native byte order; a copy only if needed."""
+        """A contiguous, aligned array of our own dtype; a copy only if needed."""
         ty = self._types[leaf]
         assert isinstance(ty, Array) and isinstance(ty.elem, Scalar)
         array, dtype = self._array(leaf, value), DTYPES[ty.elem]
@@ -95,7 +95,8 @@ class Converter:
                 f"{self._name(leaf)} must have {ty.rank} dimension(s), "
                 f"found {array.ndim} (shape {array.shape})"
             )
-        return np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED"]).view(np.ndarray)
+        plain = np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED"])
+        return plain.view(dtype, np.ndarray)
 
     def _array(self, leaf: int, value: Any) -> np.ndarray:
         """What NumPy takes as an array without guessing a dtype."""

@@ -12,6 +12,7 @@ from chadllvm.backend import symbols
 from chadllvm.backend.runtime import runtime
 from chadllvm.llvm import optimize, target
 from chadllvm.llvm.emit import Module
+from chadllvm.llvm.entry import entry_symbol
 from chadllvm.llvm.optimize import Effort
 from chadllvm.llvm.target import Target
 
@@ -29,25 +30,31 @@ class Code:
     thread, and all of it is given back when it is no longer used.
     """
 
-    def __init__(self, module: Module, effort: Effort | None = None) -> None:
+    def __init__(
+        self, module: Module, entry: str = "", effort: Effort | None = None
+    ) -> None:
+        """`entry` is more text for the module, with the function to call from outside.
+
+        It belongs to this process and is not shown.
+        """
         self.module = module
+        self.symbol = entry_symbol(module.symbol) if entry else module.symbol
         self.target = host_target()
         self.effort = effort or optimize.effort_for(module.text)
         # Native code refers to these arrays by address.
         self.data: dict[str, np.ndarray] = dict(module.data)
-        jit, tracker = self._link()
-        self.address: int = tracker[module.symbol]
+        jit, tracker = self._link(module.text + entry)
+        self.address: int = tracker[self.symbol]
         weakref.finalize(self, _dispose, jit, tracker)
 
-    def _link(self) -> tuple[llvm.LLJIT, llvm.ResourceTracker]:
+    def _link(self, text: str) -> tuple[llvm.LLJIT, llvm.ResourceTracker]:
         builder = llvm.JITLibraryBuilder()
-        text, target_ = self.module.text, self.target
-        builder.add_object_img(optimize.compile_text(text, target_, self.effort))
+        builder.add_object_img(optimize.compile_text(text, self.target, self.effort))
         for name, address in self._imports().items():
             builder.import_symbol(name, address)
-        builder.export_symbol(self.module.symbol)
+        builder.export_symbol(self.symbol)
         jit = llvm.create_lljit_compiler(use_jit_link=True)
-        return jit, builder.link(jit, self.module.symbol)
+        return jit, builder.link(jit, self.symbol)
 
     def _imports(self) -> dict[str, int]:
         vector = {name: symbols.address(name) for name in self.module.math}

@@ -4,11 +4,12 @@ The code is Python source: for `f(x: float, a: float[:])` it is, in essence,
 
     def f(x, a):
         if type(x) is not float: x = as_float(0, x)
-        if <a is not a plain contiguous array>: a = as_array(1, a)
         state = pop()                              # a context from the pool
         context, floats, ints = state
-        a_0, = a.shape
-        status = native(context, floats, x, from_buffer(a), a_0)
+        status = native(context, floats, x, id(a))
+        if status == INVALID:                      # a is no plain array
+            a = as_array(1, a)
+            status = native(context, floats, x, id(a))
         if status: return failed(state, status, (x, a))
         value = floats[0]
         push(state)
@@ -23,11 +24,9 @@ import keyword
 from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
-import numpy as np
-
 from chadllvm.backend.convert import DTYPES, INT64, Converter
 from chadllvm.backend.jit import Code
-from chadllvm.backend.results import array_maker, leaf_types, rows
+from chadllvm.backend.results import Group, Result, array_maker, leaf_types, rows
 from chadllvm.backend.runtime import POOLED_WORDS, runtime
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir.loops import ArrayResult, LoopFunction, ScalarParam
@@ -41,13 +40,12 @@ from chadllvm.ir.types import (
     Fun,
     Product,
     Scalar,
+    Sum,
     Type,
 )
+from chadllvm.llvm import runtime as status
 
 C_TYPES = {F64: "double", I64: "int64_t", BOOL: "uint8_t"}
-
-# C-contiguous and aligned, as bits of `ndarray.flags.num`.
-PLAIN = 0x0101
 
 _CONVERT = {F64: "as_float", I64: "as_int", BOOL: "as_bool"}
 _USUAL = {F64: "float", I64: "int", BOOL: "bool"}
@@ -57,13 +55,15 @@ class Marshal:
     """The marshalling code of one signature, as it is written."""
 
     def __init__(
-        self, name: str, names: Sequence[str], types: Sequence[Type], result: Type
+        self, name: str, names: Sequence[str], types: Sequence[Type], result: Result
     ) -> None:
         self.name = name
         self.names = tuple(names)
         self.types = tuple(types)
         self.result = result
         self.lines: list[str] = []
+        # What converts arrays that native code refuses.
+        self.conversions: list[str] = []
         # The arguments of the native call, with their C types.
         self.args: list[tuple[str, str]] = []
         # The paths and types that messages about arguments name.
@@ -100,14 +100,14 @@ class Marshal:
         for name, ty in zip(self.names, self.types, strict=True):
             self._param(name, name, ty)
         value = self._result(self.result)
-        args = "".join(f", {arg}" for arg, _ in self.args)
-        again = "".join(f"{name}, " for name in self.names)
+        arguments = "".join(f"{name}, " for name in self.names)
         lines = [
             *self.lines,
             *self._take_state(),
-            f"{mine}status = {mine}native({mine}context, {mine}floats{args})",
+            self._native_call(),
+            *self._convert_and_call(),
             f"if {mine}status:",
-            f"    return {mine}failed({mine}state, {mine}status, ({again}))",
+            f"    return {mine}failed({mine}state, {mine}status, ({arguments}))",
             *([f"{mine}release({mine}context)"] if self._has_arrays() else []),
             f"{mine}value = {value}",
             f"{mine}push({mine}state)",
@@ -119,6 +119,21 @@ class Marshal:
     def _python_name(self) -> str:
         plain = self.name.isidentifier() and not keyword.iskeyword(self.name)
         return self.name if plain else f"{self.mine}function"
+
+    def _native_call(self) -> str:
+        mine = self.mine
+        args = "".join(f", {arg}" for arg, _ in self.args)
+        return f"{mine}status = {mine}native({mine}context, {mine}floats{args})"
+
+    def _convert_and_call(self) -> list[str]:
+        """Call again if some array is not a plain one."""
+        if not self.conversions:
+            return []
+        lines = [*self.conversions, self._native_call()]
+        return [
+            f"if {self.mine}status == {status.INVALID}:",
+            *("    " + line for line in lines),
+        ]
 
     def _take_state(self) -> list[str]:
         mine = self.mine
@@ -146,9 +161,9 @@ class Marshal:
                 self.args.append((name, C_TYPES[ty]))
             case Product(fields):
                 self._product(name, path, fields, leaf)
-            case Array(Scalar() as elem, rank):
-                self._array(name, elem, rank, leaf)
-            case Array() | Box() | Fun() | Acc():
+            case Array(Scalar()):
+                self._array(name, leaf)
+            case Array() | Sum() | Box() | Fun() | Acc():
                 raise InternalError(f"{self.name}: a parameter of type {ty}")
             case _:
                 assert_never(ty)
@@ -167,26 +182,21 @@ class Marshal:
         for k, (part, field) in enumerate(zip(parts, fields, strict=True)):
             self._param(part, f"{path}[{k}]", field)
 
-    def _array(self, name: str, elem: Scalar, rank: int, leaf: int) -> None:
+    def _array(self, name: str, leaf: int) -> None:
         mine = self.mine
-        test = (
-            f"type({name}) is {mine}ndarray and {name}.dtype is {mine}dtype_{elem} "
-            f"and {name}.ndim == {rank} and {name}.flags.num & {PLAIN} == {PLAIN}"
-        )
-        self._unless(test, name, f"{mine}as_array", leaf)
-        dims = [f"{mine}d{leaf}_{k}" for k in range(rank)]
-        self.lines.append(f"{', '.join(dims)}, = {name}.shape")
-        self.args.append((f"{mine}from_buffer({name})", "void *"))
-        self.args += [(dim, "int64_t") for dim in dims]
+        self.conversions.append(f"{name} = {mine}as_array({leaf}, {name})")
+        self.args.append((f"{mine}id({name})", "intptr_t"))
 
-    def _result(self, ty: Type) -> str:
+    def _result(self, ty: Result) -> str:
         match ty:
             case Scalar():
                 view = "floats" if ty == F64 else "ints"
                 word = f"{self.mine}{view}[{self._word()}]"
                 return f"{word} != 0" if ty == BOOL else word
-            case Product(fields):
-                return "(" + "".join(f"{self._result(f)}, " for f in fields) + ")"
+            case Product(parts) | Group(parts):
+                return "(" + "".join(f"{self._result(p)}, " for p in parts) + ")"
+            case None:
+                return "None"
             case Array(Scalar() as elem, rank):
                 address = f"{self.mine}ints[{self._word()}]"
                 dims = "".join(
@@ -196,7 +206,7 @@ class Marshal:
             case Array():
                 leaves = ", ".join(self._result(leaf) for leaf in leaf_types(ty))
                 return f"{self.mine}rows({self.mine}types[{str(ty)!r}], [{leaves}])"
-            case Box() | Fun() | Acc():
+            case Sum() | Box() | Fun() | Acc():
                 raise InternalError(f"{self.name}: a result of type {ty}")
             case _:
                 assert_never(ty)
@@ -234,9 +244,8 @@ class Marshal:
             "push": rt.pool.append,
             "new_state": rt.new_state,
             "words": rt.words,
-            "from_buffer": rt.ffi.from_buffer,
+            "id": id,
             "release": rt.lib.chad_results_release,
-            "ndarray": np.ndarray,
             "rows": rows,
             "types": {str(ty): ty for ty in _array_types(self.result)},
             "float": float,
@@ -247,16 +256,15 @@ class Marshal:
             **{name: getattr(converter, name) for name in _CONVERT.values()},
             "as_array": converter.as_array,
             "as_product": converter.as_product,
-            **{f"dtype_{elem}": dtype for elem, dtype in DTYPES.items()},
             **{f"array_{elem}": array_maker(elem) for elem in DTYPES},
         }
 
 
-def _array_types(ty: Type) -> list[Array]:
+def _array_types(ty: Result) -> list[Array]:
     """The arrays of tuples in a result."""
     match ty:
-        case Product(fields):
-            return [array for field in fields for array in _array_types(field)]
+        case Product(parts) | Group(parts):
+            return [array for part in parts for array in _array_types(part)]
         case Array():
             return [ty]
         case _:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, assert_never
+from dataclasses import dataclass
+from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 
 from chadllvm.backend.convert import DTYPES
 from chadllvm.backend.runtime import runtime
 from chadllvm.diagnostic import InternalError
-from chadllvm.ir.types import Acc, Array, Box, Fun, Product, Scalar, Type
+from chadllvm.ir.types import Acc, Array, Box, Fun, Product, Scalar, Sum, Type
 
 
 def array_maker(elem: Scalar) -> Callable[[int, tuple[int, ...]], np.ndarray]:
@@ -34,7 +35,18 @@ def array_maker(elem: Scalar) -> Callable[[int, tuple[int, ...]], np.ndarray]:
     return make
 
 
-def leaf_types(ty: Type) -> list[Scalar | Array]:
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A tuple of results."""
+
+    parts: tuple[Result, ...]
+
+
+# What a call returns. None stands for the gradient by what holds no real numbers.
+Result: TypeAlias = Type | Group | None
+
+
+def leaf_types(ty: Result) -> list[Scalar | Array]:
     """The types of the flat results that a result consists of, in order.
 
     An array of tuples is a tuple of arrays there.
@@ -42,11 +54,13 @@ def leaf_types(ty: Type) -> list[Scalar | Array]:
     match ty:
         case Scalar():
             return [ty]
-        case Product(fields):
-            return [leaf for field in fields for leaf in leaf_types(field)]
+        case Product(parts) | Group(parts):
+            return [leaf for part in parts for leaf in leaf_types(part)]
+        case None:
+            return []
         case Array(elem, rank):
             return [_stacked(leaf, rank) for leaf in leaf_types(elem)]
-        case Box() | Fun() | Acc():
+        case Sum() | Box() | Fun() | Acc():
             raise InternalError(f"native code cannot return a {ty}")
         case _:
             assert_never(ty)

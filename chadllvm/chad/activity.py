@@ -1,13 +1,13 @@
 """Which variables carry derivatives: those that depend on an input asked for, by reals.
 
-Everything else is inactive: it has no cotangent, and no code is made for one. The
-answer may be too large (a variable that depends on an input only by a zero derivative),
-never too small.
+Everything else is inactive: it has no cotangent and no tangent, and no code is made for
+one. The answer may be too large (a variable that depends on an input only by a zero
+derivative), never too small. A cell is active if anything active may be added to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import assert_never
 
 from chadllvm.ir.op import Prim
@@ -16,9 +16,11 @@ from chadllvm.ir.term import (
     Binding,
     Block,
     Call,
+    Case,
     Close,
     Const,
     If,
+    Inject,
     Lambda,
     One,
     Open,
@@ -30,70 +32,104 @@ from chadllvm.ir.term import (
     nested,
     operands,
 )
-from chadllvm.ir.types import has_float
+from chadllvm.ir.types import Acc, has_float
 
 
 def active_variables(block: Block, wrt: Iterable[Var]) -> set[Var]:
     """The active variables of a function's body, `wrt` its active parameters."""
-    active = {v for v in wrt if has_float(v.type)}
-    _block(block, active)
-    return active
+    activity = _Activity({v for v in wrt if has_float(v.type)})
+    activity.block(block)
+    return activity.active
 
 
-def _block(block: Block, active: set[Var]) -> None:
-    for binding in block.bindings:
-        flags = _results(binding, active)
-        for var, flag in zip(binding.vars, flags, strict=True):
-            if flag and has_float(var.type):
-                active.add(var)
+class _Activity:
+    """Walks blocks in order; `parts` are the cells that a view or a branch names."""
 
+    def __init__(self, active: set[Var]) -> None:
+        self.active = active
+        self.parts: dict[Var, tuple[Operand, ...]] = {}
 
-def _is_active(operand: Operand, active: set[Var]) -> bool:
-    return isinstance(operand, Var) and operand in active
+    def is_active(self, operand: Operand) -> bool:
+        return isinstance(operand, Var) and operand in self.active
 
+    def block(self, block: Block) -> None:
+        for binding in block.bindings:
+            flags = self._results(binding)
+            pairs = zip(binding.vars, flags, strict=True)
+            self._activate([var for var, flag in pairs if flag])
 
-def _results(binding: Binding, active: set[Var]) -> list[bool]:
-    """For each variable of the binding whether it depends on an active one."""
-    match binding.expr:
-        case Apply(Prim(transpose=transpose), args):
-            depends = any(_is_active(a, active) for a in args)
-            return [depends and transpose is not None]
-        case Apply(_, args, ()):
-            return [any(_is_active(a, active) for a in args)] * len(binding.vars)
-        case Apply() as node:
-            return _loop(node, len(binding.vars), active)
-        case If(_, then, orelse):
-            _block(then, active)
-            _block(orelse, active)
-            pairs = zip(then.results, orelse.results, strict=True)
-            return [_is_active(a, active) or _is_active(b, active) for a, b in pairs]
-        case Const() | Lambda():
-            return [False]
-        case Tuple() | Proj() | Call() | Open() | View() | One() | Close():
-            depends = any(_is_active(a, active) for a in operands(binding.expr))
-            return [depends] * len(binding.vars)
-        case _:
-            assert_never(binding.expr)
+    def _activate(self, variables: Iterable[Var]) -> None:
+        self.active.update(v for v in variables if has_float(v.type))
 
+    def _results(self, binding: Binding) -> list[bool]:
+        """For each variable of the binding whether it depends on an active one."""
+        match binding.expr:
+            case Apply(Prim(transpose=transpose), args):
+                depends = any(map(self.is_active, args))
+                return [depends and transpose is not None]
+            case Apply(_, args, ()):
+                return [any(map(self.is_active, args))] * len(binding.vars)
+            case Apply() as node:
+                return self._loop(node, len(binding.vars))
+            case If(_, then, orelse):
+                return self._choice((then, orelse), binding)
+            case Case(arg, branches):
+                if self.is_active(arg):
+                    self._activate([p for b in branches for p in b.params])
+                return self._choice([b.body for b in branches], binding)
+            case One(cell, _, value):
+                if self.is_active(value):
+                    self._add_to(cell)
+                return []
+            case View(cell):
+                self.parts[binding.vars[0]] = (cell,)
+                return [False]
+            case Const() | Lambda() | Open():
+                return [False]
+            case Tuple() | Proj() | Inject() | Call() | Close():
+                depends = any(map(self.is_active, operands(binding.expr)))
+                return [depends] * len(binding.vars)
+            case _:
+                assert_never(binding.expr)
 
-def _loop(node: Apply, results: int, active: set[Var]) -> list[bool]:
-    """An operation with one body: states are parameters behind the index."""
-    (body,) = node.bodies
-    states = body.params[1:]
-    for state, init in zip(states, node.args[1:], strict=False):
-        if _is_active(init, active):
-            active.add(state)
-    while True:
-        _block(body.body, active)
-        flags = [_is_active(r, active) for r in body.body.results]
-        new = [
-            s
-            for s, flag in zip(states, flags, strict=False)
-            if flag and s not in active
-        ]
-        if not new:
-            return [*flags, *[False] * (results - len(flags))]
-        active.update(new)
+    def _choice(self, blocks: Sequence[Block], binding: Binding) -> list[bool]:
+        """The results of one of several blocks."""
+        for block in blocks:
+            self.block(block)
+        choices = list(zip(*(block.results for block in blocks), strict=True))
+        for var, choice in zip(binding.vars, choices, strict=True):
+            if isinstance(var.type, Acc):
+                self.parts[var] = choice
+        return [any(map(self.is_active, choice)) for choice in choices]
+
+    def _loop(self, node: Apply, results: int) -> list[bool]:
+        """An operation with one body: states are parameters behind the index.
+
+        After no step at all a final state is the initial one.
+        """
+        (body,) = node.bodies
+        states = body.params[1:]
+        for state, init in zip(states, node.args[1:], strict=False):
+            if self.is_active(init):
+                self.active.add(state)
+        while True:
+            self.block(body.body)
+            flags = [self.is_active(r) for r in body.body.results]
+            pairs = list(zip(states, flags, strict=False))
+            new = {s for s, flag in pairs if flag and s not in self.active}
+            if not new:
+                flags[: len(states)] = [s in self.active for s in states]
+                return [*flags, *[False] * (results - len(flags))]
+            self.active.update(new)
+
+    def _add_to(self, cell: Operand) -> None:
+        """Something active is added to a cell, and to the cells that it is part of."""
+        pending = [cell]
+        while pending:
+            found = pending.pop()
+            if isinstance(found, Var) and found not in self.active:
+                self.active.add(found)
+                pending += self.parts.get(found, ())
 
 
 def influences(block: Block, wanted: Iterable[Var], active: set[Var]) -> set[Var]:
@@ -102,7 +138,8 @@ def influences(block: Block, wanted: Iterable[Var], active: set[Var]) -> set[Var
     for binding in reversed(block.bindings):
         if found.isdisjoint(binding.vars):
             continue
-        found.update(v for v in operands(binding.expr) if _is_active(v, active))  # type: ignore[misc]
+        read = [v for v in operands(binding.expr) if isinstance(v, Var)]
+        found.update(v for v in read if v in active)
         for _, inner in nested(binding.expr):
             results = [r for r in inner.results if isinstance(r, Var) and r in active]
             found |= influences(inner, results, active)

@@ -8,8 +8,8 @@ backpropagator out of those of its bindings, called in reverse order: for each v
 cell is opened before its last use, and closed where it was bound.
 
 A variable that only names (part of) another array has no cell of its own: its cell is a
-view of the other's. Earlier stages guarantee that there are no products, and that calls
-are inlined.
+view of the other's. Earlier stages guarantee that there are no products and sums, and
+that calls are inlined.
 
 Untouched means not run. A variable is *touched* if its cotangent surely is used; the
 cotangent of any other may be an untouched zero, which has to stay zero whatever it is
@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from chadllvm.chad.activity import influences
+from chadllvm.chad.touched import touched_states, touched_variables
 from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir.build import Builder
 from chadllvm.ir.op import ArrayOp, Prim
@@ -32,9 +33,11 @@ from chadllvm.ir.term import (
     Binding,
     Block,
     Call,
+    Case,
     Close,
     Const,
     If,
+    Inject,
     Lambda,
     One,
     Open,
@@ -144,8 +147,8 @@ class Chad:
             case If() as node:
                 return self._if(node, binding, asked, touched)
             case (
-                Apply() | Const() | Lambda() | Tuple() | Proj() | Call()
-                | Open() | View() | One() | Close()
+                Apply() | Const() | Lambda() | Tuple() | Proj() | Inject() | Case()
+                | Call() | Open() | View() | One() | Close()
             ):  # fmt: skip
                 raise InternalError(f"chad: no rule for {type(binding.expr).__name__}")
             case _:
@@ -170,6 +173,10 @@ class Chad:
     def influences(self, block: Block, wanted: Sequence[Var]) -> set[Var]:
         """The active variables that the wanted ones of a block may depend on."""
         return influences(block, wanted, self.active)
+
+    def touched_states(self, body: Lambda, finals: Sequence[bool]) -> list[bool]:
+        """The states of a loop that are touched in every step."""
+        return touched_states(body, finals)
 
     def _prim(
         self, op: Prim, args: tuple[Operand, ...], binding: Binding, touched: bool
@@ -247,13 +254,14 @@ class BlockReversal:
         self._local.update(params)
         self._cells: dict[Var, Var] = {}
         self._free: dict[Var, Var] = {}
-        self._touched: set[Var] = set()
+        seeds = [a and t for a, t in zip(asked, touched, strict=True)]
+        self._touched = touched_variables(block, seeds)
         self._dims: dict[Var, tuple[Var, ...]] = {}
         self._views = self._find_views()
         self._cts: list[Var] = []
-        for result, flag, touch in zip(block.results, asked, touched, strict=True):
+        for result, flag in zip(block.results, asked, strict=True):
             if flag:
-                self._seed(result, touch)
+                self._seed(result)
         self.forward = self._reverse(params, returned)
         self._returned = tuple(
             self._body.one(Close(self._cell(v)), f"{v.name}_ct") for v in returned
@@ -280,15 +288,13 @@ class BlockReversal:
         results = (*self._block.results, bp.vars[0])
         return Block((*self.forward, bp), results)
 
-    def _seed(self, result: Operand, touched: bool) -> None:
+    def _seed(self, result: Operand) -> None:
         """A parameter for the cotangent of a result, added to the result's cell."""
         name = result.name if isinstance(result, Var) else "result"
         ct = Var(f"{name}_ct", result.type)
         self._cts.append(ct)
         if isinstance(result, Var) and self._chad.is_active(result):
             self._body.emit(One(self._cell(result), (), ct))
-            if touched:
-                self._touched.add(result)
 
     def _reverse(
         self, params: Sequence[Var], returned: Sequence[Var]
@@ -323,14 +329,7 @@ class BlockReversal:
             return (binding,)  # The derivative is zero, whatever it is called with.
         cells = [self._cell(v) for v in rule.cells]
         self._body.emit(Call(rule.bp, (*cts, *cells)))
-        self._touch(binding)
         return rule.forward
-
-    def _touch(self, binding: Binding) -> None:
-        """The arguments of a primitive whose result is touched are touched."""
-        match binding.expr:
-            case Apply(Prim(selective=False), args) if binding.vars[0] in self._touched:
-                self._touched.update(a for a in args if isinstance(a, Var))
 
     def _cell(self, var: Var) -> Var:
         """The cell of a variable, made where it is first needed."""

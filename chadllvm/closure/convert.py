@@ -25,7 +25,7 @@ from typing import assert_never
 
 from chadllvm.closure.tape import store_or_recompute
 from chadllvm.diagnostic import InternalError
-from chadllvm.ir.build import Builder, lit
+from chadllvm.ir.build import Builder
 from chadllvm.ir.rewrite import Renaming, free_vars_of, map_functions, with_body
 from chadllvm.ir.term import (
     Apply,
@@ -41,17 +41,12 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ir.types import (
-    BOOL,
-    F64,
-    I64,
     Array,
     Box,
-    Scalar,
-    Type,
     has_fun,
 )
 from chadllvm.ops.build import Build
-from chadllvm.ops.index import Empty, Index, MakeBox, Unbox
+from chadllvm.ops.index import Index, MakeBox, Unbox, nothing
 
 
 def convert_closures(program: Program) -> Program:
@@ -311,7 +306,7 @@ class _Converter:
             inner = out.child()
             inner.bindings = bindings
             extra = [
-                v if k == which else _nothing(inner, v.type)
+                v if k == which else nothing(inner, v.type)
                 for k, captures in enumerate(escaping)
                 for v in captures
             ]
@@ -471,17 +466,3 @@ def _functions(values: Sequence[Value]) -> list[FunctionValue]:
 
 def _value(operand: Operand, scope: _Scope) -> Value:
     return scope.lookup(operand) if isinstance(operand, Var) else operand
-
-
-def _nothing(out: Builder, ty: Type) -> Operand:
-    """A value of this type that nobody looks at."""
-    match ty:
-        case Scalar():
-            return {F64: lit(0.0), I64: lit(0), BOOL: lit(False)}[ty]
-        case Array():
-            return out.one(Apply(Empty(ty), ()))
-        case Box(content):
-            return out.one(Apply(MakeBox(), (out.one(Apply(Empty(content), ())),)))
-        case _:
-            raise InternalError(f"closure: a captured {ty}")
-

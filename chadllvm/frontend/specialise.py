@@ -41,11 +41,12 @@ def specialise(function: Callable[..., Any], param_types: Sequence[Type]) -> Pro
         CompileError: if the function, or one that it calls, is not in the language.
     """
     source = read_source(function)
-    program = _Program()
+    program = _Program({source.function: source})
+    span = source.span(source.definition)
     try:
-        program.instance(source.function, param_types, source.span(source.definition))
+        program.instance(source.function, param_types, span)
     except RecursionError:
-        raise errors.too_deep(source.span(source.definition)) from None
+        raise errors.too_deep(span) from None
     return Program(_reachable(program.functions))
 
 
@@ -60,8 +61,12 @@ class _Read:
 
 @dataclass
 class _Program:
-    """The functions specialised so far; `active` are those being translated."""
+    """The functions specialised so far; `active` are those being translated.
 
+    `sources` are the sources that are known already.
+    """
+
+    sources: dict[Function, Source]
     functions: list[CoreFunction] = field(default_factory=list)
     instances: dict[tuple[Function, tuple[Type, ...]], str] = field(
         default_factory=dict
@@ -75,7 +80,7 @@ class _Program:
 
     def _read(self, function: Function) -> _Read:
         if function not in self.read:
-            source = read_source(function)
+            source = self.sources.get(function) or read_source(function)
             params = read_signature(source)
             self.read[function] = _Read(source, params, read_body(source))
         return self.read[function]

@@ -23,11 +23,13 @@ from chadllvm.ir.term import (
     Binding,
     Block,
     Call,
+    Case,
     Close,
     Const,
     Expr,
     Function,
     If,
+    Inject,
     Lambda,
     Lit,
     One,
@@ -40,7 +42,7 @@ from chadllvm.ir.term import (
     View,
     operands,
 )
-from chadllvm.ir.types import Acc, Array, Box, Fun, Product, Scalar, Type
+from chadllvm.ir.types import Acc, Array, Box, Fun, Product, Scalar, Sum, Type
 from chadllvm.ir.typing import SCALAR_OF_DTYPE, result_types
 
 _AROUND = 3
@@ -191,10 +193,20 @@ class _Checker:
             case If(_, then, orelse):
                 self._block(then)
                 self._block(orelse)
-            case Const() | View() | Tuple() | Proj():
+            case Case(_, branches):
+                for branch in branches:
+                    self._branch(branch)
+            case Const() | View() | Tuple() | Proj() | Inject():
                 return
             case _:
                 assert_never(expr)
+
+    def _branch(self, branch: Lambda) -> None:
+        """A branch of a case, which may return a cell."""
+        for param in branch.params:
+            self._bind(param)
+        self._block(branch.body)
+        self.scope.difference_update(branch.params)
 
     def _use(self, operand: Operand) -> None:
         if isinstance(operand, Lit):
@@ -236,6 +248,8 @@ class _Checker:
                 return False
             case Product(fields):
                 return self._all_storable(fields)
+            case Sum():
+                return self._all_storable(ty.payloads)
             case Array(elem, _):
                 return self._is_storable(elem)
             case Box(content):
@@ -261,13 +275,18 @@ class _Checker:
             case View(cell, _):
                 self._part(cell, binding.vars[0])
             case If(_, then, orelse):
-                for block in (then, orelse):
-                    for chosen, var in zip(block.results, binding.vars, strict=True):
-                        self._part(chosen, var)
-            case Apply() | Const() | Tuple() | Proj() | Lambda():
+                self._choice((then, orelse), binding)
+            case Case(_, branches):
+                self._choice([b.body for b in branches], binding)
+            case Apply() | Const() | Tuple() | Proj() | Inject() | Lambda():
                 return
             case _:
                 assert_never(expr)
+
+    def _choice(self, blocks: Iterable[Block], binding: Binding) -> None:
+        for block in blocks:
+            for chosen, var in zip(block.results, binding.vars, strict=True):
+                self._part(chosen, var)
 
     def _part(self, whole: Operand, part: Var) -> None:
         if isinstance(whole, Var) and isinstance(whole.type, Acc):

@@ -24,11 +24,13 @@ from chadllvm.ir.term import (
     Binding,
     Block,
     Call,
+    Case,
     Close,
     Const,
     Expr,
     Function,
     If,
+    Inject,
     Lambda,
     Lit,
     One,
@@ -42,7 +44,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Array, Product
 from chadllvm.ir.typing import SCALAR_OF_DTYPE
-from chadllvm.ir.value import Cell, Closure, from_value, to_value
+from chadllvm.ir.value import Cell, Closure, Injected, from_value, to_value
 
 Frame = dict[Var, Any]
 
@@ -136,6 +138,11 @@ class Interpreter:
                 return (self._operand(arg)[index],)
             case If(cond, then, orelse):
                 return self._block(then if self._operand(cond) else orelse)
+            case Inject(_, index, arg):
+                return (Injected(index, self._operand(arg)),)
+            case Case(arg, branches):
+                injected = self._operand(arg)
+                return self.call(branches[injected.index], (injected.value,))
             case Lambda():
                 return (self._closure(expr),)
             case Call(function, args):

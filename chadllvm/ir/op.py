@@ -1,9 +1,9 @@
 """The open table of operations: what `Apply` applies.
 
-A scalar primitive is one row, a `Prim`; an array combinator is one `ArrayOp` class with four
-methods in pipeline order (`result_types`, `interpret`, `differentiate`, `lower`). Both live
-in `ops/`; adding one touches one file there and nothing else. The registry serves the
-parser, and the tests that go through every operation.
+A scalar primitive is one row, a `Prim`; an array combinator is one `ArrayOp` class with five
+methods in pipeline order (`result_types`, `interpret`, `differentiate`, `push_forward`,
+`lower`). Both live in `ops/`; adding one touches one file there and nothing else. The
+registry serves the parser, and the tests that go through every operation.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from chadllvm.ir.term import Lambda, Operand
 from chadllvm.ir.types import Scalar, Type
 
 if TYPE_CHECKING:
+    from chadllvm.chad.forward import Forward
     from chadllvm.chad.transform import Chad, Rule
     from chadllvm.ir.build import Builder
     from chadllvm.ir.interp import Interpreter
@@ -144,6 +145,12 @@ class ArrayOp(Op):
 
         `node` is the binding's expression.
         """
+
+    @abstractmethod
+    def push_forward(
+        self, forward: Forward, node: Apply, binding: Binding, out: Builder
+    ) -> None:
+        """Emit the operation, and bind the tangents of the results that have one."""
 
     @abstractmethod
     def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:

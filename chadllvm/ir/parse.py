@@ -19,11 +19,13 @@ from chadllvm.ir.term import (
     Binding,
     Block,
     Call,
+    Case,
     Close,
     Const,
     Expr,
     Function,
     If,
+    Inject,
     Lambda,
     Lit,
     One,
@@ -36,7 +38,7 @@ from chadllvm.ir.term import (
     View,
 )
 from chadllvm.ir.tokens import ParseError, Reader, parse_type
-from chadllvm.ir.types import I64, Array, Fun, Scalar, Type
+from chadllvm.ir.types import I64, Array, Fun, Scalar, Sum, Type
 from chadllvm.ir.typing import SCALAR_OF_DTYPE, result_types
 
 __all__ = ["ParseError", "parse", "parse_type"]
@@ -182,6 +184,8 @@ class _Parser(Reader):
 
     def _expr(self) -> Expr:
         keyword = self.token
+        if keyword == "<":
+            return self._inject()
         if keyword in _KEYWORDS:
             self.at += 1
             return _KEYWORDS[keyword](self)
@@ -237,6 +241,35 @@ class _Parser(Reader):
         self.expect("else")
         self.expect("{")
         return If(cond, then, self._block("yield"))
+
+    def _case(self) -> Case:
+        arg = self.operand()
+        if not isinstance(arg.type, Sum):
+            raise self.error(f"case: a {arg.type} is not a sum")
+        names = [name for name, _ in arg.type.constructors]
+        return Case(arg, tuple(map(self._branch, names)))
+
+    def _branch(self, constructor: str) -> Lambda:
+        self.expect(constructor)
+        self.expect("(")
+        outer = len(self.bound)
+        params = self.listed(self._param, ")")
+        self.expect("{")
+        branch = Lambda(params, self._block("yield"))
+        self._leave(outer)
+        return branch
+
+    def _inject(self) -> Inject:
+        ty = self.sum_type()
+        self.expect(".")
+        name = self.identifier()
+        names = [name for name, _ in ty.constructors]
+        if name not in names:
+            raise self.error(f"{ty} has no constructor {name}")
+        self.expect("(")
+        arg = self.operand()
+        self.expect(")")
+        return Inject(ty, names.index(name), arg)
 
     def _lambda(self) -> Lambda:
         self.expect("(")
@@ -294,6 +327,7 @@ class _Parser(Reader):
 # What begins an expression, with the method that reads the rest.
 _KEYWORDS: dict[str, Callable[[_Parser], Expr]] = {
     "if": _Parser._if,
+    "case": _Parser._case,
     "fun": _Parser._lambda,
     "call": _Parser._call,
     "@": _Parser._call_named,

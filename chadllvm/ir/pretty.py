@@ -7,6 +7,12 @@
       } else {
         ...
       }
+      o = <none: (), some: f64>.some(x)
+      z = case o none(u: ()) {
+        yield 0.0
+      } some(y: f64) {
+        yield y
+      }
       r = build(n) { i ->
         y = index(a, i)
         yield y
@@ -39,11 +45,13 @@ from chadllvm.ir.term import (
     Binding,
     Block,
     Call,
+    Case,
     Close,
     Const,
     Expr,
     Function,
     If,
+    Inject,
     Lambda,
     Lit,
     One,
@@ -55,10 +63,10 @@ from chadllvm.ir.term import (
     Var,
     View,
 )
-from chadllvm.ir.types import I64, Array, Scalar
+from chadllvm.ir.types import I64, Array, Scalar, Sum
 from chadllvm.ir.typing import SCALAR_OF_DTYPE
 
-_KEYWORDS = ("def", "fun", "if", "else", "yield", "return", "call", "const")
+_KEYWORDS = ("def", "fun", "if", "else", "case", "yield", "return", "call", "const")
 _CELLS = ("open", "close", "view", "one")
 _LITERALS = ("true", "false", "inf", "nan")
 _TYPES = ("box", "acc", "f64", "i64", "bool")
@@ -179,6 +187,8 @@ class Printer:
                 yield f"{indent}}} else {{"
                 yield from self.block(orelse, indent + "  ", "yield")
                 yield f"{indent}}}"
+            case Case():
+                yield from self._case(expr, indent)
             case Lambda(params, body):
                 yield f"fun ({self.params(params)}) -> {{"
                 yield from self.block(body, indent + "  ", "return")
@@ -195,12 +205,26 @@ class Printer:
             text = f"{indent}}}"
         yield text
 
+    def _case(self, expr: Case, indent: str) -> Iterator[str]:
+        ty = expr.arg.type
+        text = f"case {self.operand(expr.arg)}"
+        # A broken program is shown too, so a case of anything must do.
+        names = [name for name, _ in ty.constructors] if isinstance(ty, Sum) else []
+        names += ["?"] * len(expr.branches)
+        for name, branch in zip(names, expr.branches, strict=False):
+            params = self.params(branch.params)
+            yield f"{text} {name}({params}) {{"
+            yield from self.block(branch.body, indent + "  ", "yield")
+            text = f"{indent}}}"
+        yield text
+
     def _body_param(self, param: Var) -> str:
         name = self.bind(param)
         return name if param.type == I64 else f"{name}: {param.type}"
 
     def _simple(
-        self, expr: Const | Tuple | Proj | Call | Open | View | One | Close
+        self,
+        expr: Const | Tuple | Proj | Inject | Call | Open | View | One | Close,
     ) -> str:
         match expr:
             case Const(value):
@@ -209,6 +233,8 @@ class Printer:
                 return self._tuple(args, names)
             case Proj(arg, index):
                 return f"{self.operand(arg)}.{index}"
+            case Inject(ty, index, arg):
+                return f"{ty}.{ty.constructors[index][0]}({self.operand(arg)})"
             case Call(function, args):
                 if isinstance(function, str):
                     return f"@{function}({self._list(args)})"

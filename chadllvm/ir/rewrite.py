@@ -10,11 +10,13 @@ from chadllvm.ir.term import (
     Binding,
     Block,
     Call,
+    Case,
     Close,
     Const,
     Expr,
     Function,
     If,
+    Inject,
     Lambda,
     One,
     Open,
@@ -140,6 +142,10 @@ class Renaming:
                 return Tuple(self.operands(args), names)
             case Proj(arg, index):
                 return Proj(self.operand(arg), index)
+            case Inject(ty, index, arg):
+                return Inject(ty, index, self.operand(arg))
+            case Case(arg, branches):
+                return Case(self.operand(arg), tuple(map(self.body, branches)))
             case _:
                 assert_never(expr)
 
@@ -174,7 +180,12 @@ def rebuild(expr: Expr, change: Callable[[Block], Block]) -> Expr:
             if then2 is then and orelse2 is orelse:
                 return expr
             return If(cond, then2, orelse2)
-        case Const() | View() | Tuple() | Proj():
+        case Case(arg, branches):
+            new = tuple([_with_block(branch, change) for branch in branches])
+            if all(a is b for a, b in zip(new, branches, strict=True)):
+                return expr
+            return Case(arg, new)
+        case Const() | View() | Tuple() | Proj() | Inject():
             return expr
         case _:
             assert_never(expr)

@@ -2,8 +2,8 @@
 
 A `Block` is a sequence of bindings and a tuple of results; blocks, functions and bindings
 may have several values, so that a value and its backpropagator need no pair around them.
-Operands are variables or literals. Only `Apply` (operations with bodies), `If` and
-`Lambda` nest blocks; passes loop over bindings and recurse on nesting alone.
+Operands are variables or literals. Only `Apply` (operations with bodies), `If`,
+`Case` and `Lambda` nest blocks; passes loop over bindings and recurse on nesting alone.
 
 The node set below is closed: every pass matches all of it and ends in `assert_never`.
 What `Apply` applies is open: see `ir/op.py` and `ops/`.
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar, assert_never, dataclass_transform
 import numpy as np
 
 from chadllvm.diagnostic import NO_SPAN, Span
-from chadllvm.ir.types import BOOL, F64, I64, Fun, Scalar, Type
+from chadllvm.ir.types import BOOL, F64, I64, Fun, Scalar, Sum, Type
 
 if TYPE_CHECKING:
     from chadllvm.ir.op import Op
@@ -106,6 +106,23 @@ class Proj:
 
 
 @node
+class Inject:
+    """A value of the sum `type`, of the constructor at `index`, that holds `arg`."""
+
+    type: Sum
+    index: int
+    arg: Operand
+
+
+@node
+class Case:
+    """The results of the branch of a sum's constructor, given what that one holds."""
+
+    arg: Operand
+    branches: tuple[Lambda, ...]
+
+
+@node
 class If:
     """The results of one of two blocks; only that block is run."""
 
@@ -155,8 +172,9 @@ class Close:
 
 
 Expr = (
-    Apply | Const | Tuple | Proj | If | Lambda | Call | Open | View | One | Close
-)
+    Apply | Const | Tuple | Proj | Inject | Case | If | Lambda | Call
+    | Open | View | One | Close
+)  # fmt: skip
 
 
 @node
@@ -225,7 +243,7 @@ def operands(expr: Expr) -> tuple[Operand, ...]:
             return (cell, *indices)
         case Tuple():
             return expr.args
-        case Proj():
+        case Proj() | Inject() | Case():
             return (expr.arg,)
         case _:
             assert_never(expr)
@@ -246,7 +264,9 @@ def nested(expr: Expr) -> Nested:
             return ((expr.params, expr.body),)
         case If():
             return ((), expr.then), ((), expr.orelse)
-        case Const() | View() | Tuple() | Proj():
+        case Const() | View() | Tuple() | Proj() | Inject():
             return ()
+        case Case():
+            return tuple([(b.params, b.body) for b in expr.branches])
         case _:
             assert_never(expr)

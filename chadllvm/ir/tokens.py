@@ -15,6 +15,7 @@ from chadllvm.ir.types import (
     Box,
     Fun,
     Product,
+    Sum,
     Type,
 )
 
@@ -24,7 +25,7 @@ _TOKEN = re.compile(
     r"(?P<skip>\s+|\#[^\n]*)"
     r"|(?P<number>-?(?:inf\b|nan\b|\d+(?:\.\d+)?(?:e[-+]?\d+)?))"
     r"|(?P<name>[^\W\d]\w*)"
-    r"|(?P<mark>->|[][(){}:,=.@])"
+    r"|(?P<mark>->|[][(){}<>:,=.@])"
 )
 _SCALARS = {str(ty): ty for ty in (F64, I64, BOOL)}
 
@@ -143,6 +144,8 @@ class Reader:
         if self.accept("{"):
             pairs = self.listed(self.named_type, "}")
             return Product(tuple(t for _, t in pairs), tuple(n for n, _ in pairs))
+        if self.token == "<":
+            return self.sum_type()
         if not self.accept("("):
             raise self.expected("a type")
         types = self.listed(self.type, ")")
@@ -150,6 +153,10 @@ class Reader:
             return Product(types)
         self.at += 2
         return Fun(types, self.listed(self.type, ")"))
+
+    def sum_type(self) -> Sum:
+        self.expect("<")
+        return Sum(self.listed(self.named_type, ">"))
 
     def named_type(self) -> tuple[str, Type]:
         name = self.identifier()

@@ -41,6 +41,21 @@ class Product:
 
 
 @dataclass(frozen=True, slots=True)
+class Sum:
+    """A value of one of several constructors, each with its name and payload."""
+
+    constructors: tuple[tuple[str, Type], ...]
+
+    @property
+    def payloads(self) -> tuple[Type, ...]:
+        """The type that each constructor holds; unit for one that holds nothing."""
+        return tuple([payload for _, payload in self.constructors])
+
+    def __str__(self) -> str:
+        return "<" + ", ".join(f"{n}: {t}" for n, t in self.constructors) + ">"
+
+
+@dataclass(frozen=True, slots=True)
 class Array:
     """A regular array of `rank` dimensions; its elements are never arrays themselves."""
 
@@ -85,7 +100,7 @@ class Acc:
         return f"acc {self.content}"
 
 
-Type = Scalar | Product | Array | Box | Fun | Acc
+Type = Scalar | Product | Sum | Array | Box | Fun | Acc
 
 UNIT = Product(())
 
@@ -97,6 +112,8 @@ def has_fun(ty: Type) -> bool:
             return True
         case Product(fields):
             return any(has_fun(field) for field in fields)
+        case Sum():
+            return any(has_fun(payload) for payload in ty.payloads)
         case Array(elem, _):
             return has_fun(elem)
         case Box(content) | Acc(content):
@@ -114,6 +131,8 @@ def has_float(ty: Type) -> bool:
             return ty == F64
         case Product(fields):
             return any(has_float(field) for field in fields)
+        case Sum():
+            return any(has_float(payload) for payload in ty.payloads)
         case Array(elem, _):
             return has_float(elem)
         case Box(content):

@@ -15,10 +15,12 @@ from chadllvm.ir.op import TypeRuleError
 from chadllvm.ir.term import (
     Apply,
     Call,
+    Case,
     Close,
     Const,
     Expr,
     If,
+    Inject,
     Lambda,
     One,
     Open,
@@ -36,6 +38,7 @@ from chadllvm.ir.types import (
     Fun,
     Product,
     Scalar,
+    Sum,
     Type,
     element,
 )
@@ -83,6 +86,10 @@ def result_types(
             return (Product(tuple(a.type for a in args), names),)
         case Proj(arg, index):
             return (_component(arg.type, index),)
+        case Inject(ty, index, arg):
+            return (_injected(ty, index, arg.type),)
+        case Case(arg, branches):
+            return _case_types(arg.type, branches)
         case _:
             assert_never(expr)
 
@@ -101,6 +108,27 @@ def _if_types(
     if then != orelse:
         raise TypeRuleError(f"if: the branches have types {then} and {orelse}")
     return then
+
+
+def _injected(ty: Sum, index: int, payload: Type) -> Sum:
+    if not 0 <= index < len(ty.constructors):
+        raise TypeRuleError(f"injection: {ty} has no constructor {index}")
+    name, expected = ty.constructors[index]
+    if payload != expected:
+        raise TypeRuleError(f"injection: {name} holds a {expected}, not a {payload}")
+    return ty
+
+
+def _case_types(ty: Type, branches: tuple[Lambda, ...]) -> tuple[Type, ...]:
+    if not isinstance(ty, Sum) or not branches:
+        raise TypeRuleError(f"case: a {ty} with {len(branches)} branches")
+    if [b.type.params for b in branches] != [(p,) for p in ty.payloads]:
+        raise TypeRuleError(f"case: the branches are not those of a {ty}")
+    first, *others = [b.body.types for b in branches]
+    for types in others:
+        if types != first:
+            raise TypeRuleError(f"case: branches have types {first} and {types}")
+    return first
 
 
 def _call_types(ty: Type, args: tuple[Operand, ...]) -> tuple[Type, ...]:

@@ -1,8 +1,8 @@
 """Values of the core as the interpreter has them, and their Python and NumPy forms.
 
 Numbers are Python's `float`, `int` and `bool`, products are tuples, an array is an
-`ArrayValue` whose elements may be any value, a box is the array it refers to, a
-function is a `Closure`, and a cell is a `Cell`, the only one that is ever written to.
+`ArrayValue` whose elements may be any value, a sum's value is `Injected`, a box is the
+array it refers to, a function is a `Closure`, and a cell is a `Cell`, the only one that is ever written to.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from chadllvm.ir.types import (
     Fun,
     Product,
     Scalar,
+    Sum,
     Type,
 )
 
@@ -54,6 +55,14 @@ class ArrayValue:
         if not rest:
             return self.data[offset]
         return ArrayValue(rest, self.data[offset : offset + math.prod(rest)])
+
+
+@dataclass(frozen=True, slots=True)
+class Injected:
+    """A value of a sum: the index of its constructor, and what that one holds."""
+
+    index: int
+    value: Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,8 +134,8 @@ def zero(ty: Type) -> Any:
             return _ZEROS[ty]
         case Product(fields):
             return tuple(map(zero, fields))
-        case Array() | Box() | Fun() | Acc():
-            raise InternalError(f"the zero of {ty} depends on a shape")
+        case Array() | Box() | Sum() | Fun() | Acc():
+            raise InternalError(f"the zero of {ty} depends on a value")
         case _:
             assert_never(ty)
 
@@ -167,6 +176,8 @@ def to_value(obj: Any, ty: Type | None = None) -> Any:
             return _DTYPES[ty](obj).item()
         case Product(fields):
             return tuple(to_value(o, f) for o, f in zip(obj, fields, strict=True))
+        case Sum():
+            return Injected(obj.index, to_value(obj.value, ty.payloads[obj.index]))
         case Array(Scalar() as elem, rank):
             return _from_numpy(np.asarray(obj, _DTYPES[elem]), rank)
         case Array(elem, rank):
@@ -212,6 +223,9 @@ def from_value(value: Any, ty: Type) -> Any:
             return value
         case Product(fields):
             return tuple(from_value(v, f) for v, f in zip(value, fields, strict=True))
+        case Sum():
+            payload = ty.payloads[value.index]
+            return Injected(value.index, from_value(value.value, payload))
         case Array(Scalar() as elem, _):
             return np.array(value.data, _DTYPES[elem]).reshape(value.shape)
         case Array(elem, _):

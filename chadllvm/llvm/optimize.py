@@ -1,8 +1,10 @@
 """LLVM IR text → optimised machine code.
 
-Functions of ordinary size get the full pipeline. Some of LLVM's passes and its best
-code generator take more than linear time in the size of a basic block, so very large
-functions get cheaper ones: compile time must stay linear in the size of the program.
+Functions of ordinary size get the full pipeline. Very large ones get less, for compile
+time must stay linear in the size of the program: LLVM's loop passes take time quadratic
+in the number of loops that follow each other (the dominator tree is as deep as that, and
+is updated at each), and so does its code generator, but for the fastest one, in the size
+of a basic block.
 """
 
 from __future__ import annotations
@@ -16,29 +18,41 @@ from chadllvm.llvm.target import Target
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How hard LLVM tries: levels of its passes and of code generation, and extras."""
+    """How hard LLVM tries: levels of its passes and of code generation, and extras.
+
+    `loops` vectorises loops, `blocks` straight-line code, `tidy` runs what is left of
+    the passes without those of superlinear cost (with `passes` 0, which are none).
+    """
 
     passes: int
     codegen: int
     loops: bool = True
     blocks: bool = False
     unroll: bool = False
+    tidy: bool = False
 
 
-# The effort for modules of up to so many lines of IR: `loops` vectorises loops,
-# `blocks` straight-line code.
+_ALL = 1 << 62
+
+# The effort for modules of up to so many lines of IR, and so many branches: a loop
+# makes about four, its derivative twice that.
 EFFORTS = (
-    (2_500, Effort(3, 3, blocks=True, unroll=True)),
-    (7_000, Effort(2, 2)),
-    (16_000, Effort(1, 1)),
-    (1 << 62, Effort(1, 0, loops=False)),
+    (2_500, 300, Effort(3, 3, blocks=True, unroll=True)),
+    (10_000, 1_000, Effort(2, 2, blocks=True)),
+    (20_000, 3_000, Effort(0, 1, tidy=True)),
+    (_ALL, 8_000, Effort(0, 0, tidy=True)),
+    (_ALL, _ALL, Effort(0, 0)),
 )
 
 
 def effort_for(text: str) -> Effort:
     """The effort that keeps the compile time of this module in proportion."""
-    lines = text.count("\n")
-    return next(effort for limit, effort in EFFORTS if lines <= limit)
+    lines, branches = text.count("\n"), text.count("\n  br ")
+    return next(
+        effort
+        for most_lines, most_branches, effort in EFFORTS
+        if lines <= most_lines and branches <= most_branches
+    )
 
 
 def compile_text(text: str, target: Target, effort: Effort) -> bytes:
@@ -66,5 +80,17 @@ def optimized(text: str, target: Target, effort: Effort) -> llvm.ModuleRef:
     options.loop_unrolling = effort.unroll
     builder = llvm.create_pass_builder(machine, options)
     # A pass manager can be run only once.
-    builder.getModulePassManager().run(module, builder)
+    passes = _tidying() if effort.tidy else builder.getModulePassManager()
+    passes.run(module, builder)
     return module
+
+
+def _tidying() -> llvm.ModulePassManager:
+    """Passes that take linear time: registers for memory, and simplification."""
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_dead_store_elimination_pass()
+    passes.add_dead_code_elimination_pass()
+    return passes

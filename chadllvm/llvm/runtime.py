@@ -12,6 +12,7 @@ from chadllvm.llvm.writer import LIKELY, Writer
 
 # The statuses of a native function (`chad_status_t`).
 OK = 0
+INVALID = 1
 PROGRAM = 2
 MEMORY = 3
 RECURSION = 4

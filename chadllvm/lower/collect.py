@@ -15,12 +15,13 @@ import numpy as np
 
 from chadllvm.diagnostic import Span
 from chadllvm.ir import loops as l
-from chadllvm.ir.loops import PTR, Atom, Slot
+from chadllvm.ir.loops import PTR, RESULT, Atom, Slot
 from chadllvm.ir.op import ArrayOp
 from chadllvm.ir.term import Apply, Binding, Close, Lambda, Lit, Open, Operand, Var
 from chadllvm.ir.types import Array, Box, Scalar
 from chadllvm.ir.value import ROWS_DIFFER
 from chadllvm.lower.destination import definitions, maker
+from chadllvm.lower.memory import CALLER
 from chadllvm.lower.represent import ArrayRep, Rep, element_type
 
 if TYPE_CHECKING:
@@ -144,6 +145,15 @@ class _UnknownRows(Collector):
         )
         self.lowering.copy_into(self.lowering.row(now, [index]), result)
 
+    def _give_empty(self) -> None:
+        """The caller owns its results, so that of no rows is a buffer as well."""
+        loops = self.lowering.loops
+        empty = loops.let("ile", self.count, Lit(0))
+        loops.open(is_loop=False)
+        none = ArrayRep(Lit(0), (Lit(0),), self.elem, self.root)
+        loops.set(self.ptr, self.lowering.new_buffer(none, RESULT, self.root))
+        loops.emit(l.Branch(empty, loops.close()))
+
     def _begin(self, first: ArrayRep) -> Atom:
         """The buffer, now that the first row is there."""
         whole = ArrayRep(Lit(0), (self.count, *first.dims), self.elem, self.root)
@@ -156,6 +166,8 @@ class _UnknownRows(Collector):
 
     def finish(self) -> None:
         loops = self.lowering.loops
+        if self.lowering.life.home(self.var) is CALLER:
+            self._give_empty()
         dims = tuple(loops.get(s) for s in self.dims)
         rep = ArrayRep(loops.get(self.ptr), (self.count, *dims), self.elem, self.root)
         self.lowering.bind(self.var, rep)

@@ -17,10 +17,12 @@ from chadllvm.ir.term import (
     Binding,
     Block,
     Call,
+    Case,
     Close,
     Const,
     Function,
     If,
+    Inject,
     Lambda,
     Lit,
     One,
@@ -152,7 +154,9 @@ class Lowering(Buffers):
                 self._one(cell, indices, value)
             case Close(cell):
                 self._close(binding.vars[0], cell)
-            case Apply() | Tuple() | Proj() | Lambda() | Call():
+            case (
+                Apply() | Tuple() | Proj() | Inject() | Case() | Lambda() | Call()
+            ):  # fmt: skip
                 raise InternalError(f"lower: {type(binding.expr).__name__} is left")
             case _:
                 assert_never(binding.expr)

@@ -22,10 +22,12 @@ from chadllvm.ir.term import (
     Binding,
     Block,
     Call,
+    Case,
     Close,
     Const,
     Function,
     If,
+    Inject,
     Lambda,
     One,
     Open,
@@ -137,7 +139,7 @@ def _binding(binding: Binding, scope: Scope, found: Lifetimes) -> None:
             _loop(node, body, binding, lives, found, scope)
         case Apply() | Const() | Open() | One():
             return
-        case Lambda() | Tuple() | Proj() | Call():
+        case Lambda() | Tuple() | Proj() | Inject() | Case() | Call():
             return
         case _:
             assert_never(binding.expr)

@@ -92,13 +92,7 @@ class _ArrayCarrier(Carrier):
 
 
 class _BufferCarrier(_ArrayCarrier):
-    """An array whose steps' values are put into two buffers in turn.
-
-    `outside`: the next state is an array from outside of the loop, which stays where it
-    is.
-    """
-
-    outside = False
+    """An array whose steps' values are put into two buffers in turn."""
 
     def _begin(self, init: Operand) -> None:
         super()._begin(init)
@@ -134,8 +128,6 @@ class _BufferCarrier(_ArrayCarrier):
 
     def next(self, result: Rep) -> Step:
         assert isinstance(result, ArrayRep)
-        if self.outside:
-            return super().next(result)
         if self.direct is None:
             ptr, root = self._destination(result)
             target = ArrayRep(ptr, result.dims, result.elem, root)
@@ -171,7 +163,6 @@ def carriers(lowering: Lowering, node: Apply, binding: Binding) -> list[Carrier]
         else:
             carrier = _BufferCarrier(lowering, param, init, var)
             result = body.body.results[k]
-            carrier.outside = result not in defined and result not in body.params
             carrier.direct = _direct(lowering, body, result, defined, taken)
             found.append(carrier)
     return found

@@ -136,8 +136,12 @@ def _select_t(
 def _scale_t(
     b: Builder, args: Sequence[Operand], r: Operand, ct: Operand
 ) -> Cotangents:
+    """Where d is zero the product is zero for every p, even if p is infinite."""
     d, p = args
-    return chain(b, args, ct, lambda: p, lambda: d)
+    by_d, by_p = chain(b, args, ct, lambda: p, lambda: d)
+    if by_p is not None:
+        by_p = b.prim("select", b.prim("feq", d, lit(0.0)), lit(0.0), by_p)
+    return by_d, by_p
 
 
 def _scale_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:

@@ -19,6 +19,7 @@ from chadllvm.ir.value import stack
 from chadllvm.ops.index import Index
 
 if TYPE_CHECKING:
+    from chadllvm.chad.forward import Forward
     from chadllvm.chad.transform import Chad, Rule
     from chadllvm.ir.interp import Interpreter
     from chadllvm.lower.lower import Lowering
@@ -77,6 +78,18 @@ class Build(ArrayOp):
             bp.body.apply(self, node.args, [Lambda((index,), each.block(()))])
         forward = Binding((*binding.vars, bps), new, binding.span)
         return bp.rule([forward])
+
+    def push_forward(
+        self, forward: Forward, node: Apply, binding: Binding, out: Builder
+    ) -> None:
+        """build n (i. t) gives the tangents as further results: build n (i. t, t_t)"""
+        (body,) = node.bodies
+        inner, results = forward.block(body.body), body.body.results
+        tangents = forward.tangents(results, binding.vars)
+        both = Lambda(body.params, inner.block((*results, *tangents)))
+        variables = (*binding.vars, *forward.bind(binding.vars))
+        new = Apply(self, node.args, (both,))
+        out.bindings.append(Binding(variables, new, binding.span))
 
     def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
         (body,) = node.bodies

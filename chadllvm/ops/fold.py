@@ -16,13 +16,24 @@ from typing import TYPE_CHECKING, Any
 
 from chadllvm.ir.build import Builder
 from chadllvm.ir.op import ArrayOp, ProgramError, TypeRuleError, register_array_op
-from chadllvm.ir.term import Apply, Binding, Lambda, Lit, Operand, Var
-from chadllvm.ir.types import F64, I64, Type, stacked
+from chadllvm.ir.term import (
+    Apply,
+    Binding,
+    Close,
+    Lambda,
+    Lit,
+    One,
+    Open,
+    Operand,
+    Var,
+)
+from chadllvm.ir.types import F64, I64, Array, Type, stacked
 from chadllvm.ir.value import stack
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Index
 
 if TYPE_CHECKING:
+    from chadllvm.chad.forward import Forward
     from chadllvm.chad.transform import Chad, Rule
     from chadllvm.ir.interp import Interpreter
     from chadllvm.ir.loops import Atom
@@ -122,6 +133,36 @@ class Fold(ArrayOp):
                 bp.body.call(function, (bp.cts[0], *cells))
         variables = (*binding.vars[:count], bps, *winner)
         return bp.rule([Binding(variables, new, binding.span)])
+
+    def push_forward(
+        self, forward: Forward, node: Apply, binding: Binding, out: Builder
+    ) -> None:
+        """The tangent of a sum is collected in a cell: s_t = close c after
+        fold (+) n (i. t, one c t_t). That of a minimum is the winner's.
+        """
+        (body,) = node.bodies
+        results, count = body.body.results, len(body.body.results)
+        value, *outputs = binding.vars[:count]
+        winner = binding.vars[count:]
+        inner = forward.block(body.body)
+        rows = [*results, *forward.tangents(results[1:], outputs)]
+        bound = [value, *outputs, *forward.bind(outputs)]
+        op: Fold = self
+        tangent: Close | Apply | None = None
+        if forward.moves(value) and self.kind == "add":
+            cell = out.one(Open(F64), f"{value.name}_c")
+            inner.emit(One(cell, (), forward.tangent(results[0])))
+            tangent = Close(cell)
+        elif forward.moves(value):
+            op = self if winner else Fold(f"arg{self.kind}")
+            winner = winner or (Var("winner", I64),)
+            rows.append(forward.tangent(results[0]))
+            bound.append(Var(f"{value.name}_ts", Array(F64, 1)))
+            tangent = Apply(Index(), (bound[-1], *winner))
+        new = Apply(op, node.args, (Lambda(body.params, inner.block(rows)),))
+        out.bindings.append(Binding((*bound, *winner), new, binding.span))
+        if tangent is not None:
+            forward.again((value,), tangent, out)
 
     def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
         (body,) = node.bodies

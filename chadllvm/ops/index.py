@@ -12,15 +12,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from chadllvm.diagnostic import InternalError
 from chadllvm.ir.op import ArrayOp, TypeRuleError, register_array_op
-from chadllvm.ir.term import Lambda, One, Var
-from chadllvm.ir.types import F64, I64, Array, Box, Scalar, Type, element
+from chadllvm.ir.term import Apply, Lambda, Lit, One, Operand, Var
+from chadllvm.ir.types import BOOL, F64, I64, Array, Box, Scalar, Type, element
 from chadllvm.ir.value import ArrayValue
 
 if TYPE_CHECKING:
+    from chadllvm.chad.forward import Forward
     from chadllvm.chad.transform import Chad, Rule
+    from chadllvm.ir.build import Builder
     from chadllvm.ir.interp import Interpreter
-    from chadllvm.ir.term import Apply, Binding
+    from chadllvm.ir.term import Binding
     from chadllvm.lower.lower import Lowering
 
 
@@ -42,6 +45,15 @@ class Inactive(ArrayOp):
         self, chad: Chad, node: Apply, binding: Binding, asked: Sequence[bool]
     ) -> Rule:
         return chad.inactive(binding, asked)
+
+    def push_forward(
+        self, forward: Forward, node: Apply, binding: Binding, out: Builder
+    ) -> None:
+        """Zeros are their own tangent."""
+        out.bindings.append(binding)
+        for var in binding.vars:
+            if forward.moves(var):
+                forward.set(var, var)
 
 
 @register_array_op
@@ -75,6 +87,11 @@ class Index(ArrayOp):
         with chad.backpropagator(binding, asked) as bp:
             bp.body.emit(One(bp.cell(array), indices, bp.cts[0]))
         return bp.rule()
+
+    def push_forward(
+        self, forward: Forward, node: Apply, binding: Binding, out: Builder
+    ) -> None:
+        forward.same(node, binding, out)
 
     def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
         lowering.bind_index(binding.vars[0], node.args[0], node.args[1:])
@@ -190,6 +207,11 @@ class MakeBox(Inactive):
         run.pay(1)
         return (args[0],)
 
+    def push_forward(
+        self, forward: Forward, node: Apply, binding: Binding, out: Builder
+    ) -> None:
+        forward.same(node, binding, out)
+
     def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
         lowering.bind(binding.vars[0], lowering.array(node.args[0]))
 
@@ -214,6 +236,11 @@ class Unbox(Inactive):
         run.pay(1)
         return (args[0],)
 
+    def push_forward(
+        self, forward: Forward, node: Apply, binding: Binding, out: Builder
+    ) -> None:
+        forward.same(node, binding, out)
+
     def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
         lowering.bind(binding.vars[0], lowering.array(node.args[0]))
 
@@ -222,3 +249,16 @@ def scalar_of(ty: Type) -> Scalar:
     """The type, which is known to be a scalar."""
     assert isinstance(ty, Scalar)
     return ty
+
+
+def nothing(out: Builder, ty: Type) -> Operand:
+    """A value of this type that nobody looks at."""
+    match ty:
+        case Scalar():
+            return Lit({F64: 0.0, I64: 0, BOOL: False}[ty])
+        case Array():
+            return out.one(Apply(Empty(ty), ()))
+        case Box(content):
+            return out.one(Apply(MakeBox(), (nothing(out, content),)))
+        case _:
+            raise InternalError(f"no value of type {ty} is at hand")

@@ -20,6 +20,7 @@ from chadllvm.ir.value import stack
 from chadllvm.ops.index import Dim, Index, Zeros
 
 if TYPE_CHECKING:
+    from chadllvm.chad.forward import Forward
     from chadllvm.chad.transform import Chad, Rule
     from chadllvm.ir.interp import Interpreter
     from chadllvm.lower.lower import Lowering
@@ -76,10 +77,11 @@ class Iterate(ArrayOp):
         (body,) = node.bodies
         states, results = body.params[1:], body.body.results
         wanted = self._wanted(chad, body, asked)
+        flags = [w and t for w, t in zip(wanted, chad.touched, strict=False)]
         inner = chad.block(
             body.body,
             [*wanted, *asked[len(states) :]],
-            [False] * len(results),
+            [*chad.touched_states(body, flags), *[False] * (len(results) - len(states))],
             body.params,
             [s for s, flag in zip(states, wanted, strict=True) if flag],
         )
@@ -105,6 +107,27 @@ class Iterate(ArrayOp):
                     bp.body.emit(One(bp.cell(init), (), ct))
         forward = Binding((*binding.vars, bps), new, binding.span)
         return bp.rule([forward, *zeros])
+
+    def push_forward(
+        self, forward: Forward, node: Apply, binding: Binding, out: Builder
+    ) -> None:
+        """iterate n s (i s. t, o) = iterate n s s_t (i s s_t. t, t_t, o, o_t)"""
+        (body,) = node.bodies
+        count, states = len(node.args) - 1, body.params[1:]
+        finals, outputs = binding.vars[:count], binding.vars[count:]
+        params = (*body.params, *forward.bind(states))
+        inner, results = forward.block(body.body), body.body.results
+        tangents = forward.tangents(results, states)
+        collected = results[count:]
+        rows = forward.tangents(collected, outputs)
+        block = inner.block((*results[:count], *tangents, *collected, *rows))
+        args = (*node.args, *forward.tangents(node.args[1:], states))
+        variables = (
+            *(*finals, *forward.bind(finals)),
+            *(*outputs, *forward.bind(outputs)),
+        )
+        new = Apply(self, args, (Lambda(params, block),))
+        out.bindings.append(Binding(variables, new, binding.span))
 
     def _wanted(self, chad: Chad, body: Lambda, asked: Sequence[bool]) -> list[bool]:
         """The state components that the results asked for depend on, by any step."""

@@ -16,8 +16,6 @@ of: that of a `build` is its count, that of a row a size of the whole.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from chadllvm.ir.op import ArrayOp, Prim, ProgramError
 from chadllvm.ir.rewrite import map_functions, with_body
 from chadllvm.ir.term import (
@@ -32,6 +30,7 @@ from chadllvm.ir.term import (
     Operand,
     Program,
     Var,
+    node,
 )
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
@@ -55,7 +54,7 @@ def _function(function: Function) -> Function:
     return with_body(function, _Folding().block(function.body))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class _Definition:
     expr: Expr
     position: int
@@ -184,10 +183,10 @@ class _Folding(Walk):
 def _value(node: Apply) -> Lit | None:
     """The value of a primitive of literals, if it has one."""
     assert isinstance(node.op, Prim)
-    if not all(isinstance(a, Lit) for a in node.args):
+    values = [a.value for a in node.args if isinstance(a, Lit)]
+    if len(values) < len(node.args):
         return None
     try:
-        values = [a.value for a in node.args if isinstance(a, Lit)]
         return Lit(node.op.meaning(*values))
     except ProgramError:
         return None

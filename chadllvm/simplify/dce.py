@@ -27,6 +27,7 @@ from chadllvm.ir.term import (
     Apply,
     Binding,
     Block,
+    Case,
     Close,
     Expr,
     Function,
@@ -36,6 +37,7 @@ from chadllvm.ir.term import (
     Operand,
     Program,
     Var,
+    nested,
     operands,
 )
 from chadllvm.ir.types import Acc
@@ -82,13 +84,13 @@ class _Liveness:
             self._use(self._todo.pop())
 
     def _mark(self, operand: Operand) -> None:
-        if isinstance(operand, Var) and operand not in self.live:
-            self.live.add(operand)
-            self._todo.append(operand)
+        self._mark_all((operand,))
 
     def _mark_all(self, args: Sequence[Operand]) -> None:
-        for arg in args:
-            self._mark(arg)
+        for operand in args:
+            if isinstance(operand, Var) and operand not in self.live:
+                self.live.add(operand)
+                self._todo.append(operand)
 
     def _use(self, var: Var) -> None:
         """Mark what a variable depends on."""
@@ -101,17 +103,19 @@ class _Liveness:
             self._mark(loop)
         definition = self.regions.definition.get(var)
         if definition is not None:
-            self._execute(definition.binding)
-            self._use_result(definition.binding.expr, definition.position)
+            binding = definition.binding
+            self._execute(binding)
+            if nested(binding.expr):
+                self._use_result(binding.expr, definition.position)
 
     def _use_result(self, expr: Expr, position: int) -> None:
         """Mark what one result of an expression with nested blocks depends on."""
         match expr:
-            case Apply(_, _, ()):
-                return
             case If(_, then, orelse):
                 self._mark(then.results[position])
                 self._mark(orelse.results[position])
+            case Case(_, branches):
+                self._mark_all([b.body.results[position] for b in branches])
             case Lambda(params, body):
                 for param in params:
                     self._observe_cell(param)
@@ -213,10 +217,10 @@ class _Sweep:
         return Block(bindings, results)
 
     def binding(self, binding: Binding) -> Binding:
+        if not nested(binding.expr):
+            return binding
         keep = [v in self.live for v in binding.vars]
         match binding.expr:
-            case Apply(_, _, ()):
-                return binding
             case If(cond, then, orelse):
                 new_then, new_orelse = self.block(then, keep), self.block(orelse, keep)
                 if new_then is then and new_orelse is orelse:
@@ -225,6 +229,11 @@ class _Sweep:
                 return Binding(_kept(binding.vars, keep), branch, binding.span)
             case Lambda():
                 return _changed(binding, binding.vars, self._body(binding.expr))
+            case Case(arg, branches):
+                chosen = tuple([self._body(b, keep) for b in branches])
+                if same(chosen, branches):
+                    return binding
+                return Binding(_kept(binding.vars, keep), Case(arg, chosen), binding.span)
             case Apply(Build()) as node:
                 return self._collect(binding, node, keep)
             case Apply(Fold(kind)) as node:

@@ -1,4 +1,4 @@
-"""Removes products: every variable becomes one variable for each of its leaves.
+"""Removes products and sums: a variable becomes one variable for each of its leaves.
 
     p = (x, n)                      ps_0, ps_1 = build(m) { i ->
     ps = build(m) { i ->      →       yield x, n }
@@ -8,6 +8,20 @@
 
 An array of products is one array for each leaf of the product (a struct of arrays), and
 so is a box of one; a function takes and gives leaves; a cell is one cell for each leaf.
+
+A sum is its tag, the index of its constructor, and the leaves of what every constructor
+may hold: zeros and empty arrays for all but the one at hand. A case asks for the tag:
+
+    y = case s left(x: f64) {           c = ieq(s_tag, 0)
+      yield x                           y = if c {
+    } right(u: ()) {              →       yield s_left
+      yield 0.0                         } else {
+    }                                     yield 0.0
+                                        }
+
+An array held by the elements of an array of sums has to be in a box, since its size is
+another one in each of them.
+
 It stands first: later passes know scalars, arrays, boxes, functions and cells only.
 """
 
@@ -17,16 +31,19 @@ from functools import lru_cache
 from typing import assert_never
 
 from chadllvm.diagnostic import InternalError
+from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.term import (
     Apply,
     Binding,
     Block,
     Call,
+    Case,
     Close,
     Const,
     Expr,
     Function,
     If,
+    Inject,
     Lambda,
     Lit,
     One,
@@ -40,21 +57,23 @@ from chadllvm.ir.term import (
     nested,
 )
 from chadllvm.ir.types import (
+    I64,
     Acc,
     Array,
     Box,
     Fun,
     Product,
     Scalar,
+    Sum,
     Type,
     stacked,
 )
-from chadllvm.ops.index import Dim, Empty, Index, MakeBox, Unbox
+from chadllvm.ops.index import Dim, Empty, Index, MakeBox, Unbox, nothing
 
 
 def flatten(program: Program) -> Program:
-    """Remove every product; the entry's parameters and results become their leaves."""
-    if not any(_has_products(f.params, f.body) for f in program.functions):
+    """Remove products and sums; the entry's parameters and results become leaves."""
+    if not any(_is_structured(f.params, f.body) for f in program.functions):
         return program
     return Program(tuple(_function(f) for f in program.functions))
 
@@ -77,11 +96,16 @@ def _named_leaves(ty: Type) -> tuple[tuple[str, Type], ...]:
                 for label, part in zip(labels, fields, strict=True)
                 for suffix, leaf in _named_leaves(part)
             )
+        case Sum(constructors):
+            held = ((n, *leaf) for n, p in constructors for leaf in _named_leaves(p))
+            return (("_tag", I64), *((f"_{n}{suffix}", t) for n, suffix, t in held))
         case Array(elem, rank):
+            if _has_sum_of_arrays(elem):
+                raise InternalError(f"flatten: an array of {elem} with bare arrays")
             return tuple((s, stacked(t, rank)) for s, t in _named_leaves(elem))
         case Box(content):
-            parts = _named_leaves(content)
-            return tuple((s, Box(t)) for s, t in parts if isinstance(t, Array))
+            whole = _named_leaves(content)
+            return tuple((s, Box(t)) for s, t in whole if isinstance(t, Array))
         case Acc(content):
             return tuple((s, Acc(t)) for s, t in _named_leaves(content))
         case Fun(params, results):
@@ -91,21 +115,43 @@ def _named_leaves(ty: Type) -> tuple[tuple[str, Type], ...]:
             assert_never(ty)
 
 
+def _has_sum_of_arrays(ty: Type) -> bool:
+    """Whether an element of this type may have arrays in one constructor only."""
+    match ty:
+        case Sum():
+            found = (leaf for payload in ty.payloads for leaf in leaves(payload))
+            return any(isinstance(leaf, Array) for leaf in found)
+        case Product(fields):
+            return any(map(_has_sum_of_arrays, fields))
+        case Scalar() | Array() | Box() | Acc() | Fun():
+            return False
+        case _:
+            assert_never(ty)
+
+
 def _all_leaves(types: tuple[Type, ...]) -> tuple[Type, ...]:
     return tuple(leaf for ty in types for leaf in leaves(ty))
+
+
+def _taken(rest: list[Operand], ty: Type) -> tuple[Operand, ...]:
+    """The leaves of a value of this type, taken from the beginning of a list."""
+    count = len(leaves(ty))
+    found = tuple(rest[:count])
+    del rest[:count]
+    return found
 
 
 def _is_flat(ty: Type) -> bool:
     return isinstance(ty, Scalar) or leaves(ty) == (ty,)
 
 
-def _has_products(params: tuple[Var, ...], block: Block) -> bool:
+def _is_structured(params: tuple[Var, ...], block: Block) -> bool:
     if not all(_is_flat(p.type) for p in params):
         return True
     for binding in block.bindings:
         if not all(_is_flat(v.type) for v in binding.vars):
             return True
-        if any(_has_products(*inner) for inner in nested(binding.expr)):
+        if any(_is_structured(*inner) for inner in nested(binding.expr)):
             return True
     return False
 
@@ -167,6 +213,16 @@ class _Flattener:
             case Proj(arg, index):
                 self.parts[binding.vars[0]] = self._component(arg, index)
                 return []
+            case Inject() as node:
+                out = Builder(binding.span)
+                self.parts[binding.vars[0]] = self._injected(node, out)
+                return out.bindings
+            case Case(arg, branches):
+                chain = self._case(arg, branches, binding)
+                rest = list(chain.results)
+                for var in binding.vars:
+                    self.parts[var] = _taken(rest, var.type)
+                return list(chain.bindings)
         exprs = self.leafwise(binding.expr)
         variables = self.bind(binding.vars)
         if len(exprs) == 1:
@@ -177,6 +233,34 @@ class _Flattener:
             Binding((var,), expr, binding.span)
             for var, expr in zip(variables, exprs, strict=True)
         ]
+
+    def _injected(self, node: Inject, out: Builder) -> tuple[Operand, ...]:
+        """The tag and the leaves of all payloads."""
+        found: list[Operand] = [lit(node.index)]
+        for index, payload in enumerate(node.type.payloads):
+            if index == node.index:
+                found += self.leaves(node.arg)
+            else:
+                found += [nothing(out, leaf) for leaf in leaves(payload)]
+        return tuple(found)
+
+    def _case(
+        self, arg: Operand, branches: tuple[Lambda, ...], binding: Binding
+    ) -> Block:
+        """A chain of questions for the tag; the last constructor needs none."""
+        tag, *rest = self.leaves(arg)
+        blocks = []
+        for branch in branches:
+            for param in branch.params:
+                self.parts[param] = _taken(rest, param.type)
+            blocks.append(self.block(branch.body))
+        names = [v.name + s for v in binding.vars for s, _ in _named_leaves(v.type)]
+        chain = blocks.pop()
+        for index in reversed(range(len(blocks))):
+            out = Builder(binding.span)
+            is_this = out.prim("ieq", tag, lit(index))
+            chain = out.block(out.emit(If(is_this, blocks[index], chain), *names))
+        return chain
 
     def _component(self, arg: Operand, index: int) -> tuple[Operand, ...]:
         ty = arg.type
@@ -208,8 +292,8 @@ class _Flattener:
                 return [One(leaf, path, part) for leaf, part in pairs]
             case Close(cell):
                 return [Close(leaf) for leaf in self.leaves(cell)]
-            case Tuple() | Proj():
-                raise InternalError("flatten: products are renamed, not rewritten")
+            case Tuple() | Proj() | Inject() | Case():
+                raise InternalError("flatten: products and sums are not rewritten here")
             case _:
                 assert_never(expr)
 

@@ -48,6 +48,8 @@ def simplified(define: Definition, node: Apply) -> Operand | Apply | None:
 
 def is_same(a: Operand, b: Operand) -> bool:
     """The same variable, or the same literal to the bit."""
+    if a is b or isinstance(a, Var) or isinstance(b, Var):
+        return a is b
     return operand_key(a) == operand_key(b)
 
 

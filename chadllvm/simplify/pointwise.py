@@ -46,8 +46,8 @@ def pointwise(program: Program) -> Program:
 
 def _block(block: Block) -> Block:
     """Outer cells first: a row that becomes a cell may be pointwise itself."""
-    for opening in [b for b in block.bindings if _is_array_cell(b)]:
-        block = _try(block, opening) or block
+    for cell in [b.vars[0] for b in block.bindings if _is_array_cell(b)]:
+        block = _try(block, cell) or block
     bindings = tuple(
         b if (e := rebuild(b.expr, _block)) is b.expr else Binding(b.vars, e, b.span)
         for b in block.bindings
@@ -73,9 +73,9 @@ class _Found:
     close: Binding
 
 
-def _try(block: Block, opening: Binding) -> Block | None:
+def _try(block: Block, cell: Var) -> Block | None:
     """The block without this cell, if it can be had."""
-    cell = opening.vars[0]
+    opening = next(b for b in block.bindings if cell in b.vars)
     assert isinstance(opening.expr, Open)
     found = _users(block, cell)
     if found is None:

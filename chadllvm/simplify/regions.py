@@ -25,6 +25,7 @@ from chadllvm.ir.term import (
     Var,
     View,
     nested,
+    node,
 )
 from chadllvm.ir.types import Acc, Array
 from chadllvm.ops.build import Build
@@ -33,7 +34,7 @@ from chadllvm.ops.index import Dim, Empty, Index, Zeros
 from chadllvm.ops.iterate import Iterate
 
 
-@dataclass(eq=False)
+@dataclass(slots=True, eq=False)
 class Region:
     """A block: the binding it is a part of, and what counts besides its results.
 
@@ -50,7 +51,7 @@ class Region:
     children: list[Region] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Definition:
     """Result `position` of a binding in a region."""
 
@@ -95,13 +96,14 @@ class Regions:
         self.of_block[block] = region
         self.depth_of_param.update((p, depth) for p in params)
         for binding in block.bindings:
+            expr = binding.expr
             self.region_of[binding] = region
             for position, var in enumerate(binding.vars):
                 self.definition[var] = Definition(binding, position, region)
             self._note(binding, region)
-            for inner_params, inner in nested(binding.expr):
+            for inner_params, inner in nested(expr):
                 child = self._scan(inner, inner_params, binding, depth + 1)
-                if not isinstance(binding.expr, Lambda):
+                if not isinstance(expr, Lambda):
                     region.children.append(child)
         return region
 

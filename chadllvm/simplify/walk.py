@@ -10,6 +10,7 @@ from chadllvm.ir.term import (
     Apply,
     Binding,
     Block,
+    Case,
     Expr,
     If,
     Lambda,
@@ -78,6 +79,10 @@ class Walk(Renaming):
                 return If(self.operand(cond), *blocks) if changed else expr
             case Lambda():
                 return self.body(expr)
+            case Case(arg, branches):
+                new = tuple(map(self.body, branches))
+                changed = changed or not same(new, branches)
+                return Case(self.operand(arg), new) if changed else expr
             case _:
                 return super().expr(expr) if changed else expr
 

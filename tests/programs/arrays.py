@@ -210,3 +210,26 @@ def rotated_states(x: cl.f64[:], y: cl.f64[:], n: int) -> float:
         a, b, c = b, c, a
         total += a[i] * b[0]
     return total * c[1]
+
+
+@case(draw(3, 2), 3)
+@case(draw(3, 2), 0)
+@cl.jit
+def carried_rows(m: cl.f64[:, :], n: int) -> float:
+    """The state's rows have a length that only the rows know."""
+    s = m
+    for i in range(n):
+        s = [
+            [math.sin(v * w) for v, w in zip(s[j] if j < i else m[j], s[len(s) - 1 - j])]
+            for j in range(len(s))
+        ]
+    return sum(row[0] * row[1] for row in s)
+
+
+@case(draw(4), 3)
+@cl.jit
+def growing_state(x: cl.f64[:], n: int) -> float:
+    s = x
+    for _ in range(n):
+        s = [math.sin(s[i % len(s)]) for i in range(len(s) + 1)]
+    return sum(v * v for v in s)

@@ -156,3 +156,15 @@ def only_integers(n: int) -> int:
     for i in range(n):
         total += i * i
     return total
+
+
+@case(0.0, 3)
+@cl.jit
+def untouched_in_loop(x: float, n: int) -> float:
+    """The last root is computed and not used: its derivative is not asked for."""
+    total = 0.0
+    y = x + 1.0
+    for i in range(n):
+        total += y * i
+        y = math.sqrt(y - 1.0) if i == n - 1 else y + 0.0 * x
+    return total + x

@@ -1,0 +1,101 @@
+"""Which inactive values need a tangent all the same: zeros of their shape.
+
+    z = if c { x } else { table }   →   z, z_t = if c { x, x_t } else { table, table_t }
+
+Where an inactive array meets an active one, in a branch or as the state of a loop, it
+needs a tangent. It would break the cost law to make zeros on the spot, since naming an
+array, or a row of one, costs nothing. So the demand goes back to where the array is
+made or comes from, which costs as much as the zeros do. A scalar needs none of this:
+its zero is a literal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from chadllvm.ir.op import Prim
+from chadllvm.ir.term import (
+    Apply,
+    Binding,
+    Block,
+    Call,
+    Case,
+    Close,
+    Const,
+    If,
+    Inject,
+    Lambda,
+    One,
+    Open,
+    Operand,
+    Proj,
+    Tuple,
+    Var,
+    View,
+    nested,
+    operands,
+)
+from chadllvm.ir.types import Scalar, has_float
+
+Sources = dict[Var, tuple[Operand, ...]]
+
+
+def in_need_of_zeros(
+    block: Block, results: Iterable[Operand], active: set[Var]
+) -> set[Var]:
+    """The inactive variables that need a tangent for the active ones and `results`."""
+    sources: Sources = {}
+    _block(block, sources)
+    found: set[Var] = set()
+    pending = [v for v in (*active, *results) if isinstance(v, Var)]
+    while pending:
+        var = pending.pop()
+        if var not in active:
+            if var in found or isinstance(var.type, Scalar) or not has_float(var.type):
+                continue
+            found.add(var)
+        named = [v for v in sources.get(var, ()) if isinstance(v, Var)]
+        pending += [v for v in named if v not in active]
+    return found
+
+
+def _block(block: Block, sources: Sources) -> None:
+    for binding in block.bindings:
+        _binding(binding, sources)
+        for _, inner in nested(binding.expr):
+            _block(inner, sources)
+
+
+def _binding(binding: Binding, sources: Sources) -> None:
+    """What the variables of a binding may be, or be made of, element by element."""
+    match binding.expr:
+        case Apply(Prim()):
+            return
+        case Apply(_, args, ()):
+            sources.update((v, args) for v in binding.vars)
+        case Apply() as node:
+            _loop(node, binding, sources)
+        case If(_, then, orelse):
+            pairs = zip(then.results, orelse.results, strict=True)
+            sources.update(zip(binding.vars, pairs, strict=True))
+        case Case(arg, branches):
+            results = zip(*(b.body.results for b in branches), strict=True)
+            sources.update(zip(binding.vars, results, strict=True))
+            sources.update((p, (arg,)) for b in branches for p in b.params)
+        case Tuple() | Proj() | Inject() | Call() | Close():
+            sources.update((v, operands(binding.expr)) for v in binding.vars)
+        case Const() | Lambda() | Open() | View() | One():
+            return
+        case _:
+            assert_never(binding.expr)
+
+
+def _loop(node: Apply, binding: Binding, sources: Sources) -> None:
+    """The initial, running and final state have tangents together."""
+    (body,) = node.bodies
+    results = body.body.results
+    sources.update((v, (r,)) for v, r in zip(binding.vars, results, strict=False))
+    states = zip(binding.vars, body.params[1:], node.args[1:], results, strict=False)
+    for final, state, init, result in states:
+        sources[final] = sources[state] = (init, result, state, final)

@@ -1,0 +1,201 @@
+"""`jvp`: the derivative of a function along a direction, in one run of both.
+
+What is compiled is the function with its tangents (`chad/forward.py`): it takes the
+primals and, behind them, the tangents of their reals, and gives the results' tangents
+behind the results. Here the tangents are checked, and flattened into parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from chadllvm.api import Compiled, Plan, Request
+from chadllvm.backend.convert import Converter, found
+from chadllvm.backend.results import Group, Result, leaf_types
+from chadllvm.diagnostic import CompileError, Diagnostic
+from chadllvm.frontend import specialise
+from chadllvm.ir.term import Function as CoreFunction
+from chadllvm.ir.term import Program
+from chadllvm.ir.types import Array, Product, Scalar, Type, has_float
+from chadllvm.options import CompileOptions
+from chadllvm.pipeline import Compilation, Tangents, compile_program
+from chadllvm.values import gradient_type, leaf_positions
+
+# Where a function keeps its compiled form with tangents.
+_KEPT = "_chadllvm_jvp"
+
+
+def jvp(
+    function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
+) -> tuple[Any, Any]:
+    """The value of a function and its derivative along a direction.
+
+    Args:
+        function: a function, compiled or not, or a gradient made by `grad` or
+            `value_and_grad` (the tangent is then the Hessian times the direction).
+        primals: a tuple of the function's arguments, by position.
+        tangents: a tuple of the direction's components, one for each primal: a float
+            for a float, an array of the same shape for an array of floats, a tuple for
+            a tuple, None (or 0) for integers and booleans.
+
+    Returns:
+        `(out, out_tangent)`: the function's result, and how fast it changes as the
+        primals move along the tangents. The tangent has the container of the result,
+        with None for integers and booleans.
+
+    Raises:
+        CompileError: if the function cannot be compiled.
+        TypeError: if a tangent is not what its primal asks for.
+        ValueError: if their numbers or shapes differ.
+    """
+    name = getattr(function, "__name__", "function")
+    for given, what in ((primals, "primals"), (tangents, "tangents")):
+        if not isinstance(given, tuple | list):
+            kind = type(given).__name__
+            raise TypeError(f"jvp of {name}: {what} must be a tuple, not a {kind}")
+    if len(primals) != len(tangents):
+        raise ValueError(
+            f"jvp of {name}: {len(primals)} primals and {len(tangents)} tangents"
+        )
+    return _with_tangents(function).run(primals, tangents)
+
+
+def _with_tangents(function: Callable[..., Any]) -> WithTangents:
+    """The compiled form, kept with the function so that it lives as long."""
+    kept = vars(function).get(_KEPT)
+    # Wrappers may take over what they find in the function that they wrap.
+    if kept is not None and kept.origin is function:
+        return kept  # type: ignore[no-any-return]
+    made = WithTangents(function)
+    setattr(function, _KEPT, made)
+    return made
+
+
+class WithTangents(Compiled):
+    """A function, or a gradient, with its tangents."""
+
+    def __init__(self, origin: Callable[..., Any]) -> None:
+        function, request, options = origin, Request(), CompileOptions()
+        if isinstance(origin, Compiled):
+            function, request = origin._function, origin._request
+            options = origin._options
+        super().__init__(function, request, options)
+        self.origin = origin
+
+    def run(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        """The results and their tangents; what is left to its default is held fixed."""
+        bound = self._bind(tuple(primals), {})
+        types = self._types(bound)
+        flat: list[Any] = []
+        for k, (parameter, ty) in enumerate(zip(self._parameters, types, strict=True)):
+            name = f"jvp of {self._name}", parameter.name
+            tangent = tangents[k] if k < len(tangents) else _zero(ty, bound[k])
+            flat += _leaves(*name, ty, bound[k], tangent)
+        both: tuple[Any, Any] = self._version(types).native.call(*bound, *flat)
+        return both
+
+    def _plan(self, types: tuple[Type, ...]) -> Plan:
+        return TangentPlan(specialise(self._function, types), types, self._request)
+
+    def _call_directly(self, call: Callable[..., Any]) -> None:
+        """Native code takes other arguments, so it is called by `run` alone."""
+
+
+class TangentPlan(Plan):
+    """The parameters and results of a function, or of its gradient, with tangents."""
+
+    def __init__(
+        self, program: Program, types: tuple[Type, ...], request: Request
+    ) -> None:
+        super().__init__(program, types, request)
+        leaves = [leaf for ty in types for leaf in leaf_types(ty)]
+        self.moved = leaf_positions(types, range(len(types)))
+        self.types = (*types, *(leaves[k] for k in self.moved))
+        self.names = (*self.names, *_new_names(self.names, len(self.moved)))
+        self.result = Group((self.result, _tangent_type(self.result, program.entry)))
+
+    def compile(self, options: CompileOptions) -> Compilation:
+        return compile_program(
+            self.program, self.gradient, self.select, options, Tangents(self.moved)
+        )
+
+
+def _new_names(names: Sequence[str], count: int) -> list[str]:
+    """Names for the tangents' parameters, none of which is taken."""
+    prefix = "t"
+    while any(name.startswith(prefix) for name in names):
+        prefix += "_"
+    return [f"{prefix}{k}" for k in range(count)]
+
+
+def _tangent_type(result: Result, entry: CoreFunction) -> Result:
+    """The type of a result's tangent: None where there are no reals."""
+    match result:
+        case Group(parts) | Product(parts):
+            return Group(tuple(_tangent_type(part, entry) for part in parts))
+        case None:
+            return None
+        case Array() if len(set(map(has_float, leaf_types(result)))) > 1:
+            raise CompileError(
+                Diagnostic(
+                    f"cannot take the tangent of {entry.name}: it returns an array of "
+                    "tuples with integers or booleans in them",
+                    entry.span,
+                    f"returns {entry.body.results[0].type}",
+                    "return what is not a float in an array of its own",
+                )
+            )
+        case _:
+            return gradient_type(result)
+
+
+def _leaves(
+    function: str, path: str, ty: Type, primal: Any, tangent: Any
+) -> Iterator[Any]:
+    """The tangents of the reals in a primal, checked against it."""
+    match ty:
+        case Product(fields):
+            converter = _converter(function, path, ty)
+            both = converter.as_product(0, primal), converter.as_product(1, tangent)
+            for k, (field, value, part) in enumerate(zip(fields, *both, strict=True)):
+                yield from _leaves(function, f"{path}[{k}]", field, value, part)
+        case Scalar() | Array() if not has_float(ty):
+            if tangent is not None and not (np.isscalar(tangent) and tangent == 0):
+                raise TypeError(
+                    f"{function}: {path} holds no real numbers, so that its tangent "
+                    f"must be None, found {found(tangent)}"
+                )
+        case Scalar():
+            yield _converter(function, path, ty).as_float(1, tangent)
+        case _:
+            yield _array(function, path, ty, primal, tangent)
+
+
+def _array(function: str, path: str, ty: Type, primal: Any, tangent: Any) -> np.ndarray:
+    converter = _converter(function, path, ty)
+    shape, array = converter.as_array(0, primal).shape, converter.as_array(1, tangent)
+    if array.shape != shape:
+        raise ValueError(
+            f"{function}: {path} has shape {shape}, its tangent has {array.shape}"
+        )
+    return array
+
+
+def _converter(function: str, path: str, ty: Type) -> Converter:
+    """What converts a primal (0) and its tangent (1), or says why not."""
+    return Converter(function, [path, f"{path} (tangent)"], [ty, ty])
+
+
+def _zero(ty: Type, primal: Any) -> Any:
+    """The tangent of what is held fixed."""
+    match ty:
+        case Product(fields):
+            pairs = zip(fields, primal, strict=True)
+            return tuple(_zero(field, part) for field, part in pairs)
+        case Array() if has_float(ty):
+            return np.zeros(np.shape(primal))
+        case _:
+            return 0.0 if has_float(ty) else None

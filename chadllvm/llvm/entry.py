@@ -1,0 +1,129 @@
+"""The entry for calls from Python: arrays come as the addresses of NumPy's objects.
+
+    int32_t name_entry(chad_context_t *ctx, chad_word_t *results, <parameters>)
+
+Taking an array apart in Python costs more than a small function does, so the entry
+reads the object itself: what it is, its data, its dimensions. Unless each array is a
+plain one (of exactly NumPy's class and the parameter's dtype and rank, C-contiguous and
+aligned) it returns INVALID and has done nothing. Scalars are passed as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from chadllvm.ir.loops import ArrayParam, LoopFunction
+from chadllvm.ir.types import BOOL, Scalar
+from chadllvm.llvm import runtime
+from chadllvm.llvm.types import REGISTER
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayLayout:
+    """Where the fields of NumPy's array objects are, in bytes, and what is in them.
+
+    `array_type` and `dtypes` are the addresses of the class and of the dtypes; an array
+    is plain if all bits of `plain` are set in its flags.
+    """
+
+    head: int
+    array_type: int
+    dtypes: Mapping[Scalar, int]
+    plain: int
+
+    @property
+    def type(self) -> int:
+        return self.head - 8
+
+    @property
+    def data(self) -> int:
+        return self.head
+
+    @property
+    def rank(self) -> int:
+        return self.head + 8
+
+    @property
+    def dims(self) -> int:
+        return self.head + 16
+
+    @property
+    def dtype(self) -> int:
+        return self.head + 40
+
+    @property
+    def flags(self) -> int:
+        return self.head + 48
+
+
+def entry_symbol(symbol: str) -> str:
+    """The symbol of the entry of a function."""
+    return f"{symbol}_entry"
+
+
+def emit_entry(function: LoopFunction, symbol: str, layout: ArrayLayout) -> str:
+    """The text of the entry, to be added to the module of the function."""
+    params, args, lines = ["ptr %ctx", "ptr %results"], ["ptr %ctx", "ptr %results"], []
+    for k, param in enumerate(function.params):
+        if isinstance(param, ArrayParam):
+            params.append(f"ptr %p{k}")
+            lines += _take_apart(k, param, layout)
+            args.append(f"ptr %data{k}")
+            args += [f"i64 %dim{k}.{axis}" for axis in range(len(param.dims))]
+        else:
+            ty = "i8 zeroext" if param.reg.type == BOOL else REGISTER[param.reg.type]
+            params.append(f"{ty} %p{k}")
+            args.append(f"{ty} %p{k}")
+    return "\n".join(
+        [
+            "",
+            f"define i32 @{entry_symbol(symbol)}({', '.join(params)}) nounwind {{",
+            *lines,
+            f"  %status = call i32 @{symbol}({', '.join(args)}) noinline",
+            "  ret i32 %status",
+            "invalid:",
+            f"  ret i32 {runtime.INVALID}",
+            "}",
+            "",
+        ]
+    )
+
+
+def _take_apart(k: int, param: ArrayParam, layout: ArrayLayout) -> list[str]:
+    """Check one array; load its data and dimensions. The class stands before the rest:
+    what another class keeps there is unknown."""
+    lines = [
+        *_load(f"type{k}", "i64", k, layout.type),
+        f"  %array{k} = icmp eq i64 %type{k}, {layout.array_type}",
+        f"  br i1 %array{k}, label %array{k}.fields, label %invalid",
+        f"array{k}.fields:",
+        *_load(f"dtype{k}", "i64", k, layout.dtype),
+        *_load(f"rank{k}", "i32", k, layout.rank),
+        *_load(f"flags{k}", "i32", k, layout.flags),
+        f"  %dtype{k}.good = icmp eq i64 %dtype{k}, {layout.dtypes[param.elem]}",
+        f"  %rank{k}.good = icmp eq i32 %rank{k}, {len(param.dims)}",
+        f"  %plain{k} = and i32 %flags{k}, {layout.plain}",
+        f"  %plain{k}.good = icmp eq i32 %plain{k}, {layout.plain}",
+        f"  %both{k} = and i1 %dtype{k}.good, %rank{k}.good",
+        f"  %good{k} = and i1 %both{k}, %plain{k}.good",
+        f"  br i1 %good{k}, label %array{k}.good, label %invalid",
+        f"array{k}.good:",
+        *_load(f"data{k}", "ptr", k, layout.data),
+        *_load(f"dims{k}", "ptr", k, layout.dims),
+    ]
+    for axis in range(len(param.dims)):
+        at = f"%at{k}.{axis}"
+        lines += [
+            f"  {at} = getelementptr i64, ptr %dims{k}, i64 {axis}",
+            f"  %dim{k}.{axis} = load i64, ptr {at}",
+        ]
+    return lines
+
+
+def _load(name: str, ty: str, k: int, offset: int) -> list[str]:
+    """Load a field of the array object `k`."""
+    return [
+        f"  %{name}.at = getelementptr i8, ptr %p{k}, i64 {offset}",
+        f"  %{name} = load {ty}, ptr %{name}.at",
+    ]

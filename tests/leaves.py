@@ -1,0 +1,47 @@
+"""The leaves of values, as `simplify/flatten.py` takes values apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from chadllvm.ir.types import Array, Box, Product, Sum, Type
+from chadllvm.ir.value import ArrayValue, zero
+from chadllvm.simplify.flatten import leaves as leaf_types
+
+
+def leaves(value: Any, ty: Type) -> list[Any]:
+    """The leaves of a value; what other constructors of a sum would hold is empty."""
+    match ty:
+        case Product(fields):
+            return all_leaves(value, fields)
+        case Sum():
+            found: list[Any] = [value.index]
+            for index, payload in enumerate(ty.payloads):
+                if index == value.index:
+                    found += leaves(value.value, payload)
+                else:
+                    found += map(_nothing, leaf_types(payload))
+            return found
+        case Array(Product() | Sum() as elem, _):
+            rows = [leaves(item, elem) for item in value.data]
+            columns = (
+                zip(*rows, strict=True) if rows else [() for _ in leaf_types(elem)]
+            )
+            return [ArrayValue(value.shape, list(column)) for column in columns]
+        case _:
+            return [value]
+
+
+def all_leaves(values: Sequence[Any], types: Sequence[Type]) -> list[Any]:
+    """The leaves of several values."""
+    pairs = zip(values, types, strict=True)
+    return [leaf for value, ty in pairs for leaf in leaves(value, ty)]
+
+
+def _nothing(ty: Type) -> Any:
+    match ty:
+        case Array(_, rank) | Box(Array(_, rank)):
+            return ArrayValue((0,) * rank, [])
+        case _:
+            return zero(ty)
