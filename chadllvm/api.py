@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import operator
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
@@ -81,7 +81,7 @@ class Compiled:
         self._count = len(self._parameters)
         self._versions: dict[tuple[Type, ...], _Specialisation] = {}
         # The versions again, by what is quick to look up.
-        self._known: dict[tuple[Hashable, ...], Callable[..., Any]] = {}
+        self._known: dict[tuple[object, ...], Callable[..., Any]] = {}
         self._lock = threading.RLock()
         self._fixed = _fixed_types(self._parameters)
 

@@ -60,15 +60,15 @@ def jvp(
         raise ValueError(
             f"jvp of {name}: {len(primals)} primals and {len(tangents)} tangents"
         )
-    return _with_tangents(function).run(primals, tangents)
+    return with_tangents(function)(primals, tangents)
 
 
-def _with_tangents(function: Callable[..., Any]) -> WithTangents:
+def with_tangents(function: Callable[..., Any]) -> WithTangents:
     """The compiled form, kept with the function so that it lives as long."""
-    kept = vars(function).get(_KEPT)
+    kept: WithTangents | None = getattr(function, _KEPT, None)
     # Wrappers may take over what they find in the function that they wrap.
     if kept is not None and kept.origin is function:
-        return kept  # type: ignore[no-any-return]
+        return kept
     made = WithTangents(function)
     setattr(function, _KEPT, made)
     return made
@@ -85,7 +85,9 @@ class WithTangents(Compiled):
         super().__init__(function, request, options)
         self.origin = origin
 
-    def run(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    def __call__(
+        self, primals: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[Any, Any]:
         """The results and their tangents; what is left to its default is held fixed."""
         bound = self._bind(tuple(primals), {})
         types = self._types(bound)
@@ -101,7 +103,7 @@ class WithTangents(Compiled):
         return TangentPlan(specialise(self._function, types), types, self._request)
 
     def _call_directly(self, call: Callable[..., Any]) -> None:
-        """Native code takes other arguments, so it is called by `run` alone."""
+        """Native code takes other arguments, so `__call__` stays."""
 
 
 class TangentPlan(Plan):

@@ -33,6 +33,7 @@ from chadllvm.simplify.fuse import fuse
 from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.inline import inline
 from chadllvm.simplify.pointwise import pointwise
+from chadllvm.simplify.shapes import shapes
 from chadllvm.simplify.states import states
 
 Pass = tuple[str, Callable[[Program, CompileOptions], Program]]
@@ -52,11 +53,14 @@ SOURCE: tuple[Pass, ...] = (
     _plain(cse),
     _plain(dce),
     _plain(states),
+    _plain(shapes),
     _plain(accumulate),
     _plain(hoist),
+    _plain(cse),
     ("bounds", lambda program, o: bounds(program, speculate=o.speculate)),
     _plain(fold_constants),
     _plain(cse),
+    _plain(hoist),
     _plain(dce),
 )
 
@@ -65,6 +69,7 @@ SOURCE: tuple[Pass, ...] = (
 DERIVATIVE: tuple[Pass, ...] = (
     _plain(dce),
     _plain(fold_constants),
+    _plain(shapes),
     _plain(convert_closures),
 )
 
@@ -114,16 +119,18 @@ class Compilation:
     options: CompileOptions
     stages: dict[str, Program] = field(default_factory=dict)
     loops: LoopFunction | None = None
+    # What each pass made last: it finds nothing more to do there.
+    _settled: dict[str, Program] = field(default_factory=dict)
 
     def run(self, program: Program, passes: Sequence[Pass]) -> Program:
         """Run passes, with the checker after each of them."""
         for name, apply in passes:
-            if name in self.options.disabled:
+            if name in self.options.disabled or self._settled.get(name) is program:
                 continue
             new = apply(program, self.options)
             if self.options.verify and new is not program:
                 check(new, after=name)
-            program = new
+            program = self._settled[name] = new
         return program
 
     def derived(self, program: Program, after: str) -> Program:

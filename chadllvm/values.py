@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, assert_never
 
@@ -35,7 +35,7 @@ _PYTHON: dict[type, Scalar] = {
 }
 
 
-def fingerprint(value: Any) -> Hashable:
+def fingerprint(value: Any) -> object:
     """What decides the type of an argument: quick to make, and to look up.
 
     None if there is nothing so simple; `type_of` tells.

@@ -1,9 +1,9 @@
 """Random programs that do more with arrays, and that may fail.
 
 Beyond `strategies.Writer`: loops whose bounds depend on outer indices, states of loops
-that are arrays of changing sizes, of several ranks, swapped, chosen by branches or taken
-from outside, collected rows of every origin, gathers, index arithmetic, arrays of rank 3.
-Dimensions may be unknown here.
+that are arrays of changing sizes, of several ranks, swapped, chosen by branches or
+taken from outside, collected rows of every origin, gathers, index arithmetic, arrays of
+rank 3, empty arguments. Dimensions may be unknown here.
 """
 
 from __future__ import annotations
@@ -85,8 +85,12 @@ class ArrayWriter(Writer):
         if vectors:
             vector = self.choose(vectors)
             n = self.dim(vector)
-            at = self.b.prim("isub", self.b.prim("isub", n, lit(1)), self._index(vector, 0))
-            self.add(self.element(vector, self.b.prim("bound", at, n)), bound=vector.bound)
+            at = self.b.prim(
+                "isub", self.b.prim("isub", n, lit(1)), self._index(vector, 0)
+            )
+            self.add(
+                self.element(vector, self.b.prim("bound", at, n)), bound=vector.bound
+            )
 
     def dim(self, array: Value, axis: int = 0) -> Operand:
         (dim,) = self.b.apply(Dim(axis), (array.operand,), names=["n"])
@@ -137,7 +141,9 @@ class ArrayWriter(Writer):
         operand, count = self._count(0)
         body, values = self.loop(count, lambda _: [self.any_array()])
         (array,) = self.b.apply(Build(), (operand,), [body], ["rows"])
-        shape = values[0].shape if count not in (0, ANY) else [ANY] * len(values[0].shape)
+        shape = (
+            values[0].shape if count not in (0, ANY) else [ANY] * len(values[0].shape)
+        )
         self.scope.append(Value(array, (count, *shape), values[0].bound))
 
     def any_array(self) -> Value:

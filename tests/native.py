@@ -1,9 +1,9 @@
 """Checks one core program in every way it can be run.
 
-The judge is the interpreter of the source program. Machine code must agree with it under
-every option; the gradient's machine code with the interpreter of the `chad` stage; and
-that with central differences, where the program is smooth. A program that fails must fail
-with the same exception everywhere.
+The judge is the interpreter of the source program. Machine code must agree with it
+under every option; the gradient's machine code with the interpreter of the `chad`
+stage; and that with central differences, where the program is smooth. A program that
+fails must fail with the same exception everywhere.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ import chadllvm.ops  # noqa: F401
 from chadllvm.backend.call import NativeFunction
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.op import ProgramError
-from chadllvm.ir.types import Array, Product, Type, has_float
-from chadllvm.ir.value import ArrayValue, from_value, to_value
+from chadllvm.ir.types import Product, Type, has_float
+from chadllvm.ir.value import from_value, to_value
 from chadllvm.llvm.optimize import Effort
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import OPTIONAL, Compilation, Gradient, compile_program
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.inline import inline
+from tests.leaves import all_leaves, leaf_types
 from tests.strategies import Case
 
 OPTIONS = {
@@ -79,7 +80,7 @@ class _Source:
         pairs = list(zip(case.args, entry.params, strict=True))
         self.types = [leaf for p in entry.params for leaf in leaf_types(p.type)]
         self.args = [to_value(arg, p.type) for arg, p in pairs]
-        self.leaves = _all_leaves(self.args, [p.type for p in entry.params])
+        self.leaves = all_leaves(self.args, [p.type for p in entry.params])
         self.results = entry.body.types
         self.outcome = self.interpreted(self.args)
         self.wrt = tuple(k for k, ty in enumerate(self.types) if has_float(ty))
@@ -110,7 +111,9 @@ class _Source:
         expected = self.derivative() if grad else self.outcome
         compare(where, found, expected)
         if grad:
-            first = expected if isinstance(expected, type) else expected[: -len(self.wrt)]
+            first = (
+                expected if isinstance(expected, type) else expected[: -len(self.wrt)]
+            )
             compare("chad value", first, self.outcome)
 
     def _run(
@@ -152,7 +155,7 @@ class _Source:
                 slope += float(np.sum(move * next(cts)))
             moves.append(move)
         sides = [self._slopes(moves, step) for step in (STEP, STEP / 4)]
-        wanted = [np.mean(pair) for pair in sides]
+        wanted = [float(np.mean(pair)) for pair in sides]
         if not any(_near(slope, w, 1e-5) for w in wanted) and _is_smooth(sides):
             raise Disagreement(where, f"{slope} is not {wanted[0]}")
 
@@ -180,44 +183,13 @@ def _is_smooth(sides: Sequence[tuple[float, float]]) -> bool:
     return all(_near(a, b, 1e-4) for a in numbers for b in numbers)
 
 
-def leaf_types(ty: Type) -> list[Type]:
-    """The types of the leaves of a type, arrays of products as several arrays."""
-    match ty:
-        case Product(fields):
-            return [leaf for field in fields for leaf in leaf_types(field)]
-        case Array(elem, rank):
-            return [Array(leaf, rank) for leaf in leaf_types(elem)]
-        case _:
-            return [ty]
-
-
-def _leaves(value: Any, ty: Type) -> list[Any]:
-    """The leaves of a value."""
-    match ty:
-        case Product(fields):
-            return _all_leaves(value, fields)
-        case Array(Product(fields), rank):
-            found = []
-            for k, field in enumerate(fields):
-                part = ArrayValue(value.shape, [item[k] for item in value.data])
-                found += _leaves(part, Array(field, rank))
-            return found
-        case _:
-            return [value]
-
-
-def _all_leaves(values: Sequence[Any], types: Sequence[Type]) -> list[Any]:
-    pairs = zip(values, types, strict=True)
-    return [leaf for value, ty in pairs for leaf in _leaves(value, ty)]
-
-
 def _outcome(run: Interpreter, args: Sequence[Any], types: Sequence[Type]) -> Outcome:
     try:
         results = run.run(*args)
     except ProgramError as error:
         return error.kind
     flat = [leaf for ty in types for leaf in leaf_types(ty)]
-    pairs = zip(_all_leaves(results, types), flat, strict=True)
+    pairs = zip(all_leaves(results, types), flat, strict=True)
     return [from_value(leaf, ty) for leaf, ty in pairs]
 
 

@@ -2,9 +2,9 @@
 
     python -m tests.random_native --count 2000 --seed 0 --jobs 2
 
-Batches run in processes of their own, since LLVM keeps some memory for every program it
-compiles, and since wrong machine code may crash. Prints progress, and every failure with
-the smallest program that shows it.
+Every program runs in a process of its own, since LLVM keeps some memory for each that
+it compiles, and since wrong machine code may crash. Prints progress, and every failure
+with the smallest program that shows it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from chadllvm.ir.pretty import pretty
 from tests.array_strategies import array_cases
 from tests.native import WAYS, check_case
 from tests.strategies import Case, cases
+from tests.sum_strategies import sum_cases
 
 BATCH = 50
 
@@ -79,7 +80,10 @@ def run_batch(number: int, count: int, file: Path) -> int:
         report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
     )
-    @given(array_cases(), sampled_from(WAYS))
+    @given(
+        cases(single=False) | array_cases() | sum_cases(single=False),
+        sampled_from(WAYS),
+    )
     def check(case: Case, way: str) -> None:
         file.write_text(describe(case, way))
         check_in_child(case, way, file.with_suffix(".error"))

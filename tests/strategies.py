@@ -28,7 +28,7 @@ from chadllvm.ir.term import (
     Tuple,
     Var,
 )
-from chadllvm.ir.types import BOOL, F64, I64, Array, Product, Scalar, Type
+from chadllvm.ir.types import BOOL, F64, I64, Array, Product, Scalar, Sum, Type
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Dim, Index
@@ -50,7 +50,8 @@ class Case:
 class Value:
     """An operand with what is known of it: its shape, and a bound of its numbers.
 
-    `parts` are the values of a product's components, and those of an array's elements.
+    `parts` are the values of a product's components, what the constructors of a sum
+    hold, and those of an array's elements.
     """
 
     operand: Operand
@@ -289,7 +290,7 @@ class Writer:
         indices = [self._index(array, axis) for axis in range(count)]
         operand = self.b.apply(Index(), (array.operand, *indices), names=["e"])[0]
         rest = array.shape[count:]
-        parts = array.parts if isinstance(operand.type, Product) else ()
+        parts = array.parts if isinstance(operand.type, Product | Sum) else ()
         self.scope.append(Value(operand, rest, array.bound, parts))
 
     def _index(self, array: Value, axis: int) -> Operand:

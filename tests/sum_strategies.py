@@ -1,7 +1,7 @@
 """Random programs with sums: nested ones, sums of products, arrays of sums.
 
-Beyond `strategies.Writer`, which see: values of sums with one to three constructors that
-hold anything in scope, cases of them, arrays of sums, and loops that carry a sum.
+Beyond `strategies.Writer`: values of sums with one to three constructors that hold
+anything in scope, cases of them, arrays of sums, and loops that carry a sum.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from chadllvm.ir.build import lit
 from chadllvm.ir.term import (
-    Binding,
-    Block,
     Case as Choice,
+)
+from chadllvm.ir.term import (
     Function,
     If,
     Inject,

@@ -302,7 +302,7 @@ def test_ranges_of_nothing_and_overflow() -> None:
             y = y * i
         return y + len([0.0 for _ in range(n)]) + sum(x for _ in range(5, n))
 
-    for n in (0, -1, -(2**63)):
+    for n in (0, -1, -(2**62)):
         assert f(2.0, n) == 2.0
         assert cl.grad(f)(2.0, n) == 1.0
 
@@ -311,13 +311,13 @@ def test_ranges_of_nothing_and_overflow() -> None:
         return x * (n * n + n - 1)
 
     assert wrap(1.0, 2**32) == 2.0**32 - 1
-    assert cl.grad(wrap)(1.0, 2**63 - 1) == (1 + 2**63 - 1 - 1 + 2**63) % 2**64 - 2**63
+    assert cl.grad(wrap)(1.0, 2**63 - 1) == 2.0**63
 
 
 @cl.jit
-def huge(x: float, n: int) -> float:
+def huge(x: float, n: int):
     many = [x * i for i in range(n)]
-    return many[n // 2] + many[n // 3] + sum(many)
+    return many[n // 2], many
 
 
 @cl.jit
@@ -326,18 +326,31 @@ def huge_square(x: float, n: int):
     return many[n // 2, n // 3], many
 
 
-def test_more_than_any_memory() -> None:
-    for n in (10**15, 2**62, 2**63 - 1):
-        with pytest.raises(MemoryError, match="huge"):
-            cl.jit(huge_square.py_func)(1.0, n)
-        with pytest.raises(MemoryError, match="huge"):
-            cl.grad(huge_square, has_aux=True)(1.0, n)
+@cl.jit
+def huge_state(x: float, n: int) -> float:
+    many = [x * i for i in range(n)]
+    for _ in range(3):
+        many = [math.sin(v) + many[0] for v in many]
+    return many[n // 2]
+
+
+@pytest.mark.parametrize("size", [10**15, 2**62, 2**63 - 1])
+def test_more_than_any_memory(size: int) -> None:
+    for function in (huge, huge_square):
+        for run in (function, cl.grad(function, has_aux=True)):
+            with pytest.raises(MemoryError, match="huge"):
+                run(1.0, size)
+            assert run(1.0, 3)
+    for run in ways(huge_state):
+        with pytest.raises(MemoryError, match="huge_state"):
+            run(1.0, size)
+        run(1.0, 3)
+
+
+def test_a_square_beyond_any_memory() -> None:
     with pytest.raises(MemoryError, match="huge_square"):
         huge_square(1.0, 10**9)
-    for run in ways(huge):
-        with pytest.raises(MemoryError, match="huge"):
-            run(1.0, 10**15)
-        run(1.0, 10)
+    assert huge_square(1.0, 2)[0] == 0.0
 
 
 @cl.jit
@@ -434,7 +447,8 @@ INTERRUPTED = {
 @pytest.mark.parametrize("loops", INTERRUPTED)
 def test_a_long_call_can_be_interrupted(kind: str, loops: str, tmp_path: Path) -> None:
     body = textwrap.indent(textwrap.dedent(INTERRUPTED[loops]), "")
-    run = "f" if kind == "value" else "cl.grad(f)"
+    # A gradient needs memory for each step.
+    run, steps = ("f", 2**40) if kind == "value" else ("cl.grad(f)", 5 * 10**7)
     path = tmp_path / "long.py"
     path.write_text(
         "import math, os, signal, threading, time\n"
@@ -447,12 +461,10 @@ def test_a_long_call_can_be_interrupted(kind: str, loops: str, tmp_path: Path) -
         "    global start\n"
         "    start = time.perf_counter()\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"
-        "threading.Timer(0.3, stop).start()\n"
+        "threading.Timer(0.1, stop).start()\n"
         "try:\n"
-        "    run(0.5, 2**40)\n"
+        f"    run(0.5, {steps})\n"
         "    print('finished')\n"
-        "except MemoryError:\n"
-        "    print('no memory')\n"
         "except KeyboardInterrupt:\n"
         "    took = time.perf_counter() - start\n"
         "    again = run(0.5, 10)\n"
@@ -462,5 +474,4 @@ def test_a_long_call_can_be_interrupted(kind: str, loops: str, tmp_path: Path) -
         [sys.executable, path], capture_output=True, text=True, timeout=60
     )
     assert done.stderr == ""
-    assert done.stdout in ("interrupted True True\n", "no memory\n")
-    assert kind == "gradient" or done.stdout != "no memory\n"
+    assert done.stdout == "interrupted True True\n"

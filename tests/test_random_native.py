@@ -9,10 +9,11 @@ from hypothesis.strategies import sampled_from
 from chadllvm.ir.parse import parse
 from tests.array_strategies import array_cases
 from tests.native import WAYS, Disagreement, check_case, compare
+from tests.regressions import REGRESSIONS
 from tests.strategies import Case, cases
 
 EXAMPLES = settings(
-    max_examples=40,
+    max_examples=30,
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
@@ -29,6 +30,11 @@ def test_machine_code_agrees_with_the_interpreter(case: Case, way: str) -> None:
 @given(array_cases(), sampled_from(WAYS))
 def test_machine_code_over_arrays_agrees(case: Case, way: str) -> None:
     check_case(case, [way])
+
+
+@pytest.mark.parametrize("name", REGRESSIONS)
+def test_what_was_wrong_once(name: str) -> None:
+    check_case(REGRESSIONS[name])
 
 
 @pytest.mark.parametrize("way", WAYS)

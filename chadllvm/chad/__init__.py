@@ -2,5 +2,7 @@
 
 `transform` holds the transformation itself, in the monadic form of the paper's Fig. 6;
 `activity` says which values carry derivatives; `gradient` makes the functions that
-users ask for out of it. The array rules of §7 stand with their operations in `ops/`.
+users ask for out of it. `forward` is forward mode, by tangents, which may be applied to
+a gradient too; `zeros` says where it needs tangents of zeros. The array rules of §7
+stand with their operations in `ops/`.
 """

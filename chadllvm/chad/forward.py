@@ -173,7 +173,7 @@ class Forward:
                 self.again(binding.vars, View(self.tangent(cell), indices), out)
             case Close(cell) if self.moves(binding.vars[0]):
                 self.again(binding.vars, Close(self.tangent(cell)), out)
-            case One(cell, indices, value) if self.moves(value):
+            case One(cell, indices, value) if self.moves(value) and self.moves(cell):
                 out.emit(One(self.tangent(cell), indices, self.tangent(value)))
 
     def again(
@@ -211,11 +211,12 @@ class Forward:
         linear, needed = _dependent(transposed.bindings, ct, [c for _, c in through])
         out.bindings += [b for b in needed if b not in linear]
         total: Operand | None = None
+        name = f"{binding.vars[0].name}_t"
         for arg, found in through:
             renaming = Renaming({ct: self.tangent(arg)}, fresh=True)
             term = [b for b in _needed(transposed.bindings, [found]) if b in linear]
             out.bindings += [renaming.binding(b) for b in term]
-            total = _sum(total, renaming.operand(found), out)
+            total = _sum(total, renaming.operand(found), name, out)
         return lit(0.0) if total is None else total
 
 
@@ -243,13 +244,13 @@ def _needed(bindings: Sequence[Binding], wanted: Sequence[Operand]) -> list[Bind
     return found[::-1]
 
 
-def _sum(total: Operand | None, term: Operand, out: Builder) -> Operand:
+def _sum(total: Operand | None, term: Operand, name: str, out: Builder) -> Operand:
     """The total with a term added; a term that was just negated is subtracted."""
     if total is None:
         return term
     match out.bindings[-1].expr:
         case Apply(Prim(name="neg"), (negated,)) if out.bindings[-1].vars == (term,):
             out.bindings.pop()
-            return out.prim("sub", total, negated)
+            return out.prim("sub", total, negated, hint=name)
         case _:
-            return out.prim("add", total, term)
+            return out.prim("add", total, term, hint=name)

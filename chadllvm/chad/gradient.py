@@ -1,7 +1,7 @@
 """The functions users ask for, made from D[·]: gradients of scalar functions.
 
-    f(x, …) = { …; y, aux… }   →   f_grad(x, …) = { D[…]; xc = open …; bp(1, xc)
-                                                    y, aux…, close xc }
+f(x, …) = { …; y, aux… }   →   f_grad(x, …) = { D[…]; xc = open …; bp(1, xc)
+                                                y, aux…, close xc }
 """
 
 from __future__ import annotations

@@ -201,15 +201,11 @@ class Chad:
 
         Both take the cells of the free variables of either branch.
         """
-        branches = [
-            self.block(b, asked, touched) for b in (node.then, node.orelse)
-        ]
+        branches = [self.block(b, asked, touched) for b in (node.then, node.orelse)]
         cells = tuple(dict.fromkeys(v for b in branches for v in b.cells))
         then, orelse = (b.primal_and_bp(binding, cells) for b in branches)
         bp = Var(f"{binding.vars[0].name}_bp", then.results[-1].type)
-        new = Binding(
-            (*binding.vars, bp), If(node.cond, then, orelse), binding.span
-        )
+        new = Binding((*binding.vars, bp), If(node.cond, then, orelse), binding.span)
         return Rule((new,), bp, cells)
 
 
@@ -275,9 +271,7 @@ class BlockReversal:
     def function(self, cells: Sequence[Var] | None = None) -> Lambda:
         """The backpropagator, with these cells as parameters (by default its own)."""
         order = self.cells if cells is None else cells
-        params = [
-            self._free.get(v) or Var(f"{v.name}_c", Acc(v.type)) for v in order
-        ]
+        params = [self._free.get(v) or Var(f"{v.name}_c", Acc(v.type)) for v in order]
         return Lambda((*self._cts, *params), self._body.block(self._returned))
 
     def primal_and_bp(
@@ -383,7 +377,10 @@ class BlockReversal:
                     case If(cond, then, orelse):
                         pair = then.results[position], orelse.results[position]
                         inside = {
-                            v for b in (then, orelse) for x in b.bindings for v in x.vars
+                            v
+                            for b in (then, orelse)
+                            for x in b.bindings
+                            for v in x.vars
                         }
                         match pair:
                             case Var() as a, Var() as b if (
@@ -391,4 +388,3 @@ class BlockReversal:
                             ):
                                 views[var] = _BranchView(cond, a, b)
         return views
-

@@ -36,7 +36,7 @@ from chadllvm.ir.term import (
     nested,
     operands,
 )
-from chadllvm.ir.types import Scalar, has_float
+from chadllvm.ir.types import Acc, Scalar, Type, has_float
 
 Sources = dict[Var, tuple[Operand, ...]]
 
@@ -52,12 +52,17 @@ def in_need_of_zeros(
     while pending:
         var = pending.pop()
         if var not in active:
-            if var in found or isinstance(var.type, Scalar) or not has_float(var.type):
+            if var in found or not _has_shape(var.type):
                 continue
             found.add(var)
         named = [v for v in sources.get(var, ()) if isinstance(v, Var)]
         pending += [v for v in named if v not in active]
     return found
+
+
+def _has_shape(ty: Type) -> bool:
+    """Whether the zero of this type is no literal."""
+    return isinstance(ty, Acc) or (not isinstance(ty, Scalar) and has_float(ty))
 
 
 def _block(block: Block, sources: Sources) -> None:

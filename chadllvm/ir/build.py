@@ -37,8 +37,9 @@ class Builder:
     def emit(self, expr: Expr, *names: str) -> tuple[Var, ...]:
         """Bind the results of an expression to new variables with these names."""
         types = result_types(expr, self.signature)
-        padded = [*names, *["t"] * (len(types) - len(names))]
-        variables = tuple(Var(n, t) for n, t in zip(padded, types, strict=False))
+        missing = len(types) - len(names)
+        padded = names if missing <= 0 else (*names, *["t"] * missing)
+        variables = tuple(map(Var, padded, types))
         self.bindings.append(Binding(variables, expr, self.span))
         return variables
 

@@ -31,7 +31,6 @@ from chadllvm.ir.term import (
     If,
     Inject,
     Lambda,
-    Lit,
     One,
     Open,
     Operand,
@@ -43,7 +42,7 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ir.types import Acc, Array, Box, Fun, Product, Scalar, Sum, Type
-from chadllvm.ir.typing import SCALAR_OF_DTYPE, result_types
+from chadllvm.ir.typing import result_types
 
 _AROUND = 3
 _WIDTH = 160
@@ -74,6 +73,9 @@ class _Cell:
                 pending += cell.parts
 
 
+_GONE = _Cell(-1)
+
+
 @dataclass(eq=False)
 class _Place:
     """A block on the way to where the checker is; `index` is the binding it is at."""
@@ -98,8 +100,8 @@ class _Checker:
 
     def __init__(self, after: str) -> None:
         self.after = after
-        self.bound: set[Var] = set()
-        self.scope: set[Var] = set()
+        # For each variable bound so far its cell, if it is one; `_GONE` out of scope.
+        self.scope: dict[Var, _Cell | None] = {}
         self.cells: dict[Var, _Cell] = {}
         self.signatures: dict[str, Fun] = {}
         self.places: list[_Place] = []
@@ -134,7 +136,7 @@ class _Checker:
         self._block(body)
         if any(isinstance(ty, Acc) for ty in body.types):
             raise BrokenRule("cells: a body returns a cell")
-        self.scope.difference_update(params)
+        self._leave(params)
 
     def _block(self, block: Block) -> None:
         place = _Place(block)
@@ -143,18 +145,20 @@ class _Checker:
             self._binding(binding, place)
         place.index = len(block.bindings)
         for operand in block.results:
-            self._use(operand)
+            if isinstance(operand, Var):
+                self._use(operand)
         if place.open_cells:
             names = ", ".join(sorted(v.name for v in place.open_cells))
             raise BrokenRule(f"cells: {names} is opened in this block and not closed")
         for binding in block.bindings:
-            self.scope.difference_update(binding.vars)
+            self._leave(binding.vars)
         self.places.pop()
 
     def _binding(self, binding: Binding, place: _Place) -> None:
         expr = binding.expr
         for operand in operands(expr):
-            self._use(operand)
+            if isinstance(operand, Var):
+                self._use(operand)
         is_plain = isinstance(expr, Apply) and not expr.bodies
         if not is_plain:
             self._nested(expr)
@@ -169,8 +173,6 @@ class _Checker:
             self._derive(expr, binding, place)
 
     def _result_types(self, expr: Expr) -> tuple[Type, ...]:
-        if isinstance(expr, Const) and expr.value.dtype not in SCALAR_OF_DTYPE:
-            raise BrokenRule(f"types: a constant of dtype {expr.value.dtype}")
         try:
             return result_types(expr, self._signature)
         except (ValueError, IndexError):
@@ -206,32 +208,33 @@ class _Checker:
         for param in branch.params:
             self._bind(param)
         self._block(branch.body)
-        self.scope.difference_update(branch.params)
+        self._leave(branch.params)
 
-    def _use(self, operand: Operand) -> None:
-        if isinstance(operand, Lit):
+    def _use(self, var: Var) -> None:
+        cell = self.scope.get(var, _GONE)
+        if cell is None:
             return
-        if operand not in self.scope:
-            raise BrokenRule(f"scope: {operand.name} is used where it is not bound")
-        if not isinstance(operand.type, Acc):
-            return
-        cell = self.cells[operand]
+        if cell is _GONE:
+            raise BrokenRule(f"scope: {var.name} is used where it is not bound")
         if cell.is_closed:
-            raise BrokenRule(f"cells: {operand.name} is used after its close")
+            raise BrokenRule(f"cells: {var.name} is used after its close")
         if cell.level != self.level:
-            raise BrokenRule(f"cells: a function captures {operand.name}")
+            raise BrokenRule(f"cells: a function captures {var.name}")
 
     def _bind(self, var: Var) -> None:
-        if var in self.bound:
+        if var in self.scope:
             raise BrokenRule(f"scope: {var.name} is bound twice")
-        self.bound.add(var)
-        self.scope.add(var)
-        ty = var.type
+        cell, ty = None, var.type
         if isinstance(ty, Acc):
-            self.cells[var] = _Cell(self.level)
+            cell = self.cells[var] = _Cell(self.level)
             ty = ty.content
+        self.scope[var] = cell
         if not isinstance(ty, Scalar) and not self._is_storable(ty):
             raise BrokenRule(f"cells: {var.name} is a {var.type}, which holds a cell")
+
+    def _leave(self, variables: Iterable[Var]) -> None:
+        for var in variables:
+            self.scope[var] = _GONE
 
     def _is_storable(self, ty: Type) -> bool:
         """Whether a value of this type holds no cell; functions may take cells."""

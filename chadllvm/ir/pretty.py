@@ -234,7 +234,9 @@ class Printer:
             case Proj(arg, index):
                 return f"{self.operand(arg)}.{index}"
             case Inject(ty, index, arg):
-                return f"{ty}.{ty.constructors[index][0]}({self.operand(arg)})"
+                # A broken program is shown too, so any index must do.
+                (name, _), *_ = *ty.constructors[index : index + 1], ("?", arg)
+                return f"{ty}.{name}({self.operand(arg)})"
             case Call(function, args):
                 if isinstance(function, str):
                     return f"@{function}({self._list(args)})"

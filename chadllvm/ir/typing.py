@@ -75,7 +75,7 @@ def result_types(
             ty = signature(function) if isinstance(function, str) else function.type
             return _call_types(ty, args)
         case Const(value):
-            return (Array(SCALAR_OF_DTYPE[value.dtype], value.ndim),)
+            return (_constant_type(value),)
         case Lambda():
             return (expr.type,)
         case If(cond, then, orelse):
@@ -92,6 +92,12 @@ def result_types(
             return _case_types(arg.type, branches)
         case _:
             assert_never(expr)
+
+
+def _constant_type(value: np.ndarray) -> Array:
+    if value.dtype not in SCALAR_OF_DTYPE:
+        raise TypeRuleError(f"types: a constant of dtype {value.dtype}")
+    return Array(SCALAR_OF_DTYPE[value.dtype], value.ndim)
 
 
 def _component(ty: Type, index: int) -> Type:
@@ -127,7 +133,8 @@ def _case_types(ty: Type, branches: tuple[Lambda, ...]) -> tuple[Type, ...]:
     first, *others = [b.body.types for b in branches]
     for types in others:
         if types != first:
-            raise TypeRuleError(f"case: branches have types {first} and {types}")
+            one, two = (", ".join(map(str, found)) for found in (first, types))
+            raise TypeRuleError(f"case: branches have types ({one}) and ({two})")
     return first
 
 

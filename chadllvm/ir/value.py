@@ -2,7 +2,8 @@
 
 Numbers are Python's `float`, `int` and `bool`, products are tuples, an array is an
 `ArrayValue` whose elements may be any value, a sum's value is `Injected`, a box is the
-array it refers to, a function is a `Closure`, and a cell is a `Cell`, the only one that is ever written to.
+array it refers to, a function is a `Closure`, and a cell is a `Cell`, the only one that
+is ever written to.
 """
 
 from __future__ import annotations

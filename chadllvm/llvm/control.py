@@ -3,7 +3,9 @@
 A loop whose iterations have bounded work runs in strips: the inner loop stays a plain
 counted loop that LLVM can vectorise, and between strips the runtime is asked. A loop
 with unbounded iterations (it contains other loops) counts its iterations down instead.
-Both ask every few ten microseconds; the runtime looks at the clock and returns.
+Both ask every few ten microseconds; the runtime looks at the clock and returns. Inner
+loops may do without if little is done for each element of an array they walk along:
+then the size of memory bounds their time.
 """
 
 from __future__ import annotations
@@ -11,13 +13,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from chadllvm.ir.loops import (
+    AddTo,
     Alloc,
+    Atom,
     Branch,
     Clear,
     Copy,
     For,
     Let,
+    Load,
+    Offset,
     Stmt,
+    Store,
 )
 from chadllvm.ir.term import Lit
 from chadllvm.llvm.vecmath import ARITY
@@ -28,6 +35,9 @@ STRIP_WORK = 1 << 16
 
 # Longer strips are multiples of this: unrolled vector loops leave no rest.
 WHOLE_VECTORS = 64
+
+# Iterations with so much work are worth a look, whatever bounds their number.
+HEAVY_WORK = 12
 
 # Iterations of loops with unbounded bodies between two looks.
 FUEL = 1024
@@ -145,6 +155,30 @@ def _statement_work(stmt: Stmt) -> int | None:
             return CALL_WORK
         case _:
             return 1
+
+
+def may_last(loop: For, work: int | None) -> bool:
+    """Whether a loop with this work for each iteration may run for long."""
+    return work is None or work >= HEAVY_WORK or not _walks(loop)
+
+
+def _walks(loop: For) -> bool:
+    """Whether there is an array with a place for each iteration."""
+    derived: set[Atom] = {loop.index}
+    for stmt in loop.body:
+        match stmt:
+            case Let(reg, "iadd" | "isub" | "imul", args):
+                if not derived.isdisjoint(args):
+                    derived.add(reg)
+            case Load(index=index) | Store(index=index) | AddTo(index=index):
+                if index in derived:
+                    return True
+            case Offset(index=index):
+                if index in derived:
+                    return True
+            case _:
+                pass
+    return False
 
 
 def trip_count(loop: For) -> int | None:

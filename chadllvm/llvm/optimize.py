@@ -1,10 +1,10 @@
 """LLVM IR text → optimised machine code.
 
 Functions of ordinary size get the full pipeline. Very large ones get less, for compile
-time must stay linear in the size of the program: LLVM's loop passes take time quadratic
-in the number of loops that follow each other (the dominator tree is as deep as that, and
-is updated at each), and so does its code generator, but for the fastest one, in the size
-of a basic block.
+time must stay linear in the size of the program: LLVM's loop passes take time
+quadratic in the number of loops that follow each other (the dominator tree is as deep
+as that, and is updated at each); its code generator, but for the fastest one, in the
+size of a basic block.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ALL = 1 << 62
 EFFORTS = (
     (2_500, 300, Effort(3, 3, blocks=True, unroll=True)),
     (10_000, 1_000, Effort(2, 2, blocks=True)),
-    (20_000, 3_000, Effort(0, 1, tidy=True)),
+    (12_000, 3_000, Effort(0, 1, tidy=True)),
     (_ALL, 8_000, Effort(0, 0, tidy=True)),
     (_ALL, _ALL, Effort(0, 0)),
 )

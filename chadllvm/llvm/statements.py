@@ -234,7 +234,8 @@ def _size(state: State, count: Atom, elem: Scalar) -> str:
 def _for(state: State, stmt: For) -> None:
     low, high = state.name(stmt.low), state.name(stmt.high)
     work, trips = control.static_work(stmt.body), control.trip_count(stmt)
-    if not stmt.poll or (work is not None and _short(trips, work)):
+    polls = stmt.poll or control.may_last(stmt, work)
+    if not polls or (work is not None and _short(trips, work)):
         _loop(state, stmt, low, high)
     elif work is None:
         _loop(state, stmt, low, high, counted=True)

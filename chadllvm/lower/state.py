@@ -115,7 +115,7 @@ class _BufferCarrier(_ArrayCarrier):
         loops = self.lowering.loops
         count = self.lowering.size(rep)
         loops.open(is_loop=False)
-        twice = loops.let("imul", loops.get(self.room), l.Lit(2))
+        twice = loops.let("imul", loops.get(self.room), Lit(2))
         room = loops.let("imax", count, twice)
         ptr = loops.reg("p", l.PTR)
         region = self.lowering.region(self.lowering.life.home(self.var))

@@ -81,7 +81,10 @@ class Iterate(ArrayOp):
         inner = chad.block(
             body.body,
             [*wanted, *asked[len(states) :]],
-            [*chad.touched_states(body, flags), *[False] * (len(results) - len(states))],
+            [
+                *chad.touched_states(body, flags),
+                *[False] * (len(results) - len(states)),
+            ],
             body.params,
             [s for s, flag in zip(states, wanted, strict=True) if flag],
         )

@@ -183,9 +183,11 @@ class _Folding(Walk):
 def _value(node: Apply) -> Lit | None:
     """The value of a primitive of literals, if it has one."""
     assert isinstance(node.op, Prim)
-    values = [a.value for a in node.args if isinstance(a, Lit)]
-    if len(values) < len(node.args):
-        return None
+    values = []
+    for arg in node.args:
+        if isinstance(arg, Var):
+            return None
+        values.append(arg.value)
     try:
         return Lit(node.op.meaning(*values))
     except ProgramError:

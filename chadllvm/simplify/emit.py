@@ -78,5 +78,9 @@ class Emitter:
         elif var in self.facts.clamp_of:
             value = self.operand(self.facts.clamp_of[var])
             atom = self.builder.prim("imax", value, lit(0))
+        elif var in self.facts.rows_of:
+            size, number = map(self.operand, self.facts.rows_of[var])
+            some = self.builder.prim("ilt", lit(0), number)
+            atom = self.builder.prim("iselect", some, size, lit(0))
         self._atoms[var] = atom
         return atom

@@ -22,6 +22,7 @@ from chadllvm.ir.term import (
     Binding,
     Close,
     Const,
+    If,
     Lambda,
     Lit,
     Open,
@@ -42,12 +43,15 @@ _ZERO = Form.constant(0)
 _STEPS = 80
 _NEAR = 12
 
+_Key = frozenset[tuple[Monomial, int]]
+
 
 @dataclass(eq=False)
 class _Atom:
     """The bounds of an atom: forms of older atoms, and numbers.
 
-    `lower_if` has pairs of a lower bound and a form that must not be negative for it.
+    It is one of the `cases`, if there are any; it is `equal` to a form if none of the
+    forms `given` is negative.
     """
 
     order: int
@@ -55,7 +59,9 @@ class _Atom:
     high: int = _HIGHEST
     lower: list[Form] = field(default_factory=list)
     upper: list[Form] = field(default_factory=list)
-    lower_if: list[tuple[Form, Form]] = field(default_factory=list)
+    cases: tuple[Form, ...] = ()
+    equal: Form | None = None
+    given: tuple[Form, ...] = ()
 
 
 class Facts:
@@ -64,13 +70,17 @@ class Facts:
     def __init__(self) -> None:
         self.depth = 0
         self.depth_of: dict[Var, int] = {}
-        # The atoms that no variable holds: a size of an array, and max(form, 0).
+        # The atoms that no variable holds: a size of an array, max(form, 0), and a size
+        # of rows with the number of rows: 0 if there are none.
         self.size_of: dict[Var, tuple[Var, int]] = {}
         self.clamp_of: dict[Var, Form] = {}
+        self.rows_of: dict[Var, tuple[Form, Form]] = {}
         self._forms: dict[Var, Form] = {}
         self._atoms: dict[Var, _Atom] = {}
         self._sizes: dict[tuple[Var, int], Form] = {}
-        self._clamps: dict[frozenset[tuple[Monomial, int]], Form] = {}
+        self._clamps: dict[_Key, Form] = {}
+        self._rows: dict[tuple[_Key, _Key], Form] = {}
+        self._supposed: dict[tuple[Var, int], tuple[Form, tuple[Form, ...]]] = {}
         self._conditions: dict[Var, tuple[str, tuple[Operand, ...]]] = {}
         self._arrays: dict[Var, tuple[Binding, int]] = {}
         self._assumed: list[Form] = []
@@ -108,11 +118,17 @@ class Facts:
             yield
 
     @contextmanager
-    def assuming(self, form: Form) -> Iterator[None]:
-        """A scope in which a form is known not to be negative."""
+    def assuming(self, *forms: Form) -> Iterator[None]:
+        """A scope in which these forms are known not to be negative."""
         with self.nested():
-            self._assumed.append(form)
+            self._assumed += forms
             yield
+
+    def suppose(
+        self, array: Var, axis: int, size: Form, given: tuple[Form, ...]
+    ) -> None:
+        """Say what the size of an array is if none of the forms given is negative."""
+        self._supposed[array, axis] = size, given
 
     def _assume(self, cond: Operand, holds: bool) -> None:
         found = self._conditions.get(cond) if isinstance(cond, Var) else None
@@ -178,14 +194,14 @@ class Facts:
                 self._forms[var] = self._clamp(values[0])
             case "imax":
                 low, high = (max(pair) for pair in zip(*ranges, strict=True))
-                self._new_atom(var, low, high).lower += values
+                self._new_case(var, low, high, values).lower += values
             case "imin":
                 low, high = (min(pair) for pair in zip(*ranges, strict=True))
-                self._new_atom(var, low, high).upper += values
+                self._new_case(var, low, high, values).upper += values
             case "iselect":
                 low, high = _hull(*ranges)
-                self._new_atom(var, low, high)
-            case "imod" if ranges[1][0] > 0:
+                self._new_case(var, low, high, values)
+            case "imod" if ranges[1][0] >= 0:
                 atom = self._new_atom(var, 0, ranges[1][1] - 1)
                 atom.upper.append(values[1].plus(-1))
             case "ifloordiv" if ranges[1][0] > 0 and ranges[0][0] >= 0:
@@ -210,6 +226,11 @@ class Facts:
         atom = self._atoms[var] = _Atom(len(self._atoms), low, high)
         return atom
 
+    def _new_case(self, var: Var, low: int, high: int, cases: Sequence[Form]) -> _Atom:
+        atom = self._new_atom(var, low, high)
+        atom.cases = tuple(cases)
+        return atom
+
     def _atom(self, var: Var) -> _Atom:
         return self._atoms.get(var) or self._new_atom(var, _LOWEST, _HIGHEST)
 
@@ -232,10 +253,15 @@ class Facts:
         """The size of an array along an axis."""
         key = array, axis
         if key not in self._sizes:
+            # It is known from here on, also where less is assumed than here.
+            assumed, self._assumed = self._assumed, []
             self._sizes[key] = self._new_size(array, axis)
+            self._assumed = assumed
         return self._sizes[key]
 
     def _new_size(self, array: Var, axis: int) -> Form:
+        if (array, axis) in self._supposed:
+            return self._supposed_size(array, axis)
         binding, position = self._arrays.get(array, (None, 0))
         match binding.expr if binding else None:
             case Const(value):
@@ -250,14 +276,26 @@ class Facts:
                 opened = self._arrays.get(cell)
                 if opened and isinstance(opened[0].expr, Open):
                     return self.value(opened[0].expr.dims[axis])
+            case If(_, then, orelse):
+                results = then.results[position], orelse.results[position]
+                return self._either_size(array, axis, results)
             case Apply(Build() | Fold() | Iterate() as op, args, (body,)) as node:
                 assert isinstance(op, ArrayOp)
-                results = body.body.results
-                if (op.carried(node) or 0) <= position < len(results):
+                rows = body.body.results
+                if (op.carried(node) or 0) <= position < len(rows):
                     if axis == 0:
                         return self._clamp(self.value(args[0]))
-                    return self._row_size(array, axis, args[0], results[position])
+                    return self._row_size(array, axis, args[0], rows[position])
         return self._size_atom(array, axis)
+
+    def _supposed_size(self, array: Var, axis: int) -> Form:
+        size, given = self._supposed[array, axis]
+        if not given:
+            return size
+        form = self._size_atom(array, axis)
+        (var,) = form.variables()
+        self._atoms[var].equal, self._atoms[var].given = size, given
+        return form
 
     def _size_atom(self, array: Var, axis: int) -> Form:
         var = Var(f"{array.name}_dim", I64)
@@ -270,27 +308,70 @@ class Facts:
         """max(value, 0)"""
         if self._prove(value, [_STEPS]):
             return value
-        known = self._clamps.get(value.key)
-        if known is None:
+        if value.key not in self._clamps:
             var = Var("size", I64)
-            atom = self._new_atom(var, 0, max(self.range(value)[1], 0))
-            atom.lower.append(value)
+            high = max(self.range(value)[1], 0)
+            self._new_case(var, 0, high, (value, _ZERO)).lower.append(value)
             self.clamp_of[var] = value
-            self.depth_of[var] = max(map(self.depth_of.__getitem__, value.variables()))
-            known = self._clamps[value.key] = Form.variable(var)
-        return known
+            self.depth_of[var] = self._depth(value)
+            self._clamps[value.key] = Form.variable(var)
+        return self._clamps[value.key]
 
     def _row_size(self, array: Var, axis: int, count: Operand, row: Operand) -> Form:
         """A size of the rows that were stacked; 0 if there were none."""
+        number = self.value(count)
+        inner = self.size(row, axis - 1) if isinstance(row, Var) else None
+        if inner is None or self._depth(inner) > self.depth_of[array]:
+            return self._size_atom(array, axis)
+        if self._prove(number.plus(-1), [_STEPS]):
+            return inner
+        key = inner.key, number.key
+        if key not in self._rows:
+            var = Var("rows", I64)
+            atom = self._new_atom(var, 0, max(self.range(inner)[1], 0))
+            atom.upper.append(inner)
+            atom.equal, atom.given = inner, (number.plus(-1),)
+            self.rows_of[var] = inner, number
+            self.depth_of[var] = max(self._depth(inner), self._depth(number))
+            self._rows[key] = Form.variable(var)
+        return self._rows[key]
+
+    def _either_size(self, array: Var, axis: int, results: Sequence[Operand]) -> Form:
+        """A size of the array that one of two branches gives."""
+        sizes = [self.size(r, axis) for r in results if isinstance(r, Var)]
+        if any(self._depth(size) > self.depth_of[array] for size in sizes):
+            return self._size_atom(array, axis)
+        if sizes[0].key == sizes[1].key:
+            return sizes[0]
         form = self._size_atom(array, axis)
-        if isinstance(row, Var):
-            inner = self.size(row, axis - 1)
-            depth = self.depth_of[array]
-            if all(self.depth_of[v] <= depth for v in inner.variables()):
-                (var,) = form.variables()
-                self._atoms[var].upper.append(inner)
-                self._atoms[var].lower_if.append((inner, self.value(count).plus(-1)))
+        (var,) = form.variables()
+        self._atoms[var].cases = tuple(sizes)
         return form
+
+    def _depth(self, form: Form) -> int:
+        """The depth of the scope where all variables of a form are known."""
+        return max(map(self.depth_of.__getitem__, form.variables()), default=0)
+
+    def is_bound(self, var: Var) -> bool:
+        """Whether a variable of a form is one of the program."""
+        derived = (self.size_of, self.clamp_of, self.rows_of)
+        return not any(var in table for table in derived)
+
+    def resolved(self, form: Form) -> Form:
+        """The same value in terms of older atoms, as far as that is known here."""
+        while (atom := self._is_atom(form)) and atom.equal is not None:
+            if not all(map(self.is_not_negative, atom.given)):
+                break
+            form = atom.equal
+        return form
+
+    def _is_atom(self, form: Form) -> _Atom | None:
+        """The atom that a form is."""
+        match [*form.terms.items()]:
+            case [((var,), 1)]:
+                return self._atoms.get(var)
+            case _:
+                return None
 
     def range(self, form: Form) -> tuple[int, int]:
         """Numbers between which the value of a form lies."""
@@ -337,15 +418,16 @@ class Facts:
             for bound in self._bounds(atoms[var], slope > 0, steps):
                 if self._prove(bound.times(slope) + split[1], steps):
                     return True
+            cases = [c.times(slope) + split[1] for c in atoms[var].cases]
+            if cases and all(self._holds(case, steps) for case in cases):
+                return True
         return False
 
     def _bounds(self, atom: _Atom, lower: bool, steps: list[int]) -> Iterator[Form]:
         """What the atom is not less than, or not more than."""
         yield from atom.lower if lower else atom.upper
-        if lower:
-            for bound, condition in atom.lower_if:
-                if self._holds(condition, steps):
-                    yield bound
+        if atom.equal and all(self._holds(form, steps) for form in atom.given):
+            yield atom.equal
 
     def _holds(self, condition: Form, steps: list[int]) -> bool:
         if self._prove(condition, steps):

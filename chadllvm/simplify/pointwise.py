@@ -12,6 +12,8 @@ add more to their row, in whatever way, each row becomes a cell of its own itera
 
     build(n) { i -> r = view c[i]; … }   →   x = build(n) { i -> r = open …; …
                                                                  yield close r }
+
+No rows have no length, so an array whose further dimensions are asked for stays a cell.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Array, stacked
 from chadllvm.ops.build import Build
+from chadllvm.ops.index import Dim, Index
 
 
 def pointwise(program: Program) -> Program:
@@ -84,6 +87,8 @@ def _try(block: Block, cell: Var) -> Block | None:
     assert isinstance(node, Apply)
     if not isinstance(node.op, Build) or node.args[0] is not opening.expr.dims[0]:
         return None
+    if len(opening.expr.dims) > 1 and not _only_read(block, found.close.vars[0]):
+        return None
     body = _collecting(node.bodies[0], cell, opening.expr)
     if body is None:
         return None
@@ -124,6 +129,20 @@ def _users(block: Block, cell: Var) -> _Found | None:
     if len(loops) != 1 or len(closes) != 1 or cell in block.results:
         return None
     return _Found(loops[0], closes[0]) if isinstance(loops[0].expr, Apply) else None
+
+
+def _only_read(block: Block, array: Var) -> bool:
+    """Whether nothing is wanted of an array but elements, rows and their number."""
+    for binding in block.bindings:
+        match binding.expr:
+            case Apply(Index() | Dim(axis=0), (first, *_)) if first is array:
+                pass
+            case expr:
+                if array in operands(expr):
+                    return False
+        if not all(_only_read(inner, array) for _, inner in nested(binding.expr)):
+            return False
+    return array not in block.results
 
 
 def _mentions(block: Block, cell: Var) -> bool:

@@ -37,7 +37,7 @@ class FactWalk(Walk):
             case If():
                 return self._if(expr)
             case Apply(op, _, (_,)) if isinstance(op, LOOPS):
-                return self._loop_expr(expr)
+                return self.loop_expr(expr)
             case _:
                 return super().expr(expr)
 
@@ -51,7 +51,7 @@ class FactWalk(Walk):
             return expr
         return If(cond, then, orelse)
 
-    def _loop_expr(self, expr: Apply) -> Apply:
+    def loop_expr(self, expr: Apply) -> Apply:
         (body,) = expr.bodies
         args = self.operands(expr.args)
         with self.facts.loop(args[0], body):

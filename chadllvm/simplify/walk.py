@@ -16,6 +16,7 @@ from chadllvm.ir.term import (
     Lambda,
     Operand,
     Var,
+    nested,
     operands,
 )
 
@@ -59,8 +60,11 @@ class Walk(Renaming):
 
     def walked(self, binding: Binding) -> Binding:
         """The binding with its operands replaced and its nested blocks walked."""
-        new = self.expr(binding.expr)
-        if new is binding.expr:
+        expr = binding.expr
+        if self.mapping.keys().isdisjoint(operands(expr)) and not nested(expr):
+            return binding
+        new = self.expr(expr)
+        if new is expr:
             return binding
         return Binding(binding.vars, new, binding.span)
 

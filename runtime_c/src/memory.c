@@ -70,19 +70,18 @@ void chad_trim(chad_state_t *const state, const int64_t bytes) {
 }
 
 // `size` bytes from malloc; free gives them back. Large memory asks for huge pages: to
-// fault in a big tape page by page takes longer than to fill it.
+// fault in a big tape page by page takes longer than to fill it. It is not aligned to
+// them, for then malloc would not use the same memory again for the next result.
 static void *allocate(const int64_t size) {
+  void *const memory = aligned_alloc(CHAD_ALIGNMENT, (size_t)size);
 #ifdef __linux__
-  if (size >= 2 * HUGE_PAGE) {
-    void *memory = NULL;
-    if (posix_memalign(&memory, HUGE_PAGE, (size_t)size) != 0) {
-      return NULL;
-    }
-    (void)madvise(memory, (size_t)size, MADV_HUGEPAGE);  // Only advice: may fail.
-    return memory;
+  if (memory != NULL && size >= 2 * HUGE_PAGE) {
+    const uintptr_t first = ((uintptr_t)memory + PAGE - 1) / PAGE * PAGE;
+    const uintptr_t last = ((uintptr_t)memory + (uintptr_t)size) / PAGE * PAGE;
+    (void)madvise((void *)first, last - first, MADV_HUGEPAGE);  // Only advice: may fail.
   }
 #endif
-  return aligned_alloc(CHAD_ALIGNMENT, (size_t)size);
+  return memory;
 }
 
 // Whatever is new makes room among the kept chunks, which did not serve: so all that a

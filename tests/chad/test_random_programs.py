@@ -16,7 +16,9 @@ from chadllvm.ir.types import has_float
 from chadllvm.ir.value import ArrayValue, to_value
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.inline import inline
+from tests.leaves import all_leaves
 from tests.strategies import Case, cases
+from tests.sum_strategies import sum_cases
 
 STEP = 1e-6
 # The paper's theorem has 34; this is above the largest ratio that random programs meet.
@@ -28,13 +30,6 @@ EXAMPLES = settings(
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example],
 )
-
-
-def leaves(value: Any) -> list[Any]:
-    """The components of nested products in order."""
-    if not isinstance(value, tuple):
-        return [value]
-    return [leaf for part in value for leaf in leaves(part)]
 
 
 def numbers(value: Any) -> list[float]:
@@ -53,8 +48,8 @@ def moved(values: list[Any], which: int, place: int, step: float) -> list[Any]:
 def prepared(case: Case) -> tuple[Program, Program, list[int], list[Any]]:
     """The program without products and calls, its gradient, and what it is taken by."""
     params = case.program.entry.params
-    pairs = zip(case.args, params, strict=True)
-    values = leaves(tuple(to_value(arg, p.type) for arg, p in pairs))
+    types = [p.type for p in params]
+    values = all_leaves(list(map(to_value, case.args, types)), types)
     program = inline(flatten(case.program))
     wrt = [k for k, p in enumerate(program.entry.params) if has_float(p.type)]
     gradient = Program((value_and_gradient(program.entry, wrt),))
@@ -63,7 +58,7 @@ def prepared(case: Case) -> tuple[Program, Program, list[int], list[Any]]:
 
 
 @EXAMPLES
-@given(cases())
+@given(cases() | sum_cases())
 def test_gradients_agree_with_differences(case: Case) -> None:
     program, gradient, wrt, values = prepared(case)
     (value,) = Interpreter(program).run(*values)
@@ -78,7 +73,7 @@ def test_gradients_agree_with_differences(case: Case) -> None:
 
 
 @EXAMPLES
-@given(cases(size=20))
+@given(cases(size=20) | sum_cases(size=10))
 def test_the_cost_law_holds(case: Case) -> None:
     program, gradient, _, values = prepared(case)
     primal, both = Interpreter(program), Interpreter(gradient)

@@ -16,11 +16,13 @@ from chadllvm.ir.term import (
     Binding,
     Block,
     Call,
+    Case,
     Close,
     Const,
     Expr,
     Function,
     If,
+    Inject,
     Lambda,
     One,
     Open,
@@ -28,7 +30,7 @@ from chadllvm.ir.term import (
     Tuple,
     Var,
 )
-from chadllvm.ir.types import F64, I64, Acc, Array, Fun, Product
+from chadllvm.ir.types import F64, I64, Acc, Array, Fun, Product, Sum
 from chadllvm.ops.build import Build
 
 X, Y = Var("x", F64), Var("y", F64)
@@ -97,6 +99,44 @@ def broken_scopes() -> dict[str, tuple[Program, str]]:
             "types: a constant of dtype float32",
         ),
     }
+
+
+def broken_sums() -> dict[str, tuple[Program, str]]:
+    """Programs that take a sum for another one."""
+    ty = Sum((("no", Product(())), ("yes", F64)))
+    s, x, n, held = Var("s", ty), Var("p", F64), Var("n", I64), Var("q", Product(()))
+    cell = Var("c", Sum((("only", Acc(F64)),)))
+    inject = bind(Inject(ty, 1, X), s)
+    no, yes = Lambda((held,), Block((), (lit(0.0),))), Lambda((x,), Block((), (x,)))
+    other = Lambda((n,), Block((), (lit(1.0),)))
+    integer = Lambda((x,), Block((), (lit(1),)))
+    cases = {
+        "payload": (Inject(ty, 0, X), "injection: no holds a (), not a f64"),
+        "constructor": (Inject(ty, 2, X), f"injection: {ty} has no constructor 2"),
+        "no sum": (Case(X, (yes,)), "case: a f64 with 1 branches"),
+        "no branches": (Case(s, ()), f"case: a {ty} with 0 branches"),
+        "one branch": (Case(s, (yes,)), f"case: the branches are not those of a {ty}"),
+        "parameter": (
+            Case(s, (no, other)),
+            f"case: the branches are not those of a {ty}",
+        ),
+        "branches differ": (
+            Case(s, (no, integer)),
+            "case: branches have types (f64) and (i64)",
+        ),
+    }
+    broken = {
+        name: (program(inject, bind(expr, Y)), message)
+        for name, (expr, message) in cases.items()
+    }
+    holds = Function("f", (cell,), Block((), ()))
+    left = program(inject, bind(Case(s, (no, yes)), Y), results=(x,))
+    broken["left branch"] = left, "scope: p is used where it is not bound"
+    broken["cell in a sum"] = (
+        Program((holds,)),
+        "cells: c is a <only: acc f64>, which holds a cell",
+    )
+    return broken
 
 
 def broken_cells() -> dict[str, tuple[Program, str]]:
@@ -176,7 +216,7 @@ def _build_of(c: Var, i: Var) -> Binding:
     return bind(Apply(Build(), (lit(2),), (body,)), Var("r", Array(c.type, 1)))
 
 
-BROKEN = {**broken_scopes(), **broken_cells()}
+BROKEN = {**broken_scopes(), **broken_sums(), **broken_cells()}
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -16,7 +16,7 @@ from chadllvm.ir.op import ProgramError
 from chadllvm.ir.parse import parse
 from chadllvm.ir.term import Function, Lambda, Operand, Program, Var
 from chadllvm.ir.types import F64, I64, Array, Box, Product, Type
-from chadllvm.ir.value import ArrayValue, Cell, from_value, stack, to_value
+from chadllvm.ir.value import ArrayValue, Cell, Injected, from_value, stack, to_value
 from chadllvm.ops.build import Build
 
 PROGRAMS: list[tuple[str, tuple[Any, ...], Any]] = [
@@ -27,6 +27,21 @@ PROGRAMS: list[tuple[str, tuple[Any, ...], Any]] = [
         "def f(p: (f64, {u: i64, v: bool})) { q = p.1  n = q.0  r = {w: n}  return r }",
         ((1.0, (2, True)),),
         (2,),
+    ),
+    (
+        """def f(s: <no: (), yes: f64>, t: <no: (), yes: f64>) {
+             y, r = case s no(u: ()) { yield 1.0, t }
+                    yes(x: f64) { z = neg(x)  yield z, s }
+             return y, r
+           }""",
+        (Injected(1, 2.0), Injected(0, ())),
+        (-2.0, Injected(1, 2.0)),
+    ),
+    (
+        "def f(n: i64) { r = build(n) { i -> "
+        "s = <a: i64, b: ()>.a(i)  yield s } return r }",
+        (2,),
+        [Injected(0, 0), Injected(0, 1)],
     ),
     (
         """def f(b: bool, x: f64) {

@@ -17,6 +17,7 @@ from chadllvm.ir.pretty import alpha_equal, pretty
 from chadllvm.ir.term import Block, Const, Function, Lit, Program, Var
 from chadllvm.ir.types import F64
 from tests.strategies import Case, cases
+from tests.sum_strategies import sum_cases
 
 EXAMPLE = """\
 def twice(x: f64) {
@@ -66,6 +67,13 @@ def main(x: f64, a: f64[:], k: (f64, {u: i64, v: bool}), c: bool) {
   p = close c0
   cc = const f64[:](3) [1.0, nan, -0.0]
   single = (p,)
+  left = <left: f64, right: (f64)>.left(p)
+  v_1, w_1 = case left left(a_1: f64) {
+    yield a_1, left
+  } right(b_1: (f64)) {
+    k_1 = b_1.0
+    yield k_1, left
+  }
   unit = ()
   return s, o, single, unit
 }"""
@@ -84,7 +92,7 @@ def test_example_round_trips() -> None:
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example],
 )
-@given(cases(single=False))
+@given(cases(single=False) | sum_cases(single=False))
 def test_random_programs_round_trip(case: Case) -> None:
     check(case.program)
     text = pretty(case.program)
@@ -108,6 +116,7 @@ def test_random_programs_round_trip(case: Case) -> None:
         "(f64)",
         "(f64, i64)[:]",
         "{x: f64, y: box bool[:]}",
+        "<none: (), some: <left: f64, right: (i64, bool)>[:]>",
         "(f64, acc f64[:]) -> ()",
         "(f64) -> (f64, (f64) -> ())[:]",
     ],
@@ -136,6 +145,13 @@ def test_types_round_trip(text: str) -> None:
         ("def f() {\n r = build(3)\n}", "line 2: wrong number of arguments or bodies"),
         ("def f(a: f64[:]) { r = dim[x](a) }", "line 1: dim has no attribute 'x'"),
         ("def f() { r = const f64[:](2) [1.0] }", "line 1: const: 1 elements for the"),
+        ("def f() { x = <a: f64>.b(1.0) }", "line 1: <a: f64> has no constructor b"),
+        (
+            "def f() { x = <a: f64>.a(1) }",
+            "line 1: injection: a holds a f64, not a i64",
+        ),
+        ("def f(x: f64) { y = case x }", "line 1: case: a f64 is not a sum"),
+        ("def f(x: <a: i64>) { case x b(i: i64) { } }", "line 1: expected a, found b"),
         (
             "def f(c: bool) {\n if c {\n y = sin(1.0)\n } else { }\n return y\n}",
             "line 5: y is not bound here",

@@ -23,6 +23,7 @@ from chadllvm.simplify.fuse import fuse
 from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.inline import inline
 from chadllvm.simplify.pointwise import pointwise
+from chadllvm.simplify.shapes import shapes
 from chadllvm.simplify.states import states
 
 PASSES: dict[str, Callable[[Program], Program]] = {
@@ -38,6 +39,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "hoist": hoist,
     "inline": inline,
     "pointwise": pointwise,
+    "shapes": shapes,
     "states": states,
 }
 

@@ -10,7 +10,9 @@ from corpus import CASES
 from corpus import Case as Python
 from frontend.meaning import type_of
 from hypothesis import HealthCheck, given, settings
+from leaves import all_leaves
 from strategies import Case, cases
+from sum_strategies import sum_cases
 
 import chadllvm.ops  # noqa: F401
 from chadllvm.chad.gradient import value_and_gradient
@@ -31,6 +33,7 @@ from chadllvm.simplify.dce import dce
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.inline import inline
+from chadllvm.simplify.shapes import shapes
 from chadllvm.simplify.states import states
 
 PASSES: tuple[Callable[[Program], Program], ...] = (
@@ -39,6 +42,7 @@ PASSES: tuple[Callable[[Program], Program], ...] = (
     fold_constants,
     hoist,
     states,
+    shapes,
     accumulate,
     cells,
     bounds,
@@ -50,20 +54,6 @@ EXAMPLES = settings(
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example],
 )
-
-
-def leaves(value: Any) -> list[Any]:
-    """The components of nested products in order, arrays of products taken apart."""
-    if (
-        isinstance(value, ArrayValue)
-        and value.data
-        and isinstance(value.data[0], tuple)
-    ):
-        columns = zip(*map(leaves, value.data), strict=True)
-        return [ArrayValue(value.shape, list(column)) for column in columns]
-    if not isinstance(value, tuple):
-        return [value]
-    return [leaf for part in value for leaf in leaves(part)]
 
 
 def numbers(values: tuple[Any, ...]) -> list[float]:
@@ -105,18 +95,19 @@ def passes_keep_meaning(program: Program, values: list[Any]) -> Program:
 
 def flat(case: Case) -> tuple[Program, list[Any]]:
     """A program after `flatten` and `inline`, with the leaves of its arguments."""
-    pairs = zip(case.args, case.program.entry.params, strict=True)
-    values = tuple(to_value(arg, p.type) for arg, p in pairs)
-    expected = leaves(Interpreter(case.program).run(*values))
+    types = [p.type for p in case.program.entry.params]
+    values = list(map(to_value, case.args, types))
+    results = Interpreter(case.program).run(*values)
+    expected = all_leaves(results, case.program.entry.body.types)
     program = inline(flatten(case.program))
     check(program, after="inline")
-    arguments = leaves(values)
+    arguments = all_leaves(values, types)
     assert outcome(program, arguments) == numbers(tuple(expected))
     return program, arguments
 
 
 @EXAMPLES
-@given(cases(single=False))
+@given(cases(single=False) | sum_cases(single=False))
 def test_random_programs(case: Case) -> None:
     program, values = flat(case)
     simple = passes_keep_meaning(program, values)
@@ -127,7 +118,7 @@ def test_random_programs(case: Case) -> None:
 
 
 @EXAMPLES
-@given(cases())
+@given(cases() | sum_cases())
 def test_gradients_of_random_programs(case: Case) -> None:
     program, values = flat(case)
     wrt = [k for k, p in enumerate(program.entry.params) if has_float(p.type)]
@@ -138,7 +129,7 @@ def test_gradients_of_random_programs(case: Case) -> None:
 
 
 @EXAMPLES
-@given(cases(single=False))
+@given(cases(single=False) | sum_cases(single=False))
 def test_cost_does_not_grow(case: Case) -> None:
     program, values = flat(case)
     before = Interpreter(program)
