@@ -350,6 +350,10 @@ class Function(Compiled, Generic[P, R]):
         super().__init__(function, Request(), options)
         self.py_func = function
 
+    def __reduce__(self) -> str:
+        """Pickled like any function: as the name that finds it in its module."""
+        return self.py_func.__qualname__
+
     if TYPE_CHECKING:
 
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
@@ -357,6 +361,16 @@ class Function(Compiled, Generic[P, R]):
 
 class Derivative(Compiled):
     """A compiled function that was made by `grad` or `value_and_grad`."""
+
+    def __init__(
+        self, function: Callable[..., Any], request: Request, options: CompileOptions
+    ) -> None:
+        plain = function.py_func if isinstance(function, Function) else function
+        super().__init__(plain, request, options)
+        self._of = function
+
+    def __reduce__(self) -> tuple[type[Derivative], tuple[Any, ...]]:
+        return Derivative, (self._of, self._request, self._options)
 
 
 @overload
@@ -445,17 +459,17 @@ def _derivative(
             f"{function!r} is a derivative; derivatives of derivatives are not "
             "supported"
         )
-    options = CompileOptions()
+    options, plain = CompileOptions(), function
     if isinstance(function, Function):
-        options, function = function._options, function.py_func
-    count = len(signature(function))
+        options, plain = function._options, function.py_func
+    count = len(signature(plain))
     positions: int | tuple[int, ...]
     if isinstance(argnums, Sequence):
-        positions = tuple(_position(function, a, count) for a in argnums)
+        positions = tuple(_position(plain, a, count) for a in argnums)
         if not positions or len(set(positions)) < len(positions):
             raise ValueError(f"argnums={argnums!r}: expected distinct parameters")
     else:
-        positions = _position(function, argnums, count)
+        positions = _position(plain, argnums, count)
     return Derivative(function, Request(positions, value, has_aux), options)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import gc
 import inspect
 import linecache
 import math
+import pickle
 import threading
 from pathlib import Path
 from typing import Any
@@ -87,6 +89,20 @@ def test_aux_is_returned_and_not_differentiated() -> None:
     assert value[1][:2] == (9.0, 2) and value[1][2].tolist() == [9.0, 9.0]
     gradient, (y, n, ys) = cl.grad(f, has_aux=True)(3.0, 2)
     assert (gradient, y, n) == (12.0, 9.0, 2) and ys.tolist() == [9.0, 9.0]
+
+
+def test_aux_may_be_a_list_of_tuples_or_nothing() -> None:
+    @cl.jit
+    def f(x: float, n: int):
+        return x * x, [(x * i, i) for i in range(n)]
+
+    @cl.jit
+    def empty(x: float, n: int):
+        return x * x, ()
+
+    assert cl.grad(f, has_aux=True)(2.0, 2) == (4.0, [(0.0, 0), (2.0, 1)])
+    assert cl.value_and_grad(f, (0,), has_aux=True)(2.0, 0) == ((4.0, []), (4.0,))
+    assert cl.grad(empty, has_aux=True)(2.0, 2) == (4.0, ())
 
 
 def test_what_is_not_a_float_has_no_gradient() -> None:
@@ -410,6 +426,18 @@ def test_a_captured_array_is_read_at_the_first_compilation() -> None:
     assert f(2) == 2.0
     with pytest.raises(IndexError):
         f(3)
+
+
+@pytest.mark.parametrize("called_before", [False, True])
+def test_compiled_functions_are_pickled_by_name(called_before: bool) -> None:
+    gradient = cl.value_and_grad(ratio, (-1, 0))
+    if called_before:
+        ratio(3.0, 2.0)
+        gradient(3.0, 2.0)
+    assert pickle.loads(pickle.dumps(ratio)) is ratio
+    assert copy.deepcopy(ratio) is ratio
+    again = pickle.loads(pickle.dumps(gradient))
+    assert again(3.0, 2.0) == gradient(3.0, 2.0) == (1.5, (-0.75, 0.5))
 
 
 # ---- threads

@@ -1,0 +1,126 @@
+"""Compiling takes work in proportion to the program: counted, stage by stage, not timed.
+
+The work is the number of Python lines executed; each turn of a loop counts.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import pytest
+from frontend.generated import define
+
+from chadllvm.backend.jit import host_target
+from chadllvm.frontend import specialise
+from chadllvm.ir.loops import LoopFunction
+from chadllvm.ir.term import Function, Program
+from chadllvm.ir.types import F64
+from chadllvm.llvm.emit import emit
+from chadllvm.options import CompileOptions
+from chadllvm.pipeline import Compilation, Gradient, Pass, compile_program
+
+SIZE = 60
+
+
+def straight(n: int) -> str:
+    lines = [f"    x{i + 1} = x{i} * 0.5 + x{i // 2} / x0\n" for i in range(n)]
+    return f"def f(x0):\n{''.join(lines)}    return x{n}\n"
+
+
+def reused(n: int) -> str:
+    """One variable is used in every statement."""
+    lines = [f"    z = z * x + {i}.0\n" for i in range(n)]
+    return f"def f(x):\n    z = x\n{''.join(lines)}    return z\n"
+
+
+def branches(n: int) -> str:
+    lines = [f"    if x > {i}:\n        z = z * x\n" for i in range(n)]
+    return f"def f(x):\n    z = 1.0\n{''.join(lines)}    return z\n"
+
+
+def loops(n: int) -> str:
+    lines = [f"    for i in range({i}):\n        s{i % 7} += x * i\n" for i in range(n)]
+    start = "".join(f"    s{i} = 0.0\n" for i in range(7))
+    total = " + ".join(f"s{i}" for i in range(7))
+    return f"def f(x):\n{start}{''.join(lines)}    return {total}\n"
+
+
+def arrays(n: int) -> str:
+    lines = [
+        f"    a{i + 1} = [a{i}[k] * x + a{i // 2}[k] for k in range(9)]\n"
+        for i in range(n)
+    ]
+    start = "    a0 = [x * k for k in range(9)]\n"
+    return f"def f(x):\n{start}{''.join(lines)}    return sum(a{n})\n"
+
+
+class Work(Counter[str]):
+    """The lines executed in each stage."""
+
+    @contextmanager
+    def counted(self, stage: str) -> Iterator[None]:
+        count = 0
+
+        def trace(frame: FrameType, event: str, arg: Any) -> Any:
+            nonlocal count
+            count += 1
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            yield
+        finally:
+            sys.settrace(before)
+            self[stage] += count
+
+
+def whole(function: Function) -> Function:
+    return function
+
+
+def work_of(
+    text: str, gradient: Gradient | None, monkeypatch: pytest.MonkeyPatch
+) -> Work:
+    """The work of each stage and pass for this program."""
+    work = Work()
+    run = Compilation.run
+
+    def counted(self: Compilation, program: Program, passes: Sequence[Pass]) -> Program:
+        for one in passes:
+            with work.counted(one[0]):
+                program = run(self, program, (one,))
+        return program
+
+    function, target = define(text), host_target()
+    with work.counted("specialise"):
+        program = specialise(function, [F64])
+    with work.counted("all of the pipeline"):
+        done = compile_program(program, gradient, whole, CompileOptions())
+    with monkeypatch.context() as patch:
+        patch.setattr(Compilation, "run", counted)
+        done = compile_program(program, gradient, whole, CompileOptions())
+    assert isinstance(done.loops, LoopFunction)
+    with work.counted("emit"):
+        emit(done.loops, "f", target.vector, target.width)
+    return work
+
+
+@pytest.mark.parametrize("gradient", [None, Gradient((0,))], ids=["jit", "grad"])
+@pytest.mark.parametrize("kind", [straight, reused, branches, loops, arrays])
+def test_work_is_linear(
+    kind: Callable[[int], str],
+    gradient: Gradient | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Twice the program is at most 2.2 times the work, in every stage."""
+    once = work_of(kind(SIZE), gradient, monkeypatch)
+    twice = work_of(kind(2 * SIZE), gradient, monkeypatch)
+    assert len(once) > 12
+    ratios = {stage: twice[stage] / once[stage] for stage in once}
+    assert {s: r for s, r in ratios.items() if r > 2.2} == {}
