@@ -301,7 +301,7 @@ def test_gradients_alias_nothing() -> None:
 def test_the_same_array_twice_has_two_gradients() -> None:
     @cl.jit
     def f(a: cl.f64[:], b: cl.f64[:]) -> float:
-        return sum(x * y * y for x, y in zip(a, b, strict=True))
+        return sum(x * y * y for x, y in zip(a, b, strict=False))
 
     assert f(A, A) == 36.0
     a_ct, b_ct = cl.grad(f, (0, 1))(A, A)

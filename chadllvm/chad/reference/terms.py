@@ -144,7 +144,9 @@ class Primitive(Operation):
     def run(self, machine: Machine, *args: Any) -> Any:
         values = components(args[0], len(self.prim.params))
         pairs = zip(values, self.prim.params, strict=True)
-        result = self.prim.meaning(*(bool(v.index) if p == BOOL else v for v, p in pairs))
+        result = self.prim.meaning(
+            *(bool(v.index) if p == BOOL else v for v, p in pairs)
+        )
         return Injected(int(result), ()) if self.prim.result == BOOL else result
 
 
