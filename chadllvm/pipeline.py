@@ -21,6 +21,7 @@ from chadllvm.ir.loops import LoopFunction
 from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.term import Function, Program
 from chadllvm.lower.lower import lower_function
+from chadllvm.lower.split import split_loops
 from chadllvm.options import CompileOptions
 from chadllvm.simplify.accumulate import accumulate
 from chadllvm.simplify.bounds import bounds
@@ -92,7 +93,7 @@ FINAL: tuple[Pass, ...] = (
 
 
 # The passes that a program compiles without.
-OPTIONAL = frozenset(name for name, _ in (*SOURCE, *FINAL))
+OPTIONAL = frozenset([*(name for name, _ in (*SOURCE, *FINAL)), split_loops.__name__])
 
 
 @dataclass(frozen=True)
@@ -192,6 +193,8 @@ def compile_program(
     program = done.run(program, FINAL)
     done.stages["simplified"] = program
     done.loops = lower_function(program.entry)
+    if split_loops.__name__ not in options.disabled:
+        done.loops = split_loops(done.loops)
     if options.verify:
         check_loops(done.loops)
     return done

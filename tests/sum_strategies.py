@@ -185,6 +185,79 @@ class SumWriter(Writer):
         return self.b.one(Choice(value.operand, tuple(branches)), "u")
 
 
+# What the theorem is about: primitives whose derivatives are as small as they are.
+SIMPLE = ("add", "sub", "mul", "neg")
+
+
+class PlainWriter(SumWriter):
+    """Writes programs without arrays; if `is_simple`, with few primitives."""
+
+    is_simple = False
+
+    def inputs(self) -> tuple[tuple[Any, ...], tuple[Var, ...]]:
+        option = Sum((("none", Product(())), ("some", Product((F64, I64)))))
+        held = self.draw(st.sampled_from([(0, ()), (1, (0.5, 2))]))
+        pair = Product((F64, Product((F64, BOOL))))
+        floats = [self.draw(st.floats(-1, 1)) for _ in range(3)]
+        option_part = Value(lit(0.0), parts=(Value(lit(0.0)), Value(lit(2), bound=3.0)))
+        pair_part = Value(lit(0.0), parts=(Value(lit(0.0)), Value(lit(True))))
+        inputs: list[tuple[str, Type, Any, tuple[Value, ...]]] = [
+            ("x", F64, floats[0], ()),
+            ("k", I64, 2, ()),
+            ("p", pair, (floats[1], (floats[2], True)), (Value(lit(0.0)), pair_part)),
+            ("o", option, Injected(*held), (Value(lit(0.0)), option_part)),
+        ]
+        params = tuple(Var(name, ty) for name, ty, _, _ in inputs)
+        for var, (_, _, _, parts) in zip(params, inputs, strict=True):
+            self.scope.append(Value(var, bound=3.0, parts=parts))
+        return tuple(arg for _, _, arg, _ in inputs), params
+
+    def statement(self) -> None:
+        numbers = [self.simple, self.truth, self.integer]
+        if not self.is_simple:
+            numbers += [self.smooth, self.product, self.quotient, self.chosen]
+        parts = [self.make_tuple, self.take_part, self.take_part]
+        sums = [self.inject, self.inject, self.either]
+        nesting = [self.case, self.case, self.branch]
+        self.choose(numbers + parts + sums + (nesting * 2 if self.depth < 2 else []))()
+
+    def add_float(self, operand: Operand, bound: float) -> Value:
+        if not self.is_simple:
+            return super().add_float(operand, bound)
+        return self.add(operand, bound=min(bound, LARGE))
+
+    def simple(self) -> None:
+        """One of the primitives whose derivatives are of fixed size."""
+        name = self.choose(SIMPLE)
+        args = [self.pick(F64).operand for _ in range(1 if name == "neg" else 2)]
+        self.add_float(self.b.prim(name, *args), 2 * LARGE)
+
+    def digest(self) -> Operand:
+        total: Operand = self.pick(F64).operand
+        for value in self.scope[-4:]:
+            part = self._number(value)
+            if part is not None:
+                total = self.b.prim("add", total, part)
+        return total
+
+
+@st.composite
+def plain_cases(
+    draw: st.DrawFn, size: int = 8, is_simple: bool = False, single: bool = True
+) -> Case:
+    """Programs in the paper's first-order language, of about `size` bindings."""
+    writer = PlainWriter(draw)
+    writer.is_simple = is_simple
+    args, params = writer.inputs()
+    for _ in range(draw(st.integers(0, size))):
+        writer.statement()
+    results: list[Operand] = [writer.digest()]
+    if not single:
+        results += draw(st.lists(st.sampled_from([v.operand for v in writer.scope])))
+    entry = Function("main", params, writer.b.block(results))
+    return Case(Program((entry,)), args)
+
+
 def _loose(value: Value) -> Value:
     """The facts that hold for all that may be in the place of a value."""
     bound = 100.0 if value.type == I64 else LARGE

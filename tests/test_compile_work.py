@@ -1,4 +1,4 @@
-"""Compiling takes work in proportion to the program: counted, stage by stage, not timed.
+"""Compiling takes work in proportion to the program: counted for each stage, not timed.
 
 The work is the number of Python lines executed; each turn of a loop counts.
 """

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib.util
 import sys
 import threading
 from pathlib import Path
@@ -115,6 +116,8 @@ def runtime() -> Runtime:
 
 
 def _library_path() -> Path:
+    # In an editable install that rebuilds, this renews the library if its source changed.
+    importlib.util.find_spec("chadllvm._built")
     suffix = "dylib" if sys.platform == "darwin" else "so"
     name = f"libchad_rt.{suffix}"
     for folder in chadllvm.__path__:

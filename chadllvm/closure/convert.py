@@ -46,6 +46,7 @@ from chadllvm.ir.types import (
     has_fun,
 )
 from chadllvm.ops.build import Build
+from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Index, MakeBox, Unbox, nothing
 
 
@@ -449,7 +450,7 @@ class _Shapes:
         """The array is built in the body, and its size is known in front of the loop."""
         binding = self.defined.get(array)
         match binding and binding.expr:
-            case Apply(Build(), (n,), (body,)) if self._is_outside(n):
+            case Apply(Build() | Fold(), (n,), (body,)) if self._is_outside(n):
                 assert binding is not None
                 row = body.body.results[binding.vars.index(array)]
                 return not isinstance(row.type, Array)

@@ -227,7 +227,7 @@ def known_dims(
             return None
         return list(lowering.array(operand).dims)
     match defined[operand].expr:
-        case Apply(ArrayOp(name="build"), (n,), (inner,)):
+        case Apply(ArrayOp(name="build" | "fold"), (n,), (inner,)):
             outer = _outside(lowering, [n], body, defined)
             if outer is None:
                 return None

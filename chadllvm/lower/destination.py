@@ -30,7 +30,7 @@ def maker(operand: Operand, defined: dict[Var, Binding]) -> Var | None:
     match defined[operand].expr:
         case Close(Var() as cell) if cell in defined:
             return cell if isinstance(defined[cell].expr, Open) else None
-        case Apply(ArrayOp(name="build" | "zeros")):
+        case Apply(ArrayOp(name="build" | "fold" | "zeros")):
             return operand
         case _:
             return None

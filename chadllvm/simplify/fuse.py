@@ -81,46 +81,35 @@ class _Fuser:
 
     def _outer(self, block: Block) -> Block:
         """Fuse the loops of this block, each as often as it goes."""
-        bindings = list(block.bindings)
-        position = 0
-        while position < len(bindings):
-            fused = self._fuse_at(bindings, position)
-            if fused is None:
-                position += 1
-            else:
-                bindings, position = fused
+        places = _Places(block.bindings)
+        for place in range(len(block.bindings)):
+            at: int | None = place
+            while at is not None:
+                at = self._fuse_at(places, at)
+        bindings = places.bindings()
         if len(bindings) == len(block.bindings):
             return block  # Every fusion makes two bindings one.
-        return Block(tuple(bindings), block.results)
+        return Block(bindings, block.results)
 
-    def _fuse_at(
-        self, bindings: list[Binding], position: int
-    ) -> tuple[list[Binding], int] | None:
-        """Fuse the consumer at this position; the bindings, and where it is now."""
-        consumer = bindings[position]
-        node = _loop(consumer.expr)
+    def _fuse_at(self, places: _Places, place: int) -> int | None:
+        """Fuse the consumer at this place; where the fused loop is."""
+        node = _loop(places.last(place).expr)
         if node is None or (not self.speculate and _can_fail(node)):
             return None
-        producer = self._producer(bindings, position, node)
+        producer = self._producer(places, place, node)
         if producer is None:
             return None
-        before = _movable(bindings, producer, position)
+        before = places.movable(producer, place)
         if before is None:
             return None
-        moved = {id(b) for b in before}
-        fused = _fused(bindings[producer], consumer)
-        between = [b for b in bindings[producer + 1 : position] if id(b) not in moved]
-        start = bindings[:producer]
-        new = [*start, *before, fused, *between, *bindings[position + 1 :]]
-        return new, len(start) + len(before)
+        places.fuse(producer, place, before)
+        return producer
 
-    def _producer(
-        self, bindings: Sequence[Binding], position: int, node: Apply
-    ) -> int | None:
+    def _producer(self, places: _Places, place: int, node: Apply) -> int | None:
         """The last loop before whose results the consumer reads at its index only."""
-        read = set(free_vars_of(node))
-        for at in range(position - 1, -1, -1):
-            candidate = bindings[at]
+        read = places.read(place)
+        for at in places.before(place, read):
+            candidate = places.last(at)
             mine = read.intersection(candidate.vars)
             if not mine:
                 continue
@@ -139,6 +128,74 @@ class _Fuser:
                 return None
             return at
         return None
+
+
+class _Places:
+    """The bindings of a block while loops are fused, which takes no look at the others.
+
+    Each binding starts at a place of its own. A fused loop stands at the producer's,
+    behind what had to be moved there for it.
+    """
+
+    def __init__(self, bindings: Sequence[Binding]) -> None:
+        self._order = {b: k for k, b in enumerate(bindings)}
+        self._at = [[b] for b in bindings]
+        self._place_of = {v: k for k, b in enumerate(bindings) for v in b.vars}
+        # As it was at first: a loop is not moved, whichever it is a part of by now.
+        self._definition = {v: b for b in bindings for v in b.vars}
+        self._read: dict[Binding, set[Var]] = {}
+
+    def bindings(self) -> tuple[Binding, ...]:
+        return tuple([b for at in self._at for b in at])
+
+    def last(self, place: int) -> Binding:
+        """The loop at a place, or whatever was there from the start."""
+        return self._at[place][-1]
+
+    def read(self, place: int) -> set[Var]:
+        """What the loop at a place reads from outside of it."""
+        binding = self.last(place)
+        if binding not in self._read:
+            self._read[binding] = set(free_vars_of(binding.expr))
+        return self._read[binding]
+
+    def before(self, place: int, variables: set[Var]) -> list[int]:
+        """The places before this one where the variables are bound, last ones first."""
+        found = {self._place_of.get(v, place) for v in variables}
+        return sorted(found - {place}, reverse=True)
+
+    def movable(self, producer: int, consumer: int) -> list[Binding] | None:
+        """What the consumer needs from behind the producer, to be moved before it."""
+        results = set(self.last(producer).vars)
+        chosen: set[Binding] = set()
+        pending = list(self.read(consumer) - results)
+        while pending:
+            var = pending.pop()
+            if var in results:
+                return None
+            if self._place_of.get(var, -1) <= producer:
+                continue
+            binding = self._definition[var]
+            if binding in chosen:
+                continue
+            if not _is_movable(binding.expr):
+                return None
+            chosen.add(binding)
+            pending += [o for o in operands(binding.expr) if isinstance(o, Var)]
+        return sorted(chosen, key=self._order.__getitem__)
+
+    def fuse(self, producer: int, consumer: int, before: Sequence[Binding]) -> None:
+        """Put both loops as one at the producer's place, behind these bindings."""
+        read = self.read(producer) | self.read(consumer)
+        first, second = self.last(producer), self.last(consumer)
+        fused = _fused(first, second)
+        self._read[fused] = read.difference(first.vars)
+        self._at[consumer].remove(second)
+        for binding in before:
+            self._at[self._place_of[binding.vars[0]]].remove(binding)
+        self._at[producer][-1:] = [*before, fused]
+        for binding in (*before, second):
+            self._place_of.update((v, producer) for v in binding.vars)
 
 
 def _loop(expr: Expr) -> Apply | None:
@@ -207,29 +264,6 @@ def _is_movable(expr: Expr) -> bool:
             return True
         case _:
             return False
-
-
-def _movable(
-    bindings: Sequence[Binding], producer: int, position: int
-) -> list[Binding] | None:
-    """What the consumer needs from between the two loops, to be moved before them."""
-    between = bindings[producer + 1 : position]
-    defined = {v: b for b in between for v in b.vars}
-    results = set(bindings[producer].vars)
-    chosen: set[int] = set()
-    pending = [v for v in free_vars_of(bindings[position].expr) if v not in results]
-    while pending:
-        var = pending.pop()
-        if var in results:
-            return None
-        binding = defined.get(var)
-        if binding is None or id(binding) in chosen:
-            continue
-        if not _is_movable(binding.expr):
-            return None
-        chosen.add(id(binding))
-        pending += [o for o in operands(binding.expr) if isinstance(o, Var)]
-    return [b for b in between if id(b) in chosen]
 
 
 class _AtIndex(Renaming):

@@ -19,9 +19,14 @@ No rows have no length, so an array whose further dimensions are asked for stays
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from chadllvm.ir.rewrite import Renaming, map_functions, rebuild, with_body
+from chadllvm.ir.rewrite import (
+    Renaming,
+    free_vars_of,
+    map_functions,
+    rebuild,
+    with_body,
+)
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -49,8 +54,7 @@ def pointwise(program: Program) -> Program:
 
 def _block(block: Block) -> Block:
     """Outer cells first: a row that becomes a cell may be pointwise itself."""
-    for cell in [b.vars[0] for b in block.bindings if _is_array_cell(b)]:
-        block = _try(block, cell) or block
+    block = _without_cells(block)
     bindings = tuple(
         b if (e := rebuild(b.expr, _block)) is b.expr else Binding(b.vars, e, b.span)
         for b in block.bindings
@@ -58,6 +62,17 @@ def _block(block: Block) -> Block:
     if all(a is b for a, b in zip(bindings, block.bindings, strict=True)):
         return block
     return Block(bindings, block.results)
+
+
+def _without_cells(block: Block) -> Block:
+    """The block without the cells that it need not have."""
+    openings = [b for b in block.bindings if _is_array_cell(b)]
+    if not openings:
+        return block
+    removal = _Removal(block)
+    for opening in openings:
+        removal.attempt(opening)
+    return removal.result()
 
 
 def _is_array_cell(binding: Binding) -> bool:
@@ -68,67 +83,66 @@ def _is_array_cell(binding: Binding) -> bool:
             return False
 
 
-@dataclass(frozen=True)
-class _Found:
-    """The loop that makes all contributions to a cell, and where the cell is closed."""
+class _Removal:
+    """Removes cells of a block, which is rebuilt once at the end.
 
-    loop: Binding
-    close: Binding
+    `users` has, for each variable, the bindings of the block that mention it; `changed`
+    what becomes of a binding: another one, or nothing.
+    """
 
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.users: dict[Var, list[Binding]] = {}
+        for binding in block.bindings:
+            for var in free_vars_of(binding.expr):
+                self.users.setdefault(var, []).append(binding)
+        self.results = set(block.results)
+        self.changed: dict[Binding, Binding | None] = {}
+        self.renaming = Renaming()
 
-def _try(block: Block, cell: Var) -> Block | None:
-    """The block without this cell, if it can be had."""
-    opening = next(b for b in block.bindings if cell in b.vars)
-    assert isinstance(opening.expr, Open)
-    found = _users(block, cell)
-    if found is None:
-        return None
-    node = found.loop.expr
-    assert isinstance(node, Apply)
-    if not isinstance(node.op, Build) or node.args[0] is not opening.expr.dims[0]:
-        return None
-    if len(opening.expr.dims) > 1 and not _only_read(block, found.close.vars[0]):
-        return None
-    body = _collecting(node.bodies[0], cell, opening.expr)
-    if body is None:
-        return None
-    value = body.body.results[-1]
-    array = Var(found.close.vars[0].name, stacked(value.type))
-    loop = Binding(
-        (*found.loop.vars, array), Apply(node.op, node.args, (body,)), found.loop.span
-    )
-    return _without(block, opening, found, loop)
+    def result(self) -> Block:
+        if not self.changed:
+            return self.block
+        current = [self.changed.get(b, b) for b in self.block.bindings]
+        bindings = [self.renaming.binding(b) for b in current if b is not None]
+        return Block(tuple(bindings), self.renaming.operands(self.block.results))
 
+    def attempt(self, opening: Binding) -> None:
+        """Have the loop that makes all contributions to a cell collect them instead."""
+        cell, opened = opening.vars[0], opening.expr
+        pair = self._loop_and_close(cell)
+        if pair is None:
+            return
+        old, close = pair
+        loop = self.changed.get(old) or old
+        node, total = loop.expr, close.vars[0]
+        assert isinstance(node, Apply) and isinstance(opened, Open)
+        if not isinstance(node.op, Build) or node.args[0] is not opened.dims[0]:
+            return
+        if len(opened.dims) > 1 and not self._is_only_read(total):
+            return
+        body = _collecting(node.bodies[0], cell, opened)
+        if body is None:
+            return
+        array = Var(total.name, stacked(body.body.results[-1].type))
+        collecting = Apply(node.op, node.args, (body,))
+        self.changed[old] = Binding((*loop.vars, array), collecting, loop.span)
+        self.changed[opening] = self.changed[close] = None
+        self.renaming.mapping[total] = array
 
-def _without(block: Block, opening: Binding, found: _Found, loop: Binding) -> Block:
-    """The block with the collecting loop, whose last result is the cell's content."""
-    renaming = Renaming({found.close.vars[0]: loop.vars[-1]})
-    bindings: list[Binding] = []
-    closed = False
-    for binding in block.bindings:
-        if binding is found.loop:
-            bindings.append(loop)
-        elif binding is found.close:
-            closed = True
-        elif binding is not opening:
-            bindings.append(renaming.binding(binding) if closed else binding)
-    return Block(tuple(bindings), renaming.operands(block.results))
-
-
-def _users(block: Block, cell: Var) -> _Found | None:
-    """The only loop that mentions the cell, if nothing else but its close does."""
-    loops: list[Binding] = []
-    closes: list[Binding] = []
-    for binding in block.bindings:
-        if isinstance(binding.expr, Close) and binding.expr.cell is cell:
-            closes.append(binding)
-        elif cell in operands(binding.expr):
+    def _loop_and_close(self, cell: Var) -> tuple[Binding, Binding] | None:
+        """The only loop that mentions the cell, if nothing else but its close does."""
+        users = self.users.get(cell, [])
+        if len(users) != 2 or cell in self.results:
             return None
-        elif any(_mentions(inner, cell) for _, inner in nested(binding.expr)):
-            loops.append(binding)
-    if len(loops) != 1 or len(closes) != 1 or cell in block.results:
-        return None
-    return _Found(loops[0], closes[0]) if isinstance(loops[0].expr, Apply) else None
+        loop, close = users
+        if not isinstance(close.expr, Close) or cell in operands(loop.expr):
+            return None
+        return (loop, close) if isinstance(loop.expr, Apply) else None
+
+    def _is_only_read(self, array: Var) -> bool:
+        users = Block(tuple(self.users.get(array, ())), ())
+        return array not in self.results and _only_read(users, array)
 
 
 def _only_read(block: Block, array: Var) -> bool:
@@ -143,10 +157,6 @@ def _only_read(block: Block, array: Var) -> bool:
         if not all(_only_read(inner, array) for _, inner in nested(binding.expr)):
             return False
     return array not in block.results
-
-
-def _mentions(block: Block, cell: Var) -> bool:
-    return any(True for _ in _mentioning(block, cell))
 
 
 def _mentioning(block: Block, cell: Var) -> Iterator[Operand]:

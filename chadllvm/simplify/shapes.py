@@ -54,7 +54,7 @@ def shapes(program: Program) -> Program:
 
 def _function(function: Function) -> Function:
     kept = {state: [Kept.ALWAYS] * rank for state, rank in _states(function.body)}
-    while _Supposing(function.params, kept).refutes(function.body):
+    while kept and _Supposing(function.params, kept).refutes(function.body):
         pass
     return with_body(function, _Replacing(function.params, kept).block(function.body))
 

@@ -15,13 +15,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from chadllvm.chad.reference.linear import Zero
 from chadllvm.chad.reference.machine import Machine
-from chadllvm.chad.reference.monad import Monad, Monadic
+from chadllvm.chad.reference.monad import Monad, Monadic, Run
 from chadllvm.chad.reference.naive import Basic, Environments
 from chadllvm.chad.reference.rules import Scope
 from chadllvm.chad.reference.sparse import Sparse, Trees, entries
-from chadllvm.chad.reference.terms import Operation, Term
-from chadllvm.ir.types import Product, Sum, Type
+from chadllvm.chad.reference.terms import Call, Do, Ref, Term, pairs, snd
+from chadllvm.ir.term import Var
+from chadllvm.ir.types import UNIT, Product, Sum, Type
 
 FACTOR, FIXED, PER_VARIABLE = 34, 5, 4
 
@@ -90,18 +92,19 @@ def run_monadic(
     env = dict(zip(scope, values, strict=True))
     value, bp = machine.eval(Monadic().derive(scope, term), env)
     computation = machine.call(bp, cotangent)
-    machine.pay(1)
-    _, after = monad.run([v.type for v in scope], computation, before)
+    _, after = monad.run(computation, before)
     machine.pay(1 + len(scope))
     return Outcome(value, after, machine.cost)
 
 
-@dataclass(frozen=True)
-class Run(Operation):
-    """run t ⟨d₁, …, dₙ⟩, of the computation and the cotangents"""
-
-    def run(self, machine: Machine, *args: Any) -> Any:
-        monad: Monad = machine.effects
-        computation, *before = args
-        machine.pay(1 + len(before))
-        return monad.run([], computation, before)
+def run_gradient(
+    monad: Monad, term: Term, scope: Scope, values: Sequence[Any], cotangent: Any
+) -> Outcome:
+    """run (snd D[t] d) ⟨0, …, 0⟩, as one term whose value is not asked for."""
+    machine = Machine(monad.linear, monad)
+    d = Var("d", UNIT)
+    env = dict(zip((*scope, d), (*values, cotangent), strict=True))
+    computation = Call(snd(Monadic().derive(scope, term)), Ref(d))
+    zeros = pairs([Do(Zero(v.type)) for v in scope])
+    _, after = machine.eval(Do(Run(len(scope)), (computation, zeros)), env)
+    return Outcome(None, after, machine.cost)

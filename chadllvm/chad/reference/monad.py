@@ -23,6 +23,7 @@ from chadllvm.chad.reference.terms import (
     Operation,
     Ref,
     Term,
+    components,
     fst,
     function,
     unit,
@@ -67,7 +68,7 @@ class Monad(ABC):
 
     @abstractmethod
     def run(
-        self, types: Sequence[Type], computation: Computation, cotangents: Sequence[Any]
+        self, computation: Computation, cotangents: Sequence[Any]
     ) -> tuple[Any, tuple[Any, ...]]:
         """The result, and the cotangents after all that was added to these."""
 
@@ -116,7 +117,7 @@ class TreeMonad(Monad):
         return computation
 
     def run(
-        self, types: Sequence[Type], computation: Computation, cotangents: Sequence[Any]
+        self, computation: Computation, cotangents: Sequence[Any]
     ) -> tuple[Any, tuple[Any, ...]]:
         state: Map = None
         for index, cotangent in enumerate(cotangents):
@@ -169,7 +170,7 @@ class ArrayMonad(Monad):
         return computation
 
     def run(
-        self, types: Sequence[Type], computation: Computation, cotangents: Sequence[Any]
+        self, computation: Computation, cotangents: Sequence[Any]
     ) -> tuple[Any, tuple[Any, ...]]:
         cells = list(cotangents)
         return computation(cells), tuple(cells)
@@ -195,6 +196,19 @@ class Bind(Operation):
 
 
 @dataclass(frozen=True)
+class Run(Operation):
+    """run t ⟨d1, …, dn⟩"""
+
+    count: int
+
+    def run(self, machine: Machine, *args: Any) -> Any:
+        monad: Monad = machine.effects
+        machine.pay(1 + self.count)
+        value, after = monad.run(args[0], components(args[1], self.count))
+        return value, after
+
+
+@dataclass(frozen=True)
 class One(Operation):
     """one x t"""
 
@@ -215,7 +229,8 @@ class OpenScope(Operation):
 
     def run(self, machine: Machine, *args: Any) -> Any:
         monad: Monad = machine.effects
-        return monad.scope(self.index, self.type, *args, machine.pay)
+        initial, inner = args
+        return monad.scope(self.index, self.type, initial, inner, machine.pay)
 
 
 class Monadic(Rules):

@@ -101,7 +101,7 @@ class EnvironmentOperation(Operation):
             case "one":
                 return environments.one(self.types, self.index, args[0], machine.pay)
             case "plus":
-                return environments.plus(self.types, *args, machine.pay)
+                return environments.plus(self.types, args[0], args[1], machine.pay)
             case _:
                 return environments.split(self.types, args[0], machine.pay)
 

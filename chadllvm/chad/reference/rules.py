@@ -1,8 +1,8 @@
 """D[·] on terms: the rules of Figs. 2 and 6, which differ in four words only.
 
-For Γ ⊢ t : τ, D[t] is a pair of the value of t and a function of the cotangent of t, whose
-result stands for what t contributes to the cotangents of Γ: an environment (Fig. 2), or a
-computation that adds to one (Fig. 6).
+For Γ ⊢ t : τ, D[t] is a pair of the value of t and a function of the cotangent of t.
+The result of that stands for what t contributes to the cotangents of Γ: an environment
+(Fig. 2), or a computation that adds to one (Fig. 6).
 
 |                                          | Fig. 2          | Fig. 6                  |
 |------------------------------------------|-----------------|-------------------------|
@@ -198,7 +198,7 @@ def _bp(body: Callable[[Term], Term]) -> Lam:
 
 
 def _let(bound: Term, body: Callable[[Term], Term]) -> Term:
-    """The pair that D[·] returned has a name: what captures it captures one variable."""
+    """A name for a pair that D[·] returned: what uses it captures one variable."""
     var = Var("p", _ANY)
     return Let(var, bound, body(Ref(var)))
 

@@ -1,8 +1,8 @@
 """Reads a function of the core as a term of the paper.
 
 A block is nested lets, its results a nested pair; products and sums become binary ones,
-and `if` is a case of a truth value. Only the first-order part of the core has a place in
-the paper's language: no arrays, cells or function values. Calls must be inlined.
+and `if` is a case of a truth value. Only the first-order part of the core has a place
+in the paper's language: no arrays, cells or function values. Calls must be inlined.
 """
 
 from __future__ import annotations

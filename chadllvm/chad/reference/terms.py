@@ -2,11 +2,11 @@
 
 Types are those of the core with binary products and sums only; `bool` is 1 + 1. Six
 nodes bind, call and branch. All else is strict and is `Do`, an operation of arguments:
-constructors and projections, literals, primitives, the API of the linear types, and that
-of environments or their monad.
+constructors and projections, literals, primitives, the API of the linear types, and
+that of environments or their monad.
 
-Unlike a block of the core, a term says which results have a name: the cost model charges
-for variables and lets, so that intermediate results of the derivative must have none.
+Unlike a block of the core, a term says which results have a name: the cost model
+charges for variables and lets, which the derivative's intermediate results are not.
 """
 
 from __future__ import annotations

@@ -1,0 +1,216 @@
+"""Loops that clamp their index are split where the clamping begins and ends.
+
+    for j in 0 .. n:                      p = min(1, n)
+      k = j - 1                           q = max(min(m, n), p)
+      l = max(k, 0)                       for j in 0 .. p: …
+      r = j + 1                     →     for j in p .. q:
+      s = min(r, m)                         k = j - 1
+      … a[l] … a[s] …                       r = j + 1
+                                            … a[k] … a[r] …
+                                          for j in q .. n: …
+
+This is how a grid's neighbours are looked up at its border. The loop in the middle
+reads and writes memory in order, so that it becomes vector code. If it does nothing but
+add to memory, at several distances from its index, it is split into loops that add to
+one place each, for the same reason: such sums may be reassociated. Only innermost loops
+are split, so the code grows by a constant factor, and so does the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from chadllvm.ir.loops import (
+    AddTo,
+    Atom,
+    Branch,
+    For,
+    Let,
+    Load,
+    LoopFunction,
+    Offset,
+    Reg,
+    Stmt,
+)
+from chadllvm.ir.term import Lit
+from chadllvm.ir.types import I64
+
+# Distances from the index, and clamping bounds, beyond these do not occur in arrays;
+# within them nothing wraps around.
+_FAR = 1 << 32
+_LIMIT = (1 << 62) + (1 << 33)
+
+
+def split_loops(function: LoopFunction) -> LoopFunction:
+    """Split the innermost loops whose index is clamped."""
+    return replace(function, body=_body(function.body))
+
+
+def _body(body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+    new: list[Stmt] = []
+    for stmt in body:
+        match stmt:
+            case For() if not any(isinstance(s, For | Branch) for s in stmt.body):
+                new += _split(stmt)
+            case For():
+                new.append(replace(stmt, body=_body(stmt.body)))
+            case Branch(cond, then, orelse):
+                new.append(Branch(cond, _body(then), _body(orelse)))
+            case _:
+                new.append(stmt)
+    return tuple(new)
+
+
+def _split(loop: For) -> Iterator[Stmt]:
+    clamps = _Clamps(loop)
+    if not clamps.inside:
+        yield loop
+        return
+    bounds, begin, end = clamps.middle()
+    yield from bounds
+    yield _copied(loop, loop.body, loop.low, begin, {})
+    for part in _parts(loop, clamps):
+        yield _copied(loop, part, begin, end, clamps.inside)
+    yield _copied(loop, loop.body, end, loop.high, {})
+
+
+def _parts(loop: For, clamps: _Clamps) -> list[Sequence[Stmt]]:
+    """What adds to memory at one place each, if all of the body does nothing else.
+
+    A loop cannot read the memory it adds to: that is a cell, which is read when closed.
+    """
+    added: list[Stmt] = []
+    distances = set()
+    for stmt in loop.body:
+        match stmt:
+            case Let() | Offset() | Load():
+                pass
+            case AddTo(ptr, Reg() as index) if index in clamps.shift:
+                if not clamps.is_invariant(ptr):
+                    return [loop.body]
+                added.append(stmt)
+                distances.add(clamps.shift[index])
+            case _:
+                return [loop.body]
+    parts = [_needed(loop.body, stmt) for stmt in added]
+    is_cheap = sum(map(len, parts)) <= 2 * len(loop.body)
+    return [*parts] if is_cheap and len(distances) > 1 else [loop.body]
+
+
+class _Clamps:
+    """The clamped indices of a loop: what they are in the middle, and where that is."""
+
+    def __init__(self, loop: For) -> None:
+        self.loop = loop
+        self.inside: dict[Reg, Reg] = {}
+        self.lower: list[tuple[Atom, int]] = []
+        self.upper: list[tuple[Atom, int]] = []
+        # The distance from the index, and from the index plus what is the same in all
+        # iterations, for the registers where it is known.
+        self.distance: dict[Reg, int] = {loop.index: 0}
+        self.shift: dict[Reg, int] = {loop.index: 0}
+        self.local = {r for s in loop.body if (r := _assigned(s))} | {loop.index}
+        for stmt in loop.body:
+            if isinstance(stmt, Let):
+                self._note(stmt)
+
+    def is_invariant(self, atom: Atom) -> bool:
+        return not isinstance(atom, Reg) or atom not in self.local
+
+    def _note(self, let: Let) -> None:
+        if let.op not in ("iadd", "imin", "imax"):
+            return
+        for x, y in (let.args, let.args[::-1]):
+            if not isinstance(x, Reg) or not self.is_invariant(y):
+                continue
+            if x in self.shift and let.op == "iadd":
+                self._note_sum(let.reg, x, y)
+            elif x in self.distance and let.op != "iadd":
+                self.inside[let.reg] = x
+                self.shift[let.reg] = self.shift[x]
+                side = self.lower if let.op == "imax" else self.upper
+                side.append((y, self.distance[x]))
+
+    def _note_sum(self, reg: Reg, x: Reg, y: Atom) -> None:
+        self.shift[reg] = self.shift[x]
+        if isinstance(y, Lit) and x in self.distance:
+            distance = self.distance[x] + int(y.value)
+            if abs(distance) < _FAR:
+                self.distance[reg] = self.shift[reg] = distance
+
+    def middle(self) -> tuple[list[Stmt], Atom, Atom]:
+        """Where the middle begins and ends, and the statements that compute it."""
+        stmts: list[Stmt] = []
+
+        def let(op: str, *args: Atom) -> Atom:
+            reg = Reg("t", I64)
+            stmts.append(Let(reg, op, args))
+            return reg
+
+        def first(bound: Atom, distance: int) -> Atom:
+            """The index at this distance from the bound, if any comes near it."""
+            if isinstance(bound, Lit):
+                return Lit(max(-_LIMIT, min(int(bound.value), _LIMIT)) - distance)
+            bound = let("imax", let("imin", bound, Lit(_LIMIT)), Lit(-_LIMIT))
+            return let("isub", bound, Lit(distance)) if distance else bound
+
+        begin, end = self.loop.low, self.loop.high
+        for bound, distance in self.lower:
+            begin = let("imax", begin, first(bound, distance))
+        begin = let("imin", begin, self.loop.high)
+        for bound, distance in self.upper:
+            end = let("imin", end, first(bound, distance - 1))
+        return stmts, begin, let("imax", end, begin)
+
+
+def _needed(body: Sequence[Stmt], effect: Stmt) -> list[Stmt]:
+    """A statement, and what it is computed from."""
+    wanted: set[Reg | None] = set()
+    needed: list[Stmt] = []
+    for stmt in reversed(body):
+        if stmt is effect or _assigned(stmt) in wanted:
+            needed.append(stmt)
+            wanted.update(_registers(stmt))
+    return needed[::-1]
+
+
+def _copied(
+    loop: For, body: Sequence[Stmt], low: Atom, high: Atom, inside: Mapping[Reg, Reg]
+) -> For:
+    """The loop over other indices, with registers of its own."""
+    index = Reg(loop.index.name, I64)
+    names = {loop.index: index}
+    copies = []
+    for stmt in body:
+        reg = _assigned(stmt)
+        if reg is not None and reg in inside:
+            names[reg] = names[inside[reg]]
+            continue
+        if reg is not None:
+            names[reg] = Reg(reg.name, reg.type)
+        new = {f.name: _renamed(getattr(stmt, f.name), names) for f in fields(stmt)}
+        copies.append(replace(stmt, **new))
+    return For(index, low, high, tuple(copies), loop.poll)
+
+
+def _renamed(value: Any, names: Mapping[Reg, Reg]) -> Any:
+    """A field of a statement with its registers replaced."""
+    if isinstance(value, tuple):
+        return tuple([_renamed(v, names) for v in value])
+    return names.get(value, value) if isinstance(value, Reg) else value
+
+
+def _assigned(stmt: Stmt) -> Reg | None:
+    reg = getattr(stmt, "reg", None)
+    return reg if isinstance(reg, Reg) else None
+
+
+def _registers(stmt: Stmt) -> Iterator[Reg]:
+    """The registers in the fields of a statement."""
+    for f in fields(stmt):
+        value = getattr(stmt, f.name)
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, Reg):
+                yield part
