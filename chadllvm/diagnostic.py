@@ -70,7 +70,7 @@ def _excerpt(span: Span, label: str) -> list[str]:
 
 
 class CompileError(Exception):
-    """A program that cannot be compiled; `diagnostic` says where, why and what to do."""
+    """A program that cannot be compiled; `diagnostic` says where, why, what to do."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.render())

@@ -97,9 +97,7 @@ def check_direction(case: Case, params: list[int], gradient: Any) -> None:
             directions = [abs(d) for d in directions]
         slope = sum(
             float(np.sum(g * d))
-            for g, d in zip(
-                leaves(gradient), leaves(tuple(directions)), strict=True
-            )
+            for g, d in zip(leaves(gradient), leaves(tuple(directions)), strict=True)
         )
         ends = []
         for step in (STEP, -STEP):

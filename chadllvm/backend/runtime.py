@@ -116,7 +116,8 @@ def runtime() -> Runtime:
 
 
 def _library_path() -> Path:
-    # In an editable install that rebuilds, this renews the library if its source changed.
+    # In an editable install that rebuilds, this renews the library if its source
+    # changed.
     importlib.util.find_spec("chadllvm._built")
     suffix = "dylib" if sys.platform == "darwin" else "so"
     name = f"libchad_rt.{suffix}"

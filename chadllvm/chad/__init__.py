@@ -4,5 +4,5 @@
 `activity` says which values carry derivatives; `gradient` makes the functions that
 users ask for out of it. `forward` is forward mode, by tangents, which may be applied to
 a gradient too; `zeros` says where it needs tangents of zeros. The array rules of §7
-stand with their operations in `ops/`.
+stand with their operations in `ops/`. `reference` has the paper's own forms.
 """

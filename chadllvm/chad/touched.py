@@ -1,9 +1,10 @@
 """Which variables are touched: their cotangent is surely used when the results' are.
 
-Results asked for are touched if their own cotangents are. What a primitive reads is touched
-if its result is, and what both branches of an `if` touch. Elements of an array never are,
-for nobody need use them. The state of a loop is touched in every step if it is after the
-last and each step hands it on. So every way to write a sum gives the same answer.
+Results asked for are touched if their own cotangents are. What a primitive reads is
+touched if its result is, and what both branches of an `if` touch. Elements of an array
+never are, for nobody need use them. The state of a loop is touched in every step if it
+is after the last and each step hands it on. So every way to write a sum gives the same
+answer.
 """
 
 from __future__ import annotations

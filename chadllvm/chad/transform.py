@@ -1,11 +1,11 @@
 """D[·]: the monadic CHAD transformation (paper, Fig. 6), core to core.
 
-For Γ ⊢ t : τ, D[t] is a primal of type τ and a backpropagator
-`bp = fun (d, cells) -> ()` that adds the cotangent d of t to the cells of the free
-variables of t. Here t is a binding of a flat block: D keeps the binding (D[τ]₁ = τ, so
-primals keep their names) and adds `bp = fun …` behind it. For a block, D makes one
-backpropagator out of those of its bindings, called in reverse order: for each variable a
-cell is opened before its last use, and closed where it was bound.
+For Γ ⊢ t : τ, D[t] is a primal of type τ and a backpropagator `bp = fun (d, cells) ->
+()` that adds the cotangent d of t to the cells of the free variables of t. Here t is a
+binding of a flat block: D keeps the binding (D[τ]₁ = τ, so primals keep their names)
+and adds `bp = fun …` behind it. For a block, D makes one backpropagator out of those of
+its bindings, called in reverse order: for each variable a cell is opened before its
+last use, and closed where it was bound.
 
 A variable that only names (part of) another array has no cell of its own: its cell is a
 view of the other's. Earlier stages guarantee that there are no products and sums, and
@@ -64,7 +64,7 @@ class Rule:
 
 
 class CotangentBuilder(Builder):
-    """Builds backpropagators; where the cotangent is touched, scaling is multiplication."""
+    """Builds backpropagators; to scale a touched cotangent is to multiply it."""
 
     def __init__(self, span: Span, touched: bool) -> None:
         super().__init__(span)
@@ -229,9 +229,9 @@ class _BranchView:
 class BlockReversal:
     """D of a block: its forward bindings, and the body of its backpropagator.
 
-    The backpropagator takes the cotangents of the results asked for and the cells of the
-    free variables in `cells`; it returns the cotangents of `returned`, parameters that
-    the block is under (the state of a loop).
+    The backpropagator takes the cotangents of the results asked for and the cells of
+    the free variables in `cells`; it returns the cotangents of `returned`, parameters
+    that the block is under (the state of a loop).
     """
 
     def __init__(

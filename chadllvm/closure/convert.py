@@ -1,7 +1,8 @@
 """Closure conversion by lambda sets: function values become what they capture.
 
-Where a function is called it is known which functions it may be: CHAD's output is made by
-the structure of the program. So no function value exists at run time, only its captures:
+Where a function is called it is known which functions it may be: CHAD's output is made
+by the structure of the program. So no function value exists at run time, only its
+captures:
 
     fs = build n { i ->                        ys = build n { i ->
       y = …                                      y = …
@@ -10,11 +11,11 @@ the structure of the program. So no function value exists at run time, only its 
     f = index(fs, j)                           y' = index(ys, j)
     f(x)                                       … y' …   with d = x
 
-A function out of a branch is a choice: both branches give the captures of both functions,
-empty ones for the branch not taken, and the call is a branch again. Captured arrays are
-boxed if their shapes may differ from one iteration to the next, and rows of an array of
-higher rank if not. Captures from outside of the loop or branch are in scope at the call
-and are not stored.
+A function out of a branch is a choice: both branches give the captures of both
+functions, empty ones for the branch not taken, and the call is a branch again. Captured
+arrays are boxed if their shapes may differ from one iteration to the next, and rows of
+an array of higher rank if not. Captures from outside of the loop or branch are in scope
+at the call and are not stored.
 """
 
 from __future__ import annotations
@@ -52,9 +53,7 @@ from chadllvm.ops.index import Index, MakeBox, Unbox, nothing
 
 def convert_closures(program: Program) -> Program:
     """Remove all function values."""
-    return map_functions(
-        program, lambda f: with_body(f, _Converter().function(f))
-    )
+    return map_functions(program, lambda f: with_body(f, _Converter().function(f)))
 
 
 class _Env:
@@ -194,7 +193,9 @@ class _MovedRenaming(Renaming):
         if not isinstance(operand, Var) or operand in self.mapping:
             return super().operand(operand)
         for names in self.moves:
-            operand = names.get(operand, operand) if isinstance(operand, Var) else operand
+            operand = (
+                names.get(operand, operand) if isinstance(operand, Var) else operand
+            )
         return operand
 
 
@@ -209,16 +210,12 @@ class _Converter:
         bindings, results = self._block(function.body, scope)
         return Block(tuple(bindings), tuple(_operand(r) for r in results))
 
-    def _block(
-        self, block: Block, scope: _Scope
-    ) -> tuple[list[Binding], list[Value]]:
+    def _block(self, block: Block, scope: _Scope) -> tuple[list[Binding], list[Value]]:
         out = Builder()
         for binding in block.bindings:
             out.span = binding.span
             self._binding(binding, scope, out)
-        results = [
-            scope.lookup(r) if isinstance(r, Var) else r for r in block.results
-        ]
+        results = [scope.lookup(r) if isinstance(r, Var) else r for r in block.results]
         return out.bindings, results
 
     def _binding(self, binding: Binding, scope: _Scope, out: Builder) -> None:
@@ -316,9 +313,7 @@ class _Converter:
         names = [binding.vars[k].name for k in plain]
         names += [v.name for captures in escaping for v in captures]
         outer = out.emit(If(cond, *blocks), *names)
-        scope.values.update(
-            zip((binding.vars[k] for k in plain), outer, strict=False)
-        )
+        scope.values.update(zip((binding.vars[k] for k in plain), outer, strict=False))
         rest = iter(outer[len(plain) :])
         renamings: list[dict[Var, Operand]] = [
             {v: next(rest) for v in captures} for captures in escaping
@@ -337,9 +332,7 @@ class _Converter:
 
     # Loops.
 
-    def _loop(
-        self, node: Apply, binding: Binding, scope: _Scope, out: Builder
-    ) -> None:
+    def _loop(self, node: Apply, binding: Binding, scope: _Scope, out: Builder) -> None:
         """Functions among the collected results become the arrays of their captures."""
         (body,) = node.bodies
         renaming = _EnvRenaming(scope)
@@ -373,9 +366,7 @@ class _Converter:
         outer = out.emit(applied, *names)
         positions = [*kept, *trailing]
         own = [*outer[: len(kept)], *outer[len(outer) - len(trailing) :]]
-        scope.values.update(
-            zip((binding.vars[k] for k in positions), own, strict=True)
-        )
+        scope.values.update(zip((binding.vars[k] for k in positions), own, strict=True))
         arrays: dict[Var, Operand] = dict(
             zip(captures, outer[len(kept) : len(kept) + len(captures)], strict=True)
         )
@@ -392,7 +383,7 @@ class _Converter:
         bindings: Sequence[Binding],
         params: Sequence[Var],
     ) -> list[Var]:
-        """The variables bound by these bindings or parameters that functions capture."""
+        """The variables, bound by bindings or as parameters, that functions capture."""
         local = {v for b in bindings for v in b.vars} | set(params)
         found: dict[Var, None] = {}
         for function in functions:
@@ -440,14 +431,14 @@ class _Converter:
 
 
 class _Shapes:
-    """Which arrays made in the body of a loop have the same shape in every iteration."""
+    """Which arrays made in a loop body have the same shape in every iteration."""
 
     def __init__(self, bindings: Sequence[Binding], params: Sequence[Var]) -> None:
         self.defined = {v: b for b in bindings for v in b.vars}
         self.params = set(params)
 
     def is_fixed(self, array: Var) -> bool:
-        """The array is built in the body, and its size is known in front of the loop."""
+        """The array is built in the body, of a size known in front of the loop."""
         binding = self.defined.get(array)
         match binding and binding.expr:
             case Apply(Build() | Fold(), (n,), (body,)) if self._is_outside(n):

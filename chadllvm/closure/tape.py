@@ -90,7 +90,7 @@ class _Plan:
 
 
 def _weight(expr: Expr) -> int:
-    """The cost of computing an expression again; beyond any budget if it must not be."""
+    """The cost of computing an expression again; beyond any budget if it must not."""
     match expr:
         case Apply(Prim(weight=weight, can_fail=False), _):
             return weight

@@ -1,1 +1,1 @@
-"""The core language and the imperative loop language, with what reads and checks them."""
+"""The core language and the loop language, with what reads and checks them."""

@@ -1,4 +1,4 @@
-"""Builds flat blocks: a `Builder` collects bindings, and types follow from the rules."""
+"""Builds flat blocks: a `Builder` collects bindings; types follow from the rules."""
 
 from __future__ import annotations
 

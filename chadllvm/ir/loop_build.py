@@ -95,7 +95,7 @@ class LoopBuilder:
 
     @contextmanager
     def at(self, level: int) -> Iterator[None]:
-        """Emit into the frame at this level, in front of the loop that is being made."""
+        """Emit into the frame at this level, in front of the loop being made."""
         inner = self.frames[level + 1 :]
         del self.frames[level + 1 :]
         try:
@@ -111,8 +111,8 @@ class LoopBuilder:
         """The outermost frame in which this atom may be used."""
         return self.depth[atom] if isinstance(atom, Reg) else 0
 
-    # Arithmetic of sizes and offsets: it emits nothing that is known, and stands where its
-    # operands do, in front of the loops that it does not depend on.
+    # Arithmetic of sizes and offsets: it emits nothing that is known, and stands where
+    # its operands do, in front of the loops that it does not depend on.
 
     def mul(self, a: Atom, b: Atom) -> Atom:
         if isinstance(a, Lit) and isinstance(b, Lit):

@@ -1,9 +1,10 @@
 """The open table of operations: what `Apply` applies.
 
-A scalar primitive is one row, a `Prim`; an array combinator is one `ArrayOp` class with five
-methods in pipeline order (`result_types`, `interpret`, `differentiate`, `push_forward`,
-`lower`). Both live in `ops/`; adding one touches one file there and nothing else. The
-registry serves the parser, and the tests that go through every operation.
+A scalar primitive is one row, a `Prim`; an array combinator is one `ArrayOp` class with
+five methods in pipeline order (`result_types`, `interpret`, `differentiate`,
+`push_forward`, `lower`). Both live in `ops/`; adding one touches one file there and
+nothing else. The registry serves the parser, and the tests that go through every
+operation.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     from chadllvm.chad.transform import Chad, Rule
     from chadllvm.ir.build import Builder
     from chadllvm.ir.interp import Interpreter
-    from chadllvm.ir.term import Apply, Binding
     from chadllvm.ir.loop_build import LoopBuilder
     from chadllvm.ir.loops import Atom
+    from chadllvm.ir.term import Apply, Binding
     from chadllvm.lower.lower import Lowering
 
 
@@ -35,8 +36,8 @@ class TypeRuleError(Exception):
 class ProgramError(Exception):
     """A run-time failure of the user's program, as the interpreter meets it.
 
-    `kind` is the Python exception to raise (`IndexError`, `ValueError`, …); `span` is the
-    place in the user's source, which the interpreter adds.
+    `kind` is the Python exception to raise (`IndexError`, `ValueError`, …); `span` is
+    the place in the user's source, which the interpreter adds.
     """
 
     def __init__(self, kind: type[Exception], message: str) -> None:
@@ -45,7 +46,7 @@ class ProgramError(Exception):
         self.span = NO_SPAN
 
     def at(self, span: Span) -> ProgramError:
-        """The same failure with its place, unless the innermost one is known already."""
+        """The same failure with its place, unless the innermost one is known."""
         if self.span is NO_SPAN:
             self.span = span
         return self
@@ -71,7 +72,8 @@ Transpose = Callable[
 ]
 
 
-# Given the lowering context, the atoms of the arguments and the place: the result's atom.
+# Given the lowering context, the atoms of the arguments and the place: the result's
+# atom.
 PrimLowering = Callable[["LoopBuilder", Sequence["Atom"], Span], "Atom"]
 
 
@@ -80,11 +82,12 @@ class Prim(Op):
     """A scalar primitive as one row of a table.
 
     `meaning` computes it on Python numbers (raising `ProgramError` if `can_fail`);
-    `transpose` is its transposed derivative (None: not differentiable, result inactive);
-    `lowering` emits it in the loop language (None: the machine instruction of the same
-    name, see `ir/loops.py`); `weight` is its cost relative to an addition; `selective`:
-    its cotangent may reach only some of its arguments, depending on the data; `domain`
-    gives, per float argument, an interval inside which the derivative is tested.
+    `transpose` is its transposed derivative (None: not differentiable, result
+    inactive); `lowering` emits it in the loop language (None: the machine instruction
+    of the same name, see `ir/loops.py`); `weight` is its cost relative to an addition;
+    `selective`: its cotangent may reach only some of its arguments, depending on the
+    data; `domain` gives, per float argument, an interval inside which the derivative is
+    tested.
     """
 
     name: str
@@ -111,8 +114,8 @@ class Prim(Op):
 class ArrayOp(Op):
     """An array operation or combinator. Subclasses are frozen dataclasses.
 
-    Attributes of an instance (such as the operator of a fold) are part of the operation;
-    `attributes` and the class method `parse` give its textual form.
+    Attributes of an instance (such as the operator of a fold) are part of the
+    operation; `attributes` and the class method `parse` give its textual form.
     """
 
     # How many leading results of the body are carried or combined by the operation

@@ -33,9 +33,7 @@ from chadllvm.ir.term import (
 T = TypeVar("T")
 
 
-def map_functions(
-    program: Program, change: Callable[[Function], Function]
-) -> Program:
+def map_functions(program: Program, change: Callable[[Function], Function]) -> Program:
     """Apply a pass to every function; the same program if none changed."""
     functions = tuple(change(f) for f in program.functions)
     if all(a is b for a, b in zip(functions, program.functions, strict=True)):
@@ -99,7 +97,9 @@ class Renaming:
         self.fresh = fresh
 
     def operand(self, operand: Operand) -> Operand:
-        return self.mapping.get(operand, operand) if isinstance(operand, Var) else operand
+        return (
+            self.mapping.get(operand, operand) if isinstance(operand, Var) else operand
+        )
 
     def operands(self, args: tuple[Operand, ...]) -> tuple[Operand, ...]:
         return tuple(map(self.operand, args))

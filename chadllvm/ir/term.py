@@ -1,9 +1,10 @@
 """Terms of the core language: flat blocks in A-normal form.
 
-A `Block` is a sequence of bindings and a tuple of results; blocks, functions and bindings
-may have several values, so that a value and its backpropagator need no pair around them.
-Operands are variables or literals. Only `Apply` (operations with bodies), `If`,
-`Case` and `Lambda` nest blocks; passes loop over bindings and recurse on nesting alone.
+A `Block` is a sequence of bindings and a tuple of results; blocks, functions and
+bindings may have several values, so that a value and its backpropagator need no pair
+around them. Operands are variables or literals. Only `Apply` (operations with bodies),
+`If`, `Case` and `Lambda` nest blocks; passes loop over bindings and recurse on nesting
+alone.
 
 The node set below is closed: every pass matches all of it and ends in `assert_never`.
 What `Apply` applies is open: see `ir/op.py` and `ops/`.
@@ -39,7 +40,7 @@ def node(cls: type[T]) -> type[T]:
 
 @node
 class Var:
-    """A variable, bound once; two variables are the same if they are the same object."""
+    """A variable, bound once; two are the same if they are the same object."""
 
     name: str
     type: Type

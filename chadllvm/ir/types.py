@@ -57,7 +57,7 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """A regular array of `rank` dimensions; its elements are never arrays themselves."""
+    """A regular array of `rank` dimensions; its elements are never arrays."""
 
     elem: Type
     rank: int

@@ -1,7 +1,7 @@
 """The typing rule of every node: the types of an expression's results.
 
-A rule that fails raises `TypeRuleError` with the rule's name; the checker adds the place.
-Scoping and the discipline of cells are the checker's business (`ir/check.py`).
+A rule that fails raises `TypeRuleError` with the rule's name; the checker adds the
+place. Scoping and the discipline of cells are the checker's business (`ir/check.py`).
 """
 
 from __future__ import annotations
@@ -56,9 +56,7 @@ def _no_functions(name: str) -> Fun:
     raise TypeRuleError(f"call: no function named {name}")
 
 
-def result_types(
-    expr: Expr, signature: Signature = _no_functions
-) -> tuple[Type, ...]:
+def result_types(expr: Expr, signature: Signature = _no_functions) -> tuple[Type, ...]:
     """The types of the results; `signature` gives the type of a top-level function."""
     match expr:
         case Apply():

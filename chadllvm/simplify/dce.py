@@ -233,7 +233,8 @@ class _Sweep:
                 chosen = tuple([self._body(b, keep) for b in branches])
                 if same(chosen, branches):
                     return binding
-                return Binding(_kept(binding.vars, keep), Case(arg, chosen), binding.span)
+                kept = _kept(binding.vars, keep)
+                return Binding(kept, Case(arg, chosen), binding.span)
             case Apply(Build()) as node:
                 return self._collect(binding, node, keep)
             case Apply(Fold(kind)) as node:

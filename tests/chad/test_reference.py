@@ -200,8 +200,8 @@ def test_the_theorem_for(name: str) -> None:
     the_theorem_holds(*as_term(Case(parse(text), args)), d)
 
 
-def test_only_the_monad_is_efficient() -> None:
-    """In a large scope dense zeros cost the size of the scope, a computation does not."""
+def test_dense_zeros_are_not_efficient() -> None:
+    """Dense zeros cost the size of the scope, sparse ones and computations do not."""
     fields = ", ".join(["f64"] * 50)
     program = parse(f"def f(x: f64, p: ({fields})) {{ y = mul(x, x)  return y }}")
     scope, term, values = as_term(Case(program, (3.0, (1.0,) * 50)))

@@ -220,7 +220,12 @@ def carried_rows(m: cl.f64[:, :], n: int) -> float:
     s = m
     for i in range(n):
         s = [
-            [math.sin(v * w) for v, w in zip(s[j] if j < i else m[j], s[len(s) - 1 - j])]
+            [
+                math.sin(v * w)
+                for v, w in zip(
+                    s[j] if j < i else m[j], s[len(s) - 1 - j], strict=False
+                )
+            ]
             for j in range(len(s))
         ]
     return sum(row[0] * row[1] for row in s)
@@ -228,7 +233,7 @@ def carried_rows(m: cl.f64[:, :], n: int) -> float:
 
 @case(draw(4), 3)
 @cl.jit
-def growing_state(x: cl.f64[:], n: int) -> float:
+def growing_by_one(x: cl.f64[:], n: int) -> float:
     s = x
     for _ in range(n):
         s = [math.sin(s[i % len(s)]) for i in range(len(s) + 1)]

@@ -23,9 +23,7 @@ def hidden_markov(
     k = len(start)
     alpha = [math.log(start[i]) + emission[i, seen[0]] for i in range(k)]
     for t in range(1, len(seen)):
-        new = [
-            [alpha[i] + transition[i, j] for i in range(k)] for j in range(k)
-        ]
+        new = [[alpha[i] + transition[i, j] for i in range(k)] for j in range(k)]
         tops = [max(row) for row in new]
         alpha = [
             emission[j, seen[t]]
@@ -84,7 +82,7 @@ def sigmoid(x: float) -> float:
 @case(draw(4, 4, 3), draw(4, 4), draw(5, 3))
 @cl.jit
 def lstm(weights: cl.f64[:, :, :], bias: cl.f64[:, :], inputs: cl.f64[:, :]) -> float:
-    """A loss over a sequence; gate g of unit j is weights[g, j] · input + bias[g, j]."""
+    """A loss over a sequence; gate g of unit j: weights[g, j] · input + bias[g, j]."""
     units = bias.shape[1]
     h = [0.0 for _ in range(units)]
     c = [0.1 for _ in range(units)]
@@ -111,10 +109,9 @@ def lstm(weights: cl.f64[:, :, :], bias: cl.f64[:, :], inputs: cl.f64[:, :]) -> 
 @cl.jit
 def slope(x: float, y: float, vx: float, vy: float, drag: float):
     r = math.sqrt(x * x + y * y)
+    pull = 1.0 / r
     if r > 1.2:
         pull = 1.0 / (r * r * r)
-    else:
-        pull = 1.0 / r
     return vx, vy, -pull * x - drag * vx, -pull * y - drag * vy
 
 
