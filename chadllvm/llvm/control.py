@@ -23,6 +23,7 @@ from chadllvm.ir.loops import (
     Let,
     Load,
     Offset,
+    Set,
     Stmt,
     Store,
 )
@@ -37,7 +38,11 @@ STRIP_WORK = 1 << 16
 WHOLE_VECTORS = 64
 
 # Iterations with so much work are worth a look, whatever bounds their number.
-HEAVY_WORK = 12
+HEAVY_WORK = 256
+
+# The same where each iteration needs the one before. Other loops with as little work are
+# vectorised if they are not cut into strips, and the memory they walk along bounds them.
+HEAVY_STEP = 12
 
 # Iterations of loops with unbounded bodies between two looks.
 FUEL = 1024
@@ -159,7 +164,9 @@ def _statement_work(stmt: Stmt) -> int | None:
 
 def may_last(loop: For, work: int | None) -> bool:
     """Whether a loop with this work for each iteration may run for long."""
-    return work is None or work >= HEAVY_WORK or not _walks(loop)
+    if work is None or work >= HEAVY_WORK or not _walks(loop):
+        return True
+    return work >= HEAVY_STEP and any(isinstance(stmt, Set) for stmt in loop.body)
 
 
 def _walks(loop: For) -> bool:
