@@ -11,7 +11,7 @@ from bench.measure import interleaved
 from bench.report import Figure, Settings
 
 TARGET_SCALAR = 1.0
-TARGET_ARRAYS = 3.0
+TARGET_ARRAYS = 2.5
 
 
 @cl.jit

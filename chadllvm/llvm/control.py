@@ -40,8 +40,9 @@ WHOLE_VECTORS = 64
 # Iterations with so much work are worth a look, whatever bounds their number.
 HEAVY_WORK = 256
 
-# The same where each iteration needs the one before. Other loops with as little work are
-# vectorised if they are not cut into strips, and the memory they walk along bounds them.
+# The same where each iteration needs the one before. Other loops with as little work
+# are vectorised if they are not cut into strips, and bounded by the memory they walk
+# along.
 HEAVY_STEP = 12
 
 # Iterations of loops with unbounded bodies between two looks.
