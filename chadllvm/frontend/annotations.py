@@ -95,6 +95,10 @@ def read_annotation(value: Any) -> Annotation:
 
 def _read_generic(value: Any) -> Annotation:
     origin, arguments = get_origin(value), get_args(value)
+    alias = origin or value
+    if hasattr(alias, "__value__"):  # A `type` statement's, as NumPy's newer NDArray.
+        meant = alias.__value__
+        return read_annotation(meant[arguments] if arguments else meant)
     if origin is Annotated:
         return _read_annotated(arguments)
     if origin is tuple and Ellipsis not in arguments:
