@@ -7,11 +7,13 @@ keeps the memory of its last call, and the pool hands out the last one used firs
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import importlib.util
 import sys
 import threading
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -121,8 +123,14 @@ def _library_path() -> Path:
     importlib.util.find_spec("chadllvm._built")
     suffix = "dylib" if sys.platform == "darwin" else "so"
     name = f"libchad_rt.{suffix}"
-    for folder in chadllvm.__path__:
-        if (path := Path(folder) / name).exists():
+    folders = [Path(folder) for folder in chadllvm.__path__]
+    # In a checkout Python finds the source first; the library is the installed one's.
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        folders.append(
+            Path(str(metadata.distribution("chadllvm").locate_file("chadllvm")))
+        )
+    for folder in folders:
+        if (path := folder / name).exists():
             return path
     raise ImportError(
         f"chadllvm's runtime library {name} is missing: install the package with pip, "
