@@ -80,13 +80,6 @@ class Context:
         """The object outside the function that a name stands for, or `NotStatic`."""
         return self.surroundings.resolve(node, self.is_local)
 
-    def is_static(self, node: ast.expr, value: object) -> bool:
-        """Whether an expression is a name of exactly this object."""
-        try:
-            return self.static(node) is value
-        except NotStatic:
-            return False
-
     def is_module(self, node: ast.expr) -> bool:
         """Whether an expression is the name of a module."""
         try:

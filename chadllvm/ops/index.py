@@ -56,6 +56,15 @@ class Inactive(ArrayOp):
                 forward.set(var, var)
 
 
+class _Reference(ArrayOp):
+    """Boxes stand in what closure conversion leaves; CHAD has no rule for them."""
+
+    def differentiate(
+        self, chad: Chad, node: Apply, binding: Binding, asked: Sequence[bool]
+    ) -> Rule:
+        raise InternalError(f"chad: no rule for {self.name}")
+
+
 @register_array_op
 @dataclass(frozen=True)
 class Index(ArrayOp):
@@ -191,7 +200,7 @@ class Zeros(Inactive):
 
 @register_array_op
 @dataclass(frozen=True)
-class MakeBox(Inactive):
+class MakeBox(_Reference):
     """`box(a)`: a reference to an array, so that it can be an element."""
 
     name = "box"
@@ -218,7 +227,7 @@ class MakeBox(Inactive):
 
 @register_array_op
 @dataclass(frozen=True)
-class Unbox(Inactive):
+class Unbox(_Reference):
     """`unbox(b)`: the array that a box refers to."""
 
     name = "unbox"
@@ -243,12 +252,6 @@ class Unbox(Inactive):
 
     def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
         lowering.bind(binding.vars[0], lowering.array(node.args[0]))
-
-
-def scalar_of(ty: Type) -> Scalar:
-    """The type, which is known to be a scalar."""
-    assert isinstance(ty, Scalar)
-    return ty
 
 
 def nothing(out: Builder, ty: Type) -> Operand:
