@@ -21,8 +21,9 @@ import cffi
 
 import chadllvm
 from chadllvm.llvm.runtime import SYMBOLS
+from chadllvm.llvm.vecmath import RUNTIME_SYMBOLS
 
-ABI = 1
+ABI = 2
 
 # The result words that a pooled context has room for.
 POOLED_WORDS = 256
@@ -48,6 +49,96 @@ int64_t chad_memory_used(const chad_context_t *context);
 int64_t chad_memory_peak(const chad_context_t *context);
 void chad_memory_reset_peak(chad_context_t *context);
 void chad_set_memory_limit(chad_context_t *context, int64_t bytes);
+int64_t chad_steps(const chad_context_t *context);
+
+double chad_lgamma(double);
+double chad_digamma(double);
+double chad_polygamma(int64_t, double);
+double chad_sinc(int64_t, double);
+int64_t chad_gcd(int64_t, int64_t);
+int64_t chad_factorial(int64_t);
+
+typedef struct chad_bag chad_bag_t;
+typedef struct {
+  double *data;
+  const chad_bag_t *bag;
+  int64_t size;
+  int64_t rank;
+  int64_t dims[];
+} chad_array_t;
+chad_array_t *chad_array_new(chad_context_t *, chad_arena_t *, int64_t,
+                             const int64_t *);
+chad_array_t *chad_array_row(chad_context_t *, chad_arena_t *, chad_array_t *, int64_t,
+                             int64_t);
+chad_array_t *chad_array_of_bag(chad_context_t *, chad_arena_t *, const chad_bag_t *,
+                                int64_t, const int64_t *);
+void *chad_array_data(chad_context_t *, chad_arena_t *, chad_array_t *);
+
+const chad_bag_t *chad_bag_one(chad_context_t *, chad_arena_t *, int64_t, double);
+int32_t chad_bag_plus(chad_context_t *, chad_arena_t *, const chad_bag_t *,
+                      const chad_bag_t *, const chad_bag_t **);
+int32_t chad_bag_array(chad_context_t *, chad_arena_t *, int64_t, chad_array_t *,
+                       const chad_bag_t **);
+int32_t chad_bag_collect(chad_context_t *, const chad_bag_t *, double *, int64_t);
+int64_t chad_bag_cost(const chad_bag_t *);
+
+typedef struct chad_ct chad_ct_t;
+typedef union {
+  double f;
+  int64_t i;
+  const chad_ct_t *ct;
+  chad_array_t *array;
+} chad_ct_word_t;
+struct chad_ct { int64_t kind; chad_ct_word_t first, second; };
+const chad_ct_t *chad_ct_unit(void);
+const chad_ct_t *chad_ct_empty(void);
+const chad_ct_t *chad_ct_real(chad_context_t *, chad_arena_t *, double);
+const chad_ct_t *chad_ct_pair(chad_context_t *, chad_arena_t *, const chad_ct_t *,
+                              const chad_ct_t *);
+const chad_ct_t *chad_ct_injection(chad_context_t *, chad_arena_t *, int64_t,
+                                   const chad_ct_t *);
+const chad_ct_t *chad_ct_one(chad_context_t *, chad_arena_t *, int64_t,
+                             const chad_ct_t *);
+const chad_ct_t *chad_ct_array(chad_context_t *, chad_arena_t *, int64_t,
+                               chad_array_t *);
+const chad_ct_t *chad_ct_scatter(chad_context_t *, chad_arena_t *, chad_array_t *,
+                                 chad_array_t *);
+int32_t chad_ct_plus(chad_context_t *, chad_arena_t *, const chad_ct_t *,
+                     const chad_ct_t *, const chad_ct_t **);
+int32_t chad_ct_collect(chad_context_t *, chad_arena_t *, const chad_ct_t *,
+                        const chad_ct_t **, int64_t);
+
+typedef struct chad_cells chad_cells_t;
+chad_cells_t *chad_cells_new(chad_context_t *, chad_arena_t *);
+int64_t chad_cells_open_real(chad_context_t *, chad_cells_t *);
+int64_t chad_cells_open_array(chad_context_t *, chad_cells_t *, int64_t,
+                              const int64_t *);
+int64_t chad_cells_open_ct(chad_context_t *, chad_cells_t *, const chad_ct_t *);
+void chad_cells_add_real(chad_cells_t *, int64_t, double);
+int32_t chad_cells_add_element(chad_context_t *, chad_cells_t *, int64_t, int64_t,
+                               double);
+int32_t chad_cells_add_array(chad_context_t *, chad_cells_t *, int64_t, int64_t,
+                             chad_array_t *);
+int32_t chad_cells_add_ct(chad_context_t *, chad_cells_t *, int64_t, const chad_ct_t *);
+double chad_cells_close_real(chad_cells_t *, int64_t);
+chad_array_t *chad_cells_close_array(chad_context_t *, chad_cells_t *, int64_t);
+const chad_ct_t *chad_cells_close_ct(chad_context_t *, chad_cells_t *, int64_t);
+int64_t chad_cells_length(const chad_cells_t *);
+int64_t chad_cells_moves(const chad_cells_t *);
+int64_t chad_cells_steps(const chad_cells_t *);
+
+// A word is passed like an integer; cffi cannot call with unions.
+typedef int64_t chad_word_t;
+typedef struct chad_tree chad_tree_t;
+const chad_tree_t *chad_tree_leaf(chad_context_t *, chad_arena_t *, chad_word_t);
+const chad_tree_t *chad_tree_node(chad_context_t *, chad_arena_t *, const chad_tree_t *,
+                                  chad_word_t, chad_word_t, const chad_tree_t *);
+chad_word_t chad_tree_value(const chad_tree_t *);
+int64_t chad_tree_size(const chad_tree_t *);
+int32_t chad_untree(chad_context_t *, const chad_tree_t *, chad_word_t,
+                    int32_t (*)(void *, chad_word_t, chad_word_t, chad_word_t *,
+                                chad_word_t *),
+                    void *, chad_word_t *);
 """
 
 # A context, and room for results seen as floats and as integers.
@@ -91,7 +182,8 @@ class Runtime:
     def symbols(self) -> dict[str, int]:
         """The addresses of the functions that generated code calls."""
         cast, lib = self.ffi.cast, self.lib
-        return {name: int(cast("intptr_t", getattr(lib, name))) for name in SYMBOLS}
+        names = (*SYMBOLS, *RUNTIME_SYMBOLS)
+        return {name: int(cast("intptr_t", getattr(lib, name))) for name in names}
 
     def take_interrupt(self) -> BaseException:
         """The exception that stopped a call in this thread."""

@@ -10,6 +10,10 @@
 // the arrays it returns in *result blocks*. Every buffer starts at a multiple of 64
 // bytes. All that a context holds is counted and kept below a limit; what cannot be had
 // is NULL, never a crash, and a failure leaves everything allocated before as it was.
+//
+// The second half of this file are the structures that derivatives work on: arrays that
+// may stand in bags, cells, sparse cotangents and trees of reductions. Their rules are
+// the same for all and stand at "Structures in arenas".
 
 #ifndef CHAD_RT_H
 #define CHAD_RT_H
@@ -29,7 +33,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes its meaning or its layout.
-#define CHAD_RT_ABI 1
+#define CHAD_RT_ABI 2
 
 // The number of bytes every buffer is aligned to and every size is rounded up to.
 #define CHAD_ALIGNMENT 64
@@ -75,7 +79,9 @@ typedef struct chad_arena {
   char *limit;
   struct chad_chunk *first;    // private, like all that follows
   struct chad_chunk *current;
-  void *unused[4];
+  char *small;                 // where the next small object goes
+  char *small_limit;
+  void *unused[2];
 } chad_arena_t;
 
 #define CHAD_ARENA_SIZE 64
@@ -173,6 +179,288 @@ CHAD_API void chad_memory_reset_peak(chad_context_t *context);
 // the memory this process may have (the machine's, its control group's and its address
 // space limit, as they are when first needed).
 CHAD_API void chad_set_memory_limit(chad_context_t *context, int64_t bytes);
+
+// --- Structures in arenas ----------------------------------------------------------
+//
+// Everything below lies in the arena it was made with, belongs to nobody else, and is
+// gone with the other buffers of that arena. What refers to something must not outlive
+// it: use one arena for things that refer to each other. Nothing but arrays and cells
+// is ever changed after it was made, so parts may be shared freely.
+//
+// Unless said otherwise a pointer that is NULL as a result means that memory ran out;
+// where NULL is a valid value, as it is for bags and cotangents, a function returns a
+// status and writes its result through `out`, which a failure leaves alone. A failure
+// changes nothing else either, and all may be used on, say to try again.
+//
+// Nothing here recurses: structures may be as deep as they are large. Memory to walk
+// them is given back at the end of the walk.
+//
+// The context counts *steps*: one for each function below that makes or changes
+// something, and what its comment says besides.
+
+// The steps made with this context since it was made.
+CHAD_API int64_t chad_steps(const chad_context_t *context);
+
+// --- Arrays ------------------------------------------------------------------------
+
+// Contributions to an array of doubles, not yet added up (§7); NULL is the empty bag.
+typedef struct chad_bag chad_bag_t;
+
+// An array. Its users never write to it, but for the data of one that is new. An array
+// with data has no bag; without, its elements are the sums of what is in the bag.
+typedef struct chad_array {
+  double *data;  // in C order, eight bytes each: double, int64_t or a pointer; or NULL
+  const chad_bag_t *bag;
+  int64_t size;    // the product of dims; INT64_MAX if that is more
+  int64_t rank;
+  int64_t dims[];  // `rank` of them, none negative
+} chad_array_t;
+
+#ifndef __cplusplus
+static_assert(offsetof(chad_array_t, dims) == 32, "generated code reads here");
+#endif
+
+// A new array, whose data is not initialised and not NULL, even if it has no elements.
+// A negative dimension counts as 0.
+CHAD_API chad_array_t *chad_array_new(chad_context_t *context, chad_arena_t *arena,
+                                      int64_t rank, const int64_t *dims);
+
+// The part of `array` that begins at `offset` and has the dimensions from `drop` on: a
+// row, a row of rows. It shares the data, which is collected first if it stands in a
+// bag. The part must lie within the array, and `drop` in 0 .. rank.
+CHAD_API chad_array_t *chad_array_row(chad_context_t *context, chad_arena_t *arena,
+                                      chad_array_t *array, int64_t offset,
+                                      int64_t drop);
+
+// The array of all contributions in a bag, which are not yet added up: O(rank).
+CHAD_API chad_array_t *chad_array_of_bag(chad_context_t *context, chad_arena_t *arena,
+                                         const chad_bag_t *bag, int64_t rank,
+                                         const int64_t *dims);
+
+// The data of an array, which is collected first if it stands in a bag: into zeros, by
+// chad_bag_collect. Steps: those of chad_bag_collect and one for each element, once;
+// none if the data is there.
+CHAD_API void *chad_array_data(chad_context_t *context, chad_arena_t *arena,
+                               chad_array_t *array);
+
+// --- Bags --------------------------------------------------------------------------
+//
+//   Bag = BEmpty | BOne index value | BPlus bag bag | BArray offset array
+//
+// All constructors are O(1), also BArray of an array that stands in a bag itself. The
+// *cost* of a bag is the number of its nodes, and for each BArray that of the array's
+// bag, or its size if it has data (§8.1): what building the bag has cost, if BArray
+// costs as much as it will when collected. What is used several times counts as often.
+
+// BOne
+CHAD_API const chad_bag_t *chad_bag_one(chad_context_t *context, chad_arena_t *arena,
+                                        int64_t index, double value);
+
+// BPlus; if one of the two is empty, the other as it is.
+CHAD_API chad_status_t chad_bag_plus(chad_context_t *context, chad_arena_t *arena,
+                                     const chad_bag_t *a, const chad_bag_t *b,
+                                     const chad_bag_t **out);
+
+// BArray: the elements of an array, at `offset` >= 0. If the array stands in a bag and
+// is added several times, that bag would be walked as often: therefore, from the second
+// time on, an array whose bag costs more than its size is collected first. So no bag
+// costs more than building it did, if BArray costs the size of its array.
+CHAD_API chad_status_t chad_bag_array(chad_context_t *context, chad_arena_t *arena,
+                                      int64_t offset, chad_array_t *array,
+                                      const chad_bag_t **out);
+
+// Adds what is in the bag to `size` numbers, from left to right. Steps: chad_bag_cost,
+// or fewer if arrays were collected since.
+// CHAD_INVALID if an index is not in 0 .. size - 1; then some may have been added.
+CHAD_API chad_status_t chad_bag_collect(chad_context_t *context, const chad_bag_t *bag,
+                                        double *data, int64_t size);
+
+// The cost of a bag; UINT32_MAX if it is that or more. Needs no context; any thread.
+CHAD_API int64_t chad_bag_cost(const chad_bag_t *bag);
+
+// --- Cotangents --------------------------------------------------------------------
+//
+// Sparse cotangents of values of any type (§4.1); NULL is zero whatever the type. What
+// they are is public, so that any code can read them, but only the functions make them.
+
+enum {
+  CHAD_CT_UNIT = 0,       // of what holds no real numbers
+  CHAD_CT_REAL = 1,       // first.f
+  CHAD_CT_PAIR = 2,       // first.ct, second.ct
+  CHAD_CT_INJECTION = 3,  // of a sum: first.i is the tag, second.ct the payload's
+  // Of an array, a bag of cotangents:
+  CHAD_CT_EMPTY = 4,    // nothing, as NULL is, for those who tell one zero from another
+  CHAD_CT_ONE = 5,      // at index first.i there is second.ct
+  CHAD_CT_PLUS = 6,     // the contributions of first.ct and second.ct
+  CHAD_CT_ARRAY = 7,    // from index first.i on there are those of second.array
+  CHAD_CT_SCATTER = 8,  // at the indices of first.array there are those of second.array
+};
+
+typedef union chad_ct_word {
+  double f;
+  int64_t i;
+  const struct chad_ct *ct;
+  chad_array_t *array;  // with data: pointers to cotangents, or numbers (int64_t)
+} chad_ct_word_t;
+
+typedef struct chad_ct {
+  int64_t kind;
+  chad_ct_word_t first;
+  chad_ct_word_t second;
+} chad_ct_t;
+
+// The cotangent of unit, and the empty bag. Need no context; any thread; they belong to
+// the library.
+CHAD_API const chad_ct_t *chad_ct_unit(void);
+CHAD_API const chad_ct_t *chad_ct_empty(void);
+
+CHAD_API const chad_ct_t *chad_ct_real(chad_context_t *context, chad_arena_t *arena,
+                                       double value);
+
+CHAD_API const chad_ct_t *chad_ct_pair(chad_context_t *context, chad_arena_t *arena,
+                                       const chad_ct_t *first, const chad_ct_t *second);
+
+CHAD_API const chad_ct_t *chad_ct_injection(chad_context_t *context,
+                                            chad_arena_t *arena, int64_t tag,
+                                            const chad_ct_t *payload);
+
+// BOne of cotangents.
+CHAD_API const chad_ct_t *chad_ct_one(chad_context_t *context, chad_arena_t *arena,
+                                      int64_t index, const chad_ct_t *element);
+
+// BArray of cotangents, without and with an index for each. The arrays must have data,
+// which is not to be changed any more, and in the second case as many elements.
+CHAD_API const chad_ct_t *chad_ct_array(chad_context_t *context, chad_arena_t *arena,
+                                        int64_t offset, chad_array_t *array);
+CHAD_API const chad_ct_t *chad_ct_scatter(chad_context_t *context, chad_arena_t *arena,
+                                          chad_array_t *indices, chad_array_t *array);
+
+// The sum. It shares with the summands what only one of them has, and where both are
+// bags it is CHAD_CT_PLUS of them. Steps: one for each node that both have (a bag is
+// one node), and one for each place where one has a node and the other is zero.
+// CHAD_INVALID if they are not cotangents of one value, say of different tags.
+CHAD_API chad_status_t chad_ct_plus(chad_context_t *context, chad_arena_t *arena,
+                                    const chad_ct_t *a, const chad_ct_t *b,
+                                    const chad_ct_t **out);
+
+// Adds what is in a bag of cotangents to `size` cotangents, from left to right. Steps:
+// one for each node and each element of an array, and those of the sums.
+// CHAD_INVALID if an index is not in 0 .. size - 1, if this is not a bag, or if a sum
+// is invalid. After a failure some may have been added.
+CHAD_API chad_status_t chad_ct_collect(chad_context_t *context, chad_arena_t *arena,
+                                       const chad_ct_t *bag, const chad_ct_t **elements,
+                                       int64_t size);
+
+// --- Cells -------------------------------------------------------------------------
+//
+// The accumulation array (§5): mutable, heterogeneous, and as long as the scope. It
+// doubles its room when that is used up, so n cells that are open at once have been
+// moved less than 2n times in all; each move is a step.
+
+typedef struct chad_cells chad_cells_t;
+
+// An accumulation array without cells, which takes all its memory from `arena`.
+CHAD_API chad_cells_t *chad_cells_new(chad_context_t *context, chad_arena_t *arena);
+
+// Opens a cell behind all others: its index, or -1 if memory ran out. A cell stands at
+// its index until it is closed; cells may be closed in any order, and the array shrinks
+// when those at its end are. The first holds zero, the second an empty bag for an array
+// of these dimensions (negative ones count as 0), the third a cotangent.
+CHAD_API int64_t chad_cells_open_real(chad_context_t *context, chad_cells_t *cells);
+CHAD_API int64_t chad_cells_open_array(chad_context_t *context, chad_cells_t *cells,
+                                       int64_t rank, const int64_t *dims);
+CHAD_API int64_t chad_cells_open_ct(chad_context_t *context, chad_cells_t *cells,
+                                    const chad_ct_t *initial);
+
+// Adds to a cell, which must be open and of that kind. O(1), but for the sum of
+// cotangents, chad_ct_plus(new, old), and an array that chad_bag_array collects.
+// CHAD_INVALID: the element, or the array at its offset, is not within the cell's
+// array; the cotangents do not fit.
+CHAD_API void chad_cells_add_real(chad_cells_t *cells, int64_t cell, double value);
+CHAD_API chad_status_t chad_cells_add_element(chad_context_t *context,
+                                              chad_cells_t *cells, int64_t cell,
+                                              int64_t index, double value);
+CHAD_API chad_status_t chad_cells_add_array(chad_context_t *context,
+                                            chad_cells_t *cells, int64_t cell,
+                                            int64_t offset, chad_array_t *array);
+CHAD_API chad_status_t chad_cells_add_ct(chad_context_t *context, chad_cells_t *cells,
+                                         int64_t cell, const chad_ct_t *cotangent);
+
+// Closes a cell, which must be open and of that kind, and gives what it holds; an array
+// is not yet collected, and not NULL. Amortised O(1).
+CHAD_API double chad_cells_close_real(chad_cells_t *cells, int64_t cell);
+CHAD_API chad_array_t *chad_cells_close_array(chad_context_t *context,
+                                              chad_cells_t *cells, int64_t cell);
+CHAD_API const chad_ct_t *chad_cells_close_ct(chad_context_t *context,
+                                              chad_cells_t *cells, int64_t cell);
+
+// The number of cells, with those that are closed and stand below open ones.
+CHAD_API int64_t chad_cells_length(const chad_cells_t *cells);
+
+// How often a cell was moved to larger room.
+CHAD_API int64_t chad_cells_moves(const chad_cells_t *cells);
+
+// The steps made with the context of these cells since they were made.
+CHAD_API int64_t chad_cells_steps(const chad_cells_t *cells);
+
+// --- Trees -------------------------------------------------------------------------
+//
+// The tree of a reduction (§7): at each node its value, and the function that takes the
+// node's cotangent to those of its two sides. What these words are is the caller's.
+
+typedef struct chad_tree chad_tree_t;
+
+// One step of unTree: writes the cotangents of both sides, or fails with any other
+// status than CHAD_OK. It may use the context, and must return.
+typedef chad_status_t (*chad_untree_t)(void *user, chad_word_t cotangent,
+                                       chad_word_t function, chad_word_t *left,
+                                       chad_word_t *right);
+
+CHAD_API const chad_tree_t *chad_tree_leaf(chad_context_t *context, chad_arena_t *arena,
+                                           chad_word_t value);
+
+CHAD_API const chad_tree_t *chad_tree_node(chad_context_t *context, chad_arena_t *arena,
+                                           const chad_tree_t *left, chad_word_t value,
+                                           chad_word_t function,
+                                           const chad_tree_t *right);
+
+// The value of the whole reduction. Needs no context; any thread.
+CHAD_API chad_word_t chad_tree_value(const chad_tree_t *tree);
+
+// The number of leaves. O(1). Needs no context; any thread.
+CHAD_API int64_t chad_tree_size(const chad_tree_t *tree);
+
+// Takes a cotangent of the tree's value from the root to the leaves: `leaves` becomes
+// their cotangents from left to right. A node is done before its sides, and its left
+// side before its right one. Steps: one for each node and leaf. What `callback` fails
+// with is the result; then some leaves may have been written.
+CHAD_API chad_status_t chad_untree(chad_context_t *context, const chad_tree_t *tree,
+                                   chad_word_t cotangent, chad_untree_t callback,
+                                   void *user, chad_word_t *leaves);
+
+// --- Functions of numbers ----------------------------------------------------------
+//
+// They need no context, may be called from any thread, and follow IEEE 754: NaN outside
+// of the domain, an infinity at a pole, or NaN where its two sides differ.
+
+// The logarithm of |gamma(x)|; +inf at 0, -1, -2, …
+CHAD_API double chad_lgamma(double x);
+
+// The derivative of chad_lgamma; -inf at +0, +inf at -0, NaN at -1, -2, …
+CHAD_API double chad_digamma(double x);
+
+// The n-th derivative of chad_digamma for n >= 0, NaN for a negative n.
+CHAD_API double chad_polygamma(int64_t n, double x);
+
+// The n-th derivative of sin(x) / x for 0 <= n <= 10000, NaN for another n.
+CHAD_API double chad_sinc(int64_t n, double x);
+
+// The greatest common divisor, not negative; 0 of two zeros. It is taken modulo 2^64:
+// INT64_MIN where it is 2^63.
+CHAD_API int64_t chad_gcd(int64_t a, int64_t b);
+
+// n! for 0 <= n <= 20.
+CHAD_API int64_t chad_factorial(int64_t n);
 
 #ifdef __cplusplus
 }

@@ -14,6 +14,9 @@
 //
 // An arena without chunks has cursor = limit = its own address.
 //
+// Nodes of a few words would waste most of a buffer of 64 bytes, so they share buffers:
+// `small` .. `small_limit` is what is free in the last one.
+//
 // `frames` are what chad_enter returns: one chunk with a count and the arenas. The
 // context lists them, so that it can free what a failed call did not give back.
 
@@ -21,6 +24,9 @@
 
 static const int64_t FIRST_CHUNK = 4096;
 static const int64_t GROWTH_MAX = (int64_t)32 << 20;
+
+// Four such buffers are in a first chunk, and many more in a later one.
+static const int64_t SMALL_BUFFER = 960;
 
 typedef struct frame {
   int64_t regions;
@@ -36,11 +42,17 @@ static frame_t *frame_of(chad_arena_t *const arenas) {
   return (frame_t *)(void *)((char *)arenas - CHAD_ALIGNMENT);
 }
 
+static void small_forget(chad_arena_t *const arena) {
+  arena->small = (char *)arena;
+  arena->small_limit = (char *)arena;
+}
+
 static void arena_start(chad_arena_t *const arena) {
   arena->cursor = (char *)arena;
   arena->limit = (char *)arena;
   arena->first = NULL;
   arena->current = NULL;
+  small_forget(arena);
 }
 
 static void arena_use(chad_arena_t *const arena, chad_chunk_t *const chunk) {
@@ -172,4 +184,24 @@ void chad_arena_reset(chad_arena_t *const arena) {
   if (arena->first != NULL) {
     arena_use(arena, arena->first);
   }
+  small_forget(arena);
+}
+
+void *chad_small(chad_context_t *const context, chad_arena_t *const arena,
+                 const int64_t bytes) {
+  if (bytes > SMALL_BUFFER / 4) {
+    return chad_arena_grow(context, arena, bytes);
+  }
+  const int64_t size = chad_round_up(bytes, 8);
+  if (size > arena->small_limit - arena->small) {
+    char *const buffer = chad_arena_grow(context, arena, SMALL_BUFFER);
+    if (buffer == NULL) {
+      return chad_arena_grow(context, arena, size);
+    }
+    arena->small = buffer;
+    arena->small_limit = buffer + SMALL_BUFFER;
+  }
+  char *const object = arena->small;
+  arena->small += size;
+  return object;
 }

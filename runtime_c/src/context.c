@@ -43,6 +43,10 @@ void chad_context_free(chad_context_t *const context) {
   free(state);
 }
 
+int64_t chad_steps(const chad_context_t *const context) {
+  return ((const chad_state_t *)context)->steps;
+}
+
 // The coarse clock is a read of memory (ticks of 1 to 4 ms): a loop may ask often.
 static int64_t now(void) {
 #ifdef CLOCK_MONOTONIC_COARSE

@@ -4,6 +4,10 @@
 //   memory   memory from the system, counted and limited; chunks kept for reuse
 //   arena    chunks -> arenas            result   blocks handed to the caller
 //   context  the context itself, and interrupts
+//
+//   stack    what a walk has yet to do       array    arrays, with or without data
+//   bag      contributions to an array       cotangent  sparse cotangents of any type
+//   cells    the accumulation array          tree     trees of reductions
 
 #ifndef CHAD_INTERNAL_H
 #define CHAD_INTERNAL_H
@@ -47,6 +51,7 @@ typedef struct chad_state {
   chad_chunk_t *kept_chunks[CHAD_CLASSES + 1];  // by size class; the last: all larger
   chad_chunk_t *frames;
   chad_result_t *results;
+  int64_t steps;
   int32_t (*callback)(void *user);
   void *user;
   int64_t next_poll;  // nanoseconds of the monotonic clock
@@ -76,5 +81,45 @@ void chad_chunk_give(chad_state_t *state, chad_chunk_t *chunk);
 
 // Frees kept chunks, large ones first, until at most `bytes` are kept.
 void chad_trim(chad_state_t *state, int64_t bytes);
+
+// `bytes` (>= 0) bytes at a multiple of 8, with the lifetime of a buffer of the arena;
+// NULL if out of memory. Small objects lie side by side.
+void *chad_small(chad_context_t *context, chad_arena_t *arena, int64_t bytes);
+
+// --- Counting steps ----------------------------------------------------------------
+
+static inline void chad_count(chad_context_t *const context, const int64_t steps) {
+  ((chad_state_t *)context)->steps += steps;
+}
+
+// --- Stacks: what a walk has yet to do ---------------------------------------------
+
+// A stack of frames of one size, which is a few words. Its memory comes from the context
+// and goes back to it; frames do not move.
+typedef struct chad_stack {
+  chad_state_t *state;
+  int64_t frame;
+  chad_chunk_t *chunk;  // the one with the top; `next` of it is NULL or empty
+  char *cursor;         // behind the top
+} chad_stack_t;
+
+// An empty stack, which needs no memory.
+chad_stack_t chad_stack_new(chad_context_t *context, int64_t frame);
+
+// A new frame on top, not initialised; NULL if out of memory.
+void *chad_stack_push(chad_stack_t *stack);
+
+// The top, which is taken off and may be read until the next push; NULL if the stack is
+// empty.
+void *chad_stack_pop(chad_stack_t *stack);
+
+// Gives back the memory. The stack is empty and may be used again.
+void chad_stack_free(chad_stack_t *stack);
+
+// --- Arrays ------------------------------------------------------------------------
+
+// An array with these dimensions and neither data nor bag; NULL if out of memory.
+chad_array_t *chad_array_bare(chad_context_t *context, chad_arena_t *arena,
+                              int64_t rank, const int64_t *dims);
 
 #endif

@@ -38,6 +38,12 @@ static inline void *allocate(chad_context_t *const context, chad_arena_t *const 
   return buffer;
 }
 
+// A step of a simple generator of random numbers: 0 .. count - 1.
+static inline int64_t random_below(uint64_t *const state, const int64_t count) {
+  *state = *state * 6364136223846793005U + 1442695040888963407U;
+  return (int64_t)((*state >> 33) % (uint64_t)count);
+}
+
 static inline int is_aligned(const void *const pointer) {
   return pointer != NULL && (uintptr_t)pointer % CHAD_ALIGNMENT == 0;
 }
