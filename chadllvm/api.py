@@ -237,7 +237,7 @@ class Compiled:
 
         It is made of the same program: what was captured may have changed since.
         """
-        if not self._options.speculate:
+        if not self._options.speculate or not self._options.optimize:
             return None
         options = replace(self._options, speculate=False)
         checked: list[NativeFunction] = []
@@ -377,7 +377,7 @@ class Derivative(Compiled):
 def jit(function: Callable[P, R], /) -> Function[P, R]: ...
 @overload
 def jit(
-    *, options: CompileOptions = ...
+    *, options: CompileOptions = ..., optimize: int | None = ...
 ) -> Callable[[Callable[P, R]], Function[P, R]]: ...
 
 
@@ -386,6 +386,7 @@ def jit(
     /,
     *,
     options: CompileOptions = CompileOptions(),
+    optimize: int | None = None,
 ) -> Any:
     """Compile a Python function to native code.
 
@@ -396,14 +397,20 @@ def jit(
 
     Args:
         function: the function; without it, `jit(options=…)` gives a decorator.
-        options: how to compile.
+        options: how to compile; gradients of the function inherit it.
+        optimize: the same as `options.optimize`. With 0, the permanent mode, the
+            program and its derivatives run as the paper writes them, on the runtime's
+            generic structures: slow, and there to be compared with.
 
     Returns:
         A callable that takes and returns Python numbers, NumPy arrays and tuples.
 
     Raises:
         CompileError: here or at the first call, with the place in the user's source.
+        ValueError: if `optimize` is neither 0 nor 2.
     """
+    if optimize is not None:
+        options = replace(options, optimize=optimize)
     if function is None:
         return lambda f: _jit(f, options)
     return _jit(function, options)

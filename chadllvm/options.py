@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# The permanent mode, and all that makes programs fast. Nothing stands between the two:
+# single passes are left out by `disabled`.
+LEVELS = (0, 2)
+
 
 @dataclass(frozen=True)
 class CompileOptions:
@@ -12,9 +16,20 @@ class CompileOptions:
     speculate: move checks out of loops. A call that fails is repeated by a second
         compilation without it, which finds the first error in program order.
     verify: run the checker after every pass.
-    disabled: names of passes that are left out (see `pipeline.PASSES`).
+    disabled: names of passes that are left out (see `pipeline.OPTIONAL`).
+    optimize: 2, or 0 for the permanent mode: what CHAD gives is run as it stands, on
+        the runtime's generic structures (accumulation array, bags, boxed functions), as
+        the paper writes it. It obeys the same laws, slowly, and is there to judge by.
+
+    Raises:
+        ValueError: if there is no such level.
     """
 
     speculate: bool = True
     verify: bool = True
     disabled: frozenset[str] = frozenset()
+    optimize: int = 2
+
+    def __post_init__(self) -> None:
+        if type(self.optimize) is not int or self.optimize not in LEVELS:
+            raise ValueError(f"optimize={self.optimize!r}: the levels are 0 and 2")

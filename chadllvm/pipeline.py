@@ -4,6 +4,9 @@ A source program (`core`) is simplified, differentiated if a gradient or tangent
 asked for (`chad`), freed of functions and simplified again (`simplified`), lowered to
 loops, and compiled. The checker runs between all passes of the core, and names the pass
 that broke a program.
+
+In the permanent mode (`optimize=0`) nothing is simplified, and functions are lowered as
+values.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from chadllvm.ir.check import check
 from chadllvm.ir.loops import LoopFunction
 from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.term import Function, Program
+from chadllvm.lower.boxed.lower import lower_boxed
 from chadllvm.lower.lower import lower_function
 from chadllvm.lower.split import split_loops
 from chadllvm.options import CompileOptions
@@ -35,7 +39,10 @@ from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.inline import inline
 from chadllvm.simplify.pointwise import pointwise
 from chadllvm.simplify.shapes import shapes
+from chadllvm.simplify.sharing import sharing
 from chadllvm.simplify.states import states
+from chadllvm.simplify.stretch import stretch
+from chadllvm.simplify.views import views
 
 Pass = tuple[str, Callable[[Program, CompileOptions], Program]]
 
@@ -44,14 +51,21 @@ def _plain(run: Callable[[Program], Program]) -> Pass:
     return run.__name__, lambda program, _: run(program)
 
 
-# What leaves one function without products and calls.
-NORMALISE: tuple[Pass, ...] = (_plain(flatten), _plain(inline))
+# What leaves one function without products and calls, in which updates of arrays mean
+# what they mean in Python.
+NORMALISE: tuple[Pass, ...] = (
+    _plain(flatten),
+    _plain(inline),
+    _plain(sharing),
+    _plain(views),
+)
 
 # What makes the source's loops as plain as they can be. What is here is done once for
 # the primal and its derivative, so bounds are proved here.
 SOURCE: tuple[Pass, ...] = (
     _plain(fold_constants),
     _plain(cse),
+    ("stretch", lambda program, o: stretch(program, speculate=o.speculate)),
     _plain(dce),
     _plain(states),
     _plain(shapes),
@@ -181,20 +195,31 @@ def compile_program(
     if options.verify:
         check(source, after="frontend")
     program = done.run(source, NORMALISE)
-    program = done.run(program, SOURCE)
+    if options.optimize:
+        program = done.run(program, SOURCE)
     if gradient is not None:
         program = Program((value_and_gradient(program.entry, gradient.wrt),))
     program = done.derived(Program((select(program.entry),)), "chad")
-    if gradient is not None:
+    # Forward mode has no rule for functions, so that there they go in any mode.
+    if gradient is not None and (options.optimize or tangents is not None):
         program = done.run(program, DERIVATIVE)
     if tangents is not None:
         entry = push_forward(program.entry, tangents.wrt)
-        program = done.run(done.derived(Program((entry,)), "forward"), DERIVATIVE)
-    program = done.run(program, FINAL)
+        program = done.derived(Program((entry,)), "forward")
+        if options.optimize:
+            program = done.run(program, DERIVATIVE)
+    if options.optimize:
+        program = done.run(program, FINAL)
     done.stages["simplified"] = program
-    done.loops = lower_function(program.entry)
-    if split_loops.__name__ not in options.disabled:
-        done.loops = split_loops(done.loops)
+    done.loops = _lower(program.entry, options)
     if options.verify:
         check_loops(done.loops)
     return done
+
+
+def _lower(function: Function, options: CompileOptions) -> LoopFunction:
+    if not options.optimize:
+        return lower_boxed(function)
+    loops = lower_function(function)
+    skipped = split_loops.__name__ in options.disabled
+    return loops if skipped else split_loops(loops)

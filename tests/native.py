@@ -31,6 +31,7 @@ OPTIONS = {
     "default": CompileOptions(),
     "checked": CompileOptions(speculate=False),
     "plain": CompileOptions(disabled=OPTIONAL),
+    "permanent": CompileOptions(optimize=0),
 }
 
 KINDS = ("value", "gradient")
@@ -106,7 +107,7 @@ class _Source:
         if grad:
             types += [self.types[k] for k in self.wrt]
         found = self._run(compilation, options, types)
-        if options.speculate and not options.disabled and isinstance(found, type):
+        if _is_default(options) and isinstance(found, type):
             found = self._run(self.compiled(checked, grad), checked, types)
         expected = self.derivative() if grad else self.outcome
         compare(where, found, expected)
@@ -120,14 +121,13 @@ class _Source:
         self, compilation: Compilation, options: CompileOptions, types: Sequence[Type]
     ) -> Outcome:
         assert compilation.loops is not None
-        default = not options.disabled and options.speculate
         native = NativeFunction(
             compilation.loops,
             "main",
             [f"p{k}" for k in range(len(self.types))],
             self.types,
             Product(tuple(types)),
-            effort=None if default else CHEAP,
+            effort=None if _is_default(options) else CHEAP,
         )
         pairs = zip(self.leaves, self.types, strict=True)
         args = [from_value(leaf, ty) for leaf, ty in pairs]
@@ -171,6 +171,10 @@ class _Source:
         ]
         found = _outcome(Interpreter(self.flat), args, self.flat.entry.body.types)
         return float(found[0]) if isinstance(found, list) else float("nan")
+
+
+def _is_default(options: CompileOptions) -> bool:
+    return options == OPTIONS["default"]
 
 
 def _near(a: float, b: float, tolerance: float) -> bool:

@@ -4,7 +4,8 @@ It checks that every variable is bound once and used in its scope, that every no
 obeys its typing rule (`ir/typing.py`), and the discipline of cells. A cell is second
 class: it is never part of another value, never captured by a function and never
 returned from one (a branch may return one). What `open` makes is closed exactly once,
-in the block of the `open`, and neither it nor a view of it is used afterwards.
+in the block of the `open`, and neither it nor a view of it is used afterwards. A box
+has no cell: what is added to is the cell of the array that it refers to.
 
 Linear in the size of the program; it loops over bindings and recurses on nesting.
 """
@@ -228,6 +229,8 @@ class _Checker:
         if isinstance(ty, Acc):
             cell = self.cells[var] = _Cell(self.level)
             ty = ty.content
+            if isinstance(ty, Box):
+                raise BrokenRule(f"cells: {var.name} is the cell of a box")
         self.scope[var] = cell
         if not isinstance(ty, Scalar) and not self._is_storable(ty):
             raise BrokenRule(f"cells: {var.name} is a {var.type}, which holds a cell")

@@ -152,7 +152,7 @@ class Interpreter:
                 return self.call_closure(self._operand(function), values)
             case Open(content, dims):
                 cell = Cell.opened(content, self._operands(dims))
-                self.pay(len(cell.data))
+                self.pay(cell.size)
                 return (cell,)
             case View(cell, indices):
                 return (self._operand(cell).view(self._operands(indices)),)

@@ -213,6 +213,19 @@ class Reset:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class CallRuntime:
+    """`reg = function(args)`, a function of the C runtime that `RUNTIME` lists.
+
+    What it makes is in region 0, and may be reached through any root. Out of memory,
+    the call does not return here.
+    """
+
+    reg: Reg | None
+    function: str
+    args: tuple[Atom, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Return:
     """Leave with these values; an array is its pointer and its dimensions."""
 
@@ -221,7 +234,7 @@ class Return:
 
 Stmt = (
     Let | Get | Set | Accumulate | Alloc | Data | Offset | Load | Store | AddTo
-    | Clear | Copy | For | Branch | Check | Reset | Return
+    | Clear | Copy | For | Branch | Check | Reset | CallRuntime | Return
 )  # fmt: skip
 
 
@@ -281,8 +294,22 @@ class LoopFunction:
 INSTRUCTIONS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("add", "sub", "mul", "div", "fmod", "pow"), ("ff", "f")),
     **dict.fromkeys(("minimum", "maximum"), ("ff", "f")),
-    **dict.fromkeys(("neg", "abs", "floor", "sqrt"), ("f", "f")),
-    **dict.fromkeys(("exp", "log", "sin", "cos", "tanh"), ("f", "f")),
+    # The same, but -0.0 is less than 0.0; a reduction by them is vectorised.
+    **dict.fromkeys(("least", "largest"), ("ff", "f")),
+    **dict.fromkeys(("neg", "abs", "sqrt"), ("f", "f")),
+    # To an integer below, above, towards zero, and the nearest, the even one of two.
+    **dict.fromkeys(("floor", "ceil", "trunc", "rint"), ("f", "f")),
+    **dict.fromkeys(("copysign", "remainder", "atan2", "hypot"), ("ff", "f")),
+    **dict.fromkeys(("exp", "exp2", "expm1", "cbrt"), ("f", "f")),
+    **dict.fromkeys(("log", "log2", "log10", "log1p"), ("f", "f")),
+    **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan"), ("f", "f")),
+    **dict.fromkeys(("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"), ("f", "f")),
+    **dict.fromkeys(("erf", "erfc", "gamma", "lgamma", "digamma"), ("f", "f")),
+    # The derivative of digamma of this order, and of sin(x) / x.
+    **dict.fromkeys(("polygamma", "sinc"), ("if", "f")),
+    **dict.fromkeys(("gcd",), ("ii", "i")),
+    # n! for 0 <= n <= 20.
+    "factorial": ("i", "i"),
     **dict.fromkeys(("iadd", "isub", "imul", "imin", "imax"), ("ii", "i")),
     # Division truncates; the divisor is not zero, the least i64 over -1 wraps around.
     **dict.fromkeys(("idiv", "irem"), ("ii", "i")),
@@ -298,4 +325,40 @@ INSTRUCTIONS: dict[str, tuple[str, str]] = {
     "to_int": ("f", "i"),
     # a ** n for an i64 exponent, as repeated multiplication.
     "powi": ("fi", "f"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeFunction:
+    """A function of the C runtime's generic structures (`chad_rt.h`).
+
+    `args` has a letter for each argument of `CallRuntime`: f, i, or p for a pointer;
+    `before` are what the C function takes in front of them: the context (c), the arena
+    of region 0 (a), a null pointer (n). `result` is a letter, or "" for none. `refused`
+    is how the function says that there is no memory: by "null", by a "negative" number,
+    by a "status", or "" if it needs none.
+    """
+
+    before: str
+    args: str
+    result: str = ""
+    refused: str = ""
+
+
+RUNTIME: dict[str, RuntimeFunction] = {
+    "chad_array_new": RuntimeFunction("ca", "ip", "p", "null"),
+    "chad_array_row": RuntimeFunction("ca", "pii", "p", "null"),
+    # The array of no bag: zeros, which are not written before somebody looks at them.
+    "chad_array_of_bag": RuntimeFunction("can", "ip", "p", "null"),
+    "chad_array_data": RuntimeFunction("ca", "p", "p", "null"),
+    "chad_cells_new": RuntimeFunction("ca", "", "p", "null"),
+    "chad_cells_open_real": RuntimeFunction("c", "p", "i", "negative"),
+    "chad_cells_open_array": RuntimeFunction("c", "pip", "i", "negative"),
+    "chad_cells_add_real": RuntimeFunction("", "pif"),
+    "chad_cells_add_element": RuntimeFunction("c", "piif", "", "status"),
+    "chad_cells_add_array": RuntimeFunction("c", "piip", "", "status"),
+    "chad_cells_close_real": RuntimeFunction("", "pi", "f"),
+    "chad_cells_close_array": RuntimeFunction("c", "pi", "p", "null"),
+    # The steps that the runtime's structures have made so far.
+    "chad_steps": RuntimeFunction("c", "", "i"),
 }

@@ -15,6 +15,7 @@ from chadllvm.ir.loops import (
     INSTRUCTIONS,
     PTR,
     RESULT,
+    RUNTIME,
     Accumulate,
     AddTo,
     Alloc,
@@ -22,6 +23,7 @@ from chadllvm.ir.loops import (
     ArrayResult,
     Atom,
     Branch,
+    CallRuntime,
     Check,
     Clear,
     Copy,
@@ -45,7 +47,7 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.types import BOOL, F64, I64, Scalar
 
-_LETTERS = {"f": F64, "i": I64, "b": BOOL}
+_LETTERS = {"f": F64, "i": I64, "b": BOOL, "p": PTR}
 
 # How many values the message of a failure can show.
 MAX_VALUES = 2
@@ -174,6 +176,8 @@ class _Checker:
                 self.region(region, result=False)
             case Return(values):
                 self.values(values)
+            case CallRuntime():
+                self.runtime(stmt)
             case _:
                 self.memory(stmt)
 
@@ -208,11 +212,26 @@ class _Checker:
                 self.place(source, count)
             case (
                 Let() | Get() | Set() | Accumulate() | For() | Branch() | Check()
-                | Reset() | Return()
+                | Reset() | Return() | CallRuntime()
             ):  # fmt: skip
                 raise AssertionError("not about buffers")
             case _:
                 assert_never(stmt)
+
+    def runtime(self, stmt: CallRuntime) -> None:
+        """A call of the runtime; what it makes is in region 0."""
+        if stmt.function not in RUNTIME:
+            raise self.fail(f"the runtime has no function {stmt.function}")
+        function = RUNTIME[stmt.function]
+        self.region(0, result=False)
+        if len(stmt.args) != len(function.args):
+            raise self.fail(f"{stmt.function} takes {len(function.args)} operands")
+        for letter, arg in zip(function.args, stmt.args, strict=True):
+            self.use(arg, _LETTERS[letter])
+        if (stmt.reg is None) != (function.result == ""):
+            raise self.fail(f"the result of {stmt.function} is not what it gives")
+        if stmt.reg is not None:
+            self.assign(stmt.reg, _LETTERS[function.result])
 
     def place(self, ptr: Atom, index: Atom) -> None:
         self.use(ptr, PTR)

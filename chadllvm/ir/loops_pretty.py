@@ -26,6 +26,7 @@ from chadllvm.ir.loops import (
     ArrayResult,
     Atom,
     Branch,
+    CallRuntime,
     Check,
     Clear,
     Copy,
@@ -156,6 +157,9 @@ class _Printer:
                 return f"check {self.atom(cond)} else {text}{shown}"
             case Reset(region):
                 return f"reset region {region}"
+            case CallRuntime(reg, function, args):
+                to = "" if reg is None else f"{self.name(reg)} = "
+                return f"{to}{function}({self.atoms(args)})"
             case Return(values):
                 return f"return {self.atoms(values)}"
             case _:
@@ -185,7 +189,7 @@ class _Printer:
                 return f"{to}[0 .. {many}] = {self.atom(source)}[0 .. {many}]"
             case (
                 Let() | Get() | Set() | Accumulate() | Check() | Reset() | Return()
-                | For() | Branch()
+                | For() | Branch() | CallRuntime()
             ):  # fmt: skip
                 raise AssertionError("not about buffers")
             case _:

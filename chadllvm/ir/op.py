@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from chadllvm.ir.loop_build import LoopBuilder
     from chadllvm.ir.loops import Atom
     from chadllvm.ir.term import Apply, Binding
-    from chadllvm.lower.lower import Lowering
+    from chadllvm.lower.interface import Lowering
 
 
 class TypeRuleError(Exception):

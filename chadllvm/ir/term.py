@@ -142,7 +142,11 @@ class Call:
 
 @node
 class Open:
-    """A new cell that holds zero; `dims` are the dimensions of an array's cell."""
+    """A new cell that holds zero; `dims` are the dimensions of an array's cell.
+
+    For an array of boxes, `dims` is one such array. The cell has its dimensions, and
+    those of the arrays that the boxes refer to.
+    """
 
     content: Type
     dims: tuple[Operand, ...] = ()
@@ -150,7 +154,10 @@ class Open:
 
 @node
 class View:
-    """The part of an array's cell at `indices`, itself a cell."""
+    """The part of an array's cell at `indices`, itself a cell.
+
+    If the part is a box, it is the cell of the array that the box refers to.
+    """
 
     cell: Operand
     indices: tuple[Operand, ...]

@@ -35,6 +35,7 @@ from chadllvm.ir.types import (
     I64,
     Acc,
     Array,
+    Box,
     Fun,
     Product,
     Scalar,
@@ -146,6 +147,10 @@ def _call_types(ty: Type, args: tuple[Operand, ...]) -> tuple[Type, ...]:
 
 
 def _open_types(content: Type, dims: tuple[Operand, ...]) -> tuple[Type, ...]:
+    if isinstance(content, Array) and isinstance(content.elem, Box):
+        if [d.type for d in dims] != [content]:
+            raise TypeRuleError(f"open: a cell of {content} is like one such array")
+        return (Acc(content),)
     rank = content.rank if isinstance(content, Array) else 0
     if not isinstance(content, Array | Scalar) or len(dims) != rank:
         raise TypeRuleError(f"open: a cell of {content} with {len(dims)} dimensions")
@@ -155,7 +160,7 @@ def _open_types(content: Type, dims: tuple[Operand, ...]) -> tuple[Type, ...]:
 
 
 def _inside(cell: Operand, indices: tuple[Operand, ...]) -> Type:
-    """The content of a cell at a path."""
+    """The content of a cell at a path, which goes on through a box that it ends at."""
     if not isinstance(cell.type, Acc):
         raise TypeRuleError(f"a {cell.type} is not a cell")
     content = cell.type.content
@@ -165,4 +170,5 @@ def _inside(cell: Operand, indices: tuple[Operand, ...]) -> Type:
         raise TypeRuleError("path: an index that is not i64")
     if not isinstance(content, Array) or len(indices) > content.rank:
         raise TypeRuleError(f"path: {len(indices)} indices into a cell of {content}")
-    return element(content, len(indices))
+    part = element(content, len(indices))
+    return part.content if isinstance(part, Box) else part

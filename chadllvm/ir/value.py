@@ -78,7 +78,8 @@ class Closure:
 class Cell:
     """A part of a buffer that contributions are added to; views share the buffer.
 
-    The cell of a scalar has the shape ().
+    The cell of a scalar has the shape (). That of an array of boxes is a buffer of
+    cells, each for the array that one box refers to.
     """
 
     data: list[Any]
@@ -86,15 +87,35 @@ class Cell:
     shape: tuple[int, ...]
 
     @classmethod
-    def opened(cls, content: Type, dims: tuple[int, ...]) -> Cell:
-        """A new cell that holds zero."""
+    def opened(cls, content: Type, dims: Sequence[Any]) -> Cell:
+        """A new cell that holds zero; `dims` as in `Open`."""
+        if isinstance(content, Array) and isinstance(content.elem, Box):
+            return cls.like(content, *dims)
         elem = content.elem if isinstance(content, Array) else content
-        return cls([zero(elem)] * math.prod(dims), 0, dims)
+        return cls([zero(elem)] * math.prod(dims), 0, tuple(dims))
+
+    @classmethod
+    def like(cls, ty: Array, array: ArrayValue) -> Cell:
+        """A cell of the shape of an array, and of all arrays in it."""
+        if not isinstance(ty.elem, Box):
+            return cls.opened(ty, array.shape)
+        content = ty.elem.content
+        return cls([cls.like(content, a) for a in array.data], 0, array.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of scalars and cells in the buffer."""
+        inner = (c.size for c in self.data if isinstance(c, Cell))
+        return len(self.data) + sum(inner)
 
     def view(self, indices: Sequence[int]) -> Cell:
-        """The cell of the part at these indices."""
+        """The cell of the part at these indices, through a box if it is one."""
         offset, rest = locate(self.shape, indices)
-        return Cell(self.data, self.offset + offset, rest)
+        place = self.offset + offset
+        if indices and not rest and isinstance(self.data[place], Cell):
+            inner: Cell = self.data[place]
+            return inner
+        return Cell(self.data, place, rest)
 
     def add(self, value: Any) -> int:
         """Add a value of the cell's shape; returns the number of scalars added."""
@@ -103,16 +124,22 @@ class Cell:
             return 1
         if value.shape != self.shape:
             raise InternalError(f"{value.shape} added to a cell of {self.shape}")
+        added = len(value.data)
         for k, item in enumerate(value.data, self.offset):
-            self.data[k] = plus(self.data[k], item)
-        return len(value.data)
+            if isinstance(item, ArrayValue):
+                added += self.data[k].add(item)
+            else:
+                self.data[k] = plus(self.data[k], item)
+        return added
 
     def total(self) -> Any:
         """What the cell holds."""
         if not self.shape:
             return self.data[self.offset]
-        size = math.prod(self.shape)
-        return ArrayValue(self.shape, self.data[self.offset : self.offset + size])
+        end = self.offset + math.prod(self.shape)
+        held = self.data[self.offset : end]
+        items = [c.total() if isinstance(c, Cell) else c for c in held]
+        return ArrayValue(self.shape, items)
 
 
 def locate(

@@ -17,6 +17,7 @@ from chadllvm.ir.loops import (
     Alloc,
     Atom,
     Branch,
+    CallRuntime,
     Clear,
     Copy,
     For,
@@ -28,7 +29,7 @@ from chadllvm.ir.loops import (
     Store,
 )
 from chadllvm.ir.term import Lit
-from chadllvm.llvm.vecmath import ARITY
+from chadllvm.llvm.vecmath import SYMBOL
 from chadllvm.llvm.writer import LIKELY, UNLIKELY, Writer
 
 # The work of a strip, in simple instructions.
@@ -146,7 +147,7 @@ def static_work(body: Iterable[Stmt]) -> int | None:
 def _statement_work(stmt: Stmt) -> int | None:
     match stmt:
         case Let(op=op):
-            return CALL_WORK if op in ARITY or op in ("powi", "fmod") else 1
+            return CALL_WORK if op in SYMBOL or op in ("powi", "fmod") else 1
         case For(body=body):
             trips, inner = trip_count(stmt), static_work(body)
             return None if trips is None or inner is None else trips * (inner + 1)
@@ -159,6 +160,8 @@ def _statement_work(stmt: Stmt) -> int | None:
             return CALL_WORK + int(count.value) if isinstance(count, Lit) else None
         case Alloc():
             return CALL_WORK
+        case CallRuntime():
+            return None
         case _:
             return 1
 

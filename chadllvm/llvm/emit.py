@@ -21,6 +21,7 @@ from chadllvm.ir.loops import (
     Alloc,
     ArrayParam,
     Branch,
+    CallRuntime,
     Check,
     For,
     LoopFunction,
@@ -127,7 +128,7 @@ def _uses_arenas(body: Iterable[Stmt]) -> bool:
             case Alloc(region=region):
                 if region != RESULT:
                     return True
-            case Reset():
+            case Reset() | CallRuntime():
                 return True
             case For(body=inner):
                 if _uses_arenas(inner):
@@ -157,12 +158,13 @@ def _finish(state: State, arenas: bool) -> None:
     out.jump(FINISHED)
     for label, check in state.checks:
         _report(state, label, check)
-    for label in sorted(state.exits):
+    for label in (*sorted(state.exits), *(at for _, at in state.refused)):
         out.start(label)
         out.jump(FINISHED)
     out.start(FINISHED)
-    edges = [(runtime.OK, label) for label in state.returns]
-    edges += [(STATUS[label], label) for label in sorted(state.exits)]
+    edges = [(str(runtime.OK), label) for label in state.returns]
+    edges += [(str(STATUS[label]), label) for label in sorted(state.exits)]
+    edges += state.refused
     incoming = ", ".join(f"[ {status}, %{label} ]" for status, label in edges)
     status = out.let(f"phi i32 {incoming}", "status")
     if arenas:
@@ -187,6 +189,7 @@ def _report(state: State, label: str, check: Check) -> None:
 def _before(state: State, symbol: str, params: list[str]) -> list[str]:
     """Everything in front of the function's first block."""
     lines, used = [runtime.DECLARATIONS, POWI, *state.constants], []
+    lines += [runtime.declaration(name) for name in state.runtime]
     for name in state.math:
         vector = state.vector.get(name, ())
         lines += vecmath.declare(name, vector)

@@ -8,6 +8,7 @@ earlier ones lay, so nothing may move across.
 
 from __future__ import annotations
 
+from chadllvm.ir.loops import RUNTIME, RuntimeFunction
 from chadllvm.llvm.writer import LIKELY, Writer
 
 # The statuses of a native function (`chad_status_t`).
@@ -37,6 +38,7 @@ SYMBOLS = (
     "chad_arena_reset",
     "chad_result_alloc",
     "chad_poll",
+    *RUNTIME,
 )
 
 _OWN = "nounwind memory(argmem: readwrite, inaccessiblemem: readwrite)"
@@ -49,6 +51,30 @@ declare void @chad_arena_reset(ptr) nounwind
 declare noalias align 64 ptr @chad_result_alloc(ptr, i64) {_OWN}
 declare i32 @chad_poll(ptr) cold {_OWN}
 """
+
+# What stands for the context, an arena and a null pointer in front of the arguments of
+# a function of the runtime's structures; its types; how it is seen that it got memory.
+BEFORE = {"c": "%ctx", "a": "%arenas", "n": "null"}
+_TYPES = {"f": "double", "i": "i64", "p": "ptr", "c": "ptr", "a": "ptr", "n": "ptr"}
+SERVED = {
+    "null": "icmp ne ptr {}, null",
+    "negative": "icmp sge i64 {}, 0",
+    "status": f"icmp eq i32 {{}}, {OK}",
+}
+
+
+def c_result(function: RuntimeFunction) -> str:
+    """The type that a C function returns."""
+    if function.refused == "status":
+        return "i32"
+    return _TYPES[function.result] if function.result else "void"
+
+
+def declaration(name: str) -> str:
+    """A function of the runtime's structures; it may touch all that they hold."""
+    function = RUNTIME[name]
+    params = ", ".join(_TYPES[letter] for letter in function.before + function.args)
+    return f"declare {c_result(function)} @{name}({params}) nounwind"
 
 
 def emit_bytes(out: Writer, count: str, size: int) -> str:

@@ -48,6 +48,8 @@ class State:
     checks: list[tuple[str, Check]] = field(default_factory=list)
     # The exit blocks that something jumps to.
     exits: set[str] = field(default_factory=set)
+    # Statuses of the runtime that end the function, each with the block it is seen in.
+    refused: list[tuple[str, str]] = field(default_factory=list)
     # Blocks that jump to the end with success.
     returns: list[str] = field(default_factory=list)
     # Definitions of constant arrays, and arrays to link by symbol.
@@ -55,6 +57,8 @@ class State:
     data: list[tuple[str, np.ndarray]] = field(default_factory=list)
     # The functions of libm that are called, in order.
     math: list[str] = field(default_factory=list)
+    # The functions of the runtime's structures that are called, in order.
+    runtime: dict[str, None] = field(default_factory=dict)
     _fuel: str = ""
 
     def name(self, atom: Atom) -> str:

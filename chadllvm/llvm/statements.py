@@ -9,11 +9,13 @@ import numpy as np
 
 from chadllvm.ir.loops import (
     RESULT,
+    RUNTIME,
     Accumulate,
     AddTo,
     Alloc,
     Atom,
     Branch,
+    CallRuntime,
     Check,
     Clear,
     Copy,
@@ -25,16 +27,16 @@ from chadllvm.ir.loops import (
     Offset,
     Reset,
     Return,
+    RuntimeFunction,
     Set,
     Stmt,
     Store,
 )
 from chadllvm.ir.types import BOOL, F64, I64, Scalar
-from chadllvm.llvm import control, runtime
+from chadllvm.llvm import control, runtime, vecmath
 from chadllvm.llvm.instructions import emit_instruction
 from chadllvm.llvm.state import FINISHED, INTERRUPTED, NO_MEMORY, State
 from chadllvm.llvm.types import BYTES, REGISTER, STORED
-from chadllvm.llvm.vecmath import ARITY
 from chadllvm.llvm.writer import LIKELY
 
 # Constant arrays up to this many bytes become part of the module.
@@ -81,6 +83,8 @@ def _emit(state: State, stmt: Stmt) -> None:
             _copy(state, stmt)
         case Reset():
             _reset(state, stmt)
+        case CallRuntime():
+            _call_runtime(state, stmt)
         case Return():
             _return(state, stmt)
         case _:
@@ -89,13 +93,11 @@ def _emit(state: State, stmt: Stmt) -> None:
 
 def _let(state: State, stmt: Let) -> None:
     names = [state.name(arg) for arg in stmt.args]
-    if stmt.op not in ARITY:
+    if stmt.op not in vecmath.SYMBOL:
         state.names[stmt.reg] = emit_instruction(state.out, stmt, names)
         return
-    args = ", ".join(f"double {name}" for name in names)
-    attribute = state.call_attribute(stmt.op)
-    call = f"call double @{stmt.op}({args}){attribute}"
-    state.names[stmt.reg] = state.out.let(call, stmt.reg.name)
+    attributed = vecmath.call(stmt.op, names) + state.call_attribute(stmt.op)
+    state.names[stmt.reg] = state.out.let(attributed, stmt.reg.name)
 
 
 def _get(state: State, stmt: Get) -> None:
@@ -286,6 +288,34 @@ def _check(state: State, stmt: Check) -> None:
     good = state.out.fresh_label("good")
     state.out.branch(state.name(stmt.cond), good, state.failure(stmt), LIKELY)
     state.out.start(good)
+
+
+def _call_runtime(state: State, stmt: CallRuntime) -> None:
+    function = RUNTIME[stmt.function]
+    state.runtime[stmt.function] = None
+    before = [f"ptr {runtime.BEFORE[letter]}" for letter in function.before]
+    args = ", ".join([*before, *map(state.typed, stmt.args)])
+    call = f"call {runtime.c_result(function)} @{stmt.function}({args})"
+    if not function.result and not function.refused:
+        state.out.put(call)
+        return
+    result = state.out.let(call, stmt.reg.name if stmt.reg else "status")
+    if stmt.reg is not None:
+        state.names[stmt.reg] = result
+    if function.refused:
+        done = state.out.fresh_label("served")
+        good = state.out.let(runtime.SERVED[function.refused].format(result))
+        state.out.branch(good, done, _refusal(state, function, result), LIKELY)
+        state.out.start(done)
+
+
+def _refusal(state: State, function: RuntimeFunction, result: str) -> str:
+    """The block to go to where the runtime refuses: with its status, if it has one."""
+    if function.refused != "status":
+        return state.exit(NO_MEMORY)
+    label = state.out.fresh_label("refused")
+    state.refused.append((result, label))
+    return label
 
 
 def _return(state: State, stmt: Return) -> None:

@@ -18,6 +18,7 @@ from chadllvm.lower.represent import (
     Rep,
     Roots,
     SlotCell,
+    ZeroCell,
     element_type,
 )
 
@@ -40,7 +41,7 @@ class Buffers:
 
     def atom_of(self, rep: Rep) -> Atom:
         """The atom of a scalar."""
-        if isinstance(rep, ArrayRep | SlotCell | ElementCell):
+        if isinstance(rep, ArrayRep | SlotCell | ElementCell | ZeroCell):
             raise InternalError("lower: an array or a cell where a scalar is expected")
         return rep
 

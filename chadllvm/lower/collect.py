@@ -244,10 +244,13 @@ def known_dims(
         case Apply(ArrayOp(name="zeros"), dims):
             return _outside(lowering, dims, body, defined)
         case Close(Var() as cell) if cell in defined:
-            source = defined[cell].expr
-            if isinstance(source, Open):
-                return _outside(lowering, source.dims, body, defined)
-            return None
+            match defined[cell].expr:
+                case Open(Array(Box()), (like,)):
+                    return known_dims(lowering, like, body, defined)
+                case Open(_, sizes):
+                    return _outside(lowering, sizes, body, defined)
+                case _:
+                    return None
         case Apply(ArrayOp(name="index"), (Var() as array, *indices)):
             whole = known_dims(lowering, array, body, defined)
             return None if whole is None else whole[len(indices) :]

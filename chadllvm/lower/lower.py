@@ -12,6 +12,7 @@ from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import PTR, RESULT, Atom, LoopFunction, Slot
 from chadllvm.ir.op import ArrayOp, Prim
+from chadllvm.ir.rewrite import free_vars_of
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -34,16 +35,16 @@ from chadllvm.ir.term import (
     View,
     nested,
 )
-from chadllvm.ir.types import F64, I64, Array, Box, Scalar, Type
+from chadllvm.ir.types import F64, I64, Array, Box, Scalar
 from chadllvm.ir.typing import SCALAR_OF_DTYPE
-from chadllvm.lower.buffers import Buffers
+from chadllvm.lower.cells import Cells
 from chadllvm.lower.collect import Collector, collectors
-from chadllvm.lower.memory import lifetimes
 from chadllvm.lower.represent import (
     ArrayRep,
     ElementCell,
     Rep,
     SlotCell,
+    ZeroCell,
     element_type,
 )
 from chadllvm.lower.state import Carrier, carriers
@@ -54,14 +55,13 @@ def lower_function(function: Function) -> LoopFunction:
     return Lowering(function).run()
 
 
-class Lowering(Buffers):
+class Lowering(Cells):
     """The lowering of one function; operations use it to lower themselves."""
 
     def __init__(self, function: Function) -> None:
         self._direct = _direct_results(function)
-        super().__init__(lifetimes(function, self._direct), function.span)
+        super().__init__(function, self._direct)
         self.function = function
-        self.env: dict[Var, Rep] = {}
         self._parallel = 0
 
     def run(self) -> LoopFunction:
@@ -109,25 +109,6 @@ class Lowering(Buffers):
         values += [rep.ptr, *rep.dims]
         return l.ArrayResult(rep.machine, len(rep.dims))
 
-    # Values.
-
-    def bind(self, var: Var, rep: Rep) -> None:
-        self.env[var] = rep
-
-    def rep(self, operand: Operand) -> Rep:
-        return self.env[operand] if isinstance(operand, Var) else operand
-
-    def atom(self, operand: Operand) -> Atom:
-        """The atom of a scalar."""
-        return self.atom_of(self.rep(operand))
-
-    def array(self, operand: Operand) -> ArrayRep:
-        """The buffer of an array, a box or an array's cell."""
-        rep = self.rep(operand)
-        if not isinstance(rep, ArrayRep):
-            raise InternalError(f"lower: {operand} is not an array")
-        return rep
-
     # Blocks.
 
     def block(self, block: Block) -> list[Rep]:
@@ -141,19 +122,21 @@ class Lowering(Buffers):
             case Apply(Prim() as op, args):
                 self._prim(op, args, binding)
             case Apply(ArrayOp() as op) as node:
+                if node.bodies:
+                    self.fill_before(node)
                 op.lower(self, node, binding)
             case Const(value):
                 self.bind(binding.vars[0], self._data(value))
             case If() as node:
                 self._if(node, binding)
             case Open(content, dims):
-                self._open(binding.vars[0], content, dims)
+                self.open_cell(binding.vars[0], content, dims)
             case View(cell, indices):
-                self._view(binding.vars[0], cell, indices)
+                self.view_cell(binding.vars[0], cell, indices)
             case One(cell, indices, value):
-                self._one(cell, indices, value)
+                self.add_to_cell(binding, cell, indices, value)
             case Close(cell):
-                self._close(binding.vars[0], cell)
+                self.close_cell(binding.vars[0], cell)
             case (
                 Apply() | Tuple() | Proj() | Inject() | Case() | Lambda() | Call()
             ):  # fmt: skip
@@ -178,23 +161,31 @@ class Lowering(Buffers):
 
     def _if(self, node: If, binding: Binding) -> None:
         cond = self.atom(node.cond)
+        for result in (*node.then.results, *node.orelse.results):
+            self.fill(result)
+        cells = [v for v in free_vars_of(node) if v in self.zero_cells]
+        variables = (*binding.vars, *cells)
         slots: dict[int, list[Slot]] = {}
         reps: list[list[Rep]] = []
         bodies = []
         for branch in (node.then, node.orelse):
             self.loops.open(is_loop=False)
-            results = self.block(branch)
+            before = {cell: self.env[cell] for cell in cells}
+            results = [*self.block(branch), *map(self.array, cells)]
+            self.env.update(before)
+            self.zero_cells.update(cells)
             for k, rep in enumerate(results):
                 atoms = _atoms(rep)
                 if k not in slots:
-                    name = binding.vars[k].name
+                    name = variables[k].name
                     slots[k] = [Slot(name, a.type) for a in atoms]
                 for slot, atom in zip(slots[k], atoms, strict=True):
                     self.loops.set(slot, atom)
             reps.append(results)
             bodies.append(self.loops.close())
         self.loops.emit(l.Branch(cond, *bodies))
-        for k, var in enumerate(binding.vars):
+        self.zero_cells.difference_update(cells)
+        for k, var in enumerate(variables):
             values = [self.loops.get(s) for s in slots[k]]
             self.bind(var, self._merged(reps[0][k], reps[1][k], values))
 
@@ -306,6 +297,26 @@ class Lowering(Buffers):
             case Box(content):
                 self.bind(var, self.load_box(rep, offset, content, var.name))
 
+    def bind_dim(self, var: Var, array: Operand, axis: int) -> None:
+        self.bind(var, self.array(array).dims[axis])
+
+    def bind_update(self, binding: Binding, args: Sequence[Operand]) -> None:
+        """`var = update(array, indices, value)`"""
+        (var,) = binding.vars
+        array, *indices, value = args
+        source = target = self.array(array)
+        if binding not in self.in_place.taken:
+            target = self.allocate(var, source.dims, source.elem)
+            self.copy_into(target, source)
+        atoms = [self.atom(i) for i in indices]
+        rep = self.rep(value)
+        if isinstance(rep, ArrayRep):
+            self.copy_into(self.row(target, atoms), rep)
+        else:
+            place = self.place(target, atoms)
+            self.loops.emit(l.Store(target.ptr, place, self.atom_of(rep), target.root))
+        self.bind(var, target)
+
     def bind_zeros(self, var: Var, args: Sequence[Operand]) -> None:
         dims = [self.loops.count(self.atom(a)) for a in args]
         self.bind(var, self.allocate(var, dims, F64, zero=True))
@@ -315,67 +326,13 @@ class Lowering(Buffers):
         self.loops.emit(l.Data(ptr, np.zeros(0), root))
         self.bind(var, ArrayRep(ptr, (Lit(0),) * ty.rank, element_type(ty), root))
 
-    # Cells.
-
-    def _open(self, var: Var, content: Type, dims: Sequence[Operand]) -> None:
-        if isinstance(content, Array):
-            atoms = [self.atom(d) for d in dims]
-            elem = element_type(content)
-            self.bind(var, self.allocate(var, atoms, elem, zero=True))
-        else:
-            self.bind(var, SlotCell(self.loops.slot(var.name, Lit(0.0))))
-
-    def _view(self, var: Var, cell: Operand, indices: Sequence[Operand]) -> None:
-        rep = self.array(cell)
-        atoms = [self.atom(i) for i in indices]
-        if len(atoms) < len(rep.dims):
-            self.bind(var, self.row(rep, atoms))
-        else:
-            self.bind(var, ElementCell(rep.ptr, self.place(rep, atoms), rep.root))
-
-    def _one(self, cell: Operand, indices: Sequence[Operand], value: Operand) -> None:
-        target, added = self.rep(cell), self.rep(value)
-        match target:
-            case SlotCell(slot):
-                self.loops.emit(l.Accumulate(slot, self.atom_of(added)))
-            case ElementCell(ptr, index, root):
-                self.loops.emit(l.AddTo(ptr, index, self.atom_of(added), root))
-            case ArrayRep():
-                self._add_at(target, [self.atom(i) for i in indices], added)
-            case _:
-                raise InternalError(f"lower: {cell} is not a cell")
-
-    def _add_at(self, target: ArrayRep, indices: Sequence[Atom], value: Rep) -> None:
-        if not isinstance(value, ArrayRep):
-            offset = self.place(target, indices)
-            atom = self.atom_of(value)
-            self.loops.emit(l.AddTo(target.ptr, offset, atom, target.root))
-            return
-        row = self.row(target, indices) if indices else target
-        count = self.size(value)
-        self.loops.open(is_loop=True)
-        i = self.loops.reg("i", I64)
-        new = self.loops.load(value.ptr, i, F64, value.root, "d")
-        self.loops.emit(l.AddTo(row.ptr, i, new, row.root))
-        self.loops.emit(l.For(i, Lit(0), count, self.loops.close()))
-
-    def _close(self, var: Var, cell: Operand) -> None:
-        rep = self.rep(cell)
-        match rep:
-            case SlotCell(slot):
-                self.bind(var, self.loops.get(slot))
-            case ArrayRep():
-                self.bind(var, rep)
-            case _:
-                raise InternalError(f"lower: {cell} is not a cell of this block")
-
 
 def _atoms(rep: Rep) -> tuple[Atom, ...]:
     """The atoms of a scalar or an array."""
     match rep:
         case ArrayRep(ptr, dims):
             return (ptr, *dims)
-        case SlotCell() | ElementCell():
+        case SlotCell() | ElementCell() | ZeroCell():
             raise InternalError("lower: the cell of a scalar comes out of a branch")
         case _:
             return (rep,)

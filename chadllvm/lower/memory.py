@@ -39,6 +39,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Acc, Array, Box, Type
 from chadllvm.ops.index import Index, MakeBox, Unbox
+from chadllvm.ops.update import Update
 
 
 @dataclass(eq=False)
@@ -66,6 +67,8 @@ class Lifetimes:
     """The analysis' result, and its working state."""
 
     function: Scope
+    # Where a buffer is taken over (`inplace.py`).
+    taken: frozenset[Binding] = frozenset()
     lives: dict[Var, Life] = field(default_factory=dict)
     bodies: dict[Lambda, Scope] = field(default_factory=dict)
     # The states of loops whose every step's value outlives the step, by parameter.
@@ -74,6 +77,10 @@ class Lifetimes:
     def home(self, var: Var) -> Scope:
         """The scope in whose region the variable's buffer is."""
         return self.lives[var].home
+
+    def contents(self, var: Var) -> Scope:
+        """The scope in whose region is what the boxes in the variable refer to."""
+        return self.lives[var].contents
 
     def need(self, operand: Operand, life: Life) -> None:
         """The operand's buffer has to live at least this long, and so its contents."""
@@ -94,10 +101,12 @@ def _outer(a: Scope, b: Scope) -> Scope:
     return a if a.depth <= b.depth else b
 
 
-def lifetimes(function: Function, direct: Sequence[Var]) -> Lifetimes:
+def lifetimes(
+    function: Function, direct: Sequence[Var], taken: frozenset[Binding]
+) -> Lifetimes:
     """The life of every variable; `direct` results are allocated for the caller."""
     scope = Scope(CALLER, 0)
-    found = Lifetimes(scope)
+    found = Lifetimes(scope, taken)
     here = Life(scope, scope)
     for param in function.params:
         found.need(param, here)
@@ -124,13 +133,17 @@ def _binding(binding: Binding, scope: Scope, found: Lifetimes) -> None:
     match binding.expr:
         case Apply(Index(), (array, *_)):
             (var,), (life,) = binding.vars, lives
-            if isinstance(var.type, Box):
-                found.need(array, Life(scope, _outer(life.home, life.contents)))
-            else:
-                found.need(array, life)
+            found.need(array, _through(life, scope, isinstance(var.type, Box)))
         case Apply(MakeBox() | Unbox(), (arg,)):
             found.need(arg, lives[0])
-        case View(cell, _) | Close(cell):
+        case View(cell, indices):
+            assert isinstance(cell.type, Acc)
+            found.need(cell, _through(lives[0], scope, _is_box(cell.type, indices)))
+        case Apply(Update(), (array, *_)) if binding in found.taken:
+            found.need(array, lives[0])
+        case One(Var() as cell, (), value) if binding in found.taken:
+            found.need(value, found.life(cell, scope))
+        case Close(cell):
             found.need(cell, lives[0])
         case If(_, then, orelse):
             for branch in (then, orelse):
@@ -143,6 +156,19 @@ def _binding(binding: Binding, scope: Scope, found: Lifetimes) -> None:
             return
         case _:
             assert_never(binding.expr)
+
+
+def _through(life: Life, scope: Scope, is_box: bool) -> Life:
+    """How long an array has to live whose part has this life; the part may be a box."""
+    return Life(scope, _outer(life.home, life.contents)) if is_box else life
+
+
+def _is_box(cell: Acc, indices: Sequence[Operand]) -> bool:
+    match cell.content:
+        case Array(Box(), rank):
+            return len(indices) == rank
+        case _:
+            return False
 
 
 def _loop(

@@ -1,7 +1,8 @@
 """How values of the core are represented by registers, slots and buffers.
 
 A scalar is an atom. An array is a pointer and its dimensions; so is a box, and so is
-the cell of an array. The cell of a scalar is a slot, or a place in an array's buffer.
+the cell of an array, once something is added to it. The cell of a scalar is a slot, or
+a place in an array's buffer.
 """
 
 from __future__ import annotations
@@ -53,7 +54,15 @@ class ElementCell:
     root: int
 
 
-Rep = Atom | ArrayRep | SlotCell | ElementCell
+@dataclass(frozen=True, slots=True)
+class ZeroCell:
+    """The cell of an array that nothing was added to yet: it has no buffer."""
+
+    dims: tuple[Atom, ...]
+    elem: Scalar | Box
+
+
+Rep = Atom | ArrayRep | SlotCell | ElementCell | ZeroCell
 
 
 def words_of(elem: Scalar | Box) -> int:

@@ -3,7 +3,7 @@
 A scalar is carried in a slot. An array is carried as a pointer and its dimensions; each
 step's value is put into one of two buffers outside of the loop, in turn, since it has
 to outlive the region of its iteration. Values that outlive even that (they are on the
-tape) stay where they are.
+tape) stay where they are, and an array that is updated in place stays where it is.
 """
 
 from __future__ import annotations
@@ -91,6 +91,28 @@ class _ArrayCarrier(Carrier):
         self.lowering.bind(self.var, self._current())
 
 
+class _InPlaceCarrier(Carrier):
+    """An array that each step updates in place: one buffer, which nobody else names."""
+
+    def _begin(self, init: Operand) -> None:
+        rep = self.lowering.array(init)
+        if self.param not in self.lowering.in_place.moved:
+            copy = self.lowering.allocate(self.var, rep.dims, rep.elem)
+            self.lowering.copy_into(copy, rep)
+            rep = copy
+        self.rep = rep
+
+    def enter(self) -> None:
+        self.lowering.bind(self.param, self.rep)
+
+    def next(self, result: Rep) -> Step:
+        assert isinstance(result, ArrayRep)
+        return lambda: None
+
+    def finish(self) -> None:
+        self.lowering.bind(self.var, self.rep)
+
+
 class _BufferCarrier(_ArrayCarrier):
     """An array whose steps' values are put into two buffers in turn."""
 
@@ -158,6 +180,8 @@ def carriers(lowering: Lowering, node: Apply, binding: Binding) -> list[Carrier]
     for k, (param, init, var) in enumerate(pairs):
         if not isinstance(param.type, Array):
             found.append(Carrier(lowering, param, init, var))
+        elif param in lowering.in_place.states:
+            found.append(_InPlaceCarrier(lowering, param, init, var))
         elif param in lowering.life.outlives or param not in made:
             found.append(_ArrayCarrier(lowering, param, init, var))
         else:

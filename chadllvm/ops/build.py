@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from chadllvm.chad.forward import Forward
     from chadllvm.chad.transform import Chad, Rule
     from chadllvm.ir.interp import Interpreter
-    from chadllvm.lower.lower import Lowering
+    from chadllvm.lower.interface import Lowering
 
 
 @register_array_op
@@ -74,7 +74,7 @@ class Build(ArrayOp):
                 each.one(Apply(Index(), (ct, index)), ct.name.removesuffix("_ct"))
                 for ct in bp.cts
             ]
-            each.call(function, (*cts, *(bp.cell(v) for v in inner.cells)))
+            each.call(function, (*cts, *(bp.dual(v) for v in inner.free)))
             bp.body.apply(self, node.args, [Lambda((index,), each.block(()))])
         forward = Binding((*binding.vars, bps), new, binding.span)
         return bp.rule([forward])

@@ -5,21 +5,29 @@ sum every element gets the cotangent of the whole; for a minimum the winner does
 first one of equals. `fold[argmin|argmax]` also returns the winner's index; that is what
 CHAD makes of a minimum. A sum may be reassociated, in a way that depends on the program
 and on n alone. Minima compare as Python's builtins do: a later element wins if strictly
-better.
+better. With `nan`, as in `fold[max, nan]`, they do as NumPy's: the first NaN wins.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chadllvm.ir.build import Builder
-from chadllvm.ir.op import ArrayOp, ProgramError, TypeRuleError, register_array_op
+from chadllvm.ir.op import (
+    ArrayOp,
+    Prim,
+    ProgramError,
+    TypeRuleError,
+    register_array_op,
+)
 from chadllvm.ir.term import (
     Apply,
     Binding,
     Close,
+    Expr,
     Lambda,
     Lit,
     One,
@@ -30,18 +38,21 @@ from chadllvm.ir.term import (
 from chadllvm.ir.types import F64, I64, Array, Type, stacked
 from chadllvm.ir.value import stack
 from chadllvm.ops.build import Build
-from chadllvm.ops.index import Index
+from chadllvm.ops.index import Dim, Index
 
 if TYPE_CHECKING:
     from chadllvm.chad.forward import Forward
     from chadllvm.chad.transform import Chad, Rule
     from chadllvm.ir.interp import Interpreter
+    from chadllvm.ir.loop_build import LoopBuilder
     from chadllvm.ir.loops import Atom
-    from chadllvm.lower.lower import Lowering
+    from chadllvm.lower.interface import Lowering
 
 # Sums over no more elements than this are not cut into chunks; see `_chunk`.
 _LIGHT_CHUNK = 1024
 _HEAVY_CHUNK = 16
+# A minimum of elements with no more bindings than this computes them twice.
+_CHEAP = 8
 
 
 @register_array_op
@@ -51,6 +62,7 @@ class Fold(ArrayOp):
 
     name = "fold"
     kind: str = "add"
+    nan: bool = False
 
     @property
     def can_fail(self) -> bool:  # type: ignore[override]
@@ -58,11 +70,14 @@ class Fold(ArrayOp):
 
     @property
     def attributes(self) -> str:
-        return self.kind
+        return f"{self.kind}, nan" if self.nan else self.kind
 
     @classmethod
     def parse(cls, attributes: str) -> Fold:
-        return cls(attributes)
+        kind, comma, rest = attributes.partition(",")
+        if comma and rest.strip() != "nan":
+            raise ValueError(attributes)
+        return cls(kind, bool(comma))
 
     @property
     def _has_winner(self) -> bool:
@@ -100,10 +115,18 @@ class Fold(ArrayOp):
             return (sum(values, Lit(0 if types[0] == I64 else 0.0).value), *collected)
         if not values:
             raise ProgramError(ValueError, _empty_message(self.kind))
-        best = min if self.kind.endswith("min") else max
-        winner = best(range(n), key=values.__getitem__)
+        winner = self._winner(values)
         last = (winner,) if self._has_winner else ()
         return (values[winner], *collected, *last)
+
+    def _winner(self, values: Sequence[Any]) -> int:
+        """The index of the least or the largest value, the first one of equals."""
+        if self.nan:
+            for index, value in enumerate(values):
+                if value != value:
+                    return index
+        best = min if self.kind.endswith("min") else max
+        return best(range(len(values)), key=values.__getitem__)
 
     def differentiate(
         self, chad: Chad, node: Apply, binding: Binding, asked: Sequence[bool]
@@ -119,11 +142,11 @@ class Fold(ArrayOp):
         block = inner.primal_and_bp(binding)
         bps = Var("bps", stacked(block.results[-1].type))
         kind = self.kind if is_sum or self._has_winner else f"arg{self.kind}"
-        new = Apply(Fold(kind), node.args, (Lambda(body.params, block),))
+        new = Apply(Fold(kind, self.nan), node.args, (Lambda(body.params, block),))
         winner = binding.vars[count:] or (() if is_sum else (Var("winner", I64),))
         with chad.backpropagator(binding, asked) as bp:
-            cells = [bp.cell(v) for v in inner.cells]
-            if is_sum or any(asked[1:]):
+            cells = [bp.dual(v) for v in inner.free]
+            if is_sum or any(asked[1:]) or chad.adds(binding):
                 one = bp.cts[0] if asked[0] else None
                 rows = bp.cts[1:] if asked[0] else bp.cts
                 call = _each(body.params[0], bps, winner, one, rows, cells, binding)
@@ -154,7 +177,7 @@ class Fold(ArrayOp):
             inner.emit(One(cell, (), forward.tangent(results[0])))
             tangent = Close(cell)
         elif forward.moves(value):
-            op = self if winner else Fold(f"arg{self.kind}")
+            op = self if winner else Fold(f"arg{self.kind}", self.nan)
             winner = winner or (Var("winner", I64),)
             rows.append(forward.tangent(results[0]))
             bound.append(Var(f"{value.name}_ts", Array(F64, 1)))
@@ -215,6 +238,10 @@ class Fold(ArrayOp):
         loops = lowering.loops
         some = loops.let("ilt", Lit(0), count)
         loops.check(some, "ValueError", _empty_message(self.kind), binding.span)
+        is_nan_best = self.nan or binding.vars[0].type == I64
+        if is_nan_best and not collectors and _is_cheap(body):
+            self._lower_twice(lowering, body, count, binding)
+            return
         zero = Lit(0.0) if binding.vars[0].type == F64 else Lit(0)
         best = loops.slot(binding.vars[0].name, zero)
         winner = loops.slot("winner", Lit(0))
@@ -222,7 +249,9 @@ class Fold(ArrayOp):
             value, *rest = lowering.step(body, index, collectors)
             new, old = lowering.atom_of(value), loops.get(best)
             pair = (new, old) if self.kind.endswith("min") else (old, new)
-            less = loops.let("flt" if new.type == F64 else "ilt", *pair)
+            less: Atom = loops.let("flt" if new.type == F64 else "ilt", *pair)
+            if self.nan and new.type == F64:
+                less = _nan_wins(loops, less, new, old)
             better = loops.let("or", loops.let("ieq", index, Lit(0)), less)
             loops.set(best, loops.let("select", better, new, old))
             if self._has_winner:
@@ -233,6 +262,63 @@ class Fold(ArrayOp):
         lowering.bind(binding.vars[0], loops.get(best))
         if self._has_winner:
             lowering.bind(binding.vars[-1], loops.get(winner))
+
+    def _lower_twice(
+        self, lowering: Lowering, body: Lambda, count: Atom, binding: Binding
+    ) -> None:
+        """One loop for the best value, another one for the first place it stands at.
+
+        Neither has to wait for a comparison in each step, so both are vectorised.
+        """
+        loops = lowering.loops
+        is_min, ty = self.kind.endswith("min"), binding.vars[0].type
+        worst = _WORST[ty == F64, is_min]
+        best = loops.slot(binding.vars[0].name, worst)
+        op = _BEST[ty == F64, is_min]
+        with lowering.loop(count, body) as index:
+            (value,) = lowering.step(body, index, ())
+            loops.set(best, loops.let(op, loops.get(best), lowering.atom_of(value)))
+        lowering.bind(binding.vars[0], loops.get(best))
+        if not self._has_winner:
+            return
+        winner = loops.slot("winner", count)
+        with lowering.loop(count, body) as index:
+            (value,) = lowering.step(body, index, ())
+            new = lowering.atom_of(value)
+            wins = _is_best(loops, new, loops.get(best))
+            place = loops.let("select", wins, index, count)
+            loops.set(winner, loops.let("imin", loops.get(winner), place))
+        lowering.bind(binding.vars[-1], loops.get(winner))
+
+
+# By whether it is a float and whether it is a minimum: what combines two values, and
+# the value that any other one beats.
+_BEST = {
+    (True, True): "least",
+    (True, False): "largest",
+    (False, True): "imin",
+    (False, False): "imax",
+}
+_WORST = {
+    (True, True): Lit(math.inf),
+    (True, False): Lit(-math.inf),
+    (False, True): Lit((1 << 63) - 1),
+    (False, False): Lit(-(1 << 63)),
+}
+
+
+def _is_cheap(body: Lambda) -> bool:
+    """Whether a body may be run twice: it is short, and nothing happens in it."""
+    bindings = body.body.bindings
+    return len(bindings) <= _CHEAP and all(_is_pure(b.expr) for b in bindings)
+
+
+def _is_pure(expr: Expr) -> bool:
+    match expr:
+        case Apply(Prim(can_fail=False)) | Apply(Index() | Dim()):
+            return True
+        case _:
+            return False
 
 
 def _each(
@@ -273,6 +359,20 @@ def _chunk(lowering: Lowering, body: Lambda) -> int | None:
     if lowering.inside_parallel:
         return None
     return _HEAVY_CHUNK if lowering.has_loop(body.body) else _LIGHT_CHUNK
+
+
+def _is_best(loops: LoopBuilder, new: Atom, best: Atom) -> Atom:
+    """Whether a value is the best one, or a NaN, which then is the best one."""
+    if new.type != F64:
+        return loops.let("ieq", new, best)
+    is_equal, is_nan = loops.let("feq", new, best), loops.let("fne", new, new)
+    return loops.let("or", is_equal, is_nan)
+
+
+def _nan_wins(loops: LoopBuilder, less: Atom, new: Atom, old: Atom) -> Atom:
+    """Whether the new value is better, or is a NaN where there was none."""
+    first = loops.let("and", loops.let("fne", new, new), loops.let("feq", old, old))
+    return loops.let("or", less, first)
 
 
 def _empty_message(kind: str) -> str:

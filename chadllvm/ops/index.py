@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from chadllvm.ir.build import Builder
     from chadllvm.ir.interp import Interpreter
     from chadllvm.ir.term import Binding
-    from chadllvm.lower.lower import Lowering
+    from chadllvm.lower.interface import Lowering
 
 
 def _is_array(ty: Type) -> Array:
@@ -57,7 +57,7 @@ class Inactive(ArrayOp):
 
 
 class _Reference(ArrayOp):
-    """Boxes stand in what closure conversion leaves; CHAD has no rule for them."""
+    """Another name of an array: CHAD gives it the same cell, and needs no rule."""
 
     def differentiate(
         self, chad: Chad, node: Apply, binding: Binding, asked: Sequence[bool]
@@ -94,7 +94,7 @@ class Index(ArrayOp):
         array, indices = node.args[0], node.args[1:]
         assert isinstance(array, Var)
         with chad.backpropagator(binding, asked) as bp:
-            bp.body.emit(One(bp.cell(array), indices, bp.cts[0]))
+            bp.body.emit(One(bp.dual(array), indices, bp.cts[0]))
         return bp.rule()
 
     def push_forward(
@@ -137,7 +137,7 @@ class Dim(Inactive):
         return (args[0].shape[self.axis],)
 
     def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
-        lowering.bind(binding.vars[0], lowering.array(node.args[0]).dims[self.axis])
+        lowering.bind_dim(binding.vars[0], node.args[0], self.axis)
 
 
 @register_array_op

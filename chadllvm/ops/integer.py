@@ -7,6 +7,7 @@ of what can fail are constants, so that compiled code can say the same words; `{
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from chadllvm.diagnostic import Span
@@ -19,7 +20,12 @@ from chadllvm.ops.row import row
 
 DIVISION_BY_ZERO = "integer division or modulo by zero"
 NEGATIVE_EXPONENT = "integers to a negative integer power are not integers"
+NEGATIVE_FACTORIAL = "factorial() not defined for negative values"
+FACTORIAL_TOO_LARGE = "the factorial of {0} is too large for a 64-bit integer"
 INDEX_OUT_OF_RANGE = "index {0} is out of range for size {1}"
+
+# The largest number whose factorial is an i64.
+MAX_FACTORIAL = 20
 
 _HALF = 1 << 63
 _MASK = (1 << 64) - 1
@@ -66,6 +72,18 @@ def _ipow(x: int, n: int) -> int:
     if n < 0:
         raise ProgramError(ValueError, NEGATIVE_EXPONENT)
     return wrap(pow(x, n, _MASK + 1))
+
+
+def _gcd(x: int, y: int) -> int:
+    return wrap(math.gcd(x, y))
+
+
+def _factorial(n: int) -> int:
+    if n < 0:
+        raise ProgramError(ValueError, NEGATIVE_FACTORIAL)
+    if n > MAX_FACTORIAL:
+        raise ProgramError(OverflowError, FACTORIAL_TOO_LARGE.format(n))
+    return math.factorial(n)
 
 
 def _imin(x: int, y: int) -> int:
@@ -149,6 +167,31 @@ def _multiplied_out(loops: LoopBuilder, square: Atom, n: int) -> Atom:
     return result
 
 
+def _factorial_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    (n,) = args
+    loops.check(loops.let("ile", Lit(0), n), "ValueError", NEGATIVE_FACTORIAL, span)
+    small = loops.let("ile", n, Lit(MAX_FACTORIAL))
+    loops.check(small, "OverflowError", FACTORIAL_TOO_LARGE, span, n)
+    return loops.let("factorial", n)
+
+
+def _bit_length(n: int) -> int:
+    return max(n, 0).bit_length()
+
+
+def _bit_length_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    """Halves the number of bits that are looked at, six times."""
+    rest: Atom = loops.let("imax", args[0], Lit(0))
+    length: Atom = Lit(0)
+    for bits in (32, 16, 8, 4, 2, 1):
+        high = loops.let("idiv", rest, Lit(1 << bits))
+        is_long = loops.let("ilt", Lit(0), high)
+        rest = loops.let("select", is_long, high, rest)
+        more = loops.let("select", is_long, Lit(bits), Lit(0))
+        length = loops.let("iadd", more, length)
+    return loops.let("iadd", length, rest)
+
+
 def _bound_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     index, size = args
     negative = loops.let("ilt", index, Lit(0))
@@ -172,6 +215,11 @@ row("iabs", "i->i", _iabs)
 row("ifloordiv", "ii->i", _ifloordiv, None, _quotient_l, weight=8, can_fail=True)
 row("imod", "ii->i", _imod, None, _remainder_l, weight=8, can_fail=True)
 row("ipow", "ii->i", _ipow, None, _ipow_l, weight=8, can_fail=True)
+# The greatest common divisor, which is not negative.
+row("gcd", "ii->i", _gcd, weight=100)
+row("factorial", "i->i", _factorial, None, _factorial_l, weight=20, can_fail=True)
+# The number of binary digits; none if there is a sign.
+row("bit_length", "i->i", _bit_length, None, _bit_length_l, weight=20)
 row("imin", "ii->i", _imin)
 row("imax", "ii->i", _imax)
 # The user's index to an index in range: a negative one counts from the end.

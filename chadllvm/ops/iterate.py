@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from chadllvm.chad.forward import Forward
     from chadllvm.chad.transform import Chad, Rule
     from chadllvm.ir.interp import Interpreter
-    from chadllvm.lower.lower import Lowering
+    from chadllvm.lower.interface import Lowering
 
 
 @register_array_op
@@ -99,7 +99,7 @@ class Iterate(ArrayOp):
                 for flag, want, state in zip(asked, wanted, binding.vars, strict=False)
                 if want
             ]
-            cells = [bp.cell(v) for v in inner.cells]
+            cells = [bp.dual(v) for v in inner.free]
             final = _reverse_loop(
                 self, bp.body, node.args[0], bps, start, list(cts), cells
             )
@@ -107,7 +107,7 @@ class Iterate(ArrayOp):
             for init, ct in zip(inits, final, strict=True):
                 if chad.is_active(init):
                     assert isinstance(init, Var)
-                    bp.body.emit(One(bp.cell(init), (), ct))
+                    bp.body.emit(One(bp.dual(init), (), ct))
         forward = Binding((*binding.vars, bps), new, binding.span)
         return bp.rule([forward, *zeros])
 

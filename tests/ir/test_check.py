@@ -26,12 +26,15 @@ from chadllvm.ir.term import (
     Lambda,
     One,
     Open,
+    Operand,
     Program,
     Tuple,
     Var,
+    View,
 )
-from chadllvm.ir.types import F64, I64, Acc, Array, Fun, Product, Sum
+from chadllvm.ir.types import F64, I64, Acc, Array, Box, Fun, Product, Sum
 from chadllvm.ops.build import Build
+from chadllvm.ops.index import Index
 
 X, Y = Var("x", F64), Var("y", F64)
 SIN = Apply(PRIMS["sin"], (X,))
@@ -216,7 +219,61 @@ def _build_of(c: Var, i: Var) -> Binding:
     return bind(Apply(Build(), (lit(2),), (body,)), Var("r", Array(c.type, 1)))
 
 
-BROKEN = {**broken_scopes(), **broken_sums(), **broken_cells()}
+def broken_boxes() -> dict[str, tuple[Program, str]]:
+    """Programs that take cells of boxes for something else."""
+    row, rows = Array(F64, 1), Array(Box(Array(F64, 1)), 1)
+    r, a, c = Var("r", row), Var("a", rows), Var("c", Acc(rows))
+    closed = bind(Close(c), Var("s", rows))
+    like = f"open: a cell of {rows} is like one such array"
+
+    def given(*bindings: Binding) -> Program:
+        return Program((Function("f", (r, a), Block(bindings, ())),))
+
+    def adding(indices: tuple[Operand, ...], value: Operand) -> Program:
+        return given(bind(Open(rows, (a,)), c), bind(One(c, indices, value)), closed)
+
+    box = Var("b", Acc(Box(row)))
+    element = Var("e", Box(row))
+    at = bind(Apply(Index(), (a, lit(0))), element)
+    view = bind(View(c, (lit(0),)), Var("v", Acc(Box(row))))
+    one_box = bind(One(c, (lit(0),), element))
+    return {
+        "by a dimension": (given(bind(Open(rows, (lit(2),)), c), closed), like),
+        "by nothing": (given(bind(Open(rows), c), closed), like),
+        "by an array": (given(bind(Open(rows, (r,)), c), closed), like),
+        "by two": (given(bind(Open(rows, (a, a)), c), closed), like),
+        "an array by an array": (
+            given(bind(Open(row, (r,)), Var("d", Acc(row)))),
+            "open: a dimension that is not i64",
+        ),
+        "opened for a box": (
+            given(bind(Open(Box(row), ()), box)),
+            "open: a cell of box f64[:] with 0 dimensions",
+        ),
+        "cell of a box": (
+            Program((Function("f", (box,), Block((), ())),)),
+            "cells: b is the cell of a box",
+        ),
+        "view that is a box": (
+            given(bind(Open(rows, (a,)), c), view, closed),
+            "types: the rule gives (acc f64[:]), bound are (v: acc box f64[:])",
+        ),
+        "box added": (
+            given(bind(Open(rows, (a,)), c), at, one_box, closed),
+            f"one: a box f64[:] added to a acc {rows}",
+        ),
+        "array added to all": (
+            adding((), r),
+            f"one: a f64[:] added to a acc {rows}",
+        ),
+        "path through a box": (
+            adding((lit(0), lit(0)), lit(1.0)),
+            f"path: 2 indices into a cell of {rows}",
+        ),
+    }
+
+
+BROKEN = {**broken_scopes(), **broken_sums(), **broken_cells(), **broken_boxes()}
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -139,6 +139,28 @@ PROGRAMS: list[tuple[str, tuple[Any, ...], Any]] = [
         (3.0,),
         6.0,
     ),
+    (
+        """def f(x: f64, n: i64) {
+             a = build(n) { i ->
+               r = build(i) { j -> y = to_float(j)  yield y }
+               b = box(r)
+               yield b
+             }
+             c = open box f64[:][:](a)
+             one c a
+             one c a
+             v = view c[2]
+             one v[0] x
+             w = view c[1]
+             one w[0] x
+             s = close c
+             b = index(s, 2)
+             r = unbox(b)
+             return r
+           }""",
+        (3.0, 3),
+        np.array([3.0, 2.0]),
+    ),
 ]
 
 
@@ -200,6 +222,16 @@ def test_cost_counts_nodes_captures_and_scalars() -> None:
     assert cost(called, 1.0) == 1 + 1 + 1 + 1
     cell = "def f(a: f64[:]) { c = open f64[:](3)  one c a  s = close c  return s }"
     assert cost(cell, np.zeros(3)) == 3 + 3 + 3
+    boxes = """def f(a: f64[:]) {
+      b = box(a)
+      r = build(2) { i -> yield b }
+      c = open box f64[:][:](r)
+      one c r
+      s = close c
+      return
+    }"""
+    # The cell and the sum in it hold two arrays of three numbers each.
+    assert cost(boxes, np.zeros(3)) == 5 + (1 + 1 + 2) + (2 + 6) + (2 + 6)
     only_one = "def f(b: bool) { if b { x = sin(1.0) } else { } return }"
     assert (cost(only_one, True), cost(only_one, False)) == (2, 1)
 

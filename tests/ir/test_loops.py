@@ -10,6 +10,7 @@ from chadllvm.ir.loops import (
     RESULT,
     Alloc,
     Branch,
+    CallRuntime,
     For,
     Get,
     Let,
@@ -31,6 +32,9 @@ from chadllvm.ir.types import BOOL, F64, I64
 X, B = Reg("x", F64), Reg("b", BOOL)
 Y, Z = Reg("y", F64), Reg("z", F64)
 S = Slot("s", F64)
+CELLS, CELL = Reg("cells", PTR), Reg("cell", I64)
+NEW = CallRuntime(CELLS, "chad_cells_new", ())
+OPEN = CallRuntime(CELL, "chad_cells_open_real", (CELLS,))
 
 
 def made(*body: Stmt) -> LoopFunction:
@@ -42,6 +46,13 @@ GOOD: list[tuple[Stmt, ...]] = [
     (Let(Y, "add", (X, Lit(1.0))), Return((Y,))),
     (Branch(B, (Set(S, X),), (Set(S, Lit(0.0)),)), Get(Y, S), Return((Y,))),
     (Reset(0), Return((X,))),
+    (
+        NEW,
+        OPEN,
+        CallRuntime(None, "chad_cells_add_real", (CELLS, CELL, X)),
+        CallRuntime(Y, "chad_cells_close_real", (CELLS, CELL)),
+        Return((Y,)),
+    ),
 ]
 
 BAD: dict[str, tuple[Stmt, ...]] = {
@@ -58,6 +69,23 @@ BAD: dict[str, tuple[Stmt, ...]] = {
     "no region -1": (Reset(RESULT), Return((X,))),
     "no root 5": (Alloc(Reg("p", PTR), 0, Lit(1), F64, 5), Return((X,))),
     "2 values returned for 1": (Return((X, X)),),
+    "the runtime has no function chad_leave": (
+        CallRuntime(None, "chad_leave", ()),
+        Return((X,)),
+    ),
+    "chad_cells_open_real takes 1": (
+        CallRuntime(CELL, "chad_cells_open_real", ()),
+        Return((X,)),
+    ),
+    "type f64 where ptr": (
+        CallRuntime(CELL, "chad_cells_open_real", (X,)),
+        Return((X,)),
+    ),
+    "the result of chad_cells_new is not": (
+        CallRuntime(None, "chad_cells_new", ()),
+        Return((X,)),
+    ),
+    "cells has no value": (OPEN, Return((X,))),
 }
 
 

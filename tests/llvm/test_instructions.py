@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from loop_programs import function, instruction, native
 
+import chadllvm.ops  # noqa: F401
 from chadllvm.ir.loops import INSTRUCTIONS, Let, Reg, Return, ScalarParam, ScalarResult
+from chadllvm.ir.op import PRIMS
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F64, I64
 
@@ -40,6 +42,16 @@ def ieee(name: str) -> Callable[..., float]:
     return compute
 
 
+ELEMENTARY = (
+    *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt"),
+    *("sin", "cos", "tan", "sinh", "cosh", "tanh"),
+)
+INVERSE = ("sin", "cos", "tan", "sinh", "cosh", "tanh")
+SPECIAL = (
+    *("remainder", "erf", "erfc", "gamma", "lgamma", "digamma", "polygamma", "sinc"),
+    *("gcd", "factorial"),
+)
+
 MEANING: dict[str, Callable[..., Any]] = {
     "add": ieee("add"),
     "sub": ieee("subtract"),
@@ -49,11 +61,17 @@ MEANING: dict[str, Callable[..., Any]] = {
     "pow": ieee("power"),
     "minimum": ieee("minimum"),
     "maximum": ieee("maximum"),
+    "least": ieee("minimum"),
+    "largest": ieee("maximum"),
     "neg": lambda a: -a,
     "abs": abs,
-    "floor": ieee("floor"),
-    "sqrt": ieee("sqrt"),
-    **{name: ieee(name) for name in ("exp", "log", "sin", "cos", "tanh")},
+    **{name: ieee(name) for name in ("floor", "ceil", "trunc", "rint", "sqrt")},
+    **{name: ieee(name) for name in ("copysign", "hypot")},
+    "atan2": ieee("arctan2"),
+    **{name: ieee(name) for name in ELEMENTARY},
+    **{f"a{name}": ieee(f"arc{name}") for name in INVERSE},
+    # These have no meaning in NumPy; theirs is compared with more than this elsewhere.
+    **{name: PRIMS[name].meaning for name in SPECIAL},
     "iadd": lambda a, b: wrap(a + b),
     "isub": lambda a, b: wrap(a - b),
     "imul": lambda a, b: wrap(a * b),
@@ -78,12 +96,17 @@ MEANING: dict[str, Callable[..., Any]] = {
 }
 
 # Elementary functions are within a few ulps of libm, powi of repeated multiplication.
-TOLERANCE = dict.fromkeys(("exp", "log", "sin", "cos", "tanh", "pow"), 1e-15)
+TOLERANCE = {
+    **dict.fromkeys((*ELEMENTARY, *(f"a{name}" for name in INVERSE)), 1e-15),
+    **dict.fromkeys(("pow", "hypot", "atan2"), 1e-15),
+    **dict.fromkeys(SPECIAL, 1e-14),
+}
 
 # The arguments that an instruction is not made for.
 OUTSIDE: dict[str, Callable[..., bool]] = {
     "idiv": lambda a, b: b == 0,
     "irem": lambda a, b: b == 0,
+    "factorial": lambda n: not 0 <= n <= 20,
     "to_int": lambda a: not abs(a) < 2.0**63,
     # A power may overflow on the way to its inverse; NumPy rounds the exponent.
     "powi": lambda a, b: 0 < abs(a) < 1e-300 or abs(a) > 1e299 or abs(b) > 1 << 53,

@@ -1,7 +1,7 @@
-"""Elementary functions of f64 and powers.
+"""Powers of f64, and the length of a vector of two numbers.
 
-Nothing fails: outside its domain a function gives NaN, at a pole or on overflow an
-infinity, as the C library does.
+Nothing fails: a negative base with a fraction gives NaN, a pole or an overflow an
+infinity.
 """
 
 from __future__ import annotations
@@ -15,31 +15,6 @@ from chadllvm.ir.term import Lit, Operand
 from chadllvm.ops.row import chain, row
 
 Cotangents = Sequence[Operand | None]
-
-
-def _exp(x: float) -> float:
-    try:
-        return math.exp(x)
-    except OverflowError:
-        return math.inf
-
-
-def _log(x: float) -> float:
-    if x > 0.0:
-        return math.log(x)
-    return -math.inf if x == 0.0 else math.nan
-
-
-def _sqrt(x: float) -> float:
-    return math.sqrt(x) if x >= 0.0 else math.nan
-
-
-def _sin(x: float) -> float:
-    return math.sin(x) if math.isfinite(x) else math.nan
-
-
-def _cos(x: float) -> float:
-    return math.cos(x) if math.isfinite(x) else math.nan
 
 
 def _is_odd(y: float) -> bool:
@@ -62,30 +37,8 @@ def _powi(x: float, n: int) -> float:
     return power(x, float(n))
 
 
-def _exp_t(b: Builder, args: Sequence[Operand], r: Operand, ct: Operand) -> Cotangents:
-    return chain(b, args, ct, lambda: r)
-
-
-def _log_t(b: Builder, args: Sequence[Operand], r: Operand, ct: Operand) -> Cotangents:
-    return chain(b, args, ct, lambda: b.prim("div", lit(1.0), args[0]))
-
-
-def _sqrt_t(b: Builder, args: Sequence[Operand], r: Operand, ct: Operand) -> Cotangents:
-    """1 / (2 sqrt x), infinite at 0."""
-    return chain(b, args, ct, lambda: b.prim("div", lit(0.5), r))
-
-
-def _sin_t(b: Builder, args: Sequence[Operand], r: Operand, ct: Operand) -> Cotangents:
-    return chain(b, args, ct, lambda: b.prim("cos", args[0]))
-
-
-def _cos_t(b: Builder, args: Sequence[Operand], r: Operand, ct: Operand) -> Cotangents:
-    return chain(b, args, ct, lambda: b.prim("neg", b.prim("sin", args[0])))
-
-
-def _tanh_t(b: Builder, args: Sequence[Operand], r: Operand, ct: Operand) -> Cotangents:
-    """1 - tanh(x)^2"""
-    return chain(b, args, ct, lambda: b.prim("sub", lit(1.0), b.prim("mul", r, r)))
+def _hypot(x: float, y: float) -> float:
+    return math.hypot(x, y)
 
 
 def _pow_t(b: Builder, args: Sequence[Operand], r: Operand, ct: Operand) -> Cotangents:
@@ -95,13 +48,19 @@ def _pow_t(b: Builder, args: Sequence[Operand], r: Operand, ct: Operand) -> Cota
 
 
 def _pow_base(b: Builder, x: Operand, y: Operand) -> Operand:
-    """y x^(y-1), and 0 where y is 0, since x^0 = 1 for every x."""
+    """y x^(y-1), and 0 where y is 0, since x^0 = 1 for every x.
+
+    The product is that 0 by itself but where x is 0 or NaN. Only there it is replaced,
+    as elsewhere it still has a derivative along y.
+    """
     if isinstance(y, Lit):
         if y.value == 0.0:
             return lit(0.0)
         return b.prim("mul", y, b.prim("pow", x, lit(y.value - 1.0)))
     inner = b.prim("mul", y, b.prim("pow", x, b.prim("sub", y, lit(1.0))))
-    return b.prim("select", b.prim("feq", y, lit(0.0)), lit(0.0), inner)
+    regular = b.prim("flt", lit(0.0), b.prim("abs", x))
+    flat = b.prim("and", b.prim("feq", y, lit(0.0)), b.prim("not", regular))
+    return b.prim("select", flat, lit(0.0), inner)
 
 
 def _pow_exponent(b: Builder, x: Operand, y: Operand) -> Operand:
@@ -135,13 +94,21 @@ def _literal_power(b: Builder, x: Operand, n: int) -> Operand:
     return b.prim("mul", lit(float(n)), lower)
 
 
+def _hypot_t(
+    b: Builder, args: Sequence[Operand], r: Operand, ct: Operand
+) -> Cotangents:
+    """x / r and y / r; at the origin, a corner, 0, as for `abs`."""
+    x, y = args
+    return chain(b, args, ct, partial(_part, b, x, r), partial(_part, b, y, r))
+
+
+def _part(b: Builder, x: Operand, r: Operand) -> Operand:
+    origin = b.prim("feq", r, lit(0.0))
+    return b.prim("select", origin, lit(0.0), b.prim("div", x, r))
+
+
 _POSITIVE = (0.5, 2.0)
 
-row("exp", "f->f", _exp, _exp_t, weight=12)
-row("log", "f->f", _log, _log_t, weight=12, domain=(_POSITIVE,))
-row("sqrt", "f->f", _sqrt, _sqrt_t, weight=5, domain=(_POSITIVE,))
-row("sin", "f->f", _sin, _sin_t, weight=12)
-row("cos", "f->f", _cos, _cos_t, weight=12)
-row("tanh", "f->f", math.tanh, _tanh_t, weight=12)
 row("pow", "ff->f", power, _pow_t, weight=25, domain=(_POSITIVE, (-2.0, 2.0)))
 row("powi", "fi->f", _powi, _powi_t, weight=4, domain=(_POSITIVE,))
+row("hypot", "ff->f", _hypot, _hypot_t, weight=12, domain=((-2.0, 2.0), _POSITIVE))

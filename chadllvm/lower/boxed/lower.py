@@ -1,0 +1,391 @@
+"""Lowers a function of the core as it stands: one pass over its blocks, a case a node.
+
+A function value is a record: the tag of its lambda, and the words that it captures,
+exactly its free variables (typed closure conversion with tagged existentials, paper,
+App. B). A call runs the body of the lambda that the tag says, which sees its parameters
+and what the record holds and nothing else. There are no functions in the loop language,
+so the body stands where the call does; CHAD calls each backpropagator at one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import assert_never
+
+from chadllvm.diagnostic import InternalError, Span
+from chadllvm.ir import loops as l
+from chadllvm.ir.loops import PTR, Atom, LoopFunction, Slot
+from chadllvm.ir.op import ArrayOp, Prim
+from chadllvm.ir.rewrite import free_vars_of
+from chadllvm.ir.term import (
+    Apply,
+    Binding,
+    Block,
+    Call,
+    Case,
+    Close,
+    Const,
+    Function,
+    If,
+    Inject,
+    Lambda,
+    Lit,
+    One,
+    Open,
+    Operand,
+    Proj,
+    Tuple,
+    Var,
+    View,
+)
+from chadllvm.ir.types import F64, I64, Array, Scalar, Type
+from chadllvm.lower.boxed.cells import AnyCell, Cells, Rep, atoms_of, rebuilt
+from chadllvm.lower.boxed.collect import collector, states
+from chadllvm.lower.boxed.flow import Lambdas, reaching
+from chadllvm.lower.boxed.storage import ROOTS
+from chadllvm.lower.interface import Carrier, Collector
+
+
+def lower_boxed(function: Function) -> LoopFunction:
+    """The loops of a function without products, sums and calls of others."""
+    return BoxedLowering(function).finish()
+
+
+class BoxedLowering(Cells):
+    """The lowering of one function; operations use it to lower themselves."""
+
+    # No sum is cut into chunks: here nothing runs on several threads.
+    inside_parallel = True
+
+    def __init__(self, function: Function) -> None:
+        super().__init__()
+        self.function = function
+        self.env: dict[Var, Rep] = {}
+        self._reaching = reaching(function)
+        self._tags: dict[Lambda, int] = {}
+        self._captures: dict[Lambda, tuple[Var, ...]] = {}
+        # The lambdas whose bodies this is inside of.
+        self._entered: list[Lambda] = []
+
+    def finish(self) -> LoopFunction:
+        params = tuple(self._param(p) for p in self.function.params)
+        results = self.block(self.function.body)
+        values: list[Atom] = []
+        kinds: list[l.Result] = []
+        for operand, rep in zip(self.function.body.results, results, strict=True):
+            kinds.append(self._return(operand.type, self.atom_of(rep), values))
+        self.loops.emit(l.Return(tuple(values)))
+        body = self.loops.close()
+        name = self.function.name
+        return LoopFunction(name, params, tuple(kinds), body, 1, ROOTS)
+
+    def _param(self, param: Var) -> l.Param:
+        """A parameter; an array is copied into one of the runtime's."""
+        match param.type:
+            case Scalar() as ty:
+                reg = self.loops.reg(param.name, ty)
+                self.bind(param, reg)
+                return l.ScalarParam(reg)
+            case Array(Scalar() as elem, rank):
+                source = self.loops.reg(param.name, PTR)
+                names = [f"{param.name}_n{k}" for k in range(rank)]
+                dims = tuple(self.loops.reg(n, I64) for n in names)
+                array = self.new_array(dims, param.name)
+                self.take(array, source, elem)
+                self.bind(param, array)
+                return l.ArrayParam(source, dims, elem)
+            case _:
+                raise InternalError(f"boxed: a parameter of type {param.type}")
+
+    def _return(self, ty: Type, value: Atom, values: list[Atom]) -> l.Result:
+        match ty:
+            case Scalar():
+                values.append(value)
+                return l.ScalarResult(ty)
+            case Array(Scalar() as elem, rank):
+                dims = [self.dim(value, axis) for axis in range(rank)]
+                values += [self.give(value, elem), *dims]
+                return l.ArrayResult(elem, rank)
+            case _:
+                raise InternalError(f"boxed: a result of type {ty}")
+
+    # Values.
+
+    def bind(self, var: Var, rep: Rep) -> None:
+        self.env[var] = rep
+
+    def rep(self, operand: Operand) -> Rep:
+        return self.env[operand] if isinstance(operand, Var) else operand
+
+    def atom(self, operand: Operand) -> Atom:
+        return self.atom_of(self.rep(operand))
+
+    def atom_of(self, rep: Rep) -> Atom:
+        if isinstance(rep, AnyCell):
+            raise InternalError("boxed: a cell where a value is expected")
+        return rep
+
+    def array(self, operand: Operand) -> Atom:
+        return self.atom(operand)
+
+    # Blocks.
+
+    def block(self, block: Block) -> list[Rep]:
+        """Lower the bindings; what stands for the results."""
+        for binding in block.bindings:
+            self._binding(binding)
+        return [self.rep(r) for r in block.results]
+
+    def _binding(self, binding: Binding) -> None:
+        match binding.expr:
+            case Apply(Prim() as op, args):
+                self._prim(op, args, binding)
+            case Apply(ArrayOp() as op) as node:
+                op.lower(self, node, binding)
+            case Const(value):
+                self.bind(binding.vars[0], self.constant(value))
+            case If() as node:
+                self._if(node, binding)
+            case Lambda() as function:
+                self.bind(binding.vars[0], self._record(function, binding))
+            case Call(Var() as called, args):
+                self._call(called, args, binding)
+            case Open() | View() | One() | Close() as expr:
+                rep = self._cell(expr)
+                if rep is not None:
+                    self.bind(binding.vars[0], rep)
+            case Apply() | Tuple() | Proj() | Inject() | Case() | Call():
+                raise InternalError(f"boxed: {type(binding.expr).__name__} is left")
+            case _:
+                assert_never(binding.expr)
+
+    def _prim(self, op: Prim, args: Sequence[Operand], binding: Binding) -> None:
+        atoms = [self.atom(a) for a in args]
+        (var,) = binding.vars
+        if op.lowering is None:
+            self.bind(var, self.loops.let(op.name, *atoms, name=var.name))
+        else:
+            self.bind(var, op.lowering(self.loops, atoms, binding.span))
+
+    def _if(self, node: If, binding: Binding) -> None:
+        cond = self.atom(node.cond)
+        blocks = (node.then, node.orelse)
+        choices = [lambda block=block: self.block(block) for block in blocks]
+        results = self._choose([cond], choices, binding)
+        for var, rep in zip(binding.vars, results, strict=True):
+            self.bind(var, rep)
+
+    def _choose(
+        self,
+        conds: Sequence[Atom],
+        choices: Sequence[Callable[[], list[Rep]]],
+        binding: Binding,
+    ) -> list[Rep]:
+        """What the first choice whose condition holds gives, or the last of them."""
+        slots: list[list[Slot]] = []
+        kinds: list[Rep] = []
+
+        def run(choice: Callable[[], list[Rep]]) -> None:
+            found = choice()
+            atoms = [atoms_of(rep) for rep in found]
+            if not kinds:
+                kinds.extend(found)
+                for var, parts in zip(binding.vars, atoms, strict=True):
+                    slots.append([Slot(var.name, part.type) for part in parts])
+            for into, parts in zip(slots, atoms, strict=True):
+                for slot, part in zip(into, parts, strict=True):
+                    self.loops.set(slot, part)
+
+        def branch(k: int) -> None:
+            if k == len(conds):
+                run(choices[k])
+                return
+            self.loops.open(is_loop=False)
+            run(choices[k])
+            then = self.loops.close()
+            self.loops.open(is_loop=False)
+            branch(k + 1)
+            self.loops.emit(l.Branch(conds[k], then, self.loops.close()))
+
+        branch(0)
+        return [
+            rebuilt(kind, [self.loops.get(s) for s in into])
+            for kind, into in zip(kinds, slots, strict=True)
+        ]
+
+    # Functions.
+
+    def _record(self, function: Lambda, binding: Binding) -> Atom:
+        captures = self._captured(function)
+        record = self.record(Lit(1 + len(captures)), binding.vars[0].name)
+        self.store(record, Lit(0), Lit(self._tag(function)))
+        for k, var in enumerate(captures, 1):
+            self.store(record, Lit(k), self.atom(var))
+        return record
+
+    def _captured(self, function: Lambda) -> tuple[Var, ...]:
+        if function not in self._captures:
+            self._captures[function] = tuple(free_vars_of(function))
+        return self._captures[function]
+
+    def _tag(self, function: Lambda) -> int:
+        return self._tags.setdefault(function, len(self._tags))
+
+    def _call(self, called: Var, args: Sequence[Operand], binding: Binding) -> None:
+        targets: Lambdas = self._reaching.get(called, ())
+        if not targets:
+            raise InternalError(f"boxed: no function reaches the call of {called.name}")
+        record, values = self.atom(called), [self.rep(a) for a in args]
+        if len(targets) == 1:
+            results = self._enter(targets[0], record, values)
+        else:
+            tag = self.load(record, Lit(0), I64, "tag")
+            conds = [
+                self.loops.let("ieq", tag, Lit(self._tag(target)))
+                for target in targets[:-1]
+            ]
+            choices = [
+                lambda target=target: self._enter(target, record, values)
+                for target in targets
+            ]
+            results = self._choose(conds, choices, binding)
+        for var, rep in zip(binding.vars, results, strict=True):
+            self.bind(var, rep)
+
+    def _enter(self, target: Lambda, record: Atom, args: Sequence[Rep]) -> list[Rep]:
+        """The body of a lambda, which sees nothing but its captures and parameters."""
+        if target in self._entered:
+            raise InternalError("boxed: a function may call itself")
+        outer = self.env
+        self._entered.append(target)
+        self.env = {
+            var: self.load(record, Lit(k), var.type, var.name)
+            for k, var in enumerate(self._captured(target), 1)
+        }
+        self.env.update(zip(target.params, args, strict=True))
+        results = self.block(target.body)
+        self.env = outer
+        self._entered.pop()
+        return results
+
+    # Cells.
+
+    def _cell(self, expr: Open | View | One | Close) -> Rep | None:
+        """What stands for the result, if there is one."""
+        match expr:
+            case Open(content, dims):
+                return self.open_cell(content, [self.atom(d) for d in dims])
+            case View(cell, indices):
+                return self.part(self._known(cell), [self.atom(i) for i in indices])
+            case One(cell, indices, value):
+                part = self.part(self._known(cell), [self.atom(i) for i in indices])
+                self.add_to(part, self.atom(value))
+                return None
+            case Close(cell):
+                return self.close_cell(self._known(cell))
+            case _:
+                assert_never(expr)
+
+    def _known(self, cell: Operand) -> AnyCell:
+        rep = self.rep(cell)
+        if not isinstance(rep, AnyCell):
+            raise InternalError(f"boxed: {cell} is not a cell")
+        return rep
+
+    # Loops.
+
+    @contextmanager
+    def loop(
+        self, high: Atom, body: Lambda, low: Atom = Lit(0), *, parallel: bool = True
+    ) -> Iterator[Atom]:
+        """A loop over a body; gives the index."""
+        self.loops.open(is_loop=True)
+        index = self.loops.reg(body.params[0].name, I64)
+        yield index
+        self.loops.emit(l.For(index, low, high, self.loops.close(), True))
+
+    @contextmanager
+    def chunks(self, count: Atom, size: int) -> Iterator[tuple[Atom, Atom]]:
+        raise InternalError("boxed: a sum in chunks")
+        yield
+
+    def step(
+        self, body: Lambda, index: Atom, collectors: Sequence[Collector]
+    ) -> list[Rep]:
+        """The results of one iteration."""
+        self.bind(body.params[0], index)
+        return self.block(body.body)
+
+    def collectors(
+        self,
+        variables: Sequence[Var],
+        body: Lambda,
+        first: int,
+        count: Atom,
+        span: Span,
+        carriers: Sequence[Carrier] = (),
+    ) -> Sequence[Collector]:
+        types = [r.type for r in body.body.results[first:]]
+        return [
+            collector(self, self.bind, var, ty, count, span)
+            for var, ty in zip(variables, types, strict=True)
+        ]
+
+    def carriers(self, node: Apply, binding: Binding) -> Sequence[Carrier]:
+        return states(self, self.bind, self.atom, node, binding)
+
+    def has_loop(self, block: Block) -> bool:
+        """Nothing depends on it here."""
+        return True
+
+    # Sums.
+
+    def accumulate(self, slot: Slot, value: Atom) -> None:
+        """`slot += value`, in this very order."""
+        self.loops.set(slot, self.sum_of(self.loops.get(slot), value))
+
+    def sum_of(self, a: Atom, b: Atom) -> Atom:
+        return self.loops.let("add" if a.type == F64 else "iadd", a, b)
+
+    # Arrays.
+
+    def bind_index(self, var: Var, array: Operand, indices: Sequence[Operand]) -> None:
+        """`var = array[indices]`"""
+        assert isinstance(array.type, Array)
+        whole, rank = self.atom(array), array.type.rank
+        atoms = [self.atom(i) for i in indices]
+        inner = [self.dim(whole, axis) for axis in range(1, rank)]
+        offset = self.place(inner, atoms)
+        if len(atoms) < rank:
+            row = (whole, offset, Lit(len(atoms)))
+            self.bind(var, self.call("chad_array_row", *row, name=var.name))
+        else:
+            self.bind(var, self.load(self.data(whole), offset, var.type, var.name))
+
+    def bind_dim(self, var: Var, array: Operand, axis: int) -> None:
+        self.bind(var, self.dim(self.atom(array), axis))
+
+    def bind_update(self, binding: Binding, args: Sequence[Operand]) -> None:
+        """`a with [i] = v` is a copy, for `a` itself stays what it is."""
+        array, *indices, value = args
+        assert isinstance(array.type, Array)
+        whole, rank = self.atom(array), array.type.rank
+        dims = [self.dim(whole, axis) for axis in range(rank)]
+        new = self.new_array(dims, binding.vars[0].name)
+        target = self.new_data(new)
+        self.copy(target, self.data(whole), self.size(whole))
+        offset = self.place(dims[1:], [self.atom(i) for i in indices])
+        if len(indices) < rank:
+            row, place = self.atom(value), self.loops.offset(target, offset, PTR)
+            self.copy(place, self.data(row), self.size(row))
+        else:
+            self.store(target, offset, self.atom(value))
+        self.bind(binding.vars[0], new)
+
+    def bind_zeros(self, var: Var, args: Sequence[Operand]) -> None:
+        dims = [self.loops.count(self.atom(a)) for a in args]
+        self.bind(var, self.zero_array(dims, var.name))
+
+    def bind_empty(self, var: Var, ty: Array) -> None:
+        self.bind(var, self.zero_array((Lit(0),) * ty.rank, var.name))

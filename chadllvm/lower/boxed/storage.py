@@ -1,0 +1,175 @@
+"""Arrays of the C runtime, and records: how generated code reaches them.
+
+Memory consists of words: a number, a truth value as an integer, or a pointer. An array
+is a `chad_array_t`, of which only the runtime knows whether its elements are there or
+still in a bag; so elements are read from where `chad_array_data` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from chadllvm.ir import loops as l
+from chadllvm.ir.loop_build import LoopBuilder
+from chadllvm.ir.loops import PTR, RESULT, Atom, Reg
+from chadllvm.ir.term import Lit
+from chadllvm.ir.types import BOOL, F64, I64, Scalar, Type
+
+# Roots: what the function itself makes, what it is given, what it gives back.
+OWN, GIVEN, RETURNED = 0, 1, 2
+ROOTS = (OWN, GIVEN, RETURNED)
+
+# The words of a `chad_array_t`; behind the size stands the rank.
+_DATA, _BAG, _SIZE, _DIMS = 0, 1, 2, 4
+
+
+def word_of(ty: Type) -> Scalar:
+    """The type of the word that stands for a value of this type."""
+    if not isinstance(ty, Scalar):
+        return PTR
+    return I64 if ty == BOOL else ty
+
+
+class Storage:
+    """Emits what reads and makes arrays."""
+
+    def __init__(self) -> None:
+        self.loops = LoopBuilder()
+        self._cells: Reg | None = None
+        self._dims: dict[int, Reg] = {}
+
+    def call(self, function: str, *args: Atom, name: str = "t") -> Reg:
+        """The result of a function of the runtime."""
+        ty = {"f": F64, "i": I64, "p": PTR}[l.RUNTIME[function].result]
+        reg = self.loops.reg(name, ty)
+        self.loops.emit(l.CallRuntime(reg, function, args))
+        return reg
+
+    def run(self, function: str, *args: Atom) -> None:
+        """Call a function of the runtime that gives nothing."""
+        self.loops.emit(l.CallRuntime(None, function, args))
+
+    @property
+    def cells(self) -> Reg:
+        """The accumulation array of this call, made in front of everything."""
+        if self._cells is None:
+            with self.loops.at(0):
+                self._cells = self.call("chad_cells_new", name="cells")
+        return self._cells
+
+    def dims_in_memory(self, dims: Sequence[Atom]) -> Reg:
+        """Dimensions as the runtime reads them; it keeps a copy."""
+        rank = len(dims)
+        if rank not in self._dims:
+            with self.loops.at(0):
+                self._dims[rank] = self.record(Lit(rank), "dims")
+        for axis, dim in enumerate(dims):
+            self.store(self._dims[rank], Lit(axis), dim)
+        return self._dims[rank]
+
+    @contextmanager
+    def each(self, count: Atom) -> Iterator[Atom]:
+        """A loop over elements; gives the index."""
+        self.loops.open(is_loop=True)
+        index = self.loops.reg("i", I64)
+        yield index
+        self.loops.emit(l.For(index, Lit(0), count, self.loops.close(), True))
+
+    # Words.
+
+    def record(self, count: Atom, name: str) -> Reg:
+        """Memory for words."""
+        reg = self.loops.reg(name, PTR)
+        self.loops.emit(l.Alloc(reg, 0, count, I64, OWN))
+        return reg
+
+    def store(self, ptr: Atom, index: Atom, value: Atom) -> None:
+        if value.type == BOOL:
+            value = self.loops.let("bool_to_int", value)
+        self.loops.emit(l.Store(ptr, index, value, OWN))
+
+    def load(self, ptr: Atom, index: Atom, ty: Type, name: str = "t") -> Reg:
+        """The value of this type whose word is there."""
+        word = self.loops.load(ptr, index, word_of(ty), OWN, name)
+        return self.loops.let("ine", word, Lit(0), name=name) if ty == BOOL else word
+
+    # Arrays.
+
+    def new_array(self, dims: Sequence[Atom], name: str = "array") -> Reg:
+        """An array whose elements are still to be stored."""
+        place = self.dims_in_memory(dims)
+        return self.call("chad_array_new", Lit(len(dims)), place, name=name)
+
+    def zero_array(self, dims: Sequence[Atom], name: str = "array") -> Reg:
+        """An array of zeros."""
+        place = self.dims_in_memory(dims)
+        return self.call("chad_array_of_bag", Lit(len(dims)), place, name=name)
+
+    def constant(self, value: np.ndarray) -> Reg:
+        """An array whose elements are a part of the code."""
+        words = value.astype(np.int64) if value.dtype == np.bool_ else value
+        data = self.loops.reg("const", PTR)
+        self.loops.emit(l.Data(data, words, GIVEN))
+        header = self.record(Lit(_DIMS + value.ndim), "array")
+        self.store(header, Lit(_DATA), data)
+        self.store(header, Lit(_BAG), Lit(0))
+        for index, number in enumerate((value.size, value.ndim, *value.shape), _SIZE):
+            self.store(header, Lit(index), Lit(number))
+        return header
+
+    def data(self, array: Atom) -> Reg:
+        """The elements; where they are still in a bag they are collected now."""
+        return self.call("chad_array_data", array, name="data")
+
+    def new_data(self, array: Atom) -> Reg:
+        """The elements of an array made by `new_array`."""
+        return self.load(array, Lit(_DATA), PTR, "data")
+
+    def size(self, array: Atom) -> Reg:
+        """The number of elements."""
+        return self.load(array, Lit(_SIZE), I64, "size")
+
+    def dim(self, array: Atom, axis: int) -> Reg:
+        reg = self.load(array, Lit(_DIMS + axis), I64, "dim")
+        self.loops.is_count(reg)
+        return reg
+
+    def place(self, inner: Sequence[Atom], indices: Sequence[Atom]) -> Atom:
+        """The offset of the element or row at these indices.
+
+        `inner` are the dimensions of an array behind the first.
+        """
+        offset = indices[0]
+        for dim, index in zip(inner, indices[1:], strict=False):
+            offset = self.loops.add(self.loops.mul(offset, dim), index)
+        rest = inner[len(indices) - 1 :]
+        return self.loops.mul(offset, self.loops.product(rest))
+
+    def take(self, array: Atom, source: Atom, elem: Scalar) -> None:
+        """Fill a new array with the elements of a parameter."""
+        target, count = self.new_data(array), self.size(array)
+        if elem != BOOL:
+            self.loops.emit(l.Copy(target, source, count, elem, OWN, GIVEN))
+            return
+        with self.each(count) as i:
+            self.store(target, i, self.loops.load(source, i, BOOL, GIVEN, "v"))
+
+    def give(self, array: Atom, elem: Scalar) -> Reg:
+        """The elements of an array in a buffer for the caller."""
+        target = self.loops.reg("result", PTR)
+        source, count = self.data(array), self.size(array)
+        self.loops.emit(l.Alloc(target, RESULT, count, elem, RETURNED))
+        if elem != BOOL:
+            self.loops.emit(l.Copy(target, source, count, elem, RETURNED, OWN))
+            return target
+        with self.each(count) as i:
+            value = self.load(source, i, BOOL)
+            self.loops.emit(l.Store(target, i, value, RETURNED))
+        return target
+
+    def copy(self, target: Atom, source: Atom, count: Atom) -> None:
+        """Copy words between arrays of the function's own."""
+        self.loops.emit(l.Copy(target, source, count, I64, OWN, OWN))

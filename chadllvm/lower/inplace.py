@@ -1,0 +1,323 @@
+"""What may be written in place: arrays whose buffer nobody looks at any more.
+
+    b = update(a, i, v)        the buffer of a becomes that of b
+    c = open …; one c a        the buffer of a becomes that of the cell
+    s = iterate(n, a; …)       the buffer of a becomes that of the state, if each step
+                               hands it on
+
+An *origin* is a buffer as far as is known here; every name of (a part of) an array
+belongs to the origins that it may be in. A buffer may be taken over where it was made
+in this run of the same loop body (of the function), no box refers to it, and no other
+name of it is used later. All else is copied, which is always right.
+
+The state of a loop is kept in place if its next value is its own buffer in every step.
+That is assumed first, and given up for the states whose step turns out otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from chadllvm.ir.rewrite import free_vars_of
+from chadllvm.ir.term import (
+    Apply,
+    Binding,
+    Block,
+    Close,
+    Const,
+    Function,
+    If,
+    Lambda,
+    One,
+    Open,
+    Operand,
+    Var,
+    View,
+    nested,
+    operands,
+)
+from chadllvm.ir.types import Acc, Array, Box, Scalar
+from chadllvm.ops.index import Empty, Index, MakeBox, Unbox
+from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.update import Update
+
+
+@dataclass(frozen=True, slots=True)
+class InPlace:
+    """The analysis' result.
+
+    `taken`: updates and first contributions to cells that take over the buffer of their
+    array; `states`: parameters of loops that stay in one buffer; `moved`: those of them
+    that take over the buffer of their initial value.
+    """
+
+    taken: frozenset[Binding]
+    states: frozenset[Var]
+    moved: frozenset[Var]
+
+
+@dataclass(eq=False, slots=True)
+class _Origin:
+    """A buffer. `loop`: the body in which it is made, None if it must not be written.
+
+    `names`: the variables that may be in it.
+    """
+
+    loop: _Loop | None
+    names: list[Var] = field(default_factory=list)
+
+
+Origins = frozenset[_Origin]
+
+
+@dataclass(eq=False, slots=True)
+class _Loop:
+    """The function or a loop body: where a buffer is new in each run."""
+
+
+@dataclass(eq=False, slots=True)
+class _Frame:
+    """A block that is being walked: the last use of each variable, and the place."""
+
+    loop: _Loop
+    last_use: dict[Var, int]
+    position: int = 0
+
+
+def in_place(function: Function) -> InPlace:
+    """What may be written in place in a function."""
+    if not _has_candidates(function.body):
+        return InPlace(frozenset(), frozenset(), frozenset())
+    walk = _Walk()
+    for param in function.params:
+        walk.bind(param, frozenset([_Origin(None)]))
+    walk.block(function.body, _Loop())
+    return InPlace(frozenset(walk.taken), frozenset(walk.states), frozenset(walk.moved))
+
+
+def _has_candidates(block: Block) -> bool:
+    return any(
+        isinstance(b.expr, One | Open)
+        or (isinstance(b.expr, Apply) and isinstance(b.expr.op, Update))
+        or any(_has_candidates(inner) for _, inner in nested(b.expr))
+        for b in block.bindings
+    )
+
+
+class _Walk:
+    """Walks blocks in order and decides at each place."""
+
+    def __init__(self) -> None:
+        self.origins: dict[Var, Origins] = {}
+        self.frames: list[_Frame] = []
+        # Cells that nothing was added to yet.
+        self.empty: set[Var] = set()
+        self.taken: set[Binding] = set()
+        self.states: set[Var] = set()
+        self.moved: set[Var] = set()
+
+    def bind(self, var: Var, origins: Origins) -> None:
+        """The variable is a name of these buffers."""
+        if isinstance(var.type, Array | Box | Acc):
+            self.origins[var] = origins
+            for origin in origins:
+                origin.names.append(var)
+
+    def _unbind(self, var: Var) -> Origins:
+        """Forget a name; what it was a name of."""
+        origins = self.origins.pop(var)
+        for origin in origins:
+            origin.names.remove(var)
+        return origins
+
+    def block(self, block: Block, loop: _Loop) -> None:
+        self.frames.append(_Frame(loop, _last_uses(block)))
+        for position, binding in enumerate(block.bindings):
+            self.frames[-1].position = position
+            self._binding(binding, loop)
+        self.frames[-1].position = len(block.bindings)
+        self.frames.pop()
+
+    def _of(self, operand: Operand) -> Origins:
+        if isinstance(operand, Var):
+            return self.origins.get(operand, frozenset())
+        return frozenset()
+
+    def _new(self, variables: Iterable[Var], loop: _Loop | None) -> None:
+        for var in variables:
+            self.bind(var, frozenset([_Origin(loop)]))
+
+    def _is_used_later(self, var: Var, loop: _Loop) -> bool:
+        """Whether a variable is used behind this place in this run of the loop."""
+        for frame in reversed(self.frames):
+            if frame.loop is not loop:
+                return False
+            if frame.last_use.get(var, -1) > frame.position:
+                return True
+        return False
+
+    def _may_take(self, operand: Operand, loop: _Loop) -> bool:
+        """Whether the buffer of an array may be written to from here on."""
+        origins = self._of(operand)
+        return bool(origins) and all(
+            origin.loop is loop
+            and not any(self._is_used_later(name, loop) for name in origin.names)
+            for origin in origins
+        )
+
+    def _fill(self, cells: Iterable[Operand], loop: _Loop) -> None:
+        """These cells get buffers of their own now, if they have none."""
+        for cell in cells:
+            if isinstance(cell, Var) and cell in self.empty:
+                self.empty.discard(cell)
+                self._new([cell], loop)
+
+    def _binding(self, binding: Binding, loop: _Loop) -> None:
+        match binding.expr:
+            case Apply(Update(), (array, *_)):
+                self._update(binding, array, loop)
+            case Apply(Index(), (array, *_)):
+                boxes = isinstance(binding.vars[0].type, Box)
+                if boxes or isinstance(binding.vars[0].type, Array):
+                    self.bind(binding.vars[0], self._of(array))
+            case Apply(MakeBox() | Unbox(), (arg,)):
+                for origin in self._of(arg):
+                    origin.loop = None
+                self.bind(binding.vars[0], self._of(arg))
+            case Apply(Iterate()) as node:
+                self._iterate(binding, node, loop)
+            case If() as node:
+                self._if(binding, node, loop)
+            case Open(Array(Scalar())):
+                self.empty.add(binding.vars[0])
+            case View(cell):
+                self._fill([cell], loop)
+                self.bind(binding.vars[0], self._of(cell))
+            case One(Var() as cell, (), value) if cell in self.empty:
+                self._first(binding, cell, value, loop)
+            case Close(cell):
+                self._fill([cell], loop)
+                self.bind(binding.vars[0], self._of(cell))
+            case Const() | Apply(Empty()):
+                self._new(binding.vars, None)
+            case expr:
+                self._fill(free_vars_of(expr), loop)
+                for params, body in nested(expr):
+                    self._body(params, body)
+                self._new(binding.vars, loop)
+
+    def _body(self, params: Sequence[Var], body: Block) -> None:
+        """The body of a loop without state."""
+        for param in params:
+            self.bind(param, frozenset([_Origin(None)]))
+        self.block(body, _Loop())
+
+    def _update(self, binding: Binding, array: Operand, loop: _Loop) -> None:
+        (var,) = binding.vars
+        if self._may_take(array, loop):
+            self.taken.add(binding)
+            self.bind(var, self._of(array))
+        else:
+            self._new([var], loop)
+
+    def _first(self, binding: Binding, cell: Var, value: Operand, loop: _Loop) -> None:
+        """The first contribution to a cell, all of it at once."""
+        self.empty.discard(cell)
+        if self._may_take(value, loop):
+            self.taken.add(binding)
+            self.bind(cell, self._of(value))
+        else:
+            self._new([cell], loop)
+
+    def _if(self, binding: Binding, node: If, loop: _Loop) -> None:
+        """A cell that one branch fills is filled behind the branch in any case."""
+        before = set(self.empty)
+        filled: dict[Var, list[Origins]] = {}
+        for branch in (node.then, node.orelse):
+            self.empty = set(before)
+            self.block(branch, loop)
+            for cell in before - self.empty:
+                filled.setdefault(cell, []).append(self._unbind(cell))
+        self.empty = before - filled.keys()
+        for cell, found in filled.items():
+            if len(found) < 2:
+                found.append(frozenset([_Origin(loop)]))
+            self.bind(cell, frozenset.union(*found))
+        for k, var in enumerate(binding.vars):
+            results = node.then.results[k], node.orelse.results[k]
+            self._fill(results, loop)
+            self.bind(var, self._of(results[0]) | self._of(results[1]))
+
+    def _iterate(self, binding: Binding, node: Apply, loop: _Loop) -> None:
+        (body,) = node.bodies
+        self._fill(free_vars_of(node), loop)
+        kept = {p for p in body.params[1:] if isinstance(p.type, Array)}
+        while True:
+            attempt = self._attempt(body, kept)
+            if attempt == kept:
+                break
+            kept = attempt
+        self.states |= kept
+        pairs = zip(body.params[1:], node.args[1:], binding.vars, strict=False)
+        for state, init, final in pairs:
+            self._final(state, init, final, kept, node, loop)
+        self._new(binding.vars[len(body.params) - 1 :], loop)
+
+    def _final(
+        self,
+        state: Var,
+        init: Operand,
+        final: Var,
+        kept: set[Var],
+        node: Apply,
+        loop: _Loop,
+    ) -> None:
+        if state not in kept:
+            self._new([final], None)
+        elif node.args.count(init) == 1 and self._may_take_among(init, node, loop):
+            self.moved.add(state)
+            self.bind(final, self._of(init))
+        else:
+            self._new([final], loop)
+
+    def _may_take_among(self, init: Operand, node: Apply, loop: _Loop) -> bool:
+        """The same, if no other operand or variable of the body is in the buffer."""
+        others = {v for v in free_vars_of(node) if v is not init}
+        shared = any(self._of(v) & self._of(init) for v in others)
+        inside = any(init in free_vars_of(body) for body in node.bodies)
+        return not shared and not inside and self._may_take(init, loop)
+
+    def _attempt(self, body: Lambda, kept: set[Var]) -> set[Var]:
+        """Walk the body with these states in place; those that turn out to be."""
+        saved = set(self.taken), set(self.states), set(self.moved), set(self.empty)
+        inner = _Loop()
+        own: dict[Var, _Origin] = {}
+        for param in body.params:
+            origin = _Origin(inner if param in kept else None)
+            if param in kept:
+                own[param] = origin
+            self.bind(param, frozenset([origin]))
+        self.block(body.body, inner)
+        steps = dict(zip(body.params[1:], body.body.results, strict=False))
+        good = {s for s, o in own.items() if o.loop and self._of(steps[s]) == {o}}
+        for result in body.body.results:
+            crossed = [s for s in good if own[s] in self._of(result)]
+            good -= {s for s in crossed if result is not steps[s]}
+        if len(good) < len(kept):
+            self.taken, self.states, self.moved, self.empty = saved
+        return good
+
+
+def _last_uses(block: Block) -> dict[Var, int]:
+    """The place of the last use of each variable in a block; results are at its end."""
+    found: dict[Var, int] = {}
+    for position, binding in enumerate(block.bindings):
+        if nested(binding.expr):
+            found.update(dict.fromkeys(free_vars_of(binding.expr), position))
+        else:
+            used = operands(binding.expr)
+            found.update((v, position) for v in used if isinstance(v, Var))
+    end = len(block.bindings)
+    found.update((r, end) for r in block.results if isinstance(r, Var))
+    return found

@@ -1,0 +1,115 @@
+"""What an array operation may ask of a lowering: `ArrayOp.lower` is written once.
+
+There are two lowerings. `lower/lower.py` puts arrays into buffers and knows how long
+they live; `lower/boxed/` leaves them to the C runtime. What stands for a value is each
+one's own affair (`Any` here); an atom stands for a scalar in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from chadllvm.diagnostic import Span
+from chadllvm.ir.loop_build import LoopBuilder
+from chadllvm.ir.loops import Atom, Slot
+from chadllvm.ir.term import Apply, Binding, Block, Lambda, Lit, Operand, Var
+from chadllvm.ir.types import Array
+
+
+class Collector(Protocol):
+    """Collects one result of a loop's iterations into an array."""
+
+    def collect(self, index: Atom, result: Any) -> None:
+        """Keep the result of the iteration at this index."""
+
+    def finish(self) -> None:
+        """After the loop: bind the variable."""
+
+
+class Carrier(Protocol):
+    """One component of a loop's state."""
+
+    def enter(self) -> None:
+        """At the start of an iteration: bind the parameter."""
+
+    def next(self, result: Any) -> Callable[[], None]:
+        """At the end of an iteration: keep the result; the step makes it the state."""
+
+    def finish(self) -> None:
+        """After the loop: bind the variable of the final state."""
+
+
+class Lowering(Protocol):
+    """The lowering of one function, as operations see it."""
+
+    loops: LoopBuilder
+
+    # Values.
+
+    def bind(self, var: Var, rep: Any) -> None: ...
+
+    def atom(self, operand: Operand) -> Atom:
+        """The atom of a scalar."""
+
+    def atom_of(self, rep: Any) -> Atom: ...
+
+    def array(self, operand: Operand) -> Any:
+        """What stands for an array or a box; they are the same."""
+
+    # Loops.
+
+    def loop(
+        self, high: Atom, body: Lambda, low: Atom = Lit(0), *, parallel: bool = True
+    ) -> AbstractContextManager[Atom]:
+        """A loop over a body; `parallel`: its iterations commute. Gives the index."""
+
+    def chunks(
+        self, count: Atom, size: int
+    ) -> AbstractContextManager[tuple[Atom, Atom]]:
+        """A loop over chunks of at most `size` indices; gives the bounds of a chunk."""
+
+    def step(self, body: Lambda, index: Atom, collectors: Sequence[Any]) -> list[Any]:
+        """Lower the body of a loop at an index; the results of one iteration."""
+
+    def collectors(
+        self,
+        variables: Sequence[Var],
+        body: Lambda,
+        first: int,
+        count: Atom,
+        span: Span,
+        carriers: Sequence[Any] = (),
+    ) -> Sequence[Collector]:
+        """Collectors for the results of a body from `first` on, behind its carriers."""
+
+    def carriers(self, node: Apply, binding: Binding) -> Sequence[Carrier]:
+        """The states of a loop."""
+
+    @property
+    def inside_parallel(self) -> bool:
+        """Whether sums need no chunks here; see `ops/fold.py`."""
+
+    def has_loop(self, block: Block) -> bool:
+        """Whether a block contains loops."""
+
+    def accumulate(self, slot: Slot, value: Atom) -> None:
+        """`slot += value`"""
+
+    def sum_of(self, a: Atom, b: Atom) -> Atom: ...
+
+    # Arrays.
+
+    def bind_index(self, var: Var, array: Operand, indices: Sequence[Operand]) -> None:
+        """`var = array[indices]`"""
+
+    def bind_dim(self, var: Var, array: Operand, axis: int) -> None:
+        """`var = dim[axis](array)`"""
+
+    def bind_update(self, binding: Binding, args: Sequence[Operand]) -> None:
+        """The array args[0] with the part at args[1:-1] replaced by args[-1]."""
+
+    def bind_zeros(self, var: Var, args: Sequence[Operand]) -> None: ...
+
+    def bind_empty(self, var: Var, ty: Array) -> None: ...

@@ -1,0 +1,91 @@
+"""Sizes of arrays that are combined element by element: equal, or 1 and stretched.
+
+    r = broadcast(n, m)         the size of the result along an axis
+    k = stretch(i, n)           the index into the operand of size n: 0 if n is 1
+
+NumPy decides at run time which operand is stretched. A size of 1 that is seen only then
+is rare, and what reads an array at a `stretch` cannot be proved to read it in order; so
+`simplify/stretch.py` supposes that it does not happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chadllvm.diagnostic import Span
+from chadllvm.ir.loop_build import LoopBuilder
+from chadllvm.ir.loops import Atom
+from chadllvm.ir.op import ProgramError
+from chadllvm.ir.term import Lit
+from chadllvm.ops.row import row
+
+SIZES_DIFFER = "operands could not be broadcast together: sizes {0} and {1}"
+NOT_EQUAL = "sizes {0} and {1} do not match"
+NEGATIVE = "negative dimensions are not allowed"
+EMPTY_FOLD = "fold() of no elements"
+
+
+def _broadcast(n: int, m: int) -> int:
+    if n != m and n != 1 and m != 1:
+        raise ProgramError(ValueError, SIZES_DIFFER.format(n, m))
+    return m if n == 1 else n
+
+
+def _broadcast_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    n, m = args
+    stretches, is_one = loops.let("ieq", n, Lit(1)), loops.let("ieq", m, Lit(1))
+    fits = loops.let("or", loops.let("ieq", n, m), loops.let("or", stretches, is_one))
+    loops.check(fits, "ValueError", SIZES_DIFFER, span, n, m)
+    return loops.let("select", stretches, m, n)
+
+
+def _stretch(index: int, size: int) -> int:
+    return 0 if size == 1 else index
+
+
+def _stretch_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    index, size = args
+    return loops.let("select", loops.let("ieq", size, Lit(1)), Lit(0), index)
+
+
+def _same(n: int, m: int) -> int:
+    if n != m:
+        raise ProgramError(ValueError, NOT_EQUAL.format(n, m))
+    return n
+
+
+def _same_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    loops.check(loops.let("ieq", *args), "ValueError", NOT_EQUAL, span, *args)
+    return args[0]
+
+
+def _size(n: int) -> int:
+    if n < 0:
+        raise ProgramError(ValueError, NEGATIVE)
+    return n
+
+
+def _filled(n: int) -> int:
+    if n < 1:
+        raise ProgramError(ValueError, EMPTY_FOLD)
+    return n
+
+
+def _filled_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    loops.check(loops.let("ilt", Lit(0), args[0]), "ValueError", EMPTY_FOLD, span)
+    return args[0]
+
+
+def _size_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    loops.check(loops.let("ile", Lit(0), args[0]), "ValueError", NEGATIVE, span)
+    return args[0]
+
+
+row("broadcast", "ii->i", _broadcast, None, _broadcast_l, can_fail=True)
+row("stretch", "ii->i", _stretch, None, _stretch_l)
+# Two sizes that have to be equal.
+row("same", "ii->i", _same, None, _same_l, can_fail=True)
+# A size that a user gives.
+row("size", "i->i", _size, None, _size_l, can_fail=True)
+# The size of what is folded.
+row("filled", "i->i", _filled, None, _filled_l, can_fail=True)
