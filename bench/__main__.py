@@ -1,8 +1,9 @@
-"""`python -m bench run [names]`, from the root of the repository.
+"""`python -m bench run [names]` and `paper [topics]`, from the root of the repository.
 
-Measures the named workloads (all of them by default) in one process on one core, prints
-a table for each, and writes the figures as JSON. The exit status is 1 if a workload
-could not be measured; a target that is not met is reported and is not an error.
+`run` measures the named workloads (all of them by default) in one process on one core,
+prints a table for each, and writes the figures as JSON. The exit status is 1 if a
+workload could not be measured; a target that is not met is reported and is not an
+error. `paper` checks the claims of the paper, see `bench/paper/command.py`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from bench.measure import one_core
+from bench.paper.command import add_command
 from bench.report import Failure, Figure, Settings, print_table, write_json
 
 WORKLOADS = ("gmm", "call_overhead", "compile_time", "memory")
@@ -24,6 +26,12 @@ WORKLOADS = ("gmm", "call_overhead", "compile_time", "memory")
 def main() -> int:
     """Run the command line; the exit status."""
     options = _parser().parse_args()
+    status: int = options.run(options)
+    return status
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure workloads; the exit status."""
     settings = Settings(options.quick, options.output / "reference")
     console = Console()
     figures: dict[str, list[Figure]] = {}
@@ -46,11 +54,13 @@ def main() -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     commands = parser.add_subparsers(required=True)
-    run = commands.add_parser("run", help="measure and print a table")
-    run.add_argument("names", nargs="*", metavar="name", help=", ".join(WORKLOADS))
-    run.add_argument("--quick", action="store_true", help="small sizes, few rounds")
-    default = Path("build") / "bench"
-    run.add_argument("--output", type=Path, default=default, help="folder for results")
+    add_command(commands)
+    measure = commands.add_parser("run", help="measure and print a table")
+    measure.add_argument("names", nargs="*", metavar="name", help=", ".join(WORKLOADS))
+    measure.add_argument("--quick", action="store_true", help="small sizes, few rounds")
+    output = Path("build") / "bench"
+    measure.add_argument("--output", type=Path, default=output, help="folder to write")
+    measure.set_defaults(run=run)
     return parser
 
 

@@ -22,6 +22,7 @@ from chadllvm.api import Compiled, Derivative, Function, grad, jit, value_and_gr
 from chadllvm.diagnostic import CompileError
 from chadllvm.frontend.annotations import boolean, f64, i64
 from chadllvm.jvp import jvp
+from chadllvm.library import build, fold
 from chadllvm.options import CompileOptions
 
 __all__ = [
@@ -32,7 +33,9 @@ __all__ = [
     "Function",
     "__version__",
     "boolean",
+    "build",
     "f64",
+    "fold",
     "grad",
     "i64",
     "jit",

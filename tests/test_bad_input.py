@@ -21,10 +21,10 @@ A = np.array([1.0, 2.0, 3.0])
 
 
 def ways(function: Any) -> list[Callable[..., Any]]:
-    """The value and the gradient, with and without speculation."""
+    """Value and gradient: fast, without speculation, and in the permanent mode."""
     checked = cl.jit(function.py_func, options=cl.CompileOptions(speculate=False))
-    both = function, checked
-    return [*both, *map(cl.grad, both), *map(cl.value_and_grad, both)]
+    all_ways = function, checked, cl.jit(function.py_func, optimize=0)
+    return [*all_ways, *map(cl.grad, all_ways), *map(cl.value_and_grad, all_ways)]
 
 
 def line_of(function: Any, text: str) -> int:

@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "chadllvm"
 
 LAYERS = (
-    "_version", "diagnostic", "options", "ir", "ops", "frontend", "chad", "closure",
+    "_version", "diagnostic", "options", "library", "ir", "ops", "frontend", "chad", "closure",
     "simplify", "lower", "llvm", "backend", "pipeline", "values", "api", "jvp", "cli",
 )  # fmt: skip
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from programs import arrays, models, scalars
+from programs import arrays, calculus, models, numpy_style, scalars, updates
 from programs.case import CASES, Case
 
 import chadllvm as cl
@@ -25,9 +25,13 @@ OPTIONS = {
     "default": cl.CompileOptions(),
     "checked": cl.CompileOptions(speculate=False),
     "plain": cl.CompileOptions(disabled=frozenset(OPTIONAL)),
+    "permanent": cl.CompileOptions(optimize=0),
 }
 
-assert arrays and models and scalars
+# Programs of which some runs are repeated without speculation.
+SPECULATION_FAILS = ("negative_index", "elementwise", "sizes_of_one")
+
+assert arrays and calculus and models and numpy_style and scalars and updates
 IDS = [f"{case.name}-{k}" for k, case in enumerate(CASES)]
 
 
@@ -89,6 +93,22 @@ def test_gradient_agrees_with_differences(case: Case, name: str) -> None:
     check_direction(case, params, gradient)
 
 
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_the_permanent_mode_gives_the_same(case: Case) -> None:
+    """Value and gradient, NaN and infinity as well."""
+    permanent = cl.jit(case.function.py_func, optimize=0)
+    params = real_params(case)
+    runs = [permanent, case.function]
+    if params:
+        runs += [cl.value_and_grad(f, argnums=params) for f in runs]
+    found, wanted = (
+        [leaf for run in runs[k::2] for leaf in leaves(run(*case.args))] for k in (0, 1)
+    )
+    for a, b in zip(found, wanted, strict=True):
+        assert type(a) is type(b) and np.shape(a) == np.shape(b)
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-14)
+
+
 def check_direction(case: Case, params: list[int], gradient: Any) -> None:
     """The slope along random directions is the gradient's."""
     random = np.random.default_rng(3)
@@ -118,7 +138,7 @@ def test_interpreter_agrees_at_every_stage(case: Case) -> None:
     if not params:
         return
     # Speculation may fail where the program does not, and repeats the call then.
-    options = cl.CompileOptions(speculate=case.name != "negative_index")
+    options = cl.CompileOptions(speculate=case.name not in SPECULATION_FAILS)
     function = cl.jit(case.function.py_func, options=options)
     derivative = cl.value_and_grad(function, argnums=params)
     expected = leaves(derivative(*case.args))

@@ -29,7 +29,6 @@ from chadllvm.ir.term import (
     Tuple,
     Var,
     View,
-    nested,
     operands,
 )
 from chadllvm.ir.types import Acc, has_float
@@ -130,17 +129,3 @@ class _Activity:
             if isinstance(found, Var) and found not in self.active:
                 self.active.add(found)
                 pending += self.parts.get(found, ())
-
-
-def influences(block: Block, wanted: Iterable[Var], active: set[Var]) -> set[Var]:
-    """The active variables that the wanted ones may depend on, with themselves."""
-    found = set(wanted)
-    for binding in reversed(block.bindings):
-        if found.isdisjoint(binding.vars):
-            continue
-        read = [v for v in operands(binding.expr) if isinstance(v, Var)]
-        found.update(v for v in read if v in active)
-        for _, inner in nested(binding.expr):
-            results = [r for r in inner.results if isinstance(r, Var) and r in active]
-            found |= influences(inner, results, active)
-    return found

@@ -2,26 +2,21 @@
 
 f(x, …) = { …; y, aux… }   →   f_grad(x, …) = { D[…]; xc = open …; bp(1, xc)
                                                 y, aux…, close xc }
+
+With cotangents as further parameters in place of 1 it is the transposed derivative of
+any results. As D[·] knows cells, both apply to their own output after closure
+conversion, which is how second derivatives are made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chadllvm.chad.activity import active_variables
-from chadllvm.chad.transform import BlockReversal, Chad, define
+from chadllvm.chad.reversal import BlockReversal, define, open_like
+from chadllvm.chad.transform import Chad
 from chadllvm.ir.build import Builder, lit
-from chadllvm.ir.term import (
-    Apply,
-    Block,
-    Call,
-    Close,
-    Function,
-    Open,
-    Operand,
-    Var,
-)
-from chadllvm.ir.types import Array
+from chadllvm.ir.term import Apply, Block, Call, Close, Function, Operand, Var
+from chadllvm.ir.types import Array, Box
 from chadllvm.ops.index import Dim, Zeros
 
 
@@ -32,46 +27,73 @@ def value_and_gradient(function: Function, wrt: Sequence[int]) -> Function:
     There is one gradient for each, of the parameter's type and shape. The function has
     neither products nor calls.
     """
-    targets = [function.params[i] for i in wrt]
-    chad = Chad(active_variables(function.body, targets))
-    asked = [k == 0 for k in range(len(function.body.results))]
-    touched = [True] * len(asked)
-    reversal = chad.block(function.body, asked, touched)
     out = Builder(function.span)
-    out.bindings += reversal.forward
-    cells = _run(reversal, function, out)
-    gradients = [
-        out.one(Close(cells[v]), f"{v.name}_ct") if v in cells else _zeros(v, out)
-        for v in targets
-    ]
+    gradients = _reversed(function, wrt, [0], [lit(1.0)], True, out)
     body = Block(tuple(out.bindings), (*function.body.results, *gradients))
     return Function(f"{function.name}_grad", function.params, body, function.span)
 
 
+def pull_back(function: Function, wrt: Sequence[int], asked: Sequence[int]) -> Function:
+    """The function that also takes cotangents and gives what they are pulled back to.
+
+    Behind its parameters stand the cotangents of the results at the positions `asked`,
+    which hold reals; behind its results those of the parameters at `wrt`, as gradients
+    stand in `value_and_gradient`. A cotangent of zero contributes zero, even where the
+    derivative of its result is infinite.
+    """
+    chosen = [function.body.results[k] for k in asked]
+    names = [r.name if isinstance(r, Var) else "result" for r in chosen]
+    pairs = zip(names, chosen, strict=True)
+    cts = [Var(f"{name}_ct", result.type) for name, result in pairs]
+    out = Builder(function.span)
+    gradients = _reversed(function, wrt, asked, cts, False, out)
+    body = Block(tuple(out.bindings), (*function.body.results, *gradients))
+    params = (*function.params, *cts)
+    return Function(f"{function.name}_vjp", params, body, function.span)
+
+
+def _reversed(
+    function: Function,
+    wrt: Sequence[int],
+    asked: Sequence[int],
+    cts: Sequence[Operand],
+    touched: bool,
+    out: Builder,
+) -> list[Operand]:
+    """Run D[·] of a function forwards and, with these cotangents, backwards."""
+    targets = [function.params[i] for i in wrt]
+    chad = Chad(function, targets)
+    count = len(function.body.results)
+    flags = [k in asked for k in range(count)]
+    reversal = chad.block(function.body, flags, [touched] * count)
+    out.bindings += reversal.forward
+    cells = _run(reversal, function, cts, out)
+    return [
+        out.one(Close(cells[v]), f"{v.name}_ct") if v in cells else _zeros(v, out)
+        for v in targets
+    ]
+
+
 def _run(
-    reversal: BlockReversal, function: Function, out: Builder
+    reversal: BlockReversal, function: Function, cts: Sequence[Operand], out: Builder
 ) -> dict[Var, Operand]:
-    """Call the backpropagator with cotangent one; the cells of the parameters."""
+    """Call the backpropagator with these cotangents; the cells of the parameters."""
     cells: dict[Var, Operand] = {}
-    for var in reversal.cells:
-        name = f"{var.name}_c"
-        cells[var] = out.one(Open(var.type, _dims(var, out)), name)
+    for var in reversal.free:
+        cells[var] = out.one(open_like(var, out), f"{var.name}_c")
     bp = define(function.name, reversal.function(), function.span)
     out.bindings.append(bp)
     if cells:
-        out.emit(Call(bp.vars[0], (lit(1.0), *cells.values())))
+        out.emit(Call(bp.vars[0], (*cts, *cells.values())))
     return cells
-
-
-def _dims(var: Var, out: Builder) -> tuple[Operand, ...]:
-    rank = var.type.rank if isinstance(var.type, Array) else 0
-    return tuple(
-        out.one(Apply(Dim(axis), (var,)), f"{var.name}_dim") for axis in range(rank)
-    )
 
 
 def _zeros(var: Var, out: Builder) -> Operand:
     """The gradient by a parameter that the result does not depend on."""
     if not isinstance(var.type, Array):
         return lit(0.0)
-    return out.one(Apply(Zeros(), _dims(var, out)), f"{var.name}_ct")
+    if isinstance(var.type.elem, Box):
+        return out.one(Close(out.one(open_like(var, out))), f"{var.name}_ct")
+    axes = (Apply(Dim(axis), (var,)) for axis in range(var.type.rank))
+    dims = tuple(out.one(axis, f"{var.name}_dim") for axis in axes)
+    return out.one(Apply(Zeros(), dims), f"{var.name}_ct")

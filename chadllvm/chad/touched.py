@@ -4,7 +4,7 @@ Results asked for are touched if their own cotangents are. What a primitive read
 touched if its result is, and what both branches of an `if` touch. Elements of an array
 never are, for nobody need use them. The state of a loop is touched in every step if it
 is after the last and each step hands it on. So every way to write a sum gives the same
-answer.
+answer. What is added to a cell is not touched, for the cell may be an element's.
 """
 
 from __future__ import annotations

@@ -8,8 +8,18 @@ its bindings, called in reverse order: for each variable a cell is opened before
 last use, and closed where it was bound.
 
 A variable that only names (part of) another array has no cell of its own: its cell is a
-view of the other's. Earlier stages guarantee that there are no products and sums, and
-that calls are inlined.
+view of the other's. So is that of a box, which names the array it refers to. Earlier
+stages guarantee that there are no products and sums, and that calls are inlined.
+
+D applies to programs with cells, such as its own output after closure conversion:
+
+    c = open f64[:](n)                      c = open …; …; s = close c
+    …  one c.i y  …         the reverse:    c_ct = (the cotangent of s)
+    s = close c                             …  y_c += c_ct ! i  …
+
+In the backpropagators every variable has its *dual*. That of a value is a cell, for its
+cotangent; that of a cell is a value, the cotangent of the sum in it, from which all who
+add to the cell read. A cell whose sum nobody asks for has none.
 
 Untouched means not run. A variable is *touched* if its cotangent surely is used; the
 cotangent of any other may be an untouched zero, which has to stay zero whatever it is
@@ -23,8 +33,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import assert_never
 
-from chadllvm.chad.activity import influences
-from chadllvm.chad.touched import touched_states, touched_variables
+from chadllvm.chad.activity import active_variables
+from chadllvm.chad.additions import Additions
+from chadllvm.chad.reversal import BlockReversal, define, dual_of, name_of
+from chadllvm.chad.touched import touched_states
 from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir.build import Builder
 from chadllvm.ir.op import ArrayOp, Prim
@@ -36,6 +48,7 @@ from chadllvm.ir.term import (
     Case,
     Close,
     Const,
+    Function,
     If,
     Inject,
     Lambda,
@@ -47,20 +60,18 @@ from chadllvm.ir.term import (
     Var,
     View,
 )
-from chadllvm.ir.types import Acc, Array
-from chadllvm.ops.index import Dim, Index
 
 
 @dataclass(frozen=True)
 class Rule:
     """D of one binding: what replaces it, and how its backpropagator is called.
 
-    `bp` takes the cotangents of the results asked for, then the cells of `cells`.
+    `bp` takes the cotangents of the results asked for, then the duals of `free`.
     """
 
     forward: tuple[Binding, ...]
     bp: Var
-    cells: tuple[Var, ...]
+    free: tuple[Var, ...]
 
 
 class CotangentBuilder(Builder):
@@ -87,41 +98,39 @@ class Backpropagator:
             for v, flag in zip(binding.vars, asked, strict=True)
             if flag
         ]
-        self._cells: dict[Var, Var] = {}
+        self._duals: dict[Var, Var] = {}
 
-    def cell(self, var: Var) -> Var:
-        """The cell of a variable of the source: a parameter of the backpropagator."""
-        if var not in self._cells:
-            self._cells[var] = Var(f"{var.name}_c", Acc(var.type))
-        return self._cells[var]
+    def dual(self, var: Var) -> Var:
+        """The dual of a variable of the source: a parameter of the backpropagator."""
+        if var not in self._duals:
+            self._duals[var] = dual_of(var)
+        return self._duals[var]
 
     def rule(self, forward: Sequence[Binding] | None = None) -> Rule:
         """The rule; `forward` replaces the binding where it does not stay as it is."""
-        params = (*self.cts, *self._cells.values())
+        params = (*self.cts, *self._duals.values())
         span = self.binding.span
-        bp = define(_name(self.binding), Lambda(params, self.body.block(())), span)
+        bp = define(name_of(self.binding), Lambda(params, self.body.block(())), span)
         kept = (self.binding,) if forward is None else tuple(forward)
-        return Rule((*kept, bp), bp.vars[0], tuple(self._cells))
-
-
-def define(name: str, function: Lambda, span: Span) -> Binding:
-    """The binding of the backpropagator of what has this name."""
-    return Binding((Var(f"{name}_bp", function.type),), function, span)
-
-
-def _name(binding: Binding) -> str:
-    return binding.vars[0].name if binding.vars else "loop"
+        return Rule((*kept, bp), bp.vars[0], tuple(self._duals))
 
 
 class Chad:
-    """The transformation of one function whose active variables are known."""
+    """The transformation of one function, by its active parameters."""
 
-    def __init__(self, active: set[Var]) -> None:
-        self.active = active
+    def __init__(self, function: Function, targets: Sequence[Var]) -> None:
+        self.active = active_variables(function.body, targets)
+        self.additions = Additions(function.body, self.active)
+        # The cells opened in blocks around here whose sums are asked for.
+        self.asked_cells: set[Var] = set()
         self._touched: Sequence[bool] = ()
 
     def is_active(self, operand: Operand) -> bool:
         return isinstance(operand, Var) and operand in self.active
+
+    def adds(self, binding: Binding) -> bool:
+        """Whether a binding adds something active to a cell that has a dual."""
+        return not self.asked_cells.isdisjoint(self.additions.of(binding))
 
     def block(
         self,
@@ -137,7 +146,7 @@ class Chad:
     def rule(
         self, binding: Binding, asked: Sequence[bool], touched: Sequence[bool]
     ) -> Rule:
-        """D of a binding that has active results."""
+        """D of a binding that has active results, or adds to cells."""
         match binding.expr:
             case Apply(Prim() as op, args):
                 return self._prim(op, args, binding, touched[0])
@@ -171,8 +180,12 @@ class Chad:
         return Backpropagator(binding, asked, touched=False).rule()
 
     def influences(self, block: Block, wanted: Sequence[Var]) -> set[Var]:
-        """The active variables that the wanted ones of a block may depend on."""
-        return influences(block, wanted, self.active)
+        """The active variables that the wanted ones of a block may depend on.
+
+        What is added to cells that have a dual is wanted too.
+        """
+        cells = self.asked_cells & self.additions.of_block(block)
+        return self.additions.influences(block, cells.union(wanted))
 
     def touched_states(self, body: Lambda, finals: Sequence[bool]) -> list[bool]:
         """The states of a loop that are touched in every step."""
@@ -187,7 +200,7 @@ class Chad:
         cts = op.transpose(bp.body, args, binding.vars[0], bp.cts[0])
         for arg, ct in zip(args, cts, strict=True):
             if ct is not None and isinstance(arg, Var) and arg in self.active:
-                bp.body.emit(One(bp.cell(arg), (), ct))
+                bp.body.emit(One(bp.dual(arg), (), ct))
         return bp.rule()
 
     def _if(
@@ -199,192 +212,11 @@ class Chad:
     ) -> Rule:
         """D[if c then t else u]: each branch gives its own backpropagator.
 
-        Both take the cells of the free variables of either branch.
+        Both take the duals of the free variables of either branch.
         """
         branches = [self.block(b, asked, touched) for b in (node.then, node.orelse)]
-        cells = tuple(dict.fromkeys(v for b in branches for v in b.cells))
-        then, orelse = (b.primal_and_bp(binding, cells) for b in branches)
-        bp = Var(f"{binding.vars[0].name}_bp", then.results[-1].type)
+        free = tuple(dict.fromkeys(v for b in branches for v in b.free))
+        then, orelse = (b.primal_and_bp(binding, free) for b in branches)
+        bp = Var(f"{name_of(binding)}_bp", then.results[-1].type)
         new = Binding((*binding.vars, bp), If(node.cond, then, orelse), binding.span)
-        return Rule((new,), bp, cells)
-
-
-@dataclass(frozen=True)
-class _RowView:
-    """The cell of a row is a view of the array's cell."""
-
-    array: Var
-    indices: tuple[Operand, ...]
-
-
-@dataclass(frozen=True)
-class _BranchView:
-    """The cell of `if c then a else b`, arrays from outside, is that of a or of b."""
-
-    cond: Operand
-    then: Var
-    orelse: Var
-
-
-class BlockReversal:
-    """D of a block: its forward bindings, and the body of its backpropagator.
-
-    The backpropagator takes the cotangents of the results asked for and the cells of
-    the free variables in `cells`; it returns the cotangents of `returned`, parameters
-    that the block is under (the state of a loop).
-    """
-
-    def __init__(
-        self,
-        chad: Chad,
-        block: Block,
-        asked: Sequence[bool],
-        touched: Sequence[bool],
-        params: Sequence[Var],
-        returned: Sequence[Var],
-    ) -> None:
-        self._chad = chad
-        self._block = block
-        self._body = Builder()
-        self._local = {v for b in block.bindings for v in b.vars}
-        self._local.update(params)
-        self._cells: dict[Var, Var] = {}
-        self._free: dict[Var, Var] = {}
-        seeds = [a and t for a, t in zip(asked, touched, strict=True)]
-        self._touched = touched_variables(block, seeds)
-        self._dims: dict[Var, tuple[Var, ...]] = {}
-        self._views = self._find_views()
-        self._cts: list[Var] = []
-        for result, flag in zip(block.results, asked, strict=True):
-            if flag:
-                self._seed(result)
-        self.forward = self._reverse(params, returned)
-        self._returned = tuple(
-            self._body.one(Close(self._cell(v)), f"{v.name}_ct") for v in returned
-        )
-
-    @property
-    def cells(self) -> tuple[Var, ...]:
-        """The free variables of the block that its backpropagator adds to."""
-        return tuple(self._free)
-
-    def function(self, cells: Sequence[Var] | None = None) -> Lambda:
-        """The backpropagator, with these cells as parameters (by default its own)."""
-        order = self.cells if cells is None else cells
-        params = [self._free.get(v) or Var(f"{v.name}_c", Acc(v.type)) for v in order]
-        return Lambda((*self._cts, *params), self._body.block(self._returned))
-
-    def primal_and_bp(
-        self, binding: Binding, cells: Sequence[Var] | None = None
-    ) -> Block:
-        """The block of the primal results followed by the backpropagator."""
-        bp = define(_name(binding), self.function(cells), binding.span)
-        results = (*self._block.results, bp.vars[0])
-        return Block((*self.forward, bp), results)
-
-    def _seed(self, result: Operand) -> None:
-        """A parameter for the cotangent of a result, added to the result's cell."""
-        name = result.name if isinstance(result, Var) else "result"
-        ct = Var(f"{name}_ct", result.type)
-        self._cts.append(ct)
-        if isinstance(result, Var) and self._chad.is_active(result):
-            self._body.emit(One(self._cell(result), (), ct))
-
-    def _reverse(
-        self, params: Sequence[Var], returned: Sequence[Var]
-    ) -> tuple[Binding, ...]:
-        """Go backwards over the bindings; the forward bindings in their own order."""
-        pieces = []
-        for binding in reversed(self._block.bindings):
-            forward = list(self._binding(binding))
-            for var in binding.vars:
-                forward += self._dim_bindings(var, binding.span)
-            pieces.append(forward)
-        for var in returned:
-            self._cell(var)
-        span = self._block.bindings[0].span if self._block.bindings else Builder().span
-        pieces.append([d for v in params for d in self._dim_bindings(v, span)])
-        return tuple(b for piece in reversed(pieces) for b in piece)
-
-    def _binding(self, binding: Binding) -> Sequence[Binding]:
-        """What replaces a binding; adds the call of its backpropagator to the body."""
-        asked = [v in self._cells and v not in self._views for v in binding.vars]
-        if not any(asked):
-            return (binding,)
-        touched = [v in self._touched for v in binding.vars]
-        rule = self._chad.rule(binding, asked, touched)
-        self._body.span = binding.span
-        cts = [
-            self._body.one(Close(self._cells[v]), f"{v.name}_ct")
-            for v, flag in zip(binding.vars, asked, strict=True)
-            if flag
-        ]
-        if not rule.cells:
-            return (binding,)  # The derivative is zero, whatever it is called with.
-        cells = [self._cell(v) for v in rule.cells]
-        self._body.emit(Call(rule.bp, (*cts, *cells)))
-        return rule.forward
-
-    def _cell(self, var: Var) -> Var:
-        """The cell of a variable, made where it is first needed."""
-        if var not in self._cells:
-            self._cells[var] = self._new_cell(var)
-        return self._cells[var]
-
-    def _new_cell(self, var: Var) -> Var:
-        name = f"{var.name}_c"
-        if var not in self._local:
-            self._free[var] = Var(name, Acc(var.type))
-            return self._free[var]
-        match self._views.get(var):
-            case _RowView(array, indices):
-                return self._body.one(View(self._cell(array), indices), name)
-            case _BranchView(cond, then, orelse):
-                cells = self._cell(then), self._cell(orelse)
-                blocks = (Block((), (cell,)) for cell in cells)
-                return self._body.one(If(cond, *blocks), name)
-            case None:
-                return self._body.one(Open(var.type, self._dims_of(var)), name)
-
-    def _dims_of(self, var: Var) -> tuple[Var, ...]:
-        """The dimensions of an array, bound in the forward part behind the array."""
-        if not isinstance(var.type, Array):
-            return ()
-        dims = tuple(
-            Var(f"{var.name}_dim", Dim(axis).result_types([var.type], ())[0])
-            for axis in range(var.type.rank)
-        )
-        self._dims[var] = dims
-        return dims
-
-    def _dim_bindings(self, var: Var, span: Span) -> list[Binding]:
-        dims = self._dims.get(var, ())
-        return [
-            Binding((dim,), Apply(Dim(axis), (var,)), span)
-            for axis, dim in enumerate(dims)
-        ]
-
-    def _find_views(self) -> dict[Var, _RowView | _BranchView]:
-        """The active arrays bound in the block that are (parts of) other arrays."""
-        views: dict[Var, _RowView | _BranchView] = {}
-        for binding in self._block.bindings:
-            for position, var in enumerate(binding.vars):
-                if not isinstance(var.type, Array) or var not in self._chad.active:
-                    continue
-                match binding.expr:
-                    case Apply(Index(), (Var() as array, *indices)):
-                        views[var] = _RowView(array, tuple(indices))
-                    case If(cond, then, orelse):
-                        pair = then.results[position], orelse.results[position]
-                        inside = {
-                            v
-                            for b in (then, orelse)
-                            for x in b.bindings
-                            for v in x.vars
-                        }
-                        match pair:
-                            case Var() as a, Var() as b if (
-                                not inside & {a, b} and {a, b} <= self._chad.active
-                            ):
-                                views[var] = _BranchView(cond, a, b)
-        return views
+        return Rule((new,), bp, free)

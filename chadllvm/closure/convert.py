@@ -41,11 +41,7 @@ from chadllvm.ir.term import (
     Var,
     operands,
 )
-from chadllvm.ir.types import (
-    Array,
-    Box,
-    has_fun,
-)
+from chadllvm.ir.types import Array, has_fun
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Index, MakeBox, Unbox, nothing
@@ -279,7 +275,7 @@ class _Converter:
                 names: dict[Var, Operand] = {index: i}
                 for capture, array in arrays.items():
                     value = out.one(Apply(Index(), (array, i)), capture.name)
-                    if isinstance(value.type, Box):
+                    if value.type != capture.type:  # An array that was put into a box.
                         value = out.one(Apply(Unbox(), (value,)), capture.name)
                     names[capture] = value
                 return _move(element, names)

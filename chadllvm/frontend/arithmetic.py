@@ -86,6 +86,11 @@ def to_float(b: Builder, value: Operand) -> Operand:
     return b.prim("to_float", to_int(b, value))
 
 
+def truncated(b: Builder, value: Operand) -> Operand:
+    """`int(x)`"""
+    return b.prim("truncate", value) if value.type == F64 else to_int(b, value)
+
+
 def promoted(b: Builder, *values: Operand) -> list[Operand]:
     """The numbers as floats if one of them is a float, else as integers."""
     if any(v.type == F64 for v in values):

@@ -7,19 +7,23 @@ from collections.abc import Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
-from chadllvm.frontend import errors, type_errors
+from chadllvm.frontend import array_errors, errors, type_errors
 from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert
+from chadllvm.frontend.array_functions import METHODS, NAMES
 from chadllvm.frontend.constants import constant
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.functions import known_function
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.signature import Parameter
 from chadllvm.ir.term import Operand
 
 
-def call(cx: Context, node: ast.Call) -> Operand:
+def call(cx: Context, node: ast.Call) -> Value:
     """The result of a call."""
+    if isinstance(node.func, ast.Attribute) and _is_method(cx, node.func):
+        return _method_call(cx, node, node.func)
     function = _callee(cx, node)
     jitted = getattr(function, "py_func", None)
     if isinstance(jitted, FunctionType):
@@ -28,6 +32,26 @@ def call(cx: Context, node: ast.Call) -> Operand:
     if translate is not None:
         return translate(cx, node)
     raise _unknown(cx, node, function)
+
+
+def _is_method(cx: Context, function: ast.Attribute) -> bool:
+    """Whether this is an attribute of a value, not of a module."""
+    if cx.is_module(function.value):
+        return False
+    try:
+        cx.static(function)
+    except NotStatic:
+        return True
+    return False
+
+
+def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
+    """A method of an array, which does what NumPy's function of that name does."""
+    method = METHODS.get(function.attr)
+    if method is not None:
+        return method.method_call(cx, node, function.value)
+    owner = cx.lazy(function.value)
+    raise array_errors.no_method(cx.span(function), owner.type, function.attr, METHODS)
 
 
 def _callee(cx: Context, node: ast.Call) -> Any:
@@ -44,8 +68,6 @@ def _callee(cx: Context, node: ast.Call) -> Any:
             raise type_errors.unknown_attribute(
                 span, f"`{ast.unparse(owner)}`", attribute
             )
-        case ast.Attribute(_, attribute):
-            raise type_errors.array_method(span, attribute)
         case _:
             raise type_errors.not_callable(span, name)
 
@@ -58,6 +80,8 @@ def _unknown(cx: Context, node: ast.Call, function: Any) -> Exception:
         return type_errors.not_jitted(span, name)
     if isinstance(function, ModuleType) or not callable(function):
         return type_errors.not_callable(span, name)
+    if name.partition(".")[0] in ("np", "numpy"):
+        return array_errors.unknown_array_function(span, name, NAMES)
     return type_errors.unknown_function(span, name)
 
 

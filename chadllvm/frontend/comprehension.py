@@ -9,17 +9,18 @@ from __future__ import annotations
 import ast
 
 from chadllvm.frontend import type_errors
-from chadllvm.frontend.arithmetic import is_number, to_int
+from chadllvm.frontend.arithmetic import is_number, to_int, truth
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.iteration import Items, items
 from chadllvm.frontend.targets import bind_target
-from chadllvm.ir.term import Lambda, Operand, Var
-from chadllvm.ir.types import I64
+from chadllvm.ir.term import If, Lambda, Lit, Operand, Var
+from chadllvm.ir.types import BOOL, I64
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
+from chadllvm.ops.iterate import Iterate
 
 
-def list_comprehension(cx: Context, node: ast.ListComp) -> Operand:
+def list_comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> Operand:
     """An array of the values of the element, in order."""
     source = _source(cx, node)
     index = new_index(node.generators[0].target, source)
@@ -54,6 +55,40 @@ def reduce_items(cx: Context, node: ast.expr, call: ast.Call, kind: str) -> Oper
             raise type_errors.not_summable(cx.span(node), _NAMES[kind], value.type)
         body = b.block([_at_least_int(cx, node, value)])
     return cx.at(call).apply(Fold(kind), [source.length], [Lambda((index,), body)])[0]
+
+
+def listed(cx: Context, node: ast.expr, call: ast.Call) -> Operand:
+    """`list(...)`: an array of what its argument runs over."""
+    source = items(cx, node)
+    index = Var("i", I64)
+    with cx.nested() as b:
+        body = b.block([source.element(cx.at(node), index)])
+    return cx.at(call).apply(Build(), [source.length], [Lambda((index,), body)])[0]
+
+
+def any_or_all(cx: Context, node: ast.expr, call: ast.Call, is_any: bool) -> Operand:
+    """`any(...)` or `all(...)`: what follows the element that decides is not run.
+
+    any(p(x) for x in a)   →   iterate(n, False) { i, s -> if s { s } else { p(x) } }
+    """
+    comprehension = isinstance(node, ast.GeneratorExp | ast.ListComp)
+    source = _source(cx, node) if comprehension else items(cx, node)  # type: ignore[arg-type]
+    index, state = Var("i", I64), Var("s", BOOL)
+    with cx.nested() as step:
+        with cx.nested() as b:
+            if isinstance(node, ast.GeneratorExp | ast.ListComp):
+                bind_item(cx, node.generators[0].target, source, index)
+                value, place = cx.value(node.elt), node.elt
+            else:
+                value, place = source.element(cx.at(node), index), node
+            if not is_number(value.type):
+                raise type_errors.not_a_condition(cx.span(place), value.type)
+            rest = b.block([truth(cx.at(place), value)])
+        done = step.child().block([state])
+        decided = If(state, *((done, rest) if is_any else (rest, done)))
+        body = step.block([step.one(decided)])
+    args = [source.length, Lit(not is_any)]
+    return cx.at(call).apply(Iterate(), args, [Lambda((index, state), body)])[0]
 
 
 _NAMES = {"add": "sum", "min": "min", "max": "max"}

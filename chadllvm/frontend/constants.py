@@ -14,7 +14,7 @@ import numpy as np
 from chadllvm.diagnostic import CompileError, Span
 from chadllvm.frontend import type_errors
 from chadllvm.frontend.context import Context
-from chadllvm.ir.term import Const, Lit, Operand, Tuple
+from chadllvm.ir.term import Const, Lit, Operand, Tuple, Var
 
 _LARGEST = 2**63
 
@@ -40,11 +40,13 @@ def _constant(cx: Context, value: Any, name: str, span: Span) -> Operand:
         parts = tuple(constant(cx, part, name, span) for part in value)
         return _emit(cx, Tuple(parts), name, span)
     if isinstance(value, np.ndarray):
-        return _emit(cx, Const(_array(value, name, span)), name, span)
+        array = _emit(cx, Const(_array(value, name, span)), name, span)
+        cx.shapes[array] = tuple(map(Lit, value.shape))
+        return array
     raise unusable(value, name, span)
 
 
-def _emit(cx: Context, expr: Const | Tuple, name: str, span: Span) -> Operand:
+def _emit(cx: Context, expr: Const | Tuple, name: str, span: Span) -> Var:
     cx.prelude.span = span
     return cx.prelude.one(expr, name)
 

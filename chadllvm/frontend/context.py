@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from chadllvm.diagnostic import Span
 from chadllvm.frontend.liveness import Liveness
@@ -18,6 +18,9 @@ from chadllvm.frontend.surface import Loop
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Operand, Var
 from chadllvm.ir.types import Type
+
+if TYPE_CHECKING:
+    from chadllvm.frontend.delayed import Value
 
 
 class Callees(Protocol):
@@ -35,9 +38,13 @@ class Context:
     """One function being translated.
 
     `builder` and `scope` are those of the block we are in; `prelude` collects constants
-    at the start of the function; `evaluate` translates an expression (the modules that
-    handle parts of the language call each other through it); `promoted` remembers which
-    variables of a loop became floats, so that a loop inside a loop learns it once.
+    (and sizes of the `parameters`) at the start of the function; `translate` translates an expression (the modules that
+    handle parts of the language call each other through it), and `make` makes the array
+    of its value if it is not made yet (`delayed`); `promoted` remembers which variables
+    of a loop became floats, so that a loop inside a loop learns it once.
+
+    `shapes` has the sizes of arrays whose sizes are older than they are, and so may be
+    used wherever the array may.
     """
 
     source: Source
@@ -46,10 +53,13 @@ class Context:
     liveness: Liveness
     builder: Builder
     prelude: Builder
-    evaluate: Callable[[Context, ast.expr], Operand]
+    translate: Callable[[Context, ast.expr], Value]
+    make: Callable[[Context, ast.expr, Value], Operand]
+    parameters: frozenset[Var]
     scope: Scope = field(default_factory=Scope)
     constants: dict[int, tuple[Any, Operand]] = field(default_factory=dict)
     promoted: dict[Loop, dict[str, Type]] = field(default_factory=dict)
+    shapes: dict[Var, tuple[Operand, ...]] = field(default_factory=dict)
 
     def span(self, node: Located) -> Span:
         return self.source.span(node)
@@ -61,7 +71,11 @@ class Context:
 
     def value(self, node: ast.expr) -> Operand:
         """The operand that holds the value of an expression."""
-        return self.evaluate(self, node)
+        return self.make(self, node, self.lazy(node))
+
+    def lazy(self, node: ast.expr) -> Value:
+        """The value of an expression; an array need not be made yet."""
+        return self.translate(self, node)
 
     @contextmanager
     def nested(self) -> Iterator[Builder]:

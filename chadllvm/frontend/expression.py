@@ -1,11 +1,15 @@
-"""Expressions: Python's syntax trees → bindings of the core in the current block."""
+"""Expressions: Python's syntax trees → bindings of the core in the current block.
+
+What gives an array may leave it delayed: see `delayed.py`.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import partial
 
-from chadllvm.frontend import errors, type_errors
+from chadllvm.frontend import array_errors, errors, type_errors
 from chadllvm.frontend.arithmetic import (
     ARITHMETIC,
     arithmetic,
@@ -22,20 +26,25 @@ from chadllvm.frontend.calls import call
 from chadllvm.frontend.comprehension import list_comprehension
 from chadllvm.frontend.constants import constant, number
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.delayed import Value, elementwise, is_array, is_number_operand
+from chadllvm.frontend.logic import (
+    LOGICAL,
+    boolean_arithmetic,
+    inverse,
+    is_boolean,
+    logical,
+)
+from chadllvm.frontend.products import matrix_product
 from chadllvm.frontend.scope import NotStatic, Unusable
 from chadllvm.frontend.subscript import attribute, subscript
+from chadllvm.frontend.surface import Augmented
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import If, Lit, Operand, Tuple
 from chadllvm.ir.types import Array, Type
 
 _OPERATOR_HELP: dict[type[ast.AST], tuple[str, str]] = {
-    ast.MatMult: ("@", "write the sums, as in `sum(x[i] * y[i] for i in range(n))`"),
-    ast.BitAnd: ("&", "use `and` for booleans"),
-    ast.BitOr: ("|", "use `or` for booleans"),
-    ast.BitXor: ("^", "use `**` for powers and `!=` for booleans"),
     ast.LShift: ("<<", "multiply with a power of two"),
     ast.RShift: (">>", "divide with `//` by a power of two"),
-    ast.Invert: ("~", "use `not` for booleans"),
     ast.Is: ("is", "compare numbers with `==`"),
     ast.IsNot: ("is not", "compare numbers with `!=`"),
     ast.In: ("in", "compare with each element"),
@@ -43,8 +52,8 @@ _OPERATOR_HELP: dict[type[ast.AST], tuple[str, str]] = {
 }
 
 
-def expression(cx: Context, node: ast.expr) -> Operand:
-    """Translate an expression; the operand holds its value."""
+def expression(cx: Context, node: ast.expr) -> Value:
+    """Translate an expression; an array need not be made yet."""
     match node:
         case ast.Constant():
             return _literal(cx, node)
@@ -106,36 +115,53 @@ def _name(cx: Context, node: ast.Name) -> Operand:
     return constant(cx, outside, node.id, cx.span(node))
 
 
-def _binary(cx: Context, node: ast.BinOp) -> Operand:
+def _binary(cx: Context, node: ast.BinOp) -> Value:
     """A chain such as `a + b + … + z` nests to the left as deep as it is long."""
     chain = [node]
     while isinstance(chain[-1].left, ast.BinOp):
         chain.append(chain[-1].left)
-    value = cx.value(chain[-1].left)
+    value = cx.lazy(chain[-1].left)
     for link in reversed(chain):
-        value = _operation(cx, link, value, cx.value(link.right))
+        value = _operation(cx, link, value, cx.lazy(link.right))
     return value
 
 
-def _operation(cx: Context, node: ast.BinOp, x: Operand, y: Operand) -> Operand:
-    if type(node.op) in _OPERATOR_HELP:
+def _operation(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Value:
+    op = node.op
+    if isinstance(node, Augmented) and is_array(x):
+        raise array_errors.augmented_array(cx.span(node), x.type)
+    if isinstance(op, ast.MatMult):
+        return matrix_product(cx, node, x, y)
+    if type(op) in LOGICAL:
+        return logical(cx, node, op, x, y)
+    if type(op) in _OPERATOR_HELP:
         symbol, help = _OPERATOR_HELP[type(node.op)]
         raise type_errors.unsupported_operator(cx.span(node), symbol, help)
     _check_numbers(cx, node, (x, y))
-    if type(node.op) in ARITHMETIC:
-        return arithmetic(cx.at(node), node.op, x, y)
-    return power(cx.at(node), x, y)
+    masks = boolean_arithmetic(cx, node, x, y)
+    if masks is not None:
+        return masks
+    if type(op) in ARITHMETIC:
+        return elementwise(cx, node, partial(_arithmetic, op), (x, y))
+    return elementwise(cx, node, power, (x, y))
 
 
-def _check_numbers(cx: Context, node: ast.expr, operands: Sequence[Operand]) -> None:
-    for operand in operands:
-        if isinstance(operand.type, Array):
-            raise type_errors.elementwise(cx.span(node), "the operator", operand.type)
-        if not is_number(operand.type):
-            raise type_errors.not_a_number(cx.span(node), "the operator", operand.type)
+def _arithmetic(op: ast.operator, b: Builder, x: Operand, y: Operand) -> Operand:
+    return arithmetic(b, op, x, y)
 
 
-def _unary(cx: Context, node: ast.UnaryOp) -> Operand:
+def _compare(op: ast.cmpop, b: Builder, x: Operand, y: Operand) -> Operand:
+    return compare(b, op, x, y)
+
+
+def _check_numbers(cx: Context, node: ast.expr, values: Sequence[Value]) -> None:
+    for value in values:
+        ty = value.type.elem if isinstance(value.type, Array) else value.type
+        if not is_number(ty):
+            raise type_errors.not_a_number(cx.span(node), "the operator", value.type)
+
+
+def _unary(cx: Context, node: ast.UnaryOp) -> Value:
     if isinstance(node.op, ast.Not):
         value = condition(cx, node.operand)
         if isinstance(value, Lit):
@@ -144,41 +170,57 @@ def _unary(cx: Context, node: ast.UnaryOp) -> Operand:
     match node:
         case ast.UnaryOp(ast.USub(), ast.Constant(int(magnitude))):
             return number(-magnitude, cx.span(node))
-    value = cx.value(node.operand)
+    operand = cx.lazy(node.operand)
     if isinstance(node.op, ast.Invert):
-        symbol, help = _OPERATOR_HELP[ast.Invert]
-        raise type_errors.unsupported_operator(cx.span(node), symbol, help)
-    _check_numbers(cx, node, (value,))
-    if isinstance(node.op, ast.USub):
-        return negative(cx.at(node), value)
-    return convert(cx.at(node), value, value.type)
+        return inverse(cx, node, operand)
+    _check_numbers(cx, node, (operand,))
+    if is_array(operand) and is_boolean(operand):
+        raise array_errors.boolean_arithmetic(cx.span(node), operand.type, operand.type)
+    if _is_minus(node.op):
+        return elementwise(cx, node, negative, (operand,))
+    return operand
+
+
+def _is_minus(op: ast.unaryop) -> bool:
+    return isinstance(op, ast.USub)
 
 
 def condition(cx: Context, node: ast.expr) -> Operand:
     """The truth of an expression."""
     value = cx.value(node)
+    return _truth(cx, node, value)
+
+
+def _truth(cx: Context, node: ast.expr, value: Value) -> Operand:
+    if not is_number_operand(value):
+        raise array_errors.ambiguous_truth(cx.span(node), value.type)
     if not is_number(value.type):
         raise type_errors.not_a_condition(cx.span(node), value.type)
     return truth(cx.at(node), value)
 
 
-def _comparison(cx: Context, node: ast.Compare) -> Operand:
+def _comparison(cx: Context, node: ast.Compare) -> Value:
     """`a < b < c` is `a < b and b < c` with b computed once."""
-    return _compare_from(cx, node, cx.value(node.left), 0)
+    return _compare_from(cx, node, cx.lazy(node.left), 0)
 
 
-def _compare_from(cx: Context, node: ast.Compare, left: Operand, at: int) -> Operand:
+def _compare_from(cx: Context, node: ast.Compare, left: Value, at: int) -> Value:
     op = node.ops[at]
     if not is_comparison(op):
         symbol, help = _OPERATOR_HELP[type(op)]
         raise type_errors.unsupported_operator(cx.span(node), symbol, help)
-    right = cx.value(node.comparators[at])
+    right = cx.lazy(node.comparators[at])
     _check_numbers(cx, node, (left, right))
-    holds = compare(cx.at(node), op, left, right)
+    holds = elementwise(cx, node, partial(_compare, op), (left, right))
     if at == len(node.ops) - 1:
         return holds
+    if not is_number_operand(holds):
+        raise array_errors.ambiguous_truth(cx.span(node), holds.type)
     with cx.nested() as b:
-        then = b.block([_compare_from(cx, node, right, at + 1)])
+        rest = _compare_from(cx, node, right, at + 1)
+        if not is_number_operand(rest):
+            raise array_errors.ambiguous_truth(cx.span(node), rest.type)
+        then = b.block([rest])
     orelse = cx.builder.child().block([Lit(False)])
     return cx.at(node).one(If(holds, then, orelse))
 
@@ -190,9 +232,7 @@ def _and_or(
     first = cx.value(values[0])
     if len(values) == 1:
         return first
-    if not is_number(first.type):
-        raise type_errors.not_a_condition(cx.span(values[0]), first.type)
-    test = truth(cx.at(values[0]), first)
+    test = _truth(cx, values[0], first)
     with cx.nested() as b:
         rest = _and_or(cx, node, is_and, values[1:])
     short = cx.builder.child()

@@ -1,7 +1,9 @@
 """Functions with a meaning of their own: built-ins, `math`, NumPy's on scalars.
 
 Each is found by the object that its name stands for, so `from math import exp as e`
-works and a variable that hides `sum` does too. A new one is one entry of a table.
+works and a variable that hides `sum` does too. A new one is one entry of a table. What
+Python applies to whole arrays is applied to each of their elements. Functions of whole
+arrays stand in `array_functions.py`.
 """
 
 from __future__ import annotations
@@ -10,12 +12,11 @@ import ast
 import builtins
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from chadllvm.frontend import type_errors
+from chadllvm.frontend import array_errors, type_errors
 from chadllvm.frontend.arithmetic import (
     absolute,
     arithmetic,
@@ -29,52 +30,25 @@ from chadllvm.frontend.arithmetic import (
     to_int,
     truth,
 )
-from chadllvm.frontend.comprehension import reduce_generator, reduce_items
+from chadllvm.frontend.array_functions import ARRAY_FUNCTIONS
+from chadllvm.frontend.calculus import CALCULUS, scipy_function
+from chadllvm.frontend.comprehension import (
+    any_or_all,
+    list_comprehension,
+    listed,
+    reduce_generator,
+    reduce_items,
+)
 from chadllvm.frontend.context import Context
-from chadllvm.frontend.subscript import dimension
+from chadllvm.frontend.delayed import Value, delayed, elementwise, is_array
+from chadllvm.frontend.scalar import Meaning, ScalarFunction, either
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand
 from chadllvm.ir.types import F64, Array, Product
 
-Meaning = Callable[..., Operand]
-
-
-@dataclass(frozen=True)
-class ScalarFunction:
-    """A function of `arity` numbers; `meaning(b, *operands)` emits it."""
-
-    arity: int
-    meaning: Meaning
-
-
-def _float(prim: str) -> Meaning:
-    """A primitive on floats, to which the arguments are converted."""
-    return lambda b, *xs: b.prim(prim, *(to_float(b, x) for x in xs))
-
-
-def _either(on_floats: str, on_ints: str) -> Meaning:
-    """A primitive on floats or on integers, as the arguments are."""
-
-    def meaning(b: Builder, *xs: Operand) -> Operand:
-        xs = tuple(promoted(b, *xs))
-        return b.prim(on_floats if xs[0].type == F64 else on_ints, *xs)
-
-    return meaning
-
 
 def _binary(op: ast.operator) -> Meaning:
     return lambda b, x, y: arithmetic(b, op, x, y)
-
-
-def _floor(b: Builder, x: Operand) -> Operand:
-    """`math.floor(x)`: an integer, as Python's is."""
-    if x.type != F64:
-        return to_int(b, x)
-    return b.prim("truncate", b.prim("floordiv", x, Lit(1.0)))
-
-
-def _ceil(b: Builder, x: Operand) -> Operand:
-    return negative(b, _floor(b, negative(b, x)))
 
 
 def _float_abs(b: Builder, x: Operand) -> Operand:
@@ -93,16 +67,10 @@ def _where(b: Builder, test: Operand, x: Operand, y: Operand) -> Operand:
     return b.prim(name, truth(b, test), x, y)
 
 
-_UNARY = ("exp", "log", "sqrt", "sin", "cos", "tanh")
-
 # The object that a name stands for: what it means.
 _SCALAR_FUNCTIONS: tuple[tuple[Any, ScalarFunction], ...] = (
-    *((getattr(math, name), ScalarFunction(1, _float(name))) for name in _UNARY),
-    *((getattr(np, name), ScalarFunction(1, _float(name))) for name in _UNARY),
-    (math.pow, ScalarFunction(2, _float("pow"))),
+    *CALCULUS,
     (math.fabs, ScalarFunction(1, _float_abs)),
-    (math.floor, ScalarFunction(1, _floor)),
-    (math.ceil, ScalarFunction(1, _ceil)),
     (math.trunc, ScalarFunction(1, _truncate)),
     (np.fabs, ScalarFunction(1, _float_abs)),
     (np.abs, ScalarFunction(1, absolute)),
@@ -113,8 +81,8 @@ _SCALAR_FUNCTIONS: tuple[tuple[Any, ScalarFunction], ...] = (
     (np.subtract, ScalarFunction(2, _binary(ast.Sub()))),
     (np.multiply, ScalarFunction(2, _binary(ast.Mult()))),
     (np.divide, ScalarFunction(2, _binary(ast.Div()))),
-    (np.minimum, ScalarFunction(2, _either("minimum", "imin"))),
-    (np.maximum, ScalarFunction(2, _either("maximum", "imax"))),
+    (np.minimum, ScalarFunction(2, either("minimum", "imin"))),
+    (np.maximum, ScalarFunction(2, either("maximum", "imax"))),
     (np.where, ScalarFunction(3, _where)),
     (np.float64, ScalarFunction(1, to_float)),
     (np.int64, ScalarFunction(1, _truncate)),
@@ -149,28 +117,43 @@ def arguments(
     return found
 
 
-def _scalar_call(cx: Context, node: ast.Call, function: ScalarFunction) -> Operand:
+def _scalar_call(
+    cx: Context, node: ast.Call, function: ScalarFunction, on_arrays: bool
+) -> Value:
     name = ast.unparse(node.func)
-    nodes = arguments(cx, node, name, function.arity, function.arity)
-    values = [cx.value(n) for n in nodes]
+    most = function.most or function.arity
+    nodes = arguments(cx, node, name, function.arity, most)
+    values = [cx.lazy(n) for n in nodes]
     for value, argument in zip(values, nodes, strict=True):
-        if isinstance(value.type, Array):
-            raise type_errors.elementwise(cx.span(argument), f"`{name}`", value.type)
-        if not is_number(value.type):
-            raise type_errors.not_a_number(cx.span(argument), f"`{name}`", value.type)
-    return function.meaning(cx.at(node), *values)
+        span, ty = cx.span(argument), value.type
+        if isinstance(ty, Array) and not on_arrays:
+            raise array_errors.not_an_array_function(span, name, ty)
+        if not is_number(ty.elem if isinstance(ty, Array) else ty):
+            raise type_errors.not_a_number(span, f"`{name}`", ty)
+        if function.integers and F64 in (ty, getattr(ty, "elem", ty)):
+            raise type_errors.wrong_operand(span, name, "an integer", ty)
+    return elementwise(cx, node, function.meaning, values)
+
+
+# What Python does not apply to arrays, besides the functions of `math`.
+_NUMBERS_ONLY = (builtins.float, builtins.int, builtins.bool, builtins.round)
+
+
+def _takes_arrays(function: Any) -> bool:
+    is_math = getattr(function, "__module__", None) == "math"
+    return not is_math and not any(function is f for f in _NUMBERS_ONLY)
 
 
 def _len(cx: Context, node: ast.Call) -> Operand:
     (argument,) = arguments(cx, node, "len", 1, 1)
-    value = cx.value(argument)
+    value = cx.lazy(argument)
     if isinstance(value.type, Product):
         return Lit(len(value.type.fields))
-    if not isinstance(value.type, Array):
+    if not is_array(value):
         raise type_errors.wrong_operand(
             cx.span(argument), "len", "an array or a tuple", value.type
         )
-    return dimension(cx.at(node), value, 0)
+    return delayed(cx, node, value).shape[0]
 
 
 def _sum(cx: Context, node: ast.Call) -> Operand:
@@ -238,27 +221,47 @@ _COMBINE: dict[str, tuple[str, Meaning]] = {
 }
 
 
-def _np_sum(cx: Context, node: ast.Call) -> Operand:
-    """`np.sum` of an array of rank 1."""
-    (argument,) = arguments(cx, node, "np.sum", 1, 1)
-    return _reduce(cx, argument, node, "add")
+def _any_or_all(name: str) -> Callable[[Context, ast.Call], Operand]:
+    def call(cx: Context, node: ast.Call) -> Operand:
+        (argument,) = arguments(cx, node, name, 1, 1)
+        return any_or_all(cx, argument, node, name == "any")
+
+    return call
 
 
-_SPECIAL: tuple[tuple[Any, Callable[[Context, ast.Call], Operand]], ...] = (
+def _list(cx: Context, node: ast.Call) -> Operand:
+    (argument,) = arguments(cx, node, "list", 1, 1)
+    if isinstance(argument, ast.GeneratorExp):
+        return list_comprehension(cx, argument)
+    return listed(cx, argument, node)
+
+
+_SPECIAL: tuple[tuple[Any, Callable[[Context, ast.Call], Value]], ...] = (
     (builtins.len, _len),
     (builtins.sum, _sum),
     (builtins.min, _best("min", smaller)),
     (builtins.max, _best("max", larger)),
-    (np.sum, _np_sum),
+    (builtins.any, _any_or_all("any")),
+    (builtins.all, _any_or_all("all")),
+    (builtins.list, _list),
+    *ARRAY_FUNCTIONS,
 )
 
 
-def known_function(value: Any) -> Callable[[Context, ast.Call], Operand] | None:
+def known_function(value: Any) -> Callable[[Context, ast.Call], Value] | None:
     """What translates a call of this object, if it is one of ours."""
     for known, handler in _SPECIAL:
         if value is known:
             return handler
+    scalar = _scalar_function(value)
+    if scalar is None:
+        return None
+    on_arrays = _takes_arrays(value)
+    return lambda cx, node: _scalar_call(cx, node, scalar, on_arrays)
+
+
+def _scalar_function(value: Any) -> ScalarFunction | None:
     for known, function in _SCALAR_FUNCTIONS:
         if value is known:
-            return lambda cx, node: _scalar_call(cx, node, function)
-    return None
+            return function
+    return scipy_function(value)

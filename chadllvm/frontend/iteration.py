@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from chadllvm.frontend import type_errors
 from chadllvm.frontend.arithmetic import negative, to_int
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.delayed import Delayed, can_fail
+from chadllvm.frontend.higher import ACCUMULATE
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.subscript import dimension
 from chadllvm.ir.build import Builder
@@ -42,6 +45,8 @@ def items(cx: Context, node: ast.expr) -> Items:
     if kind is None:
         return _array_items(cx, node)
     assert isinstance(node, ast.Call)
+    if kind == "accumulate":
+        return _made_items(cx, node, cx.make(cx, node, ACCUMULATE.call(cx, node)))
     start = _start_keyword(cx, node, kind)
     for argument in node.args:
         if isinstance(argument, ast.Starred):
@@ -74,6 +79,8 @@ def _iterator(cx: Context, node: ast.expr) -> str | None:
         function = cx.static(node.func)
     except NotStatic:
         return None
+    if function is itertools.accumulate:
+        return "accumulate"
     for name in _ITERATORS:
         if function is getattr(builtins, name):
             return name
@@ -103,10 +110,15 @@ def _integer(cx: Context, node: ast.expr) -> Operand:
 
 
 def _array_items(cx: Context, node: ast.expr) -> Items:
-    array = cx.value(node)
-    if not isinstance(array.type, Array):
-        raise type_errors.not_iterable(cx.span(node), array.type)
+    value = cx.lazy(node)
+    if not isinstance(value.type, Array):
+        raise type_errors.not_iterable(cx.span(node), value.type)
+    if isinstance(value, Delayed) and value.rank == 1 and not can_fail(value):
+        return Items(value.shape[0], lambda b, k: value.element(b, [k]))
+    return _made_items(cx, node, cx.make(cx, node, value))
 
+
+def _made_items(cx: Context, node: ast.expr, array: Operand) -> Items:
     def element(b: Builder, k: Operand) -> Operand:
         return b.apply(Index(), [array, k])[0]
 

@@ -23,6 +23,7 @@ from chadllvm.frontend.surface import (
     Return,
     Statement,
     target_names,
+    target_parts,
 )
 
 
@@ -95,7 +96,7 @@ class _Walk:
             match statement:
                 case Assign(target, value):
                     live.mark(target_names(target), False)
-                    live.mark(free_names(value), True)
+                    live.mark(target_reads(target) | free_names(value), True)
                 case Branch():
                     self._branch(statement, live)
                 case Loop():
@@ -135,7 +136,7 @@ class _Walk:
         for statement in statements:
             match statement:
                 case Assign(target, value):
-                    reads |= free_names(value) - assigned
+                    reads |= (target_reads(target) | free_names(value)) - assigned
                     assigned.update(target_names(target))
                 case Branch(test, then, orelse):
                     sides = [self._exposed(then), self._exposed(orelse)]
@@ -150,6 +151,12 @@ class _Walk:
         return reads, assigned
 
 
+def target_reads(target: ast.expr) -> set[str]:
+    """The names that an assignment to this target reads: `a[i] = v` reads a and i."""
+    elements = (p for p in target_parts(target) if isinstance(p, ast.Subscript))
+    return {name for element in elements for name in free_names(element)}
+
+
 def free_names(expression: ast.expr) -> set[str]:
     """The names an expression reads, without those its comprehensions bind."""
     names: set[str] = set()
@@ -160,6 +167,9 @@ def free_names(expression: ast.expr) -> set[str]:
             names |= {node.id} - bound
         elif isinstance(node, ast.ListComp | ast.GeneratorExp):
             stack += _comprehension_parts(node, bound)
+        elif isinstance(node, ast.Lambda):
+            parameters = (*node.args.posonlyargs, *node.args.args)
+            stack.append((node.body, bound | {p.arg for p in parameters}))
         else:
             stack += [(child, bound) for child in ast.iter_child_nodes(node)]
     return names

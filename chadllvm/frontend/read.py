@@ -22,10 +22,12 @@ from chadllvm.frontend.signature import local_annotation
 from chadllvm.frontend.source import Source
 from chadllvm.frontend.surface import (
     Assign,
+    Augmented,
     Branch,
     Loop,
     Return,
     Statement,
+    base,
     returns,
 )
 
@@ -116,7 +118,7 @@ class _Reader:
         self, target: ast.expr, op: ast.operator, value: ast.expr, node: ast.stmt
     ) -> tuple[Statement, ...]:
         self._check_target(target)
-        operation = ast.copy_location(ast.BinOp(_load(target), op, value), node)
+        operation = ast.copy_location(Augmented(_load(target), op, value), node)
         return (Assign(target, operation, node),)
 
     def _annotated(self, node: ast.AnnAssign) -> tuple[Statement, ...]:
@@ -127,7 +129,7 @@ class _Reader:
         return (Assign(node.target, node.value, node, annotation),)
 
     def _loop(self, node: ast.For) -> Loop:
-        self._check_target(node.target)
+        self._check_target(node.target, updates=False)
         if node.orelse:
             raise type_errors.loop_else(self.source.span(node.orelse[0]))
         for inner in ast.walk(node):
@@ -135,14 +137,17 @@ class _Reader:
                 raise errors.return_in_loop(self.source.span(inner))
         return Loop(node.target, node.iter, self.block(node.body), node)
 
-    def _check_target(self, target: ast.expr) -> None:
+    def _check_target(self, target: ast.expr, *, updates: bool = True) -> None:
+        """Refuse what cannot be assigned; `updates`: elements of arrays can be."""
         span = self.source.span(target)
         match target:
             case ast.Name():
                 return
+            case ast.Subscript() if updates and base(target) is not None:
+                return
             case ast.Tuple(elements) | ast.List(elements):
                 for element in elements:
-                    self._check_target(element)
+                    self._check_target(element, updates=updates)
             case ast.Starred():
                 raise type_errors.starred(span)
             case ast.Attribute():
@@ -166,10 +171,14 @@ def _named(target: ast.expr) -> bool:
 
 
 def _load(target: ast.expr) -> ast.expr:
-    """The expression that reads what this name holds."""
-    if not isinstance(target, ast.Name):
-        return target
-    return ast.copy_location(ast.Name(target.id, ast.Load()), target)
+    """The expression that reads what this name or element holds."""
+    match target:
+        case ast.Name(name):
+            return ast.copy_location(ast.Name(name, ast.Load()), target)
+        case ast.Subscript(value, index):
+            return ast.copy_location(ast.Subscript(value, index, ast.Load()), target)
+        case _:
+            return target
 
 
 def _count_exits(

@@ -16,7 +16,7 @@ from typing import Any
 from chadllvm.diagnostic import CompileError, InternalError, Span
 from chadllvm.frontend.signature import closure_values
 from chadllvm.frontend.source import Function
-from chadllvm.ir.term import Operand
+from chadllvm.ir.term import Operand, Var
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,8 @@ class Scope:
     def __init__(self, outer: Scope | None = None) -> None:
         self.outer = outer
         self.values: dict[str, Value] = {}
+        # The sizes of arrays that this block has asked for.
+        self.shapes: dict[Var, tuple[Operand, ...]] = {}
 
     def bind(self, name: str, value: Value) -> None:
         self.values[name] = value
@@ -52,6 +54,15 @@ class Scope:
         while at is not None:
             if name in at.values:
                 return at.values[name]
+            at = at.outer
+        return None
+
+    def known_shape(self, array: Var) -> tuple[Operand, ...] | None:
+        """The sizes of an array, if this block or one around it has asked for them."""
+        at: Scope | None = self
+        while at is not None:
+            if array in at.shapes:
+                return at.shapes[array]
             at = at.outer
         return None
 

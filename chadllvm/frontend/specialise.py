@@ -17,6 +17,7 @@ from chadllvm.frontend import errors, type_errors
 from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.delayed import force
 from chadllvm.frontend.expression import expression
 from chadllvm.frontend.liveness import liveness
 from chadllvm.frontend.read import read_body
@@ -132,7 +133,9 @@ class _Program:
             liveness=liveness(parts.statements, [p.name for p in params]),
             builder=Builder(signature=self._signature),
             prelude=Builder(signature=self._signature),
-            evaluate=expression,
+            translate=expression,
+            make=force,
+            parameters=frozenset(params),
         )
         for param in params:
             cx.scope.bind(param.name, param)

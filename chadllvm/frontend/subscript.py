@@ -1,9 +1,10 @@
-"""Reading parts: `a[i, j]`, `a[i][j]`, rows, components of tuples, `shape`.
+"""Reading parts: `a[i, j]`, `a[i][j]`, rows, components of tuples, attributes.
 
     a[i, -1]   →   k = bound(i, dim[0](a)); l = bound(-1, dim[1](a)); index(a, k, l)
 
 `a[i][j]` becomes one `index` as well: the indices are collected along the chain of
-subscripts and checked in Python's order.
+subscripts and checked in Python's order. What is more than indices stands in
+`slicing.py`.
 """
 
 from __future__ import annotations
@@ -15,38 +16,84 @@ from chadllvm.frontend import type_errors
 from chadllvm.frontend.arithmetic import to_int
 from chadllvm.frontend.constants import constant
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.delayed import (
+    Delayed,
+    Value,
+    delayed,
+    is_array,
+    is_number_operand,
+    number_of,
+    shape_of,
+    transposed,
+)
 from chadllvm.frontend.scope import NotStatic
+from chadllvm.frontend.slicing import Item, is_syntax, part
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Lit, Operand, Proj, Tuple
+from chadllvm.ir.term import Lit, Operand, Proj, Tuple, Var
 from chadllvm.ir.types import BOOL, I64, Array, Product
 from chadllvm.ops.index import Dim, Index
 
 
-def subscript(cx: Context, node: ast.Subscript) -> Operand:
-    """`value[i]`, `value[i, j]` and chains of these."""
+def subscript(cx: Context, node: ast.Subscript) -> Value:
+    """`value[i]`, `value[i, j]`, `value[i:j]` and chains of these."""
     shape = _one_dimension(cx, node)
     if shape is not None:
         return shape
     chain = [node]
     while isinstance(chain[-1].value, ast.Subscript):
         chain.append(chain[-1].value)
-    value = cx.value(chain[-1].value)
+    value = cx.lazy(chain[-1].value)
     pending: list[Operand] = []
     for link in reversed(chain):
         if isinstance(value.type, Array) and len(pending) == value.type.rank:
             value, pending = _read(cx, link.value, value, pending), []
-        if isinstance(value.type, Array):
-            pending += _indices(cx, link, value, len(pending))
-        else:
+        if not isinstance(value.type, Array):
             value = _component(cx, link, value)
+            continue
+        items = _items(cx, link)
+        if isinstance(value, Delayed) or not all(map(_is_number, items)):
+            base = _read(cx, link.value, value, pending)
+            value, pending = part(cx, link, base, items), []
+        else:
+            pending += _checked(cx, link, value, len(pending), items)
     return _read(cx, node, value, pending)
 
 
+def _items(cx: Context, node: ast.Subscript) -> list[Item]:
+    """What stands between brackets: values, and the nodes of slices, None and `...`."""
+    nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return [n if is_syntax(n) else _index_value(cx, n) for n in nodes]
+
+
+def _index_value(cx: Context, node: ast.expr) -> Value:
+    """An index or an index array."""
+    value = cx.lazy(node)
+    ty = value.type.elem if isinstance(value.type, Array) else value.type
+    if ty not in (I64, BOOL):
+        raise type_errors.not_an_index(cx.span(node), value.type)
+    return to_int(cx.at(node), value) if is_number_operand(value) else value
+
+
+def _is_number(item: Item) -> bool:
+    return not isinstance(item, ast.expr) and not is_array(item)
+
+
+def element_indices(cx: Context, node: ast.Subscript, array: Operand) -> list[Operand]:
+    """The indices of `array[i][j]`, each checked against its dimension."""
+    chain = [node]
+    while isinstance(chain[-1].value, ast.Subscript):
+        chain.append(chain[-1].value)
+    found: list[Operand] = []
+    for link in reversed(chain):
+        found += _indices(cx, link, array, len(found))
+    return found
+
+
 def _read(
-    cx: Context, node: ast.expr, value: Operand, indices: Sequence[Operand]
-) -> Operand:
+    cx: Context, node: ast.expr, value: Value, indices: Sequence[Operand]
+) -> Value:
     """The element or row at indices that are in range."""
-    if not indices:
+    if not indices or isinstance(value, Delayed):
         return value
     return cx.at(node).apply(Index(), [value, *indices])[0]
 
@@ -55,15 +102,28 @@ def _indices(
     cx: Context, node: ast.Subscript, array: Operand, axis: int
 ) -> list[Operand]:
     """The indices of one pair of brackets, each checked against its dimension."""
+    nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return _checked(cx, node, array, axis, [_index(cx, index) for index in nodes])
+
+
+def _checked(
+    cx: Context,
+    node: ast.Subscript,
+    array: Operand,
+    axis: int,
+    values: Sequence[Item],
+) -> list[Operand]:
+    """Indices from an axis on, each checked against its dimension."""
     assert isinstance(array.type, Array)
     nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if axis + len(nodes) > array.type.rank:
         raise type_errors.too_many_indices(cx.span(node), axis + len(nodes), array.type)
-    values = [_index(cx, index) for index in nodes]
-    return [
-        cx.at(index).prim("bound", value, dimension(cx.at(index), array, axis + k))
-        for k, (index, value) in enumerate(zip(nodes, values, strict=True))
-    ]
+    found: list[Operand] = []
+    for k, (index, value) in enumerate(zip(nodes, values, strict=True)):
+        assert isinstance(value, Var | Lit)
+        size = dimension(cx.at(index), array, axis + k)
+        found.append(cx.at(index).prim("bound", value, size))
+    return found
 
 
 def _index(cx: Context, node: ast.expr) -> Operand:
@@ -80,8 +140,8 @@ def dimension(b: Builder, array: Operand, axis: int) -> Operand:
     return b.apply(Dim(axis), [array])[0]
 
 
-def _component(cx: Context, node: ast.Subscript, value: Operand) -> Operand:
-    if not isinstance(value.type, Product):
+def _component(cx: Context, node: ast.Subscript, value: Value) -> Operand:
+    if isinstance(value, Delayed) or not isinstance(value.type, Product):
         raise type_errors.not_indexable(cx.span(node.value), value.type)
     at = _index(cx, node.slice)
     if not isinstance(at, Lit):
@@ -103,7 +163,7 @@ def _one_dimension(cx: Context, node: ast.Subscript) -> Operand | None:
         case ast.Subscript(ast.Attribute(owner, "shape"), ast.Constant(int(axis))):
             if isinstance(axis, bool) or _is_static(cx, node.value):
                 return None
-            array = cx.value(owner)
+            array = cx.lazy(owner)
             ty = array.type
             if not isinstance(ty, Array):
                 raise type_errors.unknown_attribute(
@@ -111,6 +171,8 @@ def _one_dimension(cx: Context, node: ast.Subscript) -> Operand | None:
                 )
             if axis >= ty.rank:
                 raise type_errors.tuple_index_range(cx.span(node.slice), axis, ty.rank)
+            if isinstance(array, Delayed) or array in cx.shapes:
+                return shape_of(cx, node, array)[axis]
             return dimension(cx.at(node), array, axis)
         case _:
             return None
@@ -124,8 +186,8 @@ def _is_static(cx: Context, node: ast.expr) -> bool:
     return True
 
 
-def attribute(cx: Context, node: ast.Attribute) -> Operand:
-    """`a.shape`, `a.ndim`, `a.size`, or a constant of a module."""
+def attribute(cx: Context, node: ast.Attribute) -> Value:
+    """`a.shape`, `a.ndim`, `a.size`, `a.T`, or a constant of a module."""
     try:
         outside = cx.static(node)
     except NotStatic:
@@ -133,25 +195,23 @@ def attribute(cx: Context, node: ast.Attribute) -> Operand:
     return constant(cx, outside, node.attr, cx.span(node))
 
 
-def _array_attribute(cx: Context, node: ast.Attribute) -> Operand:
+def _array_attribute(cx: Context, node: ast.Attribute) -> Value:
     if cx.is_module(node.value):
         raise type_errors.unknown_attribute(
             cx.span(node), f"`{ast.unparse(node.value)}`", node.attr
         )
-    array = cx.value(node.value)
-    if not isinstance(array.type, Array):
-        raise type_errors.unknown_attribute(cx.span(node), str(array.type), node.attr)
-    rank = array.type.rank
-    b = cx.at(node)
+    value = cx.lazy(node.value)
+    if not is_array(value):
+        raise type_errors.unknown_attribute(cx.span(node), str(value.type), node.attr)
+    array = delayed(cx, node, value)
     match node.attr:
         case "ndim":
-            return Lit(rank)
+            return Lit(array.rank)
         case "shape":
-            return b.one(Tuple(tuple(dimension(b, array, k) for k in range(rank))))
+            return cx.at(node).one(Tuple(array.shape))
         case "size":
-            size = dimension(b, array, 0)
-            for axis in range(1, rank):
-                size = b.prim("imul", size, dimension(b, array, axis))
-            return size
+            return number_of(cx.at(node), array.shape)
+        case "T":
+            return transposed(array)
         case name:
             raise type_errors.unknown_attribute(cx.span(node), str(array.type), name)

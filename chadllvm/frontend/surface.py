@@ -15,9 +15,13 @@ from dataclasses import dataclass
 from chadllvm.frontend.annotations import Annotation
 
 
+class Augmented(ast.BinOp):
+    """The operation of an augmented assignment, `x + y` in `x += y`."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Assign:
-    """`target = value`, where the target is a name or a tuple of targets."""
+    """`target = value`: a name, an element of an array, or a tuple of targets."""
 
     target: ast.expr
     value: ast.expr
@@ -72,11 +76,29 @@ def returns(statements: tuple[Statement, ...]) -> bool:
 
 
 def target_names(target: ast.expr) -> Iterator[str]:
-    """The names that an assignment to this target binds, in order."""
+    """The names that an assignment to this target binds, in order.
+
+    An assignment to an element binds the array's name to the updated array.
+    """
+    for part in target_parts(target):
+        name = base(part)
+        if name is not None:
+            yield name.id
+
+
+def target_parts(target: ast.expr) -> Iterator[ast.expr]:
+    """The targets in a target that are no tuples, in order."""
     stack = [target]
     while stack:
         node = stack.pop()
-        if isinstance(node, ast.Name):
-            yield node.id
-        elif isinstance(node, ast.Tuple | ast.List):
+        if isinstance(node, ast.Tuple | ast.List):
             stack.extend(reversed(node.elts))
+        else:
+            yield node
+
+
+def base(target: ast.expr) -> ast.Name | None:
+    """The name `a` of a target `a` or `a[i][j]`."""
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    return target if isinstance(target, ast.Name) else None

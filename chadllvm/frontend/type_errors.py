@@ -195,10 +195,47 @@ def chained_unpacking(span: Span) -> CompileError:
 
 def element_update(span: Span) -> CompileError:
     return error(
-        "arrays cannot be updated in place",
+        "this cannot be assigned to",
         span,
         "",
-        "build a new array, as in `[v if j == i else x[j] for j in range(len(x))]`",
+        "assign to a variable, or to an element of one, as in `a[i] = v`",
+    )
+
+
+def not_updatable(span: Span, ty: Type) -> CompileError:
+    return error(
+        f"an element of a value of type {ty} cannot be assigned",
+        span,
+        "this is no array",
+        "make a new value instead",
+    )
+
+
+def fixed_update(span: Span, name: str, what: str) -> CompileError:
+    return error(
+        f"`{name}` cannot be updated: it is {what}",
+        span,
+        "",
+        "update a copy, as in `y = x.copy()`",
+    )
+
+
+def shared_update(span: Span, name: str, read: Span) -> CompileError:
+    return error(
+        "another name of this array is read afterwards",
+        span,
+        f"`{name}` is updated here",
+        "copy the array first, as in `y = x.copy()`",
+        f"in Python, what is read at {read} would change as well",
+    )
+
+
+def wrong_element(span: Span, expected: Type, found: Type) -> CompileError:
+    return error(
+        "a value of another type is put into an array",
+        span,
+        f"this holds {expected}, the value is {found}",
+        "convert the value, or make the array with elements of its type",
     )
 
 
@@ -302,8 +339,8 @@ def unknown_function(span: Span, name: str) -> CompileError:
         "unknown function",
         span,
         f"`{name}` has no meaning in compiled code",
-        "there are exp, log, sqrt, sin, cos, tanh, pow, abs, floor, ceil, minimum, "
-        "maximum, where, sum, min, max and len",
+        "there are the functions of calculus (`docs/language.md` lists them), abs, "
+        "round, pow, sum, min, max and len",
     )
 
 

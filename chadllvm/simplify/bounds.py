@@ -107,6 +107,8 @@ class _Bounds(FactWalk):
         match binding.expr:
             case Apply(Prim(name=("bound" | "within")), (index, size)):
                 self._check(binding, index, size)
+            case Apply(Prim(name="same"), (n, m)) if self._are_equal(n, m):
+                self.replace(binding.vars[0], n)
             case Apply(_, (count, *_), (body,)) if hoisted:
                 self._before_loop(hoisted, count, body.params[0])
                 self.keep(binding)
@@ -120,6 +122,11 @@ class _Bounds(FactWalk):
             self.replace(binding.vars[0], index)
         else:
             self.keep(binding)
+
+    def _are_equal(self, n: Operand, m: Operand) -> bool:
+        difference = self.facts.value(n) - self.facts.value(m)
+        both = (difference, difference.times(-1))
+        return all(map(self.facts.is_not_negative, both))
 
     def _leave(self, check: _Check) -> bool:
         """Leave a check to the place before the loop, if that can be done."""

@@ -30,7 +30,7 @@ from chadllvm.ir.term import (
     nested,
     operands,
 )
-from chadllvm.ir.types import F64, Acc, Array
+from chadllvm.ir.types import F64, Acc, Array, Box
 from chadllvm.ops.index import Zeros
 
 
@@ -49,7 +49,13 @@ class _Uses:
 
     @property
     def is_removable(self) -> bool:
-        return self.whole and (self.opened.content == F64 or len(self.added) <= 1)
+        count = len(self.added)
+        match self.opened.content:
+            case Array(Box()):
+                # Without contributions it would have to be made in another way.
+                return self.whole and count == 1
+            case content:
+                return self.whole and (content == F64 or count <= 1)
 
 
 def _block(block: Block) -> Block:

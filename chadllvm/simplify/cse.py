@@ -10,12 +10,18 @@
 
 An expression is replaced by an equal one that stands before it in its own block or in
 a block around it. Arrays are values, so reading them again gives the same. What can
-fail is no exception: it has been executed with these operands and did not fail.
+fail is no exception: it has been executed with these operands and did not fail. Behind
+`same(n, m)` the two are equal, so that one stands for both.
+
+A loop that collects a value twice collects it once. So do the tapes of second
+derivatives, which keep again what the tapes of the first ones keep.
 """
 
 from __future__ import annotations
 
-from chadllvm.ir.op import Prim
+from collections.abc import Sequence
+
+from chadllvm.ir.op import ArrayOp, Prim
 from chadllvm.ir.rewrite import map_functions, with_body
 from chadllvm.ir.term import (
     Apply,
@@ -24,12 +30,13 @@ from chadllvm.ir.term import (
     Const,
     Expr,
     Function,
+    Lambda,
     Operand,
     Program,
     Var,
     View,
 )
-from chadllvm.ops.index import Dim, Index, Unbox
+from chadllvm.ops.index import Dim, Index, MakeBox, Unbox
 from chadllvm.simplify.walk import Walk
 
 # Exactly commutative; `minimum(0.0, -0.0)` for instance is not.
@@ -57,25 +64,71 @@ class _Sharing(Walk):
         super().__init__()
         self.known: dict[Key, Var] = {}
         self._entered: list[Key] = []
+        # The variables that are equal to others in this block.
+        self._equal: list[Var] = []
 
     def enter(self, params: tuple[Var, ...], block: Block) -> Block:
-        start = len(self._entered)
+        start, equal = len(self._entered), len(self._equal)
         new = self.block(block)
+        for var in self._equal[equal:]:
+            del self.mapping[var]
+        del self._equal[equal:]
         for key in self._entered[start:]:
             del self.known[key]
         del self._entered[start:]
         return new
 
     def visit(self, binding: Binding) -> None:
+        binding = self._without_twins(binding)
         key = self._key(binding.expr)
         if key is None:
             self.keep(binding)
         elif key in self.known:
-            self.replace(binding.vars[0], self.known[key])
+            self.replace(binding.vars[0], self.operand(self.known[key]))
         else:
             self.known[key] = binding.vars[0]
             self._entered.append(key)
             self.keep(binding)
+            self._learn(binding.expr)
+
+    def _learn(self, expr: Expr) -> None:
+        match expr:
+            case Apply(Prim(name="same"), (n, Var() as m)) if n is not m:
+                self.replace(m, n)
+                self._equal.append(m)
+
+    def _without_twins(self, binding: Binding) -> Binding:
+        """The binding without outputs that are collected twice, as tapes of tapes are.
+
+        build(n) { i -> … yield x, x } has one result for both.
+        """
+        match binding.expr:
+            case Apply(ArrayOp() as op, args, (body,)) as node:
+                results = body.body.results
+                kept = self._distinct(binding.vars, results, op.carried(node) or 0)
+                if len(kept) == len(results):
+                    return binding
+                block = Block(body.body.bindings, tuple(results[k] for k in kept))
+                kept += range(len(results), len(binding.vars))
+                variables = tuple(binding.vars[k] for k in kept)
+                new = Apply(op, args, (Lambda(body.params, block),))
+                return Binding(variables, new, binding.span)
+            case _:
+                return binding
+
+    def _distinct(
+        self, variables: Sequence[Var], results: Sequence[Operand], first: int
+    ) -> list[int]:
+        """The positions to keep; from `first` on, the other variables are replaced."""
+        kept = list(range(first))
+        known: dict[object, Var] = {}
+        for k in range(first, len(results)):
+            twin = known.setdefault(operand_key(results[k]), variables[k])
+            if twin is variables[k]:
+                kept.append(k)
+            else:
+                self.replace(variables[k], twin)
+        return kept
 
     def _key(self, expr: Expr) -> Key | None:
         """What equal expressions have in common; None for those not to be shared."""
@@ -85,7 +138,7 @@ class _Sharing(Walk):
                 if op.name in COMMUTATIVE:
                     keys.sort(key=hash)
                 return (op, *keys)
-            case Apply(Index() | Dim() | Unbox() as op, args):
+            case Apply(Index() | Dim() | MakeBox() | Unbox() as op, args):
                 return (op, *map(operand_key, args))
             case Const(value):
                 return (Const, id(value))

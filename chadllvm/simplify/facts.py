@@ -29,7 +29,7 @@ from chadllvm.ir.term import (
     Operand,
     Var,
 )
-from chadllvm.ir.types import BOOL, I64, Acc, Array
+from chadllvm.ir.types import BOOL, I64, Acc, Array, Box
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Dim, Empty, Index, Zeros
@@ -190,6 +190,11 @@ class Facts:
             case "bound" | "within":
                 atom = self._new_atom(var, 0, max(ranges[1][1] - 1, 0))
                 atom.upper.append(values[1].plus(-1))
+            case "same":
+                self._forms[var] = values[0]
+            case "size":
+                self._forms[var] = values[0]
+                self._assumed.append(values[0])
             case "imax" if values[1].number == 0:
                 self._forms[var] = self._clamp(values[0])
             case "imax":
@@ -274,8 +279,11 @@ class Facts:
                 return self._clamp(self.value(dims[axis]))
             case Close(Var() as cell):
                 opened = self._arrays.get(cell)
-                if opened and isinstance(opened[0].expr, Open):
-                    return self.value(opened[0].expr.dims[axis])
+                match opened[0].expr if opened else None:
+                    case Open(Array(Box()), (Var() as like,)):
+                        return self.size(like, axis)
+                    case Open(_, dims):
+                        return self.value(dims[axis])
             case If(_, then, orelse):
                 results = then.results[position], orelse.results[position]
                 return self._either_size(array, axis, results)

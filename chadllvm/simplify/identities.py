@@ -200,7 +200,7 @@ def _select(define: Definition, args: tuple[Operand, ...]) -> Operand | Apply | 
     return None
 
 
-@_rule("minimum", "maximum", "imin", "imax")
+@_rule("minimum", "maximum", "imin", "imax", "same")
 def _idempotent(define: Definition, args: tuple[Operand, ...]) -> Operand | None:
     return args[0] if is_same(*args) else None
 
@@ -281,6 +281,11 @@ def _reflexive(define: Definition, args: tuple[Operand, ...]) -> Operand | None:
 @_rule("ine", "ilt")
 def _irreflexive(define: Definition, args: tuple[Operand, ...]) -> Operand | None:
     return Lit(False) if is_same(*args) else None
+
+
+@_rule("size")
+def _size(define: Definition, args: tuple[Operand, ...]) -> Operand | None:
+    return args[0] if is_not_negative(define, args[0]) else None
 
 
 def is_not_negative(define: Definition, operand: Operand, depth: int = 4) -> bool:

@@ -42,7 +42,7 @@ from chadllvm.ir.term import (
     nested,
     operands,
 )
-from chadllvm.ir.types import Array, stacked
+from chadllvm.ir.types import Array, Box, stacked
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index
 
@@ -77,8 +77,8 @@ def _without_cells(block: Block) -> Block:
 
 def _is_array_cell(binding: Binding) -> bool:
     match binding.expr:
-        case Open(Array()):
-            return True
+        case Open(Array(elem)):
+            return not isinstance(elem, Box)
         case _:
             return False
 

@@ -171,6 +171,9 @@ def _has_fixed_shape(regions: Regions, array: Operand, depth: int) -> bool:
                 if opened is None or not isinstance(opened.binding.expr, Open):
                     return False
                 dims = opened.binding.expr.dims
+                if isinstance(dims[0].type, Array):
+                    array = dims[0]
+                    continue
                 return all(_is_fixed_size(regions, d, depth) for d in dims)
             case Apply(Build() | Fold() | Iterate() as op, args, (body,)) as node:
                 position = definition.position

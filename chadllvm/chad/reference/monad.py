@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from chadllvm.chad.reference import sparse
-from chadllvm.chad.reference.linear import Linear, Zero
-from chadllvm.chad.reference.rules import Rules, Scope
-from chadllvm.chad.reference.sparse import Map
+from chadllvm.chad.reference import maps
+from chadllvm.chad.reference.linear import Linear, Pay, Zero, free
+from chadllvm.chad.reference.maps import Map
+from chadllvm.chad.reference.rules import Rules
 from chadllvm.chad.reference.terms import (
     Do,
     Let,
@@ -28,16 +28,25 @@ from chadllvm.chad.reference.terms import (
     function,
     unit,
 )
+from chadllvm.chad.reference.types import (
+    Computation,
+    IllTyped,
+    Scope,
+    computation,
+    cotangent,
+    expect,
+    is_function,
+    product,
+    products,
+)
 from chadllvm.ir.term import Var
 from chadllvm.ir.types import UNIT, Type
 
 if TYPE_CHECKING:
     from chadllvm.chad.reference.machine import Machine
 
-Pay = Callable[[int], None]
-
 # A computation: given the state, its result, and the next state if states are passed.
-Computation = Callable[..., Any]
+Action = Callable[..., Any]
 
 
 class Monad(ABC):
@@ -47,45 +56,49 @@ class Monad(ABC):
         self.linear = linear
 
     @abstractmethod
-    def pure(self, value: Any, pay: Pay) -> Computation:
+    def pure(self, value: Any, pay: Pay) -> Action:
         """Does nothing, and gives the value."""
 
     @abstractmethod
-    def bind(
-        self, first: Computation, then: Callable[[Any], Computation], pay: Pay
-    ) -> Computation:
+    def bind(self, first: Action, then: Callable[[Any], Action], pay: Pay) -> Action:
         """Does the first, then what is made of its result."""
 
     @abstractmethod
-    def one(self, index: int, ty: Type, cotangent: Any, pay: Pay) -> Computation:
+    def one(self, index: int, ty: Type, cotangent: Any, pay: Pay) -> Action:
         """Adds to the cotangent of the variable at this place of the scope."""
 
     @abstractmethod
     def scope(
-        self, index: int, ty: Type, initial: Any, inner: Computation, pay: Pay
-    ) -> Computation:
+        self, index: int, ty: Type, initial: Any, inner: Action, pay: Pay
+    ) -> Action:
         """Runs `inner` with one variable more; gives its cotangent and the result."""
 
     @abstractmethod
     def run(
-        self, computation: Computation, cotangents: Sequence[Any]
+        self, computation: Action, cotangents: Sequence[Any]
     ) -> tuple[Any, tuple[Any, ...]]:
         """The result, and the cotangents after all that was added to these."""
 
 
 class TreeMonad(Monad):
-    """EVM Γ τ = Map → τ × Map"""
+    """EVM Γ τ = Map → τ × Map
 
-    def pure(self, value: Any, pay: Pay) -> Computation:
+    With `finding`, a step is paid for each node of a map that is visited; without,
+    cells are found for nothing, as the proof assumes.
+    """
+
+    def __init__(self, linear: Linear, finding: bool = False) -> None:
+        super().__init__(linear)
+        self.finding = finding
+
+    def pure(self, value: Any, pay: Pay) -> Action:
         def computation(state: Map) -> tuple[Any, Map]:
             pay(1)
             return value, state
 
         return computation
 
-    def bind(
-        self, first: Computation, then: Callable[[Any], Computation], pay: Pay
-    ) -> Computation:
+    def bind(self, first: Action, then: Callable[[Any], Action], pay: Pay) -> Action:
         def computation(state: Map) -> tuple[Any, Map]:
             pay(1)
             value, state = first(state)
@@ -94,36 +107,40 @@ class TreeMonad(Monad):
 
         return computation
 
-    def one(self, index: int, ty: Type, cotangent: Any, pay: Pay) -> Computation:
+    def one(self, index: int, ty: Type, cotangent: Any, pay: Pay) -> Action:
+        visit = pay if self.finding else free
+
         def combine(key: int, new: Any, old: Any) -> Any:
             return self.linear.plus(new, old, ty, pay)
 
         def computation(state: Map) -> tuple[Any, Map]:
             pay(1)
-            return (), sparse.modify(state, index, cotangent, combine)
+            return (), maps.modify(state, index, cotangent, combine, visit)
 
         return computation
 
     def scope(
-        self, index: int, ty: Type, initial: Any, inner: Computation, pay: Pay
-    ) -> Computation:
+        self, index: int, ty: Type, initial: Any, inner: Action, pay: Pay
+    ) -> Action:
+        visit = pay if self.finding else free
+
         def computation(state: Map) -> tuple[Any, Map]:
             pay(1)
-            value, state = inner(sparse.modify(state, index, initial, _replaced))
-            _, entry, _ = sparse.cut(state, index)
-            assert entry
-            return (entry.value, value), sparse.pop(state, index)
+            pushed = maps.modify(state, index, initial, _replaced, visit)
+            value, state = inner(pushed)
+            found = maps.get(state, index, visit)
+            return (found, value), maps.pop(state, index, visit)
 
         return computation
 
     def run(
-        self, computation: Computation, cotangents: Sequence[Any]
+        self, computation: Action, cotangents: Sequence[Any]
     ) -> tuple[Any, tuple[Any, ...]]:
         state: Map = None
-        for index, cotangent in enumerate(cotangents):
-            state = sparse.modify(state, index, cotangent, _replaced)
+        for index, initial in enumerate(cotangents):
+            state = maps.modify(state, index, initial, _replaced)
         value, state = computation(state)
-        return value, tuple(found for _, found in sparse.entries(state))
+        return value, tuple(found for _, found in maps.entries(state))
 
 
 def _replaced(key: int, new: Any, old: Any) -> Any:
@@ -133,23 +150,21 @@ def _replaced(key: int, new: Any, old: Any) -> Any:
 class ArrayMonad(Monad):
     """EVM Γ τ = Array → τ: one array for all, as long as the scope."""
 
-    def pure(self, value: Any, pay: Pay) -> Computation:
+    def pure(self, value: Any, pay: Pay) -> Action:
         def computation(cells: list[Any]) -> Any:
             pay(1)
             return value
 
         return computation
 
-    def bind(
-        self, first: Computation, then: Callable[[Any], Computation], pay: Pay
-    ) -> Computation:
+    def bind(self, first: Action, then: Callable[[Any], Action], pay: Pay) -> Action:
         def computation(cells: list[Any]) -> Any:
             pay(1)
             return then(first(cells))(cells)
 
         return computation
 
-    def one(self, index: int, ty: Type, cotangent: Any, pay: Pay) -> Computation:
+    def one(self, index: int, ty: Type, cotangent: Any, pay: Pay) -> Action:
         def computation(cells: list[Any]) -> Any:
             pay(1)
             cells[index] = self.linear.plus(cotangent, cells[index], ty, pay)
@@ -158,8 +173,8 @@ class ArrayMonad(Monad):
         return computation
 
     def scope(
-        self, index: int, ty: Type, initial: Any, inner: Computation, pay: Pay
-    ) -> Computation:
+        self, index: int, ty: Type, initial: Any, inner: Action, pay: Pay
+    ) -> Action:
         def computation(cells: list[Any]) -> Any:
             pay(1)
             assert len(cells) == index
@@ -170,19 +185,28 @@ class ArrayMonad(Monad):
         return computation
 
     def run(
-        self, computation: Computation, cotangents: Sequence[Any]
+        self, computation: Action, cotangents: Sequence[Any]
     ) -> tuple[Any, tuple[Any, ...]]:
         cells = list(cotangents)
         return computation(cells), tuple(cells)
 
 
+# The operations. Bind's function gives a computation.
+
+
 @dataclass(frozen=True)
 class Pure(Operation):
-    """return t"""
+    """return t : EVM Γ τ"""
+
+    scope: Scope
 
     def run(self, machine: Machine, *args: Any) -> Any:
         monad: Monad = machine.effects
         return monad.pure(args[0], machine.pay)
+
+    def type_of(self, args: Sequence[Type]) -> Type:
+        self.counts(args, 1)
+        return computation(self.scope, args[0])
 
 
 @dataclass(frozen=True)
@@ -194,62 +218,126 @@ class Bind(Operation):
         first, then = args
         return monad.bind(first, lambda value: machine.call(then, value), machine.pay)
 
+    def type_of(self, args: Sequence[Type]) -> Type:
+        self.counts(args, 2)
+        first = is_computation(self.rule, args[0])
+        param, result = is_function(self.rule, args[1])
+        expect(self.rule, first.result, param)
+        then = is_computation(self.rule, result)
+        expect(f"{self.rule}, scopes", first.scope, then.scope)
+        return result
+
 
 @dataclass(frozen=True)
 class Run(Operation):
-    """run t ⟨d1, …, dn⟩"""
+    """run t ⟨d1, …, dn⟩ : τ × ET Γ"""
 
-    count: int
+    scope: Scope
 
     def run(self, machine: Machine, *args: Any) -> Any:
         monad: Monad = machine.effects
-        machine.pay(1 + self.count)
-        value, after = monad.run(args[0], components(args[1], self.count))
-        return value, after
+        count = len(self.scope)
+        machine.pay(1 + count)
+        value, after = monad.run(args[0], components(args[1], count))
+        return value, nested(after)
+
+    def type_of(self, args: Sequence[Type]) -> Type:
+        self.counts(args, 2)
+        first = is_computation(self.rule, args[0])
+        expect(f"{self.rule}, scopes", self.scope, first.scope)
+        cells = products([cotangent(ty) for ty in self.scope.types])
+        expect(self.rule, cells, args[1])
+        return product(first.result, cells)
 
 
 @dataclass(frozen=True)
 class One(Operation):
-    """one x t"""
+    """one x t : EVM Γ 1"""
 
+    scope: Scope
     index: int
     type: Type
 
     def run(self, machine: Machine, *args: Any) -> Any:
         monad: Monad = machine.effects
-        return monad.one(self.index, self.type, args[0], machine.pay)
+        action = monad.one(self.index, self.type, args[0], machine.pay)
+        return machine.placed(action)
+
+    def type_of(self, args: Sequence[Type]) -> Type:
+        expect(self.rule, self.scope.type_at(self.index), self.type)
+        self.takes(args, cotangent(self.type))
+        return computation(self.scope, UNIT)
 
 
 @dataclass(frozen=True)
 class OpenScope(Operation):
-    """scope z t"""
+    """scope z t : EVM Γ (D[τ]₂ × σ), of a computation in Γ, x : τ, which is `scope`."""
 
-    index: int
+    scope: Scope
     type: Type
 
     def run(self, machine: Machine, *args: Any) -> Any:
         monad: Monad = machine.effects
         initial, inner = args
-        return monad.scope(self.index, self.type, initial, inner, machine.pay)
+        index = len(self.scope) - 1
+        return monad.scope(index, self.type, initial, inner, machine.pay)
+
+    def type_of(self, args: Sequence[Type]) -> Type:
+        self.counts(args, 2)
+        expect(self.rule, cotangent(self.type), args[0])
+        inner = is_computation(self.rule, args[1])
+        expect(f"{self.rule}, scopes", self.scope, inner.scope)
+        assert self.scope.outer is not None
+        return computation(self.scope.outer, product(args[0], inner.result))
+
+
+def is_computation(rule: str, ty: Type) -> Computation:
+    """The type of a computation."""
+    if not isinstance(ty, Computation):
+        raise IllTyped(f"{rule}: expected a computation, found {ty}")
+    return ty
+
+
+def nested(values: Sequence[Any]) -> Any:
+    """⟨v1, …, vn⟩ as `terms.pairs` nests it."""
+    if not values:
+        return ()
+    found = values[0]
+    for value in values[1:]:
+        found = (found, value)
+    return found
 
 
 class Monadic(Rules):
-    """Fig. 6: contributions are computations, which are done one after the other."""
+    """Fig. 6: contributions are computations, which are done one after the other.
+
+    `swapped`: the second of two is done first. As all they do is add, it is the same.
+    """
+
+    def __init__(self, swapped: bool = False) -> None:
+        super().__init__()
+        self.swapped = swapped
+
+    def contribution(self, scope: Scope) -> Type:
+        return computation(scope, UNIT)
 
     def nothing(self, scope: Scope) -> Term:
-        return Do(Pure(), (unit(),))
+        return Do(Pure(scope), (unit(),))
 
     def both(self, scope: Scope, first: Term, second: Term) -> Term:
         """s >> t is let y = t in s >>= λ_. y: the function captures one variable."""
-        y = Var("y", UNIT)
+        if self.swapped:
+            first, second = second, first
+        y = Var("y", computation(scope, UNIT))
         bind = Do(Bind(), (first, function("u", UNIT, lambda _: Ref(y))))
         return Let(y, second, bind)
 
     def one(self, scope: Scope, var: Var, cotangent: Term) -> Term:
-        return Do(One(scope.index(var), var.type), (cotangent,))
+        return Do(One(scope, scope.index(var), var.type), (cotangent,))
 
-    def scoped(
-        self, scope: Scope, var: Var, inner: Term, rest: Callable[[Term], Term]
-    ) -> Term:
-        opened = Do(OpenScope(len(scope), var.type), (Do(Zero(var.type)), inner))
-        return Do(Bind(), (opened, function("r", UNIT, lambda r: rest(fst(r)))))
+    def scoped(self, inner: Scope, term: Term, rest: Callable[[Term], Term]) -> Term:
+        assert inner.var is not None
+        ty = inner.var.type
+        opened = Do(OpenScope(inner, ty), (Do(Zero(ty)), term))
+        result = product(cotangent(ty), UNIT)
+        return Do(Bind(), (opened, function("r", result, lambda r: rest(fst(r)))))

@@ -7,20 +7,19 @@ is every addition: simple, and far from efficient.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chadllvm.chad.reference.linear import Linear, Pay
-from chadllvm.chad.reference.rules import Rules, Scope
-from chadllvm.chad.reference.terms import Do, Let, Operation, Ref, Term, fst, snd
+from chadllvm.chad.reference.rules import Rules, let_
+from chadllvm.chad.reference.terms import Do, Operation, Term, fst, snd
+from chadllvm.chad.reference.types import Scope, cotangent, environment, product
 from chadllvm.ir.term import Var
-from chadllvm.ir.types import F64, UNIT, Product, Sum, Type
+from chadllvm.ir.types import Product, Sum, Type
 
 if TYPE_CHECKING:
     from chadllvm.chad.reference.machine import Machine
-
-Types = tuple[Type, ...]
 
 
 class Dense(Linear):
@@ -34,7 +33,7 @@ class Dense(Linear):
             case Sum():
                 return None
             case _:
-                return 0.0 if ty == F64 else ()
+                return self.zero_of_other(ty, pay)
 
     def part(self, pair: Any, index: int, ty: Type, pay: Pay) -> Any:
         return pair[index]
@@ -51,82 +50,135 @@ class Environments(ABC):
         self.linear = linear
 
     @abstractmethod
-    def zero(self, types: Types, pay: Pay) -> Any:
+    def zero(self, scope: Scope, pay: Pay) -> Any:
         """Zero for all."""
 
     @abstractmethod
-    def one(self, types: Types, index: int, cotangent: Any, pay: Pay) -> Any:
+    def one(self, scope: Scope, index: int, cotangent: Any, pay: Pay) -> Any:
         """Zero for all but one."""
 
     @abstractmethod
-    def plus(self, types: Types, a: Any, b: Any, pay: Pay) -> Any:
+    def plus(self, scope: Scope, a: Any, b: Any, pay: Pay) -> Any:
         """The sum."""
 
     @abstractmethod
-    def split(self, types: Types, environment: Any, pay: Pay) -> tuple[Any, Any]:
+    def split(self, scope: Scope, environment: Any, pay: Pay) -> tuple[Any, Any]:
         """The environment without its last variable, and the cotangent of that one."""
+
+    @abstractmethod
+    def cotangents(self, scope: Scope, environment: Any) -> tuple[Any, ...]:
+        """The cotangents of all variables, zeros too."""
 
 
 class Tuples(Environments):
-    """Env Γ = ((τ₁ × τ₂) × …): all of it, always."""
+    """Env Γ = ((τ₁ × τ₂) × …): all of it, always. A step for each variable."""
 
-    def zero(self, types: Types, pay: Pay) -> Any:
-        return tuple(self.linear.zero(ty, pay) for ty in types)
+    def zero(self, scope: Scope, pay: Pay) -> Any:
+        pay(len(scope))
+        return tuple([self.linear.zero(ty, pay) for ty in scope.types])
 
-    def one(self, types: Types, index: int, cotangent: Any, pay: Pay) -> Any:
-        zero = self.zero(types, pay)
+    def one(self, scope: Scope, index: int, cotangent: Any, pay: Pay) -> Any:
+        zero = self.zero(scope, pay)
         return (*zero[:index], cotangent, *zero[index + 1 :])
 
-    def plus(self, types: Types, a: Any, b: Any, pay: Pay) -> Any:
-        triples = zip(a, b, types, strict=True)
-        return tuple(self.linear.plus(x, y, ty, pay) for x, y, ty in triples)
+    def plus(self, scope: Scope, a: Any, b: Any, pay: Pay) -> Any:
+        triples = zip(a, b, scope.types, strict=True)
+        return tuple([self.linear.plus(x, y, ty, pay) for x, y, ty in triples])
 
-    def split(self, types: Types, environment: Any, pay: Pay) -> tuple[Any, Any]:
+    def split(self, scope: Scope, environment: Any, pay: Pay) -> tuple[Any, Any]:
         return environment[:-1], environment[-1]
+
+    def cotangents(self, scope: Scope, environment: Any) -> tuple[Any, ...]:
+        found: tuple[Any, ...] = environment
+        return found
 
 
 @dataclass(frozen=True)
-class EnvironmentOperation(Operation):
-    """A method of the environments of the machine."""
+class EnvironmentZero(Operation):
+    """0 : Env Γ"""
 
-    name: str
-    types: Types
-    index: int = 0
+    scope: Scope
 
     def run(self, machine: Machine, *args: Any) -> Any:
-        environments: Environments = machine.effects
-        match self.name:
-            case "zero":
-                return environments.zero(self.types, machine.pay)
-            case "one":
-                return environments.one(self.types, self.index, args[0], machine.pay)
-            case "plus":
-                return environments.plus(self.types, args[0], args[1], machine.pay)
-            case _:
-                return environments.split(self.types, args[0], machine.pay)
+        return _environments(machine).zero(self.scope, machine.pay)
+
+    def type_of(self, args: Sequence[Type]) -> Type:
+        self.takes(args)
+        return environment(self.scope)
+
+
+@dataclass(frozen=True)
+class EnvironmentOne(Operation):
+    """one x d : Env Γ"""
+
+    scope: Scope
+    index: int
+
+    def run(self, machine: Machine, *args: Any) -> Any:
+        environments = _environments(machine)
+        return environments.one(self.scope, self.index, args[0], machine.pay)
+
+    def type_of(self, args: Sequence[Type]) -> Type:
+        self.takes(args, cotangent(self.scope.type_at(self.index)))
+        return environment(self.scope)
+
+
+@dataclass(frozen=True)
+class EnvironmentPlus(Operation):
+    """a + b : Env Γ"""
+
+    scope: Scope
+
+    def run(self, machine: Machine, *args: Any) -> Any:
+        return _environments(machine).plus(self.scope, args[0], args[1], machine.pay)
+
+    def type_of(self, args: Sequence[Type]) -> Type:
+        self.takes(args, environment(self.scope), environment(self.scope))
+        return environment(self.scope)
+
+
+@dataclass(frozen=True)
+class EnvironmentSplit(Operation):
+    """split : Env (Γ, x : τ) → Env Γ × D[τ]₂; `scope` is the one with x."""
+
+    scope: Scope
+
+    def run(self, machine: Machine, *args: Any) -> Any:
+        return _environments(machine).split(self.scope, args[0], machine.pay)
+
+    def type_of(self, args: Sequence[Type]) -> Type:
+        self.takes(args, environment(self.scope))
+        assert self.scope.outer is not None and self.scope.var is not None
+        return product(environment(self.scope.outer), cotangent(self.scope.var.type))
+
+
+def _environments(machine: Machine) -> Environments:
+    found: Environments = machine.effects
+    return found
 
 
 class Basic(Rules):
     """Fig. 2: contributions are environments, which are added up."""
 
+    def contribution(self, scope: Scope) -> Type:
+        return environment(scope)
+
     def nothing(self, scope: Scope) -> Term:
-        return Do(EnvironmentOperation("zero", _types(scope)))
+        return Do(EnvironmentZero(scope))
 
     def both(self, scope: Scope, first: Term, second: Term) -> Term:
-        return Do(EnvironmentOperation("plus", _types(scope)), (first, second))
+        return Do(EnvironmentPlus(scope), (first, second))
 
     def one(self, scope: Scope, var: Var, cotangent: Term) -> Term:
-        op = EnvironmentOperation("one", _types(scope), scope.index(var))
+        op = EnvironmentOne(scope, scope.index(var))
         return Do(op, (cotangent,))
 
-    def scoped(
-        self, scope: Scope, var: Var, inner: Term, rest: Callable[[Term], Term]
-    ) -> Term:
-        split = EnvironmentOperation("split", _types((*scope, var)))
-        both = Var("both", UNIT)
-        term = self.both(scope, fst(Ref(both)), rest(snd(Ref(both))))
-        return Let(both, Do(split, (inner,)), term)
-
-
-def _types(scope: Scope) -> Types:
-    return tuple(v.type for v in scope)
+    def scoped(self, inner: Scope, term: Term, rest: Callable[[Term], Term]) -> Term:
+        split = EnvironmentSplit(inner)
+        outer = inner.outer
+        assert outer is not None
+        return let_(
+            split.type_of([environment(inner)]),
+            Do(split, (term,)),
+            lambda both: self.both(outer, fst(both), rest(snd(both))),
+        )

@@ -15,10 +15,13 @@ The result of that stands for what t contributes to the cotangents of Γ: an env
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import assert_never
 
+from chadllvm.chad.reference.deep import deep
 from chadllvm.chad.reference.linear import (
+    AsCotangent,
+    AsNumber,
     LinearCast,
     LinearInject,
     LinearPair,
@@ -26,7 +29,7 @@ from chadllvm.chad.reference.linear import (
     LinearUnit,
     Zero,
 )
-from chadllvm.chad.reference.source import Reader
+from chadllvm.chad.reference.reader import Reader
 from chadllvm.chad.reference.terms import (
     Call,
     Do,
@@ -37,31 +40,42 @@ from chadllvm.chad.reference.terms import (
     MakePair,
     MakeUnit,
     Match,
+    Operation,
     Part,
     Primitive,
     Ref,
     Term,
+    Typing,
+    binary,
     fst,
     function,
     pair,
     path,
     snd,
-    type_of,
+)
+from chadllvm.chad.reference.types import (
+    Scope,
+    arrow,
+    cotangent,
+    is_product,
+    product,
 )
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir.build import Builder
 from chadllvm.ir.op import Prim
 from chadllvm.ir.term import Operand, Var, operands
-from chadllvm.ir.types import F64, UNIT, Product, Type
-
-Scope = tuple[Var, ...]
-
-# The variables of the target are not asked for their types.
-_ANY = UNIT
+from chadllvm.ir.types import F64, Sum, Type
 
 
 class Rules(ABC):
     """The transformation; subclasses say how contributions are put together."""
+
+    def __init__(self) -> None:
+        self.type_of = Typing().of
+
+    @abstractmethod
+    def contribution(self, scope: Scope) -> Type:
+        """The type of what is contributed to the cotangents of a scope."""
 
     @abstractmethod
     def nothing(self, scope: Scope) -> Term:
@@ -76,139 +90,206 @@ class Rules(ABC):
         """A contribution to one variable."""
 
     @abstractmethod
-    def scoped(
-        self, scope: Scope, var: Var, inner: Term, rest: Callable[[Term], Term]
-    ) -> Term:
-        """`inner`, which contributes to `var` too, then `rest` of that cotangent."""
+    def scoped(self, inner: Scope, term: Term, rest: Callable[[Term], Term]) -> Term:
+        """`term`, which contributes to the last variable of the scope `inner` too.
+
+        Then `rest` of the cotangent of that variable.
+        """
+
+    # Types. D[τ]₁ = τ for the types of Fig. 1.
+
+    def primal(self, ty: Type) -> Type:
+        """D[τ]₁"""
+        return ty
+
+    def target(self, var: Var) -> Var:
+        """The variable of type D[τ]₁ in place of one of type τ."""
+        return var
+
+    def derived_type(self, scope: Scope, ty: Type) -> Type:
+        """The type of D[t], for a t of this type."""
+        bp = arrow(cotangent(ty), self.contribution(scope))
+        return product(self.primal(ty), bp)
+
+    # Terms.
+
+    def differentiate(self, variables: Collection[Var], term: Term) -> Term:
+        """D[t], for a term with these free variables, of any depth."""
+        with deep():
+            return self.derive(Scope.of(variables), term)
 
     def derive(self, scope: Scope, term: Term) -> Term:
-        """D[t], for a term with these free variables."""
+        """D[t], for a term in this scope."""
         match term:
             case Ref(var):
-                return pair(term, _bp(lambda d: self.one(scope, var, d)))
+                return self.ref(scope, var)
             case Let(var, bound, body):
-                return _let(
-                    self.derive(scope, bound),
-                    lambda s: Let(var, fst(s), self._inside(scope, var, body, s, None)),
+                return self.with_derived(
+                    scope,
+                    bound,
+                    lambda s: Let(
+                        self.target(var),
+                        fst(s),
+                        self.inside(scope.and_(var), body, s, None),
+                    ),
                 )
             case Match(arg, left, right):
-                return _let(
-                    self.derive(scope, arg),
-                    lambda s: self._match(scope, s, left, right),
+                return self.with_derived(
+                    scope, arg, lambda s: self._match(scope, arg, s, left, right)
                 )
             case Do(op, args):
                 return self._do(scope, term, op, args)
-            case Lam() | Call():
-                raise InternalError("reference: a function in the source")
+            case Lam():
+                return self.lam(scope, term)
+            case Call():
+                return self.call(scope, term)
             case _:
                 assert_never(term)
 
-    def _match(self, scope: Scope, subject: Term, left: Lam, right: Lam) -> Term:
-        branches = [
-            Lam(b.var, self._inside(scope, b.var, b.body, subject, LinearInject(index)))
-            for index, b in enumerate((left, right))
-        ]
+    def ref(self, scope: Scope, var: Var) -> Term:
+        """D[x]"""
+        bp = backpropagator(var.type, lambda d: self.one(scope, var, d))
+        return pair(Ref(self.target(var)), bp)
+
+    def lam(self, scope: Scope, term: Lam) -> Term:
+        """D[λx. t], which is not of the first-order language."""
+        raise InternalError("reference: a function in the source")
+
+    def call(self, scope: Scope, term: Call) -> Term:
+        """D[s t], which is not of the first-order language."""
+        raise InternalError("reference: a call in the source")
+
+    def with_derived(
+        self, scope: Scope, term: Term, body: Callable[[Term], Term]
+    ) -> Term:
+        """let p = D[t] in `body` of p: what uses the pair captures one variable."""
+        ty = self.derived_type(scope, self.type_of(term))
+        return let_(ty, self.derive(scope, term), body)
+
+    def _match(
+        self, scope: Scope, arg: Term, subject: Term, left: Lam, right: Lam
+    ) -> Term:
+        ty = self.type_of(arg)
+        assert isinstance(ty, Sum)
+        branches: list[Lam] = []
+        for index, branch in enumerate((left, right)):
+            inject = LinearInject(index, ty)
+            inner = scope.and_(branch.var)
+            body = self.inside(inner, branch.body, subject, inject)
+            branches.append(Lam(self.target(branch.var), body))
         return Match(fst(subject), *branches)
 
-    def _inside(
-        self,
-        scope: Scope,
-        var: Var,
-        body: Term,
-        outer: Term,
-        inject: LinearInject | None,
+    def inside(
+        self, inner: Scope, body: Term, outer: Term, inject: Operation | None
     ) -> Term:
         """D of a body under a variable that was bound to (a part of) `outer`."""
 
-        def result(t: Term) -> Term:
-            def rest(cotangent: Term) -> Term:
-                whole = Do(inject, (cotangent,)) if inject else cotangent
-                return Call(snd(outer), whole)
+        def rest(cotangent: Term) -> Term:
+            whole = Do(inject, (cotangent,)) if inject else cotangent
+            return Call(snd(outer), whole)
 
-            bp = _bp(lambda d: self.scoped(scope, var, Call(snd(t), d), rest))
+        def result(t: Term) -> Term:
+            bp = backpropagator(
+                self.type_of(body),
+                lambda d: self.scoped(inner, Call(snd(t), d), rest),
+            )
             return pair(fst(t), bp)
 
-        return _let(self.derive((*scope, var), body), result)
+        return self.with_derived(inner, body, result)
 
-    def _do(self, scope: Scope, term: Term, op: object, args: tuple[Term, ...]) -> Term:
+    def _do(self, scope: Scope, term: Do, op: object, args: tuple[Term, ...]) -> Term:
         match op:
-            case MakeUnit() | Literal() | Primitive(Prim(transpose=None)):
-                return pair(term, _bp(lambda d: self.nothing(scope)))
+            case MakeUnit() | Literal():
+                return self.constant(scope, term)
             case MakePair():
                 return self._pair(scope, *args)
             case Part(index):
-                return self._unary(
-                    scope, args[0], op, lambda d: _hot(d, index, args[0])
-                )
+                ty = self.type_of(args[0])
+                return self.unary(scope, term, lambda d: hot(d, index, ty))
             case Inject(index, ty):
-                cast = LinearCast(index, ty.payloads[index])
-                return self._unary(scope, args[0], op, lambda d: Do(cast, (d,)))
+                cast = LinearCast(index, ty)
+                return self.unary(scope, term, lambda d: Do(cast, (d,)))
+            case Primitive(prim) if prim.transpose is None:
+                return self.without_derivative(scope, term)
             case Primitive(prim):
-                return self._primitive(scope, op, prim, args[0])
+                return self._primitive(scope, term, prim)
             case _:
-                raise InternalError(f"reference: {op} in the source")
+                return term.op.derive(self, scope, term)
+
+    def constant(self, scope: Scope, term: Term) -> Term:
+        """D of what no variable occurs in."""
+        bp = backpropagator(self.type_of(term), lambda d: self.nothing(scope))
+        return pair(term, bp)
+
+    def without_derivative(self, scope: Scope, term: Do) -> Term:
+        """D of a primitive without a derivative: nothing is contributed.
+
+        The term itself gives its value: types are their own D[·]₁ here.
+        """
+        return self.constant(scope, term)
 
     def _pair(self, scope: Scope, first: Term, second: Term) -> Term:
-        types = type_of(first), type_of(second)
+        types = self.type_of(first), self.type_of(second)
 
         def result(s: Term, t: Term) -> Term:
             def contributions(d: Term) -> Term:
                 parts = [Do(LinearPart(k, ty), (d,)) for k, ty in enumerate(types)]
                 return self.both(scope, Call(snd(s), parts[0]), Call(snd(t), parts[1]))
 
-            return pair(pair(fst(s), fst(t)), _bp(contributions))
+            bp = backpropagator(product(*types), contributions)
+            return pair(pair(fst(s), fst(t)), bp)
 
-        return _let(
-            self.derive(scope, first),
-            lambda s: _let(self.derive(scope, second), lambda t: result(s, t)),
+        return self.with_derived(
+            scope,
+            first,
+            lambda s: self.with_derived(scope, second, lambda t: result(s, t)),
         )
 
-    def _unary(
-        self, scope: Scope, arg: Term, op: Part | Inject, linear: Callable[[Term], Term]
-    ) -> Term:
-        return _let(
-            self.derive(scope, arg),
-            lambda s: pair(Do(op, (fst(s),)), _bp(lambda d: Call(snd(s), linear(d)))),
-        )
+    def unary(self, scope: Scope, term: Do, linear: Callable[[Term], Term]) -> Term:
+        """D of an operation of one argument, whose transpose is `linear`."""
 
-    def _primitive(self, scope: Scope, op: Primitive, prim: Prim, arg: Term) -> Term:
+        def result(s: Term) -> Term:
+            bp = backpropagator(self.type_of(term), lambda d: Call(snd(s), linear(d)))
+            return pair(Do(term.op, (fst(s),)), bp)
+
+        return self.with_derived(scope, term.args[0], result)
+
+    def _primitive(self, scope: Scope, term: Do, prim: Prim) -> Term:
         """The transposed derivative of the primitive, given its argument."""
 
         def result(s: Term) -> Term:
-            value = Do(op, (fst(s),))
+            value = Do(term.op, (fst(s),))
             transposed, needs_result = _transposed(prim, Ref(x), Ref(y), Ref(d))
-            bp = function("d", _ANY, lambda ct: Call(snd(s), Let(d, ct, transposed)))
-            bp = Lam(bp.var, _under(x, fst(s), bp.body))
+
+            def backward(ct: Term) -> Term:
+                let_d = Let(d, Do(AsNumber(), (ct,)), transposed)
+                return Call(snd(s), Let(x, fst(s), let_d))
+
+            bp = backpropagator(F64, backward)
             if not needs_result:
                 return pair(value, bp)
             return Let(y, value, pair(Ref(y), bp))
 
-        x, y, d = Var("x", type_of(arg)), Var("y", F64), Var("dy", F64)
-        return _let(self.derive(scope, arg), result)
+        arg = term.args[0]
+        x, y, d = Var("x", self.type_of(arg)), Var("y", F64), Var("dy", F64)
+        return self.with_derived(scope, arg, result)
 
 
-def _under(var: Var, bound: Term, call: Term) -> Term:
-    """The call with a let in its argument."""
-    assert isinstance(call, Call)
-    return Call(call.function, Let(var, bound, call.arg))
+def backpropagator(ty: Type, body: Callable[[Term], Term]) -> Lam:
+    """A function of a cotangent of a value of this type."""
+    return function("d", cotangent(ty), body)
 
 
-def _bp(body: Callable[[Term], Term]) -> Lam:
-    return function("d", _ANY, body)
-
-
-def _let(bound: Term, body: Callable[[Term], Term]) -> Term:
-    """A name for a pair that D[·] returned: what uses it captures one variable."""
-    var = Var("p", _ANY)
+def let_(ty: Type, bound: Term, body: Callable[[Term], Term]) -> Term:
+    """let p = `bound` in `body` of p"""
+    var = Var("p", ty)
     return Let(var, bound, body(Ref(var)))
 
 
-def _hot(cotangent: Term, index: int, whole: Term) -> Term:
-    """The cotangent of a pair that is zero but for one component."""
-    ty = type_of(whole)
-    assert isinstance(ty, Product)
-    zero = Do(Zero(ty.fields[1 - index]))
-    return Do(LinearPair(), (zero, cotangent) if index else (cotangent, zero))
+def hot(d: Term, index: int, whole: Type) -> Term:
+    """The cotangent of a pair of this type that is zero but for one component."""
+    zero = Do(Zero(is_product("hot", whole)[1 - index]))
+    return Do(LinearPair(), (zero, d) if index else (d, zero))
 
 
 def _transposed(prim: Prim, arg: Term, result: Term, ct: Term) -> tuple[Term, bool]:
@@ -240,15 +321,15 @@ def _transposed(prim: Prim, arg: Term, result: Term, ct: Term) -> tuple[Term, bo
 
 
 def _cotangent(reader: Reader, operand: Operand | None, ty: Type) -> Term:
-    if operand is not None:
-        return reader.operand(operand)
-    return Do(Zero(reader.bind(Var("none", ty)).type))
+    if operand is None:
+        return Do(Zero(binary(ty)))
+    return Do(AsCotangent(), (reader.operand(operand),))
 
 
 def _linear_pairs(cotangents: Sequence[Term]) -> Term:
     if not cotangents:
         return Do(LinearUnit())
     first, *rest = cotangents
-    for cotangent in rest:
-        first = Do(LinearPair(), (first, cotangent))
+    for other in rest:
+        first = Do(LinearPair(), (first, other))
     return first

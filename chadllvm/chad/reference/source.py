@@ -1,8 +1,15 @@
 """Reads a function of the core as a term of the paper.
 
-A block is nested lets, its results a nested pair; products and sums become binary ones,
-and `if` is a case of a truth value. Only the first-order part of the core has a place
-in the paper's language: no arrays, cells or function values. Calls must be inlined.
+See `reader` for what is of first order. Operations on arrays become those of §7:
+
+- several results of a build are an array of products, taken apart again;
+- a sum, or a minimum, over an index is a build, and a fold of that. The sum of nothing
+  is zero; a minimum goes from left to right, so that the first of equals wins;
+- the states of a loop, and what it collects, are a product each;
+- an array of rank two or more is an array of arrays that knows its dimensions.
+
+There are no cells and no function values in the language here, and calls must be
+inlined.
 """
 
 from __future__ import annotations
@@ -10,10 +17,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from chadllvm.chad.reference import terms
+from chadllvm.chad.reference.arrays import (
+    ArrayLiteral,
+    Build,
+    Dim,
+    Index,
+    MakeBox,
+    Stack,
+    Unbox,
+    Zeros,
+)
+from chadllvm.chad.reference.elements import Elements, to_elements
+from chadllvm.chad.reference.fold import Fold
+from chadllvm.chad.reference.loops import Iterate
+from chadllvm.chad.reference.reader import Reader
+from chadllvm.chad.reference.rules import let_
 from chadllvm.chad.reference.terms import (
     TRUTH,
     Do,
+    Inject,
     Lam,
     Let,
     Literal,
@@ -22,127 +44,242 @@ from chadllvm.chad.reference.terms import (
     Ref,
     Term,
     binary,
+    fst,
+    function,
+    pair,
     pairs,
     path,
+    snd,
     unit,
 )
+from chadllvm.chad.reference.updates import Update
 from chadllvm.diagnostic import InternalError
-from chadllvm.ir.op import Prim
-from chadllvm.ir.term import (
-    Apply,
-    Block,
-    Case,
-    Expr,
-    Function,
-    If,
-    Inject,
-    Lambda,
-    Operand,
-    Proj,
-    Tuple,
-    Var,
-)
-from chadllvm.ir.types import BOOL, UNIT, Product, Sum, Type
-from chadllvm.ir.value import Injected
-
-Scope = tuple[Var, ...]
+from chadllvm.ir.op import PRIMS, ArrayOp
+from chadllvm.ir.term import Apply, Const, Expr, Function, Lambda, Operand, Var
+from chadllvm.ir.types import BOOL, F64, I64, UNIT, Array, Box, Product, Sum, Type
+from chadllvm.ir.typing import SCALAR_OF_DTYPE
+from chadllvm.ir.value import Injected, to_value
+from chadllvm.ops import alias, build, fold, index, iterate, update
 
 
-def read(function: Function) -> tuple[Scope, Term]:
+def read(function: Function) -> tuple[tuple[Var, ...], Term]:
     """The parameters and the body of a function as a scope and a term."""
-    reader = Reader({})
+    reader = ArrayReader({})
     params = tuple(map(reader.bind, function.params))
     return params, reader.block(function.body)
 
 
-class Reader:
-    """Reads blocks; `known` gives the terms that variables of the core stand for."""
-
-    def __init__(self, known: dict[Var, Term]) -> None:
-        self.known = known
-
-    def bind(self, var: Var) -> Var:
-        """A variable of the term in place of a variable of the core."""
-        new = Var(var.name, binary(var.type))
-        self.known[var] = Ref(new)
-        return new
-
-    def operand(self, operand: Operand) -> Term:
-        if isinstance(operand, Var):
-            return self.known[operand]
-        value = operand.value
-        if isinstance(value, bool):
-            return Do(terms.Inject(int(value), TRUTH), (unit(),))
-        return Do(Literal(value), (unit(),))
-
-    def operands(self, operands: Sequence[Operand]) -> list[Term]:
-        return list(map(self.operand, operands))
-
-    def block(self, block: Block) -> Term:
-        """let … in let … in ⟨results⟩"""
-        lets: list[tuple[Var, Term]] = []
-        for binding in block.bindings:
-            bound = self.expr(binding.expr)
-            if len(binding.vars) == 1:
-                lets.append((self.bind(binding.vars[0]), bound))
-                continue
-            types = tuple(v.type for v in binding.vars)
-            whole = Var("results", binary(Product(types)))
-            lets.append((whole, bound))
-            for index, var in enumerate(binding.vars):
-                part = path(Ref(whole), index, len(binding.vars))
-                lets.append((self.bind(var), part))
-        term = pairs(self.operands(block.results))
-        for var, bound in reversed(lets):
-            term = Let(var, bound, term)
-        return term
+class ArrayReader(Reader):
+    """Reads operations on arrays too."""
 
     def expr(self, expr: Expr) -> Term:
         match expr:
-            case Apply(Prim() as op, args):
-                return Do(Primitive(op), (pairs(self.operands(args)),))
-            case Tuple(args, _):
-                return pairs(self.operands(args))
-            case Proj(arg, index):
-                assert isinstance(arg.type, Product)
-                return path(self.operand(arg), index, len(arg.type.fields))
-            case If(cond, then, orelse):
-                no, yes = (Lam(Var("u", UNIT), self.block(b)) for b in (orelse, then))
-                return Match(self.operand(cond), no, yes)
-            case Inject(ty, index, arg):
-                return _injected(self.operand(arg), index, ty)
-            case Case(arg, branches):
-                return self._case(self.operand(arg), branches)
+            case Apply(ArrayOp() as op, args, bodies):
+                return self._array_op(op, args, bodies)
+            case Const(value):
+                ty = Array(SCALAR_OF_DTYPE[value.dtype], value.ndim)
+                return _literal(to_binary(to_value(value, ty), ty), ty)
             case _:
-                name = type(expr).__name__
-                raise InternalError(f"reference: {name} is not in the language")
+                return super().expr(expr)
 
-    def _case(self, arg: Term, branches: tuple[Lambda, ...]) -> Term:
-        """case of n constructors = case of the first one or the others"""
-        first, *others = branches
-        var = self.bind(first.params[0])
-        if not others:
-            return Let(var, arg, self.block(first.body))
-        left = Lam(var, self.block(first.body))
-        payloads = tuple(("", b.params[0].type) for b in others)
-        rest = Var("rest", binary(Sum(payloads)))
-        return Match(arg, left, Lam(rest, self._case(Ref(rest), tuple(others))))
+    def _array_op(
+        self, op: ArrayOp, operands: Sequence[Operand], bodies: Sequence[Lambda]
+    ) -> Term:
+        args = self.operands(operands)
+        match op:
+            case index.Index():
+                whole = args[0]
+                for position in args[1:]:
+                    whole = Do(Index(), (whole, position))
+                return whole
+            case index.Dim(axis):
+                return Do(Dim(axis), tuple(args))
+            case index.Empty(ty):
+                return _literal(Elements([], (0,) * (ty.rank - 1)), ty)
+            case index.Zeros():
+                return Do(Zeros(), tuple(args))
+            case alias.Alias():
+                return args[0]
+            case index.MakeBox():
+                return Do(MakeBox(), tuple(args))
+            case index.Unbox():
+                return Do(Unbox(), tuple(args))
+            case update.Update():
+                return _updated(args[0], args[1:-1], args[-1])
+            case build.Build():
+                return self._build(args[0], bodies[0])
+            case fold.Fold():
+                return self._fold(op, args[0], bodies[0])
+            case iterate.Iterate():
+                return self._iterate(args, bodies[0])
+            case _:
+                raise InternalError(f"reference: {op.name} is not in the language")
+
+    def _rows(self, count: Term, body: Lambda) -> Term:
+        """build n (i. ⟨r1, …⟩)"""
+        (param,) = body.params
+        return Do(Build(), (count, Lam(self.bind(param), self.block(body.body))))
+
+    def _build(self, count: Term, body: Lambda) -> Term:
+        types = body.body.types
+        rows = self._rows(count, body)
+        return let_(_rows_type(types), rows, lambda w: pairs(_columns(w, types)))
+
+    def _fold(self, op: fold.Fold, count: Term, body: Lambda) -> Term:
+        """The reduction of the first column, the others, and perhaps the winner."""
+        types = body.body.types
+        number = types[0]
+
+        def results(w: Term) -> Term:
+            first, *others = _columns(w, types)
+            if op.kind == "add":
+                return pairs([_sum_of(first, number), *others])
+            if not op.kind.startswith("arg"):
+                return pairs([_best(op, first, number), *others])
+            winner = _winner(op, first, number)
+            both = product_of(number, I64)
+            return let_(both, winner, lambda r: pairs([fst(r), *others, snd(r)]))
+
+        return let_(_rows_type(types), self._rows(count, body), results)
+
+    def _iterate(self, args: Sequence[Term], body: Lambda) -> Term:
+        """iterate n (x. let i = fst x; s1 = …, … in ⟨⟨s1', …⟩, ⟨o1, …⟩⟩) ⟨s1, …⟩"""
+        states, count = [p.type for p in body.params[1:]], len(args) - 1
+        state = binary(Product(tuple(states)))
+        x = Var("x", Product((I64, state)))
+        lets = [(self.bind(body.params[0]), fst(Ref(x)))]
+        for k, param in enumerate(body.params[1:]):
+            lets.append((self.bind(param), path(snd(Ref(x)), k, count)))
+        step = self.block(body.body, lambda r: pair(pairs(r[:count]), pairs(r[count:])))
+        for var, bound in reversed(lets):
+            step = Let(var, bound, step)
+        outputs = body.body.types[count:]
+        result = Product((state, _rows_type(outputs)))
+        loop = Do(Iterate(), (args[0], Lam(x, step), pairs(list(args[1:]))))
+
+        def results(r: Term) -> Term:
+            finals = [path(fst(r), k, count) for k in range(count)]
+            if not outputs:
+                return pairs(finals)
+            return let_(
+                _rows_type(outputs),
+                snd(r),
+                lambda w: pairs([*finals, *_columns(w, outputs)]),
+            )
+
+        return let_(result, loop, results)
 
 
-def _injected(arg: Term, index: int, ty: Sum) -> Term:
-    """inr (inr … (inl t))"""
-    suffixes = [binary(Sum(ty.constructors[k:])) for k in range(index + 1)]
-    last = index == len(ty.constructors) - 1
-    if not last:
-        arg = Do(terms.Inject(0, _sum(suffixes[index])), (arg,))
-    for suffix in reversed(suffixes[:index]):
-        arg = Do(terms.Inject(1, _sum(suffix)), (arg,))
-    return arg
+def product_of(first: Type, second: Type) -> Type:
+    """σ × τ"""
+    return Product((first, second))
 
 
-def _sum(ty: Type) -> Sum:
-    assert isinstance(ty, Sum)
-    return ty
+def _literal(value: Any, ty: Array) -> Term:
+    array = binary(ty)
+    assert isinstance(array, Array)
+    return Do(ArrayLiteral(value, array))
+
+
+def _rows_type(types: Sequence[Type]) -> Type:
+    """The type of an array of the results of a body, which have these types."""
+    return Array(
+        binary(Product(tuple(types))) if len(types) != 1 else binary(types[0]), 1
+    )
+
+
+def _updated(whole: Term, indices: Sequence[Term], value: Term) -> Term:
+    """a with [i] = (a ! i with [j] = v)"""
+    first, *rest = indices
+    if rest:
+        value = _updated(Do(Index(), (whole, first)), rest, value)
+    return Do(Update(), (whole, first, value))
+
+
+def _length(array: Term) -> Term:
+    return Do(Dim(), (array,))
+
+
+def _columns(rows: Term, types: Sequence[Type]) -> list[Term]:
+    """The arrays of the results, stacked if they are arrays themselves."""
+    if len(types) == 1:
+        return [_stacked(rows, types[0])]
+    return [_stacked(_column(rows, k, len(types)), ty) for k, ty in enumerate(types)]
+
+
+def _column(rows: Term, k: int, count: int) -> Term:
+    """build (length rows) (i. component k of rows ! i)"""
+    body = function("i", I64, lambda i: path(Do(Index(), (rows, i)), k, count))
+    return Do(Build(), (_length(rows), body))
+
+
+def _stacked(rows: Term, ty: Type) -> Term:
+    return Do(Stack(ty.rank), (rows,)) if isinstance(ty, Array) else rows
+
+
+def _prim(name: str, *args: Term) -> Term:
+    return Do(Primitive(PRIMS[name]), (pairs(list(args)),))
+
+
+def _number(value: float | int) -> Term:
+    return Do(Literal(value), (unit(),))
+
+
+def _branch(cond: Term, then: Term, orelse: Term) -> Term:
+    no, yes = (Lam(Var("u", UNIT), t) for t in (orelse, then))
+    return Match(cond, no, yes)
+
+
+def _sum_of(column: Term, ty: Type) -> Term:
+    """Zero, or fold (p. fst p + snd p) of the column if it has elements."""
+    is_real = ty == F64
+    plus = "add" if is_real else "iadd"
+    add = function("p", product_of(ty, ty), lambda p: _prim(plus, fst(p), snd(p)))
+
+    def total(a: Term) -> Term:
+        zero = _number(0.0 if is_real else 0)
+        some = _prim("ilt", _number(0), _length(a))
+        return _branch(some, Do(Fold(), (add, a)), zero)
+
+    return let_(Array(ty, 1), column, total)
+
+
+def _better(op: fold.Fold, ty: Type, new: Term, old: Term) -> Term:
+    """Whether a later element wins: if it is strictly better, or the first NaN."""
+    less = "flt" if ty == F64 else "ilt"
+    pair = (new, old) if op.kind.endswith("min") else (old, new)
+    better = _prim(less, *pair)
+    if not op.nan or ty != F64:
+        return better
+    no, yes = (Do(Inject(k, TRUTH), (unit(),)) for k in (0, 1))
+    later = _branch(_prim("feq", new, new), better, yes)
+    return _branch(_prim("feq", old, old), later, no)
+
+
+def _best(op: fold.Fold, column: Term, ty: Type) -> Term:
+    """fold (p. if snd p is better then snd p else fst p)"""
+    best = function(
+        "p",
+        product_of(ty, ty),
+        lambda p: _branch(_better(op, ty, snd(p), fst(p)), snd(p), fst(p)),
+    )
+    return Do(Fold("left"), (best, column))
+
+
+def _winner(op: fold.Fold, column: Term, ty: Type) -> Term:
+    """The same for pairs of an element and its index."""
+    held = product_of(ty, I64)
+    best = function(
+        "p",
+        product_of(held, held),
+        lambda p: _branch(_better(op, ty, fst(snd(p)), fst(fst(p))), snd(p), fst(p)),
+    )
+
+    def found(a: Term) -> Term:
+        places = function("i", I64, lambda i: pair(Do(Index(), (a, i)), i))
+        return Do(Fold("left"), (best, Do(Build(), (_length(a), places))))
+
+    return let_(Array(ty, 1), column, found)
 
 
 def to_binary(value: Any, ty: Type) -> Any:
@@ -164,5 +301,9 @@ def to_binary(value: Any, ty: Type) -> Any:
             for _ in range(value.index):
                 held = Injected(1, held)
             return held
+        case Array(elem, _):
+            return to_elements(value, lambda x: to_binary(x, elem), value.shape)
+        case Box(content):
+            return to_binary(value, content)
         case _:
             return Injected(int(value), ()) if ty == BOOL else value

@@ -6,13 +6,13 @@ cotangents that are not zero. The rules are those of §2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
-from chadllvm.chad.reference.linear import Linear, Pay
-from chadllvm.chad.reference.naive import Environments, Types
-from chadllvm.ir.types import F64, Product, Sum, Type
+from chadllvm.chad.reference.linear import Linear, Pay, free
+from chadllvm.chad.reference.maps import Map, Tree, cut, entries, pop, size, union
+from chadllvm.chad.reference.naive import Environments
+from chadllvm.chad.reference.types import Scope
+from chadllvm.ir.types import Product, Sum, Type
 
 
 class Sparse(Linear):
@@ -23,7 +23,7 @@ class Sparse(Linear):
             case Product((_, _)) | Sum():
                 return None
             case _:
-                return 0.0 if ty == F64 else ()
+                return self.zero_of_other(ty, pay)
 
     def part(self, pair: Any, index: int, ty: Type, pay: Pay) -> Any:
         if pair is None:
@@ -40,158 +40,55 @@ class Sparse(Linear):
         pay(1)
         if a is None or b is None:
             return b if a is None else a
-        return tuple(map(lambda x, y, t: self.plus(x, y, t, pay), a, b, ty.fields))
-
-
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """A persistent map from positions in a scope: left keys < key < right keys.
-
-    It is balanced by size: no subtree is more than three times as large as its sibling.
-    """
-
-    key: int
-    value: Any
-    left: Tree | None = None
-    right: Tree | None = None
-    size: int = 1
-
-
-Map = Tree | None
-Combine = Callable[[int, Any, Any], Any]
-
-_BALANCE = 3
-
-
-def size(tree: Map) -> int:
-    """The number of entries."""
-    return tree.size if tree else 0
-
-
-def get(tree: Map, key: int) -> Any:
-    """The value at a key, or None."""
-    while tree:
-        if key == tree.key:
-            return tree.value
-        tree = tree.left if key < tree.key else tree.right
-    return None
-
-
-def modify(tree: Map, key: int, value: Any, combine: Combine) -> Tree:
-    """The tree with a value at a key, combined with the one that is there."""
-    if tree is None:
-        return Tree(key, value)
-    if key == tree.key:
-        new = combine(key, value, tree.value)
-        return Tree(key, new, tree.left, tree.right, tree.size)
-    if key < tree.key:
-        left = modify(tree.left, key, value, combine)
-        return join(left, tree.key, tree.value, tree.right)
-    right = modify(tree.right, key, value, combine)
-    return join(tree.left, tree.key, tree.value, right)
-
-
-def pop(tree: Map, key: int) -> Map:
-    """The tree without a key."""
-    left, _, right = cut(tree, key)
-    return concatenated(left, right)
-
-
-def union(a: Map, b: Map, combine: Combine) -> Map:
-    """All entries of both; in O(m log(n/m + 1)) for m entries and n more."""
-    if a is None or b is None:
-        return a or b
-    left, other, right = cut(b, a.key)
-    value = a.value if other is None else combine(a.key, a.value, other.value)
-    low, high = union(a.left, left, combine), union(a.right, right, combine)
-    return join(low, a.key, value, high)
-
-
-def entries(tree: Map) -> Iterator[tuple[int, Any]]:
-    """Keys and values in order."""
-    if tree:
-        yield from entries(tree.left)
-        yield tree.key, tree.value
-        yield from entries(tree.right)
-
-
-def cut(tree: Map, key: int) -> tuple[Map, Tree | None, Map]:
-    """The entries below a key, the one at it, and those above it."""
-    if tree is None:
-        return None, None, None
-    if key == tree.key:
-        return tree.left, tree, tree.right
-    if key < tree.key:
-        low, found, high = cut(tree.left, key)
-        return low, found, join(high, tree.key, tree.value, tree.right)
-    low, found, high = cut(tree.right, key)
-    return join(tree.left, tree.key, tree.value, low), found, high
-
-
-def join(left: Map, key: int, value: Any, right: Map) -> Tree:
-    """The balanced tree of what stands below a key, the key, and what stands above."""
-    if left and _outweighs(left, right):
-        inner = join(left.right, key, value, right)
-        return _balanced(left.left, left.key, left.value, inner)
-    if right and _outweighs(right, left):
-        inner = join(left, key, value, right.left)
-        return _balanced(inner, right.key, right.value, right.right)
-    return _tree(left, key, value, right)
-
-
-def concatenated(left: Map, right: Map) -> Map:
-    """The tree of two trees, all of the first below the second."""
-    if left is None or right is None:
-        return left or right
-    first = right
-    while first.left:
-        first = first.left
-    return join(left, first.key, first.value, cut(right, first.key)[2])
-
-
-def _outweighs(one: Map, other: Map) -> bool:
-    return size(one) + 1 > _BALANCE * (size(other) + 1)
-
-
-def _tree(left: Map, key: int, value: Any, right: Map) -> Tree:
-    return Tree(key, value, left, right, size(left) + 1 + size(right))
-
-
-def _balanced(left: Map, key: int, value: Any, right: Map) -> Tree:
-    """A tree one side of which may have grown a little too large: rotate it."""
-    if right and _outweighs(right, left):
-        if size(right.left) >= 2 * size(right.right) and right.left:
-            inner = right.left
-            low = _tree(left, key, value, inner.left)
-            high = _tree(inner.right, right.key, right.value, right.right)
-            return _tree(low, inner.key, inner.value, high)
-        low = _tree(left, key, value, right.left)
-        return _tree(low, right.key, right.value, right.right)
-    if left and _outweighs(left, right):
-        if size(left.right) >= 2 * size(left.left) and left.right:
-            inner = left.right
-            low = _tree(left.left, left.key, left.value, inner.left)
-            high = _tree(inner.right, key, value, right)
-            return _tree(low, inner.key, inner.value, high)
-        high = _tree(left.right, key, value, right)
-        return _tree(left.left, left.key, left.value, high)
-    return _tree(left, key, value, right)
+        first, second = ty.fields
+        return self.plus(a[0], b[0], first, pay), self.plus(a[1], b[1], second, pay)
 
 
 class Trees(Environments):
-    """Env Γ is a map of the cotangents that are not zero."""
+    """Env Γ is a map of the cotangents that are not zero.
 
-    def zero(self, types: Types, pay: Pay) -> Map:
+    With `finding`, a step is paid for each node of a map that is visited, as App. A
+    does; without, cells are found for nothing. With `magical` too, a union costs the
+    size of the smaller map only, which no map can do.
+    """
+
+    def __init__(
+        self, linear: Linear, finding: bool = False, magical: bool = False
+    ) -> None:
+        super().__init__(linear)
+        self.finding = finding
+        self.magical = magical
+
+    def zero(self, scope: Scope, pay: Pay) -> Map:
         return None
 
-    def one(self, types: Types, index: int, cotangent: Any, pay: Pay) -> Map:
+    def one(self, scope: Scope, index: int, cotangent: Any, pay: Pay) -> Map:
         return Tree(index, cotangent)
 
-    def plus(self, types: Types, a: Map, b: Map, pay: Pay) -> Map:
-        return union(a, b, lambda k, x, y: self.linear.plus(x, y, types[k], pay))
+    def plus(self, scope: Scope, a: Map, b: Map, pay: Pay) -> Map:
+        def combine(key: int, x: Any, y: Any) -> Any:
+            return self.linear.plus(x, y, scope.type_at(key), pay)
 
-    def split(self, types: Types, environment: Map, pay: Pay) -> tuple[Map, Any]:
-        last = len(types) - 1
-        _, entry, _ = cut(environment, last)
-        found = entry.value if entry else self.linear.zero(types[last], pay)
-        return pop(environment, last), found
+        if self.finding and self.magical:
+            pay(min(size(a), size(b)))
+        visit = pay if self.finding and not self.magical else free
+        return union(a, b, combine, visit)
+
+    def split(self, scope: Scope, environment: Map, pay: Pay) -> tuple[Map, Any]:
+        visit = pay if self.finding else free
+        last = len(scope) - 1
+        _, entry, _ = cut(environment, last, visit)
+        found = entry.value if entry else self._zero(scope, last)
+        return pop(environment, last, visit), found
+
+    def cotangents(self, scope: Scope, environment: Map) -> tuple[Any, ...]:
+        present = dict(entries(environment))
+        return tuple(
+            [
+                present[k] if k in present else self.linear.zero(var.type, free)
+                for k, var in enumerate(scope)
+            ]
+        )
+
+    def _zero(self, scope: Scope, index: int) -> Any:
+        return self.linear.zero(scope.type_at(index), free)

@@ -12,28 +12,81 @@ charges for variables and lets, which the derivative's intermediate results are 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, assert_never
 
+from chadllvm.chad.reference.types import (
+    IllTyped,
+    Scope,
+    arrow,
+    expect,
+    is_function,
+    is_product,
+)
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir.op import Prim
 from chadllvm.ir.term import Var, node
-from chadllvm.ir.types import BOOL, F64, I64, UNIT, Product, Scalar, Sum, Type
+from chadllvm.ir.types import (
+    BOOL,
+    F64,
+    I64,
+    UNIT,
+    Acc,
+    Array,
+    Box,
+    Fun,
+    Product,
+    Scalar,
+    Sum,
+    Type,
+)
 from chadllvm.ir.value import Injected
 
 if TYPE_CHECKING:
     from chadllvm.chad.reference.machine import Machine
+    from chadllvm.chad.reference.rules import Rules
 
 TRUTH = Sum((("false", UNIT), ("true", UNIT)))
 
 
 class Operation(ABC):
-    """What `Do` does: `run` gives the result, and pays for more than one step."""
+    """What `Do` does: its typing rule, its meaning, its derivative.
+
+    `steps`: what it costs besides its arguments and what `run` pays.
+    """
+
+    steps = 1
+
+    @property
+    def rule(self) -> str:
+        """The name of the typing rule."""
+        return type(self).__name__
 
     @abstractmethod
     def run(self, machine: Machine, *args: Any) -> Any:
-        """The result of the operation on the values of its arguments."""
+        """The result of the operation on the values of its arguments.
+
+        An argument that is a function is a closure, which `machine.call` runs.
+        """
+
+    @abstractmethod
+    def type_of(self, args: Sequence[Type]) -> Type:
+        """The type of the result. `IllTyped` if the arguments are not of its rule."""
+
+    def derive(self, rules: Rules, scope: Scope, term: Do) -> Term:
+        """D[t] of an application; those of Fig. 1 are in `rules`."""
+        raise InternalError(f"reference: {self.rule} in the source")
+
+    def takes(self, args: Sequence[Type], *expected: Type) -> None:
+        """Refuses arguments that are not of these types."""
+        if tuple(args) != expected:
+            want, found = (", ".join(map(str, t)) for t in (expected, args))
+            raise IllTyped(f"{self.rule}: expected ({want}), found ({found})")
+
+    def counts(self, args: Sequence[Type], count: int) -> None:
+        """Refuses another number of arguments."""
+        expect(f"{self.rule}, arguments", count, len(args))
 
 
 @node
@@ -95,6 +148,10 @@ class MakeUnit(Operation):
     def run(self, machine: Machine, *args: Any) -> Any:
         return ()
 
+    def type_of(self, args: Sequence[Type]) -> Type:
+        self.takes(args)
+        return UNIT
+
 
 @dataclass(frozen=True)
 class MakePair(Operation):
@@ -102,6 +159,10 @@ class MakePair(Operation):
 
     def run(self, machine: Machine, *args: Any) -> Any:
         return args
+
+    def type_of(self, args: Sequence[Type]) -> Type:
+        self.counts(args, 2)
+        return Product(tuple(args))
 
 
 @dataclass(frozen=True)
@@ -112,6 +173,10 @@ class Part(Operation):
 
     def run(self, machine: Machine, *args: Any) -> Any:
         return args[0][self.index]
+
+    def type_of(self, args: Sequence[Type]) -> Type:
+        self.counts(args, 1)
+        return is_product(self.rule, args[0])[self.index]
 
 
 @dataclass(frozen=True)
@@ -124,6 +189,10 @@ class Inject(Operation):
     def run(self, machine: Machine, *args: Any) -> Any:
         return Injected(self.index, args[0])
 
+    def type_of(self, args: Sequence[Type]) -> Type:
+        self.takes(args, self.type.payloads[self.index])
+        return self.type
+
 
 @dataclass(frozen=True)
 class Literal(Operation):
@@ -133,6 +202,10 @@ class Literal(Operation):
 
     def run(self, machine: Machine, *args: Any) -> Any:
         return self.value
+
+    def type_of(self, args: Sequence[Type]) -> Type:
+        self.takes(args, UNIT)
+        return F64 if isinstance(self.value, float) else I64
 
 
 @dataclass(frozen=True)
@@ -148,6 +221,14 @@ class Primitive(Operation):
             *(bool(v.index) if p == BOOL else v for v, p in pairs)
         )
         return Injected(int(result), ()) if self.prim.result == BOOL else result
+
+    @property
+    def rule(self) -> str:
+        return self.prim.name
+
+    def type_of(self, args: Sequence[Type]) -> Type:
+        self.takes(args, binary(Product(self.prim.params)))
+        return binary(self.prim.result)
 
 
 def unit() -> Term:
@@ -217,42 +298,48 @@ def binary(ty: Type) -> Type:
             for payload in reversed(others):
                 last = Sum((("left", payload), ("right", last)))
             return last
+        case Array(elem, rank):
+            return Array(binary(elem), rank)
+        case Box(Array(elem, rank)):
+            return Box(Array(binary(elem), rank))
+        case Fun(params, results):
+            return arrow(binary(Product(params)), binary(Product(results)))
+        case Acc():
+            raise InternalError(f"reference: {ty} is not in the language")
         case _:
-            raise InternalError(f"reference: {ty} is not in the first-order language")
+            assert_never(ty)
+
+
+class Typing:
+    """The types of terms that are known to be well typed, each found once."""
+
+    def __init__(self) -> None:
+        self._types: dict[Term, Type] = {}
+
+    def of(self, term: Term) -> Type:
+        found = self._types.get(term)
+        if found is None:
+            found = self._types[term] = self._find(term)
+        return found
+
+    def _find(self, term: Term) -> Type:
+        match term:
+            case Ref(var):
+                return var.type
+            case Let(_, _, body):
+                return self.of(body)
+            case Match(_, left, _):
+                return self.of(left.body)
+            case Do(op, args):
+                return op.type_of([self.of(arg) for arg in args])
+            case Lam(var, body):
+                return arrow(var.type, self.of(body))
+            case Call(function, _):
+                return is_function("Call", self.of(function))[1]
+            case _:
+                assert_never(term)
 
 
 def type_of(term: Term) -> Type:
-    """The type of a term of the source."""
-    match term:
-        case Ref(var):
-            return var.type
-        case Let(_, _, body):
-            return type_of(body)
-        case Match(_, left, _):
-            return type_of(left.body)
-        case Do(op, args):
-            return _type_of_operation(op, args)
-        case Lam() | Call():
-            raise InternalError("reference: a function in the source")
-        case _:
-            assert_never(term)
-
-
-def _type_of_operation(op: Operation, args: tuple[Term, ...]) -> Type:
-    match op:
-        case MakeUnit():
-            return UNIT
-        case MakePair():
-            return Product(tuple(map(type_of, args)))
-        case Part(index):
-            whole = type_of(args[0])
-            assert isinstance(whole, Product)
-            return whole.fields[index]
-        case Inject(_, ty):
-            return ty
-        case Literal(value):
-            return F64 if isinstance(value, float) else I64
-        case Primitive(prim):
-            return binary(prim.result)
-        case _:
-            raise InternalError(f"reference: {op} in the source")
+    """The type of a term that is known to be well typed."""
+    return Typing().of(term)

@@ -1,0 +1,145 @@
+"""Forward mode: what it costs, and that it is the adjoint of reverse mode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import chadllvm as cl
+from bench.paper.claim import Claim, Report
+from bench.paper.programs import corpus, for_each
+from chadllvm.chad.forward import push_forward
+from chadllvm.chad.gradient import value_and_gradient
+from chadllvm.ir.interp import Interpreter
+from chadllvm.ir.op import ProgramError
+from chadllvm.ir.term import Program
+from chadllvm.ir.types import has_float
+from chadllvm.ir.value import ArrayValue, to_value
+from chadllvm.simplify.flatten import flatten
+from chadllvm.simplify.inline import inline
+from tests.array_strategies import array_cases
+from tests.leaves import all_leaves
+from tests.strategies import cases
+
+BOUND = 3
+TOLERANCE = 1e-9
+
+
+@dataclass
+class _Findings:
+    """What was seen so far, over all programs."""
+
+    programs: int = 0
+    ratio: float = 0.0
+    gap: float = 0.0
+    random: np.random.Generator = field(
+        default_factory=lambda: np.random.default_rng(7)
+    )
+
+    def meet(self, tangent: float, expected: float) -> None:
+        """Note how far ⟨1, jvp⟩ is from ⟨gradient, t⟩."""
+        self.programs += 1
+        if np.isfinite(expected):
+            gap = abs(tangent - expected) / max(1.0, abs(expected))
+            self.gap = max(self.gap, gap)
+
+
+def report(quick: bool) -> Report:
+    """Random programs in the interpreter, and the corpus in machine code."""
+    found = _Findings()
+    count = 40 if quick else 1000
+    for strategy in (cases(), array_cases()):
+        for_each(strategy, count, lambda case: _check_random(case, found))
+    drawn = found.programs
+    natives = [case for case in corpus() if _check_native(case, found)]
+    checked = f"{drawn} random and {len(natives)} corpus programs"
+    return Report(
+        [
+            Claim(
+                "forward mode costs at most 3 times the value, plus the inputs' size",
+                "the repository's own; §2 names forward mode as the dual",
+                f"largest ratio {found.ratio:.2f} on {drawn} random programs",
+                found.ratio <= BOUND,
+            ),
+            Claim(
+                "forward and reverse mode are adjoint: ⟨ct, jvp⟩ = ⟨vjp, t⟩",
+                "§2, correctness",
+                f"{checked}; largest relative difference {found.gap:.1e}",
+                found.gap <= TOLERANCE,
+            ),
+        ]
+    )
+
+
+def _check_random(case: Any, found: _Findings) -> None:
+    types = [p.type for p in case.program.entry.params]
+    values = all_leaves(list(map(to_value, case.args, types)), types)
+    entry = inline(flatten(case.program)).entry
+    wrt = [k for k, p in enumerate(entry.params) if has_float(p.type)]
+    tangents = [_like(values[k], found.random) for k in wrt]
+    primal = Interpreter(Program((entry,)))
+    try:
+        results = primal.run(*values)
+    except ProgramError:
+        return
+    forward = Interpreter(Program((push_forward(entry, wrt),)))
+    slopes = forward.run(*values, *tangents)[len(results) :]
+    reverse = Interpreter(Program((value_and_gradient(entry, wrt),)))
+    cts = reverse.run(*values)[len(results) :]
+    pairs = zip(cts, tangents, strict=True)
+    found.meet(slopes[0], sum(_dot(ct, t) for ct, t in pairs))
+    size = sum(len(_numbers(v)) for v in values)
+    found.ratio = max(found.ratio, (forward.cost - size) / max(primal.cost, 1))
+
+
+def _check_native(case: Any, found: _Findings) -> bool:
+    """The same for a function of the corpus; False if it has no real arguments."""
+    tangents = tuple(_direction(arg, found.random) for arg in case.args)
+    wrt = [k for k, t in enumerate(tangents) if _flat(t)]
+    if not wrt:
+        return False
+    _, slope = cl.jvp(case.function, case.args, tangents)
+    gradient = cl.grad(case.function, argnums=wrt)(*case.args)
+    pairs = zip(_flat(gradient), _flat([tangents[k] for k in wrt]), strict=True)
+    found.meet(slope, sum(g * t for g, t in pairs))
+    return True
+
+
+def _numbers(value: Any) -> list[float]:
+    return value.data if isinstance(value, ArrayValue) else [value]
+
+
+def _like(value: Any, random: np.random.Generator) -> Any:
+    """A random tangent of a value of the interpreter."""
+    if isinstance(value, ArrayValue):
+        return ArrayValue(value.shape, random.normal(size=len(value.data)).tolist())
+    return float(random.normal())
+
+
+def _dot(a: Any, b: Any) -> float:
+    return sum(x * y for x, y in zip(_numbers(a), _numbers(b), strict=True))
+
+
+def _direction(value: Any, random: np.random.Generator) -> Any:
+    """A random tangent of an argument; None for what holds no real numbers."""
+    match value:
+        case tuple():
+            return tuple(_direction(v, random) for v in value)
+        case float():
+            return float(random.normal())
+        case np.ndarray() if value.dtype == np.float64:
+            return random.normal(size=value.shape)
+        case _:
+            return None
+
+
+def _flat(value: Any) -> list[float]:
+    match value:
+        case None:
+            return []
+        case tuple() | list():
+            return [number for part in value for number in _flat(part)]
+        case _:
+            return np.ravel(value).tolist()

@@ -1,0 +1,45 @@
+"""The programs of the tests, for the reports: the corpus, and random ones."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.strategies import SearchStrategy
+
+TESTS = Path(__file__).resolve().parents[2] / "tests"
+
+
+def corpus() -> list[Any]:
+    """The programs of `tests/programs`, each a function with arguments to call it."""
+    if str(TESTS) not in sys.path:
+        sys.path.append(str(TESTS))
+    for name in ("scalars", "arrays", "models"):
+        import_module(f"programs.{name}")
+    cases: list[Any] = import_module("programs.case").CASES
+    return cases
+
+
+def for_each(
+    strategy: SearchStrategy[Any], count: int, check: Callable[[Any], None]
+) -> None:
+    """Run `check` on `count` random programs, the same ones every time."""
+    health = [HealthCheck.too_slow, HealthCheck.large_base_example]
+
+    @settings(
+        max_examples=count,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=health,
+    )
+    @given(strategy)
+    def run(case: Any) -> None:
+        check(case)
+
+    run()

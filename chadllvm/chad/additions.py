@@ -1,0 +1,120 @@
+"""To which cells the bindings of a function add active values.
+
+A cell that a view or a branch names is part of the cells that were opened for it, its
+*roots*; what is said of additions is said of roots.
+
+    c = open f64[:](n)
+    build(n) { i ->           adds to c, by its body
+      v = view c[i]           the root of v is c
+      one v y }               adds to c, if y is active
+    s = close c
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from chadllvm.ir.term import (
+    Binding,
+    Block,
+    Case,
+    Expr,
+    If,
+    One,
+    Operand,
+    Var,
+    View,
+    nested,
+    operands,
+)
+from chadllvm.ir.types import Acc
+
+Roots = frozenset[Var]
+
+_NONE: Roots = frozenset()
+
+
+class Additions:
+    """The additions of active values in a function's body."""
+
+    def __init__(self, block: Block, active: Collection[Var]) -> None:
+        self._active = active
+        self._roots: dict[Var, Roots] = {}
+        self._of_binding: dict[Binding, Roots] = {}
+        self._of_block: dict[Block, Roots] = {}
+        self._block(block)
+
+    def of(self, binding: Binding) -> Roots:
+        """The roots that a binding adds to, itself or by its nested blocks."""
+        return self._of_binding.get(binding, _NONE)
+
+    def of_block(self, block: Block) -> Roots:
+        """The roots opened outside of a block that it adds to."""
+        return self._of_block.get(block, _NONE)
+
+    def roots(self, cell: Operand) -> Roots:
+        """The opened cells that a cell is, or is a part of."""
+        if not isinstance(cell, Var):
+            return _NONE
+        return self._roots.get(cell, frozenset((cell,)))
+
+    def _block(self, block: Block) -> Roots:
+        found: set[Var] = set()
+        for binding in block.bindings:
+            here = self._binding(binding)
+            if here:
+                self._of_binding[binding] = here
+                found |= here
+        found.difference_update(*(b.vars for b in block.bindings))
+        if found:
+            self._of_block[block] = frozenset(found)
+        return self.of_block(block)
+
+    def _binding(self, binding: Binding) -> Roots:
+        """What a binding adds to; notes the roots of the cells that it names."""
+        added = _NONE.union(*(self._block(b) for _, b in nested(binding.expr)))
+        match binding.expr:
+            case One(cell, _, value) if value in self._active:
+                added = self.roots(cell)
+            case View(cell):
+                self._roots[binding.vars[0]] = self.roots(cell)
+            case If(_, then, orelse):
+                self._choice([then, orelse], binding)
+            case Case(_, branches):
+                self._choice([b.body for b in branches], binding)
+        return added
+
+    def _choice(self, blocks: list[Block], binding: Binding) -> None:
+        for position, var in enumerate(binding.vars):
+            if isinstance(var.type, Acc):
+                chosen = (self.roots(b.results[position]) for b in blocks)
+                self._roots[var] = _NONE.union(*chosen)
+
+    def influences(self, block: Block, wanted: Iterable[Var]) -> set[Var]:
+        """The active variables that the wanted ones may depend on, with themselves.
+
+        A wanted cell depends on all that is added to it.
+        """
+        found = set(wanted)
+        self._influences(block, found)
+        return found
+
+    def _influences(self, block: Block, found: set[Var]) -> None:
+        for binding in reversed(block.bindings):
+            used = not found.isdisjoint(binding.vars)
+            if used or not found.isdisjoint(self.of(binding)):
+                self._through(binding.expr, used, found)
+
+    def _through(self, expr: Expr, used: bool, found: set[Var]) -> None:
+        """Add what an expression depends on; `used`: some result of it is wanted.
+
+        What a loop adds may depend on all of its states.
+        """
+        found.update(self._variables(operands(expr)))
+        for _, inner in nested(expr):
+            if used or not isinstance(expr, If):
+                found.update(self._variables(inner.results))
+            self._influences(inner, found)
+
+    def _variables(self, found: Iterable[Operand]) -> Iterator[Var]:
+        return (v for v in found if isinstance(v, Var) and v in self._active)

@@ -1,0 +1,83 @@
+"""Which variables only name (part of) other arrays, so that they need no cell.
+
+    row = index(a, i)                         the cell of row is a view of the cell of a
+    b = box(a);  a = unbox(b)                 both have the same cell
+    x = if c { yield a } else { yield b }     the cell of x is that of a or of b
+
+The arrays between which a branch chooses come from outside of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from chadllvm.ir.term import Apply, Binding, Block, If, Operand, Var
+from chadllvm.ir.types import Array, Box
+from chadllvm.ops.index import Index, MakeBox, Unbox
+
+
+@dataclass(frozen=True)
+class Row:
+    """A part of an array; through a box if the part is one."""
+
+    array: Var
+    indices: tuple[Operand, ...]
+
+
+@dataclass(frozen=True)
+class Same:
+    """An array in a box, or out of it."""
+
+    array: Var
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One of two arrays from outside of the branches."""
+
+    cond: Operand
+    then: Var
+    orelse: Var
+
+
+Name = Row | Same | Branch
+
+
+def names(block: Block, active: Collection[Var]) -> dict[Var, Name]:
+    """The active variables bound in the block that only name something."""
+    found: dict[Var, Name] = {}
+    for binding in block.bindings:
+        for position, var in enumerate(binding.vars):
+            if isinstance(var.type, Array | Box) and var in active:
+                name = _name(binding, position, active)
+                if name is not None:
+                    found[var] = name
+    return found
+
+
+def _name(binding: Binding, position: int, active: Collection[Var]) -> Name | None:
+    match binding.expr:
+        case Apply(Index(), (Var() as array, *indices)):
+            return Row(array, tuple(indices))
+        case Apply(MakeBox() | Unbox(), (Var() as array,)):
+            return Same(array)
+        case If() as node:
+            return _branch(node, position, active)
+        case _:
+            return None
+
+
+def _branch(node: If, position: int, active: Collection[Var]) -> Name | None:
+    match node.then.results[position], node.orelse.results[position]:
+        case Var() as a, Var() as b if a in active and b in active:
+            bound = _bound(node)
+            return None if a in bound or b in bound else Branch(node.cond, a, b)
+        case _:
+            return None
+
+
+def _bound(node: If) -> set[Var]:
+    """The variables that the branches bind."""
+    blocks = (node.then, node.orelse)
+    return {v for block in blocks for b in block.bindings for v in b.vars}

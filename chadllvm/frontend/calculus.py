@@ -1,0 +1,272 @@
+"""The functions of calculus: what `math`, NumPy and SciPy's `special` have of them.
+
+`docs/language.md` lists them with their domains and their derivatives at the edges.
+Most are one primitive each (`ops/`); what is made of several here has the derivative of
+its formula. SciPy is not imported: its functions are known by their names in
+`scipy.special`, if the user has that.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import sys
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from chadllvm.frontend.arithmetic import promoted, to_float, to_int
+from chadllvm.frontend.scalar import MANY, Meaning, ScalarFunction, on_floats
+from chadllvm.ir.build import Builder
+from chadllvm.ir.term import Lit, Operand, Tuple
+from chadllvm.ir.types import F64
+
+# The names of a primitive in `math` and in NumPy, where the two have one.
+_IN_MATH = (
+    *("exp", "exp2", "expm1", "log2", "log10", "log1p", "sqrt", "cbrt"),
+    *("sin", "cos", "tan", "asin", "acos", "atan", "atan2"),
+    *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
+    *("copysign", "fmod", "remainder", "pow"),
+    *("erf", "erfc", "gamma", "lgamma"),
+)
+_IN_NUMPY = {
+    **{
+        name: name
+        for name in (
+            *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt"),
+            *("sin", "cos", "tan", "sinh", "cosh", "tanh", "hypot", "copysign", "rint"),
+            "logaddexp",
+        )
+    },
+    **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan", "tan2")},
+    **{f"arc{name}": f"a{name}" for name in ("sinh", "cosh", "tanh")},
+    "float_power": "pow",
+}
+_IN_SCIPY = {
+    **{name: name for name in ("exp2", "expm1", "log1p", "cbrt", "erf", "erfc")},
+    **{name: name for name in ("gamma", "expit", "log_expit", "logit")},
+    **{name: name for name in ("xlogy", "xlog1py")},
+    **{"gammaln": "lgamma", "digamma": "digamma", "psi": "digamma", "round": "rint"},
+}
+_ARITY = {
+    name: 2
+    for name in (
+        *("atan2", "copysign", "fmod", "remainder", "pow", "hypot", "logaddexp"),
+        *("xlogy", "xlog1py"),
+    )
+}
+
+
+def _row(prim: str) -> ScalarFunction:
+    return ScalarFunction(_ARITY.get(prim, 1), on_floats(prim))
+
+
+def _times(factor: float) -> Meaning:
+    return lambda b, x: b.prim("mul", to_float(b, x), Lit(factor))
+
+
+def _logarithm(b: Builder, x: Operand, *base: Operand) -> Operand:
+    """`math.log(x)`, `math.log(x, base)`: as in Python a quotient of logarithms."""
+    numbers = [b.prim("log", to_float(b, number)) for number in (x, *base)]
+    return b.prim("div", *numbers) if base else numbers[0]
+
+
+def _hypot(b: Builder, *xs: Operand) -> Operand:
+    """`math.hypot` of any number of coordinates, two at a time."""
+    floats = [to_float(b, x) for x in xs]
+    if len(floats) < 2:
+        return b.prim("abs", floats[0]) if floats else Lit(0.0)
+    return reduce(lambda x, y: b.prim("hypot", x, y), floats)
+
+
+def _to_integer(prim: str) -> Meaning:
+    """Python's rounding to an `int`; an integer stays what it is."""
+
+    def meaning(b: Builder, x: Operand) -> Operand:
+        if x.type != F64:
+            return to_int(b, x)
+        return b.prim("truncate", b.prim(prim, x))
+
+    return meaning
+
+
+def _rounded(prim: str) -> Meaning:
+    """NumPy's rounding of a float to a float; an integer stays what it is."""
+    return lambda b, x: b.prim(prim, x) if x.type == F64 else to_int(b, x)
+
+
+def _sign(b: Builder, x: Operand) -> Operand:
+    if x.type == F64:
+        return b.prim("sign", x)
+    return b.prim("imin", b.prim("imax", to_int(b, x), Lit(-1)), Lit(1))
+
+
+def _remainder(b: Builder, x: Operand, y: Operand) -> Operand:
+    """`np.fmod`: the remainder with the sign of x, of integers an integer."""
+    x, y = promoted(b, x, y)
+    if x.type == F64:
+        return b.prim("fmod", x, y)
+    size = b.prim("iabs", y)
+    rest = b.prim("imod", x, size)
+    moved = b.prim("and", b.prim("ilt", x, Lit(0)), b.prim("ine", rest, Lit(0)))
+    return b.prim("iselect", moved, b.prim("isub", rest, size), rest)
+
+
+def _parts(b: Builder, x: Operand) -> Operand:
+    """`math.modf`: the fraction, which has the slope of x, and the integer below it."""
+    x = to_float(b, x)
+    infinite = b.prim("feq", b.prim("abs", x), Lit(math.inf))
+    zero, rest = b.prim("copysign", Lit(0.0), x), b.prim("fmod", x, Lit(1.0))
+    fraction = b.prim("select", infinite, zero, rest)
+    return b.one(Tuple((fraction, b.prim("trunc", x))))
+
+
+def _logaddexp2(b: Builder, x: Operand, y: Operand) -> Operand:
+    """log2(2^x + 2^y)"""
+    x, y = (b.prim("mul", to_float(b, z), Lit(math.log(2.0))) for z in (x, y))
+    return b.prim("mul", b.prim("logaddexp", x, y), Lit(1.0 / math.log(2.0)))
+
+
+def _heaviside(b: Builder, x: Operand, middle: Operand) -> Operand:
+    """0 below, `middle` at, 1 above 0, and NaN of NaN: a step of slope 0."""
+    x, value = to_float(b, x), to_float(b, middle)
+    value = b.prim("select", b.prim("fne", x, x), Lit(math.nan), value)
+    value = b.prim("select", b.prim("flt", x, Lit(0.0)), Lit(0.0), value)
+    return b.prim("select", b.prim("flt", Lit(0.0), x), Lit(1.0), value)
+
+
+def _better(comparison: Callable[[Builder, Operand, Operand], Operand]) -> Meaning:
+    """`np.fmin` or `np.fmax`: of a number and NaN the number, in a tie the first."""
+
+    def meaning(b: Builder, x: Operand, y: Operand) -> Operand:
+        x, y = promoted(b, x, y)
+        if x.type != F64:
+            return b.prim("iselect", comparison(b, x, y), x, y)
+        first = b.prim("or", comparison(b, x, y), b.prim("fne", y, y))
+        return b.prim("select", first, x, y)
+
+    return meaning
+
+
+def _at_most(b: Builder, x: Operand, y: Operand) -> Operand:
+    return b.prim("fle" if x.type == F64 else "ile", x, y)
+
+
+def _at_least(b: Builder, x: Operand, y: Operand) -> Operand:
+    return _at_most(b, y, x)
+
+
+def _is_nan(b: Builder, x: Operand) -> Operand:
+    x = to_float(b, x)
+    return b.prim("fne", x, x)
+
+
+def _is_infinite(b: Builder, x: Operand) -> Operand:
+    return b.prim("feq", b.prim("abs", to_float(b, x)), Lit(math.inf))
+
+
+def _is_finite(b: Builder, x: Operand) -> Operand:
+    return b.prim("flt", b.prim("abs", to_float(b, x)), Lit(math.inf))
+
+
+def _sinc(b: Builder, x: Operand) -> Operand:
+    """sin(pi x) / (pi x), 1 at 0."""
+    return b.prim("sinc", Lit(0), b.prim("mul", to_float(b, x), Lit(math.pi)))
+
+
+def _polygamma(b: Builder, order: Operand, x: Operand) -> Operand:
+    return b.prim("polygamma", to_int(b, order), to_float(b, x))
+
+
+def _exp10(b: Builder, x: Operand) -> Operand:
+    return b.prim("pow", Lit(10.0), to_float(b, x))
+
+
+def _normal(b: Builder, x: Operand) -> Operand:
+    """`ndtr`, the normal distribution: erfc(-x / sqrt 2) / 2."""
+    scaled = b.prim("mul", to_float(b, x), Lit(-math.sqrt(0.5)))
+    return b.prim("mul", Lit(0.5), b.prim("erfc", scaled))
+
+
+def _divisor(b: Builder, *xs: Operand) -> Operand:
+    """`math.gcd` of any number of integers."""
+    divisor: Operand = Lit(0)
+    for x in xs:
+        divisor = b.prim("gcd", divisor, to_int(b, x))
+    return divisor
+
+
+def _multiple(b: Builder, *xs: Operand) -> Operand:
+    """`math.lcm` of any number of integers: 0 if one of them is."""
+    multiple: Operand = Lit(1)
+    for x in xs:
+        divisor = b.prim("imax", b.prim("gcd", multiple, to_int(b, x)), Lit(1))
+        product = b.prim("imul", b.prim("ifloordiv", multiple, divisor), to_int(b, x))
+        multiple = b.prim("iabs", product)
+    return multiple
+
+
+def _factorial(b: Builder, n: Operand) -> Operand:
+    return b.prim("factorial", to_int(b, n))
+
+
+_DEGREES, _RADIANS = _times(180.0 / math.pi), _times(math.pi / 180.0)
+
+# The object that a name stands for: what it means.
+CALCULUS: tuple[tuple[Any, ScalarFunction], ...] = (
+    *((getattr(math, name), _row(name)) for name in _IN_MATH),
+    *((getattr(np, name), _row(prim)) for name, prim in _IN_NUMPY.items()),
+    (math.log, ScalarFunction(1, _logarithm, most=2)),
+    (math.hypot, ScalarFunction(0, _hypot, most=MANY)),
+    (math.floor, ScalarFunction(1, _to_integer("floor"))),
+    (math.ceil, ScalarFunction(1, _to_integer("ceil"))),
+    (builtins.round, ScalarFunction(1, _to_integer("rint"))),
+    (np.floor, ScalarFunction(1, _rounded("floor"))),
+    (np.ceil, ScalarFunction(1, _rounded("ceil"))),
+    (np.trunc, ScalarFunction(1, _rounded("trunc"))),
+    (np.round, ScalarFunction(1, _rounded("rint"))),
+    (np.around, ScalarFunction(1, _rounded("rint"))),
+    (math.modf, ScalarFunction(1, _parts)),
+    (np.fmod, ScalarFunction(2, _remainder)),
+    (np.sign, ScalarFunction(1, _sign)),
+    (np.heaviside, ScalarFunction(2, _heaviside)),
+    (np.fmin, ScalarFunction(2, _better(_at_most))),
+    (np.fmax, ScalarFunction(2, _better(_at_least))),
+    (np.logaddexp2, ScalarFunction(2, _logaddexp2)),
+    (np.sinc, ScalarFunction(1, _sinc)),
+    *((f, ScalarFunction(1, _DEGREES)) for f in (math.degrees, np.degrees, np.rad2deg)),
+    *((f, ScalarFunction(1, _RADIANS)) for f in (math.radians, np.radians, np.deg2rad)),
+    *((f, ScalarFunction(1, _is_nan)) for f in (math.isnan, np.isnan)),
+    *((f, ScalarFunction(1, _is_infinite)) for f in (math.isinf, np.isinf)),
+    *((f, ScalarFunction(1, _is_finite)) for f in (math.isfinite, np.isfinite)),
+    (math.gcd, ScalarFunction(0, _divisor, most=MANY, integers=True)),
+    (math.lcm, ScalarFunction(0, _multiple, most=MANY, integers=True)),
+    (np.gcd, ScalarFunction(2, _divisor, integers=True)),
+    (np.lcm, ScalarFunction(2, _multiple, integers=True)),
+    (
+        math.factorial,
+        ScalarFunction(
+            1, lambda b, n: b.prim("factorial", to_int(b, n)), integers=True
+        ),
+    ),
+)
+
+SCIPY: dict[str, ScalarFunction] = {
+    **{name: _row(prim) for name, prim in _IN_SCIPY.items()},
+    "polygamma": ScalarFunction(2, _polygamma),
+    "exp10": ScalarFunction(1, _exp10),
+    "ndtr": ScalarFunction(1, _normal),
+}
+
+
+def scipy_function(value: Any) -> ScalarFunction | None:
+    """The function of `scipy.special` that this object is, if we know it."""
+    module = sys.modules.get("scipy.special")
+    if module is None:
+        return None
+    for name, function in SCIPY.items():
+        if getattr(module, name, None) is value:
+            return function
+    return None

@@ -1,0 +1,361 @@
+"""Arrays from sizes and numbers: `np.zeros`, `np.arange`, `np.eye`, `np.diag` and so on.
+
+They stay delayed: `x + np.arange(n)` makes no array of the numbers.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+import numpy as np
+
+from chadllvm.frontend import array_errors, type_errors
+from chadllvm.frontend.arithmetic import (
+    convert,
+    is_number,
+    join,
+    negative,
+    promoted,
+    to_float,
+    truncated,
+    truth,
+)
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.delayed import (
+    Delayed,
+    Element,
+    Indices,
+    Value,
+    broadcast_shape,
+    broadcast_to,
+    converted,
+    delayed,
+    filled,
+    is_array,
+    plain,
+)
+from chadllvm.frontend.given import Given, LibraryFunction, as_size
+from chadllvm.frontend.joining import displayed
+from chadllvm.frontend.products import diagonal
+from chadllvm.ir.build import Builder
+from chadllvm.ir.term import Block, If, Lit, Operand
+from chadllvm.ir.types import BOOL, F64, I64, Scalar
+
+_ONE: dict[Scalar, Lit] = {F64: Lit(1.0), I64: Lit(1), BOOL: Lit(True)}
+_ZERO: dict[Scalar, Lit] = {F64: Lit(0.0), I64: Lit(0), BOOL: Lit(False)}
+
+
+def _constant(values: dict[Scalar, Lit]) -> Callable[[Given], Value]:
+    return lambda call: filled(call.shape("shape"), values[call.dtype(F64)])
+
+
+def _constant_like(values: dict[Scalar, Lit]) -> Callable[[Given], Value]:
+    def meaning(call: Given) -> Value:
+        array = call.array("a")
+        assert isinstance(array.elem, Scalar)
+        return filled(array.shape, values[call.dtype(array.elem)])
+
+    return meaning
+
+
+def _number(call: Given, name: str) -> Operand:
+    value = call.value(name)
+    if not is_number(value.type):
+        span = call.cx.span(call.nodes[name])
+        raise type_errors.not_a_number(span, f"`{call.name}`", value.type)
+    return value
+
+
+def _as_type(call: Given, value: Operand, ty: Scalar) -> Operand:
+    """A number as one of this type, as NumPy converts it."""
+    if ty == I64 and value.type == F64:
+        return truncated(call.builder, value)
+    if join(value.type, ty) != ty:
+        ty = F64 if value.type == F64 else I64
+    return convert(call.builder, value, ty)
+
+
+def _full(call: Given) -> Value:
+    shape = call.shape("shape")
+    value = _number(call, "fill_value")
+    assert isinstance(value.type, Scalar)
+    return filled(shape, _as_type(call, value, call.dtype(value.type)))
+
+
+def _full_like(call: Given) -> Value:
+    array, value = call.array("a"), _number(call, "fill_value")
+    assert isinstance(array.elem, Scalar)
+    return filled(array.shape, _as_type(call, value, call.dtype(array.elem)))
+
+
+# ---- sequences of numbers --------------------------------------------------------
+
+
+def _arange(call: Given) -> Value:
+    """`np.arange(stop)` or `np.arange(start, stop, step)`, of integers or floats."""
+    b = call.builder
+    first = _number(call, "start")
+    start, stop = (first, _number(call, "stop")) if "stop" in call else (Lit(0), first)
+    step = _number(call, "step") if "step" in call else Lit(1)
+    start, stop, step = promoted(b, start, stop, step)
+    if isinstance(step, Lit) and step.value == 0:
+        raise type_errors.zero_step(call.cx.span(call.nodes["step"]))
+    count = _count(call, start, stop, step)
+    one, multiply, add = Lit(1), "imul", "iadd"
+    if start.type == F64:
+        multiply, add = "mul", "add"
+
+    def element(inner: Builder, indices: Indices) -> Operand:
+        index = indices[0] if step.type == I64 else to_float(inner, indices[0])
+        if step not in (one, Lit(1.0)):
+            index = inner.prim(multiply, index, step)
+        return index if start == Lit(0) else inner.prim(add, start, index)
+
+    array = Delayed((count,), start.type, element, is_plain=True)
+    return converted(array, call.dtype(F64 if start.type == F64 else I64))
+
+
+def _count(call: Given, start: Operand, stop: Operand, step: Operand) -> Operand:
+    """How many numbers there are from start to stop."""
+    b = call.builder
+    if start.type == I64:
+        if start == Lit(0) and step == Lit(1):
+            return b.prim("imax", stop, Lit(0))
+        down = b.prim("ifloordiv", b.prim("isub", start, stop), step)
+        return b.prim("imax", negative(b, down), Lit(0))
+    steps = b.prim("div", b.prim("sub", start, stop), step)
+    down = b.prim("truncate", b.prim("floordiv", steps, Lit(1.0)))
+    return b.prim("imax", negative(b, down), Lit(0))
+
+
+def _linspace(call: Given) -> Value:
+    """The last number is `stop` itself, as far as rounding is concerned too."""
+    b = call.builder
+    start, stop = (to_float(b, _number(call, name)) for name in ("start", "stop"))
+    count: Operand = Lit(50)
+    if "num" in call:
+        count = as_size(call.cx, call.nodes["num"], call.integer("num"))
+    ends = "endpoint" not in call.nodes or call.flag("endpoint")
+    parts = b.prim("isub", count, Lit(1)) if ends else count
+    parts = b.prim("imax", parts, Lit(1))
+    step = b.prim("div", b.prim("sub", stop, start), to_float(b, parts))
+
+    def element(inner: Builder, indices: Indices) -> Operand:
+        (index,) = indices
+        moved = inner.prim("mul", to_float(inner, index), step)
+        value = inner.prim("add", start, moved)
+        is_last = inner.prim("ieq", index, parts)
+        return inner.prim("select", is_last, stop, value) if ends else value
+
+    return Delayed((count,), F64, element, is_plain=True)
+
+
+# ---- matrices --------------------------------------------------------------------
+
+
+def _where_equal(ty: Scalar, offset: int) -> Element:
+    """1 on a diagonal, else 0."""
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        row, column = indices
+        place = b.prim("iadd", row, Lit(offset)) if offset else row
+        return convert(b, b.prim("ieq", place, column), ty)
+
+    return element
+
+
+def _eye(call: Given) -> Value:
+    rows = as_size(call.cx, call.nodes["N"], call.integer("N"))
+    columns = rows
+    if "M" in call:
+        columns = as_size(call.cx, call.nodes["M"], call.integer("M"))
+    ty = call.dtype(F64)
+    offset = call.constant("k") if "k" in call else 0
+    return Delayed((rows, columns), ty, _where_equal(ty, offset), is_plain=True)
+
+
+def _diag(call: Given) -> Value:
+    """A matrix with this diagonal, or the diagonal of a matrix."""
+    array = call.array("v")
+    offset = call.constant("k") if "k" in call else 0
+    if array.rank == 2:
+        return _diagonal(call)
+    if array.rank != 1:
+        raise array_errors.wrong_rank(
+            call.cx.span(call.node), call.name, "a vector or a matrix", array.type
+        )
+    return _diagonal_matrix(call, plain(call.cx, call.node, array), offset)
+
+
+def _diagonal(call: Given) -> Value:
+    """The diagonal of a matrix."""
+    array = plain(call.cx, call.node, call.array("v"))
+    if array.rank != 2:
+        raise array_errors.wrong_rank(
+            call.cx.span(call.node), call.name, "a matrix", array.type
+        )
+    offset = call.constant("k") if "k" in call else 0
+    size, place = diagonal(call.builder, array, offset)
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        return array.element(b, place(b, indices[0]))
+
+    view = array.made or array.view_of
+    return Delayed((size,), array.elem, element, is_plain=True, view_of=view)
+
+
+def _diagonal_matrix(call: Given, vector: Delayed, offset: int) -> Delayed:
+    (size,), elem = vector.shape, vector.elem
+    assert isinstance(elem, Scalar)
+    if offset:
+        size = call.builder.prim("iadd", size, Lit(abs(offset)))
+    down, right = max(-offset, 0), max(offset, 0)
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        row, column = indices
+        place = b.prim("isub", row, Lit(down)) if down else row
+        other = b.prim("isub", column, Lit(right)) if right else column
+        hit = b.prim("ieq", place, other)
+        return chosen(b, hit, lambda inner: vector.element(inner, [place]), _ZERO[elem])
+
+    return Delayed((size, size), elem, element)
+
+
+def chosen(
+    b: Builder, test: Operand, value: Callable[[Builder], Operand], other: Operand
+) -> Operand:
+    """The value where the test holds, which is not computed elsewhere."""
+    inner = b.child()
+    then = inner.block([value(inner)])
+    return b.one(If(test, then, Block((), (other,))))
+
+
+def _triangle(keeps_lower: bool) -> Callable[[Given], Value]:
+    """`np.tril` and `np.triu`: the rest is zero."""
+
+    def meaning(call: Given) -> Value:
+        array = call.array("m")
+        if array.rank != 2:
+            raise array_errors.wrong_rank(
+                call.cx.span(call.node), call.name, "a matrix", array.type
+            )
+        offset = call.constant("k") if "k" in call else 0
+        assert isinstance(array.elem, Scalar)
+        zero = _ZERO[array.elem]
+
+        def element(b: Builder, indices: Indices) -> Operand:
+            row, column = indices
+            limit = b.prim("iadd", row, Lit(offset)) if offset else row
+            pair = (column, limit) if keeps_lower else (limit, column)
+            kept = b.prim("ile", *pair)
+            return chosen(b, kept, lambda inner: array.element(inner, indices), zero)
+
+        return Delayed(array.shape, array.elem, element)
+
+    return meaning
+
+
+# ---- conversions and copies ------------------------------------------------------
+
+
+def _array(call: Given) -> Value:
+    """`np.array`: of a list or tuple written out, or a copy of an array."""
+    node = call.nodes["a"]
+    if isinstance(node, ast.List | ast.Tuple):
+        array = displayed(call.cx, node, node.elts)
+    else:
+        array = _as_array(call, call.lazy("a"))
+    return _copied(call, _with_type(call, array))
+
+
+def _asarray(call: Given) -> Value:
+    node = call.nodes["a"]
+    if isinstance(node, ast.List | ast.Tuple):
+        return _with_type(call, displayed(call.cx, node, node.elts))
+    return _with_type(call, _as_array(call, call.lazy("a")))
+
+
+def _as_array(call: Given, value: Value) -> Delayed:
+    if not is_array(value):
+        raise type_errors.wrong_operand(
+            call.cx.span(call.nodes["a"]), call.name, "an array or a list", value.type
+        )
+    return delayed(call.cx, call.node, value)
+
+
+def _with_type(call: Given, array: Delayed) -> Delayed:
+    """The array with the elements' type that is asked for."""
+    if "dtype" not in call:
+        return array
+    return as_type(call.cx, call.node, array, call.dtype(F64))
+
+
+def as_type(cx: Context, node: ast.expr, array: Delayed, ty: Scalar) -> Delayed:
+    """The array converted: floats to integers by dropping the fraction."""
+    if array.elem == ty:
+        return array
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        value = array.element(b, indices)
+        if ty == BOOL:
+            return truth(b, value)
+        return truncated(b, value) if value.type == F64 else convert(b, value, ty)
+
+    return Delayed(array.shape, ty, element)
+
+
+def _copied(call: Given, array: Delayed) -> Delayed:
+    """A new array of the same elements, whatever becomes of the other."""
+    return Delayed(array.shape, array.elem, array.element, array.is_plain)
+
+
+def _copy(call: Given) -> Value:
+    return _copied(call, call.array("a"))
+
+
+def _astype(call: Given) -> Value:
+    array = as_type(call.cx, call.node, call.array("a"), call.dtype(F64))
+    return _copied(call, array)
+
+
+def _broadcast_to(call: Given) -> Value:
+    array, shape = call.array("a"), call.shape("shape")
+    if array.rank > len(shape):
+        raise array_errors.wrong_rank(
+            call.cx.span(call.node), call.name, "at most as many as sizes", array.type
+        )
+    ahead = len(shape) - array.rank
+    for size, wanted in zip(array.shape, shape[ahead:], strict=True):
+        if size != Lit(1) and size is not wanted:
+            broadcast_shape(call.cx, call.node, [(size,), (wanted,)])
+    return broadcast_to(call.cx, call.node, array, shape)
+
+
+CONSTRUCTORS: tuple[LibraryFunction, ...] = (
+    LibraryFunction(np.zeros, "shape dtype=float", _constant(_ZERO)),
+    LibraryFunction(np.ones, "shape dtype=float", _constant(_ONE)),
+    LibraryFunction(np.empty, "shape dtype=float", _constant(_ZERO)),
+    LibraryFunction(np.full, "shape fill_value dtype=None", _full),
+    LibraryFunction(np.zeros_like, "a dtype=None", _constant_like(_ZERO)),
+    LibraryFunction(np.ones_like, "a dtype=None", _constant_like(_ONE)),
+    LibraryFunction(np.empty_like, "a dtype=None", _constant_like(_ZERO)),
+    LibraryFunction(np.full_like, "a fill_value dtype=None", _full_like),
+    LibraryFunction(np.arange, "start stop=None step=1 * dtype=None", _arange),
+    LibraryFunction(np.linspace, "start stop num=50 endpoint=True", _linspace),
+    LibraryFunction(np.eye, "N M=None k=0 dtype=float", _eye),
+    LibraryFunction(np.identity, "N dtype=float", _eye),
+    LibraryFunction(np.diag, "v k=0", _diag),
+    LibraryFunction(np.diagonal, "v k=0", _diagonal, "diagonal"),
+    LibraryFunction(np.tril, "m k=0", _triangle(keeps_lower=True)),
+    LibraryFunction(np.triu, "m k=0", _triangle(keeps_lower=False)),
+    LibraryFunction(np.array, "a dtype=None", _array),
+    LibraryFunction(np.asarray, "a dtype=None", _asarray),
+    LibraryFunction(np.copy, "a", _copy, "copy"),
+    LibraryFunction(np.broadcast_to, "a shape", _broadcast_to),
+)
+
+# What there is as a method only.
+CONVERSIONS: tuple[LibraryFunction, ...] = (
+    LibraryFunction(None, "a dtype", _astype, "astype"),
+)

@@ -1,0 +1,246 @@
+"""Arrays made of others, one beside the other: `np.concatenate`, `np.stack`, `np.array`.
+
+    np.concatenate((x, y))   →   n + m elements, that at i is x[i] if i < n, else y[i - n]
+    np.array([a, b, c])      →   3 elements, that at i is a, b or c
+
+Which part an element is in is found by halving, so that it takes log2 of their number.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from chadllvm.frontend import array_errors, type_errors
+from chadllvm.frontend.arithmetic import convert, is_number, join
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.delayed import (
+    Delayed,
+    Indices,
+    Shape,
+    Value,
+    converted,
+    delayed,
+    is_array,
+    plain,
+    same_size,
+)
+from chadllvm.frontend.given import Given, LibraryFunction
+from chadllvm.ir.build import Builder
+from chadllvm.ir.term import If, Lit, Operand
+from chadllvm.ir.types import BOOL, F64, I64, Array, Type
+
+# Emits one of several values.
+Option = Callable[[Builder], Operand]
+
+# Numbers up to as many are chosen from without branches.
+_FEW = 8
+
+
+def choose_below(
+    b: Builder, index: Operand, limits: Sequence[Operand], options: Sequence[Option]
+) -> Operand:
+    """The first option whose limit the index is below; the last one has none."""
+    if len(options) == 1:
+        return options[0](b)
+    half = len(options) // 2
+    test = b.prim("ilt", index, limits[half - 1])
+    sides = []
+    for part in (slice(None, half), slice(half, None)):
+        inner = b.child()
+        value = choose_below(inner, index, limits[part], options[part])
+        sides.append(inner.block([value]))
+    return b.one(If(test, *sides))
+
+
+def _choose_number(b: Builder, index: Operand, values: Sequence[Operand]) -> Operand:
+    """One of several numbers that there are already."""
+    if len(values) > _FEW or values[0].type == BOOL:
+        limits = [Lit(k + 1) for k in range(len(values))]
+        return choose_below(b, index, limits, [_number(v) for v in values])
+    name = "select" if values[0].type == F64 else "iselect"
+    result = values[-1]
+    for k in range(len(values) - 2, -1, -1):
+        result = b.prim(name, b.prim("ieq", index, Lit(k)), values[k], result)
+    return result
+
+
+def _number(value: Operand) -> Option:
+    return lambda b: value
+
+
+def displayed(cx: Context, node: ast.expr, nodes: Sequence[ast.expr]) -> Delayed:
+    """The array of values written one by one, which may be arrays or lists."""
+    if not nodes:
+        raise array_errors.empty_array(cx.span(node))
+    values: list[Value] = []
+    for n in nodes:
+        if isinstance(n, ast.Starred):
+            raise type_errors.starred(cx.span(n))
+        nested = isinstance(n, ast.List | ast.Tuple)
+        values.append(displayed(cx, n, n.elts) if nested else cx.lazy(n))  # type: ignore[attr-defined]
+    elem = _common_type(cx, node, [v.type for v in values])
+    if all(map(is_array, values)):
+        arrays = [_part(cx, node, v, elem) for v in values]
+        return stacked_arrays(cx, node, arrays, 0)
+    numbers = [convert(cx.at(node), v, elem) for v in values]  # type: ignore[arg-type]
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        return _choose_number(b, indices[0], numbers)
+
+    return Delayed((Lit(len(nodes)),), elem, element, is_plain=True)
+
+
+def _common_type(cx: Context, node: ast.expr, types: Sequence[Type]) -> Type:
+    """The type of elements that all of these promote to."""
+    ranks = {ty.rank if isinstance(ty, Array) else 0 for ty in types}
+    found: Type | None = None
+    for ty in types:
+        elem = ty.elem if isinstance(ty, Array) else ty
+        if not is_number(elem) or len(ranks) > 1:
+            raise array_errors.mixed_elements(cx.span(node))
+        found = elem if found is None else _joined(found, elem)
+    assert found is not None
+    return found
+
+
+def _joined(first: Type, second: Type) -> Type:
+    """NumPy counts booleans among the integers here."""
+    joined = join(first, second)
+    if joined is not None:
+        return joined
+    return F64 if F64 in (first, second) else I64
+
+
+def _part(cx: Context, node: ast.expr, value: Value, elem: Type) -> Delayed:
+    return converted(plain(cx, node, delayed(cx, node, value)), elem)
+
+
+def _parts(call: Given) -> list[Delayed]:
+    """The arrays of the first argument, with elements of one type."""
+    node = call.nodes["arrays"]
+    if not isinstance(node, ast.Tuple | ast.List) or not node.elts:
+        raise array_errors.not_arrays(call.cx.span(node), call.name)
+    arrays = [call.as_array(n) for n in node.elts]
+    found: Type = arrays[0].elem
+    for array in arrays[1:]:
+        found = _joined(found, array.elem)
+    return [_part(call.cx, call.node, array, found) for array in arrays]
+
+
+def _check_ranks(call: Given, arrays: Sequence[Delayed]) -> None:
+    ranks = [array.rank for array in arrays]
+    if len(set(ranks)) > 1:
+        raise array_errors.different_ranks(
+            call.cx.span(call.nodes["arrays"]), call.name, ranks
+        )
+
+
+def _check_shapes(
+    cx: Context, node: ast.expr, arrays: Sequence[Delayed], free: int | None
+) -> None:
+    """All sizes are equal, but for that of the `free` axis."""
+    first = arrays[0].shape
+    for other in arrays[1:]:
+        for axis, (n, m) in enumerate(zip(first, other.shape, strict=True)):
+            if axis != free and not same_size(n, m):
+                cx.at(node).prim("same", n, m)
+
+
+def stacked_arrays(
+    cx: Context, node: ast.expr, arrays: Sequence[Delayed], axis: int
+) -> Delayed:
+    """The arrays along a new axis."""
+    _check_shapes(cx, node, arrays, None)
+    limits = [Lit(k + 1) for k in range(len(arrays))]
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        own = [*indices[:axis], *indices[axis + 1 :]]
+        options = [_reading(array, own) for array in arrays]
+        return choose_below(b, indices[axis], limits, options)
+
+    shape = arrays[0].shape
+    whole: Shape = (*shape[:axis], Lit(len(arrays)), *shape[axis:])
+    return Delayed(whole, arrays[0].elem, element)
+
+
+def _reading(array: Delayed, indices: Indices) -> Option:
+    return lambda b: array.element(b, indices)
+
+
+def concatenated(
+    cx: Context, node: ast.expr, arrays: Sequence[Delayed], axis: int
+) -> Delayed:
+    """The arrays one behind the other along an axis."""
+    _check_shapes(cx, node, arrays, axis)
+    ends: list[Operand] = []
+    for array in arrays:
+        size = array.shape[axis]
+        ends.append(cx.at(node).prim("iadd", ends[-1], size) if ends else size)
+
+    def option(k: int, indices: Indices) -> Option:
+        def value(b: Builder) -> Operand:
+            place = indices[axis]
+            if k:
+                place = b.prim("isub", place, ends[k - 1])
+            return arrays[k].element(b, [*indices[:axis], place, *indices[axis + 1 :]])
+
+        return value
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        options = [option(k, indices) for k in range(len(arrays))]
+        return choose_below(b, indices[axis], ends, options)
+
+    shape = arrays[0].shape
+    whole = (*shape[:axis], ends[-1], *shape[axis + 1 :])
+    return Delayed(whole, arrays[0].elem, element)
+
+
+def _concatenate(call: Given) -> Value:
+    arrays = _parts(call)
+    _check_ranks(call, arrays)
+    axis = call.axis(arrays[0].rank)
+    return concatenated(call.cx, call.node, arrays, 0 if axis is None else axis)
+
+
+def _stack(call: Given) -> Value:
+    arrays = _parts(call)
+    _check_ranks(call, arrays)
+    axis = call.axis(arrays[0].rank + 1)
+    return stacked_arrays(call.cx, call.node, arrays, 0 if axis is None else axis)
+
+
+def _vstack(call: Given) -> Value:
+    """Vectors become rows."""
+    arrays = _parts(call)
+    _check_ranks(call, arrays)
+    if arrays[0].rank == 1:
+        return stacked_arrays(call.cx, call.node, arrays, 0)
+    return concatenated(call.cx, call.node, arrays, 0)
+
+
+def _hstack(call: Given) -> Value:
+    arrays = _parts(call)
+    _check_ranks(call, arrays)
+    axis = 0 if arrays[0].rank == 1 else 1
+    return concatenated(call.cx, call.node, arrays, axis)
+
+
+def _column_stack(call: Given) -> Value:
+    """Vectors become columns."""
+    arrays = _parts(call)
+    _check_ranks(call, arrays)
+    if arrays[0].rank == 1:
+        return stacked_arrays(call.cx, call.node, arrays, 1)
+    return concatenated(call.cx, call.node, arrays, 1)
+
+
+JOINING: tuple[LibraryFunction, ...] = (
+    LibraryFunction(np.concatenate, "arrays axis=0", _concatenate),
+    LibraryFunction(np.stack, "arrays axis=0", _stack),
+    LibraryFunction(np.vstack, "arrays", _vstack),
+    LibraryFunction(np.hstack, "arrays", _hstack),
+    LibraryFunction(np.column_stack, "arrays", _column_stack),
+)

@@ -1,0 +1,193 @@
+"""Products of vectors and matrices: `@`, `np.dot`, `np.outer`, `np.trace` and so on.
+
+    x @ y     →   fold[add](n) { i -> yield x[i] * y[i] }
+    a @ x     →   at i: fold[add](m) { j -> yield a[i, j] * x[j] }
+    a @ b     →   at i, j: fold[add](m) { k -> yield a[i, k] * c[j, k] }, c = b.T
+
+The inner loops read rows; so the second matrix is transposed first, unless it is the
+transpose of one that there is.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+import numpy as np
+
+from chadllvm.frontend import array_errors, type_errors
+from chadllvm.frontend.arithmetic import arithmetic, is_number, to_int
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.delayed import (
+    Delayed,
+    Indices,
+    Value,
+    delayed,
+    elementwise,
+    flat,
+    force,
+    is_array,
+    plain,
+    same_size,
+    transposed,
+)
+from chadllvm.frontend.given import Given, LibraryFunction
+from chadllvm.ir.build import Builder
+from chadllvm.ir.term import Lambda, Lit, Operand, Var
+from chadllvm.ir.types import I64, Array, Scalar
+from chadllvm.ops.fold import Fold
+
+
+# Emits the indices of an element of a diagonal.
+Place = Callable[[Builder, Operand], list[Operand]]
+
+
+def matrix_product(cx: Context, node: ast.expr, x: Value, y: Value) -> Value:
+    """`x @ y` of vectors and matrices."""
+    for value in (x, y):
+        if not is_array(value) or not isinstance(value.type.elem, Scalar):  # type: ignore[union-attr]
+            raise type_errors.wrong_operand(
+                cx.span(node), "@", "arrays of numbers", value.type
+            )
+        if value.type.rank > 2:  # type: ignore[union-attr]
+            raise array_errors.wrong_rank(
+                cx.span(node), "@", "vectors and matrices", value.type
+            )
+    left, right = delayed(cx, node, x), delayed(cx, node, y)
+    if left.rank == right.rank == 1:
+        return inner_product(cx, node, left, right)
+    left = plain(cx, node, left)
+    right = _columns(cx, node, right) if right.rank == 2 else plain(cx, node, right)
+    _check_equal(cx, node, left.shape[-1], right.shape[-1])
+    shape = (*left.shape[:-1], *right.shape[:-1])
+    outer = left.rank - 1
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        def term(inner: Builder, k: Operand) -> Operand:
+            first = left.element(inner, [*indices[:outer], k])
+            return _times(inner, first, right.element(inner, [*indices[outer:], k]))
+
+        return sum_over(b, left.shape[-1], term)
+
+    sample = element(Builder(), [Var("i", I64) for _ in shape])
+    return Delayed(shape, sample.type, element)
+
+
+def _columns(cx: Context, node: ast.expr, array: Delayed) -> Delayed:
+    """The transpose of a matrix, with its rows in a row in memory."""
+    if array.is_transposed:
+        return transposed(plain(cx, node, array))
+    made = force(cx, node, transposed(plain(cx, node, array), is_view=False))
+    return delayed(cx, node, made)
+
+
+def inner_product(cx: Context, node: ast.expr, x: Delayed, y: Delayed) -> Operand:
+    """The sum of the products of two vectors' elements."""
+    _check_equal(cx, node, x.shape[0], y.shape[0])
+
+    def term(b: Builder, k: Operand) -> Operand:
+        return _times(b, x.element(b, [k]), y.element(b, [k]))
+
+    return sum_over(cx.at(node), x.shape[0], term)
+
+
+def sum_over(
+    b: Builder, size: Operand, term: Callable[[Builder, Operand], Operand]
+) -> Operand:
+    """The sum of the terms for all indices below a size."""
+    index, inner = Var("k", I64), b.child()
+    body = Lambda((index,), inner.block([term(inner, index)]))
+    return b.apply(Fold("add"), [size], [body])[0]
+
+
+def _times(b: Builder, x: Operand, y: Operand) -> Operand:
+    return arithmetic(b, ast.Mult(), to_int(b, x), to_int(b, y))
+
+
+def _check_equal(cx: Context, node: ast.expr, n: Operand, m: Operand) -> None:
+    if not same_size(n, m):
+        cx.at(node).prim("same", n, m)
+
+
+def _dot(call: Given) -> Value:
+    """`np.dot`: the matrix product; with a number, the multiple."""
+    cx, node = call.cx, call.node
+    x, y = call.lazy("a"), call.lazy("b")
+    if is_array(x) and is_array(y):
+        return matrix_product(cx, node, x, y)
+    for value in (x, y):
+        ty = value.type.elem if isinstance(value.type, Array) else value.type
+        if not is_number(ty):
+            raise type_errors.not_a_number(cx.span(node), call.name, value.type)
+    return elementwise(cx, node, _times, (x, y))
+
+
+def _matmul(call: Given) -> Value:
+    return matrix_product(call.cx, call.node, call.lazy("a"), call.lazy("b"))
+
+
+def _vectors(call: Given) -> Value:
+    """`np.vdot`: the inner product of all elements."""
+    cx, node = call.cx, call.node
+    x, y = (flat(cx, node, call.array(name)) for name in "ab")
+    return inner_product(cx, node, x, y)
+
+
+def _inner(call: Given) -> Value:
+    """`np.inner`: sums over the last axes of both."""
+    y = call.array("b")
+    right = transposed(plain(call.cx, call.node, y)) if y.rank == 2 else y
+    return matrix_product(call.cx, call.node, call.lazy("a"), right)
+
+
+def _outer(call: Given) -> Value:
+    cx, node = call.cx, call.node
+    x, y = (plain(cx, node, flat(cx, node, call.array(name))) for name in "ab")
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        return _times(b, x.element(b, indices[:1]), y.element(b, indices[1:]))
+
+    sample = element(Builder(), [Var("i", I64), Var("j", I64)])
+    return Delayed((x.shape[0], y.shape[0]), sample.type, element)
+
+
+def _trace(call: Given) -> Value:
+    array = call.array("a")
+    if array.rank != 2:
+        raise array_errors.wrong_rank(
+            call.cx.span(call.node), call.name, "a matrix", array.type
+        )
+    offset = call.constant("offset") if "offset" in call else 0
+    size, start = diagonal(call.builder, array, offset)
+
+    def term(b: Builder, k: Operand) -> Operand:
+        return to_int(b, array.element(b, start(b, k)))
+
+    return sum_over(call.builder, size, term)
+
+
+def diagonal(b: Builder, array: Delayed, offset: int) -> tuple[Operand, Place]:
+    """The number of elements of a diagonal, and the indices of each."""
+    rows, columns = array.shape
+    down, right = max(-offset, 0), max(offset, 0)
+    if down:
+        rows = b.prim("imax", b.prim("isub", rows, Lit(down)), Lit(0))
+    if right:
+        columns = b.prim("imax", b.prim("isub", columns, Lit(right)), Lit(0))
+
+    def place(inner: Builder, k: Operand) -> list[Operand]:
+        first = inner.prim("iadd", k, Lit(down)) if down else k
+        return [first, inner.prim("iadd", k, Lit(right)) if right else k]
+
+    size = rows if same_size(rows, columns) else b.prim("imin", rows, columns)
+    return size, place
+
+
+PRODUCTS: tuple[LibraryFunction, ...] = (
+    LibraryFunction(np.dot, "a b", _dot, "dot"),
+    LibraryFunction(np.matmul, "a b", _matmul),
+    LibraryFunction(np.inner, "a b", _inner),
+    LibraryFunction(np.vdot, "a b", _vectors),
+    LibraryFunction(np.outer, "a b", _outer),
+    LibraryFunction(np.trace, "a offset=0", _trace, "trace"),
+)

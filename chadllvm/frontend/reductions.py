@@ -1,0 +1,371 @@
+"""`np.sum`, `np.max`, `np.mean` and so on: reductions over all axes or some of them.
+
+    np.sum(x * y)            →   fold[add](n) { i -> yield x[i] * y[i] }
+    np.max(a, axis=1)        →   at i: fold[max, nan](m) { j -> yield a[i, j] }
+    np.sum(a, axis=0)        →   iterate(n, zeros(m)) { i, s -> yield s + a[i] }
+
+The last form adds up rows: it reads the array in the order in which it is stored. NumPy's
+`max` of an array with a NaN is NaN, unlike Python's.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from chadllvm.frontend.arithmetic import arithmetic, to_float, to_int, truth
+from chadllvm.frontend.delayed import (
+    Delayed,
+    Indices,
+    Shape,
+    Value,
+    build_nest,
+    converted,
+    delayed,
+    elementwise,
+    flat,
+    force,
+    is_array,
+    number_of,
+    plain,
+    zeros,
+)
+from chadllvm.frontend.given import Given, LibraryFunction
+from chadllvm.ir.build import Builder
+from chadllvm.ir.term import Lambda, Lit, Operand, Var
+from chadllvm.ir.types import BOOL, F64, I64, Scalar
+from chadllvm.ops.fold import Fold
+from chadllvm.ops.index import Index
+from chadllvm.ops.iterate import Iterate
+
+# Given a builder, the indices of the kept axes and what emits the element: the result.
+Reduction = Callable[[Builder, Shape, Callable[[Builder, Indices], Operand]], Operand]
+
+
+def reduced(
+    call: Given, array: Delayed, reduction: Reduction, rows: bool = False
+) -> Value:
+    """The array reduced over the axes that the call names; `rows`: it is a sum."""
+    axes = call.axes(array.rank)
+    if axes is None:
+        axes = tuple(range(array.rank))
+    return _keep_dims(
+        call, array, axes, reduce_axes(call, array, axes, reduction, rows)
+    )
+
+
+def reduce_axes(
+    call: Given,
+    array: Delayed,
+    axes: Sequence[int],
+    reduction: Reduction,
+    rows: bool = False,
+) -> Value:
+    """The array reduced over these axes."""
+    axes = sorted(axes)
+    kept = [k for k in range(array.rank) if k not in axes]
+    gone = tuple(array.shape[k] for k in axes)
+
+    def at(b: Builder, outer: Indices) -> Operand:
+        def element(inner: Builder, indices: Indices) -> Operand:
+            every = dict(zip([*kept, *axes], [*outer, *indices], strict=True))
+            return array.element(inner, [every[k] for k in range(array.rank)])
+
+        return reduction(b, gone, element)
+
+    if not kept:
+        return at(call.builder, ())
+    if rows and kept[-1] == array.rank - 1:
+        return _sum_of_rows(call, array, axes, kept)
+    sample = Var("x", array.elem)
+    elem = reduction(Builder(), (Lit(1),), lambda b, indices: sample).type
+    return Delayed(tuple(array.shape[k] for k in kept), elem, at)
+
+
+def _keep_dims(
+    call: Given, array: Delayed, axes: Sequence[int], result: Value
+) -> Value:
+    """With `keepdims=True`, the axes reduced over stay, of size 1."""
+    if not call.flag("keepdims"):
+        return result
+    kept = [k for k in range(array.rank) if k not in axes]
+    shape = tuple(Lit(1) if k in axes else array.shape[k] for k in range(array.rank))
+    if not isinstance(result, Delayed) and not is_array(result):
+        return Delayed(shape, result.type, lambda b, indices: result, is_plain=True)
+    whole = delayed(call.cx, call.node, result)
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        return whole.element(b, [indices[k] for k in kept])
+
+    return Delayed(shape, whole.elem, element, whole.is_plain)
+
+
+def fold_nest(fold: Fold) -> Reduction:
+    """Folds in each other, one for each axis."""
+
+    def reduction(b: Builder, shape: Shape, element: Callable[..., Operand]) -> Operand:
+        return _nest(b, shape, element, (), fold)
+
+    return reduction
+
+
+def _nest(
+    b: Builder,
+    shape: Shape,
+    element: Callable[[Builder, Indices], Operand],
+    outer: Indices,
+    fold: Fold,
+) -> Operand:
+    index, inner = Var("ijkl"[len(outer)] if len(outer) < 4 else "i", I64), b.child()
+    indices = (*outer, index)
+    if len(indices) == len(shape):
+        value = element(inner, indices)
+    else:
+        value = _nest(inner, shape, element, indices, fold)
+    body = Lambda((index,), inner.block([value]))
+    return b.apply(fold, [shape[len(outer)]], [body])[0]
+
+
+def _sum_of_rows(
+    call: Given, array: Delayed, axes: Sequence[int], kept: Sequence[int]
+) -> Operand:
+    """The sum over axes before the last one: a state that rows are added to."""
+    cx, node = call.cx, call.node
+    shape = tuple(array.shape[k] for k in kept)
+    add = "add" if array.elem == F64 else "iadd"
+
+    def level(b: Builder, state: Operand, outer: dict[int, Operand]) -> Operand:
+        left = [k for k in axes if k not in outer]
+        if not left:
+            return build_nest(
+                b, shape, lambda inner, indices: step(inner, state, outer, indices)
+            )
+        index, inner = Var("i", I64), b.child()
+        before = Var("s", state.type)
+        after = level(inner, before, {**outer, left[0]: index})
+        body = Lambda((index, before), inner.block([after]))
+        return b.apply(Iterate(), [array.shape[left[0]], state], [body])[0]
+
+    def step(
+        b: Builder, state: Operand, outer: dict[int, Operand], indices: Indices
+    ) -> Operand:
+        every = {**outer, **dict(zip(kept, indices, strict=True))}
+        (old,) = b.apply(Index(), [state, *indices])
+        new = array.element(b, [every[k] for k in range(array.rank)])
+        return b.prim(add, old, new)
+
+    b = cx.at(node)
+    start: Operand
+    if array.elem == F64:
+        start = zeros(b, shape)
+    else:
+        start = build_nest(b, shape, lambda inner, indices: Lit(0))
+    result = level(b, start, {})
+    assert isinstance(result, Var)
+    cx.shapes[result] = shape
+    return result
+
+
+# ---- sums ------------------------------------------------------------------------
+
+
+def at_least_int(array: Delayed, dtype: Scalar | None = None) -> Delayed:
+    """The array with its elements as numbers that can be added."""
+    elem = dtype or (I64 if array.elem == BOOL else array.elem)
+    return converted(array, elem)
+
+
+def _sum(call: Given) -> Value:
+    array = call.array("a")
+    assert isinstance(array.elem, Scalar)
+    default = I64 if array.elem == BOOL else array.elem
+    return reduced(call, at_least_int(array, call.dtype(default)), ADD, rows=True)
+
+
+ADD = fold_nest(Fold("add"))
+
+
+def _count_of(call: Given, array: Delayed) -> Operand:
+    """The number of elements that go into one result, as a float."""
+    axes = call.axes(array.rank)
+    b = call.builder
+    sizes = [array.shape[k] for k in (range(array.rank) if axes is None else axes)]
+    return to_float(b, number_of(b, tuple(sizes)))
+
+
+def _divided(call: Given, value: Value, by: Operand) -> Value:
+    return elementwise(
+        call.cx, call.node, lambda b, x: b.prim("div", to_float(b, x), by), (value,)
+    )
+
+
+def _mean(call: Given) -> Value:
+    array = converted(call.array("a"), F64)
+    total = reduced(call, array, ADD, rows=True)
+    return _divided(call, total, _count_of(call, array))
+
+
+def _variance(call: Given) -> Value:
+    """The mean of the squared distances from the mean; `ddof` is taken off the count."""
+    cx, node = call.cx, call.node
+    array = plain(cx, node, converted(call.array("a"), F64))
+    axes = call.axes(array.rank)
+    axes = tuple(range(array.rank)) if axes is None else axes
+    count = _count_of(call, array)
+    total = reduce_axes(call, array, axes, ADD, rows=True)
+    mean = _spread(call, array, axes, _divided(call, total, count))
+
+    def squared(b: Builder, x: Operand, m: Operand) -> Operand:
+        d = b.prim("sub", x, m)
+        return b.prim("mul", d, d)
+
+    squares = delayed(cx, node, elementwise(cx, node, squared, (array, mean)))
+    result = _keep_dims(
+        call, array, axes, reduce_axes(call, squares, axes, ADD, rows=True)
+    )
+    if "ddof" in call:
+        off = to_float(call.builder, call.value("ddof"))
+        count = call.builder.prim("sub", count, off)
+    return _divided(call, result, count)
+
+
+def _spread(call: Given, array: Delayed, axes: Sequence[int], value: Value) -> Value:
+    """A result of a reduction, made, with the axes reduced over kept."""
+    if not is_array(value):
+        return value
+    whole = delayed(call.cx, call.node, force(call.cx, call.node, value))
+    kept = [k for k in range(array.rank) if k not in axes]
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        return whole.element(b, [indices[k] for k in kept])
+
+    shape = tuple(Lit(1) if k in axes else s for k, s in enumerate(array.shape))
+    return Delayed(shape, whole.elem, element, is_plain=True)
+
+
+def _deviation(call: Given) -> Value:
+    return elementwise(
+        call.cx, call.node, lambda b, x: b.prim("sqrt", x), (_variance(call),)
+    )
+
+
+# ---- products, extrema, truth ----------------------------------------------------
+
+
+def product_nest(b: Builder, shape: Shape, element: Callable[..., Operand]) -> Operand:
+    """A product is a loop: its reverse multiplies what stands before by what follows."""
+    sample = element(Builder(), [Var("i", I64) for _ in shape])
+    one: Operand = Lit(1.0) if sample.type == F64 else Lit(1)
+    multiply = "mul" if sample.type == F64 else "imul"
+
+    def level(outer: Builder, state: Operand, indices: Indices) -> Operand:
+        if len(indices) == len(shape):
+            return outer.prim(multiply, state, element(outer, indices))
+        index, before, inner = Var("i", I64), Var("p", sample.type), outer.child()
+        after = level(inner, before, (*indices, index))
+        body = Lambda((index, before), inner.block([after]))
+        return outer.apply(Iterate(), [shape[len(indices)], state], [body])[0]
+
+    return level(b, one, ())
+
+
+def _prod(call: Given) -> Value:
+    return reduced(call, at_least_int(call.array("a")), product_nest)
+
+
+def _extremum(kind: str) -> Callable[[Given], Value]:
+    """`np.max` or `np.min`; of booleans it is one."""
+
+    def meaning(call: Given) -> Value:
+        array = call.array("a")
+        found = reduced(call, at_least_int(array), fold_nest(Fold(kind, nan=True)))
+        if array.elem != BOOL:
+            return found
+        return elementwise(call.cx, call.node, truth, (found,))
+
+    return meaning
+
+
+def _winner(kind: str) -> Callable[[Given], Value]:
+    """`np.argmax` or `np.argmin`: the index of the first one, flat without an axis."""
+
+    def meaning(call: Given) -> Value:
+        array = at_least_int(call.array("a"))
+        axis = call.axis(array.rank)
+        if axis is None:
+            array, axis = flat(call.cx, call.node, array), 0
+        return reduce_axes(call, array, (axis,), _winner_of(kind))
+
+    return meaning
+
+
+def _winner_of(kind: str) -> Reduction:
+    def reduction(b: Builder, shape: Shape, element: Callable[..., Operand]) -> Operand:
+        index, inner = Var("i", I64), b.child()
+        body = Lambda((index,), inner.block([element(inner, (index,))]))
+        return b.apply(Fold(f"arg{kind}", nan=True), [shape[0]], [body])[1]
+
+    return reduction
+
+
+def _truths(call: Given, negate: bool) -> Delayed:
+    """1 for each element that is true, or for each that is not."""
+
+    def meaning(b: Builder, x: Operand) -> Operand:
+        holds = truth(b, x)
+        return to_int(b, b.prim("not", holds) if negate else holds)
+
+    array = elementwise(call.cx, call.node, meaning, (call.array("a"),))
+    return delayed(call.cx, call.node, array)
+
+
+def _any(call: Given) -> Value:
+    count = reduced(call, _truths(call, negate=False), ADD, rows=True)
+    return elementwise(
+        call.cx, call.node, lambda b, n: b.prim("ine", n, Lit(0)), (count,)
+    )
+
+
+def _all(call: Given) -> Value:
+    count = reduced(call, _truths(call, negate=True), ADD, rows=True)
+    return elementwise(
+        call.cx, call.node, lambda b, n: b.prim("ieq", n, Lit(0)), (count,)
+    )
+
+
+def _count_nonzero(call: Given) -> Value:
+    return reduced(call, _truths(call, negate=False), ADD, rows=True)
+
+
+def _range(call: Given) -> Value:
+    """`np.ptp`: the largest less the least."""
+    array = plain(call.cx, call.node, at_least_int(call.array("a")))
+    ends = [
+        reduced(call, array, fold_nest(Fold(kind, nan=True))) for kind in ("max", "min")
+    ]
+    return elementwise(
+        call.cx, call.node, lambda b, x, y: arithmetic(b, ast.Sub(), x, y), ends
+    )
+
+
+_AXIS = "a axis=None * keepdims=False"
+
+REDUCTIONS: tuple[LibraryFunction, ...] = (
+    LibraryFunction(np.sum, "a axis=None dtype=None * keepdims=False", _sum, "sum"),
+    LibraryFunction(np.mean, _AXIS, _mean, "mean"),
+    LibraryFunction(np.var, "a axis=None * ddof=0 keepdims=False", _variance, "var"),
+    LibraryFunction(np.std, "a axis=None * ddof=0 keepdims=False", _deviation, "std"),
+    LibraryFunction(np.prod, _AXIS, _prod, "prod"),
+    LibraryFunction(np.max, _AXIS, _extremum("max"), "max"),
+    LibraryFunction(np.min, _AXIS, _extremum("min"), "min"),
+    LibraryFunction(np.amax, _AXIS, _extremum("max")),
+    LibraryFunction(np.amin, _AXIS, _extremum("min")),
+    LibraryFunction(np.argmax, "a axis=None", _winner("max"), "argmax"),
+    LibraryFunction(np.argmin, "a axis=None", _winner("min"), "argmin"),
+    LibraryFunction(np.any, _AXIS, _any, "any"),
+    LibraryFunction(np.all, _AXIS, _all, "all"),
+    LibraryFunction(np.count_nonzero, _AXIS, _count_nonzero),
+    LibraryFunction(np.ptp, _AXIS, _range),
+)

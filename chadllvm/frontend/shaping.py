@@ -1,0 +1,305 @@
+"""The same elements in another shape or order: `reshape`, `transpose`, `flip`, `roll`.
+
+x.reshape(n, m)      →   at i, j: x[i * m + j]
+np.roll(x, s)        →   at i: x[(i - s) mod n]
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from chadllvm.frontend import array_errors
+from chadllvm.frontend.delayed import (
+    Delayed,
+    Element,
+    Indices,
+    Shape,
+    Value,
+    delayed,
+    elementwise,
+    flat,
+    number_of,
+    permuted,
+    plain,
+    ravelled,
+    same_size,
+    transposed,
+    unravelled,
+)
+from chadllvm.frontend.given import Given, LibraryFunction
+from chadllvm.ir.build import Builder
+from chadllvm.ir.term import Lit, Operand
+from chadllvm.ir.types import F64
+
+
+def _view(array: Delayed, shape: Shape, element: Element) -> Delayed:
+    """An array that shares the elements of a plain one."""
+    view = array.made or array.view_of
+    return Delayed(shape, array.elem, element, is_plain=True, view_of=view)
+
+
+def _copied(array: Delayed, shape: Shape, element: Element) -> Delayed:
+    return Delayed(shape, array.elem, element, is_plain=True)
+
+
+# ---- shapes ----------------------------------------------------------------------
+
+
+def _reshape(call: Given) -> Value:
+    """`a.reshape(n, m)`, `a.reshape((n, m))`; one size may be -1."""
+    array = plain(call.cx, call.node, call.array("a"))
+    nodes = [*([call.nodes["shape"]] if "shape" in call else []), *call.rest]
+    if len(nodes) == 1 and isinstance(nodes[0], ast.Tuple):
+        nodes = nodes[0].elts
+    shape = _new_shape(call, array, nodes)
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        number = ravelled(b, indices, shape)
+        return array.element(b, unravelled(b, number, array.shape))
+
+    return _view(array, shape, element)
+
+
+def _new_shape(call: Given, array: Delayed, nodes: Sequence[ast.expr]) -> Shape:
+    """The sizes that are asked for; fails at run time if there are too many or few."""
+    b = call.builder
+    total = number_of(b, array.shape)
+    open_ones = [k for k, node in enumerate(nodes) if _is_minus_one(node)]
+    if len(open_ones) > 1:
+        raise array_errors.two_unknown_sizes(call.cx.span(call.node))
+    known = [node for node in nodes if not _is_minus_one(node)]
+    sizes = list(call.sizes(known)) if known else []
+    number = number_of(b, tuple(sizes))
+    if open_ones:
+        rest = total
+        if sizes:
+            rest = b.prim("ifloordiv", total, b.prim("imax", number, Lit(1)))
+        sizes.insert(open_ones[0], rest)
+        number = b.prim("imul", number, rest) if len(sizes) > 1 else rest
+    if not same_size(number, total):
+        b.prim("same", total, number)
+    return tuple(sizes)
+
+
+def _is_minus_one(node: ast.expr) -> bool:
+    match node:
+        case ast.UnaryOp(ast.USub(), ast.Constant(1)):
+            return True
+        case _:
+            return False
+
+
+def _ravel(call: Given) -> Value:
+    return flat(call.cx, call.node, call.array("a"))
+
+
+def _flatten(call: Given) -> Value:
+    array = flat(call.cx, call.node, call.array("a"))
+    return Delayed(array.shape, array.elem, array.element, array.is_plain)
+
+
+def _expand_dims(call: Given) -> Value:
+    array = plain(call.cx, call.node, call.array("a"))
+    axis = call.as_axis(call.nodes["axis"], array.rank + 1)
+    shape = (*array.shape[:axis], Lit(1), *array.shape[axis:])
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        return array.element(b, [*indices[:axis], *indices[axis + 1 :]])
+
+    return _view(array, shape, element)
+
+
+def _squeeze(call: Given) -> Value:
+    """The axes named go away, or those whose size is known to be 1."""
+    array = plain(call.cx, call.node, call.array("a"))
+    axes = call.axes(array.rank)
+    if axes is None:
+        if not all(isinstance(size, Lit) for size in array.shape):
+            raise array_errors.not_squeezable(call.cx.span(call.node))
+        axes = tuple(k for k, size in enumerate(array.shape) if size == Lit(1))
+    for k in axes:
+        if array.shape[k] != Lit(1):
+            call.builder.prim("same", array.shape[k], Lit(1))
+    kept = [k for k in range(array.rank) if k not in axes]
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        own = dict(zip(kept, indices, strict=True))
+        return array.element(b, [own.get(k, Lit(0)) for k in range(array.rank)])
+
+    if not kept:
+        return element(call.builder, ())
+    return _view(array, tuple(array.shape[k] for k in kept), element)
+
+
+# ---- order of axes ---------------------------------------------------------------
+
+
+def _transpose(call: Given) -> Value:
+    """`np.transpose(a)`, `np.transpose(a, (1, 0))`, `a.transpose(1, 0)`"""
+    array = call.array("a")
+    nodes = [*([call.nodes["axes"]] if "axes" in call else []), *call.rest]
+    if not nodes:
+        return transposed(array)
+    if len(nodes) == 1 and isinstance(nodes[0], ast.Tuple):
+        nodes = nodes[0].elts
+    axes = [call.as_axis(node, array.rank) for node in nodes]
+    if sorted(axes) != list(range(array.rank)):
+        raise array_errors.repeated_axis(call.cx.span(call.node))
+    return permuted(array, axes)
+
+
+def _swapaxes(call: Given) -> Value:
+    array = call.array("a")
+    first, second = (
+        call.as_axis(call.nodes[name], array.rank) for name in ("axis1", "axis2")
+    )
+    axes = list(range(array.rank))
+    axes[first], axes[second] = axes[second], axes[first]
+    return permuted(array, axes)
+
+
+def _moveaxis(call: Given) -> Value:
+    array = call.array("a")
+    source, target = (
+        call.as_axis(call.nodes[name], array.rank) for name in ("source", "destination")
+    )
+    axes = [k for k in range(array.rank) if k != source]
+    axes.insert(target, source)
+    return permuted(array, axes)
+
+
+# ---- order of elements -----------------------------------------------------------
+
+
+def _along(
+    call: Given, array: Delayed, axis: int, size: Operand, place: Callable[..., Operand]
+) -> Delayed:
+    """A new array whose element at i along an axis is the old one's at `place(b, i)`."""
+    shape = (*array.shape[:axis], size, *array.shape[axis + 1 :])
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        own = place(b, indices[axis])
+        return array.element(b, [*indices[:axis], own, *indices[axis + 1 :]])
+
+    return _copied(array, shape, element)
+
+
+def _flip(call: Given) -> Value:
+    array = plain(call.cx, call.node, call.array("a"))
+    axes = call.axes(array.rank)
+    axes = tuple(range(array.rank)) if axes is None else axes
+    last = {k: call.builder.prim("isub", array.shape[k], Lit(1)) for k in axes}
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        own = [
+            b.prim("isub", last[k], index) if k in last else index
+            for k, index in enumerate(indices)
+        ]
+        return array.element(b, own)
+
+    return _view(array, array.shape, element)
+
+
+def _axis_or_flat(call: Given) -> tuple[Delayed, int]:
+    """The array and the axis; without one, the flat array."""
+    array = plain(call.cx, call.node, call.array("a"))
+    axis = call.axis(array.rank)
+    if axis is None:
+        return flat(call.cx, call.node, array), 0
+    return array, axis
+
+
+def _roll(call: Given) -> Value:
+    """Without an axis, all elements of a vector; NumPy would roll those of a matrix."""
+    array, axis = _axis_or_flat(call)
+    if "axis" not in call and call.array("a").rank > 1:
+        raise array_errors.wrong_rank(
+            call.cx.span(call.node), call.name, "an axis, or a vector", array.type
+        )
+    shift, size = call.integer("shift"), array.shape[axis]
+
+    def place(b: Builder, index: Operand) -> Operand:
+        return b.prim("imod", b.prim("isub", index, shift), size)
+
+    return _along(call, array, axis, size, place)
+
+
+def _repeat(call: Given) -> Value:
+    """Each element several times in a row."""
+    array, axis = _axis_or_flat(call)
+    times = call.sizes([call.nodes["repeats"]])[0]
+    size = call.builder.prim("imul", array.shape[axis], times)
+    return _along(call, array, axis, size, lambda b, i: b.prim("ifloordiv", i, times))
+
+
+def _tile(call: Given) -> Value:
+    """A vector several times."""
+    array = plain(call.cx, call.node, call.array("a"))
+    if array.rank != 1:
+        raise array_errors.wrong_rank(
+            call.cx.span(call.node), call.name, "a vector", array.type
+        )
+    times = call.sizes([call.nodes["reps"]])[0]
+    old = array.shape[0]
+    size = call.builder.prim("imul", old, times)
+    return _along(call, array, 0, size, lambda b, i: b.prim("imod", i, old))
+
+
+def _take(call: Given) -> Value:
+    """`np.take(a, indices, axis)`"""
+    array, axis = _axis_or_flat(call)
+    places = plain(call.cx, call.node, call.array("indices"))
+    old = array.shape[axis]
+    shape = (*array.shape[:axis], *places.shape, *array.shape[axis + 1 :])
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        inner = indices[axis : axis + places.rank]
+        place = b.prim("bound", places.element(b, inner), old)
+        rest = indices[axis + places.rank :]
+        return array.element(b, [*indices[:axis], place, *rest])
+
+    return Delayed(shape, array.elem, element)
+
+
+def _diff(call: Given) -> Value:
+    """Differences of neighbours along an axis."""
+    cx, node = call.cx, call.node
+    array = plain(cx, node, call.array("a"))
+    axis = call.axis(array.rank)
+    axis = array.rank - 1 if axis is None else axis
+    times = call.constant("n") if "n" in call else 1
+    for _ in range(times):
+        array = delayed(cx, node, _differences(call, plain(cx, node, array), axis))
+    return array
+
+
+def _differences(call: Given, array: Delayed, axis: int) -> Value:
+    b = call.builder
+    size = b.prim("imax", b.prim("isub", array.shape[axis], Lit(1)), Lit(0))
+    low = _along(call, array, axis, size, lambda b, i: i)
+    high = _along(call, array, axis, size, lambda b, i: b.prim("iadd", i, Lit(1)))
+    subtract = "sub" if array.elem == F64 else "isub"
+    return elementwise(
+        call.cx, call.node, lambda b, x, y: b.prim(subtract, x, y), (high, low)
+    )
+
+
+SHAPING: tuple[LibraryFunction, ...] = (
+    LibraryFunction(np.reshape, "a shape *rest", _reshape, "reshape"),
+    LibraryFunction(np.ravel, "a", _ravel, "ravel"),
+    LibraryFunction(None, "a", _flatten, "flatten"),
+    LibraryFunction(np.expand_dims, "a axis", _expand_dims),
+    LibraryFunction(np.squeeze, "a axis=None", _squeeze, "squeeze"),
+    LibraryFunction(np.transpose, "a axes=None *rest", _transpose, "transpose"),
+    LibraryFunction(np.swapaxes, "a axis1 axis2", _swapaxes, "swapaxes"),
+    LibraryFunction(np.moveaxis, "a source destination", _moveaxis),
+    LibraryFunction(np.flip, "a axis=None", _flip),
+    LibraryFunction(np.roll, "a shift axis=None", _roll),
+    LibraryFunction(np.repeat, "a repeats axis=None", _repeat, "repeat"),
+    LibraryFunction(np.tile, "a reps", _tile),
+    LibraryFunction(np.take, "a indices axis=None", _take, "take"),
+    LibraryFunction(np.diff, "a n=1 axis=-1", _diff),
+)

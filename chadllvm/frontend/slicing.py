@@ -1,0 +1,330 @@
+"""Parts of arrays by slices, new axes, index arrays and masks.
+
+    x[lo:hi:s]        →   k elements, that at i is x[start + i * s]
+    a[:, j]           →   n elements, that at i is a[i, j]
+    x[None, :]        →   a dimension of size 1 in front
+    x[idx]            →   as many elements as idx has, that at i is x[bound(idx[i], n)]
+    x[mask]           →   x[places], where `places` are those where the mask is true
+
+A slice is clamped as Python does, so that reading it cannot fail.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chadllvm.frontend import array_errors, type_errors
+from chadllvm.frontend.arithmetic import to_int
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.delayed import (
+    Delayed,
+    Indices,
+    Shape,
+    Value,
+    broadcast_shape,
+    delayed,
+    is_array,
+    plain,
+    stretched,
+)
+from chadllvm.frontend.places import true_places
+from chadllvm.ir.build import Builder
+from chadllvm.ir.term import Lit, Operand
+from chadllvm.ir.types import BOOL, I64, Array
+
+
+@dataclass(frozen=True)
+class _At:
+    """One index: the dimension goes away."""
+
+    index: Operand
+
+
+@dataclass(frozen=True)
+class _Range:
+    """A slice: `size` elements from `start` on."""
+
+    start: Operand
+    size: Operand
+    step: int
+
+    def element(self, b: Builder, index: Operand) -> Operand:
+        if self.step != 1:
+            index = b.prim("imul", index, Lit(self.step))
+        return index if self.start == Lit(0) else b.prim("iadd", index, self.start)
+
+
+@dataclass(frozen=True)
+class _New:
+    """A new dimension of size 1."""
+
+
+@dataclass(frozen=True)
+class _Gather:
+    """An index array for a dimension of this size."""
+
+    places: Delayed
+    size: Operand
+
+
+_Part = _At | _Range | _New | _Gather
+
+# What stands between brackets: a value, or the node of a slice, None or `...`.
+Item = Value | ast.expr
+
+
+def is_syntax(node: ast.expr) -> bool:
+    """Whether an index means something by its form alone."""
+    if isinstance(node, ast.Constant):
+        return node.value is None or node.value is Ellipsis
+    return isinstance(node, ast.Slice)
+
+
+def part(
+    cx: Context, node: ast.Subscript, array: Value, items: Sequence[Item]
+) -> Value:
+    """`array[items]`; an item is a value, or the node of a slice or constant."""
+    base = plain(cx, node, array)
+    parts = _parts(cx, node, base, items)
+    gathers = [k for k, p in enumerate(parts) if isinstance(p, _Gather)]
+    if gathers:
+        return _gathered(cx, node, base, parts, gathers)
+    shape = tuple(
+        Lit(1) if isinstance(p, _New) else p.size
+        for p in parts
+        if isinstance(p, _Range | _New)
+    )
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        return base.element(b, _own_indices(b, parts, indices))
+
+    if not shape:
+        return element(cx.at(node), ())
+    view = base.made or base.view_of
+    return Delayed(shape, base.elem, element, is_plain=True, view_of=view)
+
+
+def _own_indices(b: Builder, parts: Sequence[_Part], indices: Indices) -> list[Operand]:
+    """The indices into the array, from those into its part."""
+    rest = iter(indices)
+    found = []
+    for p in parts:
+        match p:
+            case _At(index):
+                found.append(index)
+            case _Range():
+                found.append(p.element(b, next(rest)))
+            case _New():
+                next(rest)
+            case _Gather():
+                raise AssertionError("index arrays are handled elsewhere")
+    return found
+
+
+def _parts(
+    cx: Context, node: ast.Subscript, base: Delayed, items: Sequence[Item]
+) -> list[_Part]:
+    """What each item does to the array's dimensions; what is left out is kept."""
+    used = sum(_dimensions(item) for item in items)
+    if used > base.rank:
+        raise type_errors.too_many_indices(cx.span(node), used, base.type)
+    parts: list[_Part] = []
+    axis = 0
+    for item in _with_ellipsis(cx, node, items, base.rank - used):
+        found = _part(
+            cx, node, item, base.shape[axis : axis + max(_dimensions(item), 1)]
+        )
+        axis += _dimensions(item)
+        parts += found
+    return parts
+
+
+def _with_ellipsis(
+    cx: Context, node: ast.Subscript, items: Sequence[Item], left: int
+) -> list[Item]:
+    """The items with `...`, or the end, written out as full slices."""
+    full: list[Item] = [ast.Slice()] * left
+    dots = [k for k, item in enumerate(items) if _is_constant(item, Ellipsis)]
+    if not dots:
+        return [*items, *full]
+    if len(dots) > 1:
+        raise type_errors.unsupported_constant(cx.span(node), "a second `...`")
+    return [*items[: dots[0]], *full, *items[dots[0] + 1 :]]
+
+
+def _is_constant(item: Item, value: object) -> bool:
+    return isinstance(item, ast.Constant) and item.value is value
+
+
+def _dimensions(item: Item) -> int:
+    """How many dimensions an item indexes."""
+    if isinstance(item, ast.Constant):
+        return 0
+    if not isinstance(item, ast.expr) and isinstance(item.type, Array):
+        return item.type.rank if item.type.elem == BOOL else 1
+    return 1
+
+
+def _part(cx: Context, node: ast.Subscript, item: Item, sizes: Shape) -> list[_Part]:
+    if isinstance(item, ast.Slice):
+        return [slice_range(cx, node, item, sizes[0])]
+    if isinstance(item, ast.expr):
+        return [_New()]
+    if not is_array(item):
+        index = cx.at(node).prim("bound", item, sizes[0])  # type: ignore[arg-type]
+        return [_At(index)]
+    index_array = delayed(cx, node, item)
+    if index_array.elem == BOOL:
+        return _mask(cx, node, index_array, sizes)
+    if index_array.elem != I64:
+        raise type_errors.not_an_index(cx.span(node.slice), index_array.type)
+    return [_Gather(plain(cx, node, index_array), sizes[0])]
+
+
+def _mask(cx: Context, node: ast.Subscript, mask: Delayed, sizes: Shape) -> list[_Part]:
+    """The places where a mask is true, one index array for each dimension."""
+    b = cx.at(node)
+    for size, own in zip(sizes, mask.shape, strict=True):
+        if own is not size:
+            b.prim("within", b.prim("isub", own, size), Lit(1))
+    places = true_places(cx, node, mask)
+    return [_Gather(p, size) for p, size in zip(places, sizes, strict=True)]
+
+
+# ---- slices ----------------------------------------------------------------------
+
+
+def slice_range(cx: Context, node: ast.expr, item: ast.Slice, size: Operand) -> _Range:
+    """The elements of a slice, clamped to an array of this size."""
+    step = _step(cx, item)
+    if item.lower is None and item.upper is None and step == 1:
+        return _Range(Lit(0), size, 1)
+    low, high = (None if n is None else _bound(cx, n) for n in (item.lower, item.upper))
+    within = _ascending if step > 0 else _descending
+    return within(cx.at(node), size, low, high, step)
+
+
+def _step(cx: Context, item: ast.Slice) -> int:
+    if item.step is None or _is_constant(item.step, None):
+        return 1
+    step = _bound(cx, item.step)
+    if not isinstance(step, Lit):
+        raise array_errors.not_constant(cx.span(item.step))
+    if step.value == 0:
+        raise type_errors.zero_step(cx.span(item.step))
+    return int(step.value)
+
+
+def _bound(cx: Context, node: ast.expr) -> Operand | None:
+    if _is_constant(node, None):
+        return None
+    value = cx.value(node)
+    if value.type not in (I64, BOOL):
+        raise type_errors.not_an_index(cx.span(node), value.type)
+    return to_int(cx.at(node), value)
+
+
+def _ascending(
+    b: Builder, size: Operand, low: Operand | None, high: Operand | None, step: int
+) -> _Range:
+    """From low to high; a low bound beyond the end leaves nothing anyway."""
+    start = Lit(0) if low is None else _from_end(b, low, size, Lit(0))
+    stop = size if high is None else _at_most(b, high, size)
+    count = stop if start == Lit(0) else b.prim("isub", stop, start)
+    if stop is not size or start != Lit(0):
+        count = b.prim("imax", count, Lit(0))
+    return _Range(start, _steps(b, count, step), step)
+
+
+def _descending(
+    b: Builder, size: Operand, low: Operand | None, high: Operand | None, step: int
+) -> _Range:
+    """From low down to high, which is left out."""
+    last = b.prim("isub", size, Lit(1))
+    start = last
+    if low is not None:
+        start = b.prim("imin", _from_end(b, low, size, Lit(-1)), last)
+    stop = Lit(-1) if high is None else _from_end(b, high, size, Lit(-1))
+    count = b.prim("imax", b.prim("isub", start, stop), Lit(0))
+    return _Range(start, _steps(b, count, -step), step)
+
+
+def _from_end(b: Builder, bound: Operand, size: Operand, least: Operand) -> Operand:
+    """A bound that counts from the end if negative, and is at least `least`."""
+    if isinstance(bound, Lit) and bound.value >= 0:
+        return bound
+    wrapped = b.prim("imax", b.prim("iadd", size, bound), least)
+    if isinstance(bound, Lit):
+        return wrapped
+    return b.prim("iselect", b.prim("ilt", bound, Lit(0)), wrapped, bound)
+
+
+def _at_most(b: Builder, bound: Operand, size: Operand) -> Operand:
+    """A bound that counts from the end if negative, and is at most the size."""
+    if isinstance(bound, Lit) and bound.value < 0:
+        return b.prim("iadd", size, bound)
+    capped = b.prim("imin", bound, size)
+    if isinstance(bound, Lit):
+        return capped
+    wrapped = b.prim("iadd", size, bound)
+    return b.prim("iselect", b.prim("ilt", bound, Lit(0)), wrapped, capped)
+
+
+def _steps(b: Builder, count: Operand, step: int) -> Operand:
+    """How many steps of this length begin within `count` elements."""
+    if step == 1:
+        return count
+    up = b.prim("iadd", count, Lit(step - 1))
+    return b.prim("ifloordiv", up, Lit(step))
+
+
+# ---- index arrays ----------------------------------------------------------------
+
+
+def _gathered(
+    cx: Context,
+    node: ast.Subscript,
+    base: Delayed,
+    parts: Sequence[_Part],
+    gathers: Sequence[int],
+) -> Delayed:
+    """Index arrays, stretched to one shape, stand for the dimensions they index.
+
+    Single indices among them are stretched as well. They must stand side by side.
+    """
+    advanced = [k for k, p in enumerate(parts) if isinstance(p, _Gather | _At)]
+    first, last = advanced[0], advanced[-1]
+    if last - first + 1 != len(advanced):
+        raise array_errors.separated_indices(cx.span(node.slice))
+    arrays = [p for p in parts if isinstance(p, _Gather)]
+    common = broadcast_shape(cx, node, [p.places.shape for p in arrays])
+    readers = {
+        k: stretched(cx, node, parts[k].places, common)  # type: ignore[union-attr]
+        for k in gathers
+    }
+    before = [p.size if isinstance(p, _Range) else Lit(1) for p in parts[:first]]
+    after = [p.size if isinstance(p, _Range) else Lit(1) for p in parts[last + 1 :]]
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        inner = indices[first : first + len(common)]
+        rest = [*indices[:first], *indices[first + len(common) :]]
+        own: list[Operand] = []
+        for k, p in enumerate(parts):
+            match p:
+                case _At(index):
+                    own.append(index)
+                case _Range():
+                    own.append(p.element(b, rest.pop(0)))
+                case _New():
+                    rest.pop(0)
+                case _Gather():
+                    own.append(_place(b, readers[k](b, inner), p))
+        return base.element(b, own)
+
+    return Delayed((*before, *common, *after), base.elem, element)
+
+
+def _place(b: Builder, index: Operand, gather: _Gather) -> Operand:
+    return b.prim("bound", index, gather.size)

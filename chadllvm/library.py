@@ -1,0 +1,76 @@
+"""`fold` and `build`: what compiled functions write where Python has no word for it.
+
+They are ordinary Python functions as well, and give the same results outside of
+compiled code, in the same order of operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+
+EMPTY_FOLD = "fold() of no elements"
+
+
+def fold(function: Callable[[T, T], T], items: Iterable[T]) -> T:
+    """Combine all elements by an associative function, such as a product of matrices.
+
+    Neighbours are combined level by level, so that the result and its gradient can be
+    computed in parallel; both take time in proportion to the number of elements.
+
+    Args:
+        function: combines two elements to one of the same type, and is associative.
+        items: an array (whose elements are its rows, if it has several dimensions), or
+            a list of numbers, arrays or tuples.
+
+    Raises:
+        ValueError: if there are no elements.
+    """
+    level = list(items)
+    if not level:
+        raise ValueError(EMPTY_FOLD)
+    while len(level) > 1:
+        level = [
+            function(*level[k : k + 2]) if k + 1 < len(level) else level[k]
+            for k in range(0, len(level), 2)
+        ]
+    return level[0]
+
+
+def build(shape: int | tuple[int, ...], function: Callable[..., Any]) -> Any:
+    """The array whose element at i, j, … is `function(i, j, …)`.
+
+    Args:
+        shape: a size, or a tuple of sizes.
+        function: takes an index for each size, and returns a number or an array; a
+            function that returns tuples gives a list.
+
+    Raises:
+        ValueError: if a size is negative.
+    """
+    sizes = shape if isinstance(shape, tuple) else (shape,)
+    if any(size < 0 for size in sizes):
+        raise ValueError("negative dimensions are not allowed")
+    return _as_array(_nested(sizes, function, ()), sizes)
+
+
+def _nested(
+    sizes: tuple[int, ...], function: Callable[..., Any], indices: tuple[int, ...]
+) -> Any:
+    if len(indices) == len(sizes):
+        return function(*indices)
+    return [_nested(sizes, function, (*indices, k)) for k in range(sizes[len(indices)])]
+
+
+def _as_array(nested: Any, sizes: tuple[int, ...]) -> Any:
+    """Nested lists as an array, unless they hold tuples."""
+    first = nested
+    for _ in sizes:
+        if not first:
+            return np.zeros(sizes)
+        first = first[0]
+    return nested if isinstance(first, tuple) else np.array(nested)

@@ -1,0 +1,336 @@
+"""Refuses updates that mean something else in Python, where arrays are shared.
+
+    b = a                      b = a
+    a[0] = 1.0                 a[0] = 1.0
+    return a                   return a, b      refused: Python's b changes as well
+
+Here an update makes a new array. In Python it changes the array that all its names
+refer to; the two are the same unless another name is read afterwards. An *object* is
+what Python would make one array of; rows and slices are the same object as the array
+they are taken from. Arguments, and constants from outside, must not be changed at all.
+
+This stands behind inlining, so that it sees through calls and tuples, and before
+anything else, for later passes make one array out of two that are equal.
+
+What a loop carries is, in each step, an object of its own: what it was before the step.
+It may be one from outside of the loop (its `parents`). States are different objects
+unless the initial or next values of two may be one; they then form one group, which is
+found by walking over the body until nothing changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from chadllvm.diagnostic import NO_SPAN, Span
+from chadllvm.frontend import type_errors
+from chadllvm.ir.rewrite import free_vars_of
+from chadllvm.ir.term import (
+    Apply,
+    Binding,
+    Block,
+    Const,
+    Function,
+    If,
+    Operand,
+    Program,
+    Var,
+    nested,
+    operands,
+)
+from chadllvm.ir.types import Array
+from chadllvm.ops.alias import Alias
+from chadllvm.ops.index import Dim, Index
+from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.update import Update
+
+
+def sharing(program: Program) -> Program:
+    """The same program, if its updates mean what they mean in Python.
+
+    Raises:
+        CompileError: at an update of what is an argument, or is read by another name
+            afterwards.
+    """
+    for function in program.functions:
+        if _has_updates(function.body):
+            _check(function)
+    return program
+
+
+def _has_updates(block: Block) -> bool:
+    return any(
+        (isinstance(b.expr, Apply) and isinstance(b.expr.op, Update))
+        or any(_has_updates(inner) for _, inner in nested(b.expr))
+        for b in block.bindings
+    )
+
+
+@dataclass(eq=False, slots=True)
+class _Object:
+    """One array of Python's, as far as is known.
+
+    `number`: objects are counted as they are met. `fixed`: why it must not be updated,
+    if so. `parents`: older objects that it may be; with none it is a new one. `family`:
+    objects of one family are different ones. `names`: the variables that stand for it,
+    or for a part of it.
+    """
+
+    number: int
+    fixed: str = ""
+    parents: frozenset[_Object] = frozenset()
+    family: object = None
+    names: list[Var] = field(default_factory=list)
+
+    def may_be(self, other: _Object) -> bool:
+        """Whether two objects may be the same: the younger one tells."""
+        if self is other:
+            return True
+        if self.family is not None and self.family is other.family:
+            return False
+        if self.number < other.number:
+            return other.may_be(self)
+        return any(parent.may_be(other) for parent in self.parents)
+
+
+Objects = frozenset[_Object]
+_NONE: Objects = frozenset()
+
+
+@dataclass(eq=False, slots=True)
+class _Frame:
+    """A block being walked: where each variable is read last, and where we are.
+
+    `outer_reads`: for the body of a loop, what it reads from outside, in every step.
+    """
+
+    last_read: dict[Var, tuple[int, Span]]
+    position: int = 0
+    outer_reads: dict[Var, Span] = field(default_factory=dict)
+
+
+def _check(function: Function) -> None:
+    walk = _Walk()
+    for param in function.params:
+        walk.bind(param, walk.new("an argument"))
+    walk.block(function.body)
+
+
+class _Walk:
+    """Walks blocks in order and checks each update."""
+
+    def __init__(self) -> None:
+        self.objects: dict[Var, Objects] = {}
+        self.frames: list[_Frame] = []
+        self.count = 0
+        # The objects that have names, and those that stand for a reason.
+        self.named: dict[_Object, None] = {}
+        self.reasons: dict[str, Objects] = {}
+        # The names that updates in a branch found dead there.
+        self.dropped: list[tuple[_Object, list[Var]]] = []
+
+    def new(
+        self, fixed: str = "", parents: Objects = _NONE, family: object = None
+    ) -> Objects:
+        self.count += 1
+        return frozenset([_Object(self.count, fixed, parents, family)])
+
+    def bind(self, var: Var, objects: Objects) -> None:
+        if not isinstance(var.type, Array):
+            return
+        self.objects[var] = objects
+        for item in objects:
+            item.names.append(var)
+            self.named[item] = None
+
+    def of(self, operand: Operand) -> Objects:
+        return self.objects.get(operand, _NONE) if isinstance(operand, Var) else _NONE
+
+    def block(self, block: Block, outer_reads: dict[Var, Span] | None = None) -> None:
+        self.frames.append(_Frame(_last_reads(block), 0, outer_reads or {}))
+        for position, binding in enumerate(block.bindings):
+            self.frames[-1].position = position
+            self._binding(binding)
+        self.frames.pop()
+
+    def _read_later(self, var: Var) -> Span | None:
+        """Where a variable is read behind this place, in a later step of a loop too."""
+        for frame in reversed(self.frames):
+            position, span = frame.last_read.get(var, (-1, NO_SPAN))
+            if position > frame.position:
+                return span
+            if var in frame.outer_reads:
+                return frame.outer_reads[var]
+        return None
+
+    def _binding(self, binding: Binding) -> None:
+        match binding.expr:
+            case Apply(Update(), (array, *_)):
+                self._update(binding, array)
+            case Apply(Index(), (array, *_)):
+                self.bind(binding.vars[0], self.of(array))
+            case Apply(Alias(), (array, whole)):
+                self.bind(binding.vars[0], self.of(array) | self.of(whole))
+            case If(_, then, orelse):
+                self._branch(then)
+                self._branch(orelse)
+                for k, var in enumerate(binding.vars):
+                    either = self.of(then.results[k]) | self.of(orelse.results[k])
+                    self.bind(var, either)
+            case Apply(Iterate()) as node:
+                self._iterate(binding, node)
+            case Apply(_, _, (body,)):
+                before = self.count
+                self.block(body.body, _reads(binding))
+                self._collected(binding.vars, body.body.results, before)
+            case Const():
+                self.bind(binding.vars[0], self.new("a constant"))
+            case _:
+                for var in binding.vars:
+                    self.bind(var, self.new())
+
+    def _branch(self, block: Block) -> None:
+        """What is dead behind an update in one branch may be read in the other."""
+        mark = len(self.dropped)
+        self.block(block)
+        for item, names in reversed(self.dropped[mark:]):
+            item.names = names + item.names
+            self.named[item] = None
+        del self.dropped[mark:]
+
+    def _collected(
+        self, variables: Sequence[Var], results: Sequence[Operand], before: int
+    ) -> None:
+        """New arrays. In a list, rows that were there `before` the step are shared."""
+        for var, result in zip(variables, results, strict=False):
+            is_shared = any(o.number <= before for o in _above(self.of(result)))
+            why = "made of rows that are used elsewhere" if is_shared else ""
+            self.bind(var, self.new(why))
+
+    def _update(self, binding: Binding, array: Operand) -> None:
+        objects = self.of(array)
+        name = array.name if isinstance(array, Var) else "array"
+        for item in _above(objects):
+            if item.fixed:
+                raise type_errors.fixed_update(binding.span, name, item.fixed)
+        same = [o for o in self.named if any(o.may_be(item) for item in objects)]
+        for other in dict.fromkeys(n for item in same for n in item.names):
+            span = self._read_later(other)
+            if span is not None:
+                raise type_errors.shared_update(binding.span, name, span)
+        for item in same:
+            self.dropped.append((item, item.names))
+            item.names = []
+            del self.named[item]
+        self.bind(binding.vars[0], objects)
+
+    def _iterate(self, binding: Binding, node: Apply) -> None:
+        (body,) = node.bodies
+        states = body.params[1:]
+        outside = dict(zip(states, map(self.of, node.args[1:]), strict=False))
+        groups = _united({s: k for k, s in enumerate(states)}, outside)
+        start = self.count
+        while True:
+            for item in [o for o in self.named if o.number > start]:
+                del self.named[item]  # Of a walk that did not know enough yet.
+            own = self._group(groups, outside)
+            before = self.count
+            for state, group in groups.items():
+                self.bind(state, own[group])
+            self.block(body.body, _reads(binding))
+            results = body.body.results
+            steps = dict(zip(states, map(self.of, results), strict=False))
+            united = _united(groups, steps)
+            wider = {s: outside[s] | self._older(o, own) for s, o in steps.items()}
+            if united == groups and wider == outside:
+                break
+            groups, outside = united, wider
+        last = self._group(groups, outside)
+        for final, state in zip(binding.vars, states, strict=False):
+            self.bind(final, last[groups[state]])
+        count = len(states)
+        self._collected(binding.vars[count:], results[count:], before)
+
+    def _group(
+        self, groups: dict[Var, int], outside: dict[Var, Objects]
+    ) -> dict[int, Objects]:
+        """One object for each group of states."""
+        found: dict[int, Objects] = {}
+        family = object()
+        for group in set(groups.values()):
+            members = [s for s in groups if groups[s] == group]
+            parents = frozenset(o for s in members for o in outside[s])
+            found[group] = self.new("", parents, family)
+        return found
+
+    def _older(self, step: Objects, own: dict[int, Objects]) -> Objects:
+        """What a next state may be that was there before the loop."""
+        oldest = min((o.number for objects in own.values() for o in objects), default=0)
+        found: set[_Object] = set()
+        pending = list(step)
+        while pending:
+            item = pending.pop()
+            if item.number < oldest:
+                found.add(item)
+                continue
+            pending += item.parents
+            if item.fixed:
+                if item.fixed not in self.reasons:
+                    self.reasons[item.fixed] = self.new(item.fixed)
+                found |= self.reasons[item.fixed]
+        return frozenset(found)
+
+
+def _united(groups: dict[Var, int], objects: dict[Var, Objects]) -> dict[Var, int]:
+    """The groups, with those in one whose states may be one object."""
+    groups = dict(groups)
+    states = list(groups)
+    for k, state in enumerate(states):
+        for other in states[:k]:
+            if any(a.may_be(b) for a in objects[state] for b in objects[other]):
+                old, new = groups[state], groups[other]
+                groups.update((s, new) for s in states if groups[s] == old)
+    return groups
+
+
+def _above(objects: Iterable[_Object]) -> set[_Object]:
+    """These objects and all that they may be."""
+    found: set[_Object] = set()
+    pending = list(objects)
+    while pending:
+        item = pending.pop()
+        if item not in found:
+            found.add(item)
+            pending += item.parents
+    return found
+
+
+def _reads(binding: Binding) -> dict[Var, Span]:
+    """What the bodies of an expression read from outside."""
+    used: dict[Var, Span] = {}
+    for params, body in nested(binding.expr):
+        inside = {*params, *(v for b in body.bindings for v in b.vars)}
+        last = _last_reads(body).items()
+        used.update((v, span) for v, (_, span) in last if v not in inside)
+    return used
+
+
+def _last_reads(block: Block) -> dict[Var, tuple[int, Span]]:
+    """The place of the last read of each variable; results are read at the end.
+
+    To ask for the size of an array is not to read it.
+    """
+    found: dict[Var, tuple[int, Span]] = {}
+    for position, binding in enumerate(block.bindings):
+        used: Iterable[Operand] = operands(binding.expr)
+        if nested(binding.expr):
+            used = free_vars_of(binding.expr)
+        elif isinstance(binding.expr, Apply) and isinstance(binding.expr.op, Dim):
+            continue
+        place = position, binding.span
+        found.update((o, place) for o in used if isinstance(o, Var))
+    end = len(block.bindings)
+    span = block.bindings[-1].span if block.bindings else NO_SPAN
+    found.update((r, (end, span)) for r in block.results if isinstance(r, Var))
+    return found

@@ -1,0 +1,182 @@
+"""Arrays that are filled, updated and carried through loops."""
+
+import math
+
+import numpy as np
+
+import chadllvm as cl
+from programs.case import case
+
+X = np.array([0.7, -1.2, 0.4, 2.1, -0.3])
+M = np.array([[0.5, 1.0, -0.7], [2.0, 0.3, 1.1], [-0.4, 0.9, 0.6]])
+
+
+@case(X)
+@cl.jit
+def filled(x: cl.f64[:]) -> float:
+    a = [0.0 for _ in range(len(x))]
+    for i in range(len(x)):
+        a[i] = x[i] * x[i]
+    return sum(a[i] * x[i] for i in range(len(x)))
+
+
+@case(X, 6)
+@cl.jit
+def running_product(x: cl.f64[:], n: int) -> float:
+    a = [1.0 for _ in range(n)]
+    a[0] = x[0]
+    for i in range(1, n):
+        a[i] = a[i - 1] * x[i % len(x)] + 0.1
+        if a[i] > 0.5:
+            a[i] -= 0.3 * a[i - 1]
+    return a[n - 1] + a[n // 2]
+
+
+@case(X)
+@cl.jit
+def swapped_elements(x: cl.f64[:]) -> float:
+    a = [v * v for v in x]
+    a[0], a[-1] = a[-1], 2.0 * a[0]
+    return a[0] * x[0] + a[-1] * x[1]
+
+
+@case(X, 4)
+@cl.jit
+def double_buffer(x: cl.f64[:], steps: int) -> float:
+    old = [v for v in x]
+    new = [v for v in x]
+    for _ in range(steps):
+        for i in range(1, len(x) - 1):
+            new[i] = 0.25 * old[i - 1] + 0.5 * old[i] + 0.25 * math.sin(old[i + 1])
+        old, new = new, old
+    return sum(v * v for v in old) + new[1]
+
+
+@case(X, 5)
+@cl.jit
+def sweeps_in_place(x: cl.f64[:], sweeps: int) -> float:
+    u = [v for v in x]
+    for _ in range(sweeps):
+        for i in range(1, len(x) - 1):
+            u[i] = 0.5 * (u[i - 1] + u[i + 1]) + 0.1 * u[i] * u[i]
+    return sum(v * v for v in u)
+
+
+@case(M)
+@cl.jit
+def eliminated(m: cl.f64[:, :]) -> float:
+    """The determinant by Gaussian elimination without pivots."""
+    n = len(m)
+    a = [[m[i, j] for j in range(n)] for i in range(n)]
+    for k in range(n):
+        for i in range(k + 1, n):
+            factor = a[i][k] / a[k][k]
+            for j in range(k, n):
+                a[i][j] -= factor * a[k][j]
+    product = 1.0
+    for k in range(n):
+        product = product * a[k][k]
+    return product
+
+
+@case(M, X)
+@cl.jit
+def rows_replaced(m: cl.f64[:, :], x: cl.f64[:]) -> float:
+    a = [[v for v in row] for row in m]
+    a[1] = [x[j] * a[0][j] for j in range(3)]
+    a[2] = a[1]
+    a[0][2] = a[2][1] * a[1][0]
+    return sum(sum(v * v for v in row) for row in a)
+
+
+@case(X, X[::-1].copy())
+@cl.jit
+def alignment(x: cl.f64[:], y: cl.f64[:]) -> float:
+    """A table of soft minima, filled row by row (dynamic time warping)."""
+    n, m = len(x), len(y)
+    t = [[0.0 for _ in range(m + 1)] for _ in range(n + 1)]
+    for i in range(1, n + 1):
+        t[i][0] = t[i - 1][0] + 1.0
+    for j in range(1, m + 1):
+        t[0][j] = t[0][j - 1] + 1.0
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            d = x[i - 1] - y[j - 1]
+            a, b, c = t[i - 1][j], t[i][j - 1], t[i - 1][j - 1]
+            low = min(a, min(b, c))
+            s = math.exp(low - a) + math.exp(low - b) + math.exp(low - c)
+            t[i][j] = d * d + low - math.log(s)
+    return t[n][m]
+
+
+@case(X, np.array([1, 3, 1, 0, 1, 4]))
+@cl.jit
+def histogram(x: cl.f64[:], places: cl.i64[:]) -> float:
+    h = [0.0 for _ in range(len(x))]
+    for k in range(len(places)):
+        h[places[k]] += x[k % len(x)] * x[k % len(x)]
+    return sum(h[i] * h[i] * x[i] for i in range(len(x)))
+
+
+@case(X, True)
+@case(X, False)
+@cl.jit
+def in_one_branch(x: cl.f64[:], flag: bool) -> float:
+    a = [v for v in x]
+    for i in range(1, len(x)):
+        if flag and a[i] > 0.0:
+            a[i] = a[i] * a[i - 1]
+        elif not flag:
+            a[i - 1] = a[i] + 1.0
+            a[i] = a[i] * 2.0
+    return sum(v * w for v, w in zip(a, x))
+
+
+@case(X)
+@cl.jit
+def the_old_value_is_captured(x: cl.f64[:]) -> float:
+    """Each step reads an element and overwrites it: its old value is on the tape."""
+    a = [v for v in x]
+    for i in range(len(x)):
+        a[0] = a[0] * a[0] * 0.3 + math.sin(a[i])
+    return a[0]
+
+
+@case(X, 3)
+@cl.jit
+def made_anew_in_each_step(x: cl.f64[:], steps: int) -> float:
+    u = [v for v in x]
+    for k in range(steps):
+        new = [0.0 for _ in range(len(x))]
+        for i in range(len(x)):
+            new[i] = u[i] * u[(i + 1) % len(x)]
+            if i > k:
+                new[i - 1] += 0.5 * u[i]
+        u = new
+    return sum(u)
+
+
+@cl.jit
+def smoothed(x: cl.f64[:]):
+    y = [v for v in x]
+    for i in range(1, len(x) - 1):
+        y[i] = (x[i - 1] + x[i] + x[i + 1]) / 3.0
+    return y
+
+
+@case(X)
+@cl.jit
+def by_functions(x: cl.f64[:]) -> float:
+    a = smoothed(x)
+    a[0] = a[1] * x[0]
+    b = smoothed(a)
+    return sum(p * q for p, q in zip(b, x))
+
+
+@case(np.arange(6.0), 4)
+@cl.jit
+def some_integers(x: cl.f64[:], n: int) -> float:
+    count = [0 for _ in range(n)]
+    for i in range(len(x)):
+        count[i % n] += i
+    return sum(x[i] * count[i % n] * x[i] for i in range(len(x)))

@@ -1,0 +1,295 @@
+"""Updates that another name of the array would see in Python are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import chadllvm as cl
+from chadllvm.diagnostic import CompileError
+from chadllvm.frontend.specialise import specialise
+from chadllvm.ir.types import BOOL, F64, I64, Array, Type
+from chadllvm.simplify.flatten import flatten
+from chadllvm.simplify.inline import inline
+from chadllvm.simplify.sharing import sharing
+
+VECTOR, MATRIX = Array(F64, 1), Array(F64, 2)
+
+Function = Callable[..., Any]
+ALLOWED: list[tuple[Function, tuple[Type, ...]]] = []
+REFUSED: list[tuple[Function, tuple[Type, ...], int, str]] = []
+
+
+def allowed(*types: Type) -> Callable[[Function], Function]:
+    def enter(function: Function) -> Function:
+        ALLOWED.append((function, types))
+        return function
+
+    return enter
+
+
+def refused(*types: Type, line: int, message: str) -> Callable[[Function], Function]:
+    """The update in this line, counted from the `def`, is refused."""
+
+    def enter(function: Function) -> Function:
+        REFUSED.append((function, types, line, message))
+        return function
+
+    return enter
+
+
+def check(function: Function, types: tuple[Type, ...]) -> None:
+    sharing(inline(flatten(specialise(function, types))))
+
+
+OTHER_NAME = "another name of this array is read afterwards"
+
+
+@allowed(I64)
+def fill(n):
+    a = [0.0 for _ in range(n)]
+    for i in range(n):
+        a[i] = 1.0 * i
+        if i > 1:
+            a[i] += a[i - 1] * a[i - 2]
+    return a
+
+
+@allowed(VECTOR)
+def copied(x):
+    a = [v for v in x]
+    a[0] = 1.0
+    return a[0] + x[0]
+
+
+@allowed(I64)
+def renamed(n):
+    a = [0.0 for _ in range(n)]
+    b = a
+    b[0] = 1.0
+    return b
+
+
+@allowed(VECTOR, I64)
+def double_buffer(x, steps):
+    old = [v for v in x]
+    new = [v for v in x]
+    for _ in range(steps):
+        for i in range(1, len(old)):
+            new[i] = old[i - 1] + old[i]
+        old, new = new, old
+    return old
+
+
+@allowed(VECTOR, I64)
+def fresh_each_step(x, steps):
+    u = [v for v in x]
+    for _ in range(steps):
+        new = [0.0 for _ in u]
+        for i in range(1, len(u)):
+            new[i] = u[i - 1] + u[i]
+        u = new
+    return u
+
+
+@allowed(VECTOR, BOOL, I64)
+def fresh_in_a_branch(x, flag, steps):
+    u = [v for v in x]
+    for _ in range(steps):
+        if flag:
+            size = 2.0
+            new = [0.0 for _ in u]
+        else:
+            size = 1.0
+            new = [1.0 for _ in u]
+        for i in range(1, len(u)):
+            new[i] = u[i - 1] + size
+        u = new
+    return u
+
+
+@allowed(I64)
+def read_before(n):
+    a = [0.0 for _ in range(n)]
+    b = a
+    x = b[0]
+    a[0] = 2.0
+    return a[0] + x
+
+
+@allowed(I64, BOOL)
+def read_in_the_other_branch(n, flag):
+    a = [0.0 for _ in range(n)]
+    b = a
+    if flag:
+        a[0] = 1.0
+        x = a[0]
+    else:
+        x = b[0]
+    return x
+
+
+@allowed(I64)
+def sizes_do_not_change(n):
+    a = [0.0 for _ in range(n)]
+    b = a
+    a[0] = 1.0
+    return a[0] + len(b)
+
+
+@allowed(I64)
+def rows_of_their_own(n):
+    m = [[0.0 for _ in range(n)] for _ in range(n)]
+    m[0, 1] = 2.0
+    m[1][0] = m[0][1]
+    m[0] = [1.0 for _ in range(n)]
+    return m
+
+
+@cl.jit
+def filled(a: cl.f64[:]):
+    b = [v for v in a]
+    b[0] = 7.0
+    return b
+
+
+@allowed(VECTOR)
+def by_a_function(x):
+    y = filled(x)
+    y[1] = 3.0
+    return y[0] + x[0]
+
+
+@refused(VECTOR, line=1, message="it is an argument")
+def an_argument(x):
+    x[0] = 1.0
+    return x
+
+
+@refused(VECTOR, line=2, message="it is an argument")
+def a_name_of_an_argument(x):
+    y = x
+    y[0] = 1.0
+    return y
+
+
+@refused(MATRIX, line=2, message="it is an argument")
+def a_row_of_an_argument(m):
+    r = m[0]
+    r[0] = 1.0
+    return r
+
+
+@refused(VECTOR, I64, line=3, message="it is an argument")
+def an_argument_as_a_state(x, n):
+    a = x
+    for i in range(n):
+        a[i] = 1.0
+    return a
+
+
+@refused(VECTOR, I64, line=3, message="it is an argument")
+def perhaps_an_argument(x, n):
+    a = [0.0 for _ in range(n)] if n > 3 else x
+    for i in range(n):
+        a[i] = 1.0
+    return a
+
+
+@refused(I64, line=3, message=OTHER_NAME)
+def two_names(n):
+    a = [0.0 for _ in range(n)]
+    b = a
+    a[0] = 1.0
+    return a[0] + b[0]
+
+
+@refused(I64, line=3, message=OTHER_NAME)
+def a_row_is_read(n):
+    m = [[0.0 for _ in range(n)] for _ in range(n)]
+    r = m[0]
+    m[0, 0] = 1.0
+    return m[0, 0] + r[0]
+
+
+@refused(I64, line=3, message=OTHER_NAME)
+def a_row_is_updated(n):
+    m = [[0.0 for _ in range(n)] for _ in range(n)]
+    r = m[0]
+    r[0] = 1.0
+    return m[0, 0] + r[0]
+
+
+@refused(I64, line=3, message=OTHER_NAME)
+def in_a_tuple(n):
+    a = [0.0 for _ in range(n)]
+    p = (a, 1.0)
+    a[0] = 1.0
+    return a[0] + p[0][0]
+
+
+@refused(I64, line=4, message=OTHER_NAME)
+def in_a_loop(n):
+    a = [0.0 for _ in range(n)]
+    b = a
+    for i in range(n):
+        a[i] = b[0] + 1.0
+    return a
+
+
+@refused(I64, line=3, message=OTHER_NAME)
+def while_it_is_walked_along(n):
+    a = [0.0 for _ in range(n)]
+    for x in a:
+        a[0] = x + 1.0
+    return a
+
+
+@refused(VECTOR, I64, line=5, message=OTHER_NAME)
+def one_buffer_after_a_step(x, steps):
+    old = [v for v in x]
+    new = [v for v in x]
+    for _ in range(steps):
+        for i in range(1, len(old)):
+            new[i] = old[i - 1] + 1.0
+        old = new
+    return old
+
+
+@refused(I64, line=3, message="made of rows that are used elsewhere")
+def one_row_many_times(n):
+    r = [0.0 for _ in range(n)]
+    m = [r for _ in range(n)]
+    m[0][0] = 1.0
+    return m
+
+
+@cl.jit
+def same(a: cl.f64[:]):
+    return a
+
+
+@refused(I64, line=3, message=OTHER_NAME)
+def through_a_function(n):
+    a = [0.0 for _ in range(n)]
+    b = same(a)
+    a[0] = 1.0
+    return a[0] + b[0]
+
+
+@pytest.mark.parametrize(("function", "types"), ALLOWED)
+def test_allowed(function: Function, types: tuple[Type, ...]) -> None:
+    check(function, types)
+
+
+@pytest.mark.parametrize(("function", "types", "line", "message"), REFUSED)
+def test_refused(
+    function: Function, types: tuple[Type, ...], line: int, message: str
+) -> None:
+    with pytest.raises(CompileError, match=message) as caught:
+        check(function, types)
+    # The first line is the decorator's.
+    first = function.__code__.co_firstlineno + 1
+    assert caught.value.diagnostic.span.line == first + line
