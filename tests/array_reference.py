@@ -131,7 +131,7 @@ def value_of(example: Example) -> tuple[Any, int]:
 
 
 # Programs that take more steps are run by two of the forms only, for their time.
-LARGE = 6000
+LARGE = 3000
 
 
 def agree(program: Program, args: tuple[Any, ...]) -> None:

@@ -32,7 +32,7 @@ from chadllvm.chad.reference.terms import (
 from chadllvm.chad.reference.updates import Update
 from chadllvm.ir.op import PRIMS
 from chadllvm.ir.term import Var
-from chadllvm.ir.types import I64, Array, Product, Type
+from chadllvm.ir.types import F64, I64, Array, Product, Sum, Type
 from tests.term_strategies import Experiment, TermWriter
 
 SHAPES: tuple[Shape, ...] = ("balanced", "left", "right")
@@ -126,7 +126,7 @@ class ArrayTermWriter(TermWriter):
         arrays = [v for v in scope if isinstance(v.type, Array)]
         if arrays and self.rng.random() < 0.5:
             return Do(Dim(), (Ref(self.rng.choice(arrays)),))
-        return Do(Literal(self.rng.randint(1, LONGEST)), (unit(),))
+        return number(self.rng.randint(1, LONGEST))
 
     def build(self, scope: list[Var], ty: Array, size: int) -> Term:
         i = self.variable(I64)
@@ -176,7 +176,9 @@ class ArrayTermWriter(TermWriter):
         p = self.variable(Product((ty, ty)))
         x, y = self.variable(ty), self.variable(ty)
         body = self.term([*scope, x, y], ty, second // 2)
-        if self.rng.random() < 0.3:
+        if self.rng.random() < 0.7:
+            body = self.mixed(ty, Ref(x), self.mixed(ty, Ref(y), body))
+        elif self.rng.random() < 0.5:
             body = self.term([p], ty, second // 2)
         function = Lam(p, Let(x, fst(Ref(p)), Let(y, snd(Ref(p)), body)))
         whole = self.term(scope, Array(ty, 1), first)
@@ -189,11 +191,56 @@ class ArrayTermWriter(TermWriter):
         if isinstance(ty, Array) and self.rng.random() < 0.5:
             state, output = self.type(1), ty.elem
         x, i, s = self.variable(Product((I64, state))), Var("i", I64), Var("s", state)
+        if state == ty and self.rng.random() < 0.5:
+            output = state
         inner = [*scope, i, s]
-        step = pair(
-            self.term(inner, state, second // 4), self.term(inner, output, second // 4)
-        )
+        new = self.mixed(state, Ref(s), self.term(inner, state, second // 4))
+        given = self.term(inner, output, second // 4)
+        if output == state:
+            given = self.mixed(output, Ref(s), given)
+        step = pair(new, given)
         body = Lam(x, Let(i, fst(Ref(x)), Let(s, snd(Ref(x)), step)))
         args = (self.count(scope), body, self.term(scope, state, first))
         loop = Do(Iterate(), args)
-        return fst(loop) if state == ty else snd(loop)
+        if state != ty:
+            return snd(loop)
+        return self._with_output(loop, state) if output == state else fst(loop)
+
+    def _with_output(self, loop: Term, state: Type) -> Term:
+        """The last state with one of the outputs, which are of its type."""
+        both = self.variable(Product((state, Array(state, 1))))
+        place = number(self.rng.randrange(LONGEST))
+        outputs = snd(Ref(both))
+        within = Do(Primitive(PRIMS["imod"]), (pair(place, Do(Dim(), (outputs,))),))
+        given = Do(Index(), (outputs, within))
+        return Let(both, loop, self.mixed(state, fst(Ref(both)), given))
+
+    def mixed(self, ty: Type, first: Term, second: Term) -> Term:
+        """A term that depends on both, not on both in the same way."""
+        a, b = self.variable(ty), self.variable(ty)
+        body = self._mixed(ty, Ref(a), Ref(b))
+        return Let(a, first, Let(b, second, body))
+
+    def _mixed(self, ty: Type, a: Term, b: Term) -> Term:
+        match ty:
+            case Product((x, y)):
+                parts = self._mixed(x, fst(a), fst(b)), self._mixed(y, snd(a), snd(b))
+                return pair(*parts)
+            case Array(elem, 1):
+                return self._mixed_arrays(elem, a, b)
+            case Sum() | Product():
+                return self.rng.choice((a, b))
+            case _:
+                names = ("sub", "sub", "mul") if ty == F64 else ("isub",)
+                return Do(Primitive(PRIMS[self.rng.choice(names)]), (pair(a, b),))
+
+    def _mixed_arrays(self, elem: Type, a: Term, b: Term) -> Term:
+        i = self.variable(I64)
+        length = Do(Dim(), (b,))
+        within = Do(Primitive(PRIMS["imod"]), (pair(Ref(i), length),))
+        x, y = Do(Index(), (a, Ref(i))), Do(Index(), (b, within))
+        return Do(Build(), (Do(Dim(), (a,)), Lam(i, self.mixed(elem, x, y))))
+
+
+def number(value: int) -> Term:
+    return Do(Literal(value), (unit(),))

@@ -15,8 +15,10 @@ import numpy as np
 
 import chadllvm.ops  # noqa: F401
 from chadllvm.backend.call import NativeFunction
+from chadllvm.chad.forward import push_forward
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.op import ProgramError
+from chadllvm.ir.term import Program
 from chadllvm.ir.types import Product, Type, has_float
 from chadllvm.ir.value import from_value, to_value
 from chadllvm.llvm.optimize import Effort
@@ -25,6 +27,7 @@ from chadllvm.pipeline import OPTIONAL, Compilation, Gradient, compile_program
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.inline import inline
 from tests.leaves import all_leaves, leaf_types
+from tests.second_order import arguments, gradient_of_source, native
 from tests.strategies import Case
 
 OPTIONS = {
@@ -53,7 +56,10 @@ class Disagreement(AssertionError):
         self.where = where
 
 
-WAYS = (*(f"{name} {kind}" for name in OPTIONS for kind in KINDS), "derivative")
+WAYS = (
+    *(f"{name} {kind}" for name in OPTIONS for kind in KINDS),
+    *("derivative", "second"),
+)
 
 
 def check_case(case: Case, ways: Collection[str] = WAYS) -> None:
@@ -66,6 +72,8 @@ def check_case(case: Case, ways: Collection[str] = WAYS) -> None:
     for way in ways:
         if way == "derivative":
             source.check_derivative(way)
+        elif way == "second":
+            source.check_second(way)
         else:
             name, kind = way.split()
             source.check_native(way, OPTIONS[name], kind == "gradient")
@@ -158,6 +166,31 @@ class _Source:
         wanted = [float(np.mean(pair)) for pair in sides]
         if not any(_near(slope, w, 1e-5) for w in wanted) and _is_smooth(sides):
             raise Disagreement(where, f"{slope} is not {wanted[0]}")
+
+    def check_second(self, where: str) -> None:
+        """The gradient's derivative: machine code, the interpreter, forward mode."""
+        first = gradient_of_source(self.program, self.wrt, OPTIONS["checked"])
+        random = np.random.default_rng(2)
+        leaves = [
+            from_value(v, ty) for v, ty in zip(self.leaves, self.types, strict=True)
+        ]
+        moves = [
+            to_value(random.uniform(-1, 1, np.shape(leaves[k])), self.types[k])
+            for k in self.wrt
+        ]
+        second, args = first.next, [*self.leaves, *moves]
+        types = second.program.entry.body.types
+        expected = _outcome(Interpreter(second.program), args, types)
+        try:
+            found: Outcome = list(native(second, CHEAP)(*arguments(second, args)))
+        except (ArithmeticError, LookupError, ValueError) as error:
+            found = type(error)
+        compare(where, found, expected)
+        moving = Program((push_forward(first.program.entry, self.wrt),))
+        tangents = _outcome(Interpreter(moving), args, moving.entry.body.types)
+        if isinstance(expected, list) and isinstance(tangents, list):
+            count = len(self.wrt)
+            compare("forward over reverse", expected[-count:], tangents[-count:])
 
     def _slopes(self, moves: Sequence[Any], step: float) -> tuple[float, float]:
         """The slopes on both sides."""

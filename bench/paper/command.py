@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -24,7 +25,7 @@ from bench.paper.plot import write_plot
 # In the paper's order.
 TOPICS = (
     "environments", "monads", "theorem", "arrays", "folds", "functions",
-    "runtime", "optimize0", "second_order", "forward",
+    "runtime", "optimize0", "second_order", "forward", "agreement",
 )  # fmt: skip
 
 COLUMNS = ("claim", "place", "measured", "verdict")
@@ -74,7 +75,8 @@ def _table(claims: Sequence[Claim]) -> Table:
         table.add_column(column)
     for claim in claims:
         verdict = "[green]holds" if claim.holds else "[red]does not hold"
-        table.add_row(claim.says, claim.place, claim.measured, verdict)
+        row = map(escape, (claim.says, claim.place, claim.measured))
+        table.add_row(*row, verdict)
     return table
 
 

@@ -26,20 +26,19 @@ def report(quick: bool) -> Report:
         name="folds",
         title="The gradient of a fold whose function is a fold, and so on",
         place="§10",
-        x="folds inside of the fold",
+        x="folds inside each other",
         y="steps",
         series=(
             Series("the program itself", _points(primal)),
             Series("gradient by trees (Fig. 8)", _points(trees)),
             Series("gradient by scans", _points(scans)),
         ),
-        is_log=False,
     )
     return Report([_trees_claim(trees, primal), _scans_claim(scans, primal)], [curve])
 
 
 def _points(costs: list[int]) -> tuple[tuple[float, float], ...]:
-    return tuple((float(k), float(cost)) for k, cost in enumerate(costs))
+    return tuple((float(k), float(cost)) for k, cost in enumerate(costs, 1))
 
 
 def _primal(depth: int) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 
 import chadllvm as cl
 from bench.paper.claim import Claim, Report
-from bench.paper.programs import corpus, for_each
+from bench.paper.programs import corpus, direction_of, for_each, numbers
 from chadllvm.chad.forward import push_forward
 from chadllvm.chad.gradient import value_and_gradient
 from chadllvm.ir.interp import Interpreter
@@ -96,13 +96,13 @@ def _check_random(case: Any, found: _Findings) -> None:
 
 def _check_native(case: Any, found: _Findings) -> bool:
     """The same for a function of the corpus; False if it has no real arguments."""
-    tangents = tuple(_direction(arg, found.random) for arg in case.args)
-    wrt = [k for k, t in enumerate(tangents) if _flat(t)]
+    tangents = tuple(direction_of(arg, found.random) for arg in case.args)
+    wrt = [k for k, t in enumerate(tangents) if numbers(t)]
     if not wrt:
         return False
     _, slope = cl.jvp(case.function, case.args, tangents)
     gradient = cl.grad(case.function, argnums=wrt)(*case.args)
-    pairs = zip(_flat(gradient), _flat([tangents[k] for k in wrt]), strict=True)
+    pairs = zip(numbers(gradient), numbers([tangents[k] for k in wrt]), strict=True)
     found.meet(slope, sum(g * t for g, t in pairs))
     return True
 
@@ -120,26 +120,3 @@ def _like(value: Any, random: np.random.Generator) -> Any:
 
 def _dot(a: Any, b: Any) -> float:
     return sum(x * y for x, y in zip(_numbers(a), _numbers(b), strict=True))
-
-
-def _direction(value: Any, random: np.random.Generator) -> Any:
-    """A random tangent of an argument; None for what holds no real numbers."""
-    match value:
-        case tuple():
-            return tuple(_direction(v, random) for v in value)
-        case float():
-            return float(random.normal())
-        case np.ndarray() if value.dtype == np.float64:
-            return random.normal(size=value.shape)
-        case _:
-            return None
-
-
-def _flat(value: Any) -> list[float]:
-    match value:
-        case None:
-            return []
-        case tuple() | list():
-            return [number for part in value for number in _flat(part)]
-        case _:
-            return np.ravel(value).tolist()

@@ -33,7 +33,7 @@ from chadllvm.diagnostic import InternalError
 from chadllvm.ir.types import F64, Type
 from tests.term_strategies import Experiment, TermWriter, experiment
 
-PROGRAMS, QUICK_PROGRAMS = 2_000, 60
+PROGRAMS, QUICK_PROGRAMS = 1_000, 60
 SIZE = 120
 
 # A law: whether it holds for an experiment, and a number that it is about.

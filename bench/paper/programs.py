@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.strategies import SearchStrategy
 
@@ -18,8 +19,9 @@ def corpus() -> list[Any]:
     """The programs of `tests/programs`, each a function with arguments to call it."""
     if str(TESTS) not in sys.path:
         sys.path.append(str(TESTS))
-    for name in ("scalars", "arrays", "models"):
-        import_module(f"programs.{name}")
+    for path in sorted((TESTS / "programs").glob("[a-z]*.py")):
+        if path.stem != "case":
+            import_module(f"programs.{path.stem}")
     cases: list[Any] = import_module("programs.case").CASES
     return cases
 
@@ -43,3 +45,27 @@ def for_each(
         check(case)
 
     run()
+
+
+def direction_of(value: Any, random: np.random.Generator) -> Any:
+    """A random direction in which an argument can move; None if it cannot."""
+    match value:
+        case tuple():
+            return tuple(direction_of(v, random) for v in value)
+        case float():
+            return float(random.normal())
+        case np.ndarray() if value.dtype == np.float64:
+            return random.normal(size=value.shape)
+        case _:
+            return None
+
+
+def numbers(value: Any) -> list[float]:
+    """The numbers in nested tuples and arrays; None (no cotangent) is left out."""
+    match value:
+        case None:
+            return []
+        case tuple() | list():
+            return [number for part in value for number in numbers(part)]
+        case _:
+            return np.ravel(value).tolist()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bench.paper.claim import Claim, Curve, Report, Series
-from bench.paper.programs import corpus, for_each
+from bench.paper.programs import corpus, direction_of, for_each, numbers
 from chadllvm.backend.call import NativeFunction
 from chadllvm.chad.forward import push_forward
 from chadllvm.chad.gradient import pull_back, value_and_gradient
@@ -151,7 +151,7 @@ def report(quick: bool) -> Report:
     """Random programs and loops in the interpreter, the corpus in machine code."""
     found = _Findings()
     for strategy in (cases(single=False), array_cases()):
-        count = 15 if quick else 500
+        count = 15 if quick else 300
         for_each(strategy, count, lambda case: _check_random(case, found))
     chosen = corpus()[::12] if quick else corpus()
     natives = sum(_check_native(case, found) for case in chosen)
@@ -247,7 +247,7 @@ def _has_boxed_cells(program: Program) -> bool:
 
 def _check_native(case: Any, found: _Findings) -> bool:
     """Machine code for a function of the corpus; False if it has no real arguments."""
-    if not any(map(_is_real, case.args)):
+    if not numbers([direction_of(arg, found.random) for arg in case.args]):
         return False
     given = [type_of(arg, "an argument") for arg in case.args]
     source = specialise(case.function.py_func, given)
@@ -272,16 +272,6 @@ def _native(order: _Order, values: Sequence[Any]) -> list[Any]:
     run = NativeFunction(lower_function(entry), "main", names, types, results)
     args = [from_value(value, ty) for value, ty in zip(values, types, strict=True)]
     return list(run(*args)[-len(order.wrt) :])
-
-
-def _is_real(value: Any) -> bool:
-    match value:
-        case tuple():
-            return any(map(_is_real, value))
-        case float():
-            return True
-        case _:
-            return isinstance(value, np.ndarray) and value.dtype == np.float64
 
 
 def _numbers(value: Any) -> list[float]:

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.types import BOOL, F64, I64, Array, Product, Scalar, Type
 
 DTYPES = {F64: np.dtype(np.float64), I64: np.dtype(np.int64), BOOL: np.dtype(np.bool_)}
@@ -83,6 +84,27 @@ class Converter:
             )
         return value
 
+    def as_record(self, leaf: int, value: Any) -> Any:
+        """A container of the right class, or with the right keys."""
+        names = self._names(leaf)
+        if names.matches(value):
+            return value
+        if names.kind is Kind.DICT and isinstance(value, dict):
+            raise TypeError(f"{self._name(leaf)} {_keys(names, value)}")
+        self._refuse(leaf, value)
+
+    def parts(self, leaf: int, value: Any) -> Sequence[Any]:
+        """The components of a tuple or a record, in order."""
+        ty = self._types[leaf]
+        if isinstance(ty, Product) and isinstance(ty.names, RecordNames):
+            return ty.names.parts(self.as_record(leaf, value))
+        return self.as_product(leaf, value)
+
+    def _names(self, leaf: int) -> RecordNames:
+        ty = self._types[leaf]
+        assert isinstance(ty, Product) and isinstance(ty.names, RecordNames)
+        return ty.names
+
     def as_array(self, leaf: int, value: Any) -> np.ndarray:
         """A contiguous, aligned array of our own dtype; a copy only if needed."""
         ty = self._types[leaf]
@@ -130,12 +152,46 @@ def expected(ty: Type) -> str:
         case Scalar():
             return _NAMES[ty]
         case Array(elem, rank):
+            if isinstance(elem, Product):
+                return _rows(elem, rank)
             dtype = DTYPES[elem] if isinstance(elem, Scalar) else elem
             return f"a NumPy array of {dtype} with {rank} dimension(s)"
-        case Product(fields):
+        case Product(fields, names):
+            if isinstance(names, RecordNames):
+                return _record(names)
             return f"a tuple of {len(fields)}"
         case _:
             return str(ty)
+
+
+def _record(names: RecordNames) -> str:
+    if names.is_class:
+        return f"of class {names.title}"
+    fields = ", ".join(repr(name) for name in names)
+    what = "a dictionary with the keys" if names.kind is Kind.DICT else "a row of"
+    return f"{what} {fields}"
+
+
+def _rows(elem: Product, rank: int) -> str:
+    """An array of records as the user knows it."""
+    names = elem.names
+    if not isinstance(names, RecordNames):
+        what = f"tuples of {len(elem.fields)}"
+    elif names.kind is Kind.ROW:
+        fields = ", ".join(repr(name) for name in names)
+        return f"a structured array with the fields {fields}"
+    else:
+        what = names.title if names.is_class else "dictionaries"
+    return "a list of " + "lists of " * (rank - 1) + what
+
+
+def _keys(names: RecordNames, value: dict[Any, Any]) -> str:
+    """What is wrong with the keys of a dictionary."""
+    for name in names:
+        if name not in value:
+            return f"has no key {name!r}"
+    (extra, *_) = [key for key in value if key not in names]
+    return f"has the key {extra!r}, which is not expected"
 
 
 def found(value: Any) -> str:

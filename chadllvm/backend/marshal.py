@@ -24,12 +24,21 @@ import keyword
 from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
+from chadllvm.backend.columns import columns
 from chadllvm.backend.convert import DTYPES, INT64, Converter
 from chadllvm.backend.jit import Code
-from chadllvm.backend.results import Group, Result, array_maker, leaf_types, rows
+from chadllvm.backend.results import (
+    Group,
+    Many,
+    Result,
+    array_maker,
+    leaf_types,
+    rows,
+)
 from chadllvm.backend.runtime import POOLED_WORDS, runtime
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir.loops import ArrayResult, LoopFunction, ScalarParam
+from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.types import (
     BOOL,
     F64,
@@ -69,11 +78,19 @@ class Marshal:
         # The paths and types that messages about arguments name.
         self.paths: list[str] = []
         self.leaves: list[Type] = []
+        # Objects that the code refers to, by their names in it.
+        self.objects: dict[str, Any] = {}
         self.words = 0
         # Our own names begin with what no name of the user's begins with.
         self.mine = "_"
         while any(n.startswith(self.mine) for n in (name, *names)):
             self.mine += "_"
+
+    def _object(self, value: Any) -> str:
+        """The name of an object in the code."""
+        name = f"object{len(self.objects)}"
+        self.objects[name] = value
+        return self.mine + name
 
     def check(self, function: LoopFunction) -> None:
         """The loop function must have the flat form of the signature."""
@@ -159,10 +176,14 @@ class Marshal:
                     test += f" and {INT64.start} <= {name} < {INT64.stop}"
                 self._unless(test, name, f"{self.mine}{_CONVERT[ty]}", leaf)
                 self.args.append((name, C_TYPES[ty]))
+            case Product(fields, names) if isinstance(names, RecordNames):
+                self._record(name, path, fields, names, leaf)
             case Product(fields):
                 self._product(name, path, fields, leaf)
             case Array(Scalar()):
                 self._array(name, leaf)
+            case Array(Product()):
+                self._rows(name, path, ty, leaf)
             case Array() | Sum() | Box() | Fun() | Acc():
                 raise InternalError(f"{self.name}: a parameter of type {ty}")
             case _:
@@ -182,6 +203,45 @@ class Marshal:
         for k, (part, field) in enumerate(zip(parts, fields, strict=True)):
             self._param(part, f"{path}[{k}]", field)
 
+    def _record(
+        self,
+        name: str,
+        path: str,
+        fields: Sequence[Type],
+        names: RecordNames,
+        leaf: int,
+    ) -> None:
+        """Read the fields of a container of exactly the right class or keys."""
+        mine = self.mine
+        self._unless(self._record_test(name, names), name, f"{mine}as_record", leaf)
+        for k, (field, ty) in enumerate(zip(names, fields, strict=True)):
+            part = f"{mine}p{leaf}_{k}"
+            read = f".{field}" if names.is_class else f"[{field!r}]"
+            self.lines.append(f"{part} = {name}{read}")
+            self._param(part, names.path(path, field), ty)
+
+    def _record_test(self, name: str, names: RecordNames) -> str:
+        match names.kind:
+            case Kind.NAMED_TUPLE | Kind.DATACLASS:
+                return f"type({name}) is {self._object(names.python)}"
+            case Kind.DICT:
+                keys = self._object(dict.fromkeys(names).keys())
+                return f"type({name}) is {self.mine}dict and {name}.keys() == {keys}"
+            case Kind.ROW:
+                return "False"
+            case _:
+                assert_never(names.kind)
+
+    def _rows(self, name: str, path: str, ty: Array, leaf: int) -> None:
+        """An array of records is one array for each leaf."""
+        mine = self.mine
+        parts = [f"{mine}p{leaf}_{k}" for k in range(len(leaf_types(ty)))]
+        arguments = f"{self._object(path)}, {self._object(ty)}, {name}"
+        self.lines.append(
+            f"{', '.join(parts)}, = {mine}columns({mine}name, {arguments})"
+        )
+        self.args += [(f"{mine}id({part})", "intptr_t") for part in parts]
+
     def _array(self, name: str, leaf: int) -> None:
         mine = self.mine
         self.conversions.append(f"{name} = {mine}as_array({leaf}, {name})")
@@ -193,8 +253,8 @@ class Marshal:
                 view = "floats" if ty == F64 else "ints"
                 word = f"{self.mine}{view}[{self._word()}]"
                 return f"{word} != 0" if ty == BOOL else word
-            case Product(parts) | Group(parts):
-                return "(" + "".join(f"{self._result(p)}, " for p in parts) + ")"
+            case Product(parts, names) | Group(parts, names):
+                return self._results(parts, names)
             case None:
                 return "None"
             case Array(Scalar() as elem, rank):
@@ -203,13 +263,23 @@ class Marshal:
                     f"{self.mine}ints[{self._word()}], " for _ in range(rank)
                 )
                 return f"{self.mine}array_{elem}({address}, ({dims}))"
-            case Array():
+            case Array(elem, rank) | Many(elem, rank):
                 leaves = ", ".join(self._result(leaf) for leaf in leaf_types(ty))
-                return f"{self.mine}rows({self.mine}types[{str(ty)!r}], [{leaves}])"
+                return f"{self.mine}rows({self._object(elem)}, {rank}, [{leaves}])"
             case Sum() | Box() | Fun() | Acc():
                 raise InternalError(f"{self.name}: a result of type {ty}")
             case _:
                 assert_never(ty)
+
+    def _results(self, parts: Sequence[Result], names: tuple[str, ...]) -> str:
+        """A tuple of results, or a record."""
+        values = [self._result(part) for part in parts]
+        if not isinstance(names, RecordNames):
+            return "(" + "".join(f"{value}, " for value in values) + ")"
+        if names.kind is Kind.DICT:
+            pairs = zip(names, values, strict=True)
+            return "{" + ", ".join(f"{n!r}: {value}" for n, value in pairs) + "}"
+        return f"{self._object(names.make)}({', '.join(values)})"
 
     def _word(self) -> int:
         self.words += 1
@@ -247,25 +317,18 @@ class Marshal:
             "id": id,
             "release": rt.lib.chad_results_release,
             "rows": rows,
-            "types": {str(ty): ty for ty in _array_types(self.result)},
+            "columns": columns,
+            "name": self.name,
+            **self.objects,
             "float": float,
             "int": int,
             "bool": bool,
             "tuple": tuple,
+            "dict": dict,
             "len": len,
             **{name: getattr(converter, name) for name in _CONVERT.values()},
             "as_array": converter.as_array,
             "as_product": converter.as_product,
+            "as_record": converter.as_record,
             **{f"array_{elem}": array_maker(elem) for elem in DTYPES},
         }
-
-
-def _array_types(ty: Result) -> list[Array]:
-    """The arrays of tuples in a result."""
-    match ty:
-        case Product(parts) | Group(parts):
-            return [array for part in parts for array in _array_types(part)]
-        case Array():
-            return [ty]
-        case _:
-            return []

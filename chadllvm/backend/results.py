@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, assert_never
 
@@ -12,6 +12,7 @@ import numpy as np
 from chadllvm.backend.convert import DTYPES
 from chadllvm.backend.runtime import runtime
 from chadllvm.diagnostic import InternalError
+from chadllvm.ir.record import Kind, RecordNames, structured
 from chadllvm.ir.types import Acc, Array, Box, Fun, Product, Scalar, Sum, Type
 
 
@@ -37,13 +38,22 @@ def array_maker(elem: Scalar) -> Callable[[int, tuple[int, ...]], np.ndarray]:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A tuple of results."""
+    """A tuple of results, or a record of them if there are names."""
 
     parts: tuple[Result, ...]
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """A list of results, or a structured array: as an array of products is one."""
+
+    elem: Group
+    rank: int
 
 
 # What a call returns. None stands for the gradient by what holds no real numbers.
-Result: TypeAlias = Type | Group | None
+Result: TypeAlias = Type | Group | Many | None
 
 
 def leaf_types(ty: Result) -> list[Scalar | Array]:
@@ -58,7 +68,7 @@ def leaf_types(ty: Result) -> list[Scalar | Array]:
             return [leaf for part in parts for leaf in leaf_types(part)]
         case None:
             return []
-        case Array(elem, rank):
+        case Array(elem, rank) | Many(elem, rank):
             return [_stacked(leaf, rank) for leaf in leaf_types(elem)]
         case Sum() | Box() | Fun() | Acc():
             raise InternalError(f"native code cannot return a {ty}")
@@ -72,32 +82,75 @@ def _stacked(leaf: Scalar | Array, rank: int) -> Array:
     return Array(leaf, rank)
 
 
-def rows(ty: Array, leaves: Sequence[np.ndarray]) -> list[Any]:
-    """An array of tuples as nested lists of tuples, from the arrays of its leaves."""
+def rows(elem: Result, rank: int, leaves: Sequence[np.ndarray]) -> Any:
+    """An array of products as its user has it, from the arrays of its leaves.
+
+    A structured array if its elements are rows of one, else nested lists.
+    """
     if not leaves:
         raise InternalError("native code cannot return an array of empty tuples")
-    inner: Type = Array(ty.elem, ty.rank - 1) if ty.rank > 1 else ty.elem
-    return [_entry(inner, [leaf[k] for leaf in leaves]) for k in range(len(leaves[0]))]
+    if _is_row(elem):
+        return _structured(elem, leaves, leaves[0].shape[:rank])
+    count = len(leaves[0])
+    if rank == 1:
+        return _values(elem, leaves, count)
+    return [rows(elem, rank - 1, [leaf[k] for leaf in leaves]) for k in range(count)]
 
 
-def _entry(ty: Type, leaves: Sequence[Any]) -> Any:
+def _is_row(ty: Result) -> bool:
+    names = ty.names if isinstance(ty, Product | Group) else ()
+    return isinstance(names, RecordNames) and names.kind is Kind.ROW
+
+
+def _values(ty: Result, leaves: Sequence[np.ndarray], count: int) -> list[Any]:
+    """The values of one type along the first axis of their leaves."""
     match ty:
+        case None:
+            return [None] * count
         case Scalar():
-            return leaves[0].item()
+            numbers: list[Any] = leaves[0].tolist()
+            return numbers
         case Array(elem, _) if isinstance(elem, Scalar):
-            return leaves[0]
-        case Array():
-            return rows(ty, leaves)
-        case Product(fields):
-            return _tuple(fields, leaves)
+            return list(leaves[0])
+        case Array(elem, rank) | Many(elem, rank):
+            each = ([leaf[k] for leaf in leaves] for k in range(count))
+            return [rows(elem, rank, own) for own in each]
+        case Product(parts, names) | Group(parts, names):
+            columns = [
+                _values(part, own, count) for part, own in _portions(parts, leaves)
+            ]
+            make = names.make if isinstance(names, RecordNames) else _tuple
+            return [make(*own) for own in zip(*columns, strict=True)]
         case _:
             raise InternalError(f"native code cannot return a {ty}")
 
 
-def _tuple(fields: Sequence[Type], leaves: Sequence[Any]) -> tuple[Any, ...]:
-    values, start = [], 0
-    for field in fields:
-        stop = start + len(leaf_types(field))
-        values.append(_entry(field, leaves[start:stop]))
+def _tuple(*parts: Any) -> tuple[Any, ...]:
+    return parts
+
+
+def _portions(
+    parts: Sequence[Result], leaves: Sequence[np.ndarray]
+) -> Iterator[tuple[Result, Sequence[np.ndarray]]]:
+    """Each part with its own leaves."""
+    start = 0
+    for part in parts:
+        stop = start + len(leaf_types(part))
+        yield part, leaves[start:stop]
         start = stop
-    return tuple(values)
+
+
+def _structured(
+    ty: Result, leaves: Sequence[np.ndarray], shape: tuple[int, ...]
+) -> np.ndarray:
+    """A structured array; the gradient has no field for what holds no real numbers."""
+    assert isinstance(ty, Product | Group)
+    parts = ty.fields if isinstance(ty, Product) else ty.parts
+    names, fields = [], []
+    pairs = zip(ty.names, _portions(parts, leaves), strict=True)
+    for name, (part, own) in pairs:
+        if not own:
+            continue
+        names.append(name)
+        fields.append(_structured(part, own, shape) if _is_row(part) else own[0])
+    return structured(names, fields, shape)

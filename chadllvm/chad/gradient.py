@@ -14,9 +14,10 @@ from collections.abc import Sequence
 
 from chadllvm.chad.reversal import BlockReversal, define, open_like
 from chadllvm.chad.transform import Chad
+from chadllvm.diagnostic import InternalError
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.term import Apply, Block, Call, Close, Function, Operand, Var
-from chadllvm.ir.types import Array, Box
+from chadllvm.ir.types import Acc, Array, Box
 from chadllvm.ops.index import Dim, Zeros
 
 
@@ -61,6 +62,8 @@ def _reversed(
     out: Builder,
 ) -> list[Operand]:
     """Run D[·] of a function forwards and, with these cotangents, backwards."""
+    if any(isinstance(p.type, Acc) for p in function.params):
+        raise InternalError("chad: what is added to a parameter has no cotangent")
     targets = [function.params[i] for i in wrt]
     chad = Chad(function, targets)
     count = len(function.body.results)

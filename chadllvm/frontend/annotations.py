@@ -4,16 +4,24 @@ At run time `f64[:]` is an ordinary expression whose value is a type of the core
 static type checker does not accept a slice inside a type; what it accepts, and we read
 alike, is `float`, `int`, `bool`, `tuple[...]` and `NDArray[np.float64]`, which leaves
 the rank open, and to fix the rank as well `Annotated[NDArray[np.float64], f64[:, :]]`:
-the checker sees the first part, we the second.
+the checker sees the first part, we the second. A class of records is the type of its
+instances, `list[Point]` is an array of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import numpy as np
 
+from chadllvm.frontend.records import (
+    RecordClass,
+    record_class,
+    row_type,
+)
+from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.types import BOOL, F64, I64, Array, Product, Scalar, Type
 
 
@@ -41,12 +49,15 @@ boolean = ScalarAnnotation(BOOL)
 
 @dataclass(frozen=True, slots=True)
 class OpenArray:
-    """Arrays of one element type and any rank: `NDArray[np.float64]`."""
+    """Arrays of one element type and any rank: `NDArray[np.float64]`.
 
-    elem: Scalar
+    `np.ndarray` leaves the element type open as well.
+    """
+
+    elem: Scalar | Product | None
 
     def __str__(self) -> str:
-        return f"{self.elem}[...]"
+        return "array" if self.elem is None else f"{self.elem}[...]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +65,36 @@ class OpenProduct:
     """A tuple with open components: `tuple[float, NDArray[np.float64]]`."""
 
     fields: tuple[Annotation, ...]
+    names: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        if isinstance(self.names, RecordNames):
+            return self.names.title
         return "(" + ", ".join(map(str, self.fields)) + ")"
 
 
-Open = OpenArray | OpenProduct
+@dataclass(frozen=True, slots=True)
+class OpenList:
+    """Lists of tuples or records that are open themselves."""
+
+    elem: OpenProduct | OpenDict
+    rank: int
+
+    def __str__(self) -> str:
+        return "list[" * self.rank + str(self.elem) + "]" * self.rank
+
+
+@dataclass(frozen=True, slots=True)
+class OpenDict:
+    """Dictionaries with any keys: `dict[str, float]`."""
+
+    value: Annotation
+
+    def __str__(self) -> str:
+        return "dict" if self.value is None else f"dict[str, {self.value}]"
+
+
+Open = OpenArray | OpenProduct | OpenList | OpenDict
 
 # What a parameter may be annotated with; None: nothing, any type is welcome.
 Annotation = Type | Open | None
@@ -80,8 +115,13 @@ _SCALARS: tuple[tuple[Any, Scalar], ...] = (
 
 
 def read_annotation(value: Any) -> Annotation:
-    """The meaning of an annotation's value, or `UnknownAnnotation`."""
-    if value is Any:
+    """The meaning of an annotation's value.
+
+    Raises:
+        UnknownAnnotation: if it is no type of ours.
+        BadRecord: if it is a class that cannot be a record.
+    """
+    if value is Any or isinstance(value, TypeVar):
         return None
     if isinstance(value, ScalarAnnotation):
         return value.scalar
@@ -90,6 +130,10 @@ def read_annotation(value: Any) -> Annotation:
     for python, scalar in _SCALARS:
         if value is python:
             return scalar
+    if value is np.ndarray:
+        return OpenArray(None)
+    if value is dict:
+        return OpenDict(None)
     return _read_generic(value)
 
 
@@ -101,6 +145,14 @@ def _read_generic(value: Any) -> Annotation:
         return read_annotation(meant[arguments] if arguments else meant)
     if origin is Annotated:
         return _read_annotated(arguments)
+    if isinstance(alias, type):
+        record = _read_class(alias)
+        if record is not None:
+            return record
+    if origin is list and len(arguments) == 1:
+        return _list(read_annotation(arguments[0]), value)
+    if origin in (dict, Mapping) and len(arguments) == 2 and arguments[0] is str:
+        return OpenDict(read_annotation(arguments[1]))
     if origin is tuple and Ellipsis not in arguments:
         return _product(tuple(read_annotation(a) for a in _fields(arguments)))
     if origin is np.ndarray and len(arguments) == 2:
@@ -110,11 +162,39 @@ def _read_generic(value: Any) -> Annotation:
     raise UnknownAnnotation(getattr(value, "__name__", None) or str(value))
 
 
+def _read_class(python: type) -> Annotation:
+    record = record_class(python)
+    return None if record is None else record_annotation(record)
+
+
+def record_annotation(record: RecordClass) -> Annotation:
+    """What an annotation with a class of records means."""
+    fields = [read_annotation(field.annotation) for field in record.fields]
+    return _product(tuple(fields), record.names)
+
+
+def _list(elem: Annotation, value: Any) -> Annotation:
+    """`list[...]` of tuples, records, or lists of these."""
+    match elem:
+        case Product():
+            return Array(elem, 1)
+        case Array(Product(), rank):
+            return Array(elem.elem, rank + 1)
+        case OpenProduct() | OpenDict():
+            return OpenList(elem, 1)
+        case OpenList(inner, rank):
+            return OpenList(inner, rank + 1)
+        case _:
+            raise UnknownAnnotation(str(value))
+
+
 def _read_annotated(arguments: tuple[Any, ...]) -> Annotation:
     """`Annotated[T, f64[:]]` means the first of our types, or else what T means."""
     for extra in arguments[1:]:
         if isinstance(extra, ScalarAnnotation | Scalar | Array | Product):
             return read_annotation(extra)
+        if isinstance(extra, np.dtype) and extra.names:
+            return OpenArray(row_type(extra))
     return read_annotation(arguments[0])
 
 
@@ -123,46 +203,68 @@ def _fields(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     return () if arguments == ((),) else arguments
 
 
-def _product(fields: tuple[Annotation, ...]) -> Annotation:
+def _product(
+    fields: tuple[Annotation, ...], names: tuple[str, ...] = ()
+) -> Annotation:
     closed = tuple(f for f in fields if isinstance(f, Scalar | Array | Product))
-    return Product(closed) if len(closed) == len(fields) else OpenProduct(fields)
+    if len(closed) == len(fields):
+        return Product(closed, names)
+    return OpenProduct(fields, names)
 
 
 def accepts(annotation: Annotation, ty: Type) -> bool:
     """Whether a value of this type is what the annotation asks for, unconverted."""
-    match annotation:
-        case None:
-            return True
-        case OpenArray(elem):
-            return isinstance(ty, Array) and ty.elem == elem
-        case OpenProduct(fields):
-            return (
-                isinstance(ty, Product)
-                and len(ty.fields) == len(fields)
-                and all(accepts(a, t) for a, t in zip(fields, ty.fields, strict=True))
-            )
-        case _:
-            return ty == annotation
+    return annotation is None or target_type(annotation, ty) == ty
 
 
 def target_type(annotation: Annotation, ty: Type) -> Type | None:
     """The type that an argument of type `ty` is converted to, or None if it is refused.
 
-    Only numbers are converted, and only to a wider type: bool to i64 to f64.
+    Only numbers are converted, and only to a wider type: bool to i64 to f64; those in
+    tuples, records and lists of them as well.
     """
-    if accepts(annotation, ty):
+    if annotation is None or annotation == ty:
         return ty
-    if isinstance(ty, Product) and isinstance(annotation, Product | OpenProduct):
-        return _target_product(annotation.fields, ty)
-    wider = {BOOL: (I64, F64), I64: (F64,)}
-    if isinstance(ty, Scalar) and isinstance(annotation, Scalar):
-        return annotation if annotation in wider.get(ty, ()) else None
-    return None
+    match annotation, ty:
+        case OpenArray(elem), Array():
+            return ty if _is_array_of(elem, ty) else None
+        case (Product() | OpenProduct()), Product():
+            return _target_product(annotation.fields, annotation.names, ty)
+        case OpenDict(value), Product(fields, names) if _kind(names) is Kind.DICT:
+            return _target_product((value,) * len(fields), names, ty)
+        case (Array(Product()) | OpenList()), Array(elem, rank):
+            wanted = target_type(annotation.elem, elem)
+            same = wanted is not None and annotation.rank == rank
+            return Array(wanted, rank) if same and wanted is not None else None
+        case Scalar(), Scalar():
+            wider = {BOOL: (I64, F64), I64: (F64,)}
+            return annotation if annotation in wider.get(ty, ()) else None
+        case _:
+            return None
 
 
-def _target_product(fields: tuple[Annotation, ...], ty: Product) -> Type | None:
-    if len(fields) != len(ty.fields):
+def _is_array_of(elem: Type | None, ty: Array) -> bool:
+    """Whether this is what NumPy calls an array, with such elements."""
+    if elem is not None:
+        return ty.elem == elem
+    if isinstance(ty.elem, Product):
+        return _kind(ty.elem.names) is Kind.ROW
+    return isinstance(ty.elem, Scalar)
+
+
+def _kind(names: tuple[str, ...]) -> Kind | None:
+    return names.kind if isinstance(names, RecordNames) else None
+
+
+def _target_product(
+    fields: tuple[Annotation, ...], names: tuple[str, ...], ty: Product
+) -> Type | None:
+    """Keys of dictionaries may come in any order; that of the annotation stays."""
+    given = ty.fields
+    if _kind(names) is _kind(ty.names) is Kind.DICT and {*names} == {*ty.names}:
+        given = tuple(ty.fields[ty.names.index(name)] for name in names)
+    elif names != ty.names or len(fields) != len(given):
         return None
-    found = [target_type(a, t) for a, t in zip(fields, ty.fields, strict=True)]
+    found = [target_type(a, t) for a, t in zip(fields, given, strict=True)]
     closed = tuple(t for t in found if t is not None)
-    return Product(closed, ty.names) if len(closed) == len(found) else None
+    return Product(closed, names) if len(closed) == len(found) else None

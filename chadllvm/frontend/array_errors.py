@@ -1,4 +1,4 @@
-"""What can be wrong with whole arrays: one constructor for each rule, as in `errors`."""
+"""What can be wrong with whole arrays: one constructor for each rule."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def not_constant(span: Span) -> CompileError:
     return error(
         "this must be a constant",
         span,
-        "the number of dimensions must be known when the program is compiled",
+        "its value must be known when the program is compiled",
         "write it as a literal",
     )
 
@@ -76,6 +76,15 @@ def boolean_arithmetic(span: Span, first: Type, second: Type) -> CompileError:
         span,
         f"NumPy does not compute numbers of {first} and {second}",
         "use `&`, `|`, `^` and `~`, or multiply with a number first",
+    )
+
+
+def list_arithmetic(span: Span) -> CompileError:
+    return error(
+        "arithmetic on lists",
+        span,
+        "in Python this would join lists, or repeat one",
+        "make the comprehension an array, as in `np.array([...])`",
     )
 
 
@@ -186,6 +195,30 @@ def changed_type(span: Span, name: str, before: Type, after: Type) -> CompileErr
         span,
         f"`{name}` combines {before} to {after}",
         "let it return what it takes, for example floats for floats",
+    )
+
+
+def no_first_state(span: Span, ty: Type) -> CompileError:
+    return error(
+        "running results of arrays",
+        span,
+        f"nothing says how large the {ty} are if there are none",
+        "pass the first one, as in `accumulate(x, f, initial=start)`",
+    )
+
+
+def bare_iterator(span: Span, name: str) -> CompileError:
+    return error(
+        "an iterator is not a value",
+        span,
+        f"`{name}(...)` can be run over only",
+        f"write `list({name}(...))`, or loop over it",
+    )
+
+
+def second_ellipsis(span: Span) -> CompileError:
+    return error(
+        "a second `...`", span, "", "write `:` for each dimension that is meant"
     )
 
 

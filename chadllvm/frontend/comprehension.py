@@ -27,7 +27,9 @@ def list_comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> Op
     with cx.nested() as b:
         bind_item(cx, node.generators[0].target, source, index)
         body = b.block([cx.value(node.elt)])
-    return cx.at(node).apply(Build(), [source.length], [Lambda((index,), body)])[0]
+    made = cx.at(node).apply(Build(), [source.length], [Lambda((index,), body)])[0]
+    cx.lists.add(made)
+    return made
 
 
 def reduce_generator(
@@ -63,7 +65,9 @@ def listed(cx: Context, node: ast.expr, call: ast.Call) -> Operand:
     index = Var("i", I64)
     with cx.nested() as b:
         body = b.block([source.element(cx.at(node), index)])
-    return cx.at(call).apply(Build(), [source.length], [Lambda((index,), body)])[0]
+    made = cx.at(call).apply(Build(), [source.length], [Lambda((index,), body)])[0]
+    cx.lists.add(made)
+    return made
 
 
 def any_or_all(cx: Context, node: ast.expr, call: ast.Call, is_any: bool) -> Operand:

@@ -1,4 +1,4 @@
-"""Arrays from sizes and numbers: `np.zeros`, `np.arange`, `np.eye`, `np.diag` and so on.
+"""Arrays from sizes and numbers: `np.zeros`, `np.arange`, `np.eye`, `np.diag`, ….
 
 They stay delayed: `x + np.arange(n)` makes no array of the numbers.
 """
@@ -281,7 +281,8 @@ def _as_array(call: Given, value: Value) -> Delayed:
         raise type_errors.wrong_operand(
             call.cx.span(call.nodes["a"]), call.name, "an array or a list", value.type
         )
-    return delayed(call.cx, call.node, value)
+    array = delayed(call.cx, call.node, value)
+    return _copied(call, array) if value in call.cx.lists else array
 
 
 def _with_type(call: Given, array: Delayed) -> Delayed:

@@ -38,13 +38,14 @@ class Context:
     """One function being translated.
 
     `builder` and `scope` are those of the block we are in; `prelude` collects constants
-    (and sizes of the `parameters`) at the start of the function; `translate` translates an expression (the modules that
-    handle parts of the language call each other through it), and `make` makes the array
-    of its value if it is not made yet (`delayed`); `promoted` remembers which variables
-    of a loop became floats, so that a loop inside a loop learns it once.
+    and the sizes of the `parameters` at the start of the function. `translate`
+    translates an expression (the modules that handle parts of the language call each
+    other through it), and `make` makes the array that it gives if it is not made yet
+    (see `delayed`). `promoted` remembers which variables of a loop became floats, so
+    that a loop inside a loop learns it once.
 
     `shapes` has the sizes of arrays whose sizes are older than they are, and so may be
-    used wherever the array may.
+    used wherever the array may; `lists` are the arrays that are lists in Python.
     """
 
     source: Source
@@ -60,6 +61,7 @@ class Context:
     constants: dict[int, tuple[Any, Operand]] = field(default_factory=dict)
     promoted: dict[Loop, dict[str, Type]] = field(default_factory=dict)
     shapes: dict[Var, tuple[Operand, ...]] = field(default_factory=dict)
+    lists: set[Operand] = field(default_factory=set)
 
     def span(self, node: Located) -> Span:
         return self.source.span(node)
@@ -114,5 +116,9 @@ class Context:
         if last.vars != (value,):
             return value
         renamed = Var(name, value.type)
+        if value in self.shapes:
+            self.shapes[renamed] = self.shapes[value]
+        if value in self.lists:
+            self.lists.add(renamed)
         bindings[-1] = type(last)((renamed,), last.expr, last.span)
         return renamed

@@ -21,7 +21,6 @@ from typing import TypeGuard
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context
 from chadllvm.ir.build import Builder
-from chadllvm.ir.op import Prim
 from chadllvm.ir.term import Apply, Block, Lambda, Lit, Operand, Var, nested
 from chadllvm.ir.types import F64, I64, Array, Scalar, Type
 from chadllvm.ops.alias import Alias
@@ -76,7 +75,7 @@ def is_number_operand(value: Value) -> TypeGuard[Operand]:
 
 
 def shape_of(cx: Context, node: ast.expr, array: Value) -> Shape:
-    """The sizes of an array; what is known of them stays known: see `Context.shapes`."""
+    """The sizes of an array; what is known of them stays known."""
     if isinstance(array, Delayed):
         return array.shape
     assert isinstance(array, Var) and isinstance(array.type, Array)

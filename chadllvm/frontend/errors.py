@@ -89,12 +89,22 @@ def variadic_parameter(span: Span, name: str) -> CompileError:
     )
 
 
-def keyword_only_parameter(span: Span, name: str) -> CompileError:
+def no_value_by_default(span: Span, name: str) -> CompileError:
     return error(
-        "a keyword-only parameter",
+        "a parameter that is `None` by default",
         span,
-        f"`{name}` can only be passed by keyword",
-        "remove the `*` from the parameter list",
+        f"`{name}` has no type then",
+        "name it in `static_argnames`, or give it a number, a tuple or a record",
+    )
+
+
+def bad_record(span: Span, reason: str) -> CompileError:
+    return error(
+        "a class that cannot be a record",
+        span,
+        reason,
+        "a record is a `NamedTuple` or a frozen dataclass with fields of known types, "
+        "which do not contain the record itself",
     )
 
 

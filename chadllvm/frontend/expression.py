@@ -138,12 +138,20 @@ def _operation(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Value:
         symbol, help = _OPERATOR_HELP[type(node.op)]
         raise type_errors.unsupported_operator(cx.span(node), symbol, help)
     _check_numbers(cx, node, (x, y))
+    _check_lists(cx, node, (x, y))
     masks = boolean_arithmetic(cx, node, x, y)
     if masks is not None:
         return masks
     if type(op) in ARITHMETIC:
         return elementwise(cx, node, partial(_arithmetic, op), (x, y))
     return elementwise(cx, node, power, (x, y))
+
+
+def _check_lists(cx: Context, node: ast.expr, values: Sequence[Value]) -> None:
+    """Lists with each other or with numbers are not what arrays are."""
+    arrays = [value for value in values if is_array(value)]
+    if arrays and all(value in cx.lists for value in arrays):
+        raise array_errors.list_arithmetic(cx.span(node))
 
 
 def _arithmetic(op: ast.operator, b: Builder, x: Operand, y: Operand) -> Operand:
@@ -174,6 +182,7 @@ def _unary(cx: Context, node: ast.UnaryOp) -> Value:
     if isinstance(node.op, ast.Invert):
         return inverse(cx, node, operand)
     _check_numbers(cx, node, (operand,))
+    _check_lists(cx, node, (operand,))
     if is_array(operand) and is_boolean(operand):
         raise array_errors.boolean_arithmetic(cx.span(node), operand.type, operand.type)
     if _is_minus(node.op):
@@ -211,6 +220,7 @@ def _compare_from(cx: Context, node: ast.Compare, left: Value, at: int) -> Value
         raise type_errors.unsupported_operator(cx.span(node), symbol, help)
     right = cx.lazy(node.comparators[at])
     _check_numbers(cx, node, (left, right))
+    _check_lists(cx, node, (left, right))
     holds = elementwise(cx, node, partial(_compare, op), (left, right))
     if at == len(node.ops) - 1:
         return holds

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -236,6 +237,11 @@ def _list(cx: Context, node: ast.Call) -> Operand:
     return listed(cx, argument, node)
 
 
+def _accumulate(cx: Context, node: ast.Call) -> Operand:
+    """It makes an iterator, which is no value: see `iteration.py`."""
+    raise array_errors.bare_iterator(cx.span(node), ast.unparse(node.func))
+
+
 _SPECIAL: tuple[tuple[Any, Callable[[Context, ast.Call], Value]], ...] = (
     (builtins.len, _len),
     (builtins.sum, _sum),
@@ -244,6 +250,7 @@ _SPECIAL: tuple[tuple[Any, Callable[[Context, ast.Call], Value]], ...] = (
     (builtins.any, _any_or_all("any")),
     (builtins.all, _any_or_all("all")),
     (builtins.list, _list),
+    (itertools.accumulate, _accumulate),
     *ARRAY_FUNCTIONS,
 )
 

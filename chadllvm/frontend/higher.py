@@ -225,7 +225,7 @@ def _states(call: Given, array: Operand, start: Operand, first: Operand | None) 
 def _from_first(call: Given, array: Operand, ty: Type) -> Operand:
     """The first result is the first element."""
     if not _has_zero(ty):
-        raise array_errors.changed_type(call.cx.span(call.node), call.name, ty, ty)
+        raise array_errors.no_first_state(call.cx.span(call.node), ty)
     return _states(call, array, _nothing(call.builder, ty), Lit(0))
 
 

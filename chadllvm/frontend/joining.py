@@ -1,7 +1,7 @@
-"""Arrays made of others, one beside the other: `np.concatenate`, `np.stack`, `np.array`.
+"""Arrays made of others, side by side: `np.concatenate`, `np.stack`, `np.array`.
 
-    np.concatenate((x, y))   →   n + m elements, that at i is x[i] if i < n, else y[i - n]
-    np.array([a, b, c])      →   3 elements, that at i is a, b or c
+    np.concatenate((x, y))   →   n + m elements, at i: x[i] if i < n, else y[i - n]
+    np.array([a, b, c])      →   3 elements, at i: a, b or c
 
 Which part an element is in is found by halving, so that it takes log2 of their number.
 """

@@ -36,12 +36,12 @@ from chadllvm.ops.iterate import Iterate
 
 def _argsort(call: Given) -> Value:
     """The order along an axis, the last one if none is named; equals keep theirs."""
-    _, axis, rows, places = _orders(call)
+    axis, _, places = _orders(call)
     return _moved_back(delayed(call.cx, call.node, places), axis)
 
 
 def _sort(call: Given) -> Value:
-    _, axis, rows, places = _orders(call)
+    axis, rows, places = _orders(call)
 
     def element(b: Builder, indices: Indices) -> Operand:
         (place,) = b.apply(Index(), [places, *indices])
@@ -61,8 +61,8 @@ def _moved_back(array: Delayed, axis: int) -> Delayed:
     return permuted(array, axes, is_view=False)
 
 
-def _orders(call: Given) -> tuple[Delayed, int, Delayed, Operand]:
-    """The array, the axis, the array with that axis last, and the order along it."""
+def _orders(call: Given) -> tuple[int, Delayed, Operand]:
+    """The axis, the array with that axis last, and the order along it."""
     cx, node = call.cx, call.node
     array = plain(cx, node, call.array("a"))
     axis = call.axis(array.rank)
@@ -81,7 +81,7 @@ def _orders(call: Given) -> tuple[Delayed, int, Delayed, Operand]:
     places = level(call.builder, ())
     assert isinstance(places, Var)
     cx.shapes[places] = rows.shape
-    return array, axis, rows, places
+    return axis, rows, places
 
 
 def _mask(call: Given) -> Delayed:

@@ -13,6 +13,7 @@ integers, which have no derivative; what is gathered by them has.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from chadllvm.frontend.arithmetic import to_int
 from chadllvm.frontend.context import Context
@@ -83,54 +84,60 @@ def _numbers_of_true(
 
 
 def order(b: Builder, keys: Operand, size: Operand) -> Var:
-    """The stable order of the elements of an array of rank 1; NaN comes last."""
+    """The stable order of the elements of an array of rank 1; NaN comes last.
+
+    The keys are sorted along with their places, so that runs are read in a row.
+    """
     start = build_nest(b, (size,), lambda inner, indices: indices[0])
     levels = b.prim("bit_length", b.prim("isub", size, Lit(1)))
-    old, width, step = Var("order", _INTEGERS), Var("width", I64), b.child()
-    merged = _merge(step, keys, size, old, width)
-    wider = step.prim("imul", width, Lit(2))
-    body = Lambda((Var("level", I64), old, width), step.block([merged, wider]))
-    return b.apply(Iterate(), [levels, start, Lit(1)], [body])[0]
+    states = (Var("order", _INTEGERS), Var("keys", keys.type), Var("width", I64))
+    step = b.child()
+    merged = _merge(step, size, *states)
+    wider = step.prim("imul", states[2], Lit(2))
+    body = Lambda((Var("level", I64), *states), step.block([*merged, wider]))
+    return b.apply(Iterate(), [levels, start, keys, Lit(1)], [body])[0]
 
 
 def _merge(
-    b: Builder, keys: Operand, size: Operand, old: Operand, width: Operand
-) -> Operand:
+    b: Builder, size: Operand, order: Var, keys: Var, width: Var
+) -> Sequence[Operand]:
     """Merge neighbouring runs of this width, in one loop over all places.
 
     `left` and `right` are the next elements of the two runs, which end at `middle` and
     `end`; at the place `end` the next two runs begin.
     """
-    place, new = Var("i", I64), Var("new", _INTEGERS)
+    place = Var("i", I64)
+    new = Var("new_order", order.type), Var("new_keys", keys.type)
     ends = tuple(Var(name, I64) for name in ("left", "right", "middle", "end"))
     step = b.child()
     left, right, middle, end = _runs(step, place, size, width, ends)
     last = step.prim("isub", size, Lit(1))
-    items = [
-        step.apply(Index(), [old, step.prim("imin", at, last)])[0]
-        for at in (left, right)
-    ]
-    in_order = _in_order(step, *(step.apply(Index(), [keys, k])[0] for k in items))
-    right_is_done = step.prim("ile", end, right)
+    nearest = [step.prim("imin", at, last) for at in (left, right)]
+    first, second = (step.apply(Index(), [keys, at])[0] for at in nearest)
     takes_left = step.prim(
         "and",
         step.prim("ilt", left, middle),
-        step.prim("or", right_is_done, in_order),
+        step.prim("or", step.prim("ile", end, right), _in_order(step, first, second)),
     )
-    item = step.prim("iselect", takes_left, *items)
-    (written,) = step.apply(Update(), [new, place, item])
+    chosen = step.prim("iselect", takes_left, *nearest)
+    written: list[Operand] = []
+    for old, array in zip((order, keys), new, strict=True):
+        (item,) = step.apply(Index(), [old, chosen])
+        written += step.apply(Update(), [array, place, item])
     one = step.prim("bool_to_int", takes_left)
-    results = [
-        written,
-        step.prim("iadd", left, one),
-        step.prim("iadd", right, step.prim("isub", Lit(1), one)),
-        middle,
-        end,
-    ]
-    body = Lambda((place, new, *ends), step.block(results))
-    none = build_nest(b, (size,), lambda inner, indices: Lit(0))
-    start = [size, none, Lit(0), Lit(0), Lit(0), Lit(0)]
-    return b.apply(Iterate(), start, [body])[0]
+    after = step.prim("iadd", left, one)
+    other = step.prim("iadd", right, step.prim("isub", Lit(1), one))
+    results = step.block([*written, after, other, middle, end])
+    blank = [_blank(b, size, array) for array in new]
+    start = [size, *blank, Lit(0), Lit(0), Lit(0), Lit(0)]
+    return b.apply(Iterate(), start, [Lambda((place, *new, *ends), results)])[:2]
+
+
+def _blank(b: Builder, size: Operand, array: Var) -> Var:
+    """An array of the same type, to be filled."""
+    assert isinstance(array.type, Array)
+    zero = Lit(0.0) if array.type.elem == F64 else Lit(0)
+    return build_nest(b, (size,), lambda inner, indices: zero)
 
 
 def _runs(

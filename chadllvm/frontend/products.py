@@ -37,7 +37,6 @@ from chadllvm.ir.term import Lambda, Lit, Operand, Var
 from chadllvm.ir.types import I64, Array, Scalar
 from chadllvm.ops.fold import Fold
 
-
 # Emits the indices of an element of a diagonal.
 Place = Callable[[Builder, Operand], list[Operand]]
 

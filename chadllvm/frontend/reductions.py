@@ -4,8 +4,8 @@
     np.max(a, axis=1)        →   at i: fold[max, nan](m) { j -> yield a[i, j] }
     np.sum(a, axis=0)        →   iterate(n, zeros(m)) { i, s -> yield s + a[i] }
 
-The last form adds up rows: it reads the array in the order in which it is stored. NumPy's
-`max` of an array with a NaN is NaN, unlike Python's.
+The last form adds up rows: it reads the array in the order in which it is stored.
+NumPy's `max` of an array with a NaN is NaN, unlike Python's.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def _mean(call: Given) -> Value:
 
 
 def _variance(call: Given) -> Value:
-    """The mean of the squared distances from the mean; `ddof` is taken off the count."""
+    """The mean squared distance from the mean; `ddof` is taken off the count."""
     cx, node = call.cx, call.node
     array = plain(cx, node, converted(call.array("a"), F64))
     axes = call.axes(array.rank)
@@ -255,7 +255,7 @@ def _deviation(call: Given) -> Value:
 
 
 def product_nest(b: Builder, shape: Shape, element: Callable[..., Operand]) -> Operand:
-    """A product is a loop: its reverse multiplies what stands before by what follows."""
+    """A product is a loop: its reverse multiplies what is before by what follows."""
     sample = element(Builder(), [Var("i", I64) for _ in shape])
     one: Operand = Lit(1.0) if sample.type == F64 else Lit(1)
     multiply = "mul" if sample.type == F64 else "imul"

@@ -21,6 +21,7 @@ from chadllvm.frontend.delayed import (
     delayed,
     elementwise,
     flat,
+    is_array,
     number_of,
     permuted,
     plain,
@@ -177,7 +178,7 @@ def _moveaxis(call: Given) -> Value:
 def _along(
     call: Given, array: Delayed, axis: int, size: Operand, place: Callable[..., Operand]
 ) -> Delayed:
-    """A new array whose element at i along an axis is the old one's at `place(b, i)`."""
+    """A new array; its element at i along an axis is the old one's at `place(b, i)`."""
     shape = (*array.shape[:axis], size, *array.shape[axis + 1 :])
 
     def element(b: Builder, indices: Indices) -> Operand:
@@ -251,8 +252,10 @@ def _tile(call: Given) -> Value:
 def _take(call: Given) -> Value:
     """`np.take(a, indices, axis)`"""
     array, axis = _axis_or_flat(call)
-    places = plain(call.cx, call.node, call.array("indices"))
     old = array.shape[axis]
+    if not is_array(call.lazy("indices")):
+        return _one_taken(call, array, axis)
+    places = plain(call.cx, call.node, call.array("indices"))
     shape = (*array.shape[:axis], *places.shape, *array.shape[axis + 1 :])
 
     def element(b: Builder, indices: Indices) -> Operand:
@@ -262,6 +265,17 @@ def _take(call: Given) -> Value:
         return array.element(b, [*indices[:axis], place, *rest])
 
     return Delayed(shape, array.elem, element)
+
+
+def _one_taken(call: Given, array: Delayed, axis: int) -> Value:
+    """What stands at a single index along an axis."""
+    place = call.builder.prim("bound", call.integer("indices"), array.shape[axis])
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        return array.element(b, [*indices[:axis], place, *indices[axis:]])
+
+    shape = (*array.shape[:axis], *array.shape[axis + 1 :])
+    return _copied(array, shape, element) if shape else element(call.builder, ())
 
 
 def _diff(call: Given) -> Value:

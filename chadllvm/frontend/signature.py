@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -16,54 +15,73 @@ from chadllvm.frontend.annotations import (
     UnknownAnnotation,
     read_annotation,
 )
+from chadllvm.frontend.records import NO_DEFAULT, BadRecord
 from chadllvm.frontend.source import Source, read_source
-
-NO_DEFAULT: Any = inspect.Parameter.empty
-
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter. `annotation` is None if any type is welcome."""
+    """One parameter. `annotation` is None if any type is welcome.
+
+    What a static parameter stands for is known when the function is compiled; its
+    annotation is not read.
+    """
 
     name: str
     annotation: Annotation
     default: Any
     span: Span
+    is_keyword_only: bool = False
+    is_static: bool = False
 
     @property
     def is_required(self) -> bool:
         return self.default is NO_DEFAULT
 
 
-def signature(function: Callable[..., Any]) -> tuple[Parameter, ...]:
-    """The parameters of a function.
+def signature(
+    function: Callable[..., Any], statics: Collection[str] = ()
+) -> tuple[Parameter, ...]:
+    """The parameters of a function, of which those named in `statics` are static.
 
     Raises:
         CompileError: for parameters or annotations that are not supported.
     """
-    return read_signature(read_source(function))
+    return read_signature(read_source(function), statics)
 
 
-def read_signature(source: Source) -> tuple[Parameter, ...]:
+def read_signature(
+    source: Source, statics: Collection[str] = ()
+) -> tuple[Parameter, ...]:
     """The parameters of a function whose source has been read."""
     arguments = source.definition.args
     for extra in (arguments.vararg, arguments.kwarg):
         if extra is not None:
             raise errors.variadic_parameter(source.span(extra), extra.arg)
-    for extra in arguments.kwonlyargs:
-        raise errors.keyword_only_parameter(source.span(extra), extra.arg)
     nodes = [*arguments.posonlyargs, *arguments.args]
     defaults = list(source.function.__defaults__ or ())
     padded = [NO_DEFAULT] * (len(nodes) - len(defaults)) + defaults
+    by_name = source.function.__kwdefaults__ or {}
+    padded += [by_name.get(node.arg, NO_DEFAULT) for node in arguments.kwonlyargs]
     return tuple(
-        Parameter(
-            node.arg,
-            _annotation(source, node.arg, node.annotation),
-            default,
-            source.span(node),
-        )
-        for node, default in zip(nodes, padded, strict=True)
+        _parameter(source, node, default, node in arguments.kwonlyargs, statics)
+        for node, default in zip([*nodes, *arguments.kwonlyargs], padded, strict=True)
     )
+
+
+def _parameter(
+    source: Source,
+    node: ast.arg,
+    default: Any,
+    is_keyword_only: bool,
+    statics: Collection[str],
+) -> Parameter:
+    span, is_static = source.span(node), node.arg in statics
+    if is_static:
+        return Parameter(node.arg, None, default, span, is_keyword_only, True)
+    if default is None:
+        raise errors.no_value_by_default(span, node.arg)
+    annotation = _annotation(source, node.arg, node.annotation)
+    return Parameter(node.arg, annotation, default, span, is_keyword_only)
 
 
 def return_annotation(source: Source) -> Annotation:
@@ -84,6 +102,8 @@ def _checked(source: Source, node: ast.expr, value: Any) -> Annotation:
         if isinstance(value, str):
             value = _evaluate(source.function, value)
         return read_annotation(value)
+    except BadRecord as bad:
+        raise errors.bad_record(source.span(node), str(bad)) from None
     except UnknownAnnotation as unknown:
         raise errors.unknown_annotation(source.span(node), str(unknown)) from None
     except Exception as failure:

@@ -12,8 +12,9 @@ A slice is clamped as Python does, so that reading it cannot fail.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from chadllvm.frontend import array_errors, type_errors
 from chadllvm.frontend.arithmetic import to_int
@@ -27,6 +28,7 @@ from chadllvm.frontend.delayed import (
     delayed,
     is_array,
     plain,
+    same_size,
     stretched,
 )
 from chadllvm.frontend.places import true_places
@@ -82,31 +84,53 @@ def is_syntax(node: ast.expr) -> bool:
     return isinstance(node, ast.Slice)
 
 
-def part(
-    cx: Context, node: ast.Subscript, array: Value, items: Sequence[Item]
-) -> Value:
-    """`array[items]`; an item is a value, or the node of a slice or constant."""
-    base = plain(cx, node, array)
+@dataclass(frozen=True)
+class Selection:
+    """What items select of an array: a shape, and where each element is in the array.
+
+    `is_regular`: it reads at most one element at each place, and never fails.
+    """
+
+    shape: Shape
+    place: Callable[[Builder, Indices], list[Operand]]
+    is_regular: bool
+
+
+def selection(
+    cx: Context, node: ast.expr, base: Delayed, items: Sequence[Item]
+) -> Selection:
+    """The elements of `base[items]`; an item is a value, or a slice or constant."""
     parts = _parts(cx, node, base, items)
     gathers = [k for k, p in enumerate(parts) if isinstance(p, _Gather)]
     if gathers:
-        return _gathered(cx, node, base, parts, gathers)
+        return _gathered(cx, node, parts, gathers)
     shape = tuple(
         Lit(1) if isinstance(p, _New) else p.size
         for p in parts
         if isinstance(p, _Range | _New)
     )
+    return Selection(shape, partial(_own_indices, parts), is_regular=True)
+
+
+def part(
+    cx: Context, node: ast.Subscript, array: Value, items: Sequence[Item]
+) -> Value:
+    """`array[items]`; an item is a value, or the node of a slice or constant."""
+    base = plain(cx, node, array)
+    found = selection(cx, node, base, items)
 
     def element(b: Builder, indices: Indices) -> Operand:
-        return base.element(b, _own_indices(b, parts, indices))
+        return base.element(b, found.place(b, indices))
 
-    if not shape:
+    if not found.is_regular:
+        return Delayed(found.shape, base.elem, element)
+    if not found.shape:
         return element(cx.at(node), ())
     view = base.made or base.view_of
-    return Delayed(shape, base.elem, element, is_plain=True, view_of=view)
+    return Delayed(found.shape, base.elem, element, is_plain=True, view_of=view)
 
 
-def _own_indices(b: Builder, parts: Sequence[_Part], indices: Indices) -> list[Operand]:
+def _own_indices(parts: Sequence[_Part], b: Builder, indices: Indices) -> list[Operand]:
     """The indices into the array, from those into its part."""
     rest = iter(indices)
     found = []
@@ -124,7 +148,7 @@ def _own_indices(b: Builder, parts: Sequence[_Part], indices: Indices) -> list[O
 
 
 def _parts(
-    cx: Context, node: ast.Subscript, base: Delayed, items: Sequence[Item]
+    cx: Context, node: ast.expr, base: Delayed, items: Sequence[Item]
 ) -> list[_Part]:
     """What each item does to the array's dimensions; what is left out is kept."""
     used = sum(_dimensions(item) for item in items)
@@ -142,7 +166,7 @@ def _parts(
 
 
 def _with_ellipsis(
-    cx: Context, node: ast.Subscript, items: Sequence[Item], left: int
+    cx: Context, node: ast.expr, items: Sequence[Item], left: int
 ) -> list[Item]:
     """The items with `...`, or the end, written out as full slices."""
     full: list[Item] = [ast.Slice()] * left
@@ -150,8 +174,13 @@ def _with_ellipsis(
     if not dots:
         return [*items, *full]
     if len(dots) > 1:
-        raise type_errors.unsupported_constant(cx.span(node), "a second `...`")
+        raise array_errors.second_ellipsis(cx.span(_index_of(node)))
     return [*items[: dots[0]], *full, *items[dots[0] + 1 :]]
+
+
+def _index_of(node: ast.expr) -> ast.expr:
+    """What stands between the brackets, if there are any."""
+    return node.slice if isinstance(node, ast.Subscript) else node
 
 
 def _is_constant(item: Item, value: object) -> bool:
@@ -167,7 +196,7 @@ def _dimensions(item: Item) -> int:
     return 1
 
 
-def _part(cx: Context, node: ast.Subscript, item: Item, sizes: Shape) -> list[_Part]:
+def _part(cx: Context, node: ast.expr, item: Item, sizes: Shape) -> list[_Part]:
     if isinstance(item, ast.Slice):
         return [slice_range(cx, node, item, sizes[0])]
     if isinstance(item, ast.expr):
@@ -179,16 +208,16 @@ def _part(cx: Context, node: ast.Subscript, item: Item, sizes: Shape) -> list[_P
     if index_array.elem == BOOL:
         return _mask(cx, node, index_array, sizes)
     if index_array.elem != I64:
-        raise type_errors.not_an_index(cx.span(node.slice), index_array.type)
+        raise type_errors.not_an_index(cx.span(_index_of(node)), index_array.type)
     return [_Gather(plain(cx, node, index_array), sizes[0])]
 
 
-def _mask(cx: Context, node: ast.Subscript, mask: Delayed, sizes: Shape) -> list[_Part]:
+def _mask(cx: Context, node: ast.expr, mask: Delayed, sizes: Shape) -> list[_Part]:
     """The places where a mask is true, one index array for each dimension."""
     b = cx.at(node)
     for size, own in zip(sizes, mask.shape, strict=True):
-        if own is not size:
-            b.prim("within", b.prim("isub", own, size), Lit(1))
+        if not same_size(own, size):
+            b.prim("mask_size", own, size)
     places = true_places(cx, node, mask)
     return [_Gather(p, size) for p, size in zip(places, sizes, strict=True)]
 
@@ -285,11 +314,10 @@ def _steps(b: Builder, count: Operand, step: int) -> Operand:
 
 def _gathered(
     cx: Context,
-    node: ast.Subscript,
-    base: Delayed,
+    node: ast.expr,
     parts: Sequence[_Part],
     gathers: Sequence[int],
-) -> Delayed:
+) -> Selection:
     """Index arrays, stretched to one shape, stand for the dimensions they index.
 
     Single indices among them are stretched as well. They must stand side by side.
@@ -297,7 +325,7 @@ def _gathered(
     advanced = [k for k, p in enumerate(parts) if isinstance(p, _Gather | _At)]
     first, last = advanced[0], advanced[-1]
     if last - first + 1 != len(advanced):
-        raise array_errors.separated_indices(cx.span(node.slice))
+        raise array_errors.separated_indices(cx.span(_index_of(node)))
     arrays = [p for p in parts if isinstance(p, _Gather)]
     common = broadcast_shape(cx, node, [p.places.shape for p in arrays])
     readers = {
@@ -307,7 +335,7 @@ def _gathered(
     before = [p.size if isinstance(p, _Range) else Lit(1) for p in parts[:first]]
     after = [p.size if isinstance(p, _Range) else Lit(1) for p in parts[last + 1 :]]
 
-    def element(b: Builder, indices: Indices) -> Operand:
+    def place(b: Builder, indices: Indices) -> list[Operand]:
         inner = indices[first : first + len(common)]
         rest = [*indices[:first], *indices[first + len(common) :]]
         own: list[Operand] = []
@@ -321,9 +349,9 @@ def _gathered(
                     rest.pop(0)
                 case _Gather():
                     own.append(_place(b, readers[k](b, inner), p))
-        return base.element(b, own)
+        return own
 
-    return Delayed((*before, *common, *after), base.elem, element)
+    return Selection((*before, *common, *after), place, is_regular=False)
 
 
 def _place(b: Builder, index: Operand, gather: _Gather) -> Operand:

@@ -28,7 +28,7 @@ def unknown_attribute(span: Span, owner: str, name: str) -> CompileError:
         "unknown attribute",
         span,
         f"{owner} has no attribute `{name}`",
-        "arrays have `shape`, `ndim` and `size`; modules their functions and constants",
+        "arrays have `shape`, `ndim`, `size` and `T`; modules what they define",
     )
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
+from chadllvm.ir.record import RecordNames
+
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
@@ -28,7 +30,10 @@ BOOL = Scalar("bool")
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """An n-ary product; `names` is empty for a plain tuple. `Product(())` is unit."""
+    """An n-ary product; `names` is empty for a plain tuple. `Product(())` is unit.
+
+    The names may know which Python container has them: see `ir/record.py`.
+    """
 
     fields: tuple[Type, ...]
     names: tuple[str, ...] = ()
@@ -36,7 +41,8 @@ class Product:
     def __str__(self) -> str:
         if self.names:
             pairs = zip(self.names, self.fields, strict=True)
-            return "{" + ", ".join(f"{n}: {t}" for n, t in pairs) + "}"
+            title = self.names.title if isinstance(self.names, RecordNames) else ""
+            return title + "{" + ", ".join(f"{n}: {t}" for n, t in pairs) + "}"
         return "(" + ", ".join(map(str, self.fields)) + ")"
 
 

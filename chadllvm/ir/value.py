@@ -17,6 +17,7 @@ import numpy as np
 
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir.op import ProgramError
+from chadllvm.ir.record import RecordNames
 from chadllvm.ir.term import Lambda, Var
 from chadllvm.ir.types import (
     BOOL,
@@ -202,8 +203,9 @@ def to_value(obj: Any, ty: Type | None = None) -> Any:
     match ty:
         case Scalar():
             return _DTYPES[ty](obj).item()
-        case Product(fields):
-            return tuple(to_value(o, f) for o, f in zip(obj, fields, strict=True))
+        case Product(fields, names):
+            parts = names.parts(obj) if isinstance(names, RecordNames) else obj
+            return tuple(to_value(o, f) for o, f in zip(parts, fields, strict=True))
         case Sum():
             return Injected(obj.index, to_value(obj.value, ty.payloads[obj.index]))
         case Array(Scalar() as elem, rank):

@@ -10,7 +10,8 @@ belongs to the origins that it may be in. A buffer may be taken over where it wa
 in this run of the same loop body (of the function), no box refers to it, and no other
 name of it is used later. All else is copied, which is always right.
 
-The state of a loop is kept in place if its next value is its own buffer in every step.
+The state of a loop is kept in place if its next value is its own buffer in every step,
+or that of another such state, with which it changes places.
 That is assumed first, and given up for the states whose step turns out otherwise.
 """
 
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from chadllvm.ir.rewrite import free_vars_of
 from chadllvm.ir.term import (
@@ -48,13 +50,15 @@ class InPlace:
     """The analysis' result.
 
     `taken`: updates and first contributions to cells that take over the buffer of their
-    array; `states`: parameters of loops that stay in one buffer; `moved`: those of them
-    that take over the buffer of their initial value.
+    array; `states`: parameters of loops that are in place; `turning`: those of them
+    that change places with others; `moved`: those that take over the buffer of their
+    initial value.
     """
 
-    taken: frozenset[Binding]
-    states: frozenset[Var]
-    moved: frozenset[Var]
+    taken: frozenset[Binding] = frozenset()
+    states: frozenset[Var] = frozenset()
+    turning: frozenset[Var] = frozenset()
+    moved: frozenset[Var] = frozenset()
 
 
 @dataclass(eq=False, slots=True)
@@ -88,12 +92,17 @@ class _Frame:
 def in_place(function: Function) -> InPlace:
     """What may be written in place in a function."""
     if not _has_candidates(function.body):
-        return InPlace(frozenset(), frozenset(), frozenset())
+        return InPlace()
     walk = _Walk()
     for param in function.params:
         walk.bind(param, frozenset([_Origin(None)]))
     walk.block(function.body, _Loop())
-    return InPlace(frozenset(walk.taken), frozenset(walk.states), frozenset(walk.moved))
+    return InPlace(
+        frozenset(walk.taken),
+        frozenset(walk.states),
+        frozenset(walk.turning),
+        frozenset(walk.moved),
+    )
 
 
 def _has_candidates(block: Block) -> bool:
@@ -115,6 +124,7 @@ class _Walk:
         self.empty: set[Var] = set()
         self.taken: set[Binding] = set()
         self.states: set[Var] = set()
+        self.turning: set[Var] = set()
         self.moved: set[Var] = set()
 
     def bind(self, var: Var, origins: Origins) -> None:
@@ -252,34 +262,32 @@ class _Walk:
     def _iterate(self, binding: Binding, node: Apply, loop: _Loop) -> None:
         (body,) = node.bodies
         self._fill(free_vars_of(node), loop)
-        kept = {p for p in body.params[1:] if isinstance(p.type, Array)}
-        while True:
-            attempt = self._attempt(body, kept)
-            if attempt == kept:
-                break
-            kept = attempt
+        states = body.params[1:]
+        kept = {p for p in states if isinstance(p.type, Array)}
+        while len(taker := self._attempt(body, kept)) < len(kept):
+            kept = set(taker)
         self.states |= kept
-        pairs = zip(body.params[1:], node.args[1:], binding.vars, strict=False)
-        for state, init, final in pairs:
-            self._final(state, init, final, kept, node, loop)
-        self._new(binding.vars[len(body.params) - 1 :], loop)
+        self.turning |= {s for s in kept if taker[s] is not s}
+        buffers: dict[Var, Origins] = {}
+        for state, init in zip(states, node.args[1:], strict=True):
+            if state in kept:
+                buffers[state] = self._own_buffer(state, init, node, loop)
+        for state, final in zip(states, binding.vars, strict=False):
+            if state in kept:
+                turns = _turns(state, taker)
+                self.bind(final, frozenset().union(*(buffers[s] for s in turns)))
+            else:
+                self._new([final], None)
+        self._new(binding.vars[len(states) :], loop)
 
-    def _final(
-        self,
-        state: Var,
-        init: Operand,
-        final: Var,
-        kept: set[Var],
-        node: Apply,
-        loop: _Loop,
-    ) -> None:
-        if state not in kept:
-            self._new([final], None)
-        elif node.args.count(init) == 1 and self._may_take_among(init, node, loop):
+    def _own_buffer(
+        self, state: Var, init: Operand, node: Apply, loop: _Loop
+    ) -> Origins:
+        """The buffer of a state that is in place."""
+        if node.args.count(init) == 1 and self._may_take_among(init, node, loop):
             self.moved.add(state)
-            self.bind(final, self._of(init))
-        else:
-            self._new([final], loop)
+            return self._of(init)
+        return frozenset([_Origin(loop)])
 
     def _may_take_among(self, init: Operand, node: Apply, loop: _Loop) -> bool:
         """The same, if no other operand or variable of the body is in the buffer."""
@@ -288,9 +296,9 @@ class _Walk:
         inside = any(init in free_vars_of(body) for body in node.bodies)
         return not shared and not inside and self._may_take(init, loop)
 
-    def _attempt(self, body: Lambda, kept: set[Var]) -> set[Var]:
-        """Walk the body with these states in place; those that turn out to be."""
-        saved = set(self.taken), set(self.states), set(self.moved), set(self.empty)
+    def _attempt(self, body: Lambda, kept: set[Var]) -> dict[Var, Var]:
+        """Walk the body with these states in place: those that are, and who is next."""
+        saved = [set(x) for x in self._decisions()]
         inner = _Loop()
         own: dict[Var, _Origin] = {}
         for param in body.params:
@@ -299,14 +307,46 @@ class _Walk:
                 own[param] = origin
             self.bind(param, frozenset([origin]))
         self.block(body.body, inner)
-        steps = dict(zip(body.params[1:], body.body.results, strict=False))
-        good = {s for s, o in own.items() if o.loop and self._of(steps[s]) == {o}}
-        for result in body.body.results:
-            crossed = [s for s in good if own[s] in self._of(result)]
-            good -= {s for s in crossed if result is not steps[s]}
-        if len(good) < len(kept):
-            self.taken, self.states, self.moved, self.empty = saved
-        return good
+        results = body.body.results
+        pairs = list(zip(body.params[1:], map(self._of, results), strict=False))
+        taker = _handed_on(own, pairs)
+        if len(taker) < len(kept):
+            for decisions, before in zip(self._decisions(), saved, strict=True):
+                decisions.clear()
+                decisions |= before
+        return taker
+
+    def _decisions(self) -> tuple[set[Any], ...]:
+        return self.taken, self.states, self.turning, self.moved, self.empty
+
+
+def _handed_on(
+    own: dict[Var, _Origin], pairs: Sequence[tuple[Var, Origins]]
+) -> dict[Var, Var]:
+    """For each state whose buffer is handed on to one state: that one.
+
+    `pairs`: the states with the buffers of their next values. Who gets no buffer of a
+    state that hands its own on is out, and so is who would hand it to two.
+    """
+    good = {s for s, o in own.items() if o.loop is not None}
+    while True:
+        takers = {
+            giver: [state for state, found in pairs if own[giver] in found]
+            for giver in good
+        }
+        sure = {state for state, found in pairs if len(found) == 1}
+        kept = {s for s in good if len(takers[s]) == 1 and takers[s][0] in good & sure}
+        if kept == good:
+            return {s: takers[s][0] for s in good}
+        good = kept
+
+
+def _turns(state: Var, taker: dict[Var, Var]) -> list[Var]:
+    """The states whose places a state's buffer takes in turn."""
+    found = [state]
+    while (following := taker[found[-1]]) is not state:
+        found.append(following)
+    return found
 
 
 def _last_uses(block: Block) -> dict[Var, int]:

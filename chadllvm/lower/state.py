@@ -60,8 +60,11 @@ class Carrier:
 class _ArrayCarrier(Carrier):
     """An array whose steps' values stay where they are."""
 
+    def _initial(self, init: Operand) -> ArrayRep:
+        return self.lowering.array(init)
+
     def _begin(self, init: Operand) -> None:
-        rep = self.lowering.array(init)
+        rep = self._initial(init)
         loops = self.lowering.loops
         self.rep = rep
         self.root = rep.root
@@ -91,16 +94,21 @@ class _ArrayCarrier(Carrier):
         self.lowering.bind(self.var, self._current())
 
 
+def _own_buffer(lowering: Lowering, param: Var, init: Operand, var: Var) -> ArrayRep:
+    """The buffer of a state that is in place: its initial value's, or a copy."""
+    rep = lowering.array(init)
+    if param in lowering.in_place.moved:
+        return rep
+    copy = lowering.allocate(var, rep.dims, rep.elem)
+    lowering.copy_into(copy, rep)
+    return copy
+
+
 class _InPlaceCarrier(Carrier):
     """An array that each step updates in place: one buffer, which nobody else names."""
 
     def _begin(self, init: Operand) -> None:
-        rep = self.lowering.array(init)
-        if self.param not in self.lowering.in_place.moved:
-            copy = self.lowering.allocate(self.var, rep.dims, rep.elem)
-            self.lowering.copy_into(copy, rep)
-            rep = copy
-        self.rep = rep
+        self.rep = _own_buffer(self.lowering, self.param, init, self.var)
 
     def enter(self) -> None:
         self.lowering.bind(self.param, self.rep)
@@ -111,6 +119,13 @@ class _InPlaceCarrier(Carrier):
 
     def finish(self) -> None:
         self.lowering.bind(self.var, self.rep)
+
+
+class _TurnCarrier(_ArrayCarrier):
+    """The same for an array that changes places with other states."""
+
+    def _initial(self, init: Operand) -> ArrayRep:
+        return _own_buffer(self.lowering, self.param, init, self.var)
 
 
 class _BufferCarrier(_ArrayCarrier):
@@ -181,7 +196,9 @@ def carriers(lowering: Lowering, node: Apply, binding: Binding) -> list[Carrier]
         if not isinstance(param.type, Array):
             found.append(Carrier(lowering, param, init, var))
         elif param in lowering.in_place.states:
-            found.append(_InPlaceCarrier(lowering, param, init, var))
+            turns = param in lowering.in_place.turning
+            kind = _TurnCarrier if turns else _InPlaceCarrier
+            found.append(kind(lowering, param, init, var))
         elif param in lowering.life.outlives or param not in made:
             found.append(_ArrayCarrier(lowering, param, init, var))
         else:

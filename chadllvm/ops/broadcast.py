@@ -23,6 +23,7 @@ SIZES_DIFFER = "operands could not be broadcast together: sizes {0} and {1}"
 NOT_EQUAL = "sizes {0} and {1} do not match"
 NEGATIVE = "negative dimensions are not allowed"
 EMPTY_FOLD = "fold() of no elements"
+MASK_DIFFERS = "a mask of size {0} for a dimension of size {1}"
 
 
 def _broadcast(n: int, m: int) -> int:
@@ -52,6 +53,17 @@ def _same(n: int, m: int) -> int:
     if n != m:
         raise ProgramError(ValueError, NOT_EQUAL.format(n, m))
     return n
+
+
+def _mask_size(n: int, m: int) -> int:
+    if n != m:
+        raise ProgramError(IndexError, MASK_DIFFERS.format(n, m))
+    return n
+
+
+def _mask_size_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    loops.check(loops.let("ieq", *args), "IndexError", MASK_DIFFERS, span, *args)
+    return args[0]
 
 
 def _same_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
@@ -85,6 +97,8 @@ row("broadcast", "ii->i", _broadcast, None, _broadcast_l, can_fail=True)
 row("stretch", "ii->i", _stretch, None, _stretch_l)
 # Two sizes that have to be equal.
 row("same", "ii->i", _same, None, _same_l, can_fail=True)
+# The same of a mask and what it is a mask of.
+row("mask_size", "ii->i", _mask_size, None, _mask_size_l, can_fail=True)
 # A size that a user gives.
 row("size", "i->i", _size, None, _size_l, can_fail=True)
 # The size of what is folded.

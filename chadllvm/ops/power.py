@@ -50,17 +50,13 @@ def _pow_t(b: Builder, args: Sequence[Operand], r: Operand, ct: Operand) -> Cota
 def _pow_base(b: Builder, x: Operand, y: Operand) -> Operand:
     """y x^(y-1), and 0 where y is 0, since x^0 = 1 for every x.
 
-    The product is that 0 by itself but where x is 0 or NaN. Only there it is replaced,
-    as elsewhere it still has a derivative along y.
+    That is a `scale`, no choice of a constant: it still has a derivative along y.
     """
     if isinstance(y, Lit):
         if y.value == 0.0:
             return lit(0.0)
         return b.prim("mul", y, b.prim("pow", x, lit(y.value - 1.0)))
-    inner = b.prim("mul", y, b.prim("pow", x, b.prim("sub", y, lit(1.0))))
-    regular = b.prim("flt", lit(0.0), b.prim("abs", x))
-    flat = b.prim("and", b.prim("feq", y, lit(0.0)), b.prim("not", regular))
-    return b.prim("select", flat, lit(0.0), inner)
+    return b.prim("scale", y, b.prim("pow", x, b.prim("sub", y, lit(1.0))))
 
 
 def _pow_exponent(b: Builder, x: Operand, y: Operand) -> Operand:

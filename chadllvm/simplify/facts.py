@@ -33,6 +33,7 @@ from chadllvm.ir.types import BOOL, I64, Acc, Array, Box
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Dim, Empty, Index, Zeros
+from chadllvm.ops.update import Update
 from chadllvm.ops.iterate import Iterate
 from chadllvm.simplify.affine import Form, Monomial
 
@@ -275,6 +276,8 @@ class Facts:
                 return _ZERO
             case Apply(Index(), (Var() as whole, *indices)):
                 return self.size(whole, axis + len(indices))
+            case Apply(Update(), (Var() as whole, *_)):
+                return self.size(whole, axis)
             case Apply(Zeros(), dims):
                 return self._clamp(self.value(dims[axis]))
             case Close(Var() as cell):

@@ -25,7 +25,7 @@ from chadllvm.simplify.walk import Walk
 
 
 def stretch(program: Program, *, speculate: bool) -> Program:
-    """Decide what is stretched; with `speculate`, only what is known to be of size 1."""
+    """Decide what is stretched; with `speculate`, only what surely has size 1."""
     return map_functions(
         program, lambda f: with_body(f, _Stretching(speculate).block(f.body))
     )

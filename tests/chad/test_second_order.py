@@ -13,16 +13,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from frontend.meaning import type_of
 from golden_cases import check_cases
 from hypothesis import given
-from hypothesis.strategies import sampled_from
-from programs.case import CASES
-from programs.case import Case as ProgramCase
 
-import chadllvm as cl
 from chadllvm.chad.gradient import pull_back
-from chadllvm.frontend import specialise
+from chadllvm.diagnostic import InternalError
 from chadllvm.ir.check import check
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.op import PRIMS, ProgramError
@@ -30,22 +25,16 @@ from chadllvm.ir.parse import parse
 from chadllvm.ir.pretty import pretty
 from chadllvm.ir.term import Program
 from chadllvm.ir.types import F64, has_float
-from chadllvm.ir.value import ArrayValue, from_value, to_value
+from chadllvm.ir.value import ArrayValue, to_value
 from tests.array_strategies import array_cases
 from tests.chad.test_forward import directions, displaced, dot, with_tangents
 from tests.chad.test_random_programs import EXAMPLES, numbers, prepared
-from tests.leaves import leaf_types
-from tests.native import CHEAP, OPTIONS
 from tests.second_order import (
     Order,
-    arguments,
     gradient_of,
-    gradient_of_source,
-    native,
 )
 from tests.strategies import Case, cases
 from tests.sum_strategies import sum_cases
-from tests.test_programs import leaves, real_params
 
 STEP = 1e-6
 # Above the largest ratio of second to first derivative that random programs meet.
@@ -190,68 +179,6 @@ def test_the_cost_law_holds_again(case: Case) -> None:
     assert twice.cost <= LARGEST_RATIO * (once.cost + size)
 
 
-# ---- machine code ----------------------------------------------------------------
-
-
-def check_native(case: Case, options: cl.CompileOptions) -> None:
-    _, _, wrt, values = prepared(case)
-    second = gradient_of_source(case.program, wrt, options).next
-    args = [*values, *directions(values, wrt)]
-    types = second.program.entry.body.types
-    function = native(second, CHEAP)
-    try:
-        expected = Interpreter(second.program).run(*args)
-    except ProgramError as failure:
-        with pytest.raises(failure.kind):
-            function(*arguments(second, args))
-        return
-    found = function(*arguments(second, args))
-    for a, b, ty in zip(found, expected, types, strict=True):
-        np.testing.assert_allclose(a, from_value(b, ty), rtol=1e-9, atol=1e-9)
-
-
-@FEW
-@given(cases(single=False), sampled_from(sorted(OPTIONS)))
-def test_machine_code_agrees(case: Case, name: str) -> None:
-    check_native(case, OPTIONS[name])
-
-
-@FEW
-@given(array_cases(), sampled_from(sorted(OPTIONS)))
-def test_machine_code_over_arrays_agrees(case: Case, name: str) -> None:
-    check_native(case, OPTIONS[name])
-
-
-def source_of(case: ProgramCase) -> Program:
-    """The core of a program of the corpus, for its example arguments."""
-    return specialise(case.function.py_func, list(map(type_of, case.args)))
-
-
-CORPUS = [case for case in CASES if real_params(case)]
-
-
-@pytest.mark.parametrize(
-    "case", CORPUS, ids=[f"{case.name}-{k}" for k, case in enumerate(CORPUS)]
-)
-def test_machine_code_of_the_corpus(case: ProgramCase) -> None:
-    # Speculation may fail where the program does not; the call is repeated then.
-    options = cl.CompileOptions(speculate=False)
-    source = source_of(case)
-    params = source.entry.params
-    types = [leaf for p in params for leaf in leaf_types(p.type)]
-    wrt = [k for k, ty in enumerate(types) if has_float(ty)]
-    first = gradient_of_source(source, wrt, options)
-    pairs = zip(leaves(case.args), types, strict=True)
-    values = [to_value(a, ty) for a, ty in pairs]
-    check_against_forward(first, values)
-    args = [*values, *directions(values, wrt)]
-    expected = Interpreter(first.next.program).run(*args)
-    found = native(first.next, CHEAP)(*arguments(first.next, args))
-    results = first.next.program.entry.body.types
-    for a, b, ty in zip(found, expected, results, strict=True):
-        np.testing.assert_allclose(a, from_value(b, ty), rtol=1e-8, atol=1e-10)
-
-
 # ---- cost ------------------------------------------------------------------------
 
 LOOPS = {
@@ -343,17 +270,6 @@ def test_the_cost_per_step_does_not_grow(name: str) -> None:
     assert ratios[2] <= LARGEST_RATIO
 
 
-@pytest.mark.parametrize("name", LOOPS)
-def test_loops_in_machine_code(name: str) -> None:
-    first = gradient_of(parse(LOOPS[name]), [0])
-    x = np.array([0.3, 0.9, 0.5, 0.7])
-    values = [to_value(x, first.program.entry.params[0].type), 60]
-    check_against_forward(first, values)
-    expected = derivatives(first.next, [*values, values[0]])
-    *_, found = native(first.next)(x, 60, x)
-    np.testing.assert_allclose(found, numbers(expected[0]), rtol=1e-10)
-
-
 # ---- places of their own ---------------------------------------------------------
 
 
@@ -426,15 +342,34 @@ def test_one_of_two_cells_is_not_asked_for() -> None:
         assert Interpreter(new).run(x, p, 2.0)[-1].data == [slope, 0.0]
 
 
-@cl.jit
-def roots(x: cl.f64[:]) -> float:
-    ys = [math.sqrt(v) for v in x]
-    return ys[0] * ys[0] * ys[0]
-
-
-def test_unused_elements_stay_out() -> None:
-    """The second derivative of a root at 0 is infinite, but nobody asked for it."""
-    source = source_of(ProgramCase(roots, (np.array([4.0, 0.0]),)))
-    first = gradient_of_source(source, [0], cl.CompileOptions())
-    *_, found = native(first.next)(np.array([4.0, 0.0]), np.array([1.0, 0.0]))
-    np.testing.assert_allclose(found, [0.375, 0.0])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def main(x: f64, c: acc f64) { one c x  return x }", "to a parameter"),
+        (
+            """
+            def main(x: f64[:], p: bool) {
+              c = open f64[:](2)
+              v = if p {
+                w = view c[0]
+                yield w
+              } else {
+                w = view c[1]
+                yield w
+              }
+              y = index(x, 0)
+              one v y
+              s = close c
+              r = index(s, 0)
+              return r
+            }
+            """,
+            "the cell w is made in a branch",
+        ),
+    ],
+)
+def test_what_has_no_rule_is_refused(text: str, message: str) -> None:
+    program = parse(text)
+    check(program)
+    with pytest.raises(InternalError, match=message):
+        pull_back(program.entry, [0], [0])

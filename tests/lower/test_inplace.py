@@ -84,6 +84,13 @@ CASES = {
              c, d = iterate(n, a, b) { i, s: f64[:], t: f64[:] ->
                u = update(s, i, 1.0)  yield t, u }
              return c, d }""",
+        (1, 2, 2),
+    ),
+    "a state takes the place of another, which is lost": (
+        """def f(n: i64) { a = zeros(n)  b = zeros(n)
+             c, d = iterate(n, a, b) { i, s: f64[:], t: f64[:] ->
+               u = update(s, i, 1.0)  yield u, u }
+             return c, d }""",
         (0, 0, 0),
     ),
     "two states begin as one": (

@@ -25,6 +25,8 @@ from chadllvm.simplify.inline import inline
 from chadllvm.simplify.pointwise import pointwise
 from chadllvm.simplify.shapes import shapes
 from chadllvm.simplify.states import states
+from chadllvm.simplify.stretch import stretch
+from chadllvm.simplify.views import views
 
 PASSES: dict[str, Callable[[Program], Program]] = {
     "accumulate": accumulate,
@@ -41,6 +43,9 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "pointwise": pointwise,
     "shapes": shapes,
     "states": states,
+    "stretch": partial(stretch, speculate=True),
+    "stretch_checked": partial(stretch, speculate=False),
+    "views": views,
 }
 
 

@@ -25,6 +25,7 @@ from chadllvm.chad.reference.function_types import (
     bound,
     closed,
     exists,
+    has_function,
     hidden,
     mapped,
     opened,
@@ -48,6 +49,7 @@ from chadllvm.chad.reference.terms import (
     unit,
 )
 from chadllvm.chad.reference.types import is_function, product
+from chadllvm.diagnostic import InternalError
 from chadllvm.ir.term import Var
 from chadllvm.ir.types import UNIT, Fun, Sum, Type
 
@@ -63,7 +65,11 @@ def converted(ty: Type) -> Type:
 
 
 def convert(term: Term) -> Term:
-    """T[t]; its free variables are those of t, which must not hold functions."""
+    """T[t], whose free variables are those of t.
+
+    Raises:
+        InternalError: if one of these holds a function, of which nothing is known.
+    """
     with deep():
         return _Conversion().term(term)
 
@@ -78,7 +84,7 @@ class _Conversion:
     def term(self, term: Term) -> Term:
         match term:
             case Ref(var):
-                return self.known.get(var, term)
+                return self._variable(term, var)
             case Let(var, value, body):
                 bound_term = self.term(value)
                 return Let(self._bind(var), bound_term, self.term(body))
@@ -94,6 +100,12 @@ class _Conversion:
                 return Do(op, tuple([self._argument(arg) for arg in args]))
             case _:
                 assert_never(term)
+
+    def _variable(self, term: Ref, var: Var) -> Term:
+        found = self.known.get(var)
+        if found is None and has_function(var.type):
+            raise InternalError(f"reference: the function in {var.name} is unknown")
+        return found or term
 
     def _bind(self, var: Var) -> Var:
         """The variable of the converted type in place of one of the source."""

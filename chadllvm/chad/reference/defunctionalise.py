@@ -266,4 +266,4 @@ def _alternatives(layout: Layout) -> tuple[Layout, Layout]:
             left_type, right_type = ty.payloads
             return Flat(left_type), Flat(right_type)
         case _:
-            raise InternalError(f"reference: a case of {layout}")
+            raise InternalError("reference: a case of what is no sum")

@@ -44,7 +44,7 @@ from chadllvm.chad.reference.terms import (
     type_of,
 )
 from chadllvm.ir.term import Var
-from chadllvm.ir.types import I64
+from chadllvm.ir.types import I64, Type
 
 # The most nodes of an index that is computed again.
 LARGEST_INDEX = 16
@@ -112,11 +112,17 @@ def _mapped(parts: list[tuple[Var, Term]], body: Term) -> Term:
     if not others:
         return Do(MapOver(), (Lam(var, body), whole))
     x = Var("x", is_array("gather", type_of(whole)))
-    rest: Term = Ref(x)
+    lets: list[tuple[Var, Term]] = []
+    rest = x
     for other, _ in reversed(others):
-        body = Let(other, snd(rest), body)
-        rest = fst(rest)
-    return Do(MapOver(), (Lam(x, Let(var, rest, body)), whole))
+        lets.append((other, snd(Ref(rest))))
+        first = fst(Ref(rest))
+        rest = Var("x", type_of(first))
+        lets.append((rest, first))
+    lets.append((var, Ref(rest)))
+    for bound, part in reversed(lets):
+        body = Let(bound, part, body)
+    return Do(MapOver(), (Lam(x, body), whole))
 
 
 @dataclass(frozen=True)
@@ -163,17 +169,34 @@ class _Reads:
                 return Match(self.term(arg), left, right)
             case Do(Index(), (Ref(whole), index)) if whole not in self._bound:
                 simple = self._simple(index)
-                if whole is self.index or simple is None:
+                if simple is None or not self._moves(simple):
                     return term
-                read = _Read(whole, simple, Var("x", type_of(term)))
-                self.found.append(read)
-                return Ref(read.var)
+                return Ref(self._read(whole, simple, type_of(term)))
             case Do(op, args):
                 return Do(op, tuple([self.term(arg) for arg in args]))
             case Ref() | Lam() | Call():
                 return term
             case _:
                 assert_never(term)
+
+    def _moves(self, index: Term) -> bool:
+        """Whether it is another one for each element."""
+        match index:
+            case Ref(var):
+                return var is self.index
+            case Do(_, args):
+                return any([self._moves(arg) for arg in args])
+            case _:
+                return False
+
+    def _read(self, whole: Var, index: Term, ty: Type) -> Var:
+        """The variable for a read; the same one if it is the second at index i."""
+        for read in self.found:
+            same = isinstance(index, Ref) and isinstance(read.index, Ref)
+            if read.array is whole and same:
+                return read.var
+        self.found.append(_Read(whole, index, Var("x", ty)))
+        return self.found[-1].var
 
     def _simple(self, term: Term) -> Term | None:
         """A term of the index and of outer variables that may be evaluated again."""

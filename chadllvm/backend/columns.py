@@ -1,0 +1,271 @@
+"""Lists of records and structured arrays as arguments: one array for each leaf.
+
+    [Point(1.0, 2), Point(3.0, 4)]   →   array([1.0, 3.0]), array([2, 4])
+
+Arrays in records get a first dimension more, so they must have equal shapes; so must
+lists in lists. What does not fit is named by its place: `points[3].x`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, assert_never
+
+import numpy as np
+
+from chadllvm.backend.convert import DTYPES, Converter, expected, found
+from chadllvm.backend.results import leaf_types
+from chadllvm.diagnostic import InternalError
+from chadllvm.ir.record import Kind, RecordNames
+from chadllvm.ir.types import (
+    BOOL,
+    F64,
+    I64,
+    Acc,
+    Array,
+    Box,
+    Fun,
+    Product,
+    Scalar,
+    Sum,
+    Type,
+)
+
+Shape = tuple[int, ...]
+
+_USUAL: dict[Scalar, type] = {F64: float, I64: int, BOOL: bool}
+
+
+def columns(function: str, path: str, ty: Array, value: Any) -> list[np.ndarray]:
+    """The arrays of the leaves of an array of records, each plain.
+
+    Raises:
+        TypeError: if something is not what the type says.
+        ValueError: if lists or arrays at the same place differ in shape.
+    """
+    if is_structured(ty):
+        return _fields(function, path, ty, value)
+    if not isinstance(value, list):
+        _refuse(function, path, ty, value)
+    shape, items = _flat(function, path, ty, value)
+    places = _Places(function, lambda k: path + _brackets(k, shape))
+    return _leaves(places, ty.elem, items, shape)
+
+
+def is_structured(ty: Array) -> bool:
+    """Whether Python's form of an array of records is a structured array."""
+    elem = ty.elem
+    return (
+        isinstance(elem, Product)
+        and isinstance(elem.names, RecordNames)
+        and elem.names.kind is Kind.ROW
+    )
+
+
+def _refuse(function: str, path: str, ty: Type, value: Any) -> NoReturn:
+    raise TypeError(
+        f"{function}: parameter {path} must be {expected(ty)}, found {found(value)}"
+    )
+
+
+# ---- structured arrays
+
+
+def _fields(function: str, path: str, ty: Array, value: Any) -> list[np.ndarray]:
+    elem = ty.elem
+    assert isinstance(elem, Product) and isinstance(elem.names, RecordNames)
+    if not isinstance(value, np.ndarray) or value.dtype.names != tuple(elem.names):
+        _refuse(function, path, ty, value)
+    if value.ndim != ty.rank:
+        raise ValueError(
+            f"{function}: parameter {path} must have {ty.rank} dimension(s), found "
+            f"{value.ndim} (shape {value.shape})"
+        )
+    arrays: list[np.ndarray] = []
+    for name, field in zip(elem.names, elem.fields, strict=True):
+        arrays += _field(
+            function, elem.names.path(path, name), field, value[name], ty.rank
+        )
+    return arrays
+
+
+def _field(
+    function: str, path: str, field: Type, column: np.ndarray, rank: int
+) -> list[np.ndarray]:
+    match field:
+        case Scalar():
+            whole = Array(field, rank)
+        case Array(Scalar() as scalar, inner):
+            whole = Array(scalar, rank + inner)
+        case Product():
+            return _fields(function, path, Array(field, rank), column)
+        case Array() | Sum() | Box() | Fun() | Acc():
+            raise InternalError(f"{function}: a field of type {field}")
+        case _:
+            assert_never(field)
+    return [Converter(function, [path], [whole]).as_array(0, column)]
+
+
+# ---- lists
+
+
+class _Places:
+    """Where the items of a column come from, for messages."""
+
+    def __init__(self, function: str, path: Callable[[int], str]) -> None:
+        self.function = function
+        self.path = path
+
+    def inside(self, names: RecordNames, name: str) -> _Places:
+        return _Places(self.function, lambda k: names.path(self.path(k), name))
+
+    def item(self, index: int) -> _Places:
+        return _Places(self.function, lambda k: f"{self.path(k)}[{index}]")
+
+    def converter(self, k: int, ty: Type) -> Converter:
+        return Converter(self.function, [self.path(k)], [ty])
+
+    def refuse(self, k: int, ty: Type, value: Any) -> NoReturn:
+        _refuse(self.function, self.path(k), ty, value)
+
+    def differ(self, k: int, first: Shape, shape: Shape) -> ValueError:
+        return ValueError(
+            f"{self.function}: parameter {self.path(k)} has shape {shape}, but "
+            f"{self.path(0)} has {first}"
+        )
+
+
+def _brackets(k: int, shape: Shape) -> str:
+    """The indices of item k of lists of this shape, as they are written."""
+    return "".join(f"[{index}]" for index in np.unravel_index(k, shape))
+
+
+def _flat(
+    function: str, path: str, ty: Array, value: list[Any]
+) -> tuple[Shape, list[Any]]:
+    """The shape and the items of nested lists."""
+    shape: Shape = (len(value),)
+    items = value
+    for _ in range(ty.rank - 1):
+        at = [path + _brackets(k, shape) for k in range(len(items))]
+        for place, item in zip(at, items, strict=True):
+            if not isinstance(item, list):
+                _refuse(function, place, Array(ty.elem, 1), item)
+            if len(item) != len(items[0]):
+                raise ValueError(
+                    f"{function}: parameter {place} has {len(item)} items, but {at[0]} "
+                    f"has {len(items[0])}"
+                )
+        shape = (*shape, len(items[0]) if items else 0)
+        items = [inner for item in items for inner in item]
+    return shape, items
+
+
+def _leaves(
+    places: _Places, ty: Type, items: Sequence[Any], shape: Shape
+) -> list[np.ndarray]:
+    """The arrays of the leaves of items of this type."""
+    match ty:
+        case Scalar():
+            return [_scalars(places, ty, items).reshape(shape)]
+        case Product(fields, names):
+            if isinstance(names, RecordNames):
+                return _records(places, ty, names, items, shape)
+            return _tuples(places, ty, fields, items, shape)
+        case Array(Scalar() as elem, rank):
+            return [_stacked(places, Array(elem, rank), items, shape)]
+        case Array():
+            return _inner_lists(places, ty, items, shape)
+        case Sum() | Box() | Fun() | Acc():
+            raise InternalError(f"{places.function}: a list of {ty}")
+        case _:
+            assert_never(ty)
+
+
+def _scalars(places: _Places, ty: Scalar, items: Sequence[Any]) -> np.ndarray:
+    if set(map(type, items)) <= {_USUAL[ty]}:
+        try:
+            return np.array(items, DTYPES[ty])
+        except OverflowError:  # An integer too large, which is found below.
+            pass
+    name = {F64: "as_float", I64: "as_int", BOOL: "as_bool"}[ty]
+    found = [
+        getattr(places.converter(k, ty), name)(0, item) for k, item in enumerate(items)
+    ]
+    return np.array(found, DTYPES[ty])
+
+
+def _records(
+    places: _Places,
+    ty: Product,
+    names: RecordNames,
+    items: Sequence[Any],
+    shape: Shape,
+) -> list[np.ndarray]:
+    for k, item in enumerate(items):
+        if not names.matches(item):
+            places.converter(k, ty).as_product(0, item)
+    arrays = []
+    for name, field in zip(names, ty.fields, strict=True):
+        column = [names.part(item, name) for item in items]
+        arrays += _leaves(places.inside(names, name), field, column, shape)
+    return arrays
+
+
+def _tuples(
+    places: _Places,
+    ty: Product,
+    fields: Sequence[Type],
+    items: Sequence[Any],
+    shape: Shape,
+) -> list[np.ndarray]:
+    for k, item in enumerate(items):
+        places.converter(k, ty).as_product(0, item)
+    arrays = []
+    for index, field in enumerate(fields):
+        column = [item[index] for item in items]
+        arrays += _leaves(places.item(index), field, column, shape)
+    return arrays
+
+
+def _stacked(
+    places: _Places, ty: Array, items: Sequence[Any], shape: Shape
+) -> np.ndarray:
+    arrays = [
+        places.converter(k, ty).as_array(0, item) for k, item in enumerate(items)
+    ]
+    for k, array in enumerate(arrays):
+        if array.shape != arrays[0].shape:
+            raise places.differ(k, arrays[0].shape, array.shape)
+    inner = arrays[0].shape if arrays else (0,) * ty.rank
+    assert isinstance(ty.elem, Scalar)
+    whole = np.empty((len(arrays), *inner), DTYPES[ty.elem])
+    for k, array in enumerate(arrays):
+        whole[k] = array
+    return whole.reshape(*shape, *inner)
+
+
+def _inner_lists(
+    places: _Places, ty: Array, items: Sequence[Any], shape: Shape
+) -> list[np.ndarray]:
+    """Lists of records, or structured arrays, in records."""
+    found = [
+        columns(places.function, places.path(k), ty, item)
+        for k, item in enumerate(items)
+    ]
+    if not found:
+        return [
+            np.zeros((*shape, *(0,) * leaf.rank), DTYPES[leaf.elem])
+            for leaf in leaf_types(ty)
+            if isinstance(leaf, Array) and isinstance(leaf.elem, Scalar)
+        ]
+    arrays = []
+    for k, parts in enumerate(found):
+        for first, part in zip(found[0], parts, strict=True):
+            if part.shape != first.shape:
+                raise places.differ(k, first.shape, part.shape)
+    for stack in zip(*found, strict=True):
+        arrays.append(np.stack(stack).reshape(*shape, *stack[0].shape))
+    assert math.prod(shape) == len(found)
+    return arrays

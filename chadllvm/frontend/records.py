@@ -1,0 +1,229 @@
+"""Python's classes as records: what fields a class has, and of which types.
+
+A `NamedTuple`, a frozen dataclass and a `TypedDict` are read here; `annotations.py`
+gives their fields' annotations a meaning. A row of a structured array is a record of
+its dtype's fields.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import sys
+import typing
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from chadllvm.ir.record import (
+    Kind,
+    RecordNames,
+    is_frozen_dataclass,
+    is_named_tuple,
+)
+from chadllvm.ir.types import Array, Product, Type
+from chadllvm.ir.typing import SCALAR_OF_DTYPE
+
+NO_DEFAULT: Any = inspect.Parameter.empty
+
+
+class BadRecord(Exception):
+    """A class that looks like a record and cannot be one; says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a record: `annotation` is a value still to be read."""
+
+    name: str
+    annotation: Any
+    default: Any
+    is_keyword_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RecordClass:
+    """A class of records. `is_plain`: its constructor does nothing but set fields."""
+
+    names: RecordNames
+    fields: tuple[Field, ...]
+    is_plain: bool
+
+
+@functools.lru_cache(maxsize=4096)
+def record_class(python: type) -> RecordClass | None:
+    """The fields of a class, or None if it is no class of records.
+
+    Raises:
+        BadRecord: if it is a dataclass that may change, say, or refers to itself.
+    """
+    found: RecordClass | None = None
+    if is_named_tuple(python):
+        found = _named_tuple(python)
+    elif typing.is_typeddict(python):
+        found = _typed_dict(python)
+    elif dataclasses.is_dataclass(python):
+        found = _dataclass(python)
+    if found is not None and not found.fields:
+        raise BadRecord(f"{python.__name__} has no fields")
+    if found is not None and _refers_to(python, found):
+        raise BadRecord(f"{python.__name__} has fields of its own class")
+    return found
+
+
+def is_record(python: object) -> bool:
+    """Whether an object is a class of records."""
+    if not isinstance(python, type):
+        return False
+    try:
+        return record_class(python) is not None
+    except BadRecord:
+        return False
+
+
+def _named_tuple(python: Any) -> RecordClass:
+    annotations = _annotations(python)
+    defaults = python._field_defaults
+    fields = [
+        Field(name, annotations.get(name, Any), defaults.get(name, NO_DEFAULT))
+        for name in python._fields
+    ]
+    names = RecordNames(python._fields, Kind.NAMED_TUPLE, python)
+    return RecordClass(names, tuple(fields), not _has_own_constructor(python))
+
+
+def _has_own_constructor(python: type) -> bool:
+    """Whether a subclass of a named tuple has a `__new__` or an `__init__`."""
+    for base in python.__mro__:
+        if "_fields" in vars(base):
+            return False
+        if "__new__" in vars(base) or "__init__" in vars(base):
+            return True
+    return False
+
+
+def _dataclass(python: Any) -> RecordClass:
+    if not is_frozen_dataclass(python):
+        raise BadRecord(
+            f"instances of {python.__name__} may change: declare it with "
+            "`@dataclass(frozen=True)`"
+        )
+    annotations = _annotations(python)
+    fields = [
+        Field(
+            f.name,
+            annotations.get(f.name, Any),
+            NO_DEFAULT if f.default is dataclasses.MISSING else f.default,
+            f.kw_only is True,
+        )
+        for f in dataclasses.fields(python)
+    ]
+    names = RecordNames([f.name for f in fields], Kind.DATACLASS, python)
+    return RecordClass(names, tuple(fields), _is_plain_dataclass(python, names))
+
+
+def _is_plain_dataclass(python: Any, names: RecordNames) -> bool:
+    if hasattr(python, "__post_init__") or not python.__dataclass_params__.init:
+        return False
+    return set(inspect.signature(python).parameters) == set(names)
+
+
+def _typed_dict(python: Any) -> RecordClass:
+    if python.__optional_keys__:
+        missing = min(python.__optional_keys__)
+        raise BadRecord(f"the key {missing!r} of {python.__name__} may be missing")
+    fields = [
+        Field(name, annotation, NO_DEFAULT, True)
+        for name, annotation in _annotations(python).items()
+    ]
+    names = RecordNames([f.name for f in fields], Kind.DICT, dict)
+    return RecordClass(names, tuple(fields), True)
+
+
+# ---- annotations of fields
+
+
+def _annotations(python: type) -> dict[str, Any]:
+    """The annotations of a class and its bases; strings are evaluated."""
+    found: dict[str, Any] = {}
+    for base in reversed(python.__mro__):
+        if base is object or base is tuple:
+            continue
+        for name, value in inspect.get_annotations(base).items():
+            found[name] = _evaluated(base, name, value)
+    return found
+
+
+def _evaluated(owner: type, name: str, value: Any) -> Any:
+    """The value of an annotation, in the module of its class."""
+    module = sys.modules.get(owner.__module__)
+    names = {**vars(typing), owner.__name__: owner}
+    known = {**names, **(vars(module) if module else _globals_of_methods(owner))}
+    while isinstance(value, str | typing.ForwardRef):
+        text = value if isinstance(value, str) else value.__forward_arg__
+        try:
+            value = eval(text, known, dict(vars(owner)))
+        except Exception as failure:
+            raise BadRecord(
+                f"the annotation of {owner.__name__}.{name} cannot be evaluated: "
+                f"{failure}"
+            ) from failure
+    return value
+
+
+def _globals_of_methods(owner: type) -> dict[str, Any]:
+    """The globals that a class without a module was defined in, if it has methods."""
+    for value in vars(owner).values():
+        if inspect.isfunction(value) and value.__module__ == owner.__module__:
+            return value.__globals__
+    return {}
+
+
+def _refers_to(python: type, record: RecordClass) -> bool:
+    """Whether a record of this class would hold another one of it."""
+    seen: set[int] = set()
+    stack: list[Any] = [field.annotation for field in record.fields]
+    while stack:
+        value = stack.pop()
+        if value is python:
+            return True
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        stack += typing.get_args(value)
+        if dataclasses.is_dataclass(value) or hasattr(value, "_fields"):
+            stack += _annotations(value).values()
+    return False
+
+
+# ---- structured arrays
+
+
+def row_type(dtype: np.dtype[Any]) -> Product:
+    """The type of a row of a structured array.
+
+    Raises:
+        BadRecord: if a field has a dtype that is none of ours.
+    """
+    names = RecordNames(dtype.names or (), Kind.ROW, np.void)
+    assert dtype.fields is not None
+    if not names:
+        raise BadRecord("a structured array without fields")
+    fields = tuple(_field_type(name, dtype.fields[name][0]) for name in names)
+    return Product(fields, names)
+
+
+def _field_type(name: str, dtype: np.dtype[Any]) -> Type:
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return Array(_field_type(name, base), len(shape))
+    if dtype.names is not None:
+        return row_type(dtype)
+    scalar = SCALAR_OF_DTYPE.get(dtype.newbyteorder("="))
+    if scalar is None:
+        raise BadRecord(
+            f"its field {name!r} has dtype {dtype}; expected float64, int64 or bool"
+        )
+    return scalar

@@ -1,0 +1,132 @@
+"""Field names that know which Python container they are the fields of.
+
+To the core a record is a product with names, and names are only compared. Those of a
+`NamedTuple`, a dataclass, a dictionary or a row of a structured array remember what
+they came from, so that values and gradients are given back in the same container, and
+two classes with the same fields are two types.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+
+class Kind(Enum):
+    """How a container is taken apart and put together."""
+
+    NAMED_TUPLE = "named tuple"
+    DATACLASS = "dataclass"
+    DICT = "dictionary"
+    ROW = "row of a structured array"
+
+
+class RecordNames(tuple[str, ...]):
+    """The names of a container's fields; `python` is its class, NumPy's for a row."""
+
+    kind: Kind
+    python: type
+
+    def __new__(cls, names: Iterable[str], kind: Kind, python: type) -> RecordNames:
+        self = super().__new__(cls, names)
+        self.kind = kind
+        self.python = python
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, RecordNames)
+            and self.python is other.python
+            and tuple.__eq__(self, other)
+        )
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((self.python, tuple(self)))
+
+    @property
+    def title(self) -> str:
+        """What messages call the container."""
+        return "row" if self.kind is Kind.ROW else self.python.__name__
+
+    @property
+    def is_class(self) -> bool:
+        """Whether fields are attributes."""
+        return self.kind in (Kind.NAMED_TUPLE, Kind.DATACLASS)
+
+    @property
+    def is_sequence(self) -> bool:
+        """Whether it is unpacked and indexed as a tuple."""
+        return self.kind is Kind.NAMED_TUPLE
+
+    def path(self, owner: str, name: str) -> str:
+        """A field as a user writes it."""
+        return f"{owner}.{name}" if self.is_class else f'{owner}["{name}"]'
+
+    def matches(self, value: Any) -> bool:
+        """Whether a Python value is this container, with these fields."""
+        if self.kind is Kind.DICT:
+            return isinstance(value, dict) and value.keys() == set(self)
+        if self.kind is Kind.ROW:
+            return isinstance(value, np.void) and value.dtype.names == tuple(self)
+        return type(value) is self.python
+
+    def part(self, value: Any, name: str) -> Any:
+        """A field of a container."""
+        return getattr(value, name) if self.is_class else value[name]
+
+    def parts(self, value: Any) -> tuple[Any, ...]:
+        """The fields of a container, in order."""
+        return tuple([self.part(value, name) for name in self])
+
+    def make(self, *parts: Any) -> Any:
+        """The container of these fields.
+
+        Constructors are not run: what they check of a value need not hold for a
+        gradient.
+        """
+        match self.kind:
+            case Kind.NAMED_TUPLE:
+                return tuple.__new__(self.python, parts)
+            case Kind.DATACLASS:
+                made = object.__new__(self.python)
+                for name, part in zip(self, parts, strict=True):
+                    object.__setattr__(made, name, part)
+                return made
+            case Kind.DICT:
+                return dict(zip(self, parts, strict=True))
+            case Kind.ROW:
+                return structured(self, [np.asarray(part) for part in parts], ())[()]
+
+
+def structured(
+    names: Sequence[str], columns: Sequence[np.ndarray], shape: tuple[int, ...]
+) -> np.ndarray:
+    """A structured array of this shape; dimensions beyond it are those of its fields."""
+    rank = len(shape)
+    fields = [
+        (name, column.dtype, column.shape[rank:])
+        for name, column in zip(names, columns, strict=True)
+    ]
+    array = np.empty(shape, np.dtype(fields))
+    for name, column in zip(names, columns, strict=True):
+        array[name] = column
+    return array
+
+
+def is_frozen_dataclass(python: type) -> bool:
+    """Whether a class is a dataclass whose instances do not change."""
+    if not dataclasses.is_dataclass(python):
+        return False
+    return bool(python.__dataclass_params__.frozen)  # type: ignore[attr-defined]
+
+
+def is_named_tuple(python: type) -> bool:
+    """Whether a class was made by `typing.NamedTuple` or `collections.namedtuple`."""
+    return issubclass(python, tuple) and hasattr(python, "_fields")

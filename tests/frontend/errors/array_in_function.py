@@ -1,6 +1,0 @@
-from chadllvm.frontend import f64
-import numpy as np
-
-
-def f(x: f64[:]):
-    return np.exp(x)
