@@ -38,6 +38,7 @@ from chadllvm.simplify.fuse import fuse
 from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.inline import inline
 from chadllvm.simplify.pointwise import pointwise
+from chadllvm.simplify.scatter import scatter
 from chadllvm.simplify.shapes import shapes
 from chadllvm.simplify.sharing import sharing
 from chadllvm.simplify.states import states
@@ -70,6 +71,7 @@ SOURCE: tuple[Pass, ...] = (
     _plain(states),
     _plain(shapes),
     _plain(accumulate),
+    _plain(scatter),
     _plain(hoist),
     _plain(cse),
     ("bounds", lambda program, o: bounds(program, speculate=o.speculate)),

@@ -3,40 +3,58 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any
 
 from chadllvm.frontend import array_errors, errors, type_errors
-from chadllvm.frontend.annotations import target_type
-from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.array_functions import METHODS, NAMES
-from chadllvm.frontend.constants import constant
+from chadllvm.frontend.containers import (
+    FUNCTIONS,
+    class_function,
+    construct,
+    is_record_value,
+    record_method,
+)
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.functions import known_function
+from chadllvm.frontend.jitted import function_call
+from chadllvm.frontend.records import is_record
 from chadllvm.frontend.scope import NotStatic
-from chadllvm.frontend.signature import Parameter
 from chadllvm.ir.term import Operand
 
 
 def call(cx: Context, node: ast.Call) -> Value:
     """The result of a call."""
-    if isinstance(node.func, ast.Attribute) and _is_method(cx, node.func):
-        return _method_call(cx, node, node.func)
+    if isinstance(node.func, ast.Attribute):
+        if _is_method(cx, node.func):
+            return _method_call(cx, node, node.func)
+        owner = _owner_class(cx, node.func)
+        if owner is not None:
+            return class_function(cx, node, owner)
     function = _callee(cx, node)
     jitted = getattr(function, "py_func", None)
     if isinstance(jitted, FunctionType):
-        return _jitted_call(cx, node, jitted)
-    translate = known_function(function)
+        statics = getattr(function, "static_argnames", ())
+        return function_call(cx, node, jitted, statics)
+    if is_record(function):
+        return construct(cx, node, function)
+    translate = known_function(function) or _container_function(function)
     if translate is not None:
         return translate(cx, node)
     raise _unknown(cx, node, function)
 
 
+def _container_function(
+    function: Any,
+) -> Callable[[Context, ast.Call], Operand] | None:
+    return next((t for known, t in FUNCTIONS if function is known), None)
+
+
 def _is_method(cx: Context, function: ast.Attribute) -> bool:
-    """Whether this is an attribute of a value, not of a module."""
-    if cx.is_module(function.value):
+    """Whether this is an attribute of a value, not of a module or a class."""
+    if cx.is_module(function.value) or _owner_class(cx, function) is not None:
         return False
     try:
         cx.static(function)
@@ -45,12 +63,25 @@ def _is_method(cx: Context, function: ast.Attribute) -> bool:
     return False
 
 
+def _owner_class(cx: Context, function: ast.Attribute) -> type | None:
+    """The class of records that a function is an attribute of."""
+    try:
+        owner = cx.static(function.value)
+    except NotStatic:
+        return None
+    return owner if is_record(owner) else None
+
+
 def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
-    """A method of an array, which does what NumPy's function of that name does."""
+    """A method of a record, or one of an array: NumPy's function of that name."""
+    owner = cx.lazy(function.value)
+    if is_record_value(owner):
+        return record_method(cx, node, owner)
     method = METHODS.get(function.attr)
     if method is not None:
-        return method.method_call(cx, node, function.value)
-    owner = cx.lazy(function.value)
+        is_name = isinstance(function.value, ast.Name)
+        place = function.value if is_name else cx.settled(function.value, owner)
+        return method.method_call(cx, node, place)
     raise array_errors.no_method(cx.span(function), owner.type, function.attr, METHODS)
 
 
@@ -87,71 +118,3 @@ def _unknown(cx: Context, node: ast.Call, function: Any) -> Exception:
 
 def _is_library(function: FunctionType) -> bool:
     return (function.__module__ or "").partition(".")[0] in ("numpy", "scipy", "math")
-
-
-def _jitted_call(cx: Context, node: ast.Call, function: FunctionType) -> Operand:
-    """Evaluate the arguments in order, convert them, call the specialised function."""
-    params = cx.callees.parameters(function)
-    given = _bind(cx, node, function.__name__, params)
-    values = {name: cx.value(argument) for name, argument in given.items()}
-    operands = []
-    for param in params:
-        place = given.get(param.name, node)
-        value = values.get(param.name)
-        if value is None:
-            value = constant(cx, param.default, param.name, cx.span(node))
-        operands.append(_converted(cx, place, function.__name__, param, value))
-    types = [operand.type for operand in operands]
-    name = cx.callees.instance(function, types, cx.span(node))
-    return cx.at(node).call(name, operands)[0]
-
-
-def _bind(
-    cx: Context, node: ast.Call, name: str, params: Sequence[Parameter]
-) -> dict[str, ast.expr]:
-    """The argument of each parameter that is given one, in the order of evaluation."""
-    if len(node.args) > len(params):
-        plural = "" if len(params) == 1 else "s"
-        expected = f"{len(params)} argument{plural}"
-        raise type_errors.wrong_argument_count(cx.span(node), name, expected)
-    given: dict[str, ast.expr] = {}
-    for param, argument in zip(params, node.args, strict=False):
-        if isinstance(argument, ast.Starred):
-            raise type_errors.starred(cx.span(argument))
-        given[param.name] = argument
-    _bind_keywords(cx, node, name, params, given)
-    for param in params:
-        if param.name not in given and param.is_required:
-            raise type_errors.missing_argument(cx.span(node), name, param.name)
-    return given
-
-
-def _bind_keywords(
-    cx: Context,
-    node: ast.Call,
-    name: str,
-    params: Sequence[Parameter],
-    given: dict[str, ast.expr],
-) -> None:
-    names = {param.name for param in params}
-    for keyword in node.keywords:
-        span = cx.span(keyword)
-        if keyword.arg is None:
-            raise type_errors.starred(span)
-        if keyword.arg not in names:
-            raise type_errors.unexpected_keyword(span, name, keyword.arg)
-        if keyword.arg in given:
-            raise type_errors.repeated_argument(span, name, keyword.arg)
-        given[keyword.arg] = keyword.value
-
-
-def _converted(
-    cx: Context, node: ast.expr, name: str, param: Parameter, value: Operand
-) -> Operand:
-    """The argument as what the parameter's annotation asks for."""
-    ty = target_type(param.annotation, value.type)
-    if ty is None:
-        raise type_errors.wrong_argument(
-            cx.span(node), name, param.name, value.type, param.annotation
-        )
-    return convert(cx.at(node), value, ty)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -26,11 +26,30 @@ if TYPE_CHECKING:
 class Callees(Protocol):
     """The other functions of the program, as a call needs them."""
 
-    def parameters(self, function: Function) -> tuple[Parameter, ...]:
-        """The parameters of a jitted function."""
+    def parameters(
+        self, function: Function, statics: Collection[str]
+    ) -> tuple[Parameter, ...]:
+        """The parameters of a function, some of them static."""
 
-    def instance(self, function: Function, types: Sequence[Type], span: Span) -> str:
-        """The name of the function specialised to arguments of these types."""
+    def instance(
+        self,
+        function: Function,
+        types: Sequence[Type],
+        span: Span,
+        statics: Mapping[str, Any],
+    ) -> str:
+        """The name of the function specialised to arguments of these types.
+
+        `statics` are the values of its static parameters.
+        """
+
+
+class Settled(ast.expr):
+    """An expression whose value is there already."""
+
+    def __init__(self, value: Value) -> None:
+        super().__init__()
+        self.value = value
 
 
 @dataclass
@@ -43,6 +62,8 @@ class Context:
     other through it), and `make` makes the array that it gives if it is not made yet
     (see `delayed`). `promoted` remembers which variables of a loop became floats, so
     that a loop inside a loop learns it once.
+
+    `views` says of rows, and of slices that are made, what they are parts of.
 
     `shapes` has the sizes of arrays whose sizes are older than they are, and so may be
     used wherever the array may; `lists` are the arrays that are lists in Python.
@@ -62,6 +83,7 @@ class Context:
     promoted: dict[Loop, dict[str, Type]] = field(default_factory=dict)
     shapes: dict[Var, tuple[Operand, ...]] = field(default_factory=dict)
     lists: set[Operand] = field(default_factory=set)
+    views: dict[Var, Var] = field(default_factory=dict)
 
     def span(self, node: Located) -> Span:
         return self.source.span(node)
@@ -77,6 +99,8 @@ class Context:
 
     def lazy(self, node: ast.expr) -> Value:
         """The value of an expression; an array need not be made yet."""
+        if isinstance(node, Settled):
+            return node.value
         return self.translate(self, node)
 
     @contextmanager
@@ -88,6 +112,10 @@ class Context:
             yield self.builder
         finally:
             self.builder, self.scope = outer
+
+    def settled(self, node: ast.expr, value: Value) -> ast.expr:
+        """An expression that stands for this value of `node`, computed already."""
+        return ast.copy_location(Settled(value), node)
 
     def is_local(self, name: str) -> bool:
         return name in self.liveness.locals or self.scope.lookup(name) is not None
@@ -120,5 +148,7 @@ class Context:
             self.shapes[renamed] = self.shapes[value]
         if value in self.lists:
             self.lists.add(renamed)
+        if value in self.views:
+            self.views[renamed] = self.views[value]
         bindings[-1] = type(last)((renamed,), last.expr, last.span)
         return renamed

@@ -122,6 +122,8 @@ def force(cx: Context, node: ast.expr, value: Value) -> Operand:
         array = build_nest(b, value.shape, value.element)
     if value.view_of is not None:
         (array,) = b.apply(Alias(), [array, value.view_of])
+        assert isinstance(value.view_of, Var)
+        cx.views[array] = value.view_of
     cx.shapes[array] = value.shape
     return array
 

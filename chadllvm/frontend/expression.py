@@ -37,7 +37,6 @@ from chadllvm.frontend.logic import (
 from chadllvm.frontend.products import matrix_product
 from chadllvm.frontend.scope import NotStatic, Unusable
 from chadllvm.frontend.subscript import attribute, subscript
-from chadllvm.frontend.surface import Augmented
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import If, Lit, Operand, Tuple
 from chadllvm.ir.types import Array, Type
@@ -122,14 +121,13 @@ def _binary(cx: Context, node: ast.BinOp) -> Value:
         chain.append(chain[-1].left)
     value = cx.lazy(chain[-1].left)
     for link in reversed(chain):
-        value = _operation(cx, link, value, cx.lazy(link.right))
+        value = operation(cx, link, value, cx.lazy(link.right))
     return value
 
 
-def _operation(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Value:
+def operation(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Value:
+    """The operation of a node on values that are known already."""
     op = node.op
-    if isinstance(node, Augmented) and is_array(x):
-        raise array_errors.augmented_array(cx.span(node), x.type)
     if isinstance(op, ast.MatMult):
         return matrix_product(cx, node, x, y)
     if type(op) in LOGICAL:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import ModuleType
+from enum import Enum
+from types import MethodType, ModuleType
 from typing import Any
 
 from chadllvm.diagnostic import CompileError, InternalError, Span
+from chadllvm.frontend.records import is_record
 from chadllvm.frontend.signature import closure_values
 from chadllvm.frontend.source import Function
 from chadllvm.ir.term import Operand, Var
@@ -72,10 +74,12 @@ class NotStatic(Exception):
 
 
 class Surroundings:
-    """The names that a function sees but does not assign."""
+    """The names that a function sees but does not assign, static parameters too."""
 
-    def __init__(self, function: Function) -> None:
-        self._layers: tuple[dict[str, Any], ...] = (
+    def __init__(self, function: Function, statics: Mapping[str, Any]) -> None:
+        self._statics = statics
+        self._layers: tuple[Mapping[str, Any], ...] = (
+            statics,
             closure_values(function),
             function.__globals__,
             vars(builtins),
@@ -88,8 +92,15 @@ class Surroundings:
                 return layer[name]
         raise KeyError(name)
 
+    def is_static(self, name: str) -> bool:
+        """Whether the name is that of a static parameter."""
+        return name in self._statics
+
     def resolve(self, node: ast.expr, is_local: Callable[[str], bool]) -> Any:
-        """The object that a dotted name through modules stands for, or `NotStatic`."""
+        """The object that a dotted name stands for, or `NotStatic`.
+
+        It may go through modules, classes of records and enums, static arguments.
+        """
         attributes = []
         while isinstance(node, ast.Attribute):
             attributes.append(node.attr)
@@ -99,9 +110,18 @@ class Surroundings:
         try:
             value = self.lookup(node.id)
             for attribute in reversed(attributes):
-                if not isinstance(value, ModuleType):
+                if not (_is_namespace(value) or self.is_static(node.id)):
                     raise NotStatic
                 value = getattr(value, attribute)
         except (KeyError, AttributeError):
             raise NotStatic from None
+        if attributes and isinstance(value, MethodType):
+            raise NotStatic  # A method of a static record is one of any record.
         return value
+
+
+def _is_namespace(value: object) -> bool:
+    """Whether attributes of this object are known when a program is compiled."""
+    if isinstance(value, type):
+        return issubclass(value, Enum) or is_record(value)
+    return isinstance(value, ModuleType | Enum)

@@ -7,13 +7,14 @@ explicit, every binding knows its place in the user's source.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import chadllvm.ops  # noqa: F401  The table of operations must be full.
 from chadllvm.diagnostic import CompileError, Span
-from chadllvm.frontend import errors, type_errors
+from chadllvm.frontend import errors, record_errors, type_errors
 from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context
@@ -25,6 +26,7 @@ from chadllvm.frontend.scope import Surroundings
 from chadllvm.frontend.signature import Parameter, read_signature, return_annotation
 from chadllvm.frontend.source import Function, Source, read_source
 from chadllvm.frontend.statements import translate
+from chadllvm.frontend.static import static_key
 from chadllvm.frontend.surface import Statement
 from chadllvm.ir.build import Builder
 from chadllvm.ir.op import TypeRuleError
@@ -33,10 +35,15 @@ from chadllvm.ir.term import Function as CoreFunction
 from chadllvm.ir.types import UNIT, Fun, Type
 
 
-def specialise(function: Callable[..., Any], param_types: Sequence[Type]) -> Program:
+def specialise(
+    function: Callable[..., Any],
+    param_types: Sequence[Type],
+    statics: Mapping[str, Any] = MappingProxyType({}),
+) -> Program:
     """The program that computes a function for arguments of these types.
 
-    The entry has one variable for each Python parameter and exactly one result.
+    The entry has one variable for each Python parameter and exactly one result. The
+    parameters in `statics` have these values, and neither types nor variables.
 
     Raises:
         CompileError: if the function, or one that it calls, is not in the language.
@@ -45,10 +52,14 @@ def specialise(function: Callable[..., Any], param_types: Sequence[Type]) -> Pro
     program = _Program({source.function: source})
     span = source.span(source.definition)
     try:
-        program.instance(source.function, param_types, span)
+        program.instance(source.function, param_types, span, statics)
     except RecursionError:
         raise errors.too_deep(span) from None
     return Program(_reachable(program.functions))
+
+
+# A function, the types of its arguments, and its static arguments.
+_Key = tuple[Function, tuple[Type, ...], Hashable]
 
 
 @dataclass
@@ -56,7 +67,6 @@ class _Read:
     """What depends on a function's source alone, not on types."""
 
     source: Source
-    params: tuple[Parameter, ...]
     statements: tuple[Statement, ...]
 
 
@@ -69,26 +79,32 @@ class _Program:
 
     sources: dict[Function, Source]
     functions: list[CoreFunction] = field(default_factory=list)
-    instances: dict[tuple[Function, tuple[Type, ...]], str] = field(
-        default_factory=dict
-    )
+    instances: dict[_Key, str] = field(default_factory=dict)
     types: dict[str, Fun] = field(default_factory=dict)
     active: list[Function] = field(default_factory=list)
     read: dict[Function, _Read] = field(default_factory=dict)
 
-    def parameters(self, function: Function) -> tuple[Parameter, ...]:
-        return self._read(function).params
+    def parameters(
+        self, function: Function, statics: Collection[str]
+    ) -> tuple[Parameter, ...]:
+        return read_signature(self._read(function).source, statics)
 
     def _read(self, function: Function) -> _Read:
         if function not in self.read:
             source = self.sources.get(function) or read_source(function)
-            params = read_signature(source)
-            self.read[function] = _Read(source, params, read_body(source))
+            self.read[function] = _Read(source, read_body(source))
         return self.read[function]
 
-    def instance(self, function: Function, types: Sequence[Type], span: Span) -> str:
+    def instance(
+        self,
+        function: Function,
+        types: Sequence[Type],
+        span: Span,
+        statics: Mapping[str, Any],
+    ) -> str:
         """The name of the function for arguments of these types."""
-        key = function, tuple(types)
+        fixed = tuple((name, static_key(v)) for name, v in sorted(statics.items()))
+        key = function, tuple(types), fixed
         if key in self.instances:
             return self.instances[key]
         if function in self.active:
@@ -97,7 +113,7 @@ class _Program:
         name = self._new_name(function.__name__)
         self.active.append(function)
         try:
-            self._add(name, function, key[1])
+            self._add(name, function, key[1], statics)
         except CompileError as error:
             if len(self.active) == 1:
                 raise
@@ -114,23 +130,41 @@ class _Program:
             name = f"{wanted}_{count}"
         return name
 
-    def _add(self, name: str, function: Function, types: tuple[Type, ...]) -> None:
+    def _add(
+        self,
+        name: str,
+        function: Function,
+        types: tuple[Type, ...],
+        statics: Mapping[str, Any],
+    ) -> None:
         """Translate a function and append it; its callees are appended meanwhile."""
         parts = self._read(function)
-        names = [param.name for param in parts.params]
-        params = tuple(Var(n, ty) for n, ty in zip(names, types, strict=True))
-        body = self._body(parts, params)
+        params = tuple(
+            Var(param.name, ty)
+            for param, ty in zip(
+                [p for p in read_signature(parts.source, statics) if not p.is_static],
+                types,
+                strict=True,
+            )
+        )
+        body = self._body(parts, params, statics)
         self.types[name] = Fun(types, body.types)
         span = parts.source.span(parts.source.definition)
         self.functions.append(CoreFunction(name, params, body, span))
 
-    def _body(self, parts: _Read, params: Sequence[Var]) -> Block:
+    def _body(
+        self, parts: _Read, params: Sequence[Var], statics: Mapping[str, Any]
+    ) -> Block:
         source = parts.source
+        live = liveness(parts.statements, [p.name for p in params])
+        for param in read_signature(source, statics):
+            if param.is_static and param.name in live.locals:
+                raise record_errors.assigned_static(param.span, param.name)
         cx = Context(
             source=source,
             callees=self,
-            surroundings=Surroundings(source.function),
-            liveness=liveness(parts.statements, [p.name for p in params]),
+            surroundings=Surroundings(source.function, statics),
+            liveness=live,
             builder=Builder(signature=self._signature),
             prelude=Builder(signature=self._signature),
             translate=expression,

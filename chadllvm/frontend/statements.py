@@ -13,6 +13,7 @@ and refused where it is used.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from functools import partial
 
@@ -21,11 +22,12 @@ from chadllvm.frontend.annotations import Annotation, target_type
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.comprehension import bind_item, new_index
 from chadllvm.frontend.context import Context
-from chadllvm.frontend.expression import condition
+from chadllvm.frontend.expression import condition, operation
 from chadllvm.frontend.iteration import Items, items
 from chadllvm.frontend.scope import DEAD, Scope, Unusable, Value
 from chadllvm.frontend.surface import (
     Assign,
+    Augmented,
     Branch,
     Loop,
     Return,
@@ -33,6 +35,7 @@ from chadllvm.frontend.surface import (
     returns,
 )
 from chadllvm.frontend.targets import bind_target
+from chadllvm.frontend.writing import assign, assign_operation, place_of, whole
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import If, Lambda, Operand, Var
 from chadllvm.ir.types import Type
@@ -57,11 +60,30 @@ def translate(cx: Context, statements: Sequence[Statement]) -> Operand | None:
 
 
 def _assign(cx: Context, statement: Assign) -> None:
+    target, node = statement.target, statement.value
+    if isinstance(target, ast.Subscript) and statement.annotation is None:
+        _assign_part(cx, target, node)
+        return
+    if isinstance(node, Augmented) and isinstance(target, ast.Name):
+        array = whole(cx, target)
+        if array is not None:
+            assign_operation(cx, array, node.right, partial(operation, cx, node))
+            return
     since = len(cx.builder.bindings)
-    value = cx.value(statement.value)
+    value = cx.value(node)
     if statement.annotation is not None:
         value = _annotated(cx, statement, value, statement.annotation)
     bind_target(cx, statement.target, value, since)
+
+
+def _assign_part(cx: Context, target: ast.Subscript, node: ast.expr) -> None:
+    """`a[i] = node`; of `a[i] += node` the left side is computed first, once."""
+    if isinstance(node, Augmented):
+        place = place_of(cx, target)
+        assign_operation(cx, place, node.right, partial(operation, cx, node))
+    else:
+        value = cx.lazy(node)
+        assign(cx, place_of(cx, target), value)
 
 
 def _annotated(

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from chadllvm.frontend import type_errors
 from chadllvm.frontend.arithmetic import to_int
 from chadllvm.frontend.constants import constant
+from chadllvm.frontend.containers import entry, is_record_value, record_attribute
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
     Delayed,
@@ -47,10 +48,14 @@ def subscript(cx: Context, node: ast.Subscript) -> Value:
     for link in reversed(chain):
         if isinstance(value.type, Array) and len(pending) == value.type.rank:
             value, pending = _read(cx, link.value, value, pending), []
+        named = None if pending else entry(cx, link, value)
+        if named is not None:
+            value = named
+            continue
         if not isinstance(value.type, Array):
             value = _component(cx, link, value)
             continue
-        items = _items(cx, link)
+        items = index_items(cx, link)
         if isinstance(value, Delayed) or not all(map(_is_number, items)):
             base = _read(cx, link.value, value, pending)
             value, pending = part(cx, link, base, items), []
@@ -59,7 +64,7 @@ def subscript(cx: Context, node: ast.Subscript) -> Value:
     return _read(cx, node, value, pending)
 
 
-def _items(cx: Context, node: ast.Subscript) -> list[Item]:
+def index_items(cx: Context, node: ast.Subscript) -> list[Item]:
     """What stands between brackets: values, and the nodes of slices, None and `...`."""
     nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     return [n if is_syntax(n) else _index_value(cx, n) for n in nodes]
@@ -78,32 +83,17 @@ def _is_number(item: Item) -> bool:
     return not isinstance(item, ast.expr) and not is_array(item)
 
 
-def element_indices(cx: Context, node: ast.Subscript, array: Operand) -> list[Operand]:
-    """The indices of `array[i][j]`, each checked against its dimension."""
-    chain = [node]
-    while isinstance(chain[-1].value, ast.Subscript):
-        chain.append(chain[-1].value)
-    found: list[Operand] = []
-    for link in reversed(chain):
-        found += _indices(cx, link, array, len(found))
-    return found
-
-
 def _read(
     cx: Context, node: ast.expr, value: Value, indices: Sequence[Operand]
 ) -> Value:
     """The element or row at indices that are in range."""
     if not indices or isinstance(value, Delayed):
         return value
-    return cx.at(node).apply(Index(), [value, *indices])[0]
-
-
-def _indices(
-    cx: Context, node: ast.Subscript, array: Operand, axis: int
-) -> list[Operand]:
-    """The indices of one pair of brackets, each checked against its dimension."""
-    nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    return _checked(cx, node, array, axis, [_index(cx, index) for index in nodes])
+    (part,) = cx.at(node).apply(Index(), [value, *indices])
+    if is_array(part):
+        assert isinstance(value, Var)
+        cx.views[part] = value
+    return part
 
 
 def _checked(
@@ -191,16 +181,18 @@ def attribute(cx: Context, node: ast.Attribute) -> Value:
     try:
         outside = cx.static(node)
     except NotStatic:
-        return _array_attribute(cx, node)
+        return _value_attribute(cx, node)
     return constant(cx, outside, node.attr, cx.span(node))
 
 
-def _array_attribute(cx: Context, node: ast.Attribute) -> Value:
+def _value_attribute(cx: Context, node: ast.Attribute) -> Value:
     if cx.is_module(node.value):
         raise type_errors.unknown_attribute(
             cx.span(node), f"`{ast.unparse(node.value)}`", node.attr
         )
     value = cx.lazy(node.value)
+    if is_record_value(value):
+        return record_attribute(cx, node, value)
     if not is_array(value):
         raise type_errors.unknown_attribute(cx.span(node), str(value.type), node.attr)
     array = delayed(cx, node, value)

@@ -1,6 +1,7 @@
 """Sizes of arrays that are combined element by element: equal, or 1 and stretched.
 
     r = broadcast(n, m)         the size of the result along an axis
+    fits(n, m)                  m, into which n values are put: n is m or 1
     k = stretch(i, n)           the index into the operand of size n: 0 if n is 1
 
 NumPy decides at run time which operand is stretched. A size of 1 that is seen only then
@@ -20,6 +21,7 @@ from chadllvm.ir.term import Lit
 from chadllvm.ops.row import row
 
 SIZES_DIFFER = "operands could not be broadcast together: sizes {0} and {1}"
+NO_FIT = "could not broadcast input array of size {0} into size {1}"
 NOT_EQUAL = "sizes {0} and {1} do not match"
 NEGATIVE = "negative dimensions are not allowed"
 EMPTY_FOLD = "fold() of no elements"
@@ -38,6 +40,20 @@ def _broadcast_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     fits = loops.let("or", loops.let("ieq", n, m), loops.let("or", stretches, is_one))
     loops.check(fits, "ValueError", SIZES_DIFFER, span, n, m)
     return loops.let("select", stretches, m, n)
+
+
+def _fits(size: int, into: int) -> int:
+    if size not in (1, into):
+        raise ProgramError(ValueError, NO_FIT.format(size, into))
+    return into
+
+
+def _fits_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    size, into = args
+    is_one = loops.let("ieq", size, Lit(1))
+    fits = loops.let("or", loops.let("ieq", size, into), is_one)
+    loops.check(fits, "ValueError", NO_FIT, span, size, into)
+    return into
 
 
 def _stretch(index: int, size: int) -> int:
@@ -94,6 +110,8 @@ def _size_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
 
 
 row("broadcast", "ii->i", _broadcast, None, _broadcast_l, can_fail=True)
+# The size of a value, and that of the part of an array that it is put into.
+row("fits", "ii->i", _fits, None, _fits_l, can_fail=True)
 row("stretch", "ii->i", _stretch, None, _stretch_l)
 # Two sizes that have to be equal.
 row("same", "ii->i", _same, None, _same_l, can_fail=True)

@@ -40,6 +40,9 @@ class _Stretching(Walk):
         match binding.expr:
             case Apply(Prim(name="broadcast"), (n, m)):
                 self._broadcast(binding, n, m)
+            case Apply(Prim(name="fits"), (n, m)) if self.speculate:
+                agreed = Apply(PRIMS["same"], (n, m))
+                self.keep(Binding(binding.vars, agreed, binding.span))
             case Apply(Prim(name="stretch"), (index, size)):
                 self._stretch(binding, index, size)
             case _:

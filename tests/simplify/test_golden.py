@@ -23,6 +23,7 @@ from chadllvm.simplify.fuse import fuse
 from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.inline import inline
 from chadllvm.simplify.pointwise import pointwise
+from chadllvm.simplify.scatter import scatter
 from chadllvm.simplify.shapes import shapes
 from chadllvm.simplify.states import states
 from chadllvm.simplify.stretch import stretch
@@ -41,6 +42,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "hoist": hoist,
     "inline": inline,
     "pointwise": pointwise,
+    "scatter": scatter,
     "shapes": shapes,
     "states": states,
     "stretch": partial(stretch, speculate=True),

@@ -1,0 +1,67 @@
+"""The arguments of a call: which parameter each belongs to, converted to its type."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from chadllvm.frontend import type_errors
+from chadllvm.frontend.annotations import target_type
+from chadllvm.frontend.arithmetic import convert
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.signature import Parameter
+from chadllvm.ir.term import Operand
+
+
+def bind(
+    cx: Context, node: ast.Call, name: str, params: Sequence[Parameter]
+) -> dict[str, ast.expr]:
+    """The argument of each parameter that is given one, in the order of evaluation."""
+    positional = [param for param in params if not param.is_keyword_only]
+    if len(node.args) > len(positional):
+        plural = "" if len(positional) == 1 else "s"
+        expected = f"{len(positional)} argument{plural}"
+        if len(positional) < len(params):
+            expected += " by position"
+        raise type_errors.wrong_argument_count(cx.span(node), name, expected)
+    given: dict[str, ast.expr] = {}
+    for param, argument in zip(positional, node.args, strict=False):
+        if isinstance(argument, ast.Starred):
+            raise type_errors.starred(cx.span(argument))
+        given[param.name] = argument
+    bind_keywords(cx, node, name, [param.name for param in params], given)
+    for param in params:
+        if param.name not in given and param.is_required:
+            raise type_errors.missing_argument(cx.span(node), name, param.name)
+    return given
+
+
+def bind_keywords(
+    cx: Context,
+    node: ast.Call,
+    name: str,
+    names: Sequence[str],
+    given: dict[str, ast.expr],
+) -> None:
+    """Enter the arguments that are given by keyword."""
+    for keyword in node.keywords:
+        span = cx.span(keyword)
+        if keyword.arg is None:
+            raise type_errors.starred(span)
+        if keyword.arg not in names:
+            raise type_errors.unexpected_keyword(span, name, keyword.arg)
+        if keyword.arg in given:
+            raise type_errors.repeated_argument(span, name, keyword.arg)
+        given[keyword.arg] = keyword.value
+
+
+def converted(
+    cx: Context, node: ast.expr, name: str, param: Parameter, value: Operand
+) -> Operand:
+    """The argument as what the parameter's annotation asks for."""
+    ty = target_type(param.annotation, value.type)
+    if ty is None:
+        raise type_errors.wrong_argument(
+            cx.span(node), name, param.name, value.type, param.annotation
+        )
+    return convert(cx.at(node), value, ty)

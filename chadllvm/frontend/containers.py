@@ -1,0 +1,312 @@
+"""Records and dictionaries inside a function: built, read, changed by copy, called.
+
+    Point(x, y=1.0)          →   (x, 1.0) with the names of Point
+    p.x, params["w"]         →   p.0, params.0
+    p._replace(x=2.0)        →   (2.0, p.1) with the names of p
+    p.norm()                 →   a call of the function `norm`, which takes p
+    points["x"]              →   the array whose element at i is points[i].0
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any, TypeGuard
+
+from chadllvm.frontend import errors, record_errors, type_errors
+from chadllvm.frontend.annotations import UnknownAnnotation, read_annotation
+from chadllvm.frontend.binding import bind, bind_keywords, converted
+from chadllvm.frontend.constants import constant
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.delayed import Delayed, Indices, Value, delayed
+from chadllvm.frontend.jitted import called, function_call
+from chadllvm.frontend.records import BadRecord, RecordClass, record_class
+from chadllvm.frontend.signature import Parameter
+from chadllvm.frontend.static import static_string
+from chadllvm.ir.build import Builder
+from chadllvm.ir.record import Kind, RecordNames
+from chadllvm.ir.term import Operand, Proj, Tuple
+from chadllvm.ir.types import Array, Product, Type
+
+
+def names_of(ty: Type) -> RecordNames | None:
+    """The names of a record's type, None for any other type."""
+    names = ty.names if isinstance(ty, Product) else ()
+    return names if isinstance(names, RecordNames) else None
+
+
+def is_record_value(value: Value) -> TypeGuard[Operand]:
+    return not isinstance(value, Delayed) and names_of(value.type) is not None
+
+
+def field(cx: Context, node: ast.expr, record: Operand, name: str) -> Operand:
+    """A field that there is."""
+    names = names_of(record.type)
+    assert names is not None
+    return cx.at(node).one(Proj(record, names.index(name)))
+
+
+def _fields(cx: Context, node: ast.expr, record: Operand) -> dict[str, Operand]:
+    names = names_of(record.type)
+    assert names is not None
+    return {name: field(cx, node, record, name) for name in names}
+
+
+# ---- construction
+
+
+def construct(cx: Context, node: ast.Call, python: type) -> Operand:
+    """`Point(x, y=1.0)`"""
+    record = _class(cx, node.func, python)
+    if not record.is_plain:
+        raise record_errors.own_constructor(cx.span(node.func), python.__name__)
+    params = _parameters(cx, node.func, record)
+    given = bind(cx, node, python.__name__, params)
+    values = {name: cx.value(argument) for name, argument in given.items()}
+    for param in params:
+        if param.name not in values:
+            value = constant(cx, param.default, param.name, cx.span(node))
+            values[param.name] = value
+    return _record(cx, node, record, params, values, given)
+
+
+def _class(cx: Context, node: ast.expr, python: type) -> RecordClass:
+    try:
+        record = record_class(python)
+    except BadRecord as bad:
+        raise errors.bad_record(cx.span(node), str(bad)) from None
+    assert record is not None
+    return record
+
+
+def _parameters(
+    cx: Context, node: ast.expr, record: RecordClass
+) -> tuple[Parameter, ...]:
+    """The fields as parameters of the constructor."""
+    span = cx.span(node)
+    try:
+        return tuple(
+            Parameter(
+                f.name,
+                read_annotation(f.annotation),
+                f.default,
+                span,
+                f.is_keyword_only,
+            )
+            for f in record.fields
+        )
+    except UnknownAnnotation as unknown:
+        raise errors.unknown_annotation(span, str(unknown)) from None
+    except BadRecord as bad:
+        raise errors.bad_record(span, str(bad)) from None
+
+
+def _record(
+    cx: Context,
+    node: ast.Call,
+    record: RecordClass,
+    params: Sequence[Parameter],
+    values: dict[str, Operand],
+    given: dict[str, ast.expr],
+) -> Operand:
+    """The record of these values, each as what its field is annotated with."""
+    title = record.names.title
+    parts = [
+        converted(cx, given.get(p.name, node), title, p, values[p.name]) for p in params
+    ]
+    return cx.at(node).one(Tuple(tuple(parts), record.names))
+
+
+def dictionary(cx: Context, node: ast.Dict) -> Operand:
+    """`{"w": w, **others}` with constant keys."""
+    entries: dict[str, Operand] = {}
+    for key, value in zip(node.keys, node.values, strict=True):
+        operand = cx.value(value)
+        if key is None:
+            names = names_of(operand.type)
+            if names is None or names.kind is not Kind.DICT:
+                raise record_errors.spread(cx.span(value), operand.type)
+            entries |= _fields(cx, value, operand)
+            continue
+        name = static_string(cx, key)
+        if name is None:
+            raise record_errors.dictionary_key(cx.span(key))
+        entries[name] = operand
+    return _dict(cx, node, entries)
+
+
+def dictionary_call(cx: Context, node: ast.Call) -> Operand:
+    """`dict(w=w, b=b)`"""
+    if node.args:
+        raise type_errors.wrong_argument_count(cx.span(node), "dict", "keywords only")
+    entries: dict[str, Operand] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise type_errors.starred(cx.span(keyword))
+        entries[keyword.arg] = cx.value(keyword.value)
+    return _dict(cx, node, entries)
+
+
+def _dict(cx: Context, node: ast.expr, entries: dict[str, Operand]) -> Operand:
+    if not entries:
+        raise errors.unsupported(cx.span(node), node)
+    names = RecordNames(entries, Kind.DICT, dict)
+    return cx.at(node).one(Tuple(tuple(entries.values()), names))
+
+
+# ---- fields
+
+
+def record_attribute(cx: Context, node: ast.Attribute, record: Operand) -> Value:
+    """`p.x`: a field, a property or a constant of the class."""
+    names = names_of(record.type)
+    assert names is not None
+    if not names.is_class:
+        raise record_errors.key_by_attribute(cx.span(node), record.type, node.attr)
+    if node.attr in names:
+        return field(cx, node, record, node.attr)
+    found = inspect.getattr_static(names.python, node.attr, None)
+    match found:
+        case property(fget=FunctionType() as function):
+            return called(cx, node, function, [record])
+        case functools.cached_property(func=FunctionType() as function):
+            return called(cx, node, function, [record])
+        case None:
+            raise record_errors.unknown_field(
+                cx.span(node), names.title, node.attr, names
+            )
+        case FunctionType() | staticmethod() | classmethod():
+            raise record_errors.method_as_value(cx.span(node), names.title, node.attr)
+        case _:
+            value = getattr(names.python, node.attr)
+            return constant(cx, value, node.attr, cx.span(node))
+
+
+def entry(cx: Context, node: ast.Subscript, value: Value) -> Value | None:
+    """`params["w"]`, `rows["x"]`; None if this is no subscript by a string."""
+    names = names_of(value.type)
+    if isinstance(value.type, Array):
+        names = names_of(value.type.elem)
+    name = None if names is None else static_string(cx, node.slice)
+    if names is None or (name is None and names.is_sequence):
+        return None
+    if names.is_class:
+        if isinstance(value.type, Array):
+            return None
+        raise record_errors.field_by_key(cx.span(node), names.title)
+    if name is None:
+        if isinstance(value.type, Array):
+            return None
+        raise record_errors.key_needed(cx.span(node.slice), value.type)
+    if name not in names:
+        raise record_errors.unknown_key(cx.span(node.slice), name, names)
+    if not isinstance(value.type, Array):
+        assert is_record_value(value)
+        return field(cx, node, value, name)
+    return None if names.kind is Kind.DICT else _column(cx, node, value, name)
+
+
+def _column(cx: Context, node: ast.expr, value: Value, name: str) -> Value | None:
+    """A field of all rows of a structured array, which Python's array shares."""
+    rows = delayed(cx, node, value)
+    assert isinstance(rows.elem, Product)
+    index = rows.elem.names.index(name)
+    elem = rows.elem.fields[index]
+    if isinstance(elem, Array):
+        return None
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        return b.one(Proj(rows.element(b, indices), index))
+
+    is_plain, view_of = rows.is_plain, rows.made or rows.view_of
+    return Delayed(rows.shape, elem, element, is_plain=is_plain, view_of=view_of)
+
+
+# ---- methods
+
+
+def record_method(cx: Context, node: ast.Call, owner: Operand) -> Operand:
+    """`p.norm()`, `p._replace(x=1.0)`"""
+    assert isinstance(node.func, ast.Attribute)
+    name, names = node.func.attr, names_of(owner.type)
+    assert names is not None
+    if names.kind is Kind.DICT:
+        raise record_errors.dictionary_method(cx.span(node.func), name)
+    if not names.is_class:
+        raise record_errors.not_a_method(cx.span(node.func), names.title, name)
+    if names.kind is Kind.NAMED_TUPLE and name in _OF_NAMED_TUPLES:
+        return _OF_NAMED_TUPLES[name](cx, node, owner)
+    return _class_call(cx, node, names.python, name, [owner])
+
+
+def class_function(cx: Context, node: ast.Call, python: type) -> Operand:
+    """`Point.polar(r, angle)`: a static or class method, or a plain function."""
+    assert isinstance(node.func, ast.Attribute)
+    return _class_call(cx, node, python, node.func.attr, [])
+
+
+def _class_call(
+    cx: Context, node: ast.Call, python: type, name: str, owner: Sequence[Operand]
+) -> Operand:
+    found = inspect.getattr_static(python, name, None)
+    function = getattr(found, "__func__", found)
+    if not isinstance(function, FunctionType):
+        raise record_errors.not_a_method(cx.span(node.func), python.__name__, name)
+    if isinstance(found, classmethod):
+        first = function.__code__.co_varnames[0]
+        return function_call(cx, node, function, known={first: python})
+    own = [] if isinstance(found, staticmethod) else owner
+    return function_call(cx, node, function, owner=own)
+
+
+def replaced(cx: Context, node: ast.Call) -> Operand:
+    """`dataclasses.replace(p, x=1.0)`"""
+    if len(node.args) != 1:
+        raise type_errors.wrong_argument_count(
+            cx.span(node), "replace", "one record, and fields by keyword"
+        )
+    owner = cx.value(node.args[0])
+    names = names_of(owner.type)
+    if names is None or names.kind is not Kind.DATACLASS:
+        raise type_errors.wrong_operand(
+            cx.span(node.args[0]), "replace", "a dataclass", owner.type
+        )
+    return _replaced(cx, node, owner)
+
+
+def _replaced(cx: Context, node: ast.Call, owner: Operand) -> Operand:
+    names = names_of(owner.type)
+    assert names is not None
+    if node.args and isinstance(node.func, ast.Attribute) and names.is_sequence:
+        raise type_errors.wrong_argument_count(
+            cx.span(node), "_replace", "fields by keyword"
+        )
+    record = _class(cx, node.func, names.python)
+    if not record.is_plain and names.kind is Kind.DATACLASS:
+        raise record_errors.own_constructor(cx.span(node.func), names.title)
+    given: dict[str, ast.expr] = {}
+    bind_keywords(cx, node, names.title, names, given)
+    values = {name: cx.value(argument) for name, argument in given.items()}
+    values = {**_fields(cx, node, owner), **values}
+    params = _parameters(cx, node.func, record)
+    return _record(cx, node, record, params, values, given)
+
+
+def _as_dict(cx: Context, node: ast.Call, owner: Operand) -> Operand:
+    return _dict(cx, node, _fields(cx, node, owner))
+
+
+_OF_NAMED_TUPLES: dict[str, Callable[[Context, ast.Call, Operand], Operand]] = {
+    "_replace": _replaced,
+    "_asdict": _as_dict,
+}
+
+# Python's functions that build records, and what translates a call.
+FUNCTIONS: tuple[tuple[Any, Callable[[Context, ast.Call], Operand]], ...] = (
+    (dict, dictionary_call),
+    (dataclasses.replace, replaced),
+)

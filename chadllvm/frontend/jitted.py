@@ -1,0 +1,88 @@
+"""Calls of the user's functions: specialised to the types of their arguments.
+
+The arguments of static parameters are no operands: each value of them makes a function
+of its own.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from chadllvm.frontend import record_errors
+from chadllvm.frontend.binding import bind, converted
+from chadllvm.frontend.constants import constant
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.scope import NotStatic
+from chadllvm.frontend.signature import Parameter
+from chadllvm.frontend.source import Function
+from chadllvm.frontend.static import static_key, static_value
+from chadllvm.ir.term import Operand
+
+
+def function_call(
+    cx: Context,
+    node: ast.Call,
+    function: Function,
+    statics: Collection[str] = (),
+    owner: Sequence[Operand] = (),
+    known: Mapping[str, Any] | None = None,
+) -> Operand:
+    """Evaluate the arguments in order, convert them, call the specialised function.
+
+    `owner` are the first parameters' arguments, if there are such already, and `known`
+    the values of static parameters.
+    """
+    fixed = dict(known or {})
+    params = cx.callees.parameters(function, {*statics, *fixed})
+    rest = [p for p in params[len(owner) :] if p.name not in fixed]
+    given = bind(cx, node, function.__name__, rest)
+    static = {param.name for param in rest if param.is_static}
+    values = {n: cx.value(arg) for n, arg in given.items() if n not in static}
+    operands = list(owner)
+    for param in rest:
+        place = given.get(param.name, node)
+        if param.is_static:
+            fixed[param.name] = _static(cx, place, function, param, given)
+            continue
+        value = values.get(param.name)
+        if value is None:
+            value = constant(cx, param.default, param.name, cx.span(node))
+        operands.append(converted(cx, place, function.__name__, param, value))
+    return called(cx, node, function, operands, fixed)
+
+
+def called(
+    cx: Context,
+    node: ast.expr,
+    function: Function,
+    operands: Sequence[Operand],
+    statics: Mapping[str, Any] | None = None,
+) -> Operand:
+    """The result of a function applied to these operands."""
+    types = [operand.type for operand in operands]
+    name = cx.callees.instance(function, types, cx.span(node), statics or {})
+    return cx.at(node).call(name, operands)[0]
+
+
+def _static(
+    cx: Context,
+    place: ast.expr,
+    function: Function,
+    param: Parameter,
+    given: Mapping[str, ast.expr],
+) -> Any:
+    """The value of a static argument, known now and hashable."""
+    if param.name not in given:
+        return param.default
+    name = function.__name__
+    try:
+        value = static_value(cx, place)
+    except NotStatic:
+        raise record_errors.not_static(cx.span(place), name, param.name) from None
+    try:
+        static_key(value)
+    except TypeError:
+        raise record_errors.unhashable(cx.span(place), name, param.name) from None
+    return value

@@ -1,0 +1,157 @@
+"""What is known when a program is compiled: static arguments, and tests of them.
+
+    if method == "euler": a      →   a        for method = "euler"
+    else: b
+
+The branch that is not taken is not translated, so it need not be right for this value.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Hashable
+from enum import Enum
+from typing import Any
+
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.records import is_record, record_class
+from chadllvm.frontend.scope import NotStatic
+
+_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda x, y: x in y,
+    ast.NotIn: lambda x, y: x not in y,
+}
+
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+
+
+def static_value(cx: Context, node: ast.expr) -> Any:
+    """The value of an expression of constants, or `NotStatic`."""
+    match node:
+        case ast.Constant(value):
+            return value
+        case ast.Name() | ast.Attribute():
+            return cx.static(node)
+        case ast.Tuple(elements):
+            return tuple(static_value(cx, element) for element in elements)
+        case ast.Subscript(owner, index):
+            return _applied(operator.getitem, cx, owner, index)
+        case ast.UnaryOp(ast.Not(), operand):
+            return not static_value(cx, operand)
+        case ast.UnaryOp(ast.USub(), operand):
+            return _applied(operator.neg, cx, operand)
+        case ast.BoolOp(op, values):
+            return _static_logic(cx, isinstance(op, ast.Or), values)
+        case ast.BinOp(left, op, right) if type(op) in _BINARY:
+            return _applied(_BINARY[type(op)], cx, left, right)
+        case ast.Compare():
+            return _static_comparison(cx, node)
+        case _:
+            raise NotStatic
+
+
+def _applied(function: Callable[..., Any], cx: Context, *nodes: ast.expr) -> Any:
+    """The last operand comes first: a long sum is mostly no constant at its end."""
+    values = [static_value(cx, node) for node in reversed(nodes)]
+    try:
+        return function(*reversed(values))
+    except Exception:  # Whatever it is, it is to happen when the program runs.
+        raise NotStatic from None
+
+
+def _static_logic(cx: Context, is_or: bool, values: list[ast.expr]) -> Any:
+    found: Any = is_or
+    for value in values:
+        found = static_value(cx, value)
+        if bool(found) is is_or:
+            break
+    return found
+
+
+def _static_comparison(cx: Context, node: ast.Compare) -> bool:
+    left = static_value(cx, node.left)
+    for op, right_node in zip(node.ops, node.comparators, strict=True):
+        right = static_value(cx, right_node)
+        try:
+            holds = bool(_COMPARE[type(op)](left, right))
+        except Exception:
+            raise NotStatic from None
+        if not holds:
+            return False
+        left = right
+    return True
+
+
+def decided(cx: Context, node: ast.expr) -> bool | None:
+    """The outcome of a test that depends on static arguments; None for any other.
+
+    Tests of strings, None and enums from outside the function are decided as well:
+    there are no such values at run time.
+    """
+    try:
+        value = static_value(cx, node)
+    except NotStatic:
+        return None
+    if not any(_is_static(cx, part) for part in ast.walk(node)):
+        return None
+    try:
+        return bool(value)
+    except Exception:
+        return None
+
+
+def _is_static(cx: Context, node: ast.AST) -> bool:
+    if isinstance(node, ast.Constant):
+        return node.value is None or isinstance(node.value, str)
+    if not isinstance(node, ast.Name):
+        return False
+    if cx.surroundings.is_static(node.id):
+        return True
+    value = cx.static(node)
+    is_enum = isinstance(value, type) and issubclass(value, Enum)
+    return value is None or is_enum or isinstance(value, str | Enum)
+
+
+def static_string(cx: Context, node: ast.expr) -> str | None:
+    """The string that an expression is, if it is one."""
+    if not isinstance(node, ast.Constant | ast.Name | ast.Attribute):
+        return None
+    try:
+        value = static_value(cx, node)
+    except NotStatic:
+        return None
+    return value if isinstance(value, str) else None
+
+
+def static_key(value: Any) -> Hashable:
+    """What tells static values apart: 1, 1.0 and True are three, 0.0 and -0.0 two.
+
+    Raises:
+        TypeError: if the value is not hashable.
+    """
+    kind = type(value)
+    if kind is float:
+        return kind, value.hex()
+    if is_record(kind):
+        record = record_class(kind)
+        assert record is not None
+        return kind, tuple(map(static_key, record.names.parts(value)))
+    if isinstance(value, tuple):
+        return kind, tuple(map(static_key, value))
+    hash(value)
+    return kind, value
