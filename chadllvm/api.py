@@ -10,24 +10,24 @@ from __future__ import annotations
 import functools
 import operator
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
+from chadllvm.arguments import bind
 from chadllvm.backend.call import NativeFunction
-from chadllvm.backend.results import Group, Result, leaf_types
-from chadllvm.diagnostic import CompileError, Diagnostic
 from chadllvm.frontend import Parameter, signature, specialise
 from chadllvm.frontend.annotations import target_type
+from chadllvm.frontend.static import static_key
 from chadllvm.ir.loops_pretty import pretty_loops
 from chadllvm.ir.pretty import pretty
-from chadllvm.ir.term import Function as CoreFunction
 from chadllvm.ir.term import Program
-from chadllvm.ir.types import F64, Array, Box, Product, Scalar, Type, has_float
+from chadllvm.ir.types import Array, Box, Product, Scalar, Type
 from chadllvm.options import CompileOptions
-from chadllvm.pipeline import Compilation, Gradient, collector_paused, compile_program
-from chadllvm.values import fingerprint, gradient_type, leaf_positions, type_of
+from chadllvm.pipeline import Compilation, collector_paused
+from chadllvm.plan import Plan, Request
+from chadllvm.values import fingerprint, type_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -45,21 +45,6 @@ class Text(str):
 
 
 @dataclass(frozen=True)
-class Request:
-    """What is made of a function; `argnums` is None for the function itself."""
-
-    argnums: int | tuple[int, ...] | None = None
-    value: bool = True
-    has_aux: bool = False
-
-    @property
-    def positions(self) -> tuple[int, ...]:
-        if self.argnums is None:
-            return ()
-        return (self.argnums,) if isinstance(self.argnums, int) else self.argnums
-
-
-@dataclass(frozen=True)
 class _Specialisation:
     """One compiled version: the fast code, and how to show what led to it."""
 
@@ -71,15 +56,26 @@ class Compiled:
     """A callable that compiles itself for the types it is called with."""
 
     def __init__(
-        self, function: Callable[..., Any], request: Request, options: CompileOptions
+        self,
+        function: Callable[..., Any],
+        request: Request,
+        options: CompileOptions,
+        statics: tuple[str, ...] = (),
     ) -> None:
         functools.update_wrapper(self, function)
         self._function = function
         self._request = request
         self._options = options
-        self._parameters: tuple[Parameter, ...] = signature(function)
-        self._count = len(self._parameters)
-        self._versions: dict[tuple[Type, ...], _Specialisation] = {}
+        self.static_argnames = statics
+        self._parameters: tuple[Parameter, ...] = signature(function, statics)
+        # How many positional arguments need no binding.
+        is_plain = not any(p.is_keyword_only or p.is_static for p in self._parameters)
+        self._count = len(self._parameters) if is_plain else -1
+        self._static_at = [k for k, p in enumerate(self._parameters) if p.is_static]
+        self._dynamic_at = [
+            k for k, p in enumerate(self._parameters) if not p.is_static
+        ]
+        self._versions: dict[Hashable, _Specialisation] = {}
         # The versions again, by what is quick to look up.
         self._known: dict[tuple[object, ...], Callable[..., Any]] = {}
         self._lock = threading.RLock()
@@ -88,6 +84,8 @@ class Compiled:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if kwargs or len(args) != self._count:
             args = self._bind(args, kwargs)
+            if self.static_argnames:
+                return self._call_with_statics(args)
         prints = tuple(map(fingerprint, args))
         call = self._known.get(prints)
         if call is None:
@@ -95,6 +93,37 @@ class Compiled:
             if None not in prints:
                 self._known[prints] = call
         return call(*args)
+
+    def _call_with_statics(self, bound: tuple[Any, ...]) -> Any:
+        """Call the version for these static arguments, with the others."""
+        args = self._dynamic(bound)
+        prints = (self._static_keys(bound), *map(fingerprint, args))
+        call = self._known.get(prints)
+        if call is None:
+            call = self._version_for(bound).native.call
+            if None not in prints:
+                self._known[prints] = call
+        return call(*args)
+
+    def _dynamic(self, bound: Sequence[Any]) -> tuple[Any, ...]:
+        """The arguments that are no static ones."""
+        return tuple([bound[k] for k in self._dynamic_at])
+
+    def _statics(self, bound: Sequence[Any]) -> dict[str, Any]:
+        """The static arguments by the names of their parameters."""
+        return {self._parameters[k].name: bound[k] for k in self._static_at}
+
+    def _static_keys(self, bound: Sequence[Any]) -> tuple[Hashable, ...]:
+        return tuple([self._static_key(k, bound[k]) for k in self._static_at])
+
+    def _static_key(self, position: int, value: Any) -> Hashable:
+        try:
+            return static_key(value)
+        except TypeError:
+            raise TypeError(
+                f"{self._name}(): static argument {self._parameters[position].name!r} "
+                f"must be hashable, found a {type(value).__name__}"
+            ) from None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.__name__}>"  # type: ignore[attr-defined]
@@ -132,7 +161,7 @@ class Compiled:
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> _Specialisation:
         if args or kwargs:
-            return self._version(self._types(self._bind(args, kwargs)))
+            return self._version_for(self._bind(args, kwargs))
         if self._fixed is not None:
             return self._version(self._fixed)
         if not self._versions:
@@ -147,53 +176,51 @@ class Compiled:
         return self._function.__name__
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """The arguments in the parameters' order, with defaults filled in."""
-        if len(args) > self._count:
-            raise TypeError(
-                f"{self._name}() takes {self._count} arguments, {len(args)} were given"
-            )
-        bound = list(args)
-        rest = dict(kwargs)
-        for parameter in self._parameters[: len(args)]:
-            if parameter.name in rest:
-                raise TypeError(
-                    f"{self._name}() got two values for parameter {parameter.name!r}"
-                )
-        for parameter in self._parameters[len(args) :]:
-            if parameter.name in rest:
-                bound.append(rest.pop(parameter.name))
-            elif not parameter.is_required:
-                bound.append(parameter.default)
-            else:
-                raise TypeError(f"{self._name}() misses argument {parameter.name!r}")
-        if rest:
-            raise TypeError(f"{self._name}() has no parameter {next(iter(rest))!r}")
-        return tuple(bound)
+        return bind(self._name, self._parameters, args, kwargs)
 
     def _types(self, bound: Sequence[Any]) -> tuple[Type, ...]:
         """The types to specialise to; annotations widen numbers or refuse."""
         if self._fixed is not None:
             return self._fixed
-        found = []
-        for parameter, value in zip(self._parameters, bound, strict=True):
-            where = f"{self._name}(): parameter {parameter.name!r}"
-            ty = type_of(value, where)
-            wanted = target_type(parameter.annotation, ty)
-            if wanted is None:
-                raise TypeError(f"{where} is {ty}; expected {parameter.annotation}")
-            found.append(wanted)
-        return tuple(found)
+        pairs = zip(self._parameters, bound, strict=True)
+        return tuple([self._type(p, value) for p, value in pairs if not p.is_static])
 
-    def _version(self, types: tuple[Type, ...]) -> _Specialisation:
-        version = self._versions.get(types)
+    def _type(self, parameter: Parameter, value: Any) -> Type:
+        annotation = parameter.annotation
+        if isinstance(annotation, Array) and isinstance(value, list) and not value:
+            return annotation
+        ty = type_of(value, self._name, parameter.name)
+        wanted = target_type(annotation, ty)
+        if wanted is None:
+            raise TypeError(
+                f"{self._name}(): parameter {parameter.name!r} is {ty}; expected "
+                f"{annotation}"
+            )
+        return wanted
+
+    def _version_for(self, bound: Sequence[Any]) -> _Specialisation:
+        """The version for these arguments."""
+        types = self._types(bound)
+        if not self.static_argnames:
+            return self._version(types)
+        return self._version(types, self._statics(bound), self._static_keys(bound))
+
+    def _version(
+        self,
+        types: tuple[Type, ...],
+        statics: Mapping[str, Any] = MappingProxyType({}),
+        keys: tuple[Hashable, ...] = (),
+    ) -> _Specialisation:
+        key: Hashable = (types, keys) if keys else types
+        version = self._versions.get(key)
         if version is not None:
             return version
         with self._lock:
-            if types not in self._versions:
-                self._versions[types] = self._compile(types)
-                if types == self._fixed:
-                    self._call_directly(self._versions[types].native.call)
-            return self._versions[types]
+            if key not in self._versions:
+                self._versions[key] = self._compile(types, statics)
+                if types == self._fixed and self._count >= 0:
+                    self._call_directly(self._versions[key].native.call)
+            return self._versions[key]
 
     def _call_directly(self, call: Callable[..., Any]) -> None:
         """Let Python call this function at once: annotations leave one version only.
@@ -207,12 +234,27 @@ class Compiled:
         self.__class__ = type(kind.__name__, (kind,), members)
 
     @collector_paused()
-    def _compile(self, types: tuple[Type, ...]) -> _Specialisation:
-        plan = self._plan(types)
+    def _compile(
+        self, types: tuple[Type, ...], statics: Mapping[str, Any]
+    ) -> _Specialisation:
+        program = specialise(self._function, types, statics)
+        plan = self._plan(program, types, self._own_request())
         return self._native(plan, self._options, self._repeat(plan))
 
-    def _plan(self, types: tuple[Type, ...]) -> Plan:
-        return Plan(specialise(self._function, types), types, self._request)
+    def _own_request(self) -> Request:
+        """The request by the positions of parameters that are not static."""
+        request = self._request
+        if request.argnums is None or not self.static_argnames:
+            return request
+        order = self._dynamic(range(len(self._parameters)))
+        found = tuple(order.index(position) for position in request.positions)
+        single = isinstance(request.argnums, int)
+        return replace(request, argnums=found[0] if single else found)
+
+    def _plan(
+        self, program: Program, types: tuple[Type, ...], request: Request
+    ) -> Plan:
+        return Plan(program, types, request)
 
     def _native(
         self,
@@ -259,95 +301,16 @@ def _fixed_types(parameters: Sequence[Parameter]) -> tuple[Type, ...] | None:
     return None
 
 
-class Plan:
-    """Which results a request wants, and the type that they are given back as."""
-
-    def __init__(
-        self, program: Program, types: Sequence[Type], request: Request
-    ) -> None:
-        self.program = program
-        self.names = tuple(p.name for p in program.entry.params)
-        self.types = tuple(types)
-        self.request = request
-        self.value = program.entry.body.results[0].type
-        self.gradient: Gradient | None = None
-        self.result: Result = self.value
-        if request.argnums is None:
-            return
-        _check_scalar(program.entry, self.value, request.has_aux)
-        for position in request.positions:
-            _check_real(program.entry, types, position)
-        self.gradient = Gradient(leaf_positions(types, request.positions))
-        gradients = tuple(gradient_type(types[p]) for p in request.positions)
-        single = isinstance(request.argnums, int)
-        gradient = gradients[0] if single else Group(gradients)
-        self.result = self._result(gradient)
-
-    def _result(self, gradient: Result) -> Result:
-        if self.request.value:
-            return Group((self.value, gradient))
-        if not self.request.has_aux:
-            return gradient
-        assert isinstance(self.value, Product)
-        return Group((gradient, self.value.fields[1]))
-
-    def compile(self, options: CompileOptions) -> Compilation:
-        """The program's loops, and all that leads to them."""
-        return compile_program(self.program, self.gradient, self.select, options)
-
-    def select(self, function: CoreFunction) -> CoreFunction:
-        """The flattened function with just the results wanted, in their order."""
-        if self.gradient is None or self.request.value:
-            return function
-        results = function.body.results
-        value = len(leaf_types(self.value))
-        chosen = results[value:]
-        if self.request.has_aux:
-            chosen = (*chosen, *results[1:value])
-        body = type(function.body)(function.body.bindings, chosen)
-        return CoreFunction(function.name, function.params, body, function.span)
-
-
-def _check_scalar(entry: CoreFunction, ty: Type, has_aux: bool) -> None:
-    """The function to differentiate returns a float, or a float and something."""
-    wanted = "a float"
-    if has_aux:
-        wanted = "a tuple of a float and the auxiliary result"
-        if isinstance(ty, Product) and len(ty.fields) == 2:
-            ty = ty.fields[0]
-        else:
-            ty = Product(())
-    if ty != F64:
-        found = entry.body.results[0].type
-        raise CompileError(
-            Diagnostic(
-                f"cannot take the gradient of {entry.name}: it does not "
-                f"return {wanted}",
-                entry.span,
-                f"returns {found}",
-                "return a float, for example a sum; with has_aux=True return "
-                "(float, anything)",
-            )
-        )
-
-
-def _check_real(entry: CoreFunction, types: Sequence[Type], position: int) -> None:
-    if not has_float(types[position]):
-        raise CompileError(
-            Diagnostic(
-                f"cannot take the gradient of {entry.name} by parameter {position}",
-                entry.span,
-                f"this parameter is {types[position]}, which holds no real numbers",
-                "name the parameters to differentiate by with argnums=",
-            )
-        )
-
-
 class Function(Compiled, Generic[P, R]):
     """A compiled function; `py_func` is the Python function that it was made from."""
 
-    def __init__(self, function: Callable[P, R], options: CompileOptions) -> None:
-        super().__init__(function, Request(), options)
+    def __init__(
+        self,
+        function: Callable[P, R],
+        options: CompileOptions,
+        statics: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(function, Request(), options, statics)
         self.py_func = function
 
     def __reduce__(self) -> str:
@@ -366,7 +329,7 @@ class Derivative(Compiled):
         self, function: Callable[..., Any], request: Request, options: CompileOptions
     ) -> None:
         plain = function.py_func if isinstance(function, Function) else function
-        super().__init__(plain, request, options)
+        super().__init__(plain, request, options, _statics_of(function))
         self._of = function
 
     def __reduce__(self) -> tuple[type[Derivative], tuple[Any, ...]]:
@@ -377,7 +340,10 @@ class Derivative(Compiled):
 def jit(function: Callable[P, R], /) -> Function[P, R]: ...
 @overload
 def jit(
-    *, options: CompileOptions = ..., optimize: int | None = ...
+    *,
+    options: CompileOptions = ...,
+    optimize: int | None = ...,
+    static_argnames: str | Sequence[str] = ...,
 ) -> Callable[[Callable[P, R]], Function[P, R]]: ...
 
 
@@ -387,13 +353,15 @@ def jit(
     *,
     options: CompileOptions = CompileOptions(),
     optimize: int | None = None,
+    static_argnames: str | Sequence[str] = (),
 ) -> Any:
     """Compile a Python function to native code.
 
     The function is written in the subset of Python that `docs/language.md` describes.
-    Parameters are f64, i64 or bool scalars, NumPy arrays of these, or tuples;
-    parameters without annotation take the types of the call. Arguments are never
-    written to.
+    Parameters are f64, i64 or bool scalars, NumPy arrays of these, tuples, records (a
+    `NamedTuple` or a frozen dataclass), dictionaries with strings as keys, lists of
+    records or structured arrays; parameters without annotation take the types of the
+    call. Arguments are never written to.
 
     Args:
         function: the function; without it, `jit(options=…)` gives a decorator.
@@ -401,30 +369,49 @@ def jit(
         optimize: the same as `options.optimize`. With 0, the permanent mode, the
             program and its derivatives run as the paper writes them, on the runtime's
             generic structures: slow, and there to be compared with.
+        static_argnames: parameters whose arguments are constants of the compiled
+            program: any hashable value, such as a string, an enum, None or a compiled
+            function. Each value makes a version of its own; tests of them are decided
+            when it is compiled, and the branch that is not taken is not translated.
 
     Returns:
         A callable that takes and returns Python numbers, NumPy arrays and tuples.
 
     Raises:
         CompileError: here or at the first call, with the place in the user's source.
-        ValueError: if `optimize` is neither 0 nor 2.
+        ValueError: if `optimize` is neither 0 nor 2, or there is no parameter of a name
+            in `static_argnames`.
     """
+    names = (static_argnames,) if isinstance(static_argnames, str) else static_argnames
+    statics = tuple(names)
     if optimize is not None:
         options = replace(options, optimize=optimize)
     if function is None:
-        return lambda f: _jit(f, options)
-    return _jit(function, options)
+        return lambda f: _jit(f, options, statics)
+    return _jit(function, options, statics)
 
 
-def _jit(function: Callable[P, R], options: CompileOptions) -> Function[P, R]:
+def _jit(
+    function: Callable[P, R], options: CompileOptions, statics: tuple[str, ...]
+) -> Function[P, R]:
     if isinstance(function, Compiled):
         raise TypeError(f"{function!r} is compiled already")
-    return Function(function, options)
+    made = Function(function, options, statics)
+    for name in statics:
+        if name not in [parameter.name for parameter in made._parameters]:
+            raise ValueError(
+                f"static_argnames: {function.__name__} has no parameter {name!r}"
+            )
+    return made
+
+
+def _statics_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    return function.static_argnames if isinstance(function, Compiled) else ()
 
 
 def value_and_grad(
     function: Callable[..., Any],
-    argnums: int | Sequence[int] = 0,
+    argnums: int | str | Sequence[int | str] = 0,
     has_aux: bool = False,
 ) -> Derivative:
     """The function that returns `(value, gradient)`.
@@ -432,9 +419,10 @@ def value_and_grad(
     Args:
         function: a function, compiled or not, that returns a float; with `has_aux`, a
             tuple of a float and anything else.
-        argnums: the position of the parameter to differentiate by, or several. The
-            gradient is in the container of that parameter: an array of its shape, a
-            tuple with None for integers and booleans; several make a tuple.
+        argnums: the position or the name of the parameter to differentiate by, or
+            several. The gradient is in the container of that parameter: an array of its
+            shape, a tuple or record with None for integers and booleans; several make a
+            tuple.
         has_aux: the value is then `(float, auxiliary)`.
 
     Raises:
@@ -447,7 +435,7 @@ def value_and_grad(
 
 def grad(
     function: Callable[..., Any],
-    argnums: int | Sequence[int] = 0,
+    argnums: int | str | Sequence[int | str] = 0,
     has_aux: bool = False,
 ) -> Derivative:
     """The gradient alone, or `(gradient, auxiliary)`; see `value_and_grad`."""
@@ -456,7 +444,7 @@ def grad(
 
 def _derivative(
     function: Callable[..., Any],
-    argnums: int | Sequence[int],
+    argnums: int | str | Sequence[int | str],
     *,
     value: bool,
     has_aux: bool,
@@ -469,21 +457,36 @@ def _derivative(
     options, plain = CompileOptions(), function
     if isinstance(function, Function):
         options, plain = function._options, function.py_func
-    count = len(signature(plain))
+    parameters = signature(plain, _statics_of(function))
     positions: int | tuple[int, ...]
-    if isinstance(argnums, Sequence):
-        positions = tuple(_position(plain, a, count) for a in argnums)
+    if isinstance(argnums, Sequence) and not isinstance(argnums, str):
+        positions = tuple(_position(plain, a, parameters) for a in argnums)
         if not positions or len(set(positions)) < len(positions):
             raise ValueError(f"argnums={argnums!r}: expected distinct parameters")
     else:
-        positions = _position(plain, argnums, count)
+        positions = _position(plain, argnums, parameters)
     return Derivative(function, Request(positions, value, has_aux), options)
 
 
-def _position(function: Callable[..., Any], argnum: int, count: int) -> int:
-    position = operator.index(argnum)
+def _position(
+    function: Callable[..., Any], argnum: int | str, parameters: Sequence[Parameter]
+) -> int:
+    """The position of a parameter that can be differentiated by."""
+    names, count = [parameter.name for parameter in parameters], len(parameters)
+    if isinstance(argnum, str):
+        if argnum not in names:
+            raise ValueError(f"{function.__name__} has no parameter {argnum!r}")
+        position = names.index(argnum)
+    else:
+        position = operator.index(argnum)
     if not -count <= position < count:
         raise ValueError(
             f"argnums={argnum}: {function.__name__} has {count} parameters"
         )
-    return position % count
+    position %= count
+    if parameters[position].is_static:
+        raise ValueError(
+            f"argnums={argnum!r}: parameter {names[position]!r} of "
+            f"{function.__name__} is static"
+        )
+    return position

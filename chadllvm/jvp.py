@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.api import Compiled, Plan, Request
+from chadllvm.api import Compiled
+from chadllvm.backend.columns import columns
 from chadllvm.backend.convert import Converter, found
-from chadllvm.backend.results import Group, Result, leaf_types
-from chadllvm.diagnostic import CompileError, Diagnostic
-from chadllvm.frontend import specialise
-from chadllvm.ir.term import Function as CoreFunction
+from chadllvm.backend.results import Group, Many, Result, leaf_types
+from chadllvm.ir.record import RecordNames
 from chadllvm.ir.term import Program
 from chadllvm.ir.types import Array, Product, Scalar, Type, has_float
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, Tangents, compile_program
+from chadllvm.plan import Plan, Request
 from chadllvm.values import gradient_type, leaf_positions
 
 # Where a function keeps its compiled form with tangents.
@@ -79,10 +79,11 @@ class WithTangents(Compiled):
 
     def __init__(self, origin: Callable[..., Any]) -> None:
         function, request, options = origin, Request(), CompileOptions()
+        statics: tuple[str, ...] = ()
         if isinstance(origin, Compiled):
             function, request = origin._function, origin._request
-            options = origin._options
-        super().__init__(function, request, options)
+            options, statics = origin._options, origin.static_argnames
+        super().__init__(function, request, options, statics)
         self.origin = origin
 
     def __call__(
@@ -92,15 +93,21 @@ class WithTangents(Compiled):
         bound = self._bind(tuple(primals), {})
         types = self._types(bound)
         flat: list[Any] = []
-        for k, (parameter, ty) in enumerate(zip(self._parameters, types, strict=True)):
-            name = f"jvp of {self._name}", parameter.name
-            tangent = tangents[k] if k < len(tangents) else _zero(ty, bound[k])
-            flat += _leaves(*name, ty, bound[k], tangent)
-        both: tuple[Any, Any] = self._version(types).native.call(*bound, *flat)
+        positions = self._dynamic(range(len(bound)))
+        for k, ty in zip(positions, types, strict=True):
+            name = f"jvp of {self._name}", self._parameters[k].name
+            if k < len(tangents):
+                flat += _leaves(*name, ty, bound[k], tangents[k])
+            else:
+                flat += _zeros(*name, ty, bound[k])
+        native = self._version_for(bound).native
+        both: tuple[Any, Any] = native.call(*self._dynamic(bound), *flat)
         return both
 
-    def _plan(self, types: tuple[Type, ...]) -> Plan:
-        return TangentPlan(specialise(self._function, types), types, self._request)
+    def _plan(
+        self, program: Program, types: tuple[Type, ...], request: Request
+    ) -> Plan:
+        return TangentPlan(program, types, request)
 
     def _call_directly(self, call: Callable[..., Any]) -> None:
         """Native code takes other arguments, so `__call__` stays."""
@@ -117,7 +124,7 @@ class TangentPlan(Plan):
         self.moved = leaf_positions(types, range(len(types)))
         self.types = (*types, *(leaves[k] for k in self.moved))
         self.names = (*self.names, *_new_names(self.names, len(self.moved)))
-        self.result = Group((self.result, _tangent_type(self.result, program.entry)))
+        self.result = Group((self.result, _tangent_type(self.result)))
 
     def compile(self, options: CompileOptions) -> Compilation:
         return compile_program(
@@ -133,23 +140,17 @@ def _new_names(names: Sequence[str], count: int) -> list[str]:
     return [f"{prefix}{k}" for k in range(count)]
 
 
-def _tangent_type(result: Result, entry: CoreFunction) -> Result:
+def _tangent_type(result: Result) -> Result:
     """The type of a result's tangent: None where there are no reals."""
     match result:
-        case Group(parts) | Product(parts):
-            return Group(tuple(_tangent_type(part, entry) for part in parts))
+        case Group(parts, names):
+            return Group(tuple(map(_tangent_type, parts)), names)
+        case Many(elem, rank):
+            inner = _tangent_type(elem)
+            assert isinstance(inner, Group)
+            return Many(inner, rank)
         case None:
             return None
-        case Array() if len(set(map(has_float, leaf_types(result)))) > 1:
-            raise CompileError(
-                Diagnostic(
-                    f"cannot take the tangent of {entry.name}: it returns an array of "
-                    "tuples with integers or booleans in them",
-                    entry.span,
-                    f"returns {entry.body.results[0].type}",
-                    "return what is not a float in an array of its own",
-                )
-            )
         case _:
             return gradient_type(result)
 
@@ -161,9 +162,10 @@ def _leaves(
     match ty:
         case Product(fields):
             converter = _converter(function, path, ty)
-            both = converter.as_product(0, primal), converter.as_product(1, tangent)
+            both = converter.parts(0, primal), converter.tangent_parts(1, tangent)
             for k, (field, value, part) in enumerate(zip(fields, *both, strict=True)):
-                yield from _leaves(function, f"{path}[{k}]", field, value, part)
+                inside = _inside(path, ty, k)
+                yield from _leaves(function, inside, field, value, part)
         case Scalar() | Array() if not has_float(ty):
             if tangent is not None and not (np.isscalar(tangent) and tangent == 0):
                 raise TypeError(
@@ -172,8 +174,32 @@ def _leaves(
                 )
         case Scalar():
             yield _converter(function, path, ty).as_float(1, tangent)
+        case Array(Product()):
+            yield from _columns(function, path, ty, primal, tangent)
         case _:
             yield _array(function, path, ty, primal, tangent)
+
+
+def _inside(path: str, ty: Product, k: int) -> str:
+    names = ty.names
+    if isinstance(names, RecordNames):
+        return names.path(path, names[k])
+    return f"{path}[{k}]"
+
+
+def _columns(
+    function: str, path: str, ty: Array, primal: Any, tangent: Any
+) -> Iterator[np.ndarray]:
+    """The leaves of a list of records' tangents, or of a structured array's."""
+    given = columns(function, f"{path} (tangent)", ty, tangent, reals=True)
+    sizes = columns(function, path, ty, primal, reals=True)
+    for array, like in zip(given, sizes, strict=True):
+        if array.shape != like.shape:
+            raise ValueError(
+                f"{function}: {path} has shape {like.shape}, its tangent has "
+                f"{array.shape}"
+            )
+        yield array
 
 
 def _array(function: str, path: str, ty: Type, primal: Any, tangent: Any) -> np.ndarray:
@@ -191,13 +217,17 @@ def _converter(function: str, path: str, ty: Type) -> Converter:
     return Converter(function, [path, f"{path} (tangent)"], [ty, ty])
 
 
-def _zero(ty: Type, primal: Any) -> Any:
-    """The tangent of what is held fixed."""
+def _zeros(function: str, path: str, ty: Type, primal: Any) -> Iterator[Any]:
+    """The tangents of the reals in what is held fixed."""
     match ty:
         case Product(fields):
-            pairs = zip(fields, primal, strict=True)
-            return tuple(_zero(field, part) for field, part in pairs)
+            parts = _converter(function, path, ty).parts(0, primal)
+            for k, (field, part) in enumerate(zip(fields, parts, strict=True)):
+                yield from _zeros(function, _inside(path, ty, k), field, part)
+        case Array(Product()):
+            found = columns(function, path, ty, primal, reals=True)
+            yield from map(np.zeros_like, found)
         case Array() if has_float(ty):
-            return np.zeros(np.shape(primal))
-        case _:
-            return 0.0 if has_float(ty) else None
+            yield np.zeros(np.shape(primal))
+        case Scalar() if has_float(ty):
+            yield 0.0

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, assert_never
 
 import numpy as np
 
-from chadllvm.backend.results import Group, Result, leaf_types
+from chadllvm.backend.results import Group, Many, Result, leaf_types
+from chadllvm.frontend.annotations import record_annotation, target_type
+from chadllvm.frontend.arithmetic import join
+from chadllvm.frontend.records import BadRecord, RecordClass, record_class, row_type
+from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.types import (
     BOOL,
     F64,
@@ -46,49 +51,180 @@ def fingerprint(value: Any) -> object:
     if kind is tuple:
         parts = tuple(map(fingerprint, value))
         return None if None in parts else parts
-    return kind if kind in _PYTHON else None
+    return kind if kind in _PYTHON else _record_fingerprint(kind, value)
 
 
-def type_of(value: Any, where: str) -> Type:
+def _record_fingerprint(kind: type, value: Any) -> object:
+    if kind is dict:
+        parts = tuple(map(fingerprint, value.values()))
+        return None if None in parts else (dict, tuple(value), parts)
+    if kind is list:
+        item: type = type(value[0]) if value else list
+        return (list, item) if _closed(item) is not None else None
+    if kind is np.void:
+        return kind, value.dtype
+    if _closed(kind) is not None:
+        return kind
+    try:
+        record = record_class(kind)
+    except BadRecord:
+        return None
+    if record is None:
+        return None
+    parts = tuple(map(fingerprint, record.names.parts(value)))
+    return None if None in parts else (kind, parts)
+
+
+@functools.lru_cache(maxsize=4096)
+def _closed(kind: type) -> Product | None:
+    """The type of a class of records, if its annotations say all of it."""
+    try:
+        record = record_class(kind)
+        found = None if record is None else record_annotation(record)
+    except BadRecord:
+        return None
+    return found if isinstance(found, Product) else None
+
+
+def type_of(value: Any, function: str, path: str) -> Type:
     """The type of an argument.
 
     Raises:
-        TypeError: if no type of ours describes it; `where` names function and
-        parameter.
+        TypeError: if no type of ours describes it; the message names the function and
+            the path from the parameter to what is wrong.
     """
     scalar = _PYTHON.get(type(value))
     if scalar is not None:
         return scalar
     match value:
         case np.ndarray():
-            return _array_type(value, where)
-        case tuple():
-            return Product(tuple(type_of(v, where) for v in value))
+            return _array_type(value, function, path)
         case bool() | np.bool_():
             return BOOL
         case int() | np.integer():
             return I64
         case float():
             return F64
-        case _:
-            if hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__"):
-                return _array_type(np.asarray(value), where)
+        case list():
+            return _list_type(value, function, path)
+        case np.void() if value.dtype.names:
+            return _row_type(value.dtype, function, path)
+        case dict() if value and all(isinstance(key, str) for key in value):
+            return _dict_type(value, function, path)
+    return _other_type(value, function, path)
+
+
+def _other_type(value: Any, function: str, path: str) -> Type:
+    """A record, a tuple, or what can be made an array."""
+    kind: type = type(value)
+    try:
+        record = record_class(kind)
+    except BadRecord as bad:
+        raise TypeError(f"{_where(function, path)}: {bad}") from None
+    if record is not None:
+        return _record_type(value, record, function, path)
+    if isinstance(value, tuple):
+        return Product(
+            tuple(type_of(v, function, f"{path}[{k}]") for k, v in enumerate(value))
+        )
+    if hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__"):
+        return _array_type(np.asarray(value), function, path)
+    raise _no_type(value, function, path)
+
+
+def _where(function: str, path: str) -> str:
+    return (
+        f"{function}(): parameter {path!r}"
+        if path.isidentifier()
+        else (f"{function}(): parameter {path}")
+    )
+
+
+def _no_type(value: Any, function: str, path: str) -> TypeError:
+    return TypeError(
+        f"{_where(function, path)} is a {type(value).__name__}; expected a number, a "
+        "NumPy array, a tuple, a record or a dictionary of these, or a list of records"
+    )
+
+
+def _dict_type(value: dict[str, Any], function: str, path: str) -> Product:
+    names = RecordNames(value, Kind.DICT, dict)
+    parts = (type_of(v, function, names.path(path, key)) for key, v in value.items())
+    return Product(tuple(parts), names)
+
+
+def _record_type(value: Any, record: RecordClass, function: str, path: str) -> Product:
+    """The type of a record: a field is what its class declares."""
+    try:
+        declared = record_annotation(record)
+    except BadRecord as bad:
+        raise TypeError(f"{_where(function, path)}: {bad}") from None
+    if isinstance(declared, Product):
+        return declared
+    names = record.names
+    parts = zip(names, names.parts(value), strict=True)
+    found = Product(
+        tuple(type_of(part, function, names.path(path, name)) for name, part in parts),
+        names,
+    )
+    wanted = target_type(declared, found)
+    if not isinstance(wanted, Product):
+        raise TypeError(f"{_where(function, path)} is {found}, unlike its annotations")
+    return wanted
+
+
+def _list_type(value: list[Any], function: str, path: str) -> Array:
+    """A list of tuples or records, or of lists of these."""
+    if not value:
+        raise TypeError(
+            f"{_where(function, path)} is an empty list, which says nothing of its "
+            "items; annotate the parameter, as in list[Point]"
+        )
+    item: type = type(value[0])
+    if _closed(item) is not None:
+        elem: Type = type_of(value[0], function, f"{path}[0]")
+    else:
+        elem = _common_type(value, function, path)
+    if isinstance(elem, Product):
+        return Array(elem, 1)
+    if isinstance(elem, Array) and isinstance(elem.elem, Product):
+        return Array(elem.elem, elem.rank + 1)
+    raise TypeError(
+        f"{_where(function, path)} is a list of {elem}; expected a list of records or "
+        "tuples (make a list of numbers an array by np.asarray)"
+    )
+
+
+def _common_type(value: list[Any], function: str, path: str) -> Type:
+    elem = type_of(value[0], function, f"{path}[0]")
+    for k, item in enumerate(value[1:], start=1):
+        found = type_of(item, function, f"{path}[{k}]")
+        joined = join(elem, found)
+        if joined is None:
             raise TypeError(
-                f"{where} is a {type(value).__name__}; expected a number, a NumPy "
-                "array or a tuple of these" + _hint(value)
+                f"{_where(function, f'{path}[{k}]')} is {found}, unlike {path}[0], "
+                f"which is {elem}"
             )
+        elem = joined
+    return elem
 
 
-def _hint(value: Any) -> str:
-    return " (make a list an array by np.asarray)" if isinstance(value, list) else ""
+def _row_type(dtype: np.dtype[Any], function: str, path: str) -> Product:
+    try:
+        return row_type(dtype)
+    except BadRecord as bad:
+        raise TypeError(f"{_where(function, path)}: {bad}") from None
 
 
-def _array_type(value: np.ndarray, where: str) -> Type:
+def _array_type(value: np.ndarray, function: str, path: str) -> Type:
+    if value.dtype.names:
+        row = _row_type(value.dtype, function, path)
+        return Array(row, value.ndim) if value.ndim else row
     scalar = SCALAR_OF_DTYPE.get(value.dtype.newbyteorder("="))
     if scalar is None:
         raise TypeError(
-            f"{where} is an array of {value.dtype}; expected float64, int64 or bool "
-            "(convert it by .astype)"
+            f"{_where(function, path)} is an array of {value.dtype}; expected float64, "
+            "int64 or bool (convert it by .astype)"
         )
     return Array(scalar, value.ndim) if value.ndim else scalar
 
@@ -96,8 +232,12 @@ def _array_type(value: np.ndarray, where: str) -> Type:
 def gradient_type(ty: Type) -> Result:
     """The type of the gradient by a parameter: None where there are no reals."""
     match ty:
-        case Product(fields):
-            return Group(tuple(gradient_type(f) for f in fields))
+        case Product(fields, names):
+            return Group(tuple(gradient_type(f) for f in fields), names)
+        case Array(Product() as elem, rank) if has_float(ty):
+            group = gradient_type(elem)
+            assert isinstance(group, Group)
+            return Many(group, rank)
         case Scalar() | Array():
             return ty if has_float(ty) else None
         case Sum() | Box() | Fun() | Acc():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from chadllvm.ir.types import Array, Box, Product, Sum, Type
-from chadllvm.ir.value import ArrayValue, zero
+from chadllvm.ir.value import ArrayValue, stack, zero
 from chadllvm.simplify.flatten import leaves as leaf_types
 
 
@@ -28,9 +28,16 @@ def leaves(value: Any, ty: Type) -> list[Any]:
             columns = (
                 zip(*rows, strict=True) if rows else [() for _ in leaf_types(elem)]
             )
-            return [ArrayValue(value.shape, list(column)) for column in columns]
+            pairs = zip(columns, leaf_types(elem), strict=True)
+            return [_array(value.shape, column, leaf) for column, leaf in pairs]
         case _:
             return [value]
+
+
+def _array(shape: tuple[int, ...], column: Sequence[Any], ty: Type) -> ArrayValue:
+    """The leaf of an array; arrays in its elements give it further dimensions."""
+    rows = stack(column, ty)
+    return ArrayValue((*shape, *rows.shape[1:]), rows.data)
 
 
 def all_leaves(values: Sequence[Any], types: Sequence[Type]) -> list[Any]:

@@ -66,7 +66,13 @@ def test_argnums_must_be_distinct_parameters(argnums: Any) -> None:
         cl.grad(ratio, argnums)
 
 
-@pytest.mark.parametrize("argnums", [0.0, "x", None, (0.5,)])
+@pytest.mark.parametrize("argnums", ["z", ("x", "z")])
+def test_argnums_name_parameters(argnums: Any) -> None:
+    with pytest.raises(ValueError, match="ratio has no parameter 'z'"):
+        cl.grad(ratio, argnums)
+
+
+@pytest.mark.parametrize("argnums", [0.0, None, (0.5,)])
 def test_argnums_must_be_integers(argnums: Any) -> None:
     with pytest.raises(TypeError):
         cl.grad(ratio, argnums)

@@ -9,7 +9,9 @@ from __future__ import annotations
 import builtins
 import linecache
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -30,8 +32,11 @@ def run(snippet: str, name: str, namespace: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_snippets_run(page: Path) -> None:
-    namespace: dict[str, Any] = {"__name__": f"snippets of {page.name}"}
+def test_snippets_run(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A module, since classes look up the one that they are defined in.
+    module = ModuleType(f"snippets of {page.name}")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    namespace = vars(module)
     snippets = SNIPPET.findall(page.read_text(encoding="utf-8"))
     for number, snippet in enumerate(snippets, start=1):
         name = f"<{page.name}, snippet {number}>"

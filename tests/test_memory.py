@@ -177,7 +177,9 @@ def test_functions_are_freed_with_their_code() -> None:
 
     function = fresh(1)
     function(0.5)
-    code = weakref.ref(function._versions[function._fixed].native.code)
+    (version,) = function._versions.values()
+    code = weakref.ref(version.native.code)
+    del version
     function(0.25)
     del function
     gc.collect()

@@ -14,9 +14,9 @@ import numpy as np
 
 import chadllvm as cl
 from bench.paper.claim import Claim, Report
-from bench.paper.programs import corpus, direction_of, numbers
+from bench.paper.programs import corpus, numbers
 from chadllvm.frontend import specialise
-from chadllvm.values import type_of
+from tests.containers import drawn, moved
 
 STEP = 1e-6
 QUICK_PROGRAMS = 12
@@ -87,8 +87,8 @@ def report(quick: bool) -> Report:
 def _check_forms(case: Any, default: Any, gap: _Gap) -> None:
     from tests.array_reference import LARGE, Example, forms, value_of
 
-    types = [type_of(arg, "argument") for arg in case.args]
-    example = Example.of(specialise(case.function.py_func, types), case.args)
+    program = specialise(case.function.py_func, case.function._types(case.args))
+    example = Example.of(program, case.args)
     _, cost = value_of(example)
     for name, linear, run in forms():
         if cost > LARGE and name not in ("sparse", "array"):
@@ -107,16 +107,16 @@ def _check_permanent(case: Any, default: Any, gap: _Gap) -> None:
 def _check_slopes(case: Any, default: Any, forward: _Gap, slopes: _Gap) -> None:
     """Along a random direction, by forward mode and by differences."""
     random = np.random.default_rng(3)
-    direction = tuple(direction_of(arg, random) for arg in case.args)
+    direction = tuple(drawn(arg, random) for arg in case.args)
     if case.name in ONE_SIDED:
         direction = tuple(None if d is None else abs(d) for d in direction)
     _, tangent = cl.jvp(case.function, case.args, direction)
     gradient = numbers(default[1])
-    along = numbers([direction[k] for k in _reals(case)])
+    along = numbers(tuple(direction[k] for k in _reals(case)))
     slope = sum(g * t for g, t in zip(gradient, along, strict=True))
     forward.meet(case.name, tangent, slope)
     above, below = (
-        case.function(*map(lambda a, d: _moved(a, d, step), case.args, direction))
+        case.function(*map(lambda a, d: moved(a, d, step), case.args, direction))
         for step in (STEP, -STEP)
     )
     difference = (above - below) / (2 * STEP)
@@ -127,11 +127,4 @@ def _check_slopes(case: Any, default: Any, forward: _Gap, slopes: _Gap) -> None:
 def _reals(case: Any) -> list[int]:
     """The positions of the arguments that hold real numbers."""
     random = np.random.default_rng(0)
-    return [k for k, a in enumerate(case.args) if numbers(direction_of(a, random))]
-
-
-def _moved(value: Any, direction: Any, step: float) -> Any:
-    if isinstance(value, tuple):
-        pairs = zip(value, direction, strict=True)
-        return tuple(_moved(v, d, step) for v, d in pairs)
-    return value if direction is None else value + step * direction
+    return [k for k, a in enumerate(case.args) if numbers(drawn(a, random))]

@@ -9,7 +9,7 @@ import numpy as np
 
 import chadllvm as cl
 from bench.paper.claim import Claim, Report
-from bench.paper.programs import corpus, direction_of, for_each, numbers
+from bench.paper.programs import corpus, for_each, numbers
 from chadllvm.chad.forward import push_forward
 from chadllvm.chad.gradient import value_and_gradient
 from chadllvm.ir.interp import Interpreter
@@ -20,6 +20,7 @@ from chadllvm.ir.value import ArrayValue, to_value
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.inline import inline
 from tests.array_strategies import array_cases
+from tests.containers import drawn
 from tests.leaves import all_leaves
 from tests.strategies import cases
 
@@ -96,13 +97,13 @@ def _check_random(case: Any, found: _Findings) -> None:
 
 def _check_native(case: Any, found: _Findings) -> bool:
     """The same for a function of the corpus; False if it has no real arguments."""
-    tangents = tuple(direction_of(arg, found.random) for arg in case.args)
+    tangents = tuple(drawn(arg, found.random) for arg in case.args)
     wrt = [k for k, t in enumerate(tangents) if numbers(t)]
     if not wrt:
         return False
     _, slope = cl.jvp(case.function, case.args, tangents)
     gradient = cl.grad(case.function, argnums=wrt)(*case.args)
-    pairs = zip(numbers(gradient), numbers([tangents[k] for k in wrt]), strict=True)
+    pairs = zip(numbers(gradient), numbers(tuple(tangents[k] for k in wrt)), strict=True)
     found.meet(slope, sum(g * t for g, t in pairs))
     return True
 

@@ -16,13 +16,13 @@ import numpy as np
 
 import chadllvm as cl
 from bench.paper.claim import Claim, Curve, Report, Series
-from chadllvm.api import Plan, Request
 from chadllvm.backend.call import NativeFunction
 from chadllvm.backend.results import Group
 from chadllvm.frontend import signature, specialise
 from chadllvm.ir.types import I64, Array, Product, Scalar
 from chadllvm.lower.count import count_operations
 from chadllvm.options import CompileOptions
+from chadllvm.plan import Plan, Request
 
 SIZES = (10, 100, 1_000, 10_000, 100_000)
 QUICK_SIZES = (10, 100, 1_000)

@@ -12,6 +12,8 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.strategies import SearchStrategy
 
+from tests.containers import leaves
+
 TESTS = Path(__file__).resolve().parents[2] / "tests"
 
 
@@ -47,25 +49,6 @@ def for_each(
     run()
 
 
-def direction_of(value: Any, random: np.random.Generator) -> Any:
-    """A random direction in which an argument can move; None if it cannot."""
-    match value:
-        case tuple():
-            return tuple(direction_of(v, random) for v in value)
-        case float():
-            return float(random.normal())
-        case np.ndarray() if value.dtype == np.float64:
-            return random.normal(size=value.shape)
-        case _:
-            return None
-
-
 def numbers(value: Any) -> list[float]:
-    """The numbers in nested tuples and arrays; None (no cotangent) is left out."""
-    match value:
-        case None:
-            return []
-        case tuple() | list():
-            return [number for part in value for number in numbers(part)]
-        case _:
-            return np.ravel(value).tolist()
+    """The numbers in a container of Python's; None (no cotangent) is left out."""
+    return [number for leaf in leaves(value) for number in np.ravel(leaf).tolist()]

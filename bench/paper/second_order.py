@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bench.paper.claim import Claim, Curve, Report, Series
-from bench.paper.programs import corpus, direction_of, for_each, numbers
+from bench.paper.programs import corpus, for_each, numbers
 from chadllvm.backend.call import NativeFunction
 from chadllvm.chad.forward import push_forward
 from chadllvm.chad.gradient import pull_back, value_and_gradient
@@ -33,6 +33,7 @@ from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.inline import inline
 from chadllvm.values import type_of
 from tests.array_strategies import array_cases
+from tests.containers import drawn
 from tests.leaves import all_leaves
 from tests.strategies import cases
 
@@ -247,7 +248,7 @@ def _has_boxed_cells(program: Program) -> bool:
 
 def _check_native(case: Any, found: _Findings) -> bool:
     """Machine code for a function of the corpus; False if it has no real arguments."""
-    if not numbers([direction_of(arg, found.random) for arg in case.args]):
+    if not numbers(drawn(case.args, found.random)):
         return False
     given = [type_of(arg, "an argument") for arg in case.args]
     source = specialise(case.function.py_func, given)

@@ -30,6 +30,7 @@ from chadllvm.ir.types import (
     Scalar,
     Sum,
     Type,
+    has_float,
 )
 
 Shape = tuple[int, ...]
@@ -37,19 +38,23 @@ Shape = tuple[int, ...]
 _USUAL: dict[Scalar, type] = {F64: float, I64: int, BOOL: bool}
 
 
-def columns(function: str, path: str, ty: Array, value: Any) -> list[np.ndarray]:
+def columns(
+    function: str, path: str, ty: Array, value: Any, *, reals: bool = False
+) -> list[np.ndarray]:
     """The arrays of the leaves of an array of records, each plain.
+
+    With `reals`, of those leaves only that hold real numbers, as tangents do.
 
     Raises:
         TypeError: if something is not what the type says.
         ValueError: if lists or arrays at the same place differ in shape.
     """
     if is_structured(ty):
-        return _fields(function, path, ty, value)
+        return _fields(function, path, ty, value, reals)
     if not isinstance(value, list):
         _refuse(function, path, ty, value)
     shape, items = _flat(function, path, ty, value)
-    places = _Places(function, lambda k: path + _brackets(k, shape))
+    places = _Places(function, lambda k: path + _brackets(k, shape), reals)
     return _leaves(places, ty.elem, items, shape)
 
 
@@ -72,10 +77,16 @@ def _refuse(function: str, path: str, ty: Type, value: Any) -> NoReturn:
 # ---- structured arrays
 
 
-def _fields(function: str, path: str, ty: Array, value: Any) -> list[np.ndarray]:
+def _fields(
+    function: str, path: str, ty: Array, value: Any, reals: bool
+) -> list[np.ndarray]:
     elem = ty.elem
     assert isinstance(elem, Product) and isinstance(elem.names, RecordNames)
-    if not isinstance(value, np.ndarray) or value.dtype.names != tuple(elem.names):
+    pairs = list(zip(elem.names, elem.fields, strict=True))
+    if reals:
+        pairs = [(name, field) for name, field in pairs if has_float(field)]
+    names = value.dtype.names if isinstance(value, np.ndarray) else None
+    if names not in (tuple(elem.names), tuple(name for name, _ in pairs)):
         _refuse(function, path, ty, value)
     if value.ndim != ty.rank:
         raise ValueError(
@@ -83,15 +94,14 @@ def _fields(function: str, path: str, ty: Array, value: Any) -> list[np.ndarray]
             f"{value.ndim} (shape {value.shape})"
         )
     arrays: list[np.ndarray] = []
-    for name, field in zip(elem.names, elem.fields, strict=True):
-        arrays += _field(
-            function, elem.names.path(path, name), field, value[name], ty.rank
-        )
+    for name, field in pairs:
+        inner = elem.names.path(path, name)
+        arrays += _field(function, inner, field, value[name], ty.rank, reals)
     return arrays
 
 
 def _field(
-    function: str, path: str, field: Type, column: np.ndarray, rank: int
+    function: str, path: str, field: Type, column: np.ndarray, rank: int, reals: bool
 ) -> list[np.ndarray]:
     match field:
         case Scalar():
@@ -99,7 +109,7 @@ def _field(
         case Array(Scalar() as scalar, inner):
             whole = Array(scalar, rank + inner)
         case Product():
-            return _fields(function, path, Array(field, rank), column)
+            return _fields(function, path, Array(field, rank), column, reals)
         case Array() | Sum() | Box() | Fun() | Acc():
             raise InternalError(f"{function}: a field of type {field}")
         case _:
@@ -113,15 +123,18 @@ def _field(
 class _Places:
     """Where the items of a column come from, for messages."""
 
-    def __init__(self, function: str, path: Callable[[int], str]) -> None:
+    def __init__(self, function: str, path: Callable[[int], str], reals: bool) -> None:
         self.function = function
         self.path = path
+        self.reals = reals
 
     def inside(self, names: RecordNames, name: str) -> _Places:
-        return _Places(self.function, lambda k: names.path(self.path(k), name))
+        path = self.path
+        return _Places(self.function, lambda k: names.path(path(k), name), self.reals)
 
     def item(self, index: int) -> _Places:
-        return _Places(self.function, lambda k: f"{self.path(k)}[{index}]")
+        path = self.path
+        return _Places(self.function, lambda k: f"{path(k)}[{index}]", self.reals)
 
     def converter(self, k: int, ty: Type) -> Converter:
         return Converter(self.function, [self.path(k)], [ty])
@@ -166,6 +179,8 @@ def _leaves(
     places: _Places, ty: Type, items: Sequence[Any], shape: Shape
 ) -> list[np.ndarray]:
     """The arrays of the leaves of items of this type."""
+    if places.reals and not has_float(ty):
+        return []
     match ty:
         case Scalar():
             return [_scalars(places, ty, items).reshape(shape)]
@@ -203,12 +218,12 @@ def _records(
     items: Sequence[Any],
     shape: Shape,
 ) -> list[np.ndarray]:
-    for k, item in enumerate(items):
-        if not names.matches(item):
-            places.converter(k, ty).as_product(0, item)
+    if not names.match_all(items):
+        for k, item in enumerate(items):
+            places.converter(k, ty).as_record(0, item)
     arrays = []
     for name, field in zip(names, ty.fields, strict=True):
-        column = [names.part(item, name) for item in items]
+        column = names.column(items, name)
         arrays += _leaves(places.inside(names, name), field, column, shape)
     return arrays
 
@@ -232,9 +247,7 @@ def _tuples(
 def _stacked(
     places: _Places, ty: Array, items: Sequence[Any], shape: Shape
 ) -> np.ndarray:
-    arrays = [
-        places.converter(k, ty).as_array(0, item) for k, item in enumerate(items)
-    ]
+    arrays = [places.converter(k, ty).as_array(0, item) for k, item in enumerate(items)]
     for k, array in enumerate(arrays):
         if array.shape != arrays[0].shape:
             raise places.differ(k, arrays[0].shape, array.shape)
@@ -251,14 +264,16 @@ def _inner_lists(
 ) -> list[np.ndarray]:
     """Lists of records, or structured arrays, in records."""
     found = [
-        columns(places.function, places.path(k), ty, item)
+        columns(places.function, places.path(k), ty, item, reals=places.reals)
         for k, item in enumerate(items)
     ]
     if not found:
         return [
             np.zeros((*shape, *(0,) * leaf.rank), DTYPES[leaf.elem])
             for leaf in leaf_types(ty)
-            if isinstance(leaf, Array) and isinstance(leaf.elem, Scalar)
+            if isinstance(leaf, Array)
+            and isinstance(leaf.elem, Scalar)
+            and (not places.reals or has_float(leaf))
         ]
     arrays = []
     for k, parts in enumerate(found):

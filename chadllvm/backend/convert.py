@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from chadllvm.ir.record import Kind, RecordNames
-from chadllvm.ir.types import BOOL, F64, I64, Array, Product, Scalar, Type
+from chadllvm.ir.types import BOOL, F64, I64, Array, Product, Scalar, Type, has_float
 
 DTYPES = {F64: np.dtype(np.float64), I64: np.dtype(np.int64), BOOL: np.dtype(np.bool_)}
 
@@ -99,6 +99,16 @@ class Converter:
         if isinstance(ty, Product) and isinstance(ty.names, RecordNames):
             return ty.names.parts(self.as_record(leaf, value))
         return self.as_product(leaf, value)
+
+    def tangent_parts(self, leaf: int, value: Any) -> Sequence[Any]:
+        """The same of a tangent: a row need not have what is no real number."""
+        ty = self._types[leaf]
+        if isinstance(ty, Product) and isinstance(value, np.void):
+            pairs = zip(ty.names, ty.fields, strict=True)
+            reals = tuple(name for name, field in pairs if has_float(field))
+            if value.dtype.names == reals:
+                return [value[n] if n in reals else None for n in ty.names]
+        return self.parts(leaf, value)
 
     def _names(self, leaf: int) -> RecordNames:
         ty = self._types[leaf]

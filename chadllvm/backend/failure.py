@@ -6,15 +6,20 @@ import builtins
 import struct
 from collections.abc import Sequence
 
+import numpy as np
+
 from chadllvm.diagnostic import Diagnostic, InternalError, Span
 from chadllvm.ir.types import BOOL, F64, Scalar
 from chadllvm.llvm import runtime as status
 from chadllvm.llvm.state import Site
 
+# Exceptions that are not built in.
+_OTHERS: dict[str, type[Exception]] = {"LinAlgError": np.linalg.LinAlgError}
+
 
 def program_error(site: Site, words: Sequence[int]) -> Exception:
     """The exception of a failed check, at the user's line."""
-    kind = getattr(builtins, site.failure.kind, None)
+    kind = _OTHERS.get(site.failure.kind) or getattr(builtins, site.failure.kind, None)
     if not (isinstance(kind, type) and issubclass(kind, Exception)):
         return InternalError(f"a check raises {site.failure.kind}, no exception")
     values = [_value(ty, word) for ty, word in zip(site.values, words, strict=False)]

@@ -279,6 +279,10 @@ class Marshal:
         if names.kind is Kind.DICT:
             pairs = zip(names, values, strict=True)
             return "{" + ", ".join(f"{n!r}: {value}" for n, value in pairs) + "}"
+        if names.kind is Kind.NAMED_TUPLE:
+            fields = "".join(f"{value}, " for value in values)
+            new, python = self._object(tuple.__new__), self._object(names.python)
+            return f"{new}({python}, ({fields}))"
         return f"{self._object(names.make)}({', '.join(values)})"
 
     def _word(self) -> int:

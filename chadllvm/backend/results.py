@@ -119,14 +119,11 @@ def _values(ty: Result, leaves: Sequence[np.ndarray], count: int) -> list[Any]:
             columns = [
                 _values(part, own, count) for part, own in _portions(parts, leaves)
             ]
-            make = names.make if isinstance(names, RecordNames) else _tuple
-            return [make(*own) for own in zip(*columns, strict=True)]
+            if not isinstance(names, RecordNames):
+                return list(zip(*columns, strict=True))
+            return list(map(names.make, *columns))
         case _:
             raise InternalError(f"native code cannot return a {ty}")
-
-
-def _tuple(*parts: Any) -> tuple[Any, ...]:
-    return parts
 
 
 def _portions(

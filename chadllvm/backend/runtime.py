@@ -151,7 +151,9 @@ class Runtime:
     def __init__(self, path: Path) -> None:
         self.ffi = cffi.FFI()
         self.ffi.cdef(_DECLARATIONS)
-        self.lib: Any = self.ffi.dlopen(str(path))
+        # Never unloaded: results may be freed after everything else when Python ends.
+        flags = self.ffi.RTLD_NOW | self.ffi.RTLD_NODELETE
+        self.lib: Any = self.ffi.dlopen(str(path), flags)
         found = self.lib.chad_rt_abi()
         if found != ABI:
             raise ImportError(

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from chadllvm.closure.tape import store_or_recompute
+from chadllvm.closure.updated import updated_states
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir.build import Builder
 from chadllvm.ir.rewrite import Renaming, free_vars_of, map_functions, with_body
@@ -44,7 +45,10 @@ from chadllvm.ir.term import (
 from chadllvm.ir.types import Array, has_fun
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
+from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.index import Index, MakeBox, Unbox, nothing
+from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.update import Update
 
 
 def convert_closures(program: Program) -> Program:
@@ -200,8 +204,12 @@ class _Converter:
 
     def __init__(self) -> None:
         self._free: dict[Lambda, tuple[Var, ...]] = {}
+        # The states that steps update, and all that shares a buffer with their copies.
+        self._updated: set[Var] = set()
+        self._fleeting: set[Var] = set()
 
     def function(self, function: Function) -> Block:
+        self._updated = updated_states(function)
         scope = _Scope(_Env())
         bindings, results = self._block(function.body, scope)
         return Block(tuple(bindings), tuple(_operand(r) for r in results))
@@ -234,6 +242,14 @@ class _Converter:
             case _:
                 renamed = _EnvRenaming(scope).binding(binding)
                 out.bindings.append(renamed)
+                match renamed.expr:
+                    case Apply(Index() | Update() | Append() | DropLast(), (array, *_)):
+                        self._follow(renamed.vars, [array])
+
+    def _follow(self, new: Iterable[Var], old: Iterable[Operand]) -> None:
+        """Note that new arrays are what fleeting ones are, if one of the old is."""
+        if any(o in self._fleeting for o in old):
+            self._fleeting.update(new)
 
     def _call(
         self, target: FunctionValue, args: Sequence[Value], out: Builder
@@ -292,7 +308,9 @@ class _Converter:
         escaping, again = [], []
         for bindings, results in branches:
             captures = self._captures(_functions(results), bindings, ())
-            stored, recomputed = store_or_recompute(captures, bindings, ())
+            stored, recomputed = store_or_recompute(
+                captures, bindings, (), self._fleeting
+            )
             escaping.append(stored)
             again.append(tuple(recomputed))
         blocks = []
@@ -309,6 +327,8 @@ class _Converter:
         names = [binding.vars[k].name for k in plain]
         names += [v.name for captures in escaping for v in captures]
         outer = out.emit(If(cond, *blocks), *names)
+        for var, *values in zip(outer, *(b.results for b in blocks), strict=True):
+            self._follow([var], values)
         scope.values.update(zip((binding.vars[k] for k in plain), outer, strict=False))
         rest = iter(outer[len(plain) :])
         renamings: list[dict[Var, Operand]] = [
@@ -334,12 +354,15 @@ class _Converter:
         renaming = _EnvRenaming(scope)
         args = renaming.operands(node.args)
         params = renaming.bind(body.params)
+        pairs = zip(body.params, params, strict=True)
+        self._fleeting.update(new for old, new in pairs if old in self._updated)
         bindings, results = self._block(body.body, scope)
         count = len(results)
         captures, again = store_or_recompute(
             self._captures(_functions(results), bindings, params[1:]),
             bindings,
             params[1:],
+            self._fleeting,
         )
         inner = out.child()
         inner.bindings = bindings
@@ -360,6 +383,9 @@ class _Converter:
         names += [v.name for v in captures]
         names += [binding.vars[k].name for k in trailing]
         outer = out.emit(applied, *names)
+        if isinstance(node.op, Iterate):
+            for final, init in zip(outer, args[1:], strict=False):
+                self._follow([final], [init])
         positions = [*kept, *trailing]
         own = [*outer[: len(kept)], *outer[len(outer) - len(trailing) :]]
         scope.values.update(zip((binding.vars[k] for k in positions), own, strict=True))

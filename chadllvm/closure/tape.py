@@ -20,7 +20,7 @@ fail.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from chadllvm.ir.op import Prim
 from chadllvm.ir.term import Apply, Binding, Expr, Var, operands
@@ -32,21 +32,31 @@ _BUDGET = 8
 
 
 def store_or_recompute(
-    captures: Sequence[Var], bindings: Sequence[Binding], states: Sequence[Var]
+    captures: Sequence[Var],
+    bindings: Sequence[Binding],
+    states: Sequence[Var],
+    fleeting: Container[Var] = (),
 ) -> tuple[list[Var], list[Binding]]:
     """The captures to store, and the bindings that compute the others again.
 
     `bindings` are those of the body in order; `states` are parameters of the body that
-    are not at hand later (its index is).
+    are not at hand later (its index is). Arrays of an outer loop that are `fleeting`
+    are not either: their steps overwrite them, so what is read of them is stored.
     """
-    return _Plan(bindings, states).choose(captures)
+    return _Plan(bindings, states, fleeting).choose(captures)
 
 
 class _Plan:
-    def __init__(self, bindings: Sequence[Binding], states: Sequence[Var]) -> None:
+    def __init__(
+        self,
+        bindings: Sequence[Binding],
+        states: Sequence[Var],
+        fleeting: Container[Var],
+    ) -> None:
         self.defined = {v: b for b in bindings for v in b.vars}
         self.order = {v: k for k, v in enumerate(self.defined)}
         self.states = set(states)
+        self.fleeting = fleeting
 
     def choose(self, captures: Sequence[Var]) -> tuple[list[Var], list[Binding]]:
         stored = {v for v in captures if not self._is_cheap(v)}
@@ -68,7 +78,13 @@ class _Plan:
         return var in self.defined or var in self.states
 
     def _is_cheap(self, var: Var) -> bool:
-        return var in self.defined and _weight(self.defined[var].expr) <= _BUDGET
+        if var not in self.defined:
+            return False
+        match self.defined[var].expr:
+            case Apply(Index() | Dim(), (Var() as array, *_)):
+                return array not in self.fleeting
+            case expr:
+                return _weight(expr) <= _BUDGET
 
     def _needed(self, var: Var, stored: set[Var], again: set[Var]) -> set[Var] | None:
         """The variables to compute again for `var`; None if it is better stored."""

@@ -17,6 +17,8 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin
 import numpy as np
 
 from chadllvm.frontend.records import (
+    BadRecord,
+    Field,
     RecordClass,
     record_class,
     row_type,
@@ -169,8 +171,19 @@ def _read_class(python: type) -> Annotation:
 
 def record_annotation(record: RecordClass) -> Annotation:
     """What an annotation with a class of records means."""
-    fields = [read_annotation(field.annotation) for field in record.fields]
+    fields = [field_annotation(record, field) for field in record.fields]
     return _product(tuple(fields), record.names)
+
+
+def field_annotation(record: RecordClass, field: Field) -> Annotation:
+    """What the annotation of a field means, or `BadRecord`."""
+    try:
+        return read_annotation(field.annotation)
+    except UnknownAnnotation as unknown:
+        raise BadRecord(
+            f"the field `{field.name}` of {record.names.title} is annotated with "
+            f"`{unknown}`, which is not a type of the compiled language"
+        ) from None
 
 
 def _list(elem: Annotation, value: Any) -> Annotation:
@@ -203,9 +216,7 @@ def _fields(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     return () if arguments == ((),) else arguments
 
 
-def _product(
-    fields: tuple[Annotation, ...], names: tuple[str, ...] = ()
-) -> Annotation:
+def _product(fields: tuple[Annotation, ...], names: tuple[str, ...] = ()) -> Annotation:
     closed = tuple(f for f in fields if isinstance(f, Scalar | Array | Product))
     if len(closed) == len(fields):
         return Product(closed, names)
@@ -228,11 +239,11 @@ def target_type(annotation: Annotation, ty: Type) -> Type | None:
     match annotation, ty:
         case OpenArray(elem), Array():
             return ty if _is_array_of(elem, ty) else None
-        case (Product() | OpenProduct()), Product():
+        case ((Product() | OpenProduct()), Product()):
             return _target_product(annotation.fields, annotation.names, ty)
         case OpenDict(value), Product(fields, names) if _kind(names) is Kind.DICT:
             return _target_product((value,) * len(fields), names, ty)
-        case (Array(Product()) | OpenList()), Array(elem, rank):
+        case ((Array(Product()) | OpenList()), Array(elem, rank)):
             wanted = target_type(annotation.elem, elem)
             same = wanted is not None and annotation.rank == rank
             return Array(wanted, rank) if same and wanted is not None else None

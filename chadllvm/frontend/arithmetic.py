@@ -8,8 +8,10 @@ from __future__ import annotations
 import ast
 
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Lit, Operand, Proj, Tuple
-from chadllvm.ir.types import BOOL, F64, I64, Product, Scalar, Type
+from chadllvm.ir.term import Lambda, Lit, Operand, Proj, Tuple, Var
+from chadllvm.ir.types import BOOL, F64, I64, Array, Product, Scalar, Type
+from chadllvm.ops.build import Build
+from chadllvm.ops.index import Dim, Index
 
 # Python's operator: the primitive on floats, and the one on integers.
 ARITHMETIC: dict[type[ast.operator], tuple[str, str | None]] = {
@@ -48,7 +50,7 @@ def join(first: Type, second: Type) -> Type | None:
 
 
 def _join_products(first: Product, second: Product) -> Type | None:
-    if len(first.fields) != len(second.fields):
+    if len(first.fields) != len(second.fields) or first.names != second.names:
         return None
     joined = [join(a, b) for a, b in zip(first.fields, second.fields, strict=True)]
     fields = tuple(ty for ty in joined if ty is not None)
@@ -63,11 +65,31 @@ def convert(b: Builder, value: Operand, ty: Type) -> Operand:
         return to_float(b, value)
     if ty == I64:
         return to_int(b, value)
-    assert isinstance(ty, Product)
+    if isinstance(ty, Array):
+        return _converted_elements(b, value, ty)
+    assert isinstance(ty, Product) and isinstance(value.type, Product)
+    # The keys of a dictionary may come in another order.
+    order = [value.type.names.index(name) for name in ty.names]
     parts = [
-        convert(b, b.one(Proj(value, k)), field) for k, field in enumerate(ty.fields)
+        convert(b, b.one(Proj(value, k)), field)
+        for k, field in zip(order or range(len(ty.fields)), ty.fields, strict=True)
     ]
     return b.one(Tuple(tuple(parts), ty.names))
+
+
+def _converted_elements(b: Builder, array: Operand, ty: Array) -> Operand:
+    """An array of records, each converted."""
+
+    def level(outer: Builder, indices: tuple[Var, ...]) -> Operand:
+        if len(indices) == ty.rank:
+            (old,) = outer.apply(Index(), [array, *indices])
+            return convert(outer, old, ty.elem)
+        index, inner = Var("i", I64), outer.child()
+        body = Lambda((index,), inner.block([level(inner, (*indices, index))]))
+        (size,) = outer.apply(Dim(len(indices)), [array])
+        return outer.apply(Build(), [size], [body])[0]
+
+    return level(b, ())
 
 
 def to_int(b: Builder, value: Operand) -> Operand:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any
 
-from chadllvm.frontend import array_errors, errors, type_errors
+from chadllvm.frontend import array_errors, errors, type_errors, update_errors
 from chadllvm.frontend.array_functions import METHODS, NAMES
 from chadllvm.frontend.containers import (
     FUNCTIONS,
@@ -22,6 +22,7 @@ from chadllvm.frontend.functions import known_function
 from chadllvm.frontend.jitted import function_call
 from chadllvm.frontend.records import is_record
 from chadllvm.frontend.scope import NotStatic
+from chadllvm.frontend.surface import CHANGING
 from chadllvm.ir.term import Operand
 
 
@@ -82,6 +83,8 @@ def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
         is_name = isinstance(function.value, ast.Name)
         place = function.value if is_name else cx.settled(function.value, owner)
         return method.method_call(cx, node, place)
+    if function.attr in CHANGING:
+        raise update_errors.list_method_value(cx.span(node), function.attr)
     raise array_errors.no_method(cx.span(function), owner.type, function.attr, METHODS)
 
 

@@ -75,8 +75,10 @@ def any_or_all(cx: Context, node: ast.expr, call: ast.Call, is_any: bool) -> Ope
 
     any(p(x) for x in a)   →   iterate(n, False) { i, s -> if s { s } else { p(x) } }
     """
-    comprehension = isinstance(node, ast.GeneratorExp | ast.ListComp)
-    source = _source(cx, node) if comprehension else items(cx, node)  # type: ignore[arg-type]
+    if isinstance(node, ast.GeneratorExp | ast.ListComp):
+        source = _source(cx, node)
+    else:
+        source = items(cx, node)
     index, state = Var("i", I64), Var("s", BOOL)
     with cx.nested() as step:
         with cx.nested() as b:

@@ -12,8 +12,12 @@ from typing import Any
 import numpy as np
 
 from chadllvm.diagnostic import CompileError, Span
-from chadllvm.frontend import type_errors
+from chadllvm.frontend import errors, type_errors
+from chadllvm.frontend.annotations import field_annotation, target_type
+from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.records import BadRecord, is_record, record_class
+from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.term import Const, Lit, Operand, Tuple, Var
 
 _LARGEST = 2**63
@@ -36,14 +40,40 @@ def _constant(cx: Context, value: Any, name: str, span: Span) -> Operand:
         value = _plain(value, name, span)
     if isinstance(value, bool | int | float):
         return number(value, span)
+    if is_record(type(value)):
+        return _record(cx, value, name, span)
     if isinstance(value, tuple):
         parts = tuple(constant(cx, part, name, span) for part in value)
         return _emit(cx, Tuple(parts), name, span)
+    if type(value) is dict and value and all(isinstance(k, str) for k in value):
+        parts = tuple(constant(cx, part, name, span) for part in value.values())
+        return _emit(cx, Tuple(parts, RecordNames(value, Kind.DICT, dict)), name, span)
     if isinstance(value, np.ndarray):
         array = _emit(cx, Const(_array(value, name, span)), name, span)
         cx.shapes[array] = tuple(map(Lit, value.shape))
         return array
     raise unusable(value, name, span)
+
+
+def _record(cx: Context, value: Any, name: str, span: Span) -> Operand:
+    """A record from outside; its fields have the types that its class declares."""
+    python: type = type(value)
+    record = record_class(python)
+    assert record is not None
+    parts = []
+    for field, part in zip(record.fields, record.names.parts(value), strict=True):
+        path = record.names.path(name, field.name)
+        operand = constant(cx, part, path, span)
+        try:
+            annotation = field_annotation(record, field)
+        except BadRecord as bad:
+            raise errors.bad_record(span, str(bad)) from None
+        ty = target_type(annotation, operand.type)
+        if ty is None:
+            raise errors.wrong_annotation(span, operand.type, annotation)
+        cx.prelude.span = span
+        parts.append(convert(cx.prelude, operand, ty))
+    return _emit(cx, Tuple(tuple(parts), record.names), name, span)
 
 
 def _emit(cx: Context, expr: Const | Tuple, name: str, span: Span) -> Var:

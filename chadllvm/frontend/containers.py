@@ -1,10 +1,10 @@
 """Records and dictionaries inside a function: built, read, changed by copy, called.
 
-    Point(x, y=1.0)          →   (x, 1.0) with the names of Point
-    p.x, params["w"]         →   p.0, params.0
-    p._replace(x=2.0)        →   (2.0, p.1) with the names of p
-    p.norm()                 →   a call of the function `norm`, which takes p
-    points["x"]              →   the array whose element at i is points[i].0
+Point(x, y=1.0)          →   (x, 1.0) with the names of Point
+p.x, params["w"]         →   p.0, params.0
+p._replace(x=2.0)        →   (2.0, p.1) with the names of p
+p.norm()                 →   a call of the function `norm`, which takes p
+points["x"]              →   the array whose element at i is points[i].0
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from types import FunctionType
 from typing import Any, TypeGuard
 
 from chadllvm.frontend import errors, record_errors, type_errors
-from chadllvm.frontend.annotations import UnknownAnnotation, read_annotation
+from chadllvm.frontend.annotations import field_annotation
 from chadllvm.frontend.binding import bind, bind_keywords, converted
 from chadllvm.frontend.constants import constant
 from chadllvm.frontend.context import Context
@@ -92,15 +92,13 @@ def _parameters(
         return tuple(
             Parameter(
                 f.name,
-                read_annotation(f.annotation),
+                field_annotation(record, f),
                 f.default,
                 span,
                 f.is_keyword_only,
             )
             for f in record.fields
         )
-    except UnknownAnnotation as unknown:
-        raise errors.unknown_annotation(span, str(unknown)) from None
     except BadRecord as bad:
         raise errors.bad_record(span, str(bad)) from None
 
@@ -189,7 +187,7 @@ def record_attribute(cx: Context, node: ast.Attribute, record: Operand) -> Value
 def entry(cx: Context, node: ast.Subscript, value: Value) -> Value | None:
     """`params["w"]`, `rows["x"]`; None if this is no subscript by a string."""
     names = names_of(value.type)
-    if isinstance(value.type, Array):
+    if isinstance(value.type, Array) and value not in cx.lists:
         names = names_of(value.type.elem)
     name = None if names is None else static_string(cx, node.slice)
     if names is None or (name is None and names.is_sequence):

@@ -53,6 +53,18 @@ class Settled(ast.expr):
 
 
 @dataclass
+class Elements:
+    """What a list that begins empty holds.
+
+    `is_sure`: something was appended to it; `unsure` is where it begins if not.
+    """
+
+    elem: Type
+    is_sure: bool
+    unsure: ast.expr | None = None
+
+
+@dataclass
 class Context:
     """One function being translated.
 
@@ -62,6 +74,8 @@ class Context:
     other through it), and `make` makes the array that it gives if it is not made yet
     (see `delayed`). `promoted` remembers which variables of a loop became floats, so
     that a loop inside a loop learns it once.
+
+    `elements` says what the lists of a name hold that begin empty (`lists.py`).
 
     `views` says of rows, and of slices that are made, what they are parts of.
 
@@ -84,6 +98,7 @@ class Context:
     shapes: dict[Var, tuple[Operand, ...]] = field(default_factory=dict)
     lists: set[Operand] = field(default_factory=set)
     views: dict[Var, Var] = field(default_factory=dict)
+    elements: dict[str, Elements] = field(default_factory=dict)
 
     def span(self, node: Located) -> Span:
         return self.source.span(node)

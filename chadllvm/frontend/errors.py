@@ -279,7 +279,7 @@ UNSUPPORTED: dict[type[ast.AST], tuple[str, str]] = {
     ast.ImportFrom: ("`import`", "import the module outside the function"),
     ast.FunctionDef: ("a function inside a function", "define it outside and jit it"),
     ast.AsyncFunctionDef: ("an async function", "define a plain one outside"),
-    ast.ClassDef: ("a class", "define it outside; values are numbers and tuples"),
+    ast.ClassDef: ("a class", "define it outside; values are numbers and records"),
     ast.Expr: ("an unused expression", "assign its value or remove it"),
     ast.Lambda: ("`lambda`", "define a function with `def` and jit it"),
     ast.NamedExpr: ("`:=`", "assign the variable in a statement of its own"),

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Sequence
 from functools import partial
 
-from chadllvm.frontend import array_errors, errors, type_errors
+from chadllvm.frontend import array_errors, errors, record_errors, type_errors
 from chadllvm.frontend.arithmetic import (
     ARITHMETIC,
     arithmetic,
@@ -25,8 +25,10 @@ from chadllvm.frontend.arithmetic import (
 from chadllvm.frontend.calls import call
 from chadllvm.frontend.comprehension import list_comprehension
 from chadllvm.frontend.constants import constant, number
+from chadllvm.frontend.containers import dictionary
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value, elementwise, is_array, is_number_operand
+from chadllvm.frontend.displays import display, list_operation
 from chadllvm.frontend.logic import (
     LOGICAL,
     boolean_arithmetic,
@@ -36,10 +38,11 @@ from chadllvm.frontend.logic import (
 )
 from chadllvm.frontend.products import matrix_product
 from chadllvm.frontend.scope import NotStatic, Unusable
+from chadllvm.frontend.static import decided, static_value
 from chadllvm.frontend.subscript import attribute, subscript
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import If, Lit, Operand, Tuple
-from chadllvm.ir.types import Array, Type
+from chadllvm.ir.types import Array, Product, Type
 
 _OPERATOR_HELP: dict[type[ast.AST], tuple[str, str]] = {
     ast.LShift: ("<<", "multiply with a power of two"),
@@ -70,6 +73,10 @@ def expression(cx: Context, node: ast.expr) -> Value:
             return _conditional(cx, node)
         case ast.Tuple(elements):
             return _tuple(cx, node, elements)
+        case ast.Dict():
+            return dictionary(cx, node)
+        case ast.List():
+            return display(cx, node)
         case ast.Subscript():
             return subscript(cx, node)
         case ast.Attribute():
@@ -135,6 +142,9 @@ def operation(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Value:
     if type(op) in _OPERATOR_HELP:
         symbol, help = _OPERATOR_HELP[type(node.op)]
         raise type_errors.unsupported_operator(cx.span(node), symbol, help)
+    lists = list_operation(cx, node, x, y)
+    if lists is not None:
+        return lists
     _check_numbers(cx, node, (x, y))
     _check_lists(cx, node, (x, y))
     masks = boolean_arithmetic(cx, node, x, y)
@@ -163,6 +173,8 @@ def _compare(op: ast.cmpop, b: Builder, x: Operand, y: Operand) -> Operand:
 def _check_numbers(cx: Context, node: ast.expr, values: Sequence[Value]) -> None:
     for value in values:
         ty = value.type.elem if isinstance(value.type, Array) else value.type
+        if isinstance(ty, Product) and ty.names:
+            raise record_errors.compared(cx.span(node), ty)
         if not is_number(ty):
             raise type_errors.not_a_number(cx.span(node), "the operator", value.type)
 
@@ -193,7 +205,10 @@ def _is_minus(op: ast.unaryop) -> bool:
 
 
 def condition(cx: Context, node: ast.expr) -> Operand:
-    """The truth of an expression."""
+    """The truth of an expression, decided now if static arguments decide it."""
+    known = decided(cx, node)
+    if known is not None:
+        return Lit(known)
     value = cx.value(node)
     return _truth(cx, node, value)
 
@@ -208,6 +223,9 @@ def _truth(cx: Context, node: ast.expr, value: Value) -> Operand:
 
 def _comparison(cx: Context, node: ast.Compare) -> Value:
     """`a < b < c` is `a < b and b < c` with b computed once."""
+    known = decided(cx, node)
+    if known is not None:
+        return Lit(known)
     return _compare_from(cx, node, cx.lazy(node.left), 0)
 
 
@@ -237,7 +255,12 @@ def _and_or(
     cx: Context, node: ast.BoolOp, is_and: bool, values: Sequence[ast.expr]
 ) -> Operand:
     """`a and b` is `b if a else a`; the last of two numbers is what it gives."""
-    first = cx.value(values[0])
+    known = decided(cx, values[0])
+    if known is not None and len(values) > 1:
+        if known is is_and:
+            return _and_or(cx, node, is_and, values[1:])
+        return _decided_value(cx, values[0], known)
+    first = Lit(known) if known is not None else cx.value(values[0])
     if len(values) == 1:
         return first
     test = _truth(cx, values[0], first)
@@ -248,7 +271,17 @@ def _and_or(
     return choose(cx, node, test, sides[0], sides[1])
 
 
+def _decided_value(cx: Context, node: ast.expr, known: bool) -> Operand:
+    """What a chain ends with that a static value decides: a number is that number."""
+    if isinstance(static_value(cx, node), int | float):
+        return cx.value(node)
+    return Lit(known)
+
+
 def _conditional(cx: Context, node: ast.IfExp) -> Operand:
+    known = decided(cx, node.test)
+    if known is not None:
+        return cx.value(node.body if known else node.orelse)
     test = condition(cx, node.test)
     with cx.nested() as then:
         first = cx.value(node.body)

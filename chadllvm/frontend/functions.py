@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.frontend import array_errors, type_errors
+from chadllvm.frontend import array_errors, record_errors, type_errors
 from chadllvm.frontend.arithmetic import (
     absolute,
     arithmetic,
@@ -42,8 +42,10 @@ from chadllvm.frontend.comprehension import (
 )
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value, delayed, elementwise, is_array
+from chadllvm.frontend.linear import scipy_linear
 from chadllvm.frontend.scalar import Meaning, ScalarFunction, either
 from chadllvm.ir.build import Builder
+from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.term import Lit, Operand
 from chadllvm.ir.types import F64, Array, Product
 
@@ -149,6 +151,9 @@ def _len(cx: Context, node: ast.Call) -> Operand:
     (argument,) = arguments(cx, node, "len", 1, 1)
     value = cx.lazy(argument)
     if isinstance(value.type, Product):
+        names = value.type.names
+        if isinstance(names, RecordNames) and names.kind is Kind.DATACLASS:
+            raise record_errors.no_length(cx.span(argument), names.title)
         return Lit(len(value.type.fields))
     if not is_array(value):
         raise type_errors.wrong_operand(
@@ -262,7 +267,7 @@ def known_function(value: Any) -> Callable[[Context, ast.Call], Value] | None:
             return handler
     scalar = _scalar_function(value)
     if scalar is None:
-        return None
+        return scipy_linear(value)
     on_arrays = _takes_arrays(value)
     return lambda cx, node: _scalar_call(cx, node, scalar, on_arrays)
 

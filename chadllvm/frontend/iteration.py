@@ -14,7 +14,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from chadllvm.frontend import type_errors
+from chadllvm.frontend import record_errors, type_errors
 from chadllvm.frontend.arithmetic import negative, to_int
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, can_fail
@@ -23,7 +23,7 @@ from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.subscript import dimension
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand, Tuple
-from chadllvm.ir.types import BOOL, I64, Array
+from chadllvm.ir.types import BOOL, I64, Array, Product
 from chadllvm.ops.index import Index
 
 
@@ -111,6 +111,8 @@ def _integer(cx: Context, node: ast.expr) -> Operand:
 
 def _array_items(cx: Context, node: ast.expr) -> Items:
     value = cx.lazy(node)
+    if isinstance(value.type, Product) and value.type.names:
+        raise record_errors.not_iterable(cx.span(node), value.type)
     if not isinstance(value.type, Array):
         raise type_errors.not_iterable(cx.span(node), value.type)
     if isinstance(value, Delayed) and value.rank == 1 and not can_fail(value):

@@ -24,6 +24,7 @@ from chadllvm.frontend.delayed import (
     converted,
     delayed,
     is_array,
+    is_number_operand,
     plain,
     same_size,
 )
@@ -79,13 +80,16 @@ def displayed(cx: Context, node: ast.expr, nodes: Sequence[ast.expr]) -> Delayed
     for n in nodes:
         if isinstance(n, ast.Starred):
             raise type_errors.starred(cx.span(n))
-        nested = isinstance(n, ast.List | ast.Tuple)
-        values.append(displayed(cx, n, n.elts) if nested else cx.lazy(n))  # type: ignore[attr-defined]
+        if isinstance(n, ast.List | ast.Tuple):
+            values.append(displayed(cx, n, n.elts))
+        else:
+            values.append(cx.lazy(n))
     elem = _common_type(cx, node, [v.type for v in values])
     if all(map(is_array, values)):
         arrays = [_part(cx, node, v, elem) for v in values]
         return stacked_arrays(cx, node, arrays, 0)
-    numbers = [convert(cx.at(node), v, elem) for v in values]  # type: ignore[arg-type]
+    given = filter(is_number_operand, values)
+    numbers = [convert(cx.at(node), v, elem) for v in given]
 
     def element(b: Builder, indices: Indices) -> Operand:
         return _choose_number(b, indices[0], numbers)

@@ -43,14 +43,12 @@ Place = Callable[[Builder, Operand], list[Operand]]
 
 def matrix_product(cx: Context, node: ast.expr, x: Value, y: Value) -> Value:
     """`x @ y` of vectors and matrices."""
-    for value in (x, y):
-        if not is_array(value) or not isinstance(value.type.elem, Scalar):  # type: ignore[union-attr]
-            raise type_errors.wrong_operand(
-                cx.span(node), "@", "arrays of numbers", value.type
-            )
-        if value.type.rank > 2:  # type: ignore[union-attr]
+    for ty in (x.type, y.type):
+        if not isinstance(ty, Array) or not isinstance(ty.elem, Scalar):
+            raise type_errors.wrong_operand(cx.span(node), "@", "arrays of numbers", ty)
+        if ty.rank > 2:
             raise array_errors.wrong_rank(
-                cx.span(node), "@", "vectors and matrices", value.type
+                cx.span(node), "@", "vectors and matrices", ty
             )
     left, right = delayed(cx, node, x), delayed(cx, node, y)
     if left.rank == right.rank == 1:

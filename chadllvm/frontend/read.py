@@ -17,13 +17,15 @@ import ast
 from collections.abc import Sequence
 
 from chadllvm.diagnostic import CompileError
-from chadllvm.frontend import errors, type_errors
+from chadllvm.frontend import errors, type_errors, update_errors
 from chadllvm.frontend.signature import local_annotation
 from chadllvm.frontend.source import Source
 from chadllvm.frontend.surface import (
+    CHANGING,
     Assign,
     Augmented,
     Branch,
+    Changed,
     Loop,
     Return,
     Statement,
@@ -92,6 +94,10 @@ class _Reader:
                 if value is None:
                     raise errors.returns_nothing(self.source.span(node))
                 return (Return(value, node),)
+            case ast.Expr(ast.Call() as call) if (
+                changed := _changed(call)
+            ) is not None:
+                return (Assign(changed.target, changed, node),)
             case ast.Pass() | ast.Expr(ast.Constant()):
                 return ()
             case _:
@@ -104,6 +110,11 @@ class _Reader:
         for target in targets:
             self._check_target(target)
         first, *others = targets
+        popped = _popped(value)
+        if popped is not None:
+            last, shorter = popped
+            rest = Assign(shorter.target, shorter, node)
+            return (*self._assignments(targets, last, node), rest)
         if others and not isinstance(first, ast.Name):
             first, others = next(
                 ((t, [o for o in targets if o is not t]) for t in targets if _named(t)),
@@ -160,10 +171,46 @@ class _Reader:
         match node:
             case ast.Expr(ast.Call(ast.Name("print"))):
                 return errors.printing(span)
+            case ast.Expr(ast.Call(ast.Attribute(_, method))) if method in CHANGING:
+                return update_errors.list_of_lists(span, method)
+            case ast.Expr(ast.Call(ast.Attribute(ast.Attribute(_, "add"), "at"))):
+                return update_errors.not_accumulable(span)
             case ast.Expr(value) if type(value) in errors.UNSUPPORTED:
                 return errors.unsupported(self.source.span(value), value)
             case _:
                 return errors.unsupported(span, node)
+
+
+def _changed(call: ast.Call) -> Changed | None:
+    """The call as one that changes its owner, or the first argument of `np.add.at`."""
+    match call:
+        case ast.Call(ast.Attribute(ast.Name() as owner, attribute)) if (
+            attribute in CHANGING
+        ):
+            target = owner
+        case ast.Call(
+            ast.Attribute(ast.Attribute(ast.Name(), "add"), "at"),
+            [ast.Name() as first, *_],
+        ):
+            target = first
+        case _:
+            return None
+    changed = Changed(call.func, call.args, call.keywords)
+    changed.target = target
+    return ast.copy_location(changed, call)
+
+
+def _popped(value: ast.expr) -> tuple[ast.expr, Changed] | None:
+    """`xs.pop()` as the last element, and what makes the list shorter."""
+    match value:
+        case ast.Call(ast.Attribute(ast.Name() as owner, "pop")):
+            changed = _changed(value)
+            assert changed is not None
+            last = ast.copy_location(ast.Constant(-1), value)
+            item = ast.Subscript(owner, last, ast.Load())
+            return ast.copy_location(item, value), changed
+        case _:
+            return None
 
 
 def _named(target: ast.expr) -> bool:

@@ -131,15 +131,26 @@ def _is_plain_dataclass(python: Any, names: RecordNames) -> bool:
 
 
 def _typed_dict(python: Any) -> RecordClass:
-    if python.__optional_keys__:
-        missing = min(python.__optional_keys__)
-        raise BadRecord(f"the key {missing!r} of {python.__name__} may be missing")
     fields = [
-        Field(name, annotation, NO_DEFAULT, True)
+        Field(name, _required(python, name, annotation), NO_DEFAULT, True)
         for name, annotation in _annotations(python).items()
     ]
     names = RecordNames([f.name for f in fields], Kind.DICT, dict)
     return RecordClass(names, tuple(fields), True)
+
+
+def _required(python: Any, name: str, annotation: Any) -> Any:
+    """The annotation of a key that must be there, as all must.
+
+    Where annotations are strings the class itself does not know.
+    """
+    origin = typing.get_origin(annotation)
+    is_required = origin is typing.Required or name not in python.__optional_keys__
+    if origin is typing.NotRequired or not is_required:
+        raise BadRecord(f"the key {name!r} of {python.__name__} may be missing")
+    if origin is typing.Required:
+        return typing.get_args(annotation)[0]
+    return annotation
 
 
 # ---- annotations of fields
@@ -193,9 +204,17 @@ def _refers_to(python: type, record: RecordClass) -> bool:
             continue
         seen.add(id(value))
         stack += typing.get_args(value)
-        if dataclasses.is_dataclass(value) or hasattr(value, "_fields"):
+        if isinstance(value, type) and _has_fields(value):
             stack += _annotations(value).values()
     return False
+
+
+def _has_fields(python: type) -> bool:
+    return (
+        is_named_tuple(python)
+        or dataclasses.is_dataclass(python)
+        or typing.is_typeddict(python)
+    )
 
 
 # ---- structured arrays

@@ -18,6 +18,7 @@ from chadllvm.frontend.annotations import (
 from chadllvm.frontend.records import NO_DEFAULT, BadRecord
 from chadllvm.frontend.source import Source, read_source
 
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One parameter. `annotation` is None if any type is welcome.

@@ -26,7 +26,7 @@ from chadllvm.frontend.delayed import (
     Value,
     broadcast_shape,
     delayed,
-    is_array,
+    is_number_operand,
     plain,
     same_size,
     stretched,
@@ -201,9 +201,8 @@ def _part(cx: Context, node: ast.expr, item: Item, sizes: Shape) -> list[_Part]:
         return [slice_range(cx, node, item, sizes[0])]
     if isinstance(item, ast.expr):
         return [_New()]
-    if not is_array(item):
-        index = cx.at(node).prim("bound", item, sizes[0])  # type: ignore[arg-type]
-        return [_At(index)]
+    if is_number_operand(item):
+        return [_At(cx.at(node).prim("bound", item, sizes[0]))]
     index_array = delayed(cx, node, item)
     if index_array.elem == BOOL:
         return _mask(cx, node, index_array, sizes)
@@ -326,12 +325,9 @@ def _gathered(
     first, last = advanced[0], advanced[-1]
     if last - first + 1 != len(advanced):
         raise array_errors.separated_indices(cx.span(_index_of(node)))
-    arrays = [p for p in parts if isinstance(p, _Gather)]
-    common = broadcast_shape(cx, node, [p.places.shape for p in arrays])
-    readers = {
-        k: stretched(cx, node, parts[k].places, common)  # type: ignore[union-attr]
-        for k in gathers
-    }
+    arrays = {k: p.places for k, p in enumerate(parts) if isinstance(p, _Gather)}
+    common = broadcast_shape(cx, node, [a.shape for a in arrays.values()])
+    readers = {k: stretched(cx, node, a, common) for k, a in arrays.items()}
     before = [p.size if isinstance(p, _Range) else Lit(1) for p in parts[:first]]
     after = [p.size if isinstance(p, _Range) else Lit(1) for p in parts[last + 1 :]]
 

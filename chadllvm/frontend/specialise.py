@@ -14,12 +14,13 @@ from typing import Any
 
 import chadllvm.ops  # noqa: F401  The table of operations must be full.
 from chadllvm.diagnostic import CompileError, Span
-from chadllvm.frontend import errors, record_errors, type_errors
+from chadllvm.frontend import errors, record_errors, type_errors, update_errors
 from chadllvm.frontend.annotations import target_type
-from chadllvm.frontend.arithmetic import convert
-from chadllvm.frontend.context import Context
+from chadllvm.frontend.arithmetic import convert, join
+from chadllvm.frontend.context import Context, Elements
 from chadllvm.frontend.delayed import force
 from chadllvm.frontend.expression import expression
+from chadllvm.frontend.lists import Learned
 from chadllvm.frontend.liveness import liveness
 from chadllvm.frontend.read import read_body
 from chadllvm.frontend.scope import Surroundings
@@ -80,6 +81,7 @@ class _Program:
     sources: dict[Function, Source]
     functions: list[CoreFunction] = field(default_factory=list)
     instances: dict[_Key, str] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
     types: dict[str, Fun] = field(default_factory=dict)
     active: list[Function] = field(default_factory=list)
     read: dict[Function, _Read] = field(default_factory=dict)
@@ -125,9 +127,10 @@ class _Program:
 
     def _new_name(self, wanted: str) -> str:
         name, count = wanted, 1
-        while name in self.types:
+        while name in self.names:
             count += 1
             name = f"{wanted}_{count}"
+        self.names.add(name)
         return name
 
     def _add(
@@ -155,11 +158,36 @@ class _Program:
     def _body(
         self, parts: _Read, params: Sequence[Var], statics: Mapping[str, Any]
     ) -> Block:
+        """The body, translated again whenever it is learned what a list holds."""
+        elements: dict[str, Elements] = {}
+        while True:
+            try:
+                body = self._attempt(parts, params, statics, elements)
+            except Learned as found:
+                known = elements.get(found.name)
+                elem = found.elem
+                if known is not None and known.is_sure:
+                    elem = join(known.elem, elem) or elem
+                elements[found.name] = Elements(elem, found.is_sure)
+                continue
+            for name, known in elements.items():
+                if known.unsure is not None:
+                    span = parts.source.span(known.unsure)
+                    raise update_errors.unknown_elements(span, name)
+            return body
+
+    def _attempt(
+        self,
+        parts: _Read,
+        params: Sequence[Var],
+        statics: Mapping[str, Any],
+        elements: dict[str, Elements],
+    ) -> Block:
         source = parts.source
         live = liveness(parts.statements, [p.name for p in params])
-        for param in read_signature(source, statics):
-            if param.is_static and param.name in live.locals:
-                raise record_errors.assigned_static(param.span, param.name)
+        for parameter in read_signature(source, statics):
+            if parameter.is_static and parameter.name in live.locals:
+                raise record_errors.assigned_static(parameter.span, parameter.name)
         cx = Context(
             source=source,
             callees=self,
@@ -170,6 +198,7 @@ class _Program:
             translate=expression,
             make=force,
             parameters=frozenset(params),
+            elements=elements,
         )
         for param in params:
             cx.scope.bind(param.name, param)

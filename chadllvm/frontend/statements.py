@@ -17,18 +17,21 @@ import ast
 from collections.abc import Sequence
 from functools import partial
 
-from chadllvm.frontend import errors
+from chadllvm.frontend import errors, update_errors
 from chadllvm.frontend.annotations import Annotation, target_type
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.comprehension import bind_item, new_index
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.expression import condition, operation
 from chadllvm.frontend.iteration import Items, items
+from chadllvm.frontend.lists import begin_list, change, extend, is_empty_list
 from chadllvm.frontend.scope import DEAD, Scope, Unusable, Value
+from chadllvm.frontend.static import decided
 from chadllvm.frontend.surface import (
     Assign,
     Augmented,
     Branch,
+    Changed,
     Loop,
     Return,
     Statement,
@@ -66,14 +69,44 @@ def _assign(cx: Context, statement: Assign) -> None:
         return
     if isinstance(node, Augmented) and isinstance(target, ast.Name):
         array = whole(cx, target)
+        if array is not None and array.array in cx.lists:
+            extend(cx, target, node)
+            return
         if array is not None:
             assign_operation(cx, array, node.right, partial(operation, cx, node))
             return
+    if isinstance(node, Changed):
+        change(cx, node)
+        return
+    if isinstance(target, ast.Name) and is_empty_list(node):
+        begin_list(cx, target, node)
+        return
+    if _assign_each(cx, target, node):
+        return
     since = len(cx.builder.bindings)
     value = cx.value(node)
     if statement.annotation is not None:
         value = _annotated(cx, statement, value, statement.annotation)
     bind_target(cx, statement.target, value, since)
+
+
+def _assign_each(cx: Context, target: ast.expr, node: ast.expr) -> bool:
+    """`a, b = x, y`, one by one; false if it is not of this form, without stars."""
+    if not isinstance(target, ast.Tuple) or not isinstance(node, ast.Tuple):
+        return False
+    targets, nodes = target.elts, node.elts
+    stars = any(isinstance(e, ast.Starred) for e in (*targets, *nodes))
+    if len(targets) != len(nodes) or stars:
+        return False
+    values = [None if is_empty_list(n) else cx.value(n) for n in nodes]
+    for part, item, value in zip(targets, nodes, values, strict=True):
+        if value is not None:
+            bind_target(cx, part, value, len(cx.builder.bindings))
+        elif isinstance(part, ast.Name):
+            begin_list(cx, part, item)
+        else:
+            raise update_errors.nested_empty_list(cx.span(item))
+    return True
 
 
 def _assign_part(cx: Context, target: ast.Subscript, node: ast.expr) -> None:
@@ -101,13 +134,14 @@ def _annotated(
 
 def _returning_branch(cx: Context, branch: Branch) -> Operand:
     """A branch that returns on every path: the function's result is its result."""
+    known = decided(cx, branch.test)
+    if known is not None:
+        return _returned(cx, branch.then if known else branch.orelse)
     test = condition(cx, branch.test)
     sides: list[tuple[Builder, Operand]] = []
     for statements in (branch.then, branch.orelse):
         with cx.nested() as b:
-            result = translate(cx, statements)
-            assert result is not None
-            sides.append((b, result))
+            sides.append((b, _returned(cx, statements)))
     then, orelse = (result.type for _, result in sides)
     joined = join(then, orelse)
     if joined is None:
@@ -116,8 +150,19 @@ def _returning_branch(cx: Context, branch: Branch) -> Operand:
     return cx.at(branch.test).one(If(test, *blocks), "result")
 
 
+def _returned(cx: Context, statements: Sequence[Statement]) -> Operand:
+    """The result of a block that returns."""
+    result = translate(cx, statements)
+    assert result is not None
+    return result
+
+
 def _branch(cx: Context, branch: Branch) -> None:
     """Run one of two blocks and merge the variables that are read afterwards."""
+    known = decided(cx, branch.test)
+    if known is not None:
+        translate(cx, branch.then if known else branch.orelse)
+        return
     test = condition(cx, branch.test)
     sides: list[tuple[Builder, Scope]] = []
     for statements in (branch.then, branch.orelse):
@@ -135,8 +180,18 @@ def _branch(cx: Context, branch: Branch) -> None:
     if not blocks[0].bindings and not blocks[1].bindings and not kept:
         return
     variables = cx.at(branch.test).emit(If(test, *blocks), *kept)
+    _mark_lists(cx, variables, *(_kept(side, merged) for side in values))
     for name, variable in zip(kept, variables, strict=True):
         cx.scope.bind(name, variable)
+
+
+def _mark_lists(
+    cx: Context, variables: Sequence[Var], *values: Sequence[Value | None]
+) -> None:
+    """Note which of the variables stand for lists: if all their values are lists."""
+    for variable, *sides in zip(variables, *values, strict=True):
+        if all(side in cx.lists for side in sides):
+            cx.lists.add(variable)
 
 
 def _merge(
@@ -185,6 +240,13 @@ def _merged_type(
     )
 
 
+def _kept(
+    values: Sequence[Value | None], types: Sequence[Type | None]
+) -> list[Value | None]:
+    """The values that have a type."""
+    return [v for v, ty in zip(values, types, strict=True) if ty is not None]
+
+
 def _operands(
     b: Builder, values: Sequence[Value | None], types: Sequence[Type | None]
 ) -> list[Operand]:
@@ -207,6 +269,8 @@ def _loop(cx: Context, loop: Loop) -> None:
     types = _initial_types(cx, loop)
     while True:
         states = tuple(Var(name, ty) for name, ty in types.items())
+        initial = [cx.scope.lookup(name) for name in types]
+        _mark_lists(cx, states, initial)
         index = new_index(loop.target, source)
         with cx.nested() as b:
             finals = _step(cx, loop, source, index, states)
@@ -216,11 +280,11 @@ def _loop(cx: Context, loop: Loop) -> None:
                 break
         types = found
         cx.promoted[loop] = types
-    initial = [cx.scope.lookup(name) for name in types]
     b = cx.at(loop.iterable)
     args = [source.length, *_operands(b, initial, list(types.values()))]
     function = Lambda((index, *states), body)
     results = b.apply(Iterate(), args, [function], list(types))
+    _mark_lists(cx, results, initial, finals)
     _leave(cx, loop, dict(zip(types, results, strict=True)))
 
 

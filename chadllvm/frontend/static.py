@@ -138,18 +138,23 @@ def static_string(cx: Context, node: ast.expr) -> str | None:
     return value if isinstance(value, str) else None
 
 
+# Values of these that are equal are the same.
+_PLAIN = (str, int, bool, type(None))
+
+
 def static_key(value: Any) -> Hashable:
     """What tells static values apart: 1, 1.0 and True are three, 0.0 and -0.0 two.
 
     Raises:
         TypeError: if the value is not hashable.
     """
-    kind = type(value)
+    kind: type = type(value)
+    if kind in _PLAIN:
+        return kind, value
     if kind is float:
         return kind, value.hex()
-    if is_record(kind):
-        record = record_class(kind)
-        assert record is not None
+    record = record_class(kind) if is_record(kind) else None
+    if record is not None:
         return kind, tuple(map(static_key, record.names.parts(value)))
     if isinstance(value, tuple):
         return kind, tuple(map(static_key, value))

@@ -29,6 +29,7 @@ from chadllvm.frontend.delayed import (
 )
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.slicing import Item, is_syntax, part
+from chadllvm.frontend.static import static_value
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand, Proj, Tuple, Var
 from chadllvm.ir.types import BOOL, I64, Array, Product
@@ -40,6 +41,9 @@ def subscript(cx: Context, node: ast.Subscript) -> Value:
     shape = _one_dimension(cx, node)
     if shape is not None:
         return shape
+    known = _static_part(cx, node)
+    if known is not None:
+        return known
     chain = [node]
     while isinstance(chain[-1].value, ast.Subscript):
         chain.append(chain[-1].value)
@@ -166,6 +170,22 @@ def _one_dimension(cx: Context, node: ast.Subscript) -> Operand | None:
             return dimension(cx.at(node), array, axis)
         case _:
             return None
+
+
+def _static_part(cx: Context, node: ast.Subscript) -> Operand | None:
+    """A part of a static argument, which may hold strings as well."""
+    match node.value:
+        case ast.Name(name) if cx.surroundings.is_static(name) and not cx.is_local(
+            name
+        ):
+            pass
+        case _:
+            return None
+    try:
+        value = static_value(cx, node)
+    except NotStatic:
+        return None
+    return constant(cx, value, ast.unparse(node), cx.span(node))
 
 
 def _is_static(cx: Context, node: ast.expr) -> bool:

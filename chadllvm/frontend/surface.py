@@ -19,6 +19,16 @@ class Augmented(ast.BinOp):
     """The operation of an augmented assignment, `x + y` in `x += y`."""
 
 
+# The methods of lists and arrays that change them.
+CHANGING = ("append", "extend", "pop", "fill")
+
+
+class Changed(ast.Call):
+    """A call that changes what the name `target` stands for, as `xs.append(v)` does."""
+
+    target: ast.Name
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Assign:
     """`target = value`: a name, an element of an array, or a tuple of targets."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 
-from chadllvm.frontend import type_errors
+from chadllvm.frontend import record_errors, type_errors
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.writing import assign, place_of
+from chadllvm.ir.record import RecordNames
 from chadllvm.ir.term import Operand, Proj
 from chadllvm.ir.types import Product
 
@@ -40,6 +41,8 @@ def _unpack(
     ty = value.type
     if not isinstance(ty, Product):
         raise type_errors.not_unpackable(cx.span(target), ty)
+    if isinstance(ty.names, RecordNames) and not ty.names.is_sequence:
+        raise record_errors.not_unpackable(cx.span(target), ty.names.title)
     for part in elements:
         if isinstance(part, ast.Starred):
             raise type_errors.starred(cx.span(part))

@@ -244,7 +244,7 @@ def attribute_update(span: Span) -> CompileError:
         "attributes cannot be assigned",
         span,
         "",
-        "use a variable",
+        "use a variable; a record is changed by a copy, as in `p = p._replace(x=1.0)`",
     )
 
 

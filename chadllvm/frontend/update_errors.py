@@ -96,7 +96,34 @@ def other_elements(span: Span, expected: Type, found: Type) -> CompileError:
         "elements of different types",
         span,
         f"the list holds {expected}, this is {found}",
-        "append values of one type",
+        "use values of one type",
+    )
+
+
+def repeated_rows(span: Span) -> CompileError:
+    return error(
+        "a list of rows is repeated",
+        span,
+        "in Python all rows would be one and the same",
+        "write a comprehension, as in `[[0.0] * m for _ in range(n)]`",
+    )
+
+
+def unknown_norm(span: Span) -> CompileError:
+    return error(
+        "unsupported norm",
+        span,
+        "this order is not known here",
+        'of vectors there are the orders 1, 2 and `np.inf`, of matrices "fro"',
+    )
+
+
+def factor_and_flag(span: Span) -> CompileError:
+    return error(
+        "a factor and which triangle it is",
+        span,
+        "`cho_solve` takes a pair here whose second part is known",
+        "write the pair out, as in `cho_solve((c, True), b)`",
     )
 
 

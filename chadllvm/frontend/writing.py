@@ -68,6 +68,12 @@ class Place:
         return self.has_numbers_only and len(self.items) == self.type.rank
 
 
+def place_of_items(cx: Context, name: ast.Name, index: ast.expr) -> Place:
+    """`name[index]`"""
+    link = ast.copy_location(ast.Subscript(name, index, ast.Store()), index)
+    return place_of(cx, link)
+
+
 def whole(cx: Context, name: ast.Name) -> Place | None:
     """All of an array, if the name stands for one."""
     value = cx.scope.lookup(name.id)

@@ -9,8 +9,9 @@ two classes with the same fields are two types.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import numpy as np
@@ -26,15 +27,20 @@ class Kind(Enum):
 
 
 class RecordNames(tuple[str, ...]):
-    """The names of a container's fields; `python` is its class, NumPy's for a row."""
+    """The names of a container's fields; `python` is its class, NumPy's for a row.
+
+    `make` takes the fields and gives the container.
+    """
 
     kind: Kind
     python: type
+    make: Callable[..., Any]
 
     def __new__(cls, names: Iterable[str], kind: Kind, python: type) -> RecordNames:
         self = super().__new__(cls, names)
         self.kind = kind
         self.python = python
+        self.make = _maker(self)
         return self
 
     def __eq__(self, other: object) -> bool:
@@ -81,34 +87,65 @@ class RecordNames(tuple[str, ...]):
         """A field of a container."""
         return getattr(value, name) if self.is_class else value[name]
 
+    def column(self, values: Sequence[Any], name: str) -> list[Any]:
+        """A field of many containers."""
+        get: Callable[[Any], Any] = (
+            attrgetter(name) if self.is_class else itemgetter(name)
+        )
+        return list(map(get, values))
+
+    def match_all(self, values: Sequence[Any]) -> bool:
+        """Whether all values are such containers."""
+        if self.is_class:
+            return set(map(type, values)) <= {self.python}
+        return all(map(self.matches, values))
+
     def parts(self, value: Any) -> tuple[Any, ...]:
         """The fields of a container, in order."""
         return tuple([self.part(value, name) for name in self])
 
-    def make(self, *parts: Any) -> Any:
-        """The container of these fields.
 
-        Constructors are not run: what they check of a value need not hold for a
-        gradient.
-        """
-        match self.kind:
-            case Kind.NAMED_TUPLE:
-                return tuple.__new__(self.python, parts)
-            case Kind.DATACLASS:
-                made = object.__new__(self.python)
-                for name, part in zip(self, parts, strict=True):
-                    object.__setattr__(made, name, part)
-                return made
-            case Kind.DICT:
-                return dict(zip(self, parts, strict=True))
-            case Kind.ROW:
-                return structured(self, [np.asarray(part) for part in parts], ())[()]
+def _maker(names: RecordNames) -> Callable[..., Any]:
+    """What makes a container of its fields.
+
+    Constructors are not run: what they check of a value need not hold for a gradient.
+    """
+    python = names.python
+    match names.kind:
+        case Kind.NAMED_TUPLE:
+            return lambda *parts: tuple.__new__(python, parts)
+        case Kind.DATACLASS:
+            return _dataclass_maker(names)
+        case Kind.DICT:
+            return lambda *parts: dict(zip(names, parts, strict=True))
+        case Kind.ROW:
+            return lambda *parts: _row(names, parts)
+
+
+def _dataclass_maker(names: RecordNames) -> Callable[..., Any]:
+    """A frozen instance is filled behind the back of its `__setattr__`."""
+    python, new, put = names.python, object.__new__, object.__setattr__
+
+    def make(*parts: Any) -> Any:
+        made: Any = new(python)
+        for name, part in zip(names, parts, strict=True):
+            put(made, name, part)
+        return made
+
+    return make
+
+
+def _row(names: Sequence[str], parts: Sequence[Any]) -> Any:
+    """A row; None, as the gradient by an integer, is left out."""
+    pairs = zip(names, parts, strict=True)
+    kept = {name: np.asarray(part) for name, part in pairs if part is not None}
+    return structured(list(kept), list(kept.values()), ())[()]
 
 
 def structured(
     names: Sequence[str], columns: Sequence[np.ndarray], shape: tuple[int, ...]
 ) -> np.ndarray:
-    """A structured array of this shape; dimensions beyond it are those of its fields."""
+    """A structured array of this shape; further dimensions are those of its fields."""
     rank = len(shape)
     fields = [
         (name, column.dtype, column.shape[rank:])

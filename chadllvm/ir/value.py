@@ -123,7 +123,8 @@ class Cell:
         if not self.shape:
             self.data[self.offset] = plus(self.data[self.offset], value)
             return 1
-        if value.shape != self.shape:
+        is_nothing = not value.data and 0 in self.shape
+        if value.shape != self.shape and not is_nothing:
             raise InternalError(f"{value.shape} added to a cell of {self.shape}")
         added = len(value.data)
         for k, item in enumerate(value.data, self.offset):

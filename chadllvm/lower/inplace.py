@@ -40,6 +40,7 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ir.types import Acc, Array, Box, Scalar
+from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.index import Empty, Index, MakeBox, Unbox
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
@@ -52,13 +53,14 @@ class InPlace:
     `taken`: updates and first contributions to cells that take over the buffer of their
     array; `states`: parameters of loops that are in place; `turning`: those of them
     that change places with others; `moved`: those that take over the buffer of their
-    initial value.
+    initial value; `growing`: those that become longer or shorter.
     """
 
     taken: frozenset[Binding] = frozenset()
     states: frozenset[Var] = frozenset()
     turning: frozenset[Var] = frozenset()
     moved: frozenset[Var] = frozenset()
+    growing: frozenset[Var] = frozenset()
 
 
 @dataclass(eq=False, slots=True)
@@ -102,13 +104,18 @@ def in_place(function: Function) -> InPlace:
         frozenset(walk.states),
         frozenset(walk.turning),
         frozenset(walk.moved),
+        frozenset(walk.growing & walk.states),
     )
+
+
+# What may write to the buffer of its first operand.
+_WRITERS = Update, Append, DropLast
 
 
 def _has_candidates(block: Block) -> bool:
     return any(
         isinstance(b.expr, One | Open)
-        or (isinstance(b.expr, Apply) and isinstance(b.expr.op, Update))
+        or (isinstance(b.expr, Apply) and isinstance(b.expr.op, _WRITERS))
         or any(_has_candidates(inner) for _, inner in nested(b.expr))
         for b in block.bindings
     )
@@ -126,6 +133,9 @@ class _Walk:
         self.states: set[Var] = set()
         self.turning: set[Var] = set()
         self.moved: set[Var] = set()
+        # Buffers whose array changes its size, and the states of loops in them.
+        self.resized: set[_Origin] = set()
+        self.growing: set[Var] = set()
 
     def bind(self, var: Var, origins: Origins) -> None:
         """The variable is a name of these buffers."""
@@ -187,6 +197,12 @@ class _Walk:
         match binding.expr:
             case Apply(Update(), (array, *_)):
                 self._update(binding, array, loop)
+            case Apply(Append(), (array, _)):
+                self.resized |= self._of(array)
+                self._update(binding, array, loop)
+            case Apply(DropLast(), (array,)):
+                self.resized |= self._of(array)
+                self.bind(binding.vars[0], self._of(array))
             case Apply(Index(), (array, *_)):
                 boxes = isinstance(binding.vars[0].type, Box)
                 if boxes or isinstance(binding.vars[0].type, Array):
@@ -286,6 +302,8 @@ class _Walk:
         """The buffer of a state that is in place."""
         if node.args.count(init) == 1 and self._may_take_among(init, node, loop):
             self.moved.add(state)
+            if state in self.growing:
+                self.resized |= self._of(init)
             return self._of(init)
         return frozenset([_Origin(loop)])
 
@@ -309,7 +327,10 @@ class _Walk:
         self.block(body.body, inner)
         results = body.body.results
         pairs = list(zip(body.params[1:], map(self._of, results), strict=False))
+        self.growing |= {s for s, origin in own.items() if origin in self.resized}
         taker = _handed_on(own, pairs)
+        # A buffer that grows stays with its state.
+        taker = {s: t for s, t in taker.items() if s is t or s not in self.growing}
         if len(taker) < len(kept):
             for decisions, before in zip(self._decisions(), saved, strict=True):
                 decisions.clear()

@@ -110,6 +110,12 @@ class Lowering(Protocol):
     def bind_update(self, binding: Binding, args: Sequence[Operand]) -> None:
         """The array args[0] with the part at args[1:-1] replaced by args[-1]."""
 
+    def bind_append(self, binding: Binding, array: Operand, value: Operand) -> None:
+        """The array with one more element, or row, behind the last."""
+
+    def bind_drop_last(self, var: Var, array: Operand) -> None:
+        """The array without its last element or row; there is one."""
+
     def bind_zeros(self, var: Var, args: Sequence[Operand]) -> None: ...
 
     def bind_empty(self, var: Var, ty: Array) -> None: ...

@@ -39,6 +39,7 @@ from chadllvm.ir.types import F64, I64, Array, Box, Scalar
 from chadllvm.ir.typing import SCALAR_OF_DTYPE
 from chadllvm.lower.cells import Cells
 from chadllvm.lower.collect import Collector, collectors
+from chadllvm.lower.growth import append, drop_last
 from chadllvm.lower.represent import (
     ArrayRep,
     ElementCell,
@@ -194,7 +195,8 @@ class Lowering(Cells):
         if not isinstance(a, ArrayRep) or not isinstance(b, ArrayRep):
             return values[0]
         root = self.roots.union(a.root, b.root)
-        return ArrayRep(values[0], tuple(values[1:]), a.elem, root)
+        growth = a.growth if a.growth is b.growth else None
+        return ArrayRep(values[0], tuple(values[1:]), a.elem, root, growth)
 
     # Loops.
 
@@ -316,6 +318,12 @@ class Lowering(Cells):
             place = self.place(target, atoms)
             self.loops.emit(l.Store(target.ptr, place, self.atom_of(rep), target.root))
         self.bind(var, target)
+
+    def bind_append(self, binding: Binding, array: Operand, value: Operand) -> None:
+        append(self, binding, array, value)
+
+    def bind_drop_last(self, var: Var, array: Operand) -> None:
+        self.bind(var, drop_last(self, array))
 
     def bind_zeros(self, var: Var, args: Sequence[Operand]) -> None:
         dims = [self.loops.count(self.atom(a)) for a in args]

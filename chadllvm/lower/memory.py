@@ -38,6 +38,7 @@ from chadllvm.ir.term import (
     View,
 )
 from chadllvm.ir.types import Acc, Array, Box, Type
+from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.index import Index, MakeBox, Unbox
 from chadllvm.ops.update import Update
 
@@ -140,6 +141,10 @@ def _binding(binding: Binding, scope: Scope, found: Lifetimes) -> None:
             assert isinstance(cell.type, Acc)
             found.need(cell, _through(lives[0], scope, _is_box(cell.type, indices)))
         case Apply(Update(), (array, *_)) if binding in found.taken:
+            found.need(array, lives[0])
+        case Apply(Append(), (array, _)) if binding in found.taken:
+            found.need(array, lives[0])
+        case Apply(DropLast(), (array,)):
             found.need(array, lives[0])
         case One(Var() as cell, (), value) if binding in found.taken:
             found.need(value, found.life(cell, scope))

@@ -8,10 +8,26 @@ a place in an array's buffer.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir.loops import Atom, Slot
 from chadllvm.ir.types import I64, Array, Box, Scalar, Type
+
+if TYPE_CHECKING:
+    from chadllvm.lower.memory import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """Where the buffer of a growing array is, and how many machine elements it holds.
+
+    A larger buffer is made in the region of `home`.
+    """
+
+    ptr: Slot
+    room: Slot
+    home: Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +35,15 @@ class ArrayRep:
     """An array in memory, contiguous in C order.
 
     `elem` is the type of an element: a scalar, or a box, which takes one word for its
-    pointer and one for each dimension. `root` stands for the buffers it may be in.
+    pointer and one for each dimension. `root` stands for the buffers it may be in. An
+    array that grows in place has its `growth`.
     """
 
     ptr: Atom
     dims: tuple[Atom, ...]
     elem: Scalar | Box
     root: int
+    growth: Growth | None = None
 
     @property
     def words(self) -> int:

@@ -16,7 +16,7 @@ from chadllvm.ir.loops import Atom, Slot
 from chadllvm.ir.term import Apply, Binding, Lambda, Lit, Operand, Var
 from chadllvm.ir.types import Array
 from chadllvm.lower.destination import definitions, maker
-from chadllvm.lower.represent import ArrayRep, Rep
+from chadllvm.lower.represent import ArrayRep, Growth, Rep
 
 if TYPE_CHECKING:
     from chadllvm.lower.lower import Lowering
@@ -128,6 +128,43 @@ class _TurnCarrier(_ArrayCarrier):
         return _own_buffer(self.lowering, self.param, init, self.var)
 
 
+class _GrowingCarrier(Carrier):
+    """An array that steps make longer or shorter in place; see `growth.py`."""
+
+    def _begin(self, init: Operand) -> None:
+        lowering, name = self.lowering, self.param.name
+        self.rep = rep = _own_buffer(lowering, self.param, init, self.var)
+        self.dims = [lowering.loops.slot(f"{name}_n", d) for d in rep.dims]
+        self.growth = rep.growth
+        if self.growth is None:
+            ptr = lowering.loops.slot(name, rep.ptr)
+            room = lowering.loops.slot(f"{name}_room", lowering.size(rep))
+            self.growth = Growth(ptr, room, lowering.life.home(self.var))
+
+    def _current(self) -> ArrayRep:
+        assert self.growth is not None
+        loops = self.lowering.loops
+        dims = tuple(loops.get(s) for s in self.dims)
+        for dim in dims:
+            loops.is_count(dim)
+        ptr = loops.get(self.growth.ptr)
+        return ArrayRep(ptr, dims, self.rep.elem, self.rep.root, self.growth)
+
+    def enter(self) -> None:
+        self.lowering.bind(self.param, self._current())
+
+    def next(self, result: Rep) -> Step:
+        assert isinstance(result, ArrayRep)
+        return lambda: self._resize(result)
+
+    def _resize(self, rep: ArrayRep) -> None:
+        for slot, dim in zip(self.dims, rep.dims, strict=True):
+            self.lowering.loops.set(slot, dim)
+
+    def finish(self) -> None:
+        self.lowering.bind(self.var, self._current())
+
+
 class _BufferCarrier(_ArrayCarrier):
     """An array whose steps' values are put into two buffers in turn."""
 
@@ -195,6 +232,8 @@ def carriers(lowering: Lowering, node: Apply, binding: Binding) -> list[Carrier]
     for k, (param, init, var) in enumerate(pairs):
         if not isinstance(param.type, Array):
             found.append(Carrier(lowering, param, init, var))
+        elif param in lowering.in_place.growing:
+            found.append(_GrowingCarrier(lowering, param, init, var))
         elif param in lowering.in_place.states:
             turns = param in lowering.in_place.turning
             kind = _TurnCarrier if turns else _InPlaceCarrier

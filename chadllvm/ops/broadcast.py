@@ -25,6 +25,7 @@ NO_FIT = "could not broadcast input array of size {0} into size {1}"
 NOT_EQUAL = "sizes {0} and {1} do not match"
 NEGATIVE = "negative dimensions are not allowed"
 EMPTY_FOLD = "fold() of no elements"
+EMPTY_POP = "pop from empty list"
 MASK_DIFFERS = "a mask of size {0} for a dimension of size {1}"
 
 
@@ -104,6 +105,17 @@ def _filled_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     return args[0]
 
 
+def _poppable(n: int) -> int:
+    if n < 1:
+        raise ProgramError(IndexError, EMPTY_POP)
+    return n
+
+
+def _poppable_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    loops.check(loops.let("ilt", Lit(0), args[0]), "IndexError", EMPTY_POP, span)
+    return args[0]
+
+
 def _size_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     loops.check(loops.let("ile", Lit(0), args[0]), "ValueError", NEGATIVE, span)
     return args[0]
@@ -121,3 +133,5 @@ row("mask_size", "ii->i", _mask_size, None, _mask_size_l, can_fail=True)
 row("size", "i->i", _size, None, _size_l, can_fail=True)
 # The size of what is folded.
 row("filled", "i->i", _filled, None, _filled_l, can_fail=True)
+# The size of a list that the last element is taken from.
+row("poppable", "i->i", _poppable, None, _poppable_l, can_fail=True)

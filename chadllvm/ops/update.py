@@ -17,6 +17,7 @@ from chadllvm.ir.op import ArrayOp, TypeRuleError, register_array_op
 from chadllvm.ir.term import Apply, Lambda, One, Operand, Var
 from chadllvm.ir.types import I64, Array, Type, element
 from chadllvm.ir.value import ArrayValue, locate
+from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index, Zeros
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class Update(ArrayOp):
             (ct,) = bp.cts
             if chad.is_active(value):
                 assert isinstance(value, Var)
-                part = bp.body.one(Apply(Index(), (ct, *indices)), f"{value.name}_ct")
+                part = own_part(bp.body, ct, indices, f"{value.name}_ct")
                 bp.body.emit(One(bp.dual(value), (), part))
             if chad.is_active(array):
                 assert isinstance(array, Var)
@@ -95,6 +96,18 @@ class Update(ArrayOp):
 
     def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
         lowering.bind_update(binding, node.args)
+
+
+def own_part(b: Builder, ct: Var, indices: Sequence[Operand], name: str) -> Var:
+    """A part of a cotangent; a row is copied, so that the rest can be handed on."""
+    assert isinstance(ct.type, Array)
+    if len(indices) == ct.type.rank:
+        return b.one(Apply(Index(), (ct, *indices)), name)
+    index, inner = Var("k", I64), b.child()
+    part = own_part(inner, ct, [*indices, index], name)
+    size = b.one(Apply(Dim(len(indices)), (ct,)))
+    body = Lambda((index,), inner.block([part]))
+    return b.apply(Build(), [size], [body], [name])[0]
 
 
 def _zero(b: Builder, ct: Var, indices: Sequence[Operand]) -> Operand:

@@ -68,7 +68,10 @@ from chadllvm.ir.types import (
     Type,
     stacked,
 )
+from chadllvm.ops.alias import Alias
+from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.index import Dim, Empty, Index, MakeBox, Unbox, nothing
+from chadllvm.ops.update import Update
 
 
 def flatten(program: Program) -> Program:
@@ -315,6 +318,18 @@ class _Flattener:
                 rest = self.all_leaves(expr.args[1:])
                 parts = self.leaves(expr.args[0])
                 return [Apply(expr.op, (part, *rest)) for part in parts]
+            case Update() | Append():
+                whole, *indices, value = expr.args
+                at = self.all_leaves(tuple(indices))
+                pairs = zip(self.leaves(whole), self.leaves(value), strict=True)
+                return [Apply(expr.op, (part, *at, new)) for part, new in pairs]
+            case DropLast():
+                return [Apply(expr.op, (a,)) for a in self.leaves(expr.args[0])]
+            case Alias():
+                # What shares one leaf of an array shares the array.
+                shared = self.leaves(expr.args[1])[:1]
+                values = self.leaves(expr.args[0])
+                return [Apply(expr.op, (part, *shared)) for part in values]
             case Empty(ty):
                 parts2 = leaves(ty)
                 return [Apply(Empty(t), ()) for t in parts2 if isinstance(t, Array)]

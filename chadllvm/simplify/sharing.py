@@ -41,6 +41,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Array
 from chadllvm.ops.alias import Alias
+from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.index import Dim, Index
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
@@ -59,9 +60,13 @@ def sharing(program: Program) -> Program:
     return program
 
 
+# What changes its first operand in Python.
+_UPDATES = Update, Append, DropLast
+
+
 def _has_updates(block: Block) -> bool:
     return any(
-        (isinstance(b.expr, Apply) and isinstance(b.expr.op, Update))
+        (isinstance(b.expr, Apply) and isinstance(b.expr.op, _UPDATES))
         or any(_has_updates(inner) for _, inner in nested(b.expr))
         for b in block.bindings
     )
@@ -168,6 +173,11 @@ class _Walk:
         match binding.expr:
             case Apply(Update(), (array, *_)):
                 self._update(binding, array)
+            case Apply(DropLast(), (array,)):
+                self._update(binding, array)
+            case Apply(Append(), (array, value)):
+                # The list refers to a row that is appended.
+                self._update(binding, array, self.of(value))
             case Apply(Index(), (array, *_)):
                 self.bind(binding.vars[0], self.of(array))
             case Apply(Alias(), (array, whole)):
@@ -208,7 +218,7 @@ class _Walk:
             why = "made of rows that are used elsewhere" if is_shared else ""
             self.bind(var, self.new(why))
 
-    def _update(self, binding: Binding, array: Operand) -> None:
+    def _update(self, binding: Binding, array: Operand, parts: Objects = _NONE) -> None:
         objects = self.of(array)
         name = array.name if isinstance(array, Var) else "array"
         for item in _above(objects):
@@ -223,7 +233,7 @@ class _Walk:
             self.dropped.append((item, item.names))
             item.names = []
             del self.named[item]
-        self.bind(binding.vars[0], objects)
+        self.bind(binding.vars[0], objects | parts)
 
     def _iterate(self, binding: Binding, node: Apply) -> None:
         (body,) = node.bodies

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from frontend.meaning import type_of
 from programs import arrays, models, scalars
 from programs.case import CASES, Case
 
@@ -18,7 +17,7 @@ CORPUS = [case for case in CASES if real_params(case)]
 
 def core(case: Case) -> Program:
     """The program that the frontend makes of a case of the corpus."""
-    return specialise(case.function.py_func, [type_of(arg) for arg in case.args])
+    return specialise(case.function.py_func, case.function._types(case.args))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from frontend.meaning import type_of
 from hypothesis import given
 from hypothesis.strategies import sampled_from
 from programs.case import CASES
@@ -72,7 +71,7 @@ def test_machine_code_over_arrays_agrees(case: Case, name: str) -> None:
 
 def source_of(case: ProgramCase) -> Program:
     """The core of a program of the corpus, for its example arguments."""
-    return specialise(case.function.py_func, list(map(type_of, case.args)))
+    return specialise(case.function.py_func, case.function._types(case.args))
 
 
 CORPUS = [case for case in CASES if real_params(case)]

@@ -21,7 +21,8 @@ def load(path: Path) -> Callable[..., Any]:
     """The function of a case; its file is named without the directory."""
     text = path.read_text(encoding="utf-8")
     linecache.cache[path.name] = (len(text), None, text.splitlines(True), path.name)
-    namespace: dict[str, Any] = {"__name__": path.stem}
+    # The name of a module that there is: `dataclass` looks into it.
+    namespace: dict[str, Any] = {"__name__": "__main__"}
     exec(compile(text, path.name, "exec"), namespace)
     function = namespace["f"]
     return getattr(function, "py_func", function)

@@ -347,6 +347,66 @@ def test_product_is_not_divided(x: list[float], expected: list[float]) -> None:
     assert np.array_equal(cl.grad(product)(np.array(x)), expected)
 
 
+# ---- views -----------------------------------------------------------------------
+
+
+def base_is_updated(x):
+    y = x.copy()
+    z = y[1:]
+    y[1] = 5.0
+    return np.sum(z)
+
+
+def view_is_updated(x):
+    y = x.copy()
+    z = y.reshape(2, 2).T
+    z[0, 0] = 5.0
+    return np.sum(y)
+
+
+def view_of_an_argument(x):
+    y = x[1:]
+    y[0] = 2.0
+    return y
+
+
+@pytest.mark.parametrize(
+    "function", [base_is_updated, view_is_updated, view_of_an_argument]
+)
+def test_a_view_that_would_show_an_update_is_refused(function: Any) -> None:
+    with pytest.raises(cl.CompileError, match="copy"):
+        cl.jit(function)(X)
+
+
+def copy_of_a_view(x):
+    y = x.copy()
+    z = y[1:].copy()
+    y[1] = 5.0
+    return np.sum(z) * y[1]
+
+
+def gathered_is_no_view(x):
+    y = x.copy()
+    z = y[np.array([1, 2])] + 0.0
+    kept = y[y > 0.0]
+    y[1] = 5.0
+    return np.sum(z) + np.sum(kept) + y[1]
+
+
+def only_the_view_is_used(x):
+    y = x.copy()
+    z = y.reshape(2, 2).T
+    z[0, 1] = 5.0
+    return z
+
+
+@pytest.mark.parametrize(
+    "function", [copy_of_a_view, gathered_is_no_view, only_the_view_is_used]
+)
+def test_copies_may_be_updated(function: Any) -> None:
+    assert np.array_equal(cl.jit(function)(X), function(X))
+
+
 # ---- cost ------------------------------------------------------------------------
 
 

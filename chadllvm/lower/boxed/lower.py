@@ -383,6 +383,31 @@ class BoxedLowering(Cells):
             self.store(target, offset, self.atom(value))
         self.bind(binding.vars[0], new)
 
+    def bind_append(self, binding: Binding, array: Operand, value: Operand) -> None:
+        """A copy with one more element, for the array itself stays what it is."""
+        assert isinstance(array.type, Array)
+        whole, rep, name = self.atom(array), self.atom(value), binding.vars[0].name
+        size = self.dim(whole, 0)
+        inner = [self.dim(rep, axis) for axis in range(array.type.rank - 1)]
+        new = self.new_array([self.loops.let("iadd", size, Lit(1)), *inner], name)
+        target = self.new_data(new)
+        self.copy(target, self.data(whole), self.size(whole))
+        if inner:
+            place = self.loops.offset(target, self.size(whole), PTR)
+            self.copy(place, self.data(rep), self.size(rep))
+        else:
+            self.store(target, size, rep)
+        self.bind(binding.vars[0], new)
+
+    def bind_drop_last(self, var: Var, array: Operand) -> None:
+        assert isinstance(array.type, Array)
+        whole, rank = self.atom(array), array.type.rank
+        size = self.loops.let("isub", self.dim(whole, 0), Lit(1))
+        inner = [self.dim(whole, axis) for axis in range(1, rank)]
+        new = self.new_array([size, *inner], var.name)
+        self.copy(self.new_data(new), self.data(whole), self.size(new))
+        self.bind(var, new)
+
     def bind_zeros(self, var: Var, args: Sequence[Operand]) -> None:
         dims = [self.loops.count(self.atom(a)) for a in args]
         self.bind(var, self.zero_array(dims, var.name))

@@ -3,4 +3,4 @@ import numpy as np
 
 
 def f(x: f64[:]):
-    return np.linalg.norm(x)
+    return np.linalg.eigvals(x)

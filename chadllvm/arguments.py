@@ -1,0 +1,40 @@
+"""The arguments of a call in the order of a function's parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from chadllvm.frontend import Parameter
+
+
+def bind(
+    name: str,
+    parameters: Sequence[Parameter],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+) -> tuple[Any, ...]:
+    """The arguments in the parameters' order, with defaults filled in."""
+    most = sum(not parameter.is_keyword_only for parameter in parameters)
+    if len(args) > most:
+        by_position = " by position" if most < len(parameters) else ""
+        raise TypeError(
+            f"{name}() takes {most} arguments{by_position}, {len(args)} were given"
+        )
+    if not kwargs and len(args) == len(parameters):
+        return args
+    bound = list(args)
+    rest = dict(kwargs)
+    for parameter in parameters[: len(args)]:
+        if parameter.name in rest:
+            raise TypeError(f"{name}() got two values for parameter {parameter.name!r}")
+    for parameter in parameters[len(args) :]:
+        if parameter.name in rest:
+            bound.append(rest.pop(parameter.name))
+        elif not parameter.is_required:
+            bound.append(parameter.default)
+        else:
+            raise TypeError(f"{name}() misses argument {parameter.name!r}")
+    if rest:
+        raise TypeError(f"{name}() has no parameter {next(iter(rest))!r}")
+    return tuple(bound)

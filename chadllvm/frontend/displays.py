@@ -1,0 +1,131 @@
+"""Lists written out, and what `+` and `*` make of lists.
+
+[a, b, c]       →   3 elements, at i: a, b or c
+[0.0] * n       →   n elements, at i: 0.0
+xs + ys         →   n + m elements, at i: xs[i] if i < n, else ys[i - n]
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from chadllvm.frontend import array_errors, type_errors, update_errors
+from chadllvm.frontend.arithmetic import convert, join, to_int
+from chadllvm.frontend.context import Context, Settled
+from chadllvm.frontend.delayed import (
+    Delayed,
+    Element,
+    Indices,
+    Shape,
+    Value,
+    build_nest,
+    delayed,
+    force,
+    shape_of,
+)
+from chadllvm.frontend.joining import choose_below, displayed
+from chadllvm.ir.build import Builder
+from chadllvm.ir.term import Lit, Operand
+from chadllvm.ir.types import BOOL, I64, Array, Product, Type
+
+
+def display(cx: Context, node: ast.List) -> Operand:
+    """`[a, b, c]` of numbers, lists or arrays of equal shape, or tuples."""
+    if not node.elts:
+        raise update_errors.nested_empty_list(cx.span(node))
+    elements = [_element(cx, e) for e in node.elts]
+    values = [e.value for e in elements if isinstance(e, Settled)]
+    if any(isinstance(value.type, Product) for value in values):
+        made = _of_tuples(cx, node, elements)
+    else:
+        made = force(cx, node, displayed(cx, node, elements))
+    cx.lists.add(made)
+    return made
+
+
+def _element(cx: Context, node: ast.expr) -> ast.expr:
+    """An element, computed unless it is a list itself."""
+    if isinstance(node, ast.Starred):
+        raise type_errors.starred(cx.span(node))
+    return node if isinstance(node, ast.List) else cx.settled(node, cx.lazy(node))
+
+
+def _of_tuples(cx: Context, node: ast.List, elements: Sequence[ast.expr]) -> Operand:
+    """A list of tuples or records."""
+    values = [cx.value(element) for element in elements]
+    ty: Type | None = values[0].type
+    for value in values[1:]:
+        ty = None if ty is None else join(ty, value.type)
+    if ty is None:
+        raise array_errors.mixed_elements(cx.span(node))
+    items = [convert(cx.at(node), v, ty) for v in values]
+    limits = [Lit(k + 1) for k in range(len(items))]
+
+    def choice(b: Builder, indices: Indices) -> Operand:
+        options = [lambda _, item=item: item for item in items]
+        return choose_below(b, indices[0], limits, options)
+
+    return build_nest(cx.at(node), (Lit(len(items)),), choice)
+
+
+def list_operation(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Operand | None:
+    """`x + y` and `x * n` of lists; None if these are not lists."""
+    are_lists = [value in cx.lists for value in (x, y)]
+    if isinstance(node.op, ast.Add) and all(are_lists):
+        return _joined(cx, node, x, y)
+    if isinstance(node.op, ast.Mult) and any(are_lists):
+        items, count = (x, y) if are_lists[0] else (y, x)
+        if not isinstance(count, Delayed) and count.type in (I64, BOOL):
+            return _repeated(cx, node, items, to_int(cx.at(node), count))
+    return None
+
+
+def _joined(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Operand:
+    first, second = delayed(cx, node.left, x), delayed(cx, node.right, y)
+    elem = join(first.elem, second.elem)
+    if elem is None or first.rank != second.rank:
+        raise update_errors.other_elements(cx.span(node), first.type, second.type)
+    b = cx.at(node)
+    for n, m in zip(first.shape[1:], second.shape[1:], strict=True):
+        b.prim("same", n, m)
+    size = b.prim("iadd", first.shape[0], second.shape[0])
+
+    def element(inner: Builder, indices: Indices) -> Operand:
+        index, *rest = indices
+
+        def left(side: Builder) -> Operand:
+            return convert(side, first.element(side, indices), elem)
+
+        def right(side: Builder) -> Operand:
+            behind = side.prim("isub", index, first.shape[0])
+            return convert(side, second.element(side, [behind, *rest]), elem)
+
+        return choose_below(inner, index, [first.shape[0]], [left, right])
+
+    return _list(cx, node, (size, *first.shape[1:]), element)
+
+
+def _repeated(cx: Context, node: ast.BinOp, items: Value, count: Operand) -> Operand:
+    """A list several times; never if the number is negative."""
+    if not isinstance(items.type, Array) or items.type.rank > 1:
+        raise update_errors.repeated_rows(cx.span(node))
+    b = cx.at(node)
+    (size,) = shape_of(cx, node, items)
+    source = delayed(cx, node, items)
+    times = b.prim("imax", count, Lit(0))
+    total = b.prim("imul", times, size)
+
+    def element(inner: Builder, indices: Indices) -> Operand:
+        if size == Lit(1):
+            return source.element(inner, [Lit(0)])
+        return source.element(inner, [inner.prim("imod", indices[0], size)])
+
+    return _list(cx, node, (total,), element)
+
+
+def _list(cx: Context, node: ast.BinOp, shape: Shape, element: Element) -> Operand:
+    made = build_nest(cx.at(node), shape, element)
+    cx.shapes[made] = shape
+    cx.lists.add(made)
+    return made

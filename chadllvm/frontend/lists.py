@@ -1,0 +1,204 @@
+"""Lists that grow and shrink at their end, and other methods that change an array.
+
+    xs = []                   xs = empty[f64[:]]()
+    for i in range(n):        xs = iterate(n, xs) { i, xs ->
+        xs.append(f(i))   →     y = f(i); t = append(xs, y); yield t }
+    last = xs.pop()           last = xs[-1]; xs = drop_last(xs)
+
+What an empty list holds is found out by its first `append`: the function is translated
+again with what was learned (`Learned`). Until then a list that is read is taken for one
+of floats. All lists of one name in a function hold one type.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from chadllvm.frontend import type_errors, update_errors
+from chadllvm.frontend.arithmetic import convert, join
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.iteration import items
+from chadllvm.frontend.scope import Unusable
+from chadllvm.frontend.subscript import dimension
+from chadllvm.frontend.surface import Augmented, Changed
+from chadllvm.frontend.writing import add_at, assign, place_of_items, whole
+from chadllvm.ir.build import Builder
+from chadllvm.ir.term import Lambda, Lit, Operand, Var
+from chadllvm.ir.types import F64, I64, Array, Type, element
+from chadllvm.ops.grow import Append, DropLast
+from chadllvm.ops.index import Empty
+from chadllvm.ops.iterate import Iterate
+
+
+class Learned(Exception):
+    """What a list of some name holds; the function is to be translated again."""
+
+    def __init__(self, name: str, elem: Type, *, is_sure: bool) -> None:
+        super().__init__(name)
+        self.name, self.elem, self.is_sure = name, elem, is_sure
+
+
+@dataclass(frozen=True, slots=True)
+class _EmptyList(Unusable):
+    """A list that nothing is known of."""
+
+    name: str
+
+
+def is_empty_list(node: ast.expr) -> bool:
+    """`[]` or `list()`"""
+    match node:
+        case ast.List([]) | ast.Call(ast.Name("list"), [], []):
+            return True
+        case _:
+            return False
+
+
+def begin_list(cx: Context, target: ast.Name, node: ast.expr) -> None:
+    """`xs = []`"""
+    name = target.id
+    known = cx.elements.get(name)
+    if known is None:
+
+        def learn(span: object) -> Exception:
+            raise Learned(name, F64, is_sure=False)
+
+        cx.scope.bind(name, _EmptyList(learn, name))  # type: ignore[arg-type]
+        return
+    if known.unsure is None and not known.is_sure:
+        known.unsure = node
+    rank = known.elem.rank + 1 if isinstance(known.elem, Array) else 1
+    elem = known.elem.elem if isinstance(known.elem, Array) else known.elem
+    made = cx.at(node).apply(Empty(Array(elem, rank)), [], [], [name])[0]
+    cx.lists.add(made)
+    cx.scope.bind(name, made)
+
+
+def change(cx: Context, call: Changed) -> None:
+    """A statement that changes what a name stands for: `xs.append(v)` and so on."""
+    assert isinstance(call.func, ast.Attribute)
+    method, name = call.func.attr, call.target
+    if call.keywords or any(isinstance(a, ast.Starred) for a in call.args):
+        raise type_errors.unexpected_keyword(cx.span(call), method, "**")
+    low, high = _ARGUMENTS[method]
+    if not low <= len(call.args) <= high:
+        expected = f"{high} argument{'' if high == 1 else 's'}"
+        raise type_errors.wrong_argument_count(cx.span(call), method, expected)
+    match method:
+        case "append":
+            _append(cx, name, call.args[0])
+        case "extend":
+            _extend(cx, name, call.args[0])
+        case "pop":
+            _pop(cx, name, call)
+        case "fill":
+            _fill(cx, name, call.args[0])
+        case _:
+            _add_at(cx, name, call.args[1], call.args[2])
+
+
+# The methods that change what they are called on, and how many arguments they take.
+_ARGUMENTS = {"append": (1, 1), "extend": (1, 1), "pop": (0, 1), "fill": (1, 1)}
+_ARGUMENTS["at"] = (3, 3)
+
+
+def extend(cx: Context, name: ast.Name, node: Augmented) -> None:
+    """`xs += ys`"""
+    if not isinstance(node.op, ast.Add):
+        raise update_errors.list_grows(cx.span(node))
+    _extend(cx, name, node.right)
+
+
+def _append(cx: Context, name: ast.Name, node: ast.expr) -> None:
+    item = cx.value(node)
+    array = _list(cx, name, "append", item.type)
+    _bind(cx, name, _appended(cx, node, cx.at(node), name.id, array, item))
+
+
+def _list(cx: Context, name: ast.Name, method: str, elem: Type | None) -> Var:
+    """The list of this name; `elem` is what it is known to hold, if it is."""
+    value = cx.scope.lookup(name.id)
+    if isinstance(value, _EmptyList) and elem is not None:
+        raise Learned(name.id, elem, is_sure=True)
+    array = cx.value(name)
+    if not isinstance(array, Var) or array not in cx.lists:
+        found = f"{array.type}"
+        raise update_errors.not_a_list(cx.span(name), name.id, method, found)
+    return array
+
+
+def _appended(
+    cx: Context, node: ast.expr, b: Builder, name: str, array: Var, item: Operand
+) -> Var:
+    """The list with one more element."""
+    assert isinstance(array.type, Array)
+    elem, known = element(array.type, 1), cx.elements.get(name)
+    joined = join(elem, item.type)
+    if known is not None and not known.is_sure:
+        raise Learned(name, item.type, is_sure=True)
+    if known is not None and joined is not None and joined != elem:
+        raise Learned(name, joined, is_sure=True)
+    if joined != elem:
+        raise update_errors.other_elements(cx.span(node), elem, item.type)
+    item = convert(b, item, elem)
+    if isinstance(elem, Array):
+        _check_row(b, array, item)
+    return b.apply(Append(), [array, item], [], [name])[0]
+
+
+def _check_row(b: Builder, array: Operand, row: Operand) -> None:
+    """A row has the sizes of those before it, if there are any."""
+    assert isinstance(row.type, Array)
+    is_first = b.prim("ieq", dimension(b, array, 0), Lit(0))
+    for axis in range(row.type.rank):
+        new, old = dimension(b, row, axis), dimension(b, array, axis + 1)
+        b.prim("same", new, b.prim("iselect", is_first, new, old))
+
+
+def _extend(cx: Context, name: ast.Name, node: ast.expr) -> None:
+    """`xs.extend(ys)`: an append for each element, in order."""
+    source = items(cx, node)
+    sample = source.element(Builder(), Var("i", I64)).type
+    array = _list(cx, name, "extend", sample)
+    index, state = Var("i", I64), Var(name.id, array.type)
+    with cx.nested() as b:
+        item = source.element(b, index)
+        body = b.block([_appended(cx, node, b, name.id, state, item)])
+    loop = Lambda((index, state), body)
+    made = cx.at(node).apply(Iterate(), [source.length, array], [loop], [name.id])[0]
+    _bind(cx, name, made)
+
+
+def _pop(cx: Context, name: ast.Name, call: Changed) -> None:
+    """`xs.pop()`; what it gives is read before (`read.py`)."""
+    array = _list(cx, name, "pop", None)
+    b = cx.at(call)
+    if call.args and not _is_last(call.args[0]):
+        raise update_errors.pop_place(cx.span(call.args[0]))
+    b.prim("poppable", dimension(b, array, 0))
+    _bind(cx, name, b.apply(DropLast(), [array], [], [name.id])[0])
+
+
+def _is_last(node: ast.expr) -> bool:
+    return ast.unparse(node) == "-1"
+
+
+def _bind(cx: Context, name: ast.Name, made: Var) -> None:
+    cx.lists.add(made)
+    cx.scope.bind(name.id, made)
+
+
+def _fill(cx: Context, name: ast.Name, node: ast.expr) -> None:
+    """`a.fill(v)`"""
+    value = cx.value(node)
+    place = whole(cx, name)
+    if place is None or isinstance(value.type, Array):
+        raise type_errors.not_updatable(cx.span(name), cx.value(name).type)
+    assign(cx, place, value)
+
+
+def _add_at(cx: Context, name: ast.Name, index: ast.expr, node: ast.expr) -> None:
+    """`np.add.at(a, index, v)`"""
+    place = place_of_items(cx, name, index)
+    add_at(cx, place, cx.lazy(node))

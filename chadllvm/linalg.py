@@ -1,0 +1,245 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Dense linear algebra: functions of the compiled language, in the language itself.
+
+`np.linalg.solve` and the others of NumPy and SciPy mean these functions when they are
+called in compiled code (`frontend/linear.py`), and are differentiated like any others.
+Parameters have no annotations, for they take the types of their arguments.
+
+    a[k:, k:] -= outer(column, row)
+
+Each step works on what is right of and below a pivot. The row and the column are taken
+out before, so that the inner loops read one array and write to another, and so that the
+reverse keeps two vectors a step and no matrix: n steps keep n² numbers, not n³.
+
+What can fail is said by a result `ok`, which the caller turns into an error at the
+user's line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Routine = Callable[..., Any]
+
+
+def _compiled(function: Routine) -> Routine:
+    """Mark a function as one that compiled code may call."""
+    vars(function)["py_func"] = function
+    return function
+
+
+@_compiled
+def factor(a):
+    """P a = L U by Gaussian elimination with partial pivoting (as LAPACK's getrf).
+
+    Gives L (below its diagonal of ones) and U in one matrix, the order of the rows, the
+    sign of that permutation, and whether all pivots are different from zero.
+    """
+    n = len(a)
+    lu = a.copy()
+    order = np.arange(n)
+    sign = 1.0
+    ok = True
+    for k in range(n):
+        best = k
+        for i in range(k + 1, n):
+            if abs(lu[i, k]) > abs(lu[best, k]):
+                best = i
+        if best != k:
+            row = lu[k].copy()
+            lu[k] = lu[best].copy()
+            lu[best] = row
+            first = order[k]
+            order[k] = order[best]
+            order[best] = first
+            sign = -sign
+        if lu[k, k] == 0.0:
+            ok = False
+        else:
+            column = lu[k + 1 :, k] / lu[k, k]
+            right = lu[k, k + 1 :].copy()
+            lu[k + 1 :, k] = column
+            lu[k + 1 :, k + 1 :] -= np.outer(column, right)
+    return lu, order, sign, ok
+
+
+@_compiled
+def forward_vector(a, b, unit):
+    """The solution of L x = b for the lower triangle of a; `unit`: of ones on it."""
+    n = len(a)
+    x = b.copy()
+    for k in range(n):
+        value = x[k]
+        if not unit:
+            value = value / a[k, k]
+            x[k] = value
+        x[k + 1 :] -= value * a[k + 1 :, k]
+    return x
+
+
+@_compiled
+def forward_matrix(a, b, unit):
+    """The same for several right-hand sides, the columns of b."""
+    n = len(a)
+    x = b.copy()
+    for k in range(n):
+        row = x[k].copy()
+        if not unit:
+            row = row / a[k, k]
+            x[k] = row
+        x[k + 1 :] -= np.outer(a[k + 1 :, k], row)
+    return x
+
+
+@_compiled
+def backward_vector(a, b, unit):
+    """The solution of U x = b for the upper triangle of a."""
+    n = len(a)
+    x = b.copy()
+    for step in range(n):
+        k = n - 1 - step
+        value = x[k]
+        if not unit:
+            value = value / a[k, k]
+            x[k] = value
+        x[:k] -= value * a[:k, k]
+    return x
+
+
+@_compiled
+def backward_matrix(a, b, unit):
+    """The same for several right-hand sides, the columns of b."""
+    n = len(a)
+    x = b.copy()
+    for step in range(n):
+        k = n - 1 - step
+        row = x[k].copy()
+        if not unit:
+            row = row / a[k, k]
+            x[k] = row
+        x[:k] -= np.outer(a[:k, k], row)
+    return x
+
+
+@_compiled
+def has_pivots(a):
+    """Whether the diagonal has no zero."""
+    ok = True
+    for k in range(len(a)):
+        if a[k, k] == 0.0:
+            ok = False
+    return ok
+
+
+@_compiled
+def solve_vector(a, b):
+    """The solution of a x = b, and whether a is regular."""
+    lu, order, _, ok = factor(a)
+    return backward_vector(lu, forward_vector(lu, b[order], True), False), ok
+
+
+@_compiled
+def solve_matrix(a, b):
+    """The same for several right-hand sides, the columns of b."""
+    lu, order, _, ok = factor(a)
+    return backward_matrix(lu, forward_matrix(lu, b[order], True), False), ok
+
+
+@_compiled
+def inverse(a):
+    """The inverse of a, and whether there is one."""
+    return solve_matrix(a, np.eye(len(a)))
+
+
+@_compiled
+def cholesky(a):
+    """L with L Lᵀ = a, of the lower triangle of a; whether a is positive definite."""
+    n = len(a)
+    c = np.tril(a)
+    ok = True
+    for k in range(n):
+        if c[k, k] > 0.0:
+            pivot = math.sqrt(c[k, k])
+            column = c[k + 1 :, k] / pivot
+            c[k, k] = pivot
+            c[k + 1 :, k] = column
+            for i in range(k + 1, n):
+                c[i, k + 1 : i + 1] -= column[i - k - 1] * column[: i - k]
+        else:
+            ok = False
+    return c, ok
+
+
+@_compiled
+def determinant(a):
+    """The determinant: the product of the pivots.
+
+    Where a pivot is zero, the derivative (the cofactors) needs more than the pivots.
+    """
+    lu, _, sign, ok = factor(a)
+    if ok:
+        product = sign
+        for k in range(len(a)):
+            product = product * lu[k, k]
+        return product
+    return determinant_without_division(a)
+
+
+@_compiled
+def determinant_without_division(a):
+    """The determinant as a polynomial, in n - 1 products of matrices.
+
+    R. S. Bird: A simple division-free algorithm for computing determinants. Information
+    Processing Letters 111 (2011). It is right, with all derivatives, for any matrix.
+    """
+    n = len(a)
+    x = a.copy()
+    for _ in range(n - 1):
+        upper = np.triu(x, 1)
+        below = 0.0
+        for step in range(n):
+            i = n - 1 - step
+            upper[i, i] = -below
+            below = below + x[i, i]
+        x = upper @ a
+    return x[0, 0] if n % 2 == 1 else -x[0, 0]
+
+
+@_compiled
+def log_determinant(a):
+    """The sign of the determinant and the logarithm of its absolute value."""
+    lu, _, sign, ok = factor(a)
+    if ok:
+        total = 0.0
+        for k in range(len(a)):
+            pivot = lu[k, k]
+            if pivot < 0.0:
+                sign = -sign
+            total = total + math.log(abs(pivot))
+        return sign, total
+    return 0.0, -math.inf
+
+
+@_compiled
+def norm_2(x):
+    """The Euclidean norm; its gradient at the origin is zero."""
+    total = sum(v * v for v in x)
+    if total == 0.0:
+        return 0.0
+    return math.sqrt(total)
+
+
+@_compiled
+def norm_1(x):
+    """The sum of the absolute values."""
+    return sum(abs(v) for v in x)
+
+
+@_compiled
+def norm_max(x):
+    """The largest absolute value."""
+    return np.max(np.abs(x))

@@ -1,0 +1,114 @@
+"""What is to be compiled for a request: which results, and in which containers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chadllvm.backend.results import Group, Result, leaf_types
+from chadllvm.diagnostic import CompileError, Diagnostic
+from chadllvm.ir.term import Function as CoreFunction
+from chadllvm.ir.term import Program
+from chadllvm.ir.types import F64, Product, Type, has_float
+from chadllvm.options import CompileOptions
+from chadllvm.pipeline import Compilation, Gradient, compile_program
+from chadllvm.values import gradient_type, leaf_positions
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is made of a function; `argnums` is None for the function itself."""
+
+    argnums: int | tuple[int, ...] | None = None
+    value: bool = True
+    has_aux: bool = False
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        if self.argnums is None:
+            return ()
+        return (self.argnums,) if isinstance(self.argnums, int) else self.argnums
+
+
+class Plan:
+    """Which results a request wants, and the type that they are given back as."""
+
+    def __init__(
+        self, program: Program, types: Sequence[Type], request: Request
+    ) -> None:
+        self.program = program
+        self.names = tuple(p.name for p in program.entry.params)
+        self.types = tuple(types)
+        self.request = request
+        self.value = program.entry.body.results[0].type
+        self.gradient: Gradient | None = None
+        self.result: Result = self.value
+        if request.argnums is None:
+            return
+        _check_scalar(program.entry, self.value, request.has_aux)
+        for position in request.positions:
+            _check_real(program.entry, types, position)
+        self.gradient = Gradient(leaf_positions(types, request.positions))
+        gradients = tuple(gradient_type(types[p]) for p in request.positions)
+        single = isinstance(request.argnums, int)
+        gradient = gradients[0] if single else Group(gradients)
+        self.result = self._result(gradient)
+
+    def _result(self, gradient: Result) -> Result:
+        if self.request.value:
+            return Group((self.value, gradient))
+        if not self.request.has_aux:
+            return gradient
+        assert isinstance(self.value, Product)
+        return Group((gradient, self.value.fields[1]))
+
+    def compile(self, options: CompileOptions) -> Compilation:
+        """The program's loops, and all that leads to them."""
+        return compile_program(self.program, self.gradient, self.select, options)
+
+    def select(self, function: CoreFunction) -> CoreFunction:
+        """The flattened function with just the results wanted, in their order."""
+        if self.gradient is None or self.request.value:
+            return function
+        results = function.body.results
+        value = len(leaf_types(self.value))
+        chosen = results[value:]
+        if self.request.has_aux:
+            chosen = (*chosen, *results[1:value])
+        body = type(function.body)(function.body.bindings, chosen)
+        return CoreFunction(function.name, function.params, body, function.span)
+
+
+def _check_scalar(entry: CoreFunction, ty: Type, has_aux: bool) -> None:
+    """The function to differentiate returns a float, or a float and something."""
+    wanted = "a float"
+    if has_aux:
+        wanted = "a tuple of a float and the auxiliary result"
+        if isinstance(ty, Product) and len(ty.fields) == 2:
+            ty = ty.fields[0]
+        else:
+            ty = Product(())
+    if ty != F64:
+        found = entry.body.results[0].type
+        raise CompileError(
+            Diagnostic(
+                f"cannot take the gradient of {entry.name}: it does not "
+                f"return {wanted}",
+                entry.span,
+                f"returns {found}",
+                "return a float, for example a sum; with has_aux=True return "
+                "(float, anything)",
+            )
+        )
+
+
+def _check_real(entry: CoreFunction, types: Sequence[Type], position: int) -> None:
+    if not has_float(types[position]):
+        raise CompileError(
+            Diagnostic(
+                f"cannot take the gradient of {entry.name} by parameter {position}",
+                entry.span,
+                f"this parameter is {types[position]}, which holds no real numbers",
+                "name the parameters to differentiate by with argnums=",
+            )
+        )

@@ -1,0 +1,102 @@
+"""The numbers and arrays in Python's containers, and containers made of others."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+
+def parts(value: Any) -> list[Any] | None:
+    """The components of a tuple, a record, a dictionary or a structured array."""
+    if isinstance(value, tuple):
+        return list(value)
+    if isinstance(value, dict):
+        return list(value.values())
+    if isinstance(value, np.ndarray | np.void) and value.dtype.names:
+        return [value[name] for name in value.dtype.names]
+    if dataclasses.is_dataclass(value):
+        return [getattr(value, f.name) for f in dataclasses.fields(value)]
+    return None
+
+
+def rebuilt(value: Any, components: list[Any]) -> Any:
+    """The container of these components, in place of those of `value`."""
+    match value:
+        case tuple():
+            kind = type(value)
+            return kind(*components) if hasattr(kind, "_fields") else tuple(components)
+        case dict():
+            return dict(zip(value, components, strict=True))
+        case np.ndarray() | np.void():
+            return _structured(value, components)
+        case _:
+            names = [f.name for f in dataclasses.fields(value)]
+            return type(value)(**dict(zip(names, components, strict=True)))
+
+
+def _structured(value: Any, components: list[Any]) -> Any:
+    """A structured array or row of the components that are not None."""
+    names = value.dtype.names or ()
+    kept = {
+        name: np.asarray(component)
+        for name, component in zip(names, components, strict=True)
+        if component is not None
+    }
+    rank = len(value.shape)
+    new = np.zeros(value.shape, [(n, c.dtype, c.shape[rank:]) for n, c in kept.items()])
+    for name, component in kept.items():
+        new[name] = component
+    return new if rank else new[()]
+
+
+def leaves(value: Any) -> list[Any]:
+    """The numbers and arrays in a container; None (no cotangent) is left out.
+
+    A list of records gives an array for each leaf of a record.
+    """
+    if value is None:
+        return []
+    if isinstance(value, list):
+        columns = zip(*map(leaves, value), strict=True)
+        return [np.array(column) for column in columns]
+    components = parts(value)
+    if components is None:
+        return [value]
+    return [leaf for component in components for leaf in leaves(component)]
+
+
+def drawn(value: Any, random: np.random.Generator) -> Any:
+    """A tangent for an argument: None for integers and booleans, left out of rows."""
+    if isinstance(value, list):
+        return [drawn(item, random) for item in value]
+    components = parts(value)
+    if components is not None:
+        return rebuilt(value, [drawn(component, random) for component in components])
+    match value:
+        case float():
+            return float(random.normal())
+        case np.ndarray() if value.dtype == np.float64:
+            return random.normal(size=value.shape)
+        case _:
+            return None
+
+
+def moved(value: Any, direction: Any, step: float) -> Any:
+    """The argument moved along a tangent."""
+    if direction is None:
+        return value
+    if isinstance(value, list):
+        pairs = zip(value, direction, strict=True)
+        return [moved(v, d, step) for v, d in pairs]
+    components = parts(value)
+    if components is None:
+        return value + step * direction
+    if isinstance(value, np.ndarray | np.void):
+        along = {name: direction[name] for name in direction.dtype.names}
+        directions = [along.get(name) for name in value.dtype.names]
+    else:
+        directions = parts(direction) or []
+    pairs = zip(components, directions, strict=True)
+    return rebuilt(value, [moved(v, d, step) for v, d in pairs])

@@ -1,7 +1,0 @@
-from chadllvm.frontend import f64
-
-
-def f(x: f64[:]):
-    y = [v for v in x]
-    y.append(1.0)
-    return y

@@ -1,0 +1,10 @@
+from typing import TypedDict
+
+
+class Line(TypedDict):
+    slope: float
+    offset: float
+
+
+def f(line: Line):
+    return sum(line[key] for key in line)

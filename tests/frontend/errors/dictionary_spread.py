@@ -1,0 +1,2 @@
+def f(x: float):
+    return {**x, "a": 1.0}

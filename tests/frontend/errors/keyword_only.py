@@ -1,2 +1,0 @@
-def f(x: float, *, y: float):
-    return x + y

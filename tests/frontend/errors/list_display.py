@@ -1,3 +1,0 @@
-def f(x: float):
-    y = [x, x]
-    return y

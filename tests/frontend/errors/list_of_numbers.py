@@ -1,0 +1,2 @@
+def f(x: list[float]):
+    return x[0]

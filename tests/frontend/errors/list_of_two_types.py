@@ -1,0 +1,6 @@
+from chadllvm.frontend import f64
+
+
+def f(x: f64[:]):
+    a = [1.0, x]
+    return a

@@ -1,0 +1,3 @@
+def f(x: float):
+    a = []
+    return len(a) + x

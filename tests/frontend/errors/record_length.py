@@ -1,0 +1,11 @@
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Box:
+    width: float
+    height: float = 1.0
+
+
+def f(box: Box):
+    return len(box)

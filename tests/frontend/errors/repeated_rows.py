@@ -1,0 +1,2 @@
+def f(n: int):
+    return [[0.0] * n] * n

@@ -1,0 +1,9 @@
+import numpy as np
+
+from chadllvm.frontend import f64
+
+
+def f(x: f64[:]):
+    a = x.copy()
+    a[1:][0] = 2.0
+    return a

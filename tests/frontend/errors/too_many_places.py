@@ -1,0 +1,9 @@
+import numpy as np
+
+from chadllvm.frontend import f64
+
+
+def f(x: f64[:]):
+    a = x.copy()
+    a[0, :] = 0.0
+    return a
