@@ -103,7 +103,9 @@ def _check_native(case: Any, found: _Findings) -> bool:
         return False
     _, slope = cl.jvp(case.function, case.args, tangents)
     gradient = cl.grad(case.function, argnums=wrt)(*case.args)
-    pairs = zip(numbers(gradient), numbers(tuple(tangents[k] for k in wrt)), strict=True)
+    pairs = zip(
+        numbers(gradient), numbers(tuple(tangents[k] for k in wrt)), strict=True
+    )
     found.meet(slope, sum(g * t for g, t in pairs))
     return True
 

@@ -194,6 +194,17 @@ def _mark_lists(
             cx.lists.add(variable)
 
 
+def _no_lists(
+    cx: Context,
+    states: Sequence[Var],
+    initial: Sequence[Value | None],
+    finals: Sequence[Value],
+) -> set[Value | None]:
+    """The initial values that are lists, of states of which a step makes arrays."""
+    triples = zip(states, initial, finals, strict=True)
+    return {v for s, v, after in triples if s in cx.lists and after not in cx.lists}
+
+
 def _merge(
     cx: Context,
     branch: Branch,
@@ -267,18 +278,21 @@ def _loop(cx: Context, loop: Loop) -> None:
     """Carry through the loop the variables that are handed on, where defined before."""
     source = items(cx, loop.iterable)
     types = _initial_types(cx, loop)
+    others: set[Value | None] = set()
     while True:
         states = tuple(Var(name, ty) for name, ty in types.items())
         initial = [cx.scope.lookup(name) for name in types]
-        _mark_lists(cx, states, initial)
+        _mark_lists(cx, states, [None if v in others else v for v in initial])
         index = new_index(loop.target, source)
         with cx.nested() as b:
             finals = _step(cx, loop, source, index, states)
             found = _types_after(cx, loop, types, finals)
-            if found == types:
+            changed = _no_lists(cx, states, initial, finals)
+            if found == types and not changed:
                 body = b.block(_operands(b, finals, list(types.values())))
                 break
         types = found
+        others |= changed
         cx.promoted[loop] = types
     b = cx.at(loop.iterable)
     args = [source.length, *_operands(b, initial, list(types.values()))]

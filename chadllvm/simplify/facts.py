@@ -33,8 +33,8 @@ from chadllvm.ir.types import BOOL, I64, Acc, Array, Box
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Dim, Empty, Index, Zeros
-from chadllvm.ops.update import Update
 from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.update import Update
 from chadllvm.simplify.affine import Form, Monomial
 
 LIMIT = 1 << 62

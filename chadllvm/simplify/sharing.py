@@ -115,8 +115,16 @@ class _Frame:
     outer_reads: dict[Var, Span] = field(default_factory=dict)
 
 
+def _has_resizes(block: Block) -> bool:
+    return any(
+        (isinstance(b.expr, Apply) and isinstance(b.expr.op, Append | DropLast))
+        or any(_has_resizes(inner) for _, inner in nested(b.expr))
+        for b in block.bindings
+    )
+
+
 def _check(function: Function) -> None:
-    walk = _Walk()
+    walk = _Walk(sizes_change=_has_resizes(function.body))
     for param in function.params:
         walk.bind(param, walk.new("an argument"))
     walk.block(function.body)
@@ -125,7 +133,9 @@ def _check(function: Function) -> None:
 class _Walk:
     """Walks blocks in order and checks each update."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, sizes_change: bool) -> None:
+        # Whether to ask for a size is to read the array.
+        self.sizes_change = sizes_change
         self.objects: dict[Var, Objects] = {}
         self.frames: list[_Frame] = []
         self.count = 0
@@ -153,7 +163,9 @@ class _Walk:
         return self.objects.get(operand, _NONE) if isinstance(operand, Var) else _NONE
 
     def block(self, block: Block, outer_reads: dict[Var, Span] | None = None) -> None:
-        self.frames.append(_Frame(_last_reads(block), 0, outer_reads or {}))
+        self.frames.append(
+            _Frame(_last_reads(block, self.sizes_change), 0, outer_reads or {})
+        )
         for position, binding in enumerate(block.bindings):
             self.frames[-1].position = position
             self._binding(binding)
@@ -192,7 +204,7 @@ class _Walk:
                 self._iterate(binding, node)
             case Apply(_, _, (body,)):
                 before = self.count
-                self.block(body.body, _reads(binding))
+                self.block(body.body, _reads(binding, self.sizes_change))
                 self._collected(binding.vars, body.body.results, before)
             case Const():
                 self.bind(binding.vars[0], self.new("a constant"))
@@ -248,7 +260,7 @@ class _Walk:
             before = self.count
             for state, group in groups.items():
                 self.bind(state, own[group])
-            self.block(body.body, _reads(binding))
+            self.block(body.body, _reads(binding, self.sizes_change))
             results = body.body.results
             steps = dict(zip(states, map(self.of, results), strict=False))
             united = _united(groups, steps)
@@ -316,27 +328,27 @@ def _above(objects: Iterable[_Object]) -> set[_Object]:
     return found
 
 
-def _reads(binding: Binding) -> dict[Var, Span]:
+def _reads(binding: Binding, sizes_change: bool) -> dict[Var, Span]:
     """What the bodies of an expression read from outside."""
     used: dict[Var, Span] = {}
     for params, body in nested(binding.expr):
         inside = {*params, *(v for b in body.bindings for v in b.vars)}
-        last = _last_reads(body).items()
+        last = _last_reads(body, sizes_change).items()
         used.update((v, span) for v, (_, span) in last if v not in inside)
     return used
 
 
-def _last_reads(block: Block) -> dict[Var, tuple[int, Span]]:
+def _last_reads(block: Block, sizes_change: bool) -> dict[Var, tuple[int, Span]]:
     """The place of the last read of each variable; results are read at the end.
 
-    To ask for the size of an array is not to read it.
+    To ask for the size of an array is not to read it, unless sizes change.
     """
     found: dict[Var, tuple[int, Span]] = {}
     for position, binding in enumerate(block.bindings):
         used: Iterable[Operand] = operands(binding.expr)
         if nested(binding.expr):
             used = free_vars_of(binding.expr)
-        elif isinstance(binding.expr, Apply) and isinstance(binding.expr.op, Dim):
+        elif _is_size(binding) and not sizes_change:
             continue
         place = position, binding.span
         found.update((o, place) for o in used if isinstance(o, Var))
@@ -344,3 +356,7 @@ def _last_reads(block: Block) -> dict[Var, tuple[int, Span]]:
     span = block.bindings[-1].span if block.bindings else NO_SPAN
     found.update((r, (end, span)) for r in block.results if isinstance(r, Var))
     return found
+
+
+def _is_size(binding: Binding) -> bool:
+    return isinstance(binding.expr, Apply) and isinstance(binding.expr.op, Dim)

@@ -129,7 +129,7 @@ def in_one_branch(x: cl.f64[:], flag: bool) -> float:
         elif not flag:
             a[i - 1] = a[i] + 1.0
             a[i] = a[i] * 2.0
-    return sum(v * w for v, w in zip(a, x))
+    return sum(v * w for v, w in zip(a, x, strict=False))
 
 
 @case(X)
@@ -170,7 +170,7 @@ def by_functions(x: cl.f64[:]) -> float:
     a = smoothed(x)
     a[0] = a[1] * x[0]
     b = smoothed(a)
-    return sum(p * q for p, q in zip(b, x))
+    return sum(p * q for p, q in zip(b, x, strict=False))
 
 
 @case(np.arange(6.0), 4)

@@ -56,10 +56,21 @@ from chadllvm.chad.reference.updates import Update
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir.op import PRIMS, ArrayOp
 from chadllvm.ir.term import Apply, Const, Expr, Function, Lambda, Operand, Var
-from chadllvm.ir.types import BOOL, F64, I64, UNIT, Array, Box, Product, Sum, Type
+from chadllvm.ir.types import (
+    BOOL,
+    F64,
+    I64,
+    UNIT,
+    Array,
+    Box,
+    Product,
+    Sum,
+    Type,
+    element,
+)
 from chadllvm.ir.typing import SCALAR_OF_DTYPE
 from chadllvm.ir.value import Injected, to_value
-from chadllvm.ops import alias, build, fold, index, iterate, update
+from chadllvm.ops import alias, build, fold, grow, index, iterate, update
 
 
 def read(function: Function) -> tuple[tuple[Var, ...], Term]:
@@ -106,6 +117,10 @@ class ArrayReader(Reader):
                 return Do(Unbox(), tuple(args))
             case update.Update():
                 return _updated(args[0], args[1:-1], args[-1])
+            case grow.Append():
+                return _appended(args[0], args[1], operands[1].type)
+            case grow.DropLast():
+                return _shortened(args[0], operands[0].type)
             case build.Build():
                 return self._build(args[0], bodies[0])
             case fold.Fold():
@@ -194,6 +209,25 @@ def _updated(whole: Term, indices: Sequence[Term], value: Term) -> Term:
     if rest:
         value = _updated(Do(Index(), (whole, first)), rest, value)
     return Do(Update(), (whole, first, value))
+
+
+def _appended(whole: Term, value: Term, row: Type) -> Term:
+    """build (n + 1) (i. if i < n then a ! i else v)"""
+
+    def part(i: Term) -> Term:
+        old = _prim("ilt", i, _length(whole))
+        return _branch(old, Do(Index(), (whole, i)), value)
+
+    count = _prim("iadd", _length(whole), _number(1))
+    return _stacked(Do(Build(), (count, function("i", I64, part))), row)
+
+
+def _shortened(whole: Term, ty: Type) -> Term:
+    """build (n - 1) (i. a ! i)"""
+    assert isinstance(ty, Array)
+    count = _prim("isub", _length(whole), _number(1))
+    body = function("i", I64, lambda i: Do(Index(), (whole, i)))
+    return _stacked(Do(Build(), (count, body)), element(ty, 1))
 
 
 def _length(array: Term) -> Term:
