@@ -11,8 +11,8 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "chadllvm"
 
 LAYERS = (
-    "_version", "diagnostic", "options", "library", "linalg", "ir", "ops", "frontend", "chad", "closure",
-    "simplify", "lower", "llvm", "backend", "pipeline", "values", "plan", "arguments",
+    "_version", "diagnostic", "options", "library", "linalg", "ir", "ops", "frontend",
+    "chad", "closure", "simplify", "lower", "llvm", "backend", "pipeline", "values", "plan", "arguments",
     "api", "jvp", "cli",
 )  # fmt: skip
 

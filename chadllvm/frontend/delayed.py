@@ -79,12 +79,15 @@ def shape_of(cx: Context, node: ast.expr, array: Value) -> Shape:
     if isinstance(array, Delayed):
         return array.shape
     assert isinstance(array, Var) and isinstance(array.type, Array)
+    axes = range(array.type.rank)
+    if array in cx.lists:
+        # Another name may have made it longer since, which `sharing` has to see.
+        return tuple(cx.at(node).apply(Dim(axis), [array])[0] for axis in axes)
     known = cx.shapes.get(array) or cx.scope.known_shape(array)
     if known is not None:
         return known
     is_parameter = array in cx.parameters
     b = cx.prelude if is_parameter else cx.at(node)
-    axes = range(array.type.rank)
     known = tuple(b.apply(Dim(axis), [array])[0] for axis in axes)
     (cx if is_parameter else cx.scope).shapes[array] = known
     return known

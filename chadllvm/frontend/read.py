@@ -110,11 +110,13 @@ class _Reader:
         for target in targets:
             self._check_target(target)
         first, *others = targets
-        popped = _popped(value)
+        popped = _popped(targets, value)
         if popped is not None:
             last, shorter = popped
             rest = Assign(shorter.target, shorter, node)
             return (*self._assignments(targets, last, node), rest)
+        if isinstance(value, ast.Constant):
+            return tuple(Assign(target, value, node) for target in targets)
         if others and not isinstance(first, ast.Name):
             first, others = next(
                 ((t, [o for o in targets if o is not t]) for t in targets if _named(t)),
@@ -200,9 +202,19 @@ def _changed(call: ast.Call) -> Changed | None:
     return ast.copy_location(changed, call)
 
 
-def _popped(value: ast.expr) -> tuple[ast.expr, Changed] | None:
-    """`xs.pop()` as the last element, and what makes the list shorter."""
+def _popped(
+    targets: Sequence[ast.expr], value: ast.expr
+) -> tuple[ast.expr, Changed] | None:
+    """`xs.pop()` as the last element, and what makes the list shorter.
+
+    Only names are assigned, and not that of the list: it would be too long for others.
+    """
+    names = {target.id for target in targets if isinstance(target, ast.Name)}
+    if len(names) < len(targets):
+        return None
     match value:
+        case ast.Call(ast.Attribute(ast.Name(owner), "pop")) if owner in names:
+            return None
         case ast.Call(ast.Attribute(ast.Name() as owner, "pop")):
             changed = _changed(value)
             assert changed is not None

@@ -169,7 +169,10 @@ class Lowering(Cells):
         slots: dict[int, list[Slot]] = {}
         reps: list[list[Rep]] = []
         bodies = []
+        # What waits for a cell does so in both branches.
+        waiting, left = dict(self.destinations), dict(self.destinations)
         for branch in (node.then, node.orelse):
+            self.destinations = dict(waiting)
             self.loops.open(is_loop=False)
             before = {cell: self.env[cell] for cell in cells}
             results = [*self.block(branch), *map(self.array, cells)]
@@ -184,6 +187,8 @@ class Lowering(Cells):
                     self.loops.set(slot, atom)
             reps.append(results)
             bodies.append(self.loops.close())
+            left = {v: d for v, d in left.items() if v in self.destinations}
+        self.destinations = left
         self.loops.emit(l.Branch(cond, *bodies))
         self.zero_cells.difference_update(cells)
         for k, var in enumerate(variables):

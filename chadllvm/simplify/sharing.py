@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 
 from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.frontend import type_errors
+from chadllvm.ir.op import ArrayOp
 from chadllvm.ir.rewrite import free_vars_of
 from chadllvm.ir.term import (
     Apply,
@@ -55,21 +56,13 @@ def sharing(program: Program) -> Program:
             afterwards.
     """
     for function in program.functions:
-        if _has_updates(function.body):
+        if _has(function.body, *_UPDATES):
             _check(function)
     return program
 
 
 # What changes its first operand in Python.
 _UPDATES = Update, Append, DropLast
-
-
-def _has_updates(block: Block) -> bool:
-    return any(
-        (isinstance(b.expr, Apply) and isinstance(b.expr.op, _UPDATES))
-        or any(_has_updates(inner) for _, inner in nested(b.expr))
-        for b in block.bindings
-    )
 
 
 @dataclass(eq=False, slots=True)
@@ -115,16 +108,20 @@ class _Frame:
     outer_reads: dict[Var, Span] = field(default_factory=dict)
 
 
-def _has_resizes(block: Block) -> bool:
+def _has(block: Block, *ops: type[ArrayOp]) -> bool:
+    """Whether one of these operations is in a block."""
     return any(
-        (isinstance(b.expr, Apply) and isinstance(b.expr.op, Append | DropLast))
-        or any(_has_resizes(inner) for _, inner in nested(b.expr))
+        (isinstance(b.expr, Apply) and isinstance(b.expr.op, ops))
+        or any(_has(inner, *ops) for _, inner in nested(b.expr))
         for b in block.bindings
     )
 
 
 def _check(function: Function) -> None:
-    walk = _Walk(sizes_change=_has_resizes(function.body))
+    body = function.body
+    walk = _Walk(
+        sizes_change=_has(body, Append, DropLast), rows_change=_has(body, Update)
+    )
     for param in function.params:
         walk.bind(param, walk.new("an argument"))
     walk.block(function.body)
@@ -133,9 +130,11 @@ def _check(function: Function) -> None:
 class _Walk:
     """Walks blocks in order and checks each update."""
 
-    def __init__(self, *, sizes_change: bool) -> None:
+    def __init__(self, *, sizes_change: bool, rows_change: bool) -> None:
         # Whether to ask for a size is to read the array.
         self.sizes_change = sizes_change
+        # Whether it matters which rows a list refers to.
+        self.rows_change = rows_change
         self.objects: dict[Var, Objects] = {}
         self.frames: list[_Frame] = []
         self.count = 0
@@ -189,7 +188,8 @@ class _Walk:
                 self._update(binding, array)
             case Apply(Append(), (array, value)):
                 # The list refers to a row that is appended.
-                self._update(binding, array, self.of(value))
+                rows = self.of(value) if self.rows_change else _NONE
+                self._update(binding, array, rows)
             case Apply(Index(), (array, *_)):
                 self.bind(binding.vars[0], self.of(array))
             case Apply(Alias(), (array, whole)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import chadllvm as cl
@@ -277,6 +278,111 @@ def through_a_function(n):
     b = same(a)
     a[0] = 1.0
     return a[0] + b[0]
+
+
+# ---- slices and lists ------------------------------------------------------------
+
+
+@allowed(VECTOR)
+def own_parts(x):
+    a = x.copy()
+    a[1:] = a[:-1]
+    a += x
+    a[a > 1.0] = 0.0
+    return a
+
+
+@refused(VECTOR, line=1, message="argument")
+def slice_of_an_argument(x):
+    x[1:] = 0.0
+    return x
+
+
+@refused(VECTOR, line=1, message="argument")
+def argument_augmented(x):
+    x += 1.0
+    return x
+
+
+@refused(VECTOR, line=3, message=OTHER_NAME)
+def slice_is_a_view(x):
+    a = x.copy()
+    b = a[1:]
+    a[1:] = 0.0
+    return b
+
+
+@refused(VECTOR, line=3, message=OTHER_NAME)
+def augmented_by_another_name(x):
+    a = x.copy()
+    b = a
+    a *= 2.0
+    return b
+
+
+@allowed(MATRIX)
+def rows_of_an_argument(m):
+    rows = []
+    for i in range(len(m)):
+        if m[i, 0] > 0.0:
+            rows.append(m[i])
+    return rows
+
+
+@allowed(I64)
+def list_handed_on(n):
+    a = []
+    for i in range(n):
+        a.append(1.0 * i)
+        if len(a) > 2:
+            a.pop()
+    b = a
+    b.append(2.0)
+    return b
+
+
+@refused(I64, line=3, message=OTHER_NAME)
+def list_by_another_name(n):
+    a = [1.0 * n]
+    b = a
+    a.append(2.0)
+    return len(b)
+
+
+@refused(I64, line=4, message=OTHER_NAME)
+def list_grows_while_run_over(n):
+    a = [1.0 * n]
+    for v in a:
+        if len(a) < 10:
+            a.append(v)
+    return a
+
+
+@refused(VECTOR, line=4, message=OTHER_NAME)
+def row_in_a_list(x):
+    row = x.copy()
+    rows = []
+    rows.append(row)
+    row[0] = 1.0
+    return rows
+
+
+@refused(VECTOR, line=3, message="argument")
+def argument_in_a_list(x):
+    rows = []
+    rows.append(x)
+    rows[0][0] = 1.0
+    return rows
+
+
+@refused(I64, line=4, message=OTHER_NAME)
+def one_row_in_each_step(n):
+    row = np.zeros(2)
+    rows = []
+    for i in range(n):
+        row[0] = 1.0 * i
+        rows.append(row)
+    return rows
 
 
 @pytest.mark.parametrize(("function", "types"), ALLOWED)
