@@ -12,8 +12,8 @@ PACKAGE = Path(__file__).resolve().parents[1] / "chadllvm"
 
 LAYERS = (
     "_version", "diagnostic", "options", "library", "linalg", "ir", "ops", "frontend",
-    "chad", "closure", "simplify", "lower", "llvm", "backend", "pipeline", "values", "plan", "arguments",
-    "api", "jvp", "cli",
+    "chad", "closure", "simplify", "lower", "llvm", "backend", "pipeline", "values",
+    "plan", "arguments", "api", "jvp", "cli",
 )  # fmt: skip
 
 # The package itself and `python -m chadllvm` stand outside: they may import all.
