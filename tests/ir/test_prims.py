@@ -24,6 +24,12 @@ LOW, HIGH = -(1 << 63), (1 << 63) - 1
 DIFFERENTIABLE = [p for p in PRIMS.values() if p.transpose is not None]
 
 MEANINGS: list[tuple[str, tuple[Any, ...], Any]] = [
+    ("fits", (1, 4), 4),
+    ("square", (3, 3), 3),
+    ("fits", (4, 4), 4),
+    ("poppable", (2,), 2),
+    ("regular", (True,), True),
+    ("definite", (True,), True),
     ("div", (1.0, 0.0), INF),
     ("div", (1.0, -0.0), -INF),
     ("div", (0.0, 0.0), NAN),
@@ -102,6 +108,11 @@ MEANINGS: list[tuple[str, tuple[Any, ...], Any]] = [
 ]
 
 FAILURES: list[tuple[str, tuple[Any, ...], type[Exception]]] = [
+    ("fits", (3, 4), ValueError),
+    ("square", (3, 4), np.linalg.LinAlgError),
+    ("poppable", (0,), IndexError),
+    ("regular", (False,), np.linalg.LinAlgError),
+    ("definite", (False,), np.linalg.LinAlgError),
     ("ifloordiv", (1, 0), ZeroDivisionError),
     ("imod", (1, 0), ZeroDivisionError),
     ("ipow", (2, -1), ValueError),
