@@ -78,8 +78,12 @@ def _measured(names: Sequence[str], quick: bool, console: Console) -> dict[str, 
 
 
 def report_of(name: str, quick: bool) -> Report:
-    """What a topic has to say."""
-    report: Report = import_module(f"bench.paper.{name}").report(quick)
+    """What a topic has to say; that it cannot be measured, if it fails."""
+    try:
+        report: Report = import_module(f"bench.paper.{name}").report(quick)
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        return Report([Claim(f"the topic {name} can be measured", "", why, False)])
     return report
 
 
