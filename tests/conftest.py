@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+# Some tests use the topics of `bench/`. The folder stands last on the path, so that the
+# package under test is the installed one.
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 Golden = Callable[[Path, str], None]
 
