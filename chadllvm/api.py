@@ -126,7 +126,7 @@ class Compiled:
             ) from None
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.__name__}>"  # type: ignore[attr-defined]
+        return f"<{type(self).__name__} {self._name}>"
 
     def show(self, stage: str, *args: Any, **kwargs: Any) -> Text:
         """The program at a stage, as text.

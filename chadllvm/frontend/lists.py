@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from typing import NoReturn
 
+from chadllvm.diagnostic import Span
 from chadllvm.frontend import type_errors, update_errors
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.context import Context
@@ -61,10 +63,10 @@ def begin_list(cx: Context, target: ast.Name, node: ast.expr) -> None:
     known = cx.elements.get(name)
     if known is None:
 
-        def learn(span: object) -> Exception:
+        def learn(span: Span) -> NoReturn:
             raise Learned(name, F64, is_sure=False)
 
-        cx.scope.bind(name, _EmptyList(learn, name))  # type: ignore[arg-type]
+        cx.scope.bind(name, _EmptyList(learn, name))
         return
     if known.unsure is None and not known.is_sure:
         known.unsure = node

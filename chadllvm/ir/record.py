@@ -161,6 +161,7 @@ def is_frozen_dataclass(python: type) -> bool:
     """Whether a class is a dataclass whose instances do not change."""
     if not dataclasses.is_dataclass(python):
         return False
+    # Typeshed does not declare where dataclasses keep what they were made with.
     return bool(python.__dataclass_params__.frozen)  # type: ignore[attr-defined]
 
 

@@ -42,7 +42,7 @@ from chadllvm.ir.term import (
     nested,
     operands,
 )
-from chadllvm.ir.types import Array, Box, stacked
+from chadllvm.ir.types import Acc, Array, Box, stacked
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index
 
@@ -187,7 +187,8 @@ def _with_own_cell(body: Lambda, position: int, opened: Open) -> Lambda:
     block = body.body
     view = block.bindings[position]
     row = view.vars[0]
-    content = row.type.content  # type: ignore[union-attr]
+    assert isinstance(row.type, Acc)
+    content = row.type.content
     own = Binding(view.vars, Open(content, opened.dims[1:]), view.span)
     total = Var(row.name.removesuffix("_c") + "_ct", content)
     close = Binding((total,), Close(row), view.span)
