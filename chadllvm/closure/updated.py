@@ -19,9 +19,6 @@ from chadllvm.ops.index import Index
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
 
-# What writes to the buffer of its first operand, if nobody looks at it any more.
-WRITERS = Update, Append, DropLast
-
 
 def updated_states(function: Function) -> set[Var]:
     """The parameters of loops whose buffer some step writes to."""

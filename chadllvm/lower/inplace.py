@@ -40,7 +40,7 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ir.types import Acc, Array, Box, Scalar
-from chadllvm.ops.grow import Append, DropLast
+from chadllvm.ops.grow import WRITERS, Append, DropLast
 from chadllvm.ops.index import Empty, Index, MakeBox, Unbox
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
@@ -108,14 +108,10 @@ def in_place(function: Function) -> InPlace:
     )
 
 
-# What may write to the buffer of its first operand.
-_WRITERS = Update, Append, DropLast
-
-
 def _has_candidates(block: Block) -> bool:
     return any(
         isinstance(b.expr, One | Open)
-        or (isinstance(b.expr, Apply) and isinstance(b.expr.op, _WRITERS))
+        or (isinstance(b.expr, Apply) and isinstance(b.expr.op, WRITERS))
         or any(_has_candidates(inner) for _, inner in nested(b.expr))
         for b in block.bindings
     )

@@ -164,7 +164,8 @@ class Lowering(Cells):
         cond = self.atom(node.cond)
         for result in (*node.then.results, *node.orelse.results):
             self.fill(result)
-        cells = [v for v in free_vars_of(node) if v in self.zero_cells]
+        used = free_vars_of(node) if self.zero_cells else ()
+        cells = [v for v in used if v in self.zero_cells]
         variables = (*binding.vars, *cells)
         slots: dict[int, list[Slot]] = {}
         reps: list[list[Rep]] = []

@@ -18,7 +18,7 @@ from chadllvm.ir.term import Apply, Lambda, One, Var
 from chadllvm.ir.types import Array, Type, element
 from chadllvm.ir.value import ArrayValue
 from chadllvm.ops.index import Dim, Zeros
-from chadllvm.ops.update import own_part
+from chadllvm.ops.update import Update, own_part
 
 if TYPE_CHECKING:
     from chadllvm.chad.forward import Forward
@@ -142,3 +142,7 @@ def _zero_element(b: Builder, ct: Var) -> Operand:
         return lit(0.0)
     dims = [b.one(Apply(Dim(axis), (ct,))) for axis in range(1, ct.type.rank)]
     return b.one(Apply(Zeros(), tuple(dims)))
+
+
+# What changes its first operand in Python, and may write to its buffer here.
+WRITERS = Update, Append, DropLast

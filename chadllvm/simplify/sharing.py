@@ -42,7 +42,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Array
 from chadllvm.ops.alias import Alias
-from chadllvm.ops.grow import Append, DropLast
+from chadllvm.ops.grow import WRITERS, Append, DropLast
 from chadllvm.ops.index import Dim, Index
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
@@ -56,13 +56,9 @@ def sharing(program: Program) -> Program:
             afterwards.
     """
     for function in program.functions:
-        if _has(function.body, *_UPDATES):
+        if _has(function.body, *WRITERS):
             _check(function)
     return program
-
-
-# What changes its first operand in Python.
-_UPDATES = Update, Append, DropLast
 
 
 @dataclass(eq=False, slots=True)
