@@ -31,17 +31,22 @@ NO_SPAN = Span("<generated>", 0, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One mistake: a title, the place with its label, and one sentence that helps."""
+    """One mistake: a title, the place with its label, and one sentence that helps.
+
+    `code` names the rule (`codes.py`); a place without a rule has none.
+    """
 
     title: str
     span: Span
     label: str = ""
     help: str = ""
     notes: tuple[str, ...] = ()
+    code: str = ""
 
     def render(self) -> str:
         """The message as the user reads it: place, source line, caret, help."""
-        lines = [f"{self.title}", f"  --> {self.span}"]
+        kind = f"error[{self.code}]" if self.code else "error"
+        lines = [f"{kind}: {self.title}", f"  --> {self.span}"]
         if self.span.function:
             lines[1] += f", in {self.span.function}"
         lines += _excerpt(self.span, self.label)
@@ -70,11 +75,21 @@ def _excerpt(span: Span, label: str) -> list[str]:
 
 
 class CompileError(Exception):
-    """A program that cannot be compiled; `diagnostic` says where, why, what to do."""
+    """A program that cannot be compiled: where, why, and what to do.
 
-    def __init__(self, diagnostic: Diagnostic) -> None:
-        super().__init__(diagnostic.render())
-        self.diagnostic = diagnostic
+    `diagnostics` are the mistakes in it, `diagnostic` is the first of them.
+    """
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        super().__init__(*diagnostics)
+        self.diagnostics = diagnostics
+
+    @property
+    def diagnostic(self) -> Diagnostic:
+        return self.diagnostics[0]
+
+    def __str__(self) -> str:
+        return "\n\n".join(d.render() for d in self.diagnostics)
 
 
 class InternalError(Exception):

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chadllvm.backend.results import Group, Result, leaf_types
-from chadllvm.diagnostic import CompileError, Diagnostic
+from chadllvm.codes import code, error
+from chadllvm.diagnostic import Diagnostic
 from chadllvm.ir.term import Function as CoreFunction
 from chadllvm.ir.term import Program
 from chadllvm.ir.types import F64, Product, Type, has_float
@@ -79,36 +80,46 @@ class Plan:
         return CoreFunction(function.name, function.params, body, function.span)
 
 
+@code("CL1001")
+def no_float_result(entry: CoreFunction, found: Type) -> Diagnostic:
+    return error(
+        f"cannot take the gradient of {entry.name}: it does not return a float",
+        entry.span,
+        f"returns {found}",
+        "return a float, for example a sum",
+    )
+
+
+@code("CL1002")
+def no_auxiliary_result(entry: CoreFunction, found: Type) -> Diagnostic:
+    return error(
+        f"cannot take the gradient of {entry.name}: it does not return a tuple of a "
+        "float and the auxiliary result",
+        entry.span,
+        f"returns {found}",
+        "with has_aux=True return (float, anything)",
+    )
+
+
+@code("CL1003")
+def no_real_parameter(entry: CoreFunction, found: Type, position: int) -> Diagnostic:
+    return error(
+        f"cannot take the gradient of {entry.name} by parameter {position}",
+        entry.span,
+        f"this parameter is {found}, which holds no real numbers",
+        "name the parameters to differentiate by with argnums=",
+    )
+
+
 def _check_scalar(entry: CoreFunction, ty: Type, has_aux: bool) -> None:
     """The function to differentiate returns a float, or a float and something."""
-    wanted = "a float"
-    if has_aux:
-        wanted = "a tuple of a float and the auxiliary result"
-        if isinstance(ty, Product) and len(ty.fields) == 2:
-            ty = ty.fields[0]
-        else:
-            ty = Product(())
-    if ty != F64:
-        found = entry.body.results[0].type
-        raise CompileError(
-            Diagnostic(
-                f"cannot take the gradient of {entry.name}: it does not "
-                f"return {wanted}",
-                entry.span,
-                f"returns {found}",
-                "return a float, for example a sum; with has_aux=True return "
-                "(float, anything)",
-            )
-        )
+    if not has_aux:
+        if ty != F64:
+            raise no_float_result(entry, ty)
+    elif not isinstance(ty, Product) or len(ty.fields) != 2 or ty.fields[0] != F64:
+        raise no_auxiliary_result(entry, ty)
 
 
 def _check_real(entry: CoreFunction, types: Sequence[Type], position: int) -> None:
     if not has_float(types[position]):
-        raise CompileError(
-            Diagnostic(
-                f"cannot take the gradient of {entry.name} by parameter {position}",
-                entry.span,
-                f"this parameter is {types[position]}, which holds no real numbers",
-                "name the parameters to differentiate by with argnums=",
-            )
-        )
+        raise no_real_parameter(entry, types[position], position)

@@ -11,9 +11,9 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "chadllvm"
 
 LAYERS = (
-    "_version", "diagnostic", "options", "library", "linalg", "ir", "ops", "frontend",
-    "chad", "closure", "simplify", "lower", "llvm", "backend", "pipeline", "values",
-    "plan", "arguments", "api", "jvp", "cli",
+    "_version", "diagnostic", "codes", "options", "library", "linalg", "ir", "ops",
+    "frontend", "chad", "closure", "simplify", "lower", "llvm", "backend", "pipeline",
+    "values", "plan", "arguments", "api", "jvp", "cli",
 )  # fmt: skip
 
 # The package itself and `python -m chadllvm` stand outside: they may import all.

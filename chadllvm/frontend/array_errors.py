@@ -1,15 +1,16 @@
-"""What can be wrong with whole arrays: one constructor for each rule."""
+"""What can be wrong with whole arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chadllvm.diagnostic import CompileError, Span
-from chadllvm.frontend.errors import error
+from chadllvm.codes import code, error
+from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.ir.types import Type
 
 
-def not_constant(span: Span) -> CompileError:
+@code("CL0701")
+def not_constant(span: Span) -> Diagnostic:
     return error(
         "this must be a constant",
         span,
@@ -18,7 +19,8 @@ def not_constant(span: Span) -> CompileError:
     )
 
 
-def axis_range(span: Span, axis: int, rank: int) -> CompileError:
+@code("CL0702")
+def axis_range(span: Span, axis: int, rank: int) -> Diagnostic:
     plural = "" if rank == 1 else "s"
     return error(
         "axis out of range",
@@ -28,11 +30,13 @@ def axis_range(span: Span, axis: int, rank: int) -> CompileError:
     )
 
 
-def repeated_axis(span: Span) -> CompileError:
+@code("CL0703")
+def repeated_axis(span: Span) -> Diagnostic:
     return error("an axis is named twice", span, "", "name each axis once")
 
 
-def unsupported_dtype(span: Span, found: str) -> CompileError:
+@code("CL0704")
+def unsupported_dtype(span: Span, found: str) -> Diagnostic:
     return error(
         "unsupported dtype",
         span,
@@ -41,9 +45,10 @@ def unsupported_dtype(span: Span, found: str) -> CompileError:
     )
 
 
+@code("CL0705")
 def unknown_option(
     span: Span, name: str, option: str, known: Iterable[str]
-) -> CompileError:
+) -> Diagnostic:
     return error(
         "unsupported argument",
         span,
@@ -52,7 +57,8 @@ def unknown_option(
     )
 
 
-def not_an_array_function(span: Span, name: str, ty: Type) -> CompileError:
+@code("CL0706")
+def not_an_array_function(span: Span, name: str, ty: Type) -> Diagnostic:
     return error(
         "a number is needed",
         span,
@@ -61,7 +67,8 @@ def not_an_array_function(span: Span, name: str, ty: Type) -> CompileError:
     )
 
 
-def ambiguous_truth(span: Span, ty: Type) -> CompileError:
+@code("CL0707")
+def ambiguous_truth(span: Span, ty: Type) -> Diagnostic:
     return error(
         "the truth of a whole array",
         span,
@@ -70,7 +77,8 @@ def ambiguous_truth(span: Span, ty: Type) -> CompileError:
     )
 
 
-def boolean_arithmetic(span: Span, first: Type, second: Type) -> CompileError:
+@code("CL0708")
+def boolean_arithmetic(span: Span, first: Type, second: Type) -> Diagnostic:
     return error(
         "arithmetic on booleans",
         span,
@@ -79,7 +87,8 @@ def boolean_arithmetic(span: Span, first: Type, second: Type) -> CompileError:
     )
 
 
-def list_arithmetic(span: Span) -> CompileError:
+@code("CL0709")
+def list_arithmetic(span: Span) -> Diagnostic:
     return error(
         "arithmetic on lists",
         span,
@@ -88,16 +97,8 @@ def list_arithmetic(span: Span) -> CompileError:
     )
 
 
-def augmented_array(span: Span, ty: Type) -> CompileError:
-    return error(
-        "an array is updated as a whole",
-        span,
-        f"this would change the {ty} itself, wherever it is used",
-        "make a new array, as in `x = x + y`",
-    )
-
-
-def no_method(span: Span, ty: Type, name: str, known: Iterable[str]) -> CompileError:
+@code("CL0710")
+def no_method(span: Span, ty: Type, name: str, known: Iterable[str]) -> Diagnostic:
     return error(
         "unknown method",
         span,
@@ -106,7 +107,8 @@ def no_method(span: Span, ty: Type, name: str, known: Iterable[str]) -> CompileE
     )
 
 
-def unknown_array_function(span: Span, name: str, known: Iterable[str]) -> CompileError:
+@code("CL0711")
+def unknown_array_function(span: Span, name: str, known: Iterable[str]) -> Diagnostic:
     return error(
         "unknown function",
         span,
@@ -115,7 +117,8 @@ def unknown_array_function(span: Span, name: str, known: Iterable[str]) -> Compi
     )
 
 
-def separated_indices(span: Span) -> CompileError:
+@code("CL0712")
+def separated_indices(span: Span) -> Diagnostic:
     return error(
         "index arrays with a slice between them",
         span,
@@ -124,7 +127,8 @@ def separated_indices(span: Span) -> CompileError:
     )
 
 
-def mask_rank(span: Span, rank: int, left: int) -> CompileError:
+@code("CL0713")
+def mask_rank(span: Span, rank: int, left: int) -> Diagnostic:
     return error(
         "too many indices",
         span,
@@ -133,7 +137,8 @@ def mask_rank(span: Span, rank: int, left: int) -> CompileError:
     )
 
 
-def different_ranks(span: Span, name: str, ranks: Iterable[int]) -> CompileError:
+@code("CL0714")
+def different_ranks(span: Span, name: str, ranks: Iterable[int]) -> Diagnostic:
     return error(
         "arrays of different ranks",
         span,
@@ -143,7 +148,8 @@ def different_ranks(span: Span, name: str, ranks: Iterable[int]) -> CompileError
     )
 
 
-def wrong_rank(span: Span, name: str, expected: str, ty: Type) -> CompileError:
+@code("CL0715")
+def wrong_rank(span: Span, name: str, expected: str, ty: Type) -> Diagnostic:
     return error(
         "wrong number of dimensions",
         span,
@@ -152,7 +158,8 @@ def wrong_rank(span: Span, name: str, expected: str, ty: Type) -> CompileError:
     )
 
 
-def not_arrays(span: Span, name: str) -> CompileError:
+@code("CL0716")
+def not_arrays(span: Span, name: str) -> Diagnostic:
     return error(
         "a tuple of arrays is needed",
         span,
@@ -161,7 +168,8 @@ def not_arrays(span: Span, name: str) -> CompileError:
     )
 
 
-def two_unknown_sizes(span: Span) -> CompileError:
+@code("CL0717")
+def two_unknown_sizes(span: Span) -> Diagnostic:
     return error(
         "two sizes are left open",
         span,
@@ -170,7 +178,8 @@ def two_unknown_sizes(span: Span) -> CompileError:
     )
 
 
-def not_squeezable(span: Span) -> CompileError:
+@code("CL0718")
+def not_squeezable(span: Span) -> Diagnostic:
     return error(
         "which dimensions go away must be known",
         span,
@@ -179,26 +188,8 @@ def not_squeezable(span: Span) -> CompileError:
     )
 
 
-def function_needed(span: Span, name: str, arity: int) -> CompileError:
-    plural = "" if arity == 1 else "s"
-    return error(
-        "a function is needed",
-        span,
-        f"`{name}` takes a function of {arity} argument{plural} here",
-        "pass a jitted function, a `lambda`, or one of the functions of NumPy",
-    )
-
-
-def changed_type(span: Span, name: str, before: Type, after: Type) -> CompileError:
-    return error(
-        "the function changes the type",
-        span,
-        f"`{name}` combines {before} to {after}",
-        "let it return what it takes, for example floats for floats",
-    )
-
-
-def no_first_state(span: Span, ty: Type) -> CompileError:
+@code("CL0719")
+def no_first_state(span: Span, ty: Type) -> Diagnostic:
     return error(
         "running results of arrays",
         span,
@@ -207,22 +198,15 @@ def no_first_state(span: Span, ty: Type) -> CompileError:
     )
 
 
-def bare_iterator(span: Span, name: str) -> CompileError:
-    return error(
-        "an iterator is not a value",
-        span,
-        f"`{name}(...)` can be run over only",
-        f"write `list({name}(...))`, or loop over it",
-    )
-
-
-def second_ellipsis(span: Span) -> CompileError:
+@code("CL0720")
+def second_ellipsis(span: Span) -> Diagnostic:
     return error(
         "a second `...`", span, "", "write `:` for each dimension that is meant"
     )
 
 
-def mixed_elements(span: Span) -> CompileError:
+@code("CL0721")
+def mixed_elements(span: Span) -> Diagnostic:
     return error(
         "elements of different shapes or types",
         span,
@@ -231,10 +215,31 @@ def mixed_elements(span: Span) -> CompileError:
     )
 
 
-def empty_array(span: Span) -> CompileError:
+@code("CL0722")
+def empty_array(span: Span) -> Diagnostic:
     return error(
         "an array of no elements",
         span,
         "nothing says what its elements would be",
         "use `np.zeros(0)`",
+    )
+
+
+@code("CL0723")
+def unknown_norm(span: Span) -> Diagnostic:
+    return error(
+        "unsupported norm",
+        span,
+        "this order is not known here",
+        'of vectors there are the orders 1, 2 and `np.inf`, of matrices "fro"',
+    )
+
+
+@code("CL0724")
+def factor_and_flag(span: Span) -> Diagnostic:
+    return error(
+        "a factor and which triangle it is",
+        span,
+        "`cho_solve` takes a pair here whose second part is known",
+        "write the pair out, as in `cho_solve((c, True), b)`",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from chadllvm.frontend import type_errors
+from chadllvm.frontend import call_errors, syntax_errors
 from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context
@@ -23,16 +23,16 @@ def bind(
         expected = f"{len(positional)} argument{plural}"
         if len(positional) < len(params):
             expected += " by position"
-        raise type_errors.wrong_argument_count(cx.span(node), name, expected)
+        raise call_errors.wrong_argument_count(cx.span(node), name, expected)
     given: dict[str, ast.expr] = {}
     for param, argument in zip(positional, node.args, strict=False):
         if isinstance(argument, ast.Starred):
-            raise type_errors.starred(cx.span(argument))
+            raise syntax_errors.starred(cx.span(argument))
         given[param.name] = argument
     bind_keywords(cx, node, name, [param.name for param in params], given)
     for param in params:
         if param.name not in given and param.is_required:
-            raise type_errors.missing_argument(cx.span(node), name, param.name)
+            raise call_errors.missing_argument(cx.span(node), name, param.name)
     return given
 
 
@@ -47,11 +47,11 @@ def bind_keywords(
     for keyword in node.keywords:
         span = cx.span(keyword)
         if keyword.arg is None:
-            raise type_errors.starred(span)
+            raise syntax_errors.starred(span)
         if keyword.arg not in names:
-            raise type_errors.unexpected_keyword(span, name, keyword.arg)
+            raise call_errors.unexpected_keyword(span, name, keyword.arg)
         if keyword.arg in given:
-            raise type_errors.repeated_argument(span, name, keyword.arg)
+            raise call_errors.repeated_argument(span, name, keyword.arg)
         given[keyword.arg] = keyword.value
 
 
@@ -61,7 +61,7 @@ def converted(
     """The argument as what the parameter's annotation asks for."""
     ty = target_type(param.annotation, value.type)
     if ty is None:
-        raise type_errors.wrong_argument(
+        raise call_errors.wrong_argument(
             cx.span(node), name, param.name, value.type, param.annotation
         )
     return convert(cx.at(node), value, ty)

@@ -7,7 +7,13 @@ from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any
 
-from chadllvm.frontend import array_errors, errors, type_errors, update_errors
+from chadllvm.frontend import (
+    array_errors,
+    call_errors,
+    name_errors,
+    syntax_errors,
+    update_errors,
+)
 from chadllvm.frontend.array_functions import METHODS, NAMES
 from chadllvm.frontend.containers import (
     FUNCTIONS,
@@ -97,26 +103,26 @@ def _callee(cx: Context, node: ast.Call) -> Any:
         pass
     match node.func:
         case ast.Name(identifier) if not cx.is_local(identifier):
-            raise type_errors.unknown_name(span, identifier)
+            raise name_errors.unknown_name(span, identifier)
         case ast.Attribute(owner, attribute) if cx.is_module(owner):
-            raise type_errors.unknown_attribute(
+            raise name_errors.unknown_attribute(
                 span, f"`{ast.unparse(owner)}`", attribute
             )
         case _:
-            raise type_errors.not_callable(span, name)
+            raise call_errors.not_callable(span, name)
 
 
 def _unknown(cx: Context, node: ast.Call, function: Any) -> Exception:
     span, name = cx.span(node.func), ast.unparse(node.func)
     if function is print:
-        return errors.printing(span)
+        return syntax_errors.printing(span)
     if isinstance(function, FunctionType) and not _is_library(function):
-        return type_errors.not_jitted(span, name)
+        return call_errors.not_jitted(span, name)
     if isinstance(function, ModuleType) or not callable(function):
-        return type_errors.not_callable(span, name)
+        return call_errors.not_callable(span, name)
     if name.partition(".")[0] in ("np", "numpy"):
         return array_errors.unknown_array_function(span, name, NAMES)
-    return type_errors.unknown_function(span, name)
+    return call_errors.unknown_function(span, name)
 
 
 def _is_library(function: FunctionType) -> bool:

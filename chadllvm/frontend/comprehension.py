@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from chadllvm.frontend import type_errors
+from chadllvm.frontend import errors, type_errors
 from chadllvm.frontend.arithmetic import is_number, to_int, truth
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.iteration import Items, items
@@ -42,7 +42,7 @@ def reduce_generator(
         bind_item(cx, node.generators[0].target, source, index)
         value = cx.value(node.elt)
         if not is_number(value.type):
-            raise type_errors.not_summable(cx.span(node.elt), _NAMES[kind], value.type)
+            raise errors.not_summable(cx.span(node.elt), _NAMES[kind], value.type)
         body = b.block([_at_least_int(cx, node.elt, value)])
     return cx.at(call).apply(Fold(kind), [source.length], [Lambda((index,), body)])[0]
 
@@ -54,7 +54,7 @@ def reduce_items(cx: Context, node: ast.expr, call: ast.Call, kind: str) -> Oper
     with cx.nested() as b:
         value = source.element(cx.at(node), index)
         if not is_number(value.type):
-            raise type_errors.not_summable(cx.span(node), _NAMES[kind], value.type)
+            raise errors.not_summable(cx.span(node), _NAMES[kind], value.type)
         body = b.block([_at_least_int(cx, node, value)])
     return cx.at(call).apply(Fold(kind), [source.length], [Lambda((index,), body)])[0]
 
@@ -108,9 +108,9 @@ def _source(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> Items:
     """What the only `for` clause runs over."""
     generator = node.generators[0]
     if len(node.generators) > 1:
-        raise type_errors.two_for_clauses(cx.span(node.generators[1].target))
+        raise errors.two_for_clauses(cx.span(node.generators[1].target))
     if generator.ifs:
-        raise type_errors.comprehension_condition(cx.span(generator.ifs[0]))
+        raise errors.comprehension_condition(cx.span(generator.ifs[0]))
     return items(cx, generator.iter)
 
 

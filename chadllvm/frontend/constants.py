@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from chadllvm.diagnostic import CompileError, Span
-from chadllvm.frontend import errors, type_errors
+from chadllvm.frontend import function_errors, name_errors, record_errors
 from chadllvm.frontend.annotations import field_annotation, target_type
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context
@@ -67,10 +67,10 @@ def _record(cx: Context, value: Any, name: str, span: Span) -> Operand:
         try:
             annotation = field_annotation(record, field)
         except BadRecord as bad:
-            raise errors.bad_record(span, str(bad)) from None
+            raise record_errors.bad_record(span, str(bad)) from None
         ty = target_type(annotation, operand.type)
         if ty is None:
-            raise errors.wrong_annotation(span, operand.type, annotation)
+            raise function_errors.wrong_annotation(span, operand.type, annotation)
         cx.prelude.span = span
         parts.append(convert(cx.prelude, operand, ty))
     return _emit(cx, Tuple(tuple(parts), record.names), name, span)
@@ -87,7 +87,7 @@ def number(value: float | int | bool, span: Span) -> Lit:
         return Lit(bool(value))
     if isinstance(value, int):
         if not -_LARGEST <= value < _LARGEST:
-            raise type_errors.large_integer(span)
+            raise name_errors.large_integer(span)
         return Lit(int(value))
     return Lit(float(value))
 
@@ -97,7 +97,7 @@ def _plain(value: Any, name: str, span: Span) -> float | int | bool:
     if isinstance(value, np.bool_ | np.integer | np.float64):
         plain: float | int | bool = value.item()
         return plain
-    raise type_errors.unsupported_dtype(span, name, value.dtype)
+    raise name_errors.unsupported_dtype(span, name, value.dtype)
 
 
 def _array(value: np.ndarray, name: str, span: Span) -> np.ndarray:
@@ -110,7 +110,7 @@ def _array(value: np.ndarray, name: str, span: Span) -> np.ndarray:
     elif np.can_cast(value.dtype, np.int64, "safe"):
         dtype = np.int64
     else:
-        raise type_errors.unsupported_dtype(span, name, value.dtype)
+        raise name_errors.unsupported_dtype(span, name, value.dtype)
     copy = np.array(value, dtype=dtype, order="C", copy=True)
     copy.flags.writeable = False
     return copy
@@ -119,9 +119,9 @@ def _array(value: np.ndarray, name: str, span: Span) -> np.ndarray:
 def unusable(value: Any, name: str, span: Span) -> CompileError:
     """The error for a captured value that is not one of ours."""
     if callable(value):
-        return type_errors.function_as_value(span, name)
+        return name_errors.function_as_value(span, name)
     kind = "a module" if isinstance(value, ModuleType) else _article(value)
-    return type_errors.not_a_value(span, name, kind)
+    return name_errors.not_a_value(span, name, kind)
 
 
 def _article(value: Any) -> str:

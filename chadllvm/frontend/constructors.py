@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from chadllvm.frontend import array_errors, type_errors
+from chadllvm.frontend import array_errors, call_errors, errors, type_errors
 from chadllvm.frontend.arithmetic import (
     convert,
     is_number,
@@ -100,7 +100,7 @@ def _arange(call: Given) -> Value:
     step = _number(call, "step") if "step" in call else Lit(1)
     start, stop, step = promoted(b, start, stop, step)
     if isinstance(step, Lit) and step.value == 0:
-        raise type_errors.zero_step(call.cx.span(call.nodes["step"]))
+        raise errors.zero_step(call.cx.span(call.nodes["step"]))
     count = _count(call, start, stop, step)
     one, multiply, add = Lit(1), "imul", "iadd"
     if start.type == F64:
@@ -278,7 +278,7 @@ def _asarray(call: Given) -> Value:
 
 def _as_array(call: Given, value: Value) -> Delayed:
     if not is_array(value):
-        raise type_errors.wrong_operand(
+        raise call_errors.wrong_operand(
             call.cx.span(call.nodes["a"]), call.name, "an array or a list", value.type
         )
     array = delayed(call.cx, call.node, value)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, TypeGuard
 
-from chadllvm.frontend import errors, record_errors, type_errors
+from chadllvm.frontend import call_errors, record_errors, syntax_errors
 from chadllvm.frontend.annotations import field_annotation
 from chadllvm.frontend.binding import bind, bind_keywords, converted
 from chadllvm.frontend.constants import constant
@@ -78,7 +78,7 @@ def _class(cx: Context, node: ast.expr, python: type) -> RecordClass:
     try:
         record = record_class(python)
     except BadRecord as bad:
-        raise errors.bad_record(cx.span(node), str(bad)) from None
+        raise record_errors.bad_record(cx.span(node), str(bad)) from None
     assert record is not None
     return record
 
@@ -100,7 +100,7 @@ def _parameters(
             for f in record.fields
         )
     except BadRecord as bad:
-        raise errors.bad_record(span, str(bad)) from None
+        raise record_errors.bad_record(span, str(bad)) from None
 
 
 def _record(
@@ -140,18 +140,18 @@ def dictionary(cx: Context, node: ast.Dict) -> Operand:
 def dictionary_call(cx: Context, node: ast.Call) -> Operand:
     """`dict(w=w, b=b)`"""
     if node.args:
-        raise type_errors.wrong_argument_count(cx.span(node), "dict", "keywords only")
+        raise call_errors.wrong_argument_count(cx.span(node), "dict", "keywords only")
     entries: dict[str, Operand] = {}
     for keyword in node.keywords:
         if keyword.arg is None:
-            raise type_errors.starred(cx.span(keyword))
+            raise syntax_errors.starred(cx.span(keyword))
         entries[keyword.arg] = cx.value(keyword.value)
     return _dict(cx, node, entries)
 
 
 def _dict(cx: Context, node: ast.expr, entries: dict[str, Operand]) -> Operand:
     if not entries:
-        raise errors.unsupported(cx.span(node), node)
+        raise syntax_errors.unsupported(cx.span(node), node)
     names = RecordNames(entries, Kind.DICT, dict)
     return cx.at(node).one(Tuple(tuple(entries.values()), names))
 
@@ -264,13 +264,13 @@ def _class_call(
 def replaced(cx: Context, node: ast.Call) -> Operand:
     """`dataclasses.replace(p, x=1.0)`"""
     if len(node.args) != 1:
-        raise type_errors.wrong_argument_count(
+        raise call_errors.wrong_argument_count(
             cx.span(node), "replace", "one record, and fields by keyword"
         )
     owner = cx.value(node.args[0])
     names = names_of(owner.type)
     if names is None or names.kind is not Kind.DATACLASS:
-        raise type_errors.wrong_operand(
+        raise call_errors.wrong_operand(
             cx.span(node.args[0]), "replace", "a dataclass", owner.type
         )
     return _replaced(cx, node, owner)
@@ -280,7 +280,7 @@ def _replaced(cx: Context, node: ast.Call, owner: Operand) -> Operand:
     names = names_of(owner.type)
     assert names is not None
     if node.args and isinstance(node.func, ast.Attribute) and names.is_sequence:
-        raise type_errors.wrong_argument_count(
+        raise call_errors.wrong_argument_count(
             cx.span(node), "_replace", "fields by keyword"
         )
     record = _class(cx, node.func, names.python)

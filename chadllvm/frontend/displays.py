@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from chadllvm.frontend import array_errors, type_errors, update_errors
+from chadllvm.frontend import array_errors, syntax_errors, update_errors
 from chadllvm.frontend.arithmetic import convert, join, to_int
 from chadllvm.frontend.context import Context, Settled
 from chadllvm.frontend.delayed import (
@@ -47,7 +47,7 @@ def display(cx: Context, node: ast.List) -> Operand:
 def _element(cx: Context, node: ast.expr) -> ast.expr:
     """An element, computed unless it is a list itself."""
     if isinstance(node, ast.Starred):
-        raise type_errors.starred(cx.span(node))
+        raise syntax_errors.starred(cx.span(node))
     return node if isinstance(node, ast.List) else cx.settled(node, cx.lazy(node))
 
 

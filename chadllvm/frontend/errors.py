@@ -1,154 +1,14 @@
-"""What can be wrong with a user's function: one constructor for each rule.
-
-Those about names, values and types stand in `type_errors.py`.
-
-Every message has a title, a label at the place, and where something can be done about
-it one sentence that says what. The syntax that is not in the language stands in the
-table `UNSUPPORTED`, one row for each node of Python's grammar.
-"""
+"""What can be wrong with results, branches, loops and comprehensions."""
 
 from __future__ import annotations
 
-import ast
-
-from chadllvm.diagnostic import CompileError, Diagnostic, Span
+from chadllvm.codes import code, error
+from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.ir.types import Type
 
 
-def error(
-    title: str, span: Span, label: str = "", help: str = "", *notes: str
-) -> CompileError:
-    """The error of one rule."""
-    return CompileError(Diagnostic(title, span, label, help, notes))
-
-
-# ---- the function itself ---------------------------------------------------------
-
-
-def not_a_python_function(span: Span) -> CompileError:
-    return error(
-        "not a Python function",
-        span,
-        f"`{span.function}` is not a function written in Python",
-        "apply it to a function defined with `def`",
-    )
-
-
-def lambda_function(span: Span) -> CompileError:
-    return error(
-        "a lambda cannot be compiled",
-        span,
-        "this is a lambda",
-        "give the function a name with `def`",
-    )
-
-
-def missing_source(span: Span) -> CompileError:
-    return error(
-        "the source of this function is not available",
-        span,
-        f"no text found for `{span.function}`",
-        "define the function in a file or a notebook cell; for generated code, enter "
-        "its text into `linecache.cache` under the file name given to `compile`",
-    )
-
-
-def changed_source(span: Span) -> CompileError:
-    return error(
-        "the source of this function has changed",
-        span,
-        f"the text here is not the definition of `{span.function}`",
-        "reload the module, so that the running code and the file agree",
-    )
-
-
-def async_function(span: Span) -> CompileError:
-    return error(
-        "an async function cannot be compiled",
-        span,
-        "",
-        "define it with a plain `def`",
-    )
-
-
-def too_deep(span: Span) -> CompileError:
-    return error(
-        "this function is nested too deeply",
-        span,
-        "Python's recursion limit was reached here",
-        "split the expression, the chain of branches or the chain of calls",
-    )
-
-
-def variadic_parameter(span: Span, name: str) -> CompileError:
-    return error(
-        "a variable number of arguments",
-        span,
-        f"`{name}` stands for any number of arguments",
-        "list the parameters, or pass an array or a tuple",
-    )
-
-
-def no_value_by_default(span: Span, name: str) -> CompileError:
-    return error(
-        "a parameter that is `None` by default",
-        span,
-        f"`{name}` has no type then",
-        "name it in `static_argnames`, or give it a number, a tuple or a record",
-    )
-
-
-def bad_record(span: Span, reason: str) -> CompileError:
-    return error(
-        "a class that cannot be a record",
-        span,
-        reason,
-        "a record is a `NamedTuple` or a frozen dataclass with fields of known types, "
-        "which do not contain the record itself",
-    )
-
-
-def unknown_annotation(span: Span, found: str) -> CompileError:
-    return error(
-        "unknown type",
-        span,
-        f"`{found}` is not a type of the compiled language",
-        "use `float`, `int`, `bool`, `f64[:]`, `i64[:, :]`, `tuple[...]` or "
-        "`NDArray[np.float64]`",
-    )
-
-
-def broken_annotation(span: Span, reason: str) -> CompileError:
-    return error(
-        "this annotation cannot be evaluated",
-        span,
-        reason,
-        "the names in an annotation must be global where the function is defined",
-    )
-
-
-def wrong_return_type(span: Span, found: Type, declared: object) -> CompileError:
-    return error(
-        "wrong return type",
-        span,
-        f"this function returns {found}, and is annotated with {declared}",
-        "change the annotation or convert the value",
-    )
-
-
-def wrong_annotation(span: Span, found: Type, declared: object) -> CompileError:
-    return error(
-        "the value does not fit its annotation",
-        span,
-        f"this is {found}, the annotation says {declared}",
-        "change the annotation or convert the value",
-    )
-
-
-# ---- results and control flow ----------------------------------------------------
-
-
-def returns_nothing(span: Span) -> CompileError:
+@code("CL0401")
+def returns_nothing(span: Span) -> Diagnostic:
     return error(
         "returns nothing",
         span,
@@ -157,7 +17,8 @@ def returns_nothing(span: Span) -> CompileError:
     )
 
 
-def missing_return(span: Span, construct: str) -> CompileError:
+@code("CL0402")
+def missing_return(span: Span, construct: str) -> Diagnostic:
     return error(
         "not every path returns",
         span,
@@ -166,7 +27,8 @@ def missing_return(span: Span, construct: str) -> CompileError:
     )
 
 
-def return_in_loop(span: Span) -> CompileError:
+@code("CL0403")
+def return_in_loop(span: Span) -> Diagnostic:
     return error(
         "return inside a loop",
         span,
@@ -175,7 +37,8 @@ def return_in_loop(span: Span) -> CompileError:
     )
 
 
-def return_in_the_middle(span: Span) -> CompileError:
+@code("CL0404")
+def return_in_the_middle(span: Span) -> Diagnostic:
     return error(
         "some paths through this `if` return and several go on",
         span,
@@ -185,7 +48,8 @@ def return_in_the_middle(span: Span) -> CompileError:
     )
 
 
-def different_returns(span: Span, then: Type, orelse: Type) -> CompileError:
+@code("CL0405")
+def different_returns(span: Span, then: Type, orelse: Type) -> Diagnostic:
     return error(
         "the branches return different types",
         span,
@@ -194,7 +58,8 @@ def different_returns(span: Span, then: Type, orelse: Type) -> CompileError:
     )
 
 
-def different_branches(span: Span, then: Type, orelse: Type) -> CompileError:
+@code("CL0406")
+def different_branches(span: Span, then: Type, orelse: Type) -> Diagnostic:
     return error(
         "the branches have different types",
         span,
@@ -203,108 +68,73 @@ def different_branches(span: Span, then: Type, orelse: Type) -> CompileError:
     )
 
 
-def missing_on_branch(span: Span, name: str, branch: str, line: int) -> CompileError:
+@code("CL0407")
+def not_iterable(span: Span, ty: Type) -> Diagnostic:
     return error(
-        "variable defined on one branch only",
+        "not iterable",
         span,
-        f"`{name}` is not defined if the {branch} branch on line {line} was taken",
-        f"give `{name}` a value before the `if`",
+        f"this is {ty}",
+        "loop over `range(...)`, an array, `enumerate(...)`, `zip(...)` or "
+        "`reversed(...)`",
     )
 
 
-def conflicting_branches(
-    span: Span, name: str, then: Type, orelse: Type, line: int
-) -> CompileError:
+@code("CL0408")
+def zero_step(span: Span) -> Diagnostic:
     return error(
-        "variable with two types",
+        "the step of a range is zero",
         span,
-        f"`{name}` is {then} after one branch on line {line} and {orelse} after the "
-        "other",
-        "give it the same type on both, or use two names",
+        "",
+        "use a step other than 0",
     )
 
 
-def only_in_loop(span: Span, name: str, line: int) -> CompileError:
+@code("CL0409")
+def comprehension_condition(span: Span) -> Diagnostic:
     return error(
-        "variable defined in a loop only",
+        "`if` in a comprehension is not supported",
         span,
-        f"`{name}` is not defined if the loop on line {line} runs zero times",
-        f"give `{name}` a value before the loop",
+        "the length of the result would depend on the data",
+        "in a sum, add 0.0 where the condition fails: `sum(x if x > 0.0 else 0.0 ...)`",
     )
 
 
-def changing_type(span: Span, name: str, before: Type, after: Type) -> CompileError:
+@code("CL0410")
+def two_for_clauses(span: Span) -> Diagnostic:
     return error(
-        "variable changes its type in a loop",
+        "two `for` clauses in a comprehension",
         span,
-        f"`{name}` is {before} before the loop and {after} after a step",
-        "give it one type, or use another name inside the loop",
+        "this is the second one",
+        "nest the comprehensions, as in `[[f(i, j) for j in range(m)] for i in "
+        "range(n)]` or `sum(sum(...) for ...)`",
     )
 
 
-def used_before_assignment(span: Span, name: str) -> CompileError:
+@code("CL0411")
+def bare_generator(span: Span) -> Diagnostic:
     return error(
-        "variable used before it is assigned",
+        "a generator is not a value",
         span,
-        f"`{name}` has no value here",
-        f"assign `{name}` first; an assignment anywhere in a function makes the name "
-        "local to it",
+        "it may stand only as the argument of `sum`, `min` or `max`",
+        "write a list comprehension",
     )
 
 
-# ---- syntax that is not in the language ------------------------------------------
-
-_VALUE_HELP = "use tuples, and arrays made by comprehensions"
-
-# Node of the grammar: what it is, and what to write instead.
-UNSUPPORTED: dict[type[ast.AST], tuple[str, str]] = {
-    ast.While: ("`while`", "use `for` over a range with a known number of steps"),
-    ast.Break: ("`break`", "keep a flag and leave the state as it is once it is set"),
-    ast.Continue: ("`continue`", "put the rest of the loop's body into an `if`"),
-    ast.Try: ("`try`", "test for the case beforehand with `if`"),
-    ast.TryStar: ("`try`", "test for the case beforehand with `if`"),
-    ast.With: ("`with`", "move it outside the compiled function"),
-    ast.AsyncWith: ("`async with`", "move it outside the compiled function"),
-    ast.AsyncFor: ("`async for`", "use a plain `for`"),
-    ast.Match: ("`match`", "use `if` and `elif`"),
-    ast.Raise: ("`raise`", "test for the case before calling the function"),
-    ast.Assert: ("`assert`", "test for the case before calling the function"),
-    ast.Delete: ("`del`", "variables end with the function"),
-    ast.Global: ("`global`", "pass the value as an argument and return the new one"),
-    ast.Nonlocal: (
-        "`nonlocal`",
-        "pass the value as an argument and return the new one",
-    ),
-    ast.Import: ("`import`", "import the module outside the function"),
-    ast.ImportFrom: ("`import`", "import the module outside the function"),
-    ast.FunctionDef: ("a function inside a function", "define it outside and jit it"),
-    ast.AsyncFunctionDef: ("an async function", "define a plain one outside"),
-    ast.ClassDef: ("a class", "define it outside; values are numbers and records"),
-    ast.Expr: ("an unused expression", "assign its value or remove it"),
-    ast.Lambda: ("`lambda`", "define a function with `def` and jit it"),
-    ast.NamedExpr: ("`:=`", "assign the variable in a statement of its own"),
-    ast.JoinedStr: ("a string", "the language has numbers, tuples and arrays"),
-    ast.FormattedValue: ("a string", "the language has numbers, tuples and arrays"),
-    ast.List: ("a list of single elements", "use a tuple, or a comprehension"),
-    ast.Dict: ("a dictionary", _VALUE_HELP),
-    ast.Set: ("a set", _VALUE_HELP),
-    ast.DictComp: ("a dictionary", _VALUE_HELP),
-    ast.SetComp: ("a set", _VALUE_HELP),
-    ast.Await: ("`await`", "move it outside the compiled function"),
-    ast.Yield: ("`yield`", "return an array"),
-    ast.YieldFrom: ("`yield from`", "return an array"),
-}
-
-
-def unsupported(span: Span, node: ast.AST) -> CompileError:
-    what, help = UNSUPPORTED.get(type(node), (f"`{type(node).__name__}`", "rewrite it"))
-    return error(f"{what} is not supported", span, "", help)
-
-
-def printing(span: Span) -> CompileError:
+@code("CL0412")
+def bare_iterator(span: Span, name: str) -> Diagnostic:
     return error(
-        "`print` is not supported",
+        "an iterator is not a value",
         span,
-        "compiled code has no output",
-        "return the value and print it outside",
+        f"`{name}(...)` can be run over only",
+        f"write `list({name}(...))`, or loop over it",
+    )
+
+
+@code("CL0413")
+def not_summable(span: Span, what: str, ty: Type) -> Diagnostic:
+    return error(
+        f"`{what}` of elements that are not numbers",
+        span,
+        f"the elements are {ty}",
+        "reduce each component or row by itself",
     )

@@ -9,7 +9,14 @@ import ast
 from collections.abc import Sequence
 from functools import partial
 
-from chadllvm.frontend import array_errors, errors, record_errors, type_errors
+from chadllvm.frontend import (
+    array_errors,
+    errors,
+    name_errors,
+    record_errors,
+    syntax_errors,
+    type_errors,
+)
 from chadllvm.frontend.arithmetic import (
     ARITHMETIC,
     arithmetic,
@@ -86,11 +93,11 @@ def expression(cx: Context, node: ast.expr) -> Value:
         case ast.ListComp():
             return list_comprehension(cx, node)
         case ast.GeneratorExp():
-            raise type_errors.bare_generator(cx.span(node))
+            raise errors.bare_generator(cx.span(node))
         case ast.Starred():
-            raise type_errors.starred(cx.span(node))
+            raise syntax_errors.starred(cx.span(node))
         case _:
-            raise errors.unsupported(cx.span(node), node)
+            raise syntax_errors.unsupported(cx.span(node), node)
 
 
 def _literal(cx: Context, node: ast.Constant) -> Operand:
@@ -99,11 +106,11 @@ def _literal(cx: Context, node: ast.Constant) -> Operand:
         case bool() | int() | float():
             return number(node.value, span)
         case complex():
-            raise type_errors.unsupported_constant(span, "a complex number")
+            raise syntax_errors.unsupported_constant(span, "a complex number")
         case str() | bytes():
-            raise type_errors.unsupported_constant(span, "a string")
+            raise syntax_errors.unsupported_constant(span, "a string")
         case _:
-            raise type_errors.unsupported_constant(span, f"`{node.value}`")
+            raise syntax_errors.unsupported_constant(span, f"`{node.value}`")
 
 
 def _name(cx: Context, node: ast.Name) -> Operand:
@@ -113,11 +120,11 @@ def _name(cx: Context, node: ast.Name) -> Operand:
     if value is not None:
         return value
     if cx.is_local(node.id):
-        raise errors.used_before_assignment(cx.span(node), node.id)
+        raise name_errors.used_before_assignment(cx.span(node), node.id)
     try:
         outside = cx.static(node)
     except NotStatic:
-        raise type_errors.unknown_name(cx.span(node), node.id) from None
+        raise name_errors.unknown_name(cx.span(node), node.id) from None
     return constant(cx, outside, node.id, cx.span(node))
 
 
@@ -141,7 +148,7 @@ def operation(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Value:
         return logical(cx, node, op, x, y)
     if type(op) in _OPERATOR_HELP:
         symbol, help = _OPERATOR_HELP[type(node.op)]
-        raise type_errors.unsupported_operator(cx.span(node), symbol, help)
+        raise syntax_errors.unsupported_operator(cx.span(node), symbol, help)
     lists = list_operation(cx, node, x, y)
     if lists is not None:
         return lists
@@ -233,7 +240,7 @@ def _compare_from(cx: Context, node: ast.Compare, left: Value, at: int) -> Value
     op = node.ops[at]
     if not is_comparison(op):
         symbol, help = _OPERATOR_HELP[type(op)]
-        raise type_errors.unsupported_operator(cx.span(node), symbol, help)
+        raise syntax_errors.unsupported_operator(cx.span(node), symbol, help)
     right = cx.lazy(node.comparators[at])
     _check_numbers(cx, node, (left, right))
     _check_lists(cx, node, (left, right))

@@ -17,7 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.frontend import array_errors, record_errors, type_errors
+from chadllvm.frontend import (
+    array_errors,
+    call_errors,
+    errors,
+    record_errors,
+    syntax_errors,
+    type_errors,
+)
 from chadllvm.frontend.arithmetic import (
     absolute,
     arithmetic,
@@ -105,16 +112,16 @@ def arguments(
     found = list(node.args)
     for argument in found:
         if isinstance(argument, ast.Starred):
-            raise type_errors.starred(cx.span(argument))
+            raise syntax_errors.starred(cx.span(argument))
     for extra in node.keywords:
         if extra.arg is None or extra.arg != keyword or len(found) != high - 1:
             shown = extra.arg or "**"
-            raise type_errors.unexpected_keyword(cx.span(extra), name, shown)
+            raise call_errors.unexpected_keyword(cx.span(extra), name, shown)
         found.append(extra.value)
     if not low <= len(found) <= high:
         expected = f"{low}" if low == high else f"{low} to {high}"
         plural = "" if high == 1 else "s"
-        raise type_errors.wrong_argument_count(
+        raise call_errors.wrong_argument_count(
             cx.span(node), name, f"{expected} argument{plural}"
         )
     return found
@@ -134,7 +141,7 @@ def _scalar_call(
         if not is_number(ty.elem if isinstance(ty, Array) else ty):
             raise type_errors.not_a_number(span, f"`{name}`", ty)
         if function.integers and F64 in (ty, getattr(ty, "elem", ty)):
-            raise type_errors.wrong_operand(span, name, "an integer", ty)
+            raise call_errors.wrong_operand(span, name, "an integer", ty)
     return elementwise(cx, node, function.meaning, values)
 
 
@@ -156,7 +163,7 @@ def _len(cx: Context, node: ast.Call) -> Operand:
             raise record_errors.no_length(cx.span(argument), names.title)
         return Lit(len(value.type.fields))
     if not is_array(value):
-        raise type_errors.wrong_operand(
+        raise call_errors.wrong_operand(
             cx.span(argument), "len", "an array or a tuple", value.type
         )
     return delayed(cx, node, value).shape[0]
@@ -214,7 +221,7 @@ def _reduce_tuple(
     """`max((a, b))` is `max(a, b)`."""
     name, combine = _COMBINE[kind]
     if not values:
-        raise type_errors.wrong_argument_count(
+        raise call_errors.wrong_argument_count(
             cx.span(call), name, "at least one number"
         )
     return _combine(cx, call, name, combine, values)
@@ -244,7 +251,7 @@ def _list(cx: Context, node: ast.Call) -> Operand:
 
 def _accumulate(cx: Context, node: ast.Call) -> Operand:
     """It makes an iterator, which is no value: see `iteration.py`."""
-    raise array_errors.bare_iterator(cx.span(node), ast.unparse(node.func))
+    raise errors.bare_iterator(cx.span(node), ast.unparse(node.func))
 
 
 _SPECIAL: tuple[tuple[Any, Callable[[Context, ast.Call], Value]], ...] = (

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.frontend import array_errors, type_errors
+from chadllvm.frontend import array_errors, call_errors, syntax_errors, type_errors
 from chadllvm.frontend.arithmetic import to_int
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Shape, Value, delayed, is_array
@@ -54,12 +54,12 @@ class Given:
     def as_array(self, node: ast.expr) -> Delayed:
         value = self.cx.lazy(node)
         if not is_array(value):
-            raise type_errors.wrong_operand(
+            raise call_errors.wrong_operand(
                 self.cx.span(node), self.name, "an array", value.type
             )
         array = delayed(self.cx, node, value)
         if not isinstance(array.elem, Scalar):
-            raise type_errors.wrong_operand(
+            raise call_errors.wrong_operand(
                 self.cx.span(node), self.name, "an array of numbers", array.type
             )
         return array
@@ -213,9 +213,9 @@ class LibraryFunction:
         positional = [*owner, *node.args]
         for argument in positional:
             if isinstance(argument, ast.Starred):
-                raise type_errors.starred(cx.span(argument))
+                raise syntax_errors.starred(cx.span(argument))
         if len(positional) > len(names) and not takes_rest:
-            raise type_errors.wrong_argument_count(
+            raise call_errors.wrong_argument_count(
                 cx.span(node), name, _at_most(len(names) - len(owner))
             )
         nodes = dict(zip(names, positional, strict=False))
@@ -224,7 +224,7 @@ class LibraryFunction:
             nodes[_keyword(cx, extra, name, known, nodes)] = extra.value
         for word in words:
             if word[0] != "*" and "=" not in word and word not in nodes:
-                raise type_errors.missing_argument(cx.span(node), name, word)
+                raise call_errors.missing_argument(cx.span(node), name, word)
         return Given(cx, node, name, nodes, tuple(positional[len(names) :]))
 
 
@@ -241,11 +241,11 @@ def _keyword(
 ) -> str:
     """The parameter that a keyword names."""
     if extra.arg is None:
-        raise type_errors.starred(cx.span(extra))
+        raise syntax_errors.starred(cx.span(extra))
     if extra.arg not in known:
         raise array_errors.unknown_option(cx.span(extra), name, extra.arg, known)
     if extra.arg in nodes:
-        raise type_errors.repeated_argument(cx.span(extra), name, extra.arg)
+        raise call_errors.repeated_argument(cx.span(extra), name, extra.arg)
     return extra.arg
 
 

@@ -17,7 +17,7 @@ import itertools
 from collections.abc import Callable, Sequence
 
 from chadllvm import library
-from chadllvm.frontend import array_errors, type_errors
+from chadllvm.frontend import array_errors, call_errors
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.given import Given, LibraryFunction
@@ -58,7 +58,7 @@ def _parameters(cx: Context, node: ast.Lambda, name: str, count: int) -> list[st
     plain = not (args.vararg or args.kwarg or args.kwonlyargs or args.defaults)
     found = [a.arg for a in (*args.posonlyargs, *args.args)]
     if not plain or len(found) != count:
-        raise array_errors.function_needed(cx.span(node), name, count)
+        raise call_errors.function_needed(cx.span(node), name, count)
     return found
 
 
@@ -88,7 +88,7 @@ def _collection(call: Given, name: str) -> tuple[Operand, Type]:
     """An array, and the type of its elements or rows."""
     array = call.value(name)
     if not isinstance(array.type, Array):
-        raise type_errors.wrong_operand(
+        raise call_errors.wrong_operand(
             call.cx.span(call.nodes[name]), call.name, "an array", array.type
         )
     return array, element(array.type, 1)
@@ -112,9 +112,7 @@ def _stable(
         found = _result_type(call, function, args(ty))
         joined = join(ty, found)
         if joined is None:
-            raise array_errors.changed_type(
-                call.cx.span(function), call.name, ty, found
-            )
+            raise call_errors.changed_type(call.cx.span(function), call.name, ty, found)
         if joined == ty:
             return ty
         ty = joined

@@ -14,7 +14,13 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from chadllvm.frontend import record_errors, type_errors
+from chadllvm.frontend import (
+    call_errors,
+    errors,
+    record_errors,
+    syntax_errors,
+    type_errors,
+)
 from chadllvm.frontend.arithmetic import negative, to_int
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, can_fail
@@ -50,12 +56,12 @@ def items(cx: Context, node: ast.expr) -> Items:
     start = _start_keyword(cx, node, kind)
     for argument in node.args:
         if isinstance(argument, ast.Starred):
-            raise type_errors.starred(cx.span(argument))
+            raise syntax_errors.starred(cx.span(argument))
     count = len(node.args) + (start is not None)
     low, high = _ITERATORS[kind]
     if not low <= count <= high:
         expected = f"{low} arguments" if low == high else f"{low} to {high} arguments"
-        raise type_errors.wrong_argument_count(cx.span(node), kind, expected)
+        raise call_errors.wrong_argument_count(cx.span(node), kind, expected)
     match kind:
         case "range":
             return _range(cx, node, [_integer(cx, a) for a in node.args])
@@ -98,7 +104,7 @@ def _start_keyword(cx: Context, node: ast.Call, kind: str) -> ast.expr | None:
                 pass
             case _:
                 name = keyword.arg or "**"
-                raise type_errors.unexpected_keyword(cx.span(keyword), kind, name)
+                raise call_errors.unexpected_keyword(cx.span(keyword), kind, name)
     return start
 
 
@@ -114,7 +120,7 @@ def _array_items(cx: Context, node: ast.expr) -> Items:
     if isinstance(value.type, Product) and value.type.names:
         raise record_errors.not_iterable(cx.span(node), value.type)
     if not isinstance(value.type, Array):
-        raise type_errors.not_iterable(cx.span(node), value.type)
+        raise errors.not_iterable(cx.span(node), value.type)
     if isinstance(value, Delayed) and value.rank == 1 and not can_fail(value):
         return Items(value.shape[0], lambda b, k: value.element(b, [k]))
     return _made_items(cx, node, cx.make(cx, node, value))
@@ -133,7 +139,7 @@ def _range(cx: Context, node: ast.Call, bounds: Sequence[Operand]) -> Items:
     start, stop, step = (*bounds, Lit(1))[:3]
     b = cx.at(node)
     if isinstance(step, Lit) and step.value == 0:
-        raise type_errors.zero_step(cx.span(node.args[2]))
+        raise errors.zero_step(cx.span(node.args[2]))
     if step == Lit(1):
         return Items(b.prim("isub", stop, start), lambda b, k: b.prim("iadd", start, k))
     down = b.prim("ifloordiv", b.prim("isub", start, stop), step)

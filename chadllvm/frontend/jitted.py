@@ -10,7 +10,7 @@ import ast
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from chadllvm.frontend import record_errors
+from chadllvm.frontend import call_errors
 from chadllvm.frontend.binding import bind, converted
 from chadllvm.frontend.constants import constant
 from chadllvm.frontend.context import Context
@@ -80,9 +80,9 @@ def _static(
     try:
         value = static_value(cx, place)
     except NotStatic:
-        raise record_errors.not_static(cx.span(place), name, param.name) from None
+        raise call_errors.not_static(cx.span(place), name, param.name) from None
     try:
         static_key(value)
     except TypeError:
-        raise record_errors.unhashable(cx.span(place), name, param.name) from None
+        raise call_errors.unhashable(cx.span(place), name, param.name) from None
     return value

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from chadllvm.frontend import array_errors, type_errors
+from chadllvm.frontend import array_errors, syntax_errors
 from chadllvm.frontend.arithmetic import convert, is_number, join
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
@@ -79,7 +79,7 @@ def displayed(cx: Context, node: ast.expr, nodes: Sequence[ast.expr]) -> Delayed
     values: list[Value] = []
     for n in nodes:
         if isinstance(n, ast.Starred):
-            raise type_errors.starred(cx.span(n))
+            raise syntax_errors.starred(cx.span(n))
         if isinstance(n, ast.List | ast.Tuple):
             values.append(displayed(cx, n, n.elts))
         else:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from chadllvm import linalg
-from chadllvm.frontend import array_errors, update_errors
+from chadllvm.frontend import array_errors
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
     Delayed,
@@ -178,7 +178,7 @@ def _norm_of(call: Given, rank: int) -> linalg.Routine:
     for order, function in _NORMS:
         if is_vector and isinstance(value, Lit) and value.value == order:
             return function
-    raise update_errors.unknown_norm(call.cx.span(node))
+    raise array_errors.unknown_norm(call.cx.span(node))
 
 
 # ---- SciPy -----------------------------------------------------------------------
@@ -239,7 +239,7 @@ def _cho_solve(call: Given) -> Value:
     """`cho_solve((c, lower), b)`"""
     node = call.nodes["c_and_lower"]
     if not isinstance(node, ast.Tuple) or len(node.elts) != 2:
-        raise update_errors.factor_and_flag(call.cx.span(node))
+        raise array_errors.factor_and_flag(call.cx.span(node))
     factor, flag = node.elts
     inner = Given(call.cx, call.node, call.name, {"a": factor, "b": call.nodes["b"]})
     lower = Given(call.cx, call.node, call.name, {"lower": flag}).flag("lower")

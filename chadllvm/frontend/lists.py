@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from chadllvm.diagnostic import Span
-from chadllvm.frontend import type_errors, update_errors
+from chadllvm.frontend import call_errors, update_errors
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.iteration import items
@@ -82,11 +82,11 @@ def change(cx: Context, call: Changed) -> None:
     assert isinstance(call.func, ast.Attribute)
     method, name = call.func.attr, call.target
     if call.keywords or any(isinstance(a, ast.Starred) for a in call.args):
-        raise type_errors.unexpected_keyword(cx.span(call), method, "**")
+        raise call_errors.unexpected_keyword(cx.span(call), method, "**")
     low, high = _ARGUMENTS[method]
     if not low <= len(call.args) <= high:
         expected = f"{high} argument{'' if high == 1 else 's'}"
-        raise type_errors.wrong_argument_count(cx.span(call), method, expected)
+        raise call_errors.wrong_argument_count(cx.span(call), method, expected)
     match method:
         case "append":
             _append(cx, name, call.args[0])
@@ -196,7 +196,7 @@ def _fill(cx: Context, name: ast.Name, node: ast.expr) -> None:
     value = cx.value(node)
     place = whole(cx, name)
     if place is None or isinstance(value.type, Array):
-        raise type_errors.not_updatable(cx.span(name), cx.value(name).type)
+        raise update_errors.not_updatable(cx.span(name), cx.value(name).type)
     assign(cx, place, value)
 
 

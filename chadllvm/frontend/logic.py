@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from chadllvm.frontend import array_errors, type_errors
+from chadllvm.frontend import array_errors, syntax_errors
 from chadllvm.frontend.arithmetic import to_int, truth
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value, elementwise, is_array
@@ -78,7 +78,7 @@ def is_boolean(value: Value) -> bool:
 def inverse(cx: Context, node: ast.UnaryOp, x: Value) -> Value:
     """`~x` of an array; of a single boolean Python makes -1 or -2."""
     if not isinstance(x.type, Array):
-        raise type_errors.unsupported_operator(
+        raise syntax_errors.unsupported_operator(
             cx.span(node), "~", "use `not` for booleans"
         )
     _check_boolean(cx, node, "~", x)
@@ -87,7 +87,7 @@ def inverse(cx: Context, node: ast.UnaryOp, x: Value) -> Value:
 
 def _check_boolean(cx: Context, node: ast.expr, symbol: str, value: Value) -> None:
     if not is_boolean(value):
-        raise type_errors.unsupported_operator(
+        raise syntax_errors.unsupported_operator(
             cx.span(node),
             symbol,
             f"it takes booleans, found {value.type}; compare first",

@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from chadllvm.frontend import array_errors, type_errors
+from chadllvm.frontend import array_errors, call_errors, type_errors
 from chadllvm.frontend.arithmetic import arithmetic, is_number, to_int
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
@@ -45,7 +45,7 @@ def matrix_product(cx: Context, node: ast.expr, x: Value, y: Value) -> Value:
     """`x @ y` of vectors and matrices."""
     for ty in (x.type, y.type):
         if not isinstance(ty, Array) or not isinstance(ty.elem, Scalar):
-            raise type_errors.wrong_operand(cx.span(node), "@", "arrays of numbers", ty)
+            raise call_errors.wrong_operand(cx.span(node), "@", "arrays of numbers", ty)
         if ty.rank > 2:
             raise array_errors.wrong_rank(
                 cx.span(node), "@", "vectors and matrices", ty

@@ -17,7 +17,7 @@ import ast
 from collections.abc import Sequence
 
 from chadllvm.diagnostic import CompileError
-from chadllvm.frontend import errors, type_errors, update_errors
+from chadllvm.frontend import errors, syntax_errors, type_errors, update_errors
 from chadllvm.frontend.signature import local_annotation
 from chadllvm.frontend.source import Source
 from chadllvm.frontend.surface import (
@@ -144,7 +144,7 @@ class _Reader:
     def _loop(self, node: ast.For) -> Loop:
         self._check_target(node.target, updates=False)
         if node.orelse:
-            raise type_errors.loop_else(self.source.span(node.orelse[0]))
+            raise syntax_errors.loop_else(self.source.span(node.orelse[0]))
         for inner in ast.walk(node):
             if isinstance(inner, ast.Return):
                 raise errors.return_in_loop(self.source.span(inner))
@@ -162,25 +162,25 @@ class _Reader:
                 for element in elements:
                     self._check_target(element, updates=updates)
             case ast.Starred():
-                raise type_errors.starred(span)
+                raise syntax_errors.starred(span)
             case ast.Attribute():
-                raise type_errors.attribute_update(span)
+                raise update_errors.attribute_update(span)
             case _:
-                raise type_errors.element_update(span)
+                raise update_errors.element_update(span)
 
     def _unsupported(self, node: ast.stmt) -> CompileError:
         span = self.source.span(node)
         match node:
             case ast.Expr(ast.Call(ast.Name("print"))):
-                return errors.printing(span)
+                return syntax_errors.printing(span)
             case ast.Expr(ast.Call(ast.Attribute(_, method))) if method in CHANGING:
                 return update_errors.list_of_lists(span, method)
             case ast.Expr(ast.Call(ast.Attribute(ast.Attribute(_, "add"), "at"))):
                 return update_errors.not_accumulable(span)
-            case ast.Expr(value) if type(value) in errors.UNSUPPORTED:
-                return errors.unsupported(self.source.span(value), value)
+            case ast.Expr(value) if type(value) in syntax_errors.SYNTAX:
+                return syntax_errors.unsupported(self.source.span(value), value)
             case _:
-                return errors.unsupported(span, node)
+                return syntax_errors.unsupported(span, node)
 
 
 def _changed(call: ast.Call) -> Changed | None:

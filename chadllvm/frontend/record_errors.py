@@ -1,20 +1,29 @@
-"""What can be wrong with records, dictionaries and static arguments.
-
-One constructor for each rule, as in `errors.py`.
-"""
+"""What can be wrong with records and dictionaries."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chadllvm.diagnostic import CompileError, Span
-from chadllvm.frontend.errors import error
+from chadllvm.codes import code, error
+from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.ir.types import Type
 
 
+@code("CL0901")
+def bad_record(span: Span, reason: str) -> Diagnostic:
+    return error(
+        "a class that cannot be a record",
+        span,
+        reason,
+        "a record is a `NamedTuple` or a frozen dataclass with fields of known types, "
+        "which do not contain the record itself",
+    )
+
+
+@code("CL0902")
 def unknown_field(
     span: Span, title: str, name: str, names: Sequence[str]
-) -> CompileError:
+) -> Diagnostic:
     return error(
         "unknown field",
         span,
@@ -23,7 +32,8 @@ def unknown_field(
     )
 
 
-def unknown_key(span: Span, name: str, names: Sequence[str]) -> CompileError:
+@code("CL0903")
+def unknown_key(span: Span, name: str, names: Sequence[str]) -> Diagnostic:
     return error(
         "unknown key",
         span,
@@ -32,7 +42,8 @@ def unknown_key(span: Span, name: str, names: Sequence[str]) -> CompileError:
     )
 
 
-def field_by_key(span: Span, title: str) -> CompileError:
+@code("CL0904")
+def field_by_key(span: Span, title: str) -> Diagnostic:
     return error(
         "a field is an attribute",
         span,
@@ -41,7 +52,8 @@ def field_by_key(span: Span, title: str) -> CompileError:
     )
 
 
-def key_by_attribute(span: Span, ty: Type, name: str) -> CompileError:
+@code("CL0905")
+def key_by_attribute(span: Span, ty: Type, name: str) -> Diagnostic:
     return error(
         "a key is not an attribute",
         span,
@@ -50,7 +62,8 @@ def key_by_attribute(span: Span, ty: Type, name: str) -> CompileError:
     )
 
 
-def key_needed(span: Span, ty: Type) -> CompileError:
+@code("CL0906")
+def key_needed(span: Span, ty: Type) -> Diagnostic:
     return error(
         "a key must be a constant string",
         span,
@@ -59,7 +72,8 @@ def key_needed(span: Span, ty: Type) -> CompileError:
     )
 
 
-def dictionary_method(span: Span, name: str) -> CompileError:
+@code("CL0907")
+def dictionary_method(span: Span, name: str) -> Diagnostic:
     return error(
         f"`{name}` of a dictionary is not supported",
         span,
@@ -68,7 +82,8 @@ def dictionary_method(span: Span, name: str) -> CompileError:
     )
 
 
-def not_iterable(span: Span, ty: Type) -> CompileError:
+@code("CL0908")
+def not_iterable(span: Span, ty: Type) -> Diagnostic:
     return error(
         "a record cannot be iterated over",
         span,
@@ -77,7 +92,8 @@ def not_iterable(span: Span, ty: Type) -> CompileError:
     )
 
 
-def not_unpackable(span: Span, title: str) -> CompileError:
+@code("CL0909")
+def not_unpackable(span: Span, title: str) -> Diagnostic:
     return error(
         "a record that cannot be unpacked",
         span,
@@ -86,7 +102,8 @@ def not_unpackable(span: Span, title: str) -> CompileError:
     )
 
 
-def no_length(span: Span, title: str) -> CompileError:
+@code("CL0910")
+def no_length(span: Span, title: str) -> Diagnostic:
     return error(
         "a record has no length",
         span,
@@ -95,7 +112,8 @@ def no_length(span: Span, title: str) -> CompileError:
     )
 
 
-def compared(span: Span, ty: Type) -> CompileError:
+@code("CL0911")
+def compared(span: Span, ty: Type) -> Diagnostic:
     return error(
         "records are not numbers",
         span,
@@ -104,7 +122,8 @@ def compared(span: Span, ty: Type) -> CompileError:
     )
 
 
-def method_as_value(span: Span, title: str, name: str) -> CompileError:
+@code("CL0912")
+def method_as_value(span: Span, title: str, name: str) -> Diagnostic:
     return error(
         "a method is not a value here",
         span,
@@ -113,7 +132,8 @@ def method_as_value(span: Span, title: str, name: str) -> CompileError:
     )
 
 
-def not_a_method(span: Span, title: str, name: str) -> CompileError:
+@code("CL0913")
+def not_a_method(span: Span, title: str, name: str) -> Diagnostic:
     return error(
         "unknown method",
         span,
@@ -122,7 +142,8 @@ def not_a_method(span: Span, title: str, name: str) -> CompileError:
     )
 
 
-def own_constructor(span: Span, title: str) -> CompileError:
+@code("CL0914")
+def own_constructor(span: Span, title: str) -> Diagnostic:
     return error(
         "a constructor that does more than set the fields",
         span,
@@ -131,7 +152,8 @@ def own_constructor(span: Span, title: str) -> CompileError:
     )
 
 
-def spread(span: Span, ty: object) -> CompileError:
+@code("CL0915")
+def spread(span: Span, ty: object) -> Diagnostic:
     return error(
         "`**` needs a dictionary",
         span,
@@ -140,40 +162,11 @@ def spread(span: Span, ty: object) -> CompileError:
     )
 
 
-def dictionary_key(span: Span) -> CompileError:
+@code("CL0916")
+def dictionary_key(span: Span) -> Diagnostic:
     return error(
         "a key must be a constant string",
         span,
         "its value is not a string known when the program is compiled",
         'write it out, as in `{"w": w, "b": b}`',
-    )
-
-
-# ---- static arguments
-
-
-def not_static(span: Span, function: str, name: str) -> CompileError:
-    return error(
-        "a static argument must be known when the program is compiled",
-        span,
-        f"`{function}` takes `{name}` as a static argument",
-        "pass a constant, or a static parameter of this function",
-    )
-
-
-def unhashable(span: Span, function: str, name: str) -> CompileError:
-    return error(
-        "a static argument must be hashable",
-        span,
-        f"`{function}` takes `{name}` as a static argument",
-        "use a tuple instead of a list",
-    )
-
-
-def assigned_static(span: Span, name: str) -> CompileError:
-    return error(
-        "a static parameter is assigned to",
-        span,
-        f"`{name}` is a constant of the compiled program",
-        "use another name for the new value",
     )

@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from chadllvm.diagnostic import Span
-from chadllvm.frontend import errors
+from chadllvm.frontend import function_errors, record_errors
 from chadllvm.frontend.annotations import (
     Annotation,
     UnknownAnnotation,
@@ -57,7 +57,7 @@ def read_signature(
     arguments = source.definition.args
     for extra in (arguments.vararg, arguments.kwarg):
         if extra is not None:
-            raise errors.variadic_parameter(source.span(extra), extra.arg)
+            raise function_errors.variadic_parameter(source.span(extra), extra.arg)
     nodes = [*arguments.posonlyargs, *arguments.args]
     defaults = list(source.function.__defaults__ or ())
     padded = [NO_DEFAULT] * (len(nodes) - len(defaults)) + defaults
@@ -80,7 +80,7 @@ def _parameter(
     if is_static:
         return Parameter(node.arg, None, default, span, is_keyword_only, True)
     if default is None:
-        raise errors.no_value_by_default(span, node.arg)
+        raise function_errors.no_value_by_default(span, node.arg)
     annotation = _annotation(source, node.arg, node.annotation)
     return Parameter(node.arg, annotation, default, span, is_keyword_only)
 
@@ -104,11 +104,15 @@ def _checked(source: Source, node: ast.expr, value: Any) -> Annotation:
             value = _evaluate(source.function, value)
         return read_annotation(value)
     except BadRecord as bad:
-        raise errors.bad_record(source.span(node), str(bad)) from None
+        raise record_errors.bad_record(source.span(node), str(bad)) from None
     except UnknownAnnotation as unknown:
-        raise errors.unknown_annotation(source.span(node), str(unknown)) from None
+        raise function_errors.unknown_annotation(
+            source.span(node), str(unknown)
+        ) from None
     except Exception as failure:
-        raise errors.broken_annotation(source.span(node), str(failure)) from failure
+        raise function_errors.broken_annotation(
+            source.span(node), str(failure)
+        ) from failure
 
 
 def _evaluate(function: FunctionType, text: str) -> Any:

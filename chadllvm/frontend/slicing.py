@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from chadllvm.frontend import array_errors, type_errors
+from chadllvm.frontend import array_errors, errors, type_errors
 from chadllvm.frontend.arithmetic import to_int
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
@@ -241,7 +241,7 @@ def _step(cx: Context, item: ast.Slice) -> int:
     if not isinstance(step, Lit):
         raise array_errors.not_constant(cx.span(item.step))
     if step.value == 0:
-        raise type_errors.zero_step(cx.span(item.step))
+        raise errors.zero_step(cx.span(item.step))
     return int(step.value)
 
 

@@ -19,7 +19,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from chadllvm.diagnostic import Span
-from chadllvm.frontend import errors
+from chadllvm.frontend import function_errors
 
 Function = FunctionType
 Located = ast.expr | ast.stmt | ast.arg | ast.keyword
@@ -78,19 +78,19 @@ def read_source(function: Callable[..., Any]) -> Source:
     """The syntax of a function written with `def`, or a `CompileError`."""
     span = definition_span(function)
     if not isinstance(function, FunctionType):
-        raise errors.not_a_python_function(span)
+        raise function_errors.not_a_python_function(span)
     code = function.__code__
     if code.co_name == "<lambda>":
-        raise errors.lambda_function(span)
+        raise function_errors.lambda_function(span)
     lines = _block(code)
     if lines is None:
-        raise errors.missing_source(span)
+        raise function_errors.missing_source(span)
     wrapped = lines[0][:1].isspace()
     node = _parse(lines, wrapped, span)
     if isinstance(node, ast.AsyncFunctionDef):
-        raise errors.async_function(span)
+        raise function_errors.async_function(span)
     if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
-        raise errors.changed_source(span)
+        raise function_errors.changed_source(span)
     file, first = code.co_filename, code.co_firstlineno
     return Source(function, node, file, first, lines, wrapped)
 
@@ -112,7 +112,7 @@ def _parse(lines: tuple[str, ...], wrapped: bool, span: Span) -> ast.stmt | None
     try:
         body = ast.parse("if 1:\n" + text if wrapped else text).body
     except (RecursionError, MemoryError):
-        raise errors.too_deep(span) from None
+        raise function_errors.too_deep(span) from None
     except SyntaxError:
         return None
     if wrapped and isinstance(body[0], ast.If):

@@ -14,7 +14,7 @@ from typing import Any
 
 import chadllvm.ops  # noqa: F401  The table of operations must be full.
 from chadllvm.diagnostic import CompileError, Span
-from chadllvm.frontend import errors, record_errors, type_errors, update_errors
+from chadllvm.frontend import call_errors, errors, function_errors, update_errors
 from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.context import Context, Elements
@@ -55,7 +55,7 @@ def specialise(
     try:
         program.instance(source.function, param_types, span, statics)
     except RecursionError:
-        raise errors.too_deep(span) from None
+        raise function_errors.too_deep(span) from None
     return Program(_reachable(program.functions))
 
 
@@ -111,7 +111,7 @@ class _Program:
             return self.instances[key]
         if function in self.active:
             chain = [f.__name__ for f in self.active]
-            raise type_errors.recursion(span, function.__name__, chain)
+            raise call_errors.recursion(span, function.__name__, chain)
         name = self._new_name(function.__name__)
         self.active.append(function)
         try:
@@ -187,7 +187,7 @@ class _Program:
         live = liveness(parts.statements, [p.name for p in params])
         for parameter in read_signature(source, statics):
             if parameter.is_static and parameter.name in live.locals:
-                raise record_errors.assigned_static(parameter.span, parameter.name)
+                raise call_errors.assigned_static(parameter.span, parameter.name)
         cx = Context(
             source=source,
             callees=self,
@@ -222,7 +222,7 @@ def _checked_result(cx: Context, result: Operand) -> Operand:
     declared = return_annotation(cx.source)
     ty = target_type(declared, result.type)
     if ty is None:
-        raise errors.wrong_return_type(span, result.type, declared)
+        raise function_errors.wrong_return_type(span, result.type, declared)
     return convert(cx.builder, result, ty)
 
 
@@ -232,8 +232,9 @@ def _called_from(
     """The same error, with the call that led to it."""
     call = f"{function.__name__}({', '.join(map(str, types))})"
     note = f"in the call {call} at {span}"
-    old = error.diagnostic
-    return CompileError(replace(old, notes=(*old.notes, note)))
+    return CompileError(
+        *(replace(d, notes=(*d.notes, note)) for d in error.diagnostics)
+    )
 
 
 def _reachable(functions: Sequence[CoreFunction]) -> tuple[CoreFunction, ...]:

@@ -17,7 +17,7 @@ import ast
 from collections.abc import Sequence
 from functools import partial
 
-from chadllvm.frontend import errors, update_errors
+from chadllvm.frontend import errors, function_errors, name_errors, update_errors
 from chadllvm.frontend.annotations import Annotation, target_type
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.comprehension import bind_item, new_index
@@ -125,7 +125,9 @@ def _annotated(
     """`x: float = 1` makes x a float."""
     ty = target_type(annotation, value.type)
     if ty is None:
-        raise errors.wrong_annotation(cx.span(statement.value), value.type, annotation)
+        raise function_errors.wrong_annotation(
+            cx.span(statement.value), value.type, annotation
+        )
     return convert(cx.at(statement.node), value, ty)
 
 
@@ -231,7 +233,9 @@ def _merged_type(
     for value, side in ((then, "`if`"), (orelse, "`else`")):
         if value is None:
             return Unusable(
-                partial(errors.missing_on_branch, name=name, branch=side, line=line)
+                partial(
+                    name_errors.missing_on_branch, name=name, branch=side, line=line
+                )
             )
         if isinstance(value, Unusable):
             return value
@@ -242,7 +246,7 @@ def _merged_type(
         return joined
     return Unusable(
         partial(
-            errors.conflicting_branches,
+            name_errors.conflicting_branches,
             name=name,
             then=then.type,
             orelse=orelse.type,
@@ -338,7 +342,9 @@ def _types_after(
             raise final.error(cx.span(loop.node))
         joined = join(before, final.type)
         if joined is None:
-            raise errors.changing_type(cx.span(loop.node), name, before, final.type)
+            raise name_errors.changing_type(
+                cx.span(loop.node), name, before, final.type
+            )
         found[name] = joined
     return found
 
@@ -352,7 +358,7 @@ def _leave(cx: Context, loop: Loop, carried: dict[str, Var]) -> None:
             cx.scope.bind(name, carried[name])
         elif before is None:
             cx.scope.bind(
-                name, Unusable(partial(errors.only_in_loop, name=name, line=line))
+                name, Unusable(partial(name_errors.only_in_loop, name=name, line=line))
             )
         elif not isinstance(before, Unusable):
             cx.scope.bind(name, DEAD)

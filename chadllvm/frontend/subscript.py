@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from chadllvm.frontend import type_errors
+from chadllvm.frontend import name_errors, type_errors
 from chadllvm.frontend.arithmetic import to_int
 from chadllvm.frontend.constants import constant
 from chadllvm.frontend.containers import entry, is_record_value, record_attribute
@@ -160,7 +160,7 @@ def _one_dimension(cx: Context, node: ast.Subscript) -> Operand | None:
             array = cx.lazy(owner)
             ty = array.type
             if not isinstance(ty, Array):
-                raise type_errors.unknown_attribute(
+                raise name_errors.unknown_attribute(
                     cx.span(node.value), str(ty), "shape"
                 )
             if axis >= ty.rank:
@@ -207,14 +207,14 @@ def attribute(cx: Context, node: ast.Attribute) -> Value:
 
 def _value_attribute(cx: Context, node: ast.Attribute) -> Value:
     if cx.is_module(node.value):
-        raise type_errors.unknown_attribute(
+        raise name_errors.unknown_attribute(
             cx.span(node), f"`{ast.unparse(node.value)}`", node.attr
         )
     value = cx.lazy(node.value)
     if is_record_value(value):
         return record_attribute(cx, node, value)
     if not is_array(value):
-        raise type_errors.unknown_attribute(cx.span(node), str(value.type), node.attr)
+        raise name_errors.unknown_attribute(cx.span(node), str(value.type), node.attr)
     array = delayed(cx, node, value)
     match node.attr:
         case "ndim":
@@ -226,4 +226,4 @@ def _value_attribute(cx: Context, node: ast.Attribute) -> Value:
         case "T":
             return transposed(array)
         case name:
-            raise type_errors.unknown_attribute(cx.span(node), str(array.type), name)
+            raise name_errors.unknown_attribute(cx.span(node), str(array.type), name)

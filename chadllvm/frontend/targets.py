@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 
-from chadllvm.frontend import record_errors, type_errors
+from chadllvm.frontend import record_errors, syntax_errors, type_errors, update_errors
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.writing import assign, place_of
 from chadllvm.ir.record import RecordNames
@@ -26,13 +26,13 @@ def bind_target(cx: Context, target: ast.expr, value: Operand, since: int) -> No
         case ast.Tuple(elements) | ast.List(elements):
             _unpack(cx, target, elements, value)
         case ast.Starred():
-            raise type_errors.starred(cx.span(target))
+            raise syntax_errors.starred(cx.span(target))
         case ast.Attribute():
-            raise type_errors.attribute_update(cx.span(target))
+            raise update_errors.attribute_update(cx.span(target))
         case ast.Subscript():
             assign(cx, place_of(cx, target), value)
         case _:
-            raise type_errors.element_update(cx.span(target))
+            raise update_errors.element_update(cx.span(target))
 
 
 def _unpack(
@@ -45,7 +45,7 @@ def _unpack(
         raise record_errors.not_unpackable(cx.span(target), ty.names.title)
     for part in elements:
         if isinstance(part, ast.Starred):
-            raise type_errors.starred(cx.span(part))
+            raise syntax_errors.starred(cx.span(part))
     if len(ty.fields) != len(elements):
         raise type_errors.wrong_unpacking(
             cx.span(target), len(elements), len(ty.fields)

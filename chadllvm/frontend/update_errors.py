@@ -1,13 +1,85 @@
-"""What can be wrong where a part of an array is assigned, or a list grows."""
+"""What can be wrong where a variable, a part of an array or a list changes."""
 
 from __future__ import annotations
 
-from chadllvm.diagnostic import CompileError, Span
-from chadllvm.frontend.errors import error
+from chadllvm.codes import code, error
+from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.ir.types import Type
 
 
-def part_of_part(span: Span) -> CompileError:
+@code("CL0801")
+def element_update(span: Span) -> Diagnostic:
+    return error(
+        "this cannot be assigned to",
+        span,
+        "",
+        "assign to a variable, or to an element of one, as in `a[i] = v`",
+    )
+
+
+@code("CL0802")
+def not_updatable(span: Span, ty: Type) -> Diagnostic:
+    return error(
+        f"an element of a value of type {ty} cannot be assigned",
+        span,
+        "this is no array",
+        "make a new value instead",
+    )
+
+
+@code("CL0803")
+def fixed_update(span: Span, name: str, what: str) -> Diagnostic:
+    return error(
+        f"`{name}` cannot be updated: it is {what}",
+        span,
+        "",
+        "update a copy, as in `y = x.copy()`",
+    )
+
+
+@code("CL0804")
+def shared_update(span: Span, name: str, read: Span) -> Diagnostic:
+    return error(
+        "another name of this array is read afterwards",
+        span,
+        f"`{name}` is updated here",
+        "copy the array first, as in `y = x.copy()`",
+        f"in Python, what is read at {read} would change as well",
+    )
+
+
+@code("CL0805")
+def wrong_element(span: Span, expected: Type, found: Type) -> Diagnostic:
+    return error(
+        "a value of another type is put into an array",
+        span,
+        f"this holds {expected}, the value is {found}",
+        "convert the value, or make the array with elements of its type",
+    )
+
+
+@code("CL0806")
+def attribute_update(span: Span) -> Diagnostic:
+    return error(
+        "attributes cannot be assigned",
+        span,
+        "",
+        "use a variable; a record is changed by a copy, as in `p = p._replace(x=1.0)`",
+    )
+
+
+@code("CL0807")
+def augmented_array(span: Span, ty: Type) -> Diagnostic:
+    return error(
+        "an array is updated as a whole",
+        span,
+        f"this would change the {ty} itself, wherever it is used",
+        "make a new array, as in `x = x + y`",
+    )
+
+
+@code("CL0808")
+def part_of_part(span: Span) -> Diagnostic:
     return error(
         "a part of a part is assigned",
         span,
@@ -16,7 +88,8 @@ def part_of_part(span: Span) -> CompileError:
     )
 
 
-def too_many_dimensions(span: Span, rank: int, found: Type) -> CompileError:
+@code("CL0809")
+def too_many_dimensions(span: Span, rank: int, found: Type) -> Diagnostic:
     plural = "" if rank == 1 else "s"
     return error(
         "more dimensions than the part assigned to",
@@ -26,7 +99,8 @@ def too_many_dimensions(span: Span, rank: int, found: Type) -> CompileError:
     )
 
 
-def number_for_slice(span: Span) -> CompileError:
+@code("CL0810")
+def number_for_slice(span: Span) -> Diagnostic:
     return error(
         "a number is assigned to a slice of a list",
         span,
@@ -35,7 +109,8 @@ def number_for_slice(span: Span) -> CompileError:
     )
 
 
-def list_grows(span: Span) -> CompileError:
+@code("CL0811")
+def list_grows(span: Span) -> Diagnostic:
     return error(
         "a list is extended",
         span,
@@ -44,7 +119,8 @@ def list_grows(span: Span) -> CompileError:
     )
 
 
-def not_a_list(span: Span, name: str, method: str, found: str) -> CompileError:
+@code("CL0812")
+def not_a_list(span: Span, name: str, method: str, found: str) -> Diagnostic:
     return error(
         "only a list grows and shrinks",
         span,
@@ -53,7 +129,8 @@ def not_a_list(span: Span, name: str, method: str, found: str) -> CompileError:
     )
 
 
-def unknown_elements(span: Span, name: str) -> CompileError:
+@code("CL0813")
+def unknown_elements(span: Span, name: str) -> Diagnostic:
     return error(
         "an empty list that stays empty",
         span,
@@ -62,7 +139,8 @@ def unknown_elements(span: Span, name: str) -> CompileError:
     )
 
 
-def nested_empty_list(span: Span) -> CompileError:
+@code("CL0814")
+def nested_empty_list(span: Span) -> Diagnostic:
     return error(
         "an empty list is not a value here",
         span,
@@ -71,7 +149,8 @@ def nested_empty_list(span: Span) -> CompileError:
     )
 
 
-def list_method_value(span: Span, method: str) -> CompileError:
+@code("CL0815")
+def list_method_value(span: Span, method: str) -> Diagnostic:
     return error(
         f"`{method}` inside of an expression",
         span,
@@ -82,7 +161,8 @@ def list_method_value(span: Span, method: str) -> CompileError:
     )
 
 
-def list_of_lists(span: Span, method: str) -> CompileError:
+@code("CL0816")
+def list_of_lists(span: Span, method: str) -> Diagnostic:
     return error(
         "a list in a list grows",
         span,
@@ -91,7 +171,8 @@ def list_of_lists(span: Span, method: str) -> CompileError:
     )
 
 
-def other_elements(span: Span, expected: Type, found: Type) -> CompileError:
+@code("CL0817")
+def other_elements(span: Span, expected: Type, found: Type) -> Diagnostic:
     return error(
         "elements of different types",
         span,
@@ -100,7 +181,8 @@ def other_elements(span: Span, expected: Type, found: Type) -> CompileError:
     )
 
 
-def repeated_rows(span: Span) -> CompileError:
+@code("CL0818")
+def repeated_rows(span: Span) -> Diagnostic:
     return error(
         "a list of rows is repeated",
         span,
@@ -109,25 +191,8 @@ def repeated_rows(span: Span) -> CompileError:
     )
 
 
-def unknown_norm(span: Span) -> CompileError:
-    return error(
-        "unsupported norm",
-        span,
-        "this order is not known here",
-        'of vectors there are the orders 1, 2 and `np.inf`, of matrices "fro"',
-    )
-
-
-def factor_and_flag(span: Span) -> CompileError:
-    return error(
-        "a factor and which triangle it is",
-        span,
-        "`cho_solve` takes a pair here whose second part is known",
-        "write the pair out, as in `cho_solve((c, True), b)`",
-    )
-
-
-def pop_place(span: Span) -> CompileError:
+@code("CL0819")
+def pop_place(span: Span) -> Diagnostic:
     return error(
         "only the last element can be taken",
         span,
@@ -136,7 +201,8 @@ def pop_place(span: Span) -> CompileError:
     )
 
 
-def not_accumulable(span: Span) -> CompileError:
+@code("CL0820")
+def not_accumulable(span: Span) -> Diagnostic:
     return error(
         "only a variable can be added to",
         span,

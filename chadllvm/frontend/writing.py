@@ -90,10 +90,10 @@ def place_of(cx: Context, target: ast.Subscript) -> Place:
     """What stands between the brackets of `a[i][j:k]`, computed."""
     name = base(target)
     if name is None:
-        raise type_errors.element_update(cx.span(target))
+        raise update_errors.element_update(cx.span(target))
     array = cx.value(name)
     if not isinstance(array, Var) or not isinstance(array.type, Array):
-        raise type_errors.not_updatable(cx.span(name), array.type)
+        raise update_errors.not_updatable(cx.span(name), array.type)
     chain = [target]
     while isinstance(chain[-1].value, ast.Subscript):
         chain.append(chain[-1].value)
@@ -208,7 +208,7 @@ def _put(
             b.prim("same", dimension(b, value, axis), size)
     else:
         if join(value.type, part) != part:
-            raise type_errors.wrong_element(cx.span(place.node), part, value.type)
+            raise update_errors.wrong_element(cx.span(place.node), part, value.type)
         value = convert(b, value, part)
     args = [place.array, *indices, value]
     _bind(cx, place, b.apply(Update(), args, [], [place.name])[0])
@@ -288,7 +288,7 @@ def _fitted(
     elem = place.type.elem
     found = value.type.elem if isinstance(value.type, Array) else value.type
     if join(found, elem) != elem:
-        raise type_errors.wrong_element(cx.span(place.node), elem, found)
+        raise update_errors.wrong_element(cx.span(place.node), elem, found)
     if not isinstance(value, Delayed):
         number = convert(cx.at(place.node), value, elem)
         return lambda b, indices: number

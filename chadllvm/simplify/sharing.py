@@ -24,7 +24,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from chadllvm.diagnostic import NO_SPAN, Span
-from chadllvm.frontend import type_errors
+from chadllvm.frontend import update_errors
 from chadllvm.ir.op import ArrayOp
 from chadllvm.ir.rewrite import free_vars_of
 from chadllvm.ir.term import (
@@ -231,12 +231,12 @@ class _Walk:
         name = array.name if isinstance(array, Var) else "array"
         for item in _above(objects):
             if item.fixed:
-                raise type_errors.fixed_update(binding.span, name, item.fixed)
+                raise update_errors.fixed_update(binding.span, name, item.fixed)
         same = [o for o in self.named if any(o.may_be(item) for item in objects)]
         for other in dict.fromkeys(n for item in same for n in item.names):
             span = self._read_later(other)
             if span is not None:
-                raise type_errors.shared_update(binding.span, name, span)
+                raise update_errors.shared_update(binding.span, name, span)
         for item in same:
             self.dropped.append((item, item.names))
             item.names = []

@@ -15,7 +15,6 @@ from frontend.generated import load
 
 from chadllvm.diagnostic import CompileError
 from chadllvm.frontend import signature, specialise
-from chadllvm.frontend.errors import UNSUPPORTED
 from chadllvm.ir.types import F64, Array, Product, Scalar
 
 CASES = sorted((Path(__file__).parent / "errors").glob("*.py"))
@@ -40,10 +39,6 @@ def test_every_message_helps() -> None:
         text = path.with_suffix(".err").read_text(encoding="utf-8")
         assert "\n  --> " in text, path.stem
         assert "\n  = help: " in text, path.stem
-
-
-def test_unsupported_syntax_says_what_to_write_instead() -> None:
-    assert all(what and help for what, help in UNSUPPORTED.values())
 
 
 def test_missing_source() -> None:

@@ -1,0 +1,87 @@
+"""The codes of the compiler's messages, and what each of them means.
+
+A code like `CL0401` names one rule of the language for good: it may be searched for,
+and `python -m chadllvm explain CL0401` tells the rule with an example of either kind.
+The first two digits are the family, one module each (`frontend/*errors.py`; 10 is
+`plan.py`).
+
+To add an error, write one function in the module of its family:
+
+    @code("CL0499")
+    def missing_answer(span: Span, name: str) -> Diagnostic:
+        \"\"\"The rule, in a sentence or two for the user; the first line is its title.
+
+        Fails:
+
+            def f(x: float) -> float:
+                return anwser(x)
+
+        Works:
+
+            def f(x: float) -> float:
+                return answer(x)
+        \"\"\"
+        return error("title", span, f"label at the caret, `{name}`", "what to do")
+
+and `raise name_errors.missing_answer(span, name)` where the mistake is found: the
+decorator makes it a `CompileError`, and a function without a code cannot be raised (the
+type checker says so). Take the next number of the family. A number is never given to
+another rule, also when its own is gone: `tests/codes.txt` keeps them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import wraps
+from inspect import cleandoc
+from typing import ParamSpec
+
+from chadllvm.diagnostic import CompileError, Diagnostic, Span
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule that a program can break; `name` is that of the function that says so."""
+
+    code: str
+    name: str
+    text: str
+
+    @property
+    def title(self) -> str:
+        """The rule in one line."""
+        return self.text.partition("\n")[0]
+
+
+RULES: dict[str, Rule] = {}
+
+
+def code(
+    number: str,
+) -> Callable[[Callable[P, Diagnostic]], Callable[P, CompileError]]:
+    """Make of a function that describes a mistake one that makes the error."""
+
+    def register(describe: Callable[P, Diagnostic]) -> Callable[P, CompileError]:
+        if number in RULES:
+            taken = RULES[number].name
+            raise ValueError(f"{number} is the code of {taken}: take the next one")
+        text = cleandoc(describe.__doc__ or "")
+        RULES[number] = Rule(number, describe.__name__, text)
+
+        @wraps(describe)
+        def build(*args: P.args, **kwargs: P.kwargs) -> CompileError:
+            return CompileError(replace(describe(*args, **kwargs), code=number))
+
+        return build
+
+    return register
+
+
+def error(
+    title: str, span: Span, label: str = "", help: str = "", *notes: str
+) -> Diagnostic:
+    """What a rule says: a title, a label at the place, and a sentence that helps."""
+    return Diagnostic(title, span, label, help, notes)
