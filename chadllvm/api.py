@@ -312,6 +312,15 @@ class Function(Compiled, Generic[P, R]):
     ) -> None:
         super().__init__(function, Request(), options, statics)
         self.py_func = function
+        self._derivatives: dict[Request, Derivative] = {}
+
+    def derivative(self, request: Request) -> Derivative:
+        """The same one each time, so that `grad(f)(x)` in a loop compiles once."""
+        with self._lock:
+            if request not in self._derivatives:
+                made = Derivative(self, request, self._options)
+                self._derivatives[request] = made
+            return self._derivatives[request]
 
     def __reduce__(self) -> str:
         """Pickled like any function: as the name that finds it in its module."""
@@ -454,18 +463,18 @@ def _derivative(
             f"{function!r} is a derivative; derivatives of derivatives are not "
             "supported"
         )
-    options, plain = CompileOptions(), function
-    if isinstance(function, Function):
-        options, plain = function._options, function.py_func
+    plain = function.py_func if isinstance(function, Function) else function
     parameters = signature(plain, _statics_of(function))
-    positions: int | tuple[int, ...]
     if isinstance(argnums, Sequence) and not isinstance(argnums, str):
-        positions = tuple(_position(plain, a, parameters) for a in argnums)
-        if not positions or len(set(positions)) < len(positions):
+        several = tuple(_position(plain, a, parameters) for a in argnums)
+        if not several or len(set(several)) < len(several):
             raise ValueError(f"argnums={argnums!r}: expected distinct parameters")
+        request = Request(several, value, has_aux)
     else:
-        positions = _position(plain, argnums, parameters)
-    return Derivative(function, Request(positions, value, has_aux), options)
+        request = Request(_position(plain, argnums, parameters), value, has_aux)
+    if isinstance(function, Function):
+        return function.derivative(request)
+    return Derivative(function, request, CompileOptions())
 
 
 def _position(

@@ -60,6 +60,12 @@ def test_several_argnums_give_a_tuple_in_their_order() -> None:
     assert cl.value_and_grad(ratio, (-1, 0))(3.0, 2.0) == (1.5, (-0.75, 0.5))
 
 
+def test_a_derivative_is_compiled_once() -> None:
+    assert cl.grad(ratio) is cl.grad(ratio, argnums="x") is cl.grad(ratio, -2)
+    assert cl.grad(ratio) is not cl.value_and_grad(ratio)
+    assert cl.grad(ratio) is not cl.grad(ratio, (0,))
+
+
 @pytest.mark.parametrize("argnums", [2, -3, (0, 2), (0, 0), (0, -2), ()])
 def test_argnums_must_be_distinct_parameters(argnums: Any) -> None:
     with pytest.raises(ValueError, match="argnums="):
