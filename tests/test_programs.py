@@ -20,6 +20,7 @@ from programs import (
     numpy_style,
     records,
     scalars,
+    unpacking,
     updates,
 )
 from programs.case import CASES, Case
@@ -59,6 +60,7 @@ assert all(
         numpy_style,
         records,
         scalars,
+        unpacking,
         updates,
     )
 )

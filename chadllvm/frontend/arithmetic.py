@@ -6,6 +6,7 @@ Booleans are integers in arithmetic, integers become floats where they meet floa
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lambda, Lit, Operand, Proj, Tuple, Var
@@ -47,6 +48,14 @@ def join(first: Type, second: Type) -> Type | None:
     if isinstance(first, Product) and isinstance(second, Product):
         return _join_products(first, second)
     return None
+
+
+def join_all(types: Sequence[Type]) -> Type | None:
+    """The type that values of all these types, at least one, become."""
+    joined: Type | None = types[0]
+    for ty in types[1:]:
+        joined = None if joined is None else join(joined, ty)
+    return joined
 
 
 def _join_products(first: Product, second: Product) -> Type | None:

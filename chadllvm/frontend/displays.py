@@ -11,7 +11,7 @@ import ast
 from collections.abc import Sequence
 
 from chadllvm.frontend import array_errors, syntax_errors, update_errors
-from chadllvm.frontend.arithmetic import convert, join, to_int
+from chadllvm.frontend.arithmetic import convert, join, join_all, to_int
 from chadllvm.frontend.context import Context, Settled
 from chadllvm.frontend.delayed import (
     Delayed,
@@ -27,7 +27,7 @@ from chadllvm.frontend.delayed import (
 from chadllvm.frontend.joining import choose_below, displayed
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand
-from chadllvm.ir.types import BOOL, I64, Array, Product, Type
+from chadllvm.ir.types import BOOL, I64, Array, Product
 
 
 def display(cx: Context, node: ast.List) -> Operand:
@@ -54,9 +54,7 @@ def _element(cx: Context, node: ast.expr) -> ast.expr:
 def _of_tuples(cx: Context, node: ast.List, elements: Sequence[ast.expr]) -> Operand:
     """A list of tuples or records."""
     values = [cx.value(element) for element in elements]
-    ty: Type | None = values[0].type
-    for value in values[1:]:
-        ty = None if ty is None else join(ty, value.type)
+    ty = join_all([value.type for value in values])
     if ty is None:
         raise array_errors.mixed_elements(cx.span(node))
     items = [convert(cx.at(node), v, ty) for v in values]

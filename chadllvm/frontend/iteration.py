@@ -2,6 +2,7 @@
 
     range(a, b, s)   →   -((a - b) // s) elements, the k-th is a + k * s
     zip(x, y)        →   min(len(x), len(y)) elements, the k-th is (x[k], y[k])
+    (a, b, c)        →   3 elements, the k-th is a, b or c
 
 A length may be negative; the operations of the core take that for zero.
 """
@@ -21,14 +22,16 @@ from chadllvm.frontend import (
     syntax_errors,
     type_errors,
 )
-from chadllvm.frontend.arithmetic import negative, to_int
+from chadllvm.frontend.arithmetic import convert, join_all, negative, to_int
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, can_fail
 from chadllvm.frontend.higher import ACCUMULATE
+from chadllvm.frontend.joining import choose_item
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.subscript import dimension
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Lit, Operand, Tuple
+from chadllvm.ir.record import RecordNames
+from chadllvm.ir.term import Lit, Operand, Proj, Tuple
 from chadllvm.ir.types import BOOL, I64, Array, Product
 from chadllvm.ops.index import Index
 
@@ -68,7 +71,8 @@ def items(cx: Context, node: ast.expr) -> Items:
         case "enumerate":
             return _enumerate(cx, node, [*node.args, *([start] if start else [])])
         case "zip":
-            return _zip(cx, node, [items(cx, a) for a in node.args])
+            parts = [items(cx, a) for a in node.args]
+            return _zip(cx, node, parts, is_strict=_is_strict(node))
         case _:
             return _reversed(cx, node, items(cx, node.args[0]))
 
@@ -94,18 +98,23 @@ def _iterator(cx: Context, node: ast.expr) -> str | None:
 
 
 def _start_keyword(cx: Context, node: ast.Call, kind: str) -> ast.expr | None:
-    """The argument `start` of `enumerate`; `zip` may be called with `strict=False`."""
+    """The argument `start` of `enumerate`; `zip` has a constant argument `strict`."""
     start = None
     for keyword in node.keywords:
         match kind, keyword:
             case "enumerate", ast.keyword("start", value) if start is None:
                 start = value
-            case "zip", ast.keyword("strict", ast.Constant(False)):
+            case "zip", ast.keyword("strict", ast.Constant(bool())):
                 pass
             case _:
                 name = keyword.arg or "**"
                 raise call_errors.unexpected_keyword(cx.span(keyword), kind, name)
     return start
+
+
+def _is_strict(node: ast.Call) -> bool:
+    values = [keyword.value for keyword in node.keywords]
+    return any(isinstance(v, ast.Constant) and v.value is True for v in values)
 
 
 def _integer(cx: Context, node: ast.expr) -> Operand:
@@ -117,13 +126,26 @@ def _integer(cx: Context, node: ast.expr) -> Operand:
 
 def _array_items(cx: Context, node: ast.expr) -> Items:
     value = cx.lazy(node)
-    if isinstance(value.type, Product) and value.type.names:
-        raise record_errors.not_iterable(cx.span(node), value.type)
+    if not isinstance(value, Delayed) and isinstance(value.type, Product):
+        return _tuple_items(cx, node, value, value.type)
     if not isinstance(value.type, Array):
         raise errors.not_iterable(cx.span(node), value.type)
     if isinstance(value, Delayed) and value.rank == 1 and not can_fail(value):
         return Items(value.shape[0], lambda b, k: value.element(b, [k]))
     return _made_items(cx, node, cx.make(cx, node, value))
+
+
+def _tuple_items(cx: Context, node: ast.expr, value: Operand, ty: Product) -> Items:
+    """The components of a tuple, which are of one type, or numbers."""
+    if isinstance(ty.names, RecordNames) and not ty.names.is_sequence:
+        raise record_errors.not_iterable(cx.span(node), ty)
+    joined = join_all(ty.fields)
+    if joined is None:
+        raise type_errors.mixed_tuple(cx.span(node), ty)
+    b = cx.at(node)
+    fields = [b.one(Proj(value, k)) for k in range(len(ty.fields))]
+    parts = [convert(b, part, joined) for part in fields]
+    return Items(Lit(len(parts)), lambda b, k: choose_item(b, k, parts))
 
 
 def _made_items(cx: Context, node: ast.expr, array: Operand) -> Items:
@@ -160,10 +182,17 @@ def _enumerate(cx: Context, node: ast.Call, args: Sequence[ast.expr]) -> Items:
     return Items(inner.length, element)
 
 
-def _zip(cx: Context, node: ast.Call, parts: Sequence[Items]) -> Items:
-    length = parts[0].length
+def _zip(
+    cx: Context, node: ast.Call, parts: Sequence[Items], *, is_strict: bool
+) -> Items:
+    """What differs in length is cut, or refused before the loop begins."""
+    b, length = cx.at(node), parts[0].length
     for part in parts[1:]:
-        length = cx.at(node).prim("imin", length, part.length)
+        if is_strict:
+            sizes = [b.prim("imax", size, Lit(0)) for size in (length, part.length)]
+            b.prim("same", *sizes)
+        else:
+            length = b.prim("imin", length, part.length)
 
     def element(b: Builder, k: Operand) -> Operand:
         return b.one(Tuple(tuple(part.element(b, k) for part in parts)))

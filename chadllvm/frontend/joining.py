@@ -31,7 +31,7 @@ from chadllvm.frontend.delayed import (
 from chadllvm.frontend.given import Given, LibraryFunction
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import If, Lit, Operand
-from chadllvm.ir.types import BOOL, F64, I64, Array, Type
+from chadllvm.ir.types import F64, I64, Array, Type
 
 # Emits one of several values.
 Option = Callable[[Builder], Operand]
@@ -56,9 +56,9 @@ def choose_below(
     return b.one(If(test, *sides))
 
 
-def _choose_number(b: Builder, index: Operand, values: Sequence[Operand]) -> Operand:
-    """One of several numbers that there are already."""
-    if len(values) > _FEW or values[0].type == BOOL:
+def choose_item(b: Builder, index: Operand, values: Sequence[Operand]) -> Operand:
+    """One of several values that there are already."""
+    if len(values) > _FEW or values[0].type not in (F64, I64):
         limits = [Lit(k + 1) for k in range(len(values))]
         return choose_below(b, index, limits, [_number(v) for v in values])
     name = "select" if values[0].type == F64 else "iselect"
@@ -92,7 +92,7 @@ def displayed(cx: Context, node: ast.expr, nodes: Sequence[ast.expr]) -> Delayed
     numbers = [convert(cx.at(node), v, elem) for v in given]
 
     def element(b: Builder, indices: Indices) -> Operand:
-        return _choose_number(b, indices[0], numbers)
+        return choose_item(b, indices[0], numbers)
 
     return Delayed((Lit(len(nodes)),), elem, element, is_plain=True)
 

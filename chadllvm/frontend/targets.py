@@ -1,5 +1,8 @@
 """Binding values to targets: names, elements of arrays, and tuples of targets.
 
+    x, y = point      →   x, y = point.0, point.1      if it is a tuple
+                          x, y = point[0], point[1]    if it is an array of two
+
 Arrays are values: from an assignment to an element on, the name stands for the updated
 array (`writing.py`). That this is what Python does, where all names of an array see the
 update, is checked on the whole program (`simplify/sharing.py`).
@@ -11,10 +14,12 @@ import ast
 
 from chadllvm.frontend import record_errors, syntax_errors, type_errors, update_errors
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.subscript import dimension
 from chadllvm.frontend.writing import assign, place_of
 from chadllvm.ir.record import RecordNames
-from chadllvm.ir.term import Operand, Proj
-from chadllvm.ir.types import Product
+from chadllvm.ir.term import Lit, Operand, Proj
+from chadllvm.ir.types import Array, Product
+from chadllvm.ops.index import Index
 
 
 def bind_target(cx: Context, target: ast.expr, value: Operand, since: int) -> None:
@@ -39,13 +44,16 @@ def _unpack(
     cx: Context, target: ast.expr, elements: list[ast.expr], value: Operand
 ) -> None:
     ty = value.type
+    for part in elements:
+        if isinstance(part, ast.Starred):
+            raise syntax_errors.starred(cx.span(part))
+    if isinstance(ty, Array):
+        _unpack_array(cx, target, elements, value)
+        return
     if not isinstance(ty, Product):
         raise type_errors.not_unpackable(cx.span(target), ty)
     if isinstance(ty.names, RecordNames) and not ty.names.is_sequence:
         raise record_errors.not_unpackable(cx.span(target), ty.names.title)
-    for part in elements:
-        if isinstance(part, ast.Starred):
-            raise syntax_errors.starred(cx.span(part))
     if len(ty.fields) != len(elements):
         raise type_errors.wrong_unpacking(
             cx.span(target), len(elements), len(ty.fields)
@@ -53,3 +61,15 @@ def _unpack(
     for k, part in enumerate(elements):
         since = len(cx.builder.bindings)
         bind_target(cx, part, cx.at(part).one(Proj(value, k)), since)
+
+
+def _unpack_array(
+    cx: Context, target: ast.expr, elements: list[ast.expr], value: Operand
+) -> None:
+    """`x, y = point`: how many elements there are is seen when the program runs."""
+    b = cx.at(target)
+    b.prim("unpacked", dimension(b, value, 0), Lit(len(elements)))
+    for k, part in enumerate(elements):
+        since = len(cx.builder.bindings)
+        item = cx.at(part).apply(Index(), [value, Lit(k)])[0]
+        bind_target(cx, part, item, since)

@@ -103,7 +103,7 @@ def not_unpackable(span: Span, ty: Type) -> Diagnostic:
         "not a tuple",
         span,
         f"{ty} cannot be unpacked",
-        "only tuples can; read the elements of an array one by one",
+        "only tuples and arrays can",
     )
 
 
@@ -124,4 +124,34 @@ def chained_unpacking(span: Span) -> Diagnostic:
         span,
         "no name holds the value itself",
         "assign the value to a name first",
+    )
+
+
+@code("CL0513")
+def mixed_tuple(span: Span, ty: Type) -> Diagnostic:
+    """A loop runs over the components of a tuple if they have one type.
+
+    A name has one type in all steps of a loop; of numbers it is a float if one is.
+
+    Fails:
+
+        def f(x: cl.f64[:], y: float):
+            total = 0.0
+            for value in (x, y):
+                total += value
+            return total
+
+    Works:
+
+        def f(x: cl.f64[:], y: float):
+            total = 0.0
+            for value in (sum(x), y):
+                total += value
+            return total
+    """
+    return error(
+        "a loop over components of different types",
+        span,
+        f"this is {ty}",
+        "a name in a loop has one type: use each component by itself",
     )

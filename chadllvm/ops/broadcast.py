@@ -26,6 +26,7 @@ NOT_EQUAL = "sizes {0} and {1} do not match"
 NEGATIVE = "negative dimensions are not allowed"
 EMPTY_FOLD = "fold() of no elements"
 EMPTY_POP = "pop from empty list"
+NOT_UNPACKED = "expected {1} values to unpack, got {0}"
 MASK_DIFFERS = "a mask of size {0} for a dimension of size {1}"
 
 
@@ -88,6 +89,17 @@ def _same_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     return args[0]
 
 
+def _unpacked(n: int, names: int) -> int:
+    if n != names:
+        raise ProgramError(ValueError, NOT_UNPACKED.format(n, names))
+    return n
+
+
+def _unpacked_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    loops.check(loops.let("ieq", *args), "ValueError", NOT_UNPACKED, span, *args)
+    return args[0]
+
+
 def _size(n: int) -> int:
     if n < 0:
         raise ProgramError(ValueError, NEGATIVE)
@@ -127,6 +139,8 @@ row("fits", "ii->i", _fits, None, _fits_l, can_fail=True)
 row("stretch", "ii->i", _stretch, None, _stretch_l)
 # Two sizes that have to be equal.
 row("same", "ii->i", _same, None, _same_l, can_fail=True)
+# The size of an array and the number of names that it is unpacked into.
+row("unpacked", "ii->i", _unpacked, None, _unpacked_l, can_fail=True)
 # The same of a mask and what it is a mask of.
 row("mask_size", "ii->i", _mask_size, None, _mask_size_l, can_fail=True)
 # A size that a user gives.

@@ -1,6 +1,3 @@
-from chadllvm.frontend import f64
-
-
-def f(x: f64[:]):
+def f(x: float):
     a, b = x
     return a + b

@@ -1,7 +1,8 @@
-from typing import NamedTuple
+from dataclasses import dataclass
 
 
-class Point(NamedTuple):
+@dataclass(frozen=True)
+class Point:
     x: float
     y: float = 0.0
 
