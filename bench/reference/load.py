@@ -82,25 +82,26 @@ class Kernel:
         return float(self._value[0])
 
 
-def build(folder: Path) -> list[Path]:
-    """Build the kernels in this folder; the shared libraries, one for each build."""
+def build(folder: Path, kernels: str = "gmm") -> list[Path]:
+    """Build all kernels in this folder; the libraries of these, one for each build."""
     configure = ["cmake", "-S", str(HERE), "-B", str(folder)]
     for command in (configure, ["cmake", "--build", str(folder)]):
         result = subprocess.run(command, check=False, capture_output=True, text=True)
         if result.returncode != 0:
             raise RuntimeError(f"{' '.join(command)}:\n{result.stdout}{result.stderr}")
-    return sorted(folder.glob("libgmm-*.so"))
+    return sorted(folder.glob(f"lib{kernels}-*.so"))
 
 
-def _declarations() -> str:
-    """The declarations of gmm.h, without the preprocessor's lines."""
-    return re.sub(r"^#.*$", "", (HERE / "gmm.h").read_text(), flags=re.MULTILINE)
+def declarations(kernels: str) -> str:
+    """The declarations of a header, without the preprocessor's lines."""
+    text = (HERE / f"{kernels}.h").read_text()
+    return re.sub(r"^#.*$", "", text, flags=re.MULTILINE)
 
 
 def load(libraries: Sequence[Path], problem: Problem) -> list[Kernel]:
     """Every build bound to this problem, after checking that all of them agree."""
     ffi = cffi.FFI()
-    ffi.cdef(_declarations())
+    ffi.cdef(declarations("gmm"))
     kernels = [
         Kernel(path.stem.removeprefix("libgmm-"), ffi.dlopen(str(path)), ffi, problem)
         for path in libraries

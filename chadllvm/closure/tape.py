@@ -15,7 +15,7 @@ tape, and it is nothing else. Values that cheap operations give from what is at 
 anyway (the index, variables from outside, what is stored for other reasons) are
 computed again instead. Every operation runs at most twice, since recomputation happens
 where the function is called, once, and contains no loop, no call and nothing that can
-fail.
+fail: what has not failed the first time needs no check (`Prim.sure`).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Plan:
         states: Sequence[Var],
         fleeting: Container[Var],
     ) -> None:
-        self.defined = {v: b for b in bindings for v in b.vars}
+        self.defined = {v: _sure(b) for b in bindings for v in b.vars}
         self.order = {v: k for k, v in enumerate(self.defined)}
         self.states = set(states)
         self.fleeting = fleeting
@@ -103,6 +103,15 @@ class _Plan:
             args = operands(self.defined[v].expr)
             pending += [o for o in args if isinstance(o, Var)]
         return found
+
+
+def _sure(binding: Binding) -> Binding:
+    """The binding as it is computed again, when it is known not to fail."""
+    match binding.expr:
+        case Apply(Prim(sure=Prim() as op), args):
+            return Binding(binding.vars, Apply(op, args), binding.span)
+        case _:
+            return binding
 
 
 def _weight(expr: Expr) -> int:

@@ -87,7 +87,7 @@ class Prim(Op):
     of the same name, see `ir/loops.py`); `weight` is its cost relative to an addition;
     `selective`: its cotangent may reach only some of its arguments, depending on the
     data; `domain` gives, per float argument, an interval inside which the derivative is
-    tested.
+    tested; `sure` is the same primitive where it is known not to fail.
     """
 
     name: str
@@ -100,6 +100,7 @@ class Prim(Op):
     can_fail: bool = False
     selective: bool = False
     domain: tuple[tuple[float, float], ...] = field(default=())
+    sure: Prim | None = None
 
     def result_types(
         self, args: Sequence[Type], bodies: Sequence[Lambda]

@@ -100,6 +100,10 @@ def _bound(index: int, size: int) -> int:
     raise ProgramError(IndexError, INDEX_OUT_OF_RANGE.format(index, size))
 
 
+def _from_end(index: int, size: int) -> int:
+    return index if index >= 0 else wrap(index + size)
+
+
 def _within(index: int, size: int) -> int:
     if 0 <= index < size:
         return index
@@ -192,10 +196,15 @@ def _bit_length_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     return loops.let("iadd", length, rest)
 
 
-def _bound_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+def _from_end_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     index, size = args
     negative = loops.let("ilt", index, Lit(0))
-    wrapped = loops.let("select", negative, loops.let("iadd", index, size), index)
+    return loops.let("select", negative, loops.let("iadd", index, size), index)
+
+
+def _bound_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    index, size = args
+    wrapped = _from_end_l(loops, args, span)
     in_range = loops.let("iult", wrapped, size)
     loops.check(in_range, "IndexError", INDEX_OUT_OF_RANGE, span, index, size)
     return wrapped
@@ -223,6 +232,7 @@ row("bit_length", "i->i", _bit_length, None, _bit_length_l, weight=20)
 row("imin", "ii->i", _imin)
 row("imax", "ii->i", _imax)
 # The user's index to an index in range: a negative one counts from the end.
-row("bound", "ii->i", _bound, None, _bound_l, can_fail=True)
+FROM_END = row("from_end", "ii->i", _from_end, None, _from_end_l, weight=3)
+row("bound", "ii->i", _bound, None, _bound_l, can_fail=True, sure=FROM_END)
 # The same where a negative index is no index: what checks hoisted from loops use.
 row("within", "ii->i", _within, None, _within_l, can_fail=True)

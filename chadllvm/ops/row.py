@@ -32,6 +32,7 @@ def row(
     can_fail: bool = False,
     selective: bool = False,
     domain: tuple[tuple[float, float], ...] = (),
+    sure: Prim | None = None,
 ) -> Prim:
     """Enter a primitive; its signature is written like `ff->f` (f64, i64, bool).
 
@@ -51,6 +52,7 @@ def row(
             can_fail=can_fail,
             selective=selective,
             domain=domain or default,
+            sure=sure,
         )
     )
 
