@@ -14,6 +14,7 @@ from containers import drawn, leaves, moved
 from programs import (
     arrays,
     assignments,
+    bits,
     calculus,
     linear_algebra,
     models,
@@ -54,6 +55,7 @@ assert all(
     (
         arrays,
         assignments,
+        bits,
         calculus,
         linear_algebra,
         models,

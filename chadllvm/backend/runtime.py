@@ -57,6 +57,10 @@ double chad_polygamma(int64_t, double);
 double chad_sinc(int64_t, double);
 int64_t chad_gcd(int64_t, int64_t);
 int64_t chad_factorial(int64_t);
+int64_t chad_comb(int64_t, int64_t);
+int64_t chad_perm(int64_t, int64_t);
+int64_t chad_powmod(int64_t, int64_t, int64_t);
+double chad_round_to(double, int64_t);
 
 typedef struct chad_bag chad_bag_t;
 typedef struct {

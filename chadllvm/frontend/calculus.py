@@ -73,7 +73,7 @@ def _logarithm(b: Builder, x: Operand, *base: Operand) -> Operand:
     return b.prim("div", *numbers) if base else numbers[0]
 
 
-def _hypot(b: Builder, *xs: Operand) -> Operand:
+def hypotenuse(b: Builder, *xs: Operand) -> Operand:
     """`math.hypot` of any number of coordinates, two at a time."""
     floats = [to_float(b, x) for x in xs]
     if len(floats) < 2:
@@ -90,6 +90,25 @@ def _to_integer(prim: str) -> Meaning:
         return b.prim("truncate", b.prim(prim, x))
 
     return meaning
+
+
+def _round(b: Builder, x: Operand, *digits: Operand) -> Operand:
+    """`round(x)`, an integer, or `round(x, digits)`, a float."""
+    if digits and x.type == F64:
+        return b.prim("round_to", x, to_int(b, *digits))
+    return _to_integer("rint")(b, x)
+
+
+def _mantissa(b: Builder, x: Operand) -> Operand:
+    """`math.frexp`: x is m 2^e, the exponent is constant on a piece."""
+    x = to_float(b, x)
+    exponent = b.prim("exponent", x)
+    return b.one(Tuple((_scaled(b, x, b.prim("ineg", exponent)), exponent)))
+
+
+def _scaled(b: Builder, x: Operand, exponent: Operand) -> Operand:
+    """`math.ldexp`"""
+    return b.prim("ldexp", to_float(b, x), to_int(b, exponent))
 
 
 def _rounded(prim: str) -> Meaning:
@@ -190,28 +209,6 @@ def _normal(b: Builder, x: Operand) -> Operand:
     return b.prim("mul", Lit(0.5), b.prim("erfc", scaled))
 
 
-def _divisor(b: Builder, *xs: Operand) -> Operand:
-    """`math.gcd` of any number of integers."""
-    divisor: Operand = Lit(0)
-    for x in xs:
-        divisor = b.prim("gcd", divisor, to_int(b, x))
-    return divisor
-
-
-def _multiple(b: Builder, *xs: Operand) -> Operand:
-    """`math.lcm` of any number of integers: 0 if one of them is."""
-    multiple: Operand = Lit(1)
-    for x in xs:
-        divisor = b.prim("imax", b.prim("gcd", multiple, to_int(b, x)), Lit(1))
-        product = b.prim("imul", b.prim("ifloordiv", multiple, divisor), to_int(b, x))
-        multiple = b.prim("iabs", product)
-    return multiple
-
-
-def _factorial(b: Builder, n: Operand) -> Operand:
-    return b.prim("factorial", to_int(b, n))
-
-
 _DEGREES, _RADIANS = _times(180.0 / math.pi), _times(math.pi / 180.0)
 
 # The object that a name stands for: what it means.
@@ -219,16 +216,17 @@ CALCULUS: tuple[tuple[Any, ScalarFunction], ...] = (
     *((getattr(math, name), _row(name)) for name in _IN_MATH),
     *((getattr(np, name), _row(prim)) for name, prim in _IN_NUMPY.items()),
     (math.log, ScalarFunction(1, _logarithm, most=2)),
-    (math.hypot, ScalarFunction(0, _hypot, most=MANY)),
+    (math.hypot, ScalarFunction(0, hypotenuse, most=MANY)),
     (math.floor, ScalarFunction(1, _to_integer("floor"))),
     (math.ceil, ScalarFunction(1, _to_integer("ceil"))),
-    (builtins.round, ScalarFunction(1, _to_integer("rint"))),
+    (builtins.round, ScalarFunction(1, _round, most=2, integers=(1,))),
     (np.floor, ScalarFunction(1, _rounded("floor"))),
     (np.ceil, ScalarFunction(1, _rounded("ceil"))),
     (np.trunc, ScalarFunction(1, _rounded("trunc"))),
-    (np.round, ScalarFunction(1, _rounded("rint"))),
-    (np.around, ScalarFunction(1, _rounded("rint"))),
     (math.modf, ScalarFunction(1, _parts)),
+    (math.frexp, ScalarFunction(1, _mantissa)),
+    (math.ldexp, ScalarFunction(2, _scaled, integers=(1,))),
+    (np.ldexp, ScalarFunction(2, _scaled, integers=(1,))),
     (np.fmod, ScalarFunction(2, _remainder)),
     (np.sign, ScalarFunction(1, _sign)),
     (np.heaviside, ScalarFunction(2, _heaviside)),
@@ -241,16 +239,6 @@ CALCULUS: tuple[tuple[Any, ScalarFunction], ...] = (
     *((f, ScalarFunction(1, _is_nan)) for f in (math.isnan, np.isnan)),
     *((f, ScalarFunction(1, _is_infinite)) for f in (math.isinf, np.isinf)),
     *((f, ScalarFunction(1, _is_finite)) for f in (math.isfinite, np.isfinite)),
-    (math.gcd, ScalarFunction(0, _divisor, most=MANY, integers=True)),
-    (math.lcm, ScalarFunction(0, _multiple, most=MANY, integers=True)),
-    (np.gcd, ScalarFunction(2, _divisor, integers=True)),
-    (np.lcm, ScalarFunction(2, _multiple, integers=True)),
-    (
-        math.factorial,
-        ScalarFunction(
-            1, lambda b, n: b.prim("factorial", to_int(b, n)), integers=True
-        ),
-    ),
 )
 
 SCIPY: dict[str, ScalarFunction] = {

@@ -25,7 +25,9 @@ from chadllvm.frontend.containers import (
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.functions import known_function
+from chadllvm.frontend.integers import INTEGER_METHODS, integer_method
 from chadllvm.frontend.jitted import function_call
+from chadllvm.frontend.logic import is_integral
 from chadllvm.frontend.records import is_record
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.surface import CHANGING
@@ -84,6 +86,8 @@ def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
     owner = cx.lazy(function.value)
     if is_record_value(owner):
         return record_method(cx, node, owner)
+    if is_integral(owner) and function.attr in INTEGER_METHODS:
+        return integer_method(cx, node, function.attr, owner)
     method = METHODS.get(function.attr)
     if method is not None:
         is_name = isinstance(function.value, ast.Name)

@@ -52,8 +52,6 @@ from chadllvm.ir.term import If, Lit, Operand, Tuple
 from chadllvm.ir.types import Array, Product, Type
 
 _OPERATOR_HELP: dict[type[ast.AST], tuple[str, str]] = {
-    ast.LShift: ("<<", "multiply with a power of two"),
-    ast.RShift: (">>", "divide with `//` by a power of two"),
     ast.Is: ("is", "compare numbers with `==`"),
     ast.IsNot: ("is not", "compare numbers with `!=`"),
     ast.In: ("in", "compare with each element"),
@@ -146,9 +144,6 @@ def operation(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Value:
         return matrix_product(cx, node, x, y)
     if type(op) in LOGICAL:
         return logical(cx, node, op, x, y)
-    if type(op) in _OPERATOR_HELP:
-        symbol, help = _OPERATOR_HELP[type(node.op)]
-        raise syntax_errors.unsupported_operator(cx.span(node), symbol, help)
     lists = list_operation(cx, node, x, y)
     if lists is not None:
         return lists

@@ -39,7 +39,7 @@ from chadllvm.frontend.arithmetic import (
     truth,
 )
 from chadllvm.frontend.array_functions import ARRAY_FUNCTIONS
-from chadllvm.frontend.calculus import CALCULUS, scipy_function
+from chadllvm.frontend.calculus import CALCULUS, hypotenuse, scipy_function
 from chadllvm.frontend.comprehension import (
     any_or_all,
     list_comprehension,
@@ -49,11 +49,12 @@ from chadllvm.frontend.comprehension import (
 )
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value, delayed, elementwise, is_array
+from chadllvm.frontend.integers import INTEGERS, MODULAR_POWER
 from chadllvm.frontend.linear import scipy_linear
 from chadllvm.frontend.scalar import Meaning, ScalarFunction, either
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import Kind, RecordNames
-from chadllvm.ir.term import Lit, Operand
+from chadllvm.ir.term import Lit, Operand, Proj
 from chadllvm.ir.types import F64, Array, Product
 
 
@@ -80,6 +81,7 @@ def _where(b: Builder, test: Operand, x: Operand, y: Operand) -> Operand:
 # The object that a name stands for: what it means.
 _SCALAR_FUNCTIONS: tuple[tuple[Any, ScalarFunction], ...] = (
     *CALCULUS,
+    *INTEGERS,
     (math.fabs, ScalarFunction(1, _float_abs)),
     (math.trunc, ScalarFunction(1, _truncate)),
     (np.fabs, ScalarFunction(1, _float_abs)),
@@ -91,6 +93,8 @@ _SCALAR_FUNCTIONS: tuple[tuple[Any, ScalarFunction], ...] = (
     (np.subtract, ScalarFunction(2, _binary(ast.Sub()))),
     (np.multiply, ScalarFunction(2, _binary(ast.Mult()))),
     (np.divide, ScalarFunction(2, _binary(ast.Div()))),
+    (np.floor_divide, ScalarFunction(2, _binary(ast.FloorDiv()))),
+    (np.mod, ScalarFunction(2, _binary(ast.Mod()))),
     (np.minimum, ScalarFunction(2, either("minimum", "imin"))),
     (np.maximum, ScalarFunction(2, either("maximum", "imax"))),
     (np.where, ScalarFunction(3, _where)),
@@ -98,7 +102,6 @@ _SCALAR_FUNCTIONS: tuple[tuple[Any, ScalarFunction], ...] = (
     (np.int64, ScalarFunction(1, _truncate)),
     (np.bool_, ScalarFunction(1, truth)),
     (builtins.abs, ScalarFunction(1, absolute)),
-    (builtins.pow, ScalarFunction(2, power)),
     (builtins.float, ScalarFunction(1, to_float)),
     (builtins.int, ScalarFunction(1, _truncate)),
     (builtins.bool, ScalarFunction(1, truth)),
@@ -134,19 +137,22 @@ def _scalar_call(
     most = function.most or function.arity
     nodes = arguments(cx, node, name, function.arity, most)
     values = [cx.lazy(n) for n in nodes]
-    for value, argument in zip(values, nodes, strict=True):
+    for k, (value, argument) in enumerate(zip(values, nodes, strict=True)):
         span, ty = cx.span(argument), value.type
         if isinstance(ty, Array) and not on_arrays:
             raise array_errors.not_an_array_function(span, name, ty)
         if not is_number(ty.elem if isinstance(ty, Array) else ty):
             raise type_errors.not_a_number(span, f"`{name}`", ty)
-        if function.integers and F64 in (ty, getattr(ty, "elem", ty)):
+        if k in function.integers and F64 in (ty, getattr(ty, "elem", ty)):
             raise call_errors.wrong_operand(span, name, "an integer", ty)
     return elementwise(cx, node, function.meaning, values)
 
 
 # What Python does not apply to arrays, besides the functions of `math`.
-_NUMBERS_ONLY = (builtins.float, builtins.int, builtins.bool, builtins.round)
+_NUMBERS_ONLY = (
+    *(builtins.float, builtins.int, builtins.bool),
+    *(builtins.round, builtins.divmod),
+)
 
 
 def _takes_arrays(function: Any) -> bool:
@@ -169,6 +175,43 @@ def _len(cx: Context, node: ast.Call) -> Operand:
     return delayed(cx, node, value).shape[0]
 
 
+def _pow(cx: Context, node: ast.Call) -> Value:
+    """`pow(x, y)`, or `pow(x, y, modulus)` of integers."""
+    count = len(arguments(cx, node, "pow", 2, 3))
+    if count == 3:
+        return _scalar_call(cx, node, MODULAR_POWER, on_arrays=False)
+    return _scalar_call(cx, node, ScalarFunction(2, power), on_arrays=True)
+
+
+def _distance(cx: Context, node: ast.Call) -> Operand:
+    """`math.dist` of two points, given by tuples of coordinates."""
+    nodes = arguments(cx, node, "dist", 2, 2)
+    points = [cx.value(n) for n in nodes]
+    for point, argument in zip(points, nodes, strict=True):
+        if not isinstance(point.type, Product):
+            raise call_errors.wrong_operand(
+                cx.span(argument), "dist", "a tuple of coordinates", point.type
+            )
+    first, second = (_coordinates(cx, node, point) for point in points)
+    if len(first) != len(second):
+        raise call_errors.wrong_operand(
+            cx.span(nodes[1]), "dist", f"a tuple of {len(first)}", points[1].type
+        )
+    pairs = zip(first, second, strict=True)
+    b = cx.at(node)
+    return hypotenuse(b, *(arithmetic(b, ast.Sub(), x, y) for x, y in pairs))
+
+
+def _coordinates(cx: Context, node: ast.Call, point: Operand) -> list[Operand]:
+    """The components of a tuple, which have to be numbers."""
+    assert isinstance(point.type, Product)
+    for ty in point.type.fields:
+        if not is_number(ty):
+            raise type_errors.not_a_number(cx.span(node), "`dist`", ty)
+    b = cx.at(node)
+    return [b.one(Proj(point, k)) for k in range(len(point.type.fields))]
+
+
 def _sum(cx: Context, node: ast.Call) -> Operand:
     nodes = arguments(cx, node, "sum", 1, 2, "start")
     total = _reduce(cx, nodes[0], node, "add")
@@ -178,6 +221,12 @@ def _sum(cx: Context, node: ast.Call) -> Operand:
     if not is_number(start.type):
         raise type_errors.not_a_number(cx.span(nodes[1]), "`sum`", start.type)
     return arithmetic(cx.at(node), ast.Add(), start, total)
+
+
+def _exact_sum(cx: Context, node: ast.Call) -> Operand:
+    """`math.fsum`, a sum like any other: it is not rounded once alone."""
+    (argument,) = arguments(cx, node, "fsum", 1, 1)
+    return to_float(cx.at(node), _reduce(cx, argument, node, "add"))
 
 
 def _best(kind: str, combine: Meaning) -> Callable[[Context, ast.Call], Operand]:
@@ -256,6 +305,9 @@ def _accumulate(cx: Context, node: ast.Call) -> Operand:
 
 _SPECIAL: tuple[tuple[Any, Callable[[Context, ast.Call], Value]], ...] = (
     (builtins.len, _len),
+    (builtins.pow, _pow),
+    (math.dist, _distance),
+    (math.fsum, _exact_sum),
     (builtins.sum, _sum),
     (builtins.min, _best("min", smaller)),
     (builtins.max, _best("max", larger)),

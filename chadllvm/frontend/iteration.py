@@ -1,6 +1,6 @@
 """What loops and comprehensions run over: a length, and the element at each position.
 
-    range(a, b, s)   →   -((a - b) // s) elements, the k-th is a + k * s
+    range(a, b, s)   →   steps(a, b, s) elements, the k-th is a + k * s
     zip(x, y)        →   min(len(x), len(y)) elements, the k-th is (x[k], y[k])
     (a, b, c)        →   3 elements, the k-th is a, b or c
 
@@ -22,7 +22,7 @@ from chadllvm.frontend import (
     syntax_errors,
     type_errors,
 )
-from chadllvm.frontend.arithmetic import convert, join_all, negative, to_int
+from chadllvm.frontend.arithmetic import convert, join_all, to_int
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, can_fail
 from chadllvm.frontend.higher import ACCUMULATE
@@ -163,12 +163,12 @@ def _range(cx: Context, node: ast.Call, bounds: Sequence[Operand]) -> Items:
     if isinstance(step, Lit) and step.value == 0:
         raise errors.zero_step(cx.span(node.args[2]))
     if step == Lit(1):
-        return Items(b.prim("isub", stop, start), lambda b, k: b.prim("iadd", start, k))
-    down = b.prim("ifloordiv", b.prim("isub", start, stop), step)
-    return Items(
-        negative(b, down),
-        lambda b, k: b.prim("iadd", start, b.prim("imul", k, step)),
-    )
+        return Items(b.prim("span", stop, start), lambda b, k: b.prim("iadd", start, k))
+    if step == Lit(-1):
+        length = b.prim("span", start, stop)
+    else:
+        length = b.prim("steps", start, stop, step)
+    return Items(length, lambda b, k: b.prim("iadd", start, b.prim("imul", k, step)))
 
 
 def _enumerate(cx: Context, node: ast.Call, args: Sequence[ast.expr]) -> Items:

@@ -1,17 +1,21 @@
-"""`&`, `|`, `^` and `~` of booleans, element by element: what masks are made with."""
+"""`&`, `|`, `^`, `~` and shifts, of booleans and of integers, element by element.
+
+Of booleans they make masks, of integers they work on bits (`ops/bits.py`).
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import TypeGuard
 
 from chadllvm.frontend import array_errors, syntax_errors
 from chadllvm.frontend.arithmetic import to_int, truth
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value, elementwise, is_array
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Operand
-from chadllvm.ir.types import BOOL, Array
+from chadllvm.ir.term import Lit, Operand
+from chadllvm.ir.types import BOOL, I64, Array
 
 Meaning = Callable[..., Operand]
 
@@ -32,21 +36,45 @@ def logical_not(b: Builder, x: Operand) -> Operand:
     return b.prim("not", truth(b, x))
 
 
-LOGICAL: dict[type[ast.operator], tuple[str, Meaning]] = {
-    ast.BitAnd: ("&", logical_and),
-    ast.BitOr: ("|", logical_or),
-    ast.BitXor: ("^", logical_xor),
+def _bitwise(prim: str) -> Meaning:
+    """A primitive on integers, to which the arguments are converted."""
+    return lambda b, x, y: b.prim(prim, to_int(b, x), to_int(b, y))
+
+
+def _inverted(b: Builder, x: Operand) -> Operand:
+    return b.prim("ixor", to_int(b, x), Lit(-1))
+
+
+# Python's operator: how it is written, and its meaning for booleans and for integers.
+LOGICAL: dict[type[ast.operator], tuple[str, Meaning, Meaning]] = {
+    ast.BitAnd: ("&", logical_and, _bitwise("iand")),
+    ast.BitOr: ("|", logical_or, _bitwise("ior")),
+    ast.BitXor: ("^", logical_xor, _bitwise("ixor")),
+    ast.LShift: ("<<", _bitwise("shl"), _bitwise("shl")),
+    ast.RShift: (">>", _bitwise("shr"), _bitwise("shr")),
 }
 
+_SHIFTS = (ast.LShift, ast.RShift)
 
-def logical(
-    cx: Context, node: ast.BinOp, op: ast.operator, x: Value, y: Value
-) -> Value:
-    """`x & y`, `x | y` or `x ^ y`"""
-    symbol, meaning = LOGICAL[type(op)]
+
+def logical(cx: Context, node: ast.expr, op: ast.operator, x: Value, y: Value) -> Value:
+    """`x & y`, `x | y`, `x ^ y`, `x << y` or `x >> y`
+
+    Python's shift of a number fails if the count is negative, NumPy's do not.
+    """
+    if isinstance(op, _SHIFTS) and is_integral(x) and is_integral(y):
+        b = cx.at(node)
+        y = b.prim("shift_count", to_int(b, y))
+    return bitwise(cx, node, op, x, y)
+
+
+def bitwise(cx: Context, node: ast.expr, op: ast.operator, x: Value, y: Value) -> Value:
+    """The same as NumPy's function does it."""
+    symbol, on_booleans, on_integers = LOGICAL[type(op)]
     for value in (x, y):
-        _check_boolean(cx, node, symbol, value)
-    return elementwise(cx, node, meaning, (x, y))
+        _check_integral(cx, node, symbol, value)
+    both = is_boolean(x) and is_boolean(y)
+    return elementwise(cx, node, on_booleans if both else on_integers, (x, y))
 
 
 # What NumPy makes of a sum and a product of booleans in arrays.
@@ -75,20 +103,32 @@ def is_boolean(value: Value) -> bool:
     return (ty.elem if isinstance(ty, Array) else ty) == BOOL
 
 
-def inverse(cx: Context, node: ast.UnaryOp, x: Value) -> Value:
-    """`~x` of an array; of a single boolean Python makes -1 or -2."""
-    if not isinstance(x.type, Array):
+def is_integral(value: Value) -> TypeGuard[Operand]:
+    """Whether this is a single integer or boolean."""
+    return value.type in (I64, BOOL)
+
+
+def inverse(cx: Context, node: ast.expr, x: Value) -> Value:
+    """`~x`; of a single boolean Python makes -1 or -2, and NumPy what `not` does."""
+    if x.type == BOOL:
         raise syntax_errors.unsupported_operator(
             cx.span(node), "~", "use `not` for booleans"
         )
-    _check_boolean(cx, node, "~", x)
-    return elementwise(cx, node, logical_not, (x,))
+    return inverted(cx, node, x)
 
 
-def _check_boolean(cx: Context, node: ast.expr, symbol: str, value: Value) -> None:
-    if not is_boolean(value):
+def inverted(cx: Context, node: ast.expr, x: Value) -> Value:
+    """`np.invert(x)`"""
+    _check_integral(cx, node, "~", x)
+    meaning = logical_not if is_boolean(x) else _inverted
+    return elementwise(cx, node, meaning, (x,))
+
+
+def _check_integral(cx: Context, node: ast.expr, symbol: str, value: Value) -> None:
+    ty = value.type.elem if isinstance(value.type, Array) else value.type
+    if ty not in (I64, BOOL):
         raise syntax_errors.unsupported_operator(
             cx.span(node),
             symbol,
-            f"it takes booleans, found {value.type}; compare first",
+            f"it takes integers or booleans, found {value.type}",
         )

@@ -89,7 +89,8 @@ def order(b: Builder, keys: Operand, size: Operand) -> Var:
     The keys are sorted along with their places, so that runs are read in a row.
     """
     start = build_nest(b, (size,), lambda inner, indices: indices[0])
-    levels = b.prim("bit_length", b.prim("isub", size, Lit(1)))
+    last = b.prim("imax", b.prim("isub", size, Lit(1)), Lit(0))
+    levels = b.prim("bit_length", last)
     states = (Var("order", _INTEGERS), Var("keys", keys.type), Var("width", I64))
     step = b.child()
     merged = _merge(step, size, *states)

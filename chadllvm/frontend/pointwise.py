@@ -15,11 +15,18 @@ from chadllvm.frontend import type_errors
 from chadllvm.frontend.arithmetic import compare, is_number, to_int
 from chadllvm.frontend.delayed import Value, elementwise
 from chadllvm.frontend.given import Given, LibraryFunction
-from chadllvm.frontend.logic import logical_and, logical_not, logical_or, logical_xor
+from chadllvm.frontend.logic import (
+    bitwise,
+    inverted,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+)
 from chadllvm.frontend.scalar import either
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Operand
-from chadllvm.ir.types import Array
+from chadllvm.ir.term import Lit, Operand
+from chadllvm.ir.types import F64, Array
 
 _AT_LEAST = either("maximum", "imax")
 _AT_MOST = either("minimum", "imin")
@@ -64,9 +71,41 @@ def _compare(op: ast.cmpop, b: Builder, x: Operand, y: Operand) -> Operand:
     return compare(b, op, x, y)
 
 
+def _bits(op: ast.operator) -> Callable[[Given], Value]:
+    """An operator on bits as a function of NumPy."""
+
+    def call(call: Given) -> Value:
+        return bitwise(call.cx, call.node, op, call.lazy("x1"), call.lazy("x2"))
+
+    return call
+
+
+def _invert(call: Given) -> Value:
+    return inverted(call.cx, call.node, call.lazy("x"))
+
+
+def _round(call: Given) -> Value:
+    """`np.round(a, decimals)`: by a power of ten and back, as NumPy does it."""
+    decimals = call.constant("decimals") if "decimals" in call else 0
+    (value,) = _values(call, "a")
+    meaning = partial(_rounded, Lit(10.0 ** abs(decimals)), decimals)
+    return elementwise(call.cx, call.node, meaning, (value,))
+
+
+def _rounded(power: Lit, decimals: int, b: Builder, x: Operand) -> Operand:
+    if x.type != F64:
+        return to_int(b, x)
+    if decimals == 0:
+        return b.prim("rint", x)
+    there, back = ("mul", "div") if decimals > 0 else ("div", "mul")
+    return b.prim(back, b.prim("rint", b.prim(there, x, power)), power)
+
+
 POINTWISE: tuple[LibraryFunction, ...] = (
     LibraryFunction(np.clip, "a a_min=None a_max=None", _clip, "clip"),
     LibraryFunction(np.positive, "x", _positive),
+    LibraryFunction(np.round, "a decimals=0", _round, "round"),
+    LibraryFunction(np.around, "a decimals=0", _round),
     LibraryFunction(np.less, "x1 x2", _comparison(ast.Lt())),
     LibraryFunction(np.less_equal, "x1 x2", _comparison(ast.LtE())),
     LibraryFunction(np.greater, "x1 x2", _comparison(ast.Gt())),
@@ -77,4 +116,10 @@ POINTWISE: tuple[LibraryFunction, ...] = (
     LibraryFunction(np.logical_or, "x1 x2", _of(logical_or, "x1", "x2")),
     LibraryFunction(np.logical_xor, "x1 x2", _of(logical_xor, "x1", "x2")),
     LibraryFunction(np.logical_not, "x", _of(logical_not, "x")),
+    LibraryFunction(np.bitwise_and, "x1 x2", _bits(ast.BitAnd())),
+    LibraryFunction(np.bitwise_or, "x1 x2", _bits(ast.BitOr())),
+    LibraryFunction(np.bitwise_xor, "x1 x2", _bits(ast.BitXor())),
+    LibraryFunction(np.left_shift, "x1 x2", _bits(ast.LShift())),
+    LibraryFunction(np.right_shift, "x1 x2", _bits(ast.RShift())),
+    LibraryFunction(np.invert, "x", _invert),
 )

@@ -11,11 +11,13 @@ NumPy's `max` of an array with a NaN is NaN, unlike Python's.
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from chadllvm.frontend.arithmetic import arithmetic, to_float, to_int, truth
+from chadllvm.frontend.comprehension import list_comprehension
 from chadllvm.frontend.delayed import (
     Delayed,
     Indices,
@@ -275,6 +277,20 @@ def _prod(call: Given) -> Value:
     return reduced(call, at_least_int(call.array("a")), product_nest)
 
 
+def _product_of_items(call: Given) -> Value:
+    """`math.prod(items, start=…)`"""
+    node = call.nodes["a"]
+    if isinstance(node, ast.GeneratorExp | ast.ListComp):
+        node = call.cx.settled(node, list_comprehension(call.cx, node))
+    product = reduced(call, at_least_int(call.as_array(node)), product_nest)
+    if "start" not in call:
+        return product
+    values = (call.value("start"), product)
+    return elementwise(
+        call.cx, call.node, lambda b, x, y: arithmetic(b, ast.Mult(), x, y), values
+    )
+
+
 def _extremum(kind: str) -> Callable[[Given], Value]:
     """`np.max` or `np.min`; of booleans it is one."""
 
@@ -358,6 +374,7 @@ REDUCTIONS: tuple[LibraryFunction, ...] = (
     LibraryFunction(np.var, "a axis=None * ddof=0 keepdims=False", _variance, "var"),
     LibraryFunction(np.std, "a axis=None * ddof=0 keepdims=False", _deviation, "std"),
     LibraryFunction(np.prod, _AXIS, _prod, "prod"),
+    LibraryFunction(math.prod, "a * start=1", _product_of_items),
     LibraryFunction(np.max, _AXIS, _extremum("max"), "max"),
     LibraryFunction(np.min, _AXIS, _extremum("min"), "min"),
     LibraryFunction(np.amax, _AXIS, _extremum("max")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 
 from chadllvm.frontend.arithmetic import promoted, to_float
@@ -15,19 +15,22 @@ Meaning = Callable[..., Operand]
 # As many arguments as a call may have.
 MANY = 255
 
+# All positions.
+EVERY = range(MANY)
+
 
 @dataclass(frozen=True)
 class ScalarFunction:
     """A function of numbers; `meaning(b, *operands)` emits it.
 
-    It takes `arity` of them, or up to `most` if that is more; `integers`: floats are
-    refused.
+    It takes `arity` of them, or up to `most` if that is more; at the positions in
+    `integers`, floats are refused.
     """
 
     arity: int
     meaning: Meaning
     most: int = 0
-    integers: bool = False
+    integers: Container[int] = ()
 
 
 def on_floats(prim: str) -> Meaning:

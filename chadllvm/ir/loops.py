@@ -308,12 +308,31 @@ INSTRUCTIONS: dict[str, tuple[str, str]] = {
     # The derivative of digamma of this order, and of sin(x) / x.
     **dict.fromkeys(("polygamma", "sinc"), ("if", "f")),
     **dict.fromkeys(("gcd",), ("ii", "i")),
+    # How many choices of the second from the first, in order for `perm`: -1 if an i64
+    # does not hold it.
+    **dict.fromkeys(("comb", "perm"), ("ii", "i")),
+    # a ** n modulo m for n >= 0, with the sign of m, which is not zero.
+    "powmod": ("iii", "i"),
+    # x times 2 to a power, and the power of two above |x|.
+    "ldexp": ("fi", "f"),
+    "exponent": ("f", "i"),
+    # To so many decimal places, -22 to 22.
+    "round_to": ("fi", "f"),
     # n! for 0 <= n <= 20.
     "factorial": ("i", "i"),
     **dict.fromkeys(("iadd", "isub", "imul", "imin", "imax"), ("ii", "i")),
+    # The difference, as near to it as an i64 can be.
+    "span": ("ii", "i"),
     # Division truncates; the divisor is not zero, the least i64 over -1 wraps around.
     **dict.fromkeys(("idiv", "irem"), ("ii", "i")),
+    # Of unsigned integers; the divisor is not zero.
+    "udiv": ("ii", "i"),
     **dict.fromkeys(("ineg", "iabs"), ("i", "i")),
+    **dict.fromkeys(("iand", "ior", "ixor"), ("ii", "i")),
+    # By any number of places, which is taken to be unsigned.
+    **dict.fromkeys(("shl", "shr"), ("ii", "i")),
+    # Of the absolute value.
+    **dict.fromkeys(("bit_length", "bit_count"), ("i", "i")),
     **dict.fromkeys(("flt", "fle", "feq", "fne"), ("ff", "b")),
     **dict.fromkeys(("ilt", "ile", "ieq", "ine", "iult"), ("ii", "b")),
     **dict.fromkeys(("and", "or"), ("bb", "b")),

@@ -7,6 +7,7 @@ table, the others a short sequence.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from chadllvm.ir.loops import Atom, Let
@@ -35,9 +36,14 @@ SIMPLE = {
     "largest": "call double @llvm.maximum.f64(double %s, double %s)",
     "iadd": "add i64 %s, %s",
     "isub": "sub i64 %s, %s",
+    "span": "call i64 @llvm.ssub.sat.i64(i64 %s, i64 %s)",
     "imul": "mul i64 %s, %s",
+    "udiv": "udiv i64 %s, %s",
     "ineg": "sub i64 0, %s",
     "iabs": "call i64 @llvm.abs.i64(i64 %s, i1 false)",
+    "iand": "and i64 %s, %s",
+    "ior": "or i64 %s, %s",
+    "ixor": "xor i64 %s, %s",
     "imin": "call i64 @llvm.smin.i64(i64 %s, i64 %s)",
     "imax": "call i64 @llvm.smax.i64(i64 %s, i64 %s)",
     "flt": "fcmp olt double %s, %s",
@@ -131,6 +137,66 @@ def _product(out: Writer, left: str, right: str) -> str:
     return out.let(f"fmul double {left}, {right}")
 
 
+def _shift_left(out: Writer, args: Sequence[Atom], names: Sequence[str]) -> str:
+    """The processor looks at six bits of the count only."""
+    if _is_place(args[1]):
+        return out.let(f"shl i64 {names[0]}, {names[1]}")
+    inside = out.let(f"icmp ult i64 {names[1]}, 64")
+    places = out.let(f"and i64 {names[1]}, 63")
+    shifted = out.let(f"shl i64 {names[0]}, {places}")
+    return out.let(f"select i1 {inside}, i64 {shifted}, i64 0")
+
+
+def _shift_right(out: Writer, args: Sequence[Atom], names: Sequence[str]) -> str:
+    if _is_place(args[1]):
+        return out.let(f"ashr i64 {names[0]}, {names[1]}")
+    places = out.let(f"call i64 @llvm.umin.i64(i64 {names[1]}, i64 63)")
+    return out.let(f"ashr i64 {names[0]}, {places}")
+
+
+def _is_place(count: Atom) -> bool:
+    return isinstance(count, Lit) and 0 <= count.value < 64
+
+
+def _magnitude(out: Writer, name: str) -> str:
+    """The absolute value, unsigned, so that it exists for the least i64 as well."""
+    return out.let(f"call i64 @llvm.abs.i64(i64 {name}, i1 false)")
+
+
+def _bit_length(out: Writer, _: Sequence[Atom], names: Sequence[str]) -> str:
+    size = _magnitude(out, names[0])
+    unused = out.let(f"call i64 @llvm.ctlz.i64(i64 {size}, i1 false)")
+    return out.let(f"sub i64 64, {unused}")
+
+
+def _ldexp(out: Writer, _: Sequence[Atom], names: Sequence[str]) -> str:
+    """C's exponent is an int; beyond the bounds here the result is the same."""
+    low = out.let(f"call i64 @llvm.smax.i64(i64 {names[1]}, i64 -4096)")
+    exponent = out.let(f"call i64 @llvm.smin.i64(i64 {low}, i64 4096)")
+    short = out.let(f"trunc i64 {exponent} to i32")
+    return out.let(f"call double @llvm.ldexp.f64.i32(double {names[0]}, i32 {short})")
+
+
+def _exponent(out: Writer, _: Sequence[Atom], names: Sequence[str]) -> str:
+    """From the bits of the float; a subnormal one is made a normal one first."""
+    size = out.let(f"call double @llvm.fabs.f64(double {names[0]})")
+    tiny = out.let(f"fcmp olt double {size}, {float_literal(2.0**-1022)}")
+    larger = out.let(f"fmul double {size}, {float_literal(2.0**54)}")
+    normal = out.let(f"select i1 {tiny}, double {larger}, double {size}")
+    bits = out.let(f"bitcast double {normal} to i64")
+    exponent = out.let(f"lshr i64 {bits}, 52")
+    bias = out.let(f"select i1 {tiny}, i64 {1022 + 54}, i64 1022")
+    unbiased = out.let(f"sub i64 {exponent}, {bias}")
+    proper = out.let(f"fcmp ogt double {size}, {float_literal(0.0)}")
+    finite = out.let(f"fcmp olt double {size}, {float_literal(math.inf)}")
+    both = out.let(f"and i1 {proper}, {finite}")
+    return out.let(f"select i1 {both}, i64 {unbiased}, i64 0")
+
+
+def _bit_count(out: Writer, _: Sequence[Atom], names: Sequence[str]) -> str:
+    return out.let(f"call i64 @llvm.ctpop.i64(i64 {_magnitude(out, names[0])})")
+
+
 def _select(out: Writer, args: Sequence[Atom], names: Sequence[str]) -> str:
     ty = REGISTER[args[1].type]
     return out.let(f"select i1 {names[0]}, {ty} {names[1]}, {ty} {names[2]}")
@@ -142,6 +208,12 @@ SEQUENCES: dict[str, Emitter] = {
     "idiv": _divide,
     "irem": _remainder,
     "powi": _power,
+    "ldexp": _ldexp,
+    "exponent": _exponent,
+    "shl": _shift_left,
+    "shr": _shift_right,
+    "bit_length": _bit_length,
+    "bit_count": _bit_count,
     "select": _select,
 }
 

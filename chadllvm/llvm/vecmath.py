@@ -20,7 +20,10 @@ _LIBM = (
 )
 
 # The instructions that are calls of the runtime's function `chad_…`.
-_RUNTIME = ("lgamma", "digamma", "polygamma", "sinc", "gcd", "factorial")
+_RUNTIME = (
+    *("lgamma", "digamma", "polygamma", "sinc", "round_to"),
+    *("gcd", "factorial", "comb", "perm", "powmod"),
+)
 
 # Every instruction that is a call: the function's symbol.
 SYMBOL: dict[str, str] = {

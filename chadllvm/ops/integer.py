@@ -19,6 +19,7 @@ from chadllvm.ir.types import I64
 from chadllvm.ops.row import row
 
 DIVISION_BY_ZERO = "integer division or modulo by zero"
+ZERO_STEP = "range() arg 3 must not be zero"
 NEGATIVE_EXPONENT = "integers to a negative integer power are not integers"
 NEGATIVE_FACTORIAL = "factorial() not defined for negative values"
 FACTORIAL_TOO_LARGE = "the factorial of {0} is too large for a 64-bit integer"
@@ -48,6 +49,10 @@ def _imul(x: int, y: int) -> int:
     return wrap(x * y)
 
 
+def _span(stop: int, start: int) -> int:
+    return min(max(stop - start, -_HALF), _HALF - 1)
+
+
 def _ineg(x: int) -> int:
     return wrap(-x)
 
@@ -66,6 +71,14 @@ def _imod(x: int, y: int) -> int:
     if y == 0:
         raise ProgramError(ZeroDivisionError, DIVISION_BY_ZERO)
     return x % y
+
+
+def _steps(start: int, stop: int, step: int) -> int:
+    if step == 0:
+        raise ProgramError(ValueError, ZERO_STEP)
+    # `len` of a range is no more than an i64 holds.
+    distance = stop - start if step > 0 else start - stop
+    return min(max(-(-distance // abs(step)), 0), _HALF - 1)
 
 
 def _ipow(x: int, n: int) -> int:
@@ -132,6 +145,25 @@ def _check_divisor(loops: LoopBuilder, divisor: Atom, span: Span) -> None:
         loops.check(nonzero, "ZeroDivisionError", DIVISION_BY_ZERO, span)
 
 
+def _steps_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    """The distance is unsigned: it is twice as large as an i64 at most."""
+    start, stop, step = args
+    if not isinstance(step, Lit) or step.value == 0:
+        loops.check(loops.let("ine", step, Lit(0)), "ValueError", ZERO_STEP, span)
+    up = loops.let("ilt", Lit(0), step)
+    first, last = (
+        loops.let("select", up, start, stop),
+        loops.let("select", up, stop, start),
+    )
+    # A step further than the last but one is none.
+    before = loops.let("isub", loops.let("isub", last, first), Lit(1))
+    whole = loops.let("udiv", before, loops.let("iabs", step))
+    count = loops.let("iadd", whole, Lit(1))
+    too_many = loops.let("ilt", count, Lit(0))
+    count = loops.let("select", too_many, Lit(_HALF - 1), count)
+    return loops.let("select", loops.let("ilt", first, last), count, Lit(0))
+
+
 def _wrong_sign(loops: LoopBuilder, rest: Atom, divisor: Atom) -> Atom:
     """Whether the remainder is not zero and its sign differs from the divisor's."""
     negative = loops.let("ilt", rest, Lit(0))
@@ -179,23 +211,6 @@ def _factorial_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     return loops.let("factorial", n)
 
 
-def _bit_length(n: int) -> int:
-    return max(n, 0).bit_length()
-
-
-def _bit_length_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
-    """Halves the number of bits that are looked at, six times."""
-    rest: Atom = loops.let("imax", args[0], Lit(0))
-    length: Atom = Lit(0)
-    for bits in (32, 16, 8, 4, 2, 1):
-        high = loops.let("idiv", rest, Lit(1 << bits))
-        is_long = loops.let("ilt", Lit(0), high)
-        rest = loops.let("select", is_long, high, rest)
-        more = loops.let("select", is_long, Lit(bits), Lit(0))
-        length = loops.let("iadd", more, length)
-    return loops.let("iadd", length, rest)
-
-
 def _from_end_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     index, size = args
     negative = loops.let("ilt", index, Lit(0))
@@ -218,6 +233,8 @@ def _within_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
 
 row("iadd", "ii->i", _iadd)
 row("isub", "ii->i", _isub)
+# How far it is: the difference, or the largest or least i64 if that is none.
+row("span", "ii->i", _span)
 row("imul", "ii->i", _imul)
 row("ineg", "i->i", _ineg)
 row("iabs", "i->i", _iabs)
@@ -227,10 +244,10 @@ row("ipow", "ii->i", _ipow, None, _ipow_l, weight=8, can_fail=True)
 # The greatest common divisor, which is not negative.
 row("gcd", "ii->i", _gcd, weight=100)
 row("factorial", "i->i", _factorial, None, _factorial_l, weight=20, can_fail=True)
-# The number of binary digits; none if there is a sign.
-row("bit_length", "i->i", _bit_length, None, _bit_length_l, weight=20)
 row("imin", "ii->i", _imin)
 row("imax", "ii->i", _imax)
+# How many steps a range has, or the largest i64.
+row("steps", "iii->i", _steps, None, _steps_l, weight=12, can_fail=True)
 # The user's index to an index in range: a negative one counts from the end.
 FROM_END = row("from_end", "ii->i", _from_end, None, _from_end_l, weight=3)
 row("bound", "ii->i", _bound, None, _bound_l, can_fail=True, sure=FROM_END)

@@ -207,13 +207,33 @@ class Facts:
             case "iselect":
                 low, high = _hull(*ranges)
                 self._new_case(var, low, high, values)
+            case "span":
+                self._learn_span(var, values[0] - values[1])
             case "imod" if ranges[1][0] >= 0:
                 atom = self._new_atom(var, 0, ranges[1][1] - 1)
                 atom.upper.append(values[1].plus(-1))
             case "ifloordiv" if ranges[1][0] > 0 and ranges[0][0] >= 0:
                 self._new_atom(var, 0, ranges[0][1]).upper.append(values[0])
+            case "steps":
+                self._new_atom(var, 0, _HIGHEST)
             case "bool_to_int":
                 self._new_atom(var, 0, 1)
+
+    def _learn_span(self, var: Var, difference: Form) -> None:
+        """A difference, or what is nearest to it."""
+        low, high = self.range(difference)
+        if low >= _LOWEST and high <= _HIGHEST:
+            self._forms[var] = difference
+            return
+        if not difference.is_small:
+            return
+        ends = max(low, _LOWEST), min(high, _HIGHEST)
+        cases = [difference, *map(Form.constant, ends)]
+        atom = self._new_case(var, *ends, cases)
+        if low >= _LOWEST:
+            atom.upper.append(difference)
+        if high <= _HIGHEST:
+            atom.lower.append(difference)
 
     def _polynomial(self, name: str, args: tuple[Operand, ...]) -> Form | None:
         match name, args:

@@ -253,6 +253,15 @@ def _isub(define: Definition, args: tuple[Operand, ...]) -> Operand | Apply | No
     return None
 
 
+@_rule("span")
+def _span(define: Definition, args: tuple[Operand, ...]) -> Operand | Apply | None:
+    """What is at least 0 is not too far apart."""
+    if _is(args[1], 0):
+        return args[0]
+    near = all(is_not_negative(define, x) for x in args)
+    return apply("isub", *args) if near else None
+
+
 @_rule("imul")
 def _imul(define: Definition, args: tuple[Operand, ...]) -> Operand | Apply | None:
     x, y = args

@@ -462,6 +462,18 @@ CHAD_API int64_t chad_gcd(int64_t a, int64_t b);
 // n! for 0 <= n <= 20.
 CHAD_API int64_t chad_factorial(int64_t n);
 
+// The ways to choose k of n, without (comb) and with (perm) regard to their order, for
+// n, k >= 0; -1 if an int64_t does not hold the number.
+CHAD_API int64_t chad_comb(int64_t n, int64_t k);
+CHAD_API int64_t chad_perm(int64_t n, int64_t k);
+
+// base to the power of n >= 0, modulo m, which is not 0; it has the sign of m.
+CHAD_API int64_t chad_powmod(int64_t base, int64_t n, int64_t m);
+
+// x rounded to so many decimal places, -22 to 22, as Python does it: the double nearest
+// to the decimal number nearest to x, the even one of two.
+CHAD_API double chad_round_to(double x, int64_t digits);
+
 #ifdef __cplusplus
 }
 #endif

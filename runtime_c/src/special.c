@@ -252,3 +252,91 @@ int64_t chad_factorial(const int64_t n) {
   }
   return product;
 }
+
+int64_t chad_comb(const int64_t n, const int64_t k) {
+  if (k > n) {
+    return 0;
+  }
+  const int64_t few = k < n - k ? k : n - k;
+  int64_t count = 1;
+  // The number at least doubles in each step, so there are no more than 63 of them.
+  for (int64_t i = 1; i <= few; i++) {
+    const int64_t common = chad_gcd(count, i);
+    const int64_t factor = (n - few + i) / (i / common);
+    count /= common;
+    if (count > INT64_MAX / factor) {
+      return -1;
+    }
+    count *= factor;
+  }
+  return count;
+}
+
+int64_t chad_perm(const int64_t n, const int64_t k) {
+  if (k > n) {
+    return 0;
+  }
+  int64_t count = 1;
+  for (int64_t i = 0; i < k; i++) {
+    if (count > INT64_MAX / (n - i)) {
+      return -1;
+    }
+    count *= n - i;
+  }
+  return count;
+}
+
+// a b modulo m, for a, b < m <= 2^63: no sum below exceeds 2^64.
+static uint64_t product_modulo(uint64_t a, uint64_t b, const uint64_t m) {
+  if (m <= UINT32_MAX) {
+    return a * b % m;
+  }
+  uint64_t sum = 0;
+  for (; b != 0; b >>= 1) {
+    if ((b & 1) != 0) {
+      sum = (sum + a) % m;
+    }
+    a = (a + a) % m;
+  }
+  return sum;
+}
+
+int64_t chad_powmod(const int64_t base, int64_t n, const int64_t m) {
+  const uint64_t size = m < 0 ? -(uint64_t)m : (uint64_t)m;
+  const uint64_t rest = (base < 0 ? -(uint64_t)base : (uint64_t)base) % size;
+  uint64_t square = base < 0 && rest != 0 ? size - rest : rest;
+  uint64_t power = 1 % size;
+  for (; n > 0; n >>= 1) {
+    if ((n & 1) != 0) {
+      power = product_modulo(power, square, size);
+    }
+    square = product_modulo(square, square, size);
+  }
+  const int64_t result = (int64_t)power;
+  return m < 0 && result != 0 ? -(int64_t)(size - power) : result;
+}
+
+// --- Decimal places ----------------------------------------------------------------
+
+// The product (or quotient) with a power of ten is rounded, but monotonically: only if
+// it looks like a tie can the exact one be on another side of it, and then the exact
+// difference, which a fused multiply-add gives, tells which. The last division (or
+// product) is of two exact numbers and rounds once.
+double chad_round_to(const double x, const int64_t digits) {
+  static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                  1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  const double power = powers[digits < 0 ? -digits : digits];
+  const double scaled = digits < 0 ? x / power : x * power;
+  // What is larger has no digits to lose; NaN and infinities come here as well.
+  if (!(fabs(scaled) < 0x1p53)) {
+    return x;
+  }
+  const double rest =
+      digits < 0 ? fma(-scaled, power, x) : fma(x, power, -scaled);
+  double nearest = rint(scaled);
+  if (fabs(scaled - nearest) == 0.5 && rest != 0.0) {
+    nearest = floor(scaled) + (rest > 0.0 ? 1.0 : 0.0);
+  }
+  return copysign(digits < 0 ? nearest * power : nearest / power, x);
+}

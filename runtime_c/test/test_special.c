@@ -60,6 +60,22 @@ static void test_integers(void) {
   CHECK(chad_gcd(INT64_MIN, 0) == INT64_MIN && chad_gcd(INT64_MIN, 6) == 2);
   CHECK(chad_factorial(0) == 1 && chad_factorial(5) == 120);
   CHECK(chad_factorial(20) == INT64_C(2432902008176640000));
+  CHECK(chad_comb(5, 2) == 10 && chad_comb(2, 5) == 0 && chad_comb(0, 0) == 1);
+  CHECK(chad_comb(66, 33) == INT64_C(7219428434016265740));
+  CHECK(chad_comb(67, 33) == -1 && chad_comb(INT64_MAX, 2) == -1);
+  CHECK(chad_comb(INT64_MAX, 1) == INT64_MAX && chad_comb(INT64_MAX, INT64_MAX) == 1);
+  CHECK(chad_perm(5, 2) == 20 && chad_perm(2, 5) == 0 && chad_perm(21, 21) == -1);
+  CHECK(chad_powmod(3, 4, 10) == 1 && chad_powmod(3, 4, -10) == -9);
+  CHECK(chad_powmod(-3, 3, 10) == 3 && chad_powmod(0, 0, 7) == 1);
+  CHECK(chad_powmod(5, 0, 1) == 0 && chad_powmod(INT64_MIN, 1, INT64_MIN) == 0);
+  CHECK(chad_powmod(2, 62, INT64_MAX) == INT64_C(1) << 62);
+}
+
+static void test_round_to(void) {
+  CHECK(chad_round_to(1.115, 2) == 1.11 && chad_round_to(2.675, 2) == 2.67);
+  CHECK(chad_round_to(0.5, 0) == 0.0 && chad_round_to(1.5, 0) == 2.0);
+  CHECK(chad_round_to(-1250.0, -2) == -1200.0 && chad_round_to(1e22, 22) == 1e22);
+  CHECK(signbit(chad_round_to(-0.01, 1)) && isnan(chad_round_to(NAN, 1)));
 }
 
 int main(void) {
@@ -68,5 +84,6 @@ int main(void) {
   test_polygamma();
   test_sinc();
   test_integers();
+  test_round_to();
   return 0;
 }

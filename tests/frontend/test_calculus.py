@@ -151,7 +151,7 @@ def factorial(x: float) -> float:
 
 
 def digits(x: float) -> float:
-    return round(x, 2)
+    return round(x, 2.0)  # type: ignore[call-overload]
 
 
 def bases(x: float) -> float:
@@ -167,7 +167,7 @@ def bessel(x: float) -> float:
     [
         (divisor, "`math.gcd` takes an integer, found f64"),
         (factorial, "`math.factorial` takes an integer, found f64"),
-        (digits, "`round` takes 1 argument"),
+        (digits, "`round` takes an integer, found f64"),
         (bases, "`math.log` takes 1 to 2 arguments"),
         (bessel, "`special.jv` has no meaning in compiled code"),
     ],

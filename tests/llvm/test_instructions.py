@@ -13,7 +13,7 @@ from loop_programs import function, instruction, native
 
 import chadllvm.ops  # noqa: F401
 from chadllvm.ir.loops import INSTRUCTIONS, Let, Reg, Return, ScalarParam, ScalarResult
-from chadllvm.ir.op import PRIMS
+from chadllvm.ir.op import PRIMS, ProgramError
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F64, I64
 
@@ -49,7 +49,11 @@ ELEMENTARY = (
 INVERSE = ("sin", "cos", "tan", "sinh", "cosh", "tanh")
 SPECIAL = (
     *("remainder", "erf", "erfc", "gamma", "lgamma", "digamma", "polygamma", "sinc"),
-    *("gcd", "factorial"),
+    *("gcd", "factorial", "comb", "perm", "powmod", "ldexp", "round_to"),
+)
+BITS = (
+    *("iand", "ior", "ixor", "shl", "shr", "bit_length", "bit_count"),
+    *("exponent", "span"),
 )
 
 MEANING: dict[str, Callable[..., Any]] = {
@@ -72,6 +76,8 @@ MEANING: dict[str, Callable[..., Any]] = {
     **{f"a{name}": ieee(f"arc{name}") for name in INVERSE},
     # These have no meaning in NumPy; theirs is compared with more than this elsewhere.
     **{name: PRIMS[name].meaning for name in SPECIAL},
+    **{name: PRIMS[name].meaning for name in BITS},
+    "udiv": lambda a, b: wrap(a % (1 << 64) // (b % (1 << 64))),
     "iadd": lambda a, b: wrap(a + b),
     "isub": lambda a, b: wrap(a - b),
     "imul": lambda a, b: wrap(a * b),
@@ -102,10 +108,29 @@ TOLERANCE = {
     **dict.fromkeys(SPECIAL, 1e-14),
 }
 
+
+def fails(name: str) -> Callable[..., bool]:
+    """Whether a primitive fails, and its instruction is not run."""
+
+    def check(*args: Any) -> bool:
+        try:
+            PRIMS[name].meaning(*args)
+        except ProgramError:
+            return True
+        return False
+
+    return check
+
+
 # The arguments that an instruction is not made for.
 OUTSIDE: dict[str, Callable[..., bool]] = {
     "idiv": lambda a, b: b == 0,
     "irem": lambda a, b: b == 0,
+    "udiv": lambda a, b: b == 0,
+    "comb": fails("comb"),
+    "perm": fails("perm"),
+    "powmod": fails("powmod"),
+    "round_to": fails("round_to"),
     "factorial": lambda n: not 0 <= n <= 20,
     "to_int": lambda a: not abs(a) < 2.0**63,
     # A power may overflow on the way to its inverse; NumPy rounds the exponent.

@@ -1,2 +1,2 @@
-def f(x: int):
+def f(x: bool):
     return ~x

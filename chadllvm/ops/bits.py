@@ -1,0 +1,52 @@
+"""Bits of i64, in two's complement.
+
+NumPy's shifts take any count: 64 places or more, or a negative number of them, leave
+nothing but the sign. `shift_count` is where Python's differ: it refuses a negative one.
+Shifts to the left wrap around, as sums and products do.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+
+from chadllvm.diagnostic import Span
+from chadllvm.ir.loop_build import LoopBuilder
+from chadllvm.ir.loops import Atom
+from chadllvm.ir.op import ProgramError
+from chadllvm.ir.term import Lit
+from chadllvm.ops.integer import wrap
+from chadllvm.ops.row import row
+
+NEGATIVE_SHIFT = "negative shift count"
+
+
+def _shl(x: int, places: int) -> int:
+    return wrap(x << places) if 0 <= places < 64 else 0
+
+
+def _shr(x: int, places: int) -> int:
+    return x >> (places if 0 <= places < 64 else 63)
+
+
+def _shift_count(places: int) -> int:
+    if places < 0:
+        raise ProgramError(ValueError, NEGATIVE_SHIFT)
+    return places
+
+
+def _shift_count_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    (places,) = args
+    loops.check(loops.let("ile", Lit(0), places), "ValueError", NEGATIVE_SHIFT, span)
+    return places
+
+
+row("iand", "ii->i", operator.and_)
+row("ior", "ii->i", operator.or_)
+row("ixor", "ii->i", operator.xor)
+row("shl", "ii->i", _shl, weight=2)
+row("shr", "ii->i", _shr, weight=2)
+row("shift_count", "i->i", _shift_count, None, _shift_count_l, can_fail=True)
+# The digits of the absolute value in base 2, and the ones among them.
+row("bit_length", "i->i", int.bit_length, weight=2)
+row("bit_count", "i->i", int.bit_count, weight=2)
