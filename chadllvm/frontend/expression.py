@@ -43,6 +43,7 @@ from chadllvm.frontend.logic import (
     is_boolean,
     logical,
 )
+from chadllvm.frontend.operators import binary_method, unary_method
 from chadllvm.frontend.products import matrix_product
 from chadllvm.frontend.scope import NotStatic, Unusable
 from chadllvm.frontend.static import decided, static_value
@@ -140,6 +141,9 @@ def _binary(cx: Context, node: ast.BinOp) -> Value:
 def operation(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Value:
     """The operation of a node on values that are known already."""
     op = node.op
+    defined = binary_method(cx, node, x, y)
+    if defined is not None:
+        return defined
     if isinstance(op, ast.MatMult):
         return matrix_product(cx, node, x, y)
     if type(op) in LOGICAL:
@@ -191,6 +195,9 @@ def _unary(cx: Context, node: ast.UnaryOp) -> Value:
         case ast.UnaryOp(ast.USub(), ast.Constant(int(magnitude))):
             return number(-magnitude, cx.span(node))
     operand = cx.lazy(node.operand)
+    defined = unary_method(cx, node, operand)
+    if defined is not None:
+        return defined
     if isinstance(node.op, ast.Invert):
         return inverse(cx, node, operand)
     _check_numbers(cx, node, (operand,))

@@ -148,6 +148,38 @@ def _outer(call: Given) -> Value:
     return Delayed((x.shape[0], y.shape[0]), sample.type, element)
 
 
+def _cross(call: Given) -> Value:
+    """`np.cross` of vectors of three, or of arrays of such.
+
+    (x × y)[i] = x[i + 1] y[i + 2] - x[i + 2] y[i + 1], indices modulo 3.
+    """
+    cx, node, b = call.cx, call.node, call.builder
+    turned = []
+    for name in "ab":
+        array = plain(cx, node, call.array(name))
+        b.prim("same", array.shape[-1], Lit(3))
+        turned += [_turned(array, 1), _turned(array, 2)]
+
+    def component(inner: Builder, x1: Operand, x2: Operand, *y: Operand) -> Operand:
+        first, second = _times(inner, x1, y[1]), _times(inner, x2, y[0])
+        return arithmetic(inner, ast.Sub(), first, second)
+
+    return elementwise(cx, node, component, turned)
+
+
+def _turned(array: Delayed, shift: int) -> Delayed:
+    """An array of vectors of three whose components begin further on."""
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        *rows, index = indices
+        moved = b.prim("iadd", index, Lit(shift))
+        back = b.prim("isub", moved, Lit(3))
+        is_beyond = b.prim("ile", Lit(3), moved)
+        return array.element(b, [*rows, b.prim("iselect", is_beyond, back, moved)])
+
+    return Delayed((*array.shape[:-1], Lit(3)), array.elem, element, is_plain=True)
+
+
 def _trace(call: Given) -> Value:
     array = call.array("a")
     if array.rank != 2:
@@ -186,5 +218,6 @@ PRODUCTS: tuple[LibraryFunction, ...] = (
     LibraryFunction(np.inner, "a b", _inner),
     LibraryFunction(np.vdot, "a b", _vectors),
     LibraryFunction(np.outer, "a b", _outer),
+    LibraryFunction(np.cross, "a b", _cross),
     LibraryFunction(np.trace, "a offset=0", _trace, "trace"),
 )

@@ -118,7 +118,7 @@ def compared(span: Span, ty: Type) -> Diagnostic:
         "records are not numbers",
         span,
         f"the operator takes numbers, found {ty}",
-        "compute with the fields, or write a method",
+        "compute with the fields, or define the operator in the class, as `__add__`",
     )
 
 
