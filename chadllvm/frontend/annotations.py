@@ -10,6 +10,7 @@ instances, `list[Point]` is an array of them.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_args, get_origin
@@ -169,6 +170,7 @@ def _read_class(python: type) -> Annotation:
     return None if record is None else record_annotation(record)
 
 
+@functools.lru_cache(maxsize=4096)
 def record_annotation(record: RecordClass) -> Annotation:
     """What an annotation with a class of records means."""
     fields = [field_annotation(record, field) for field in record.fields]

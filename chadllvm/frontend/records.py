@@ -43,9 +43,12 @@ class Field:
     is_keyword_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RecordClass:
-    """A class of records. `is_plain`: its constructor does nothing but set fields."""
+    """A class of records. `is_plain`: its constructor does nothing but set fields.
+
+    There is one for each class, so that what is known of it may be kept.
+    """
 
     names: RecordNames
     fields: tuple[Field, ...]
