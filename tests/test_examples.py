@@ -18,9 +18,10 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 STEP = 1e-6
 
 
-def load(name: str) -> Any:
-    """A new instance of a module of `examples/`."""
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+def load(file: str, name: str = "") -> Any:
+    """A module of `examples/`, under a name of its own if there are several."""
+    name = name or file
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{file}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     # Classes look up the module that they are defined in.
@@ -30,8 +31,8 @@ def load(name: str) -> Any:
 
 
 def undecorated(name: str) -> Any:
-    """A new instance in which nothing is compiled."""
-    module = load(name)
+    """The module again, with nothing in it compiled."""
+    module = load(name, f"plain_{name}")
     for key, item in list(vars(module).items()):
         if hasattr(item, "py_func"):
             setattr(module, key, item.py_func)
@@ -147,3 +148,68 @@ def test_the_population_is_found_again(pharmacokinetics: Any) -> None:
     # mode, the last parameter, is below the true one.
     np.testing.assert_allclose(result.x[:7], model.TRUTH[:7], atol=0.25)
     np.testing.assert_allclose(result.x[1:4], model.TRUTH[1:4], atol=0.1)
+
+
+# ---- the robot arm
+
+
+@pytest.fixture(scope="module")
+def robot_arm() -> Any:
+    return load("robot_arm")
+
+
+def arm_and_data(model: Any) -> tuple[Any, Any, Any]:
+    """An arm that differs from its drawing, by what, and what is seen of it."""
+    random, n = np.random.default_rng(0), len(model.DRAWING.links)
+    scale = np.r_[np.full(n, 0.02), np.full(3 * n + 3, 0.004)]
+    truth = random.normal(size=4 * n + 3) * scale
+    arm = model.changed(model.DRAWING, truth)
+    return arm, truth, model.measured(arm, 40, noise=0.3, seed=1)
+
+
+def test_the_arm_is_that_of_plain_python(robot_arm: Any) -> None:
+    plain = undecorated("robot_arm")
+    arm, _, data = arm_and_data(plain)
+    same, _, seen = arm_and_data(robot_arm)
+    np.testing.assert_allclose(seen.pixels, data.pixels, rtol=1e-10)
+    for name in ("residuals", "half_squares"):
+        value, expected = (
+            getattr(model, name)(built, model.DRAWING, model.CAMERAS, *data)
+            for model, built in ((robot_arm, same), (plain, arm))
+        )
+        np.testing.assert_allclose(value, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_the_arms_gradient_is_that_of_tangents(robot_arm: Any) -> None:
+    model, data = robot_arm, arm_and_data(robot_arm)[2]
+    arguments = model.DRAWING, model.DRAWING, model.CAMERAS, *data
+    gradient = cl.grad(model.half_squares)(*arguments)
+    zeros = [link.zero for link in gradient.links]
+    offsets = [link.offset for link in gradient.links]
+    flat = np.concatenate([zeros, np.ravel(offsets), gradient.tool])
+    start = np.zeros(len(flat))
+    expected = model.jacobian(start, data).T @ model.residuals(*arguments)
+    np.testing.assert_allclose(flat, expected, rtol=1e-9, atol=1e-7)
+
+
+def test_the_arm_is_calibrated(robot_arm: Any) -> None:
+    model = robot_arm
+    built, _, data = arm_and_data(model)
+    found = model.changed(model.DRAWING, model.calibrate(data).x)
+    fresh = model.measured(built, 20, noise=0.0, seed=2).postures
+    errors = [
+        [
+            np.linalg.norm(model.marker_position(arm, p) - exact)
+            for arm in (model.DRAWING, found)
+        ]
+        for p in fresh
+        for exact in [model.marker_position(built, p)]
+    ]
+    before, after = np.mean(errors, axis=0)
+    assert before > 0.01 and after < 0.001
+    target = np.array([0.5, -0.3, 0.7])
+    angles = model.reach(built, target, np.full(6, 0.3)).x
+    np.testing.assert_allclose(model.marker_position(built, angles), target, atol=1e-5)
+    assert all(
+        k.lower <= a <= k.upper for k, a in zip(built.links, angles, strict=True)
+    )
