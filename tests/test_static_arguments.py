@@ -195,3 +195,14 @@ def test_captured_strings_decide_branches() -> None:
         return no_such_function(x)  # type: ignore[name-defined]  # noqa: F821
 
     assert f(2.0) == 2.0
+
+
+TRACED = False
+
+
+def test_what_a_static_test_does_not_come_to_may_depend_on_anything() -> None:
+    @cl.jit
+    def guarded(x: float) -> float:
+        return x if not (TRACED and x > 2.0) else 2.0 * x
+
+    assert guarded(3.0) == 3.0

@@ -122,7 +122,10 @@ def _is_static(cx: Context, node: ast.AST) -> bool:
         return False
     if cx.surroundings.is_static(node.id):
         return True
-    value = cx.static(node)
+    try:
+        value = cx.static(node)
+    except NotStatic:  # What `and` and `or` do not come to may be anything.
+        return False
     is_enum = isinstance(value, type) and issubclass(value, Enum)
     return value is None or is_enum or isinstance(value, str | Enum)
 
