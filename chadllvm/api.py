@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from chadllvm.arguments import bind
 from chadllvm.backend.call import NativeFunction
-from chadllvm.frontend import Parameter, signature, specialise
+from chadllvm.frontend import Parameter, signature, specialise, too_deep
 from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.static import static_key
 from chadllvm.ir.loops_pretty import pretty_loops
@@ -262,7 +262,10 @@ class Compiled:
         options: CompileOptions,
         on_failure: Callable[..., Any] | None,
     ) -> _Specialisation:
-        compilation = plan.compile(options)
+        try:
+            compilation = plan.compile(options)
+        except RecursionError:
+            raise too_deep(self._function) from None
         assert compilation.loops is not None
         native = NativeFunction(
             compilation.loops,

@@ -16,7 +16,7 @@ from chadllvm.frontend.annotations import (
     target_type,
 )
 from chadllvm.frontend.signature import Parameter, signature
-from chadllvm.frontend.specialise import specialise
+from chadllvm.frontend.specialise import specialise, too_deep
 
 __all__ = [
     "Annotation",
@@ -29,4 +29,5 @@ __all__ = [
     "signature",
     "specialise",
     "target_type",
+    "too_deep",
 ]

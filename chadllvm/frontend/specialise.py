@@ -55,8 +55,14 @@ def specialise(
     try:
         program.instance(source.function, param_types, span, statics)
     except RecursionError:
-        raise function_errors.too_deep(span) from None
+        raise too_deep(function) from None
     return Program(_reachable(program.functions))
+
+
+def too_deep(function: Callable[..., Any]) -> CompileError:
+    """What is said when the nesting of a function exhausts Python's stack."""
+    source = read_source(function)
+    return function_errors.too_deep(source.span(source.definition))
 
 
 # A function, the types of its arguments, and its static arguments.

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from frontend.generated import define
 
+import chadllvm as cl
 from chadllvm.diagnostic import CompileError
 from chadllvm.frontend import specialise
 from chadllvm.ir.term import Program
@@ -80,3 +81,11 @@ def test_absurd_nesting_is_a_compile_error() -> None:
     guards = "".join(f"    if x > {i}:\n        return x\n" for i in range(2000))
     with pytest.raises(CompileError, match="nested too deeply"):
         specialise(define(f"def f(x):\n{guards}    return x + 1\n"), [F64])
+
+
+def test_nesting_that_only_the_passes_cannot_walk_is_one_too() -> None:
+    tests = " and ".join(f"x < {i}" for i in range(250))
+    function = define(f"def f(x):\n    return 1.0 if {tests} else x\n")
+    specialise(function, [F64])
+    with pytest.raises(CompileError, match="nested too deeply"):
+        cl.jit(function)(-1.0)
