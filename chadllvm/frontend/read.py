@@ -17,7 +17,7 @@ import ast
 from collections.abc import Sequence
 
 from chadllvm.diagnostic import CompileError
-from chadllvm.frontend import errors, syntax_errors, type_errors, update_errors
+from chadllvm.frontend import errors, syntax_errors, update_errors
 from chadllvm.frontend.signature import local_annotation
 from chadllvm.frontend.source import Source
 from chadllvm.frontend.surface import (
@@ -32,6 +32,9 @@ from chadllvm.frontend.surface import (
     base,
     returns,
 )
+
+# Holds the value of `a[0] = b[0] = value`: a keyword, so that no variable is called so.
+_CHAINED = "as"
 
 
 def read_body(source: Source) -> tuple[Statement, ...]:
@@ -109,7 +112,6 @@ class _Reader:
         """`a = b = value`: the value is computed once, then named again."""
         for target in targets:
             self._check_target(target)
-        first, *others = targets
         popped = _popped(targets, value)
         if popped is not None:
             last, shorter = popped
@@ -117,13 +119,10 @@ class _Reader:
             return (*self._assignments(targets, last, node), rest)
         if isinstance(value, ast.Constant):
             return tuple(Assign(target, value, node) for target in targets)
-        if others and not isinstance(first, ast.Name):
-            first, others = next(
-                ((t, [o for o in targets if o is not t]) for t in targets if _named(t)),
-                (first, others),
-            )
-        if others and not isinstance(first, ast.Name):
-            raise type_errors.chained_unpacking(self.source.span(node))
+        first, *others = targets
+        if others and not _are_distinct_names(targets):
+            first = ast.copy_location(ast.Name(_CHAINED, ast.Store()), value)
+            others = [*targets]
         again = [Assign(target, _load(first), node) for target in others]
         return (Assign(first, value, node), *again)
 
@@ -225,8 +224,10 @@ def _popped(
             return None
 
 
-def _named(target: ast.expr) -> bool:
-    return isinstance(target, ast.Name)
+def _are_distinct_names(targets: Sequence[ast.expr]) -> bool:
+    """Whether no target is read, or assigned again, in assigning the others."""
+    names = {target.id for target in targets if isinstance(target, ast.Name)}
+    return len(names) == len(targets)
 
 
 def _load(target: ast.expr) -> ast.expr:

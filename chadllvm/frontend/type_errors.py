@@ -117,16 +117,6 @@ def wrong_unpacking(span: Span, names: int, size: int) -> Diagnostic:
     )
 
 
-@code("CL0512")
-def chained_unpacking(span: Span) -> Diagnostic:
-    return error(
-        "one value is unpacked twice",
-        span,
-        "no name holds the value itself",
-        "assign the value to a name first",
-    )
-
-
 @code("CL0513")
 def mixed_tuple(span: Span, ty: Type) -> Diagnostic:
     """A loop runs over the components of a tuple if they have one type.

@@ -441,3 +441,37 @@ def adaptive_steps(start: float, digits: int) -> float:
     for k in range(1, len(times)):
         total += (times[k] - times[k - 1]) * values[k]
     return total
+
+
+# ---- one value for several targets ------------------------------------------------
+
+
+@case(X)
+@cl.jit
+def mirrored(x: cl.f64[:]) -> float:
+    n = len(x)
+    a = np.zeros((n, n))
+    for i in range(n):
+        for j in range(i + 1):
+            a[i, j] = a[j, i] = x[i] * x[j] if i != j else x[i]
+    return np.sum(a @ x)
+
+
+@case(X, 3)
+@cl.jit
+def targets_from_left_to_right(x: cl.f64[:], n: int) -> float:
+    """The element is written before the index changes."""
+    a = x.copy()
+    i = 1
+    a[i] = i = n
+    b = (b, c) = d = (a[0], a[1] * x[2])
+    return a @ x + i * x[0] + b * c * d[1]
+
+
+@case(X)
+@cl.jit
+def one_row_for_two(x: cl.f64[:]) -> float:
+    a = np.zeros((3, len(x)))
+    a[0] = a[2] = x * x
+    a[1, 0] = last = a[2, 1] = np.sin(a[0, 0])
+    return np.sum(a * x) + last

@@ -1,3 +1,0 @@
-def f(x: float):
-    a, b = c, d = (x, x)
-    return a + b + c + d
