@@ -74,6 +74,10 @@ def _excerpt(span: Span, label: str) -> list[str]:
     ]
 
 
+# Of the mistakes of one program so many are shown; the rest waits for these.
+MOST_SHOWN = 10
+
+
 class CompileError(Exception):
     """A program that cannot be compiled: where, why, and what to do.
 
@@ -89,7 +93,13 @@ class CompileError(Exception):
         return self.diagnostics[0]
 
     def __str__(self) -> str:
-        return "\n\n".join(d.render() for d in self.diagnostics)
+        texts = [d.render() for d in self.diagnostics[:MOST_SHOWN]]
+        count = len(self.diagnostics)
+        if count > MOST_SHOWN:
+            texts.append(f"... and {count - MOST_SHOWN} more")
+        if count > 1:
+            texts.append(f"{count} errors")
+        return "\n\n".join(texts)
 
 
 class InternalError(Exception):

@@ -29,6 +29,7 @@ from chadllvm.frontend.integers import INTEGER_METHODS, integer_method
 from chadllvm.frontend.jitted import function_call
 from chadllvm.frontend.logic import is_integral
 from chadllvm.frontend.records import is_record
+from chadllvm.frontend.recovery import POISON
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.surface import CHANGING
 from chadllvm.ir.term import Operand
@@ -112,6 +113,8 @@ def _callee(cx: Context, node: ast.Call) -> Any:
             raise name_errors.unknown_attribute(
                 span, f"`{ast.unparse(owner)}`", attribute
             )
+        case ast.Name(identifier) if cx.scope.lookup(identifier) is POISON:
+            raise POISON.error(span)
         case _:
             raise call_errors.not_callable(span, name)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from chadllvm.diagnostic import Span
 from chadllvm.frontend.liveness import Liveness
+from chadllvm.frontend.recovery import POISON, Broken, Mistakes
 from chadllvm.frontend.scope import NotStatic, Scope, Surroundings
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.source import Function, Located, Source
@@ -81,6 +82,8 @@ class Context:
 
     `shapes` has the sizes of arrays whose sizes are older than they are, and so may be
     used wherever the array may; `lists` are the arrays that are lists in Python.
+
+    `mistakes` are those found so far; with any, the function has no result.
     """
 
     source: Source
@@ -99,6 +102,7 @@ class Context:
     lists: set[Operand] = field(default_factory=set)
     views: dict[Var, Var] = field(default_factory=dict)
     elements: dict[str, Elements] = field(default_factory=dict)
+    mistakes: Mistakes = field(default_factory=Mistakes)
 
     def span(self, node: Located) -> Span:
         return self.source.span(node)
@@ -116,6 +120,8 @@ class Context:
         """The value of an expression; an array need not be made yet."""
         if isinstance(node, Settled):
             return node.value
+        if isinstance(node, Broken):
+            raise POISON.error(self.span(node))
         return self.translate(self, node)
 
     @contextmanager

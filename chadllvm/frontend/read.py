@@ -18,6 +18,7 @@ from collections.abc import Sequence
 
 from chadllvm.diagnostic import CompileError
 from chadllvm.frontend import errors, syntax_errors, update_errors
+from chadllvm.frontend.recovery import Mistakes, broken, broken_return
 from chadllvm.frontend.signature import local_annotation
 from chadllvm.frontend.source import Source
 from chadllvm.frontend.surface import (
@@ -37,23 +38,33 @@ from chadllvm.frontend.surface import (
 _CHAINED = "as"
 
 
-def read_body(source: Source) -> tuple[Statement, ...]:
-    """The statements of a function, which return a value on every path."""
+def read_body(source: Source, mistakes: Mistakes) -> tuple[Statement, ...]:
+    """The statements of a function, which return a value on every path.
+
+    What cannot be read is entered in `mistakes` and stands as broken in the result.
+    """
     definition = source.definition
-    reader = _Reader(source)
-    statements = reader.block(definition.body)
+    statements = _Reader(source, mistakes).block(definition.body)
     if returns(statements):
         return statements
-    if not any(isinstance(node, ast.Return) for node in ast.walk(definition)):
-        raise errors.returns_nothing(source.span(definition))
-    raise errors.missing_return(source.span(definition), "function")
+    if not mistakes:
+        mistakes.add(_no_result(source))
+    return (*statements, broken_return(definition))
+
+
+def _no_result(source: Source) -> CompileError:
+    span = source.span(source.definition)
+    if any(isinstance(node, ast.Return) for node in ast.walk(source.definition)):
+        return errors.missing_return(span, "function")
+    return errors.returns_nothing(span)
 
 
 class _Reader:
     """Reads blocks; `exits` are the paths of each `if` with a `return` that go on."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, mistakes: Mistakes) -> None:
         self.source = source
+        self.mistakes = mistakes
         self.exits: dict[ast.If, int] = {}
         _count_exits(source.definition.body, self.exits)
 
@@ -63,8 +74,17 @@ class _Reader:
         for position, node in enumerate(nodes):
             if isinstance(node, ast.If) and node in self.exits:
                 rest = nodes[position + 1 :]
-                return (*statements, self._returning_branch(node, rest))
-            statements += self._statement(node)
+                try:
+                    return (*statements, self._returning_branch(node, rest))
+                except CompileError as error:
+                    self.mistakes.add(error)
+                    statements += broken(node)
+                    continue
+            try:
+                statements += self._statement(node)
+            except CompileError as error:
+                self.mistakes.add(error)
+                statements += broken(node)
             if isinstance(node, ast.Return):
                 break
         return tuple(statements)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 import chadllvm.ops  # noqa: F401  The table of operations must be full.
-from chadllvm.diagnostic import CompileError, Span
+from chadllvm.diagnostic import CompileError, InternalError, Span
 from chadllvm.frontend import call_errors, errors, function_errors, update_errors
 from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert, join
@@ -23,7 +23,8 @@ from chadllvm.frontend.expression import expression
 from chadllvm.frontend.lists import Learned
 from chadllvm.frontend.liveness import liveness
 from chadllvm.frontend.read import read_body
-from chadllvm.frontend.scope import Surroundings
+from chadllvm.frontend.recovery import Mistakes
+from chadllvm.frontend.scope import Surroundings, Unusable
 from chadllvm.frontend.signature import Parameter, read_signature, return_annotation
 from chadllvm.frontend.source import Function, Source, read_source
 from chadllvm.frontend.statements import translate
@@ -75,6 +76,7 @@ class _Read:
 
     source: Source
     statements: tuple[Statement, ...]
+    mistakes: Mistakes
 
 
 @dataclass
@@ -91,6 +93,7 @@ class _Program:
     types: dict[str, Fun] = field(default_factory=dict)
     active: list[Function] = field(default_factory=list)
     read: dict[Function, _Read] = field(default_factory=dict)
+    failed: dict[_Key, CompileError] = field(default_factory=dict)
 
     def parameters(
         self, function: Function, statics: Collection[str]
@@ -100,7 +103,8 @@ class _Program:
     def _read(self, function: Function) -> _Read:
         if function not in self.read:
             source = self.sources.get(function) or read_source(function)
-            self.read[function] = _Read(source, read_body(source))
+            mistakes = Mistakes()
+            self.read[function] = _Read(source, read_body(source, mistakes), mistakes)
         return self.read[function]
 
     def instance(
@@ -115,6 +119,8 @@ class _Program:
         key = function, tuple(types), fixed
         if key in self.instances:
             return self.instances[key]
+        if key in self.failed:
+            raise _called_from(self.failed[key], function, types, span)
         if function in self.active:
             chain = [f.__name__ for f in self.active]
             raise call_errors.recursion(span, function.__name__, chain)
@@ -123,6 +129,7 @@ class _Program:
         try:
             self._add(name, function, key[1], statics)
         except CompileError as error:
+            self.failed[key] = error
             if len(self.active) == 1:
                 raise
             raise _called_from(error, function, types, span) from None
@@ -167,8 +174,9 @@ class _Program:
         """The body, translated again whenever it is learned what a list holds."""
         elements: dict[str, Elements] = {}
         while True:
+            cx = self._context(parts, params, statics, elements)
             try:
-                body = self._attempt(parts, params, statics, elements)
+                body = _translated(cx, parts.statements)
             except Learned as found:
                 known = elements.get(found.name)
                 elem = found.elem
@@ -182,13 +190,14 @@ class _Program:
                     raise update_errors.unknown_elements(span, name)
             return body
 
-    def _attempt(
+    def _context(
         self,
         parts: _Read,
         params: Sequence[Var],
         statics: Mapping[str, Any],
         elements: dict[str, Elements],
-    ) -> Block:
+    ) -> Context:
+        """The state of the translation of a function, at its beginning."""
         source = parts.source
         live = liveness(parts.statements, [p.name for p in params])
         for parameter in read_signature(source, statics):
@@ -205,18 +214,35 @@ class _Program:
             make=force,
             parameters=frozenset(params),
             elements=elements,
+            mistakes=Mistakes(parts.mistakes),
         )
         for param in params:
             cx.scope.bind(param.name, param)
-        result = translate(cx, parts.statements)
-        assert result is not None
-        result = _checked_result(cx, result)
-        return Block((*cx.prelude.bindings, *cx.builder.bindings), (result,))
+        return cx
 
     def _signature(self, name: str) -> Fun:
         if name not in self.types:
             raise TypeRuleError(f"call: no function named {name}")
         return self.types[name]
+
+
+def _translated(cx: Context, statements: Sequence[Statement]) -> Block:
+    """The body of a function without mistakes."""
+    try:
+        result = translate(cx, statements)
+    except Learned:
+        raise
+    except Exception as failure:
+        # A mistake may leave the translation where it is not prepared to go on from.
+        if cx.mistakes:
+            raise cx.mistakes.error() from failure
+        raise
+    if cx.mistakes:
+        raise cx.mistakes.error()
+    if result is None or isinstance(result, Unusable):
+        raise InternalError(f"{cx.source.name}: no result, and no mistake to say why")
+    result = _checked_result(cx, result)
+    return Block((*cx.prelude.bindings, *cx.builder.bindings), (result,))
 
 
 def _checked_result(cx: Context, result: Operand) -> Operand:

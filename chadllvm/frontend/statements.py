@@ -17,6 +17,7 @@ import ast
 from collections.abc import Sequence
 from functools import partial
 
+from chadllvm.diagnostic import CompileError
 from chadllvm.frontend import errors, function_errors, name_errors, update_errors
 from chadllvm.frontend.annotations import Annotation, target_type
 from chadllvm.frontend.arithmetic import convert, join
@@ -25,6 +26,7 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.expression import condition, operation
 from chadllvm.frontend.iteration import Items, items
 from chadllvm.frontend.lists import begin_list, change, extend, is_empty_list
+from chadllvm.frontend.recovery import POISON, asks_for_type, unknown_names
 from chadllvm.frontend.scope import DEAD, Scope, Unusable, Value
 from chadllvm.frontend.static import decided
 from chadllvm.frontend.surface import (
@@ -36,30 +38,86 @@ from chadllvm.frontend.surface import (
     Return,
     Statement,
     returns,
+    target_names,
 )
 from chadllvm.frontend.targets import bind_target
 from chadllvm.frontend.writing import assign, assign_operation, place_of, whole
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import If, Lambda, Operand, Var
+from chadllvm.ir.term import If, Lambda, Lit, Operand, Var
 from chadllvm.ir.types import Type
 from chadllvm.ops.iterate import Iterate
 
 
-def translate(cx: Context, statements: Sequence[Statement]) -> Operand | None:
-    """Translate a block into the current builder; its result if it returns one."""
+def translate(cx: Context, statements: Sequence[Statement]) -> Value | None:
+    """Translate a block into the current builder; its result if it returns one.
+
+    After a mistake the names that its statement assigns are unusable, as the result is.
+    """
     for statement in statements:
-        match statement:
-            case Assign():
-                _assign(cx, statement)
-            case Branch(_, then, orelse):
-                if returns(then) and returns(orelse):
-                    return _returning_branch(cx, statement)
-                _branch(cx, statement)
-            case Loop():
-                _loop(cx, statement)
-            case Return(value):
-                return cx.value(value)
+        try:
+            result = _statement(cx, statement)
+        except CompileError as error:
+            _poison(cx, statement)
+            _mistake(cx, error, *_expressions(statement))
+            result = POISON if returns((statement,)) else None
+        if result is not None:
+            return result
     return None
+
+
+def _statement(cx: Context, statement: Statement) -> Value | None:
+    match statement:
+        case Assign():
+            _assign(cx, statement)
+        case Branch(_, then, orelse):
+            if returns(then) and returns(orelse):
+                return _returning_branch(cx, statement)
+            _branch(cx, statement)
+        case Loop():
+            _loop(cx, statement)
+        case Return(value):
+            return cx.value(value)
+    return None
+
+
+def _poison(cx: Context, statement: Statement) -> None:
+    """Make the names unusable that a statement would have assigned."""
+    match statement:
+        case Assign(ast.Subscript()):
+            return  # An array with a new element has the type that it had.
+        case Assign(target):
+            names = tuple(target_names(target))
+        case Branch() | Loop():
+            names = cx.liveness.assigned[statement]
+        case Return():
+            return
+    for name in names:
+        cx.scope.bind(name, POISON)
+
+
+def _expressions(statement: Statement) -> tuple[ast.expr, ...]:
+    """What a statement computes itself, outside of its blocks."""
+    match statement:
+        case Assign(target, value):
+            return (value, target) if isinstance(target, ast.Subscript) else (value,)
+        case Branch(test):
+            return (test,)
+        case Loop(_, iterable):
+            return (iterable,)
+        case Return(value):
+            return (value,)
+
+
+def _mistake(cx: Context, error: CompileError, *parts: ast.expr) -> None:
+    """Note a mistake in these expressions, and the names in them that are unknown.
+
+    Translation ends at the first mistake, or at a value that depends on another one;
+    whether a name is known does not depend on what stands before it.
+    """
+    cx.mistakes.add(error)
+    for part in parts:
+        for unknown in unknown_names(cx, part):
+            cx.mistakes.add(unknown)
 
 
 def _assign(cx: Context, statement: Assign) -> None:
@@ -134,16 +192,20 @@ def _annotated(
 # ---- branches --------------------------------------------------------------------
 
 
-def _returning_branch(cx: Context, branch: Branch) -> Operand:
+def _returning_branch(cx: Context, branch: Branch) -> Value:
     """A branch that returns on every path: the function's result is its result."""
     known = decided(cx, branch.test)
     if known is not None:
         return _returned(cx, branch.then if known else branch.orelse)
-    test = condition(cx, branch.test)
+    test = _tested(cx, branch)
     sides: list[tuple[Builder, Operand]] = []
     for statements in (branch.then, branch.orelse):
         with cx.nested() as b:
-            sides.append((b, _returned(cx, statements)))
+            result = _returned(cx, statements)
+            if not isinstance(result, Unusable):
+                sides.append((b, result))
+    if len(sides) < 2:
+        return POISON
     then, orelse = (result.type for _, result in sides)
     joined = join(then, orelse)
     if joined is None:
@@ -152,11 +214,25 @@ def _returning_branch(cx: Context, branch: Branch) -> Operand:
     return cx.at(branch.test).one(If(test, *blocks), "result")
 
 
-def _returned(cx: Context, statements: Sequence[Statement]) -> Operand:
+def _returned(cx: Context, statements: Sequence[Statement]) -> Value:
     """The result of a block that returns."""
     result = translate(cx, statements)
     assert result is not None
     return result
+
+
+def _tested(cx: Context, branch: Branch) -> Operand:
+    """The condition; after a mistake in it both branches are still looked at.
+
+    Not so if it asks for a type: each branch would be right for another one.
+    """
+    if asks_for_type(branch.test):
+        return condition(cx, branch.test)
+    try:
+        return condition(cx, branch.test)
+    except CompileError as error:
+        _mistake(cx, error, branch.test)
+    return Lit(False)
 
 
 def _branch(cx: Context, branch: Branch) -> None:
@@ -165,7 +241,7 @@ def _branch(cx: Context, branch: Branch) -> None:
     if known is not None:
         translate(cx, branch.then if known else branch.orelse)
         return
-    test = condition(cx, branch.test)
+    test = _tested(cx, branch)
     sides: list[tuple[Builder, Scope]] = []
     for statements in (branch.then, branch.orelse):
         with cx.nested() as b:
@@ -229,6 +305,8 @@ def _merge(
 def _merged_type(
     cx: Context, branch: Branch, name: str, then: Value | None, orelse: Value | None
 ) -> Type | Unusable:
+    if then is POISON or orelse is POISON:
+        return POISON
     line = cx.span(branch.node).line
     for value, side in ((then, "`if`"), (orelse, "`else`")):
         if value is None:
@@ -280,8 +358,9 @@ def _operands(
 
 def _loop(cx: Context, loop: Loop) -> None:
     """Carry through the loop the variables that are handed on, where defined before."""
-    source = items(cx, loop.iterable)
+    source = _iterated(cx, loop)
     types = _initial_types(cx, loop)
+    mistakes = cx.mistakes.count()
     others: set[Value | None] = set()
     while True:
         states = tuple(Var(name, ty) for name, ty in types.items())
@@ -297,6 +376,7 @@ def _loop(cx: Context, loop: Loop) -> None:
                 break
         types = found
         others |= changed
+        cx.mistakes.forget(mistakes)
         cx.promoted[loop] = types
     b = cx.at(loop.iterable)
     args = [source.length, *_operands(b, initial, list(types.values()))]
@@ -304,6 +384,19 @@ def _loop(cx: Context, loop: Loop) -> None:
     results = b.apply(Iterate(), args, [function], list(types))
     _mark_lists(cx, results, initial, finals)
     _leave(cx, loop, dict(zip(types, results, strict=True)))
+
+
+def _iterated(cx: Context, loop: Loop) -> Items:
+    """What the loop runs over; after a mistake in it the body is looked at once."""
+    try:
+        return items(cx, loop.iterable)
+    except CompileError as error:
+        _mistake(cx, error, loop.iterable)
+    with cx.nested():
+        for name in target_names(loop.target):
+            cx.scope.bind(name, POISON)
+        translate(cx, loop.body)
+    raise POISON.error(cx.span(loop.node))
 
 
 def _initial_types(cx: Context, loop: Loop) -> dict[str, Type]:
