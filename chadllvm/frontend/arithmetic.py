@@ -102,9 +102,9 @@ def _converted_elements(b: Builder, array: Operand, ty: Array) -> Operand:
 
 
 def to_int(b: Builder, value: Operand) -> Operand:
-    """A boolean as 0 or 1; an integer as it is."""
+    """A boolean as 0 or 1; any other number as it is."""
     if isinstance(value, Lit):
-        return Lit(int(value.value))
+        return Lit(int(value.value)) if value.type == BOOL else value
     return b.prim("bool_to_int", value) if value.type == BOOL else value
 
 

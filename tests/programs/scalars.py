@@ -38,6 +38,15 @@ def extrema(x: float, y: float) -> float:
     return max(x, y, 3.0) * min(x * y, y) + np.minimum(x, y) - np.maximum(x, 2.0 * y)
 
 
+@case(0.2, 3)
+@case(0.9, 3)
+@cl.jit
+def literals_with_fractions(x: float, n: int) -> float:
+    """A literal that comes first, or alone, keeps its fraction."""
+    clipped = max(0.5, x) * min(0.75, x) + np.positive(0.25) * x
+    return clipped + sum(0.5 for i in range(n)) * x
+
+
 @case(7.3, 2.1)
 @case(-7.3, 2.1)
 @cl.jit
