@@ -338,6 +338,8 @@ INSTRUCTIONS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("and", "or"), ("bb", "b")),
     "not": ("b", "b"),
     "select": ("bTT", "T"),
+    # Whether two pointers are the same.
+    "same": ("pp", "b"),
     "to_float": ("i", "f"),
     "bool_to_int": ("b", "i"),
     # The float is within the range of i64.

@@ -53,6 +53,7 @@ SIMPLE = {
     "ilt": "icmp slt i64 %s, %s",
     "ile": "icmp sle i64 %s, %s",
     "ieq": "icmp eq i64 %s, %s",
+    "same": "icmp eq ptr %s, %s",
     "ine": "icmp ne i64 %s, %s",
     "iult": "icmp ult i64 %s, %s",
     "and": "and i1 %s, %s",

@@ -11,7 +11,8 @@ in this run of the same loop body (of the function), no box refers to it, and no
 name of it is used later. All else is copied, which is always right.
 
 The state of a loop is kept in place if its next value is its own buffer in every step,
-or that of another such state, with which it changes places.
+or that of another such state, with which it changes places, or in some steps a new
+array, which is copied to a second buffer (that step has done as much work to make it).
 That is assumed first, and given up for the states whose step turns out otherwise.
 """
 
@@ -52,13 +53,15 @@ class InPlace:
 
     `taken`: updates and first contributions to cells that take over the buffer of their
     array; `states`: parameters of loops that are in place; `turning`: those of them
-    that change places with others; `moved`: those that take over the buffer of their
-    initial value; `growing`: those that become longer or shorter.
+    that change places with others; `renewed`: those that some steps replace by a new
+    array; `moved`: those that take over the buffer of their initial value; `growing`:
+    those that become longer or shorter.
     """
 
     taken: frozenset[Binding] = frozenset()
     states: frozenset[Var] = frozenset()
     turning: frozenset[Var] = frozenset()
+    renewed: frozenset[Var] = frozenset()
     moved: frozenset[Var] = frozenset()
     growing: frozenset[Var] = frozenset()
 
@@ -103,6 +106,7 @@ def in_place(function: Function) -> InPlace:
         frozenset(walk.taken),
         frozenset(walk.states),
         frozenset(walk.turning),
+        frozenset(walk.renewed),
         frozenset(walk.moved),
         frozenset(walk.growing & walk.states),
     )
@@ -111,6 +115,7 @@ def in_place(function: Function) -> InPlace:
 def _has_candidates(block: Block) -> bool:
     return any(
         isinstance(b.expr, One | Open)
+        or (isinstance(b.expr, If) and any(isinstance(v.type, Array) for v in b.vars))
         or (isinstance(b.expr, Apply) and isinstance(b.expr.op, WRITERS))
         or any(_has_candidates(inner) for _, inner in nested(b.expr))
         for b in block.bindings
@@ -128,6 +133,7 @@ class _Walk:
         self.taken: set[Binding] = set()
         self.states: set[Var] = set()
         self.turning: set[Var] = set()
+        self.renewed: set[Var] = set()
         self.moved: set[Var] = set()
         # Buffers whose array changes its size, and the states of loops in them.
         self.resized: set[_Origin] = set()
@@ -325,8 +331,11 @@ class _Walk:
         pairs = list(zip(body.params[1:], map(self._of, results), strict=False))
         self.growing |= {s for s, origin in own.items() if origin in self.resized}
         taker = _handed_on(own, pairs)
+        renewed = {s for s, found in pairs if s in taker and len(found) > 1}
         # A buffer that grows stays with its state.
-        taker = {s: t for s, t in taker.items() if s is t or s not in self.growing}
+        moving = self.growing & (renewed | {s for s, t in taker.items() if s is not t})
+        taker = {s: t for s, t in taker.items() if s not in moving}
+        self.renewed |= renewed
         if len(taker) < len(kept):
             for decisions, before in zip(self._decisions(), saved, strict=True):
                 decisions.clear()
@@ -334,7 +343,10 @@ class _Walk:
         return taker
 
     def _decisions(self) -> tuple[set[Any], ...]:
-        return self.taken, self.states, self.turning, self.moved, self.empty
+        return (
+            *(self.taken, self.states, self.turning, self.renewed, self.moved),
+            self.empty,
+        )
 
 
 def _handed_on(
@@ -343,8 +355,10 @@ def _handed_on(
     """For each state whose buffer is handed on to one state: that one.
 
     `pairs`: the states with the buffers of their next values. Who gets no buffer of a
-    state that hands its own on is out, and so is who would hand it to two.
+    state that hands its own on is out, and so is who would hand it to two. Besides its
+    own buffer, a state may get what is none of theirs.
     """
+    owned = frozenset(own.values())
     good = {s for s, o in own.items() if o.loop is not None}
     while True:
         takers = {
@@ -353,6 +367,11 @@ def _handed_on(
         }
         sure = {state for state, found in pairs if len(found) == 1}
         kept = {s for s in good if len(takers[s]) == 1 and takers[s][0] in good & sure}
+        kept |= {
+            s
+            for s, found in pairs
+            if s in good and takers[s] == [s] and len(found & owned) == 1
+        }
         if kept == good:
             return {s: takers[s][0] for s in good}
         good = kept

@@ -215,6 +215,31 @@ class _BufferCarrier(_ArrayCarrier):
         _exchange(self.lowering, self.room, self.other_room)
 
 
+class _RenewedCarrier(_BufferCarrier):
+    """An array that steps update in place, or replace by a new one, which is copied."""
+
+    def _initial(self, init: Operand) -> ArrayRep:
+        return _own_buffer(self.lowering, self.param, init, self.var)
+
+    def next(self, result: Rep) -> Step:
+        """Nobody else is handed this buffer, so what is new is put in place at once."""
+        assert isinstance(result, ArrayRep)
+        loops = self.lowering.loops
+        is_new = loops.let("not", self._is_current(result))
+        loops.open(is_loop=False)
+        super().next(result)()
+        loops.emit(l.Branch(is_new, loops.close()))
+        return lambda: None
+
+    def _is_current(self, rep: ArrayRep) -> Atom:
+        """Whether an array is this state: empty ones may begin where others do."""
+        loops, current = self.lowering.loops, self._current()
+        same = loops.let("same", current.ptr, rep.ptr)
+        for a, b in zip(current.dims, rep.dims, strict=True):
+            same = loops.let("and", same, loops.let("ieq", a, b))
+        return same
+
+
 def _exchange(lowering: Lowering, a: Slot, b: Slot) -> None:
     x, y = lowering.loops.get(a), lowering.loops.get(b)
     lowering.loops.set(a, y)
@@ -235,9 +260,7 @@ def carriers(lowering: Lowering, node: Apply, binding: Binding) -> list[Carrier]
         elif param in lowering.in_place.growing:
             found.append(_GrowingCarrier(lowering, param, init, var))
         elif param in lowering.in_place.states:
-            turns = param in lowering.in_place.turning
-            kind = _TurnCarrier if turns else _InPlaceCarrier
-            found.append(kind(lowering, param, init, var))
+            found.append(_kept_in_place(lowering, param)(lowering, param, init, var))
         elif param in lowering.life.outlives or param not in made:
             found.append(_ArrayCarrier(lowering, param, init, var))
         else:
@@ -246,6 +269,14 @@ def carriers(lowering: Lowering, node: Apply, binding: Binding) -> list[Carrier]
             carrier.direct = _direct(lowering, body, result, defined, taken)
             found.append(carrier)
     return found
+
+
+def _kept_in_place(lowering: Lowering, state: Var) -> type[Carrier]:
+    if state in lowering.in_place.turning:
+        return _TurnCarrier
+    if state in lowering.in_place.renewed:
+        return _RenewedCarrier
+    return _InPlaceCarrier
 
 
 def _made_in_steps(body: Lambda, defined: dict[Var, Binding]) -> set[Var]:

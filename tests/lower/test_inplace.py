@@ -138,6 +138,35 @@ CASES = {
              return b }""",
         (3, 1, 1),
     ),
+    "a branch makes it anew": (
+        """def f(n: i64) { a = zeros(n)
+             b = iterate(n, a) { i, s: f64[:] ->
+               c = ilt(i, 3)
+               t = if c { u = update(s, i, 1.0)  yield u }
+                   else { v = zeros(n)  yield v }
+               yield t }
+             return b }""",
+        (1, 1, 1),
+    ),
+    "a branch takes another array": (
+        """def f(n: i64, d: f64[:]) { a = zeros(n)
+             b = iterate(n, a) { i, s: f64[:] ->
+               c = ilt(i, 3)
+               t = if c { u = update(s, i, 1.0)  yield u } else { yield d }
+               yield t }
+             return b }""",
+        (1, 1, 1),
+    ),
+    "a branch takes another state": (
+        """def f(n: i64) { a = zeros(n)  b = zeros(n)
+             c, d = iterate(n, a, b) { i, s: f64[:], t: f64[:] ->
+               p = ilt(i, 3)
+               q = if p { u = update(s, i, 1.0)  yield u } else { yield t }
+               v = update(t, i, 2.0)
+               yield q, v }
+             return c, d }""",
+        (0, 0, 0),
+    ),
     "a first contribution in a branch": (
         """def f(n: i64, x: f64) { a = zeros(n)  p = flt(x, 0.0)  c = open f64[:](n)
              if p { b = update(a, 0, x)  one c b } else { one c a }

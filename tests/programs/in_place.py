@@ -1,0 +1,233 @@
+"""Arrays written in place: in branches, by swaps, in functions, as tables."""
+
+import math
+
+import numpy as np
+
+import chadllvm as cl
+from programs.case import case
+
+X = np.array([0.7, -1.2, 0.4, 2.1, -0.3])
+Y = np.array([1.1, 0.2, -0.8, 0.5])
+M = np.array([[0.5, 1.0, -0.7], [2.0, 0.3, 1.1], [-0.4, 0.9, 0.6]])
+ORDER = np.array([2, 0, 1, 1, 4, 3, 0])
+
+
+# Branches that make a new array, update the old one, or leave it.
+
+
+@case(X, 7)
+@cl.jit
+def renewed_or_left(x: cl.f64[:], steps: int) -> float:
+    a = x.copy()
+    total = 0.0
+    for i in range(steps):
+        if i % 3 == 1:
+            a = a * a + 0.1
+        total += a[i % len(a)] * x[i % len(x)]
+    return total + a[0]
+
+
+@case(X, 7)
+@cl.jit
+def renewed_or_updated(x: cl.f64[:], steps: int) -> float:
+    a = x.copy()
+    for i in range(steps):
+        if i % 4 == 3:
+            a = np.sin(a)
+        elif i % 4 == 2:
+            a[i % len(a)] = a[(i + 1) % len(a)] * a[0]
+        a[0] += 0.5 * a[1] * a[1]
+    return np.sum(a * a)
+
+
+@case(np.zeros(0), 3)
+@case(X, 5)
+@cl.jit
+def renewed_when_empty(x: cl.f64[:], steps: int) -> float:
+    a = x.copy()
+    b = np.ones(2)
+    for i in range(steps):
+        if i % 2 == 0:
+            a = a * 2.0
+            b = b * np.sum(a) + 1.0
+    return np.sum(b) + np.sum(a)
+
+
+@case(X, 6)
+@cl.jit
+def two_that_are_renewed(x: cl.f64[:], steps: int) -> float:
+    a, b = x.copy(), x * 2.0
+    for i in range(steps):
+        if i % 2 == 0:
+            a = a + 0.1 * b
+        else:
+            b[i % len(b)] = a[0] * b[1]
+        if i == 3:
+            b = a * b
+    return np.sum(a * b)
+
+
+@case(X, 6)
+@cl.jit
+def the_argument_or_a_new_array(x: cl.f64[:], steps: int) -> float:
+    total = 0.0
+    for i in range(steps):
+        b = x
+        if i % 3 == 1:
+            b = x * x
+        total += b[i % len(x)] * b[0]
+    return total
+
+
+@case(X, 8)
+@cl.jit
+def one_of_many_arrays(x: cl.f64[:], steps: int) -> float:
+    y = x * 3.0
+    total = 0.0
+    for i in range(steps):
+        if i % 4 == 0:
+            b = np.exp(x)
+        elif i % 4 == 1:
+            b = x
+        elif i % 4 == 2:
+            b = y
+        else:
+            b = x * y
+        total += b[i % len(x)] * b[(i + 2) % len(x)]
+    return total
+
+
+# Swaps.
+
+
+@case(X)
+@cl.jit
+def reversed_by_swaps(x: cl.f64[:]) -> float:
+    a = x * x
+    n = len(a)
+    for i in range(n // 2):
+        a[i], a[n - 1 - i] = a[n - 1 - i], a[i]
+    return sum(a[i] * x[i] for i in range(n))
+
+
+@case(X)
+@cl.jit
+def sorted_by_swaps(x: cl.f64[:]) -> float:
+    a = x.copy()
+    for i in range(len(a)):
+        for j in range(len(a) - 1 - i):
+            if a[j] > a[j + 1]:
+                a[j], a[j + 1] = a[j + 1], a[j]
+    return sum(a[i] * (i + 1.0) for i in range(len(a)))
+
+
+@case(M, 0, 2)
+@cl.jit
+def rows_swapped(m: cl.f64[:, :], i: int, j: int) -> float:
+    a = m.copy()
+    a[[i, j]] = a[[j, i]]
+    a[i, 0], a[j, 1] = a[j, 2] * 2.0, a[i, 1]
+    return np.sum(a * a * m)
+
+
+@case(X, Y)
+@cl.jit
+def exchanged_between_arrays(x: cl.f64[:], y: cl.f64[:]) -> float:
+    a, b = x.copy(), y.copy()
+    for i in range(len(b)):
+        a[i], b[len(b) - 1 - i] = b[i] * a[i], a[i + 1]
+    return np.sum(a) + np.sum(b * y)
+
+
+# Copies in functions.
+
+
+@cl.jit
+def normalised(a: cl.f64[:], place: int):
+    b = a.copy()
+    b[place] = b[place] + np.sum(b * b)
+    b[0] -= 1.0
+    return b
+
+
+@case(X, 4)
+@cl.jit
+def by_a_function_that_copies(x: cl.f64[:], steps: int) -> float:
+    a = x
+    for i in range(steps):
+        a = 0.1 * normalised(a, i)
+    return np.sum(a * x)
+
+
+@case(X)
+@cl.jit
+def rows_made_by_a_function(x: cl.f64[:]) -> float:
+    rows = np.array([normalised(x, i) for i in range(len(x))])
+    return np.sum(rows * x[:, None])
+
+
+@case(M)
+@cl.jit
+def rows_updated_in_nested_loops(m: cl.f64[:, :]) -> float:
+    a = m.copy()
+    n, k = a.shape
+    for i in range(1, n):
+        for j in range(k):
+            a[i, j] = a[i, j] * a[i - 1, k - 1 - j]
+        a[i] = a[i] / (1.0 + a[i - 1] * a[i - 1])
+        a[i, 1:] += a[i, :-1]
+    return np.sum(a)
+
+
+# Tables.
+
+
+@case(X, Y, 0.5)
+@cl.jit
+def soft_warp(x: cl.f64[:], y: cl.f64[:], gamma: float) -> float:
+    t = np.full((len(x) + 1, len(y) + 1), 1e3)
+    t[0, 0] = 0.0
+    for i in range(1, len(x) + 1):
+        for j in range(1, len(y) + 1):
+            a, b, c = t[i - 1, j], t[i, j - 1], t[i - 1, j - 1]
+            low = min(a, b, c)
+            total = math.exp((low - a) / gamma) + math.exp((low - b) / gamma)
+            total += math.exp((low - c) / gamma)
+            t[i, j] = (x[i - 1] - y[j - 1]) ** 2 + low - gamma * math.log(total)
+    return t[len(x), len(y)]
+
+
+@case(M)
+@cl.jit
+def cheapest_path(m: cl.f64[:, :]) -> float:
+    t = m.copy()
+    n, k = t.shape
+    for i in range(n):
+        for j in range(k):
+            if i > 0 and j > 0:
+                t[i, j] += min(t[i - 1, j], t[i, j - 1])
+            elif i > 0:
+                t[i, j] += t[i - 1, j]
+            elif j > 0:
+                t[i, j] += t[i, j - 1]
+    return t[n - 1, k - 1]
+
+
+@case(np.array([0.9, 1.7, 0.4, 2.2]), np.array([1, 3, 2, 4]), 6)
+@cl.jit
+def knapsack(worth: cl.f64[:], weight: cl.i64[:], capacity: int) -> float:
+    best = np.zeros(capacity + 1)
+    for k in range(len(worth)):
+        for c in range(capacity, weight[k] - 1, -1):
+            best[c] = max(best[c], best[c - weight[k]] + worth[k])
+    return best[capacity]
+
+
+@case(X, ORDER)
+@cl.jit
+def at_places_in_turn(x: cl.f64[:], order: cl.i64[:]) -> float:
+    a = x.copy()
+    for k in order:
+        a[k] = 0.9 * a[k] + a[k - 1] / (1.0 + a[k] * a[k])
+    return np.sum(a)

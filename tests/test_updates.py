@@ -1,0 +1,59 @@
+"""Updates in place: what they cost, counted in executed operations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import chadllvm as cl
+from chadllvm.backend.call import NativeFunction
+from chadllvm.ir.types import F64, I64, Array, Product
+from chadllvm.lower.count import count_operations
+from chadllvm.lower.lower import lower_function
+
+
+def renewed_or_left(x: cl.f64[:]) -> float:
+    a = x.copy()
+    total = 0.0
+    for i in range(len(x)):
+        if i % 1000 == 0:
+            a = a * 0.999
+        total += a[i]
+    return total
+
+
+def renewed_or_updated(x: cl.f64[:]) -> float:
+    a = x.copy()
+    for i in range(len(x)):
+        if i % 1000 == 999:
+            a = np.sqrt(a)
+        else:
+            a[i] = a[i - 1] * 0.9
+    return np.sum(a)
+
+
+def operations(function: Any, size: int) -> tuple[int, int]:
+    """Those of the value, and of the value and the gradient."""
+    x = np.sin(np.arange(size) + 1.0) + 2.0
+    counts = []
+    for compiled, result in (
+        (cl.jit(function), Product((F64, I64))),
+        (cl.value_and_grad(function), Product((F64, Array(F64, 1), I64))),
+    ):
+        value = compiled(x)
+        (version,) = compiled._versions.values()
+        entry = version.compilation.stages["simplified"].entry
+        loops = count_operations(lower_function(entry))
+        *again, count = NativeFunction(loops, "main", ["x"], [Array(F64, 1)], result)(x)
+        assert again[0] == (value[0] if len(again) > 1 else value)
+        counts.append(int(count))
+    return counts[0], counts[1]
+
+
+@pytest.mark.parametrize("function", [renewed_or_left, renewed_or_updated])
+def test_a_branch_that_makes_a_new_array_alone_pays_for_it(function: Any) -> None:
+    """Of 1000 steps one makes the array anew; the others take a few operations."""
+    for short, long in zip(*(operations(function, n) for n in (500, 900)), strict=True):
+        assert long < 2.0 * short
