@@ -420,3 +420,13 @@ def accumulated(x: cl.f64[:], decay: float) -> float:
 @cl.jit
 def compose_numbers(a: float, b: float) -> float:
     return a * b - b
+
+
+@case(np.array([0.7, -1.2, 0.4]))
+@cl.jit
+def constant_factors(x: cl.f64[:]) -> float:
+    """Arrays of one number, which is no integer, as they stand in products and sums."""
+    a = np.full((2, 3), 0.5) @ x + np.cross(np.full(3, 0.25), x)[:2]
+    b = np.trace(np.full((3, 3), 1.5)) * x[0] + np.dot(0.5, x)[1]
+    c = sum(0.5 * v + sum(0.25 for _ in x) for v in x) + np.full(3, 2.5) @ x
+    return a[0] * a[1] + b * c + np.sum(np.outer(np.full(2, 0.75), x), axis=0) @ x
