@@ -28,7 +28,7 @@ from chadllvm.ir.types import (
     Type,
     has_float,
 )
-from chadllvm.ir.typing import SCALAR_OF_DTYPE
+from chadllvm.ir.typing import scalar_of
 
 _PYTHON: dict[type, Scalar] = {
     float: F64,
@@ -140,7 +140,15 @@ def _where(function: str, path: str) -> str:
     )
 
 
+# What to do about complex numbers.
+_NOT_REAL = "compiled functions compute with real numbers: pass .real and .imag"
+
+
 def _no_type(value: Any, function: str, path: str) -> TypeError:
+    if isinstance(value, complex | np.complexfloating):
+        return TypeError(
+            f"{_where(function, path)} is a {type(value).__name__}; {_NOT_REAL}"
+        )
     return TypeError(
         f"{_where(function, path)} is a {type(value).__name__}; expected a number, a "
         "NumPy array, a tuple, a record or a dictionary of these, or a list of records"
@@ -220,11 +228,12 @@ def _array_type(value: np.ndarray, function: str, path: str) -> Type:
     if value.dtype.names:
         row = _row_type(value.dtype, function, path)
         return Array(row, value.ndim) if value.ndim else row
-    scalar = SCALAR_OF_DTYPE.get(value.dtype.newbyteorder("="))
+    scalar = scalar_of(value.dtype)
     if scalar is None:
+        help = _NOT_REAL if value.dtype.kind == "c" else "convert it by .astype"
         raise TypeError(
             f"{_where(function, path)} is an array of {value.dtype}; expected float64, "
-            "int64 or bool (convert it by .astype)"
+            f"integers or bool ({help})"
         )
     return Array(scalar, value.ndim) if value.ndim else scalar
 

@@ -116,16 +116,24 @@ class Converter:
         return ty.names
 
     def as_array(self, leaf: int, value: Any) -> np.ndarray:
-        """A contiguous, aligned array of our own dtype; a copy only if needed."""
+        """A contiguous, aligned array of our own dtype; a copy only if needed.
+
+        Integers of any width, and booleans, become 64-bit integers.
+        """
         ty = self._types[leaf]
         assert isinstance(ty, Array) and isinstance(ty.elem, Scalar)
         array, dtype = self._array(leaf, value), DTYPES[ty.elem]
-        if array.dtype.newbyteorder("=") != dtype:
+        is_widened = ty.elem == I64 and array.dtype.kind in "iub"
+        if array.dtype.newbyteorder("=") != dtype and not is_widened:
             self._refuse(leaf, value)
         if array.ndim != ty.rank:
             raise ValueError(
                 f"{self._name(leaf)} must have {ty.rank} dimension(s), "
                 f"found {array.ndim} (shape {array.shape})"
+            )
+        if array.dtype.kind == "u" and array.size and int(array.max()) not in INT64:
+            raise OverflowError(
+                f"{self._name(leaf)}: {array.max()} is too large for 64 bits"
             )
         plain = np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED"])
         return plain.view(dtype, np.ndarray)
@@ -150,6 +158,8 @@ class Converter:
         if isinstance(ty, Array) and isinstance(value, list | tuple):
             dtype = DTYPES.get(ty.elem) if isinstance(ty.elem, Scalar) else None
             message += f"; make it an array by numpy.array(…, dtype=numpy.{dtype})"
+        if np.iscomplexobj(value):
+            message += "; compiled functions compute with real numbers"
         raise TypeError(message)
 
     def _name(self, leaf: int) -> str:

@@ -107,13 +107,18 @@ def _array(value: np.ndarray, name: str, span: Span) -> np.ndarray:
         dtype = np.float64
     elif value.dtype == np.bool_:
         dtype = np.bool_
-    elif np.can_cast(value.dtype, np.int64, "safe"):
+    elif value.dtype.kind in "iu" and _fits(value):
         dtype = np.int64
     else:
         raise name_errors.unsupported_dtype(span, name, value.dtype)
     copy = np.array(value, dtype=dtype, order="C", copy=True)
     copy.flags.writeable = False
     return copy
+
+
+def _fits(value: np.ndarray) -> bool:
+    """Whether integers fit into 64 bits with a sign."""
+    return value.dtype != np.uint64 or not (value >= _LARGEST).any()
 
 
 def unusable(value: Any, name: str, span: Span) -> CompileError:

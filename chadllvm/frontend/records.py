@@ -24,7 +24,7 @@ from chadllvm.ir.record import (
     is_named_tuple,
 )
 from chadllvm.ir.types import Array, Product, Type
-from chadllvm.ir.typing import SCALAR_OF_DTYPE
+from chadllvm.ir.typing import scalar_of
 
 NO_DEFAULT: Any = inspect.Parameter.empty
 
@@ -243,9 +243,9 @@ def _field_type(name: str, dtype: np.dtype[Any]) -> Type:
         return Array(_field_type(name, base), len(shape))
     if dtype.names is not None:
         return row_type(dtype)
-    scalar = SCALAR_OF_DTYPE.get(dtype.newbyteorder("="))
+    scalar = scalar_of(dtype)
     if scalar is None:
         raise BadRecord(
-            f"its field {name!r} has dtype {dtype}; expected float64, int64 or bool"
+            f"its field {name!r} has dtype {dtype}; expected float64, integers or bool"
         )
     return scalar

@@ -7,7 +7,7 @@ place. Scoping and the discipline of cells are the checker's business (`ir/check
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import assert_never
+from typing import Any, assert_never
 
 import numpy as np
 
@@ -49,6 +49,16 @@ SCALAR_OF_DTYPE = {
     np.dtype(np.int64): I64,
     np.dtype(np.bool_): BOOL,
 }
+
+
+def scalar_of(dtype: np.dtype[Any]) -> Scalar | None:
+    """What elements of a dtype become: integers of any width are widened to i64.
+
+    Nothing else is: a float16 or a complex number is none of ours.
+    """
+    native = dtype.newbyteorder("=")
+    return SCALAR_OF_DTYPE.get(native) or (I64 if native.kind in "iu" else None)
+
 
 Signature = Callable[[str], Fun]
 
