@@ -16,6 +16,7 @@ from programs import (
     assignments,
     bits,
     calculus,
+    closed_forms,
     in_place,
     linear_algebra,
     models,
@@ -58,6 +59,7 @@ assert all(
         assignments,
         bits,
         calculus,
+        closed_forms,
         in_place,
         linear_algebra,
         models,
@@ -84,7 +86,7 @@ def real_params(case: Case) -> list[int]:
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_value_is_that_of_plain_python(case: Case, name: str) -> None:
     compiled = cl.jit(case.function.py_func, options=OPTIONS[name])
-    expected = case.function.py_func(*case.args)
+    expected = case.plain_value()
     np.testing.assert_allclose(compiled(*case.args), expected, rtol=1e-12)
 
 
@@ -98,7 +100,7 @@ def test_gradient_agrees_with_differences(case: Case, name: str) -> None:
         return
     compiled = cl.jit(case.function.py_func, options=OPTIONS[name])
     value, gradient = cl.value_and_grad(compiled, argnums=params)(*case.args)
-    np.testing.assert_allclose(value, case.function.py_func(*case.args), rtol=1e-12)
+    np.testing.assert_allclose(value, case.plain_value(), rtol=1e-12)
     check_direction(case, params, gradient)
 
 
@@ -137,7 +139,7 @@ def check_direction(case: Case, params: list[int], gradient: Any) -> None:
             ends.append(case.function(*args))
         difference = (ends[0] - ends[1]) / (2 * STEP)
         assert np.isfinite(slope)
-        if np.isfinite(difference):
+        if case.is_smooth and np.isfinite(difference):
             assert slope == pytest.approx(difference, rel=2e-5, abs=2e-7)
 
 

@@ -178,7 +178,7 @@ def tangents_of(case: ProgramCase) -> tuple[Any, ...]:
 def test_machine_code_agrees_with_reverse_mode(case: ProgramCase) -> None:
     ts = tangents_of(case)
     value, tangent = cl.jvp(case.function, case.args, ts)
-    np.testing.assert_allclose(value, case.function.py_func(*case.args), rtol=1e-12)
+    np.testing.assert_allclose(value, case.plain_value(), rtol=1e-12)
     params = real_params(case)
     if not params:
         return
@@ -193,7 +193,7 @@ def test_machine_code_agrees_with_reverse_mode(case: ProgramCase) -> None:
 def test_machine_code_of_forward_over_reverse(case: ProgramCase) -> None:
     """The Hessian times a direction is the difference of gradients along it."""
     params = real_params(case)
-    if not params or case.name in NO_SECOND_SLOPE:
+    if not (params and case.is_smooth) or case.name in NO_SECOND_SLOPE:
         return
     gradient = cl.grad(case.function, argnums=params)
     ts = tangents_of(case)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import numpy as np
+
 from chadllvm.api import Function
 
 F = TypeVar("F", bound=Function[..., Any])
@@ -13,24 +15,33 @@ F = TypeVar("F", bound=Function[..., Any])
 
 @dataclass(frozen=True)
 class Case:
-    """A compiled function and the arguments to check it with."""
+    """A compiled function and the arguments to check it with.
+
+    `is_smooth`: differences show the slopes there, the second ones as well.
+    """
 
     function: Function[..., Any]
     args: tuple[Any, ...]
+    is_smooth: bool = True
 
     @property
     def name(self) -> str:
         return self.function.py_func.__name__
 
+    def plain_value(self) -> Any:
+        """What plain Python gives; NumPy warns of what `np.where` does not choose."""
+        with np.errstate(all="ignore"):
+            return self.function.py_func(*self.args)
+
 
 CASES: list[Case] = []
 
 
-def case(*args: Any) -> Callable[[F], F]:
+def case(*args: Any, is_smooth: bool = True) -> Callable[[F], F]:
     """Decorator: check the function with these arguments."""
 
     def enter(function: F) -> F:
-        CASES.append(Case(function, args))
+        CASES.append(Case(function, args, is_smooth))
         return function
 
     return enter
