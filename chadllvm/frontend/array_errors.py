@@ -11,6 +11,20 @@ from chadllvm.ir.types import Type
 
 @code("CL0701")
 def not_constant(span: Span) -> Diagnostic:
+    """An argument that decides the type of the result must be a constant.
+
+    How many dimensions an array has is part of its type; an axis decides it.
+
+    Fails:
+
+        def f(x: cl.f64[:, :], k: int):
+            return np.sum(x, axis=k)
+
+    Works:
+
+        def f(x: cl.f64[:, :]):
+            return np.sum(x, axis=0)
+    """
     return error(
         "this must be a constant",
         span,
@@ -19,24 +33,20 @@ def not_constant(span: Span) -> Diagnostic:
     )
 
 
-@code("CL0702")
-def axis_range(span: Span, axis: int, rank: int) -> Diagnostic:
-    plural = "" if rank == 1 else "s"
-    return error(
-        "axis out of range",
-        span,
-        f"axis {axis} of an array of {rank} dimension{plural}",
-        f"use an axis from {-rank} to {rank - 1}",
-    )
-
-
-@code("CL0703")
-def repeated_axis(span: Span) -> Diagnostic:
-    return error("an axis is named twice", span, "", "name each axis once")
-
-
 @code("CL0704")
 def unsupported_dtype(span: Span, found: str) -> Diagnostic:
+    """The elements of an array are of a type of the language.
+
+    Fails:
+
+        def f(n: int):
+            return np.zeros(n, dtype=np.complex128)
+
+    Works:
+
+        def f(n: int):
+            return np.zeros((n, 2))
+    """
     return error(
         "unsupported dtype",
         span,
@@ -49,6 +59,20 @@ def unsupported_dtype(span: Span, found: str) -> Diagnostic:
 def unknown_option(
     span: Span, name: str, option: str, known: Iterable[str]
 ) -> Diagnostic:
+    """A function of NumPy that is known here does not take all of its options.
+
+    `out=` is never needed: results are put where they belong.
+
+    Fails:
+
+        def f(x: cl.f64[:], y: cl.f64[:]):
+            return np.cumsum(x, out=y)
+
+    Works:
+
+        def f(x: cl.f64[:]):
+            return np.cumsum(x)
+    """
     return error(
         "unsupported argument",
         span,
@@ -59,6 +83,20 @@ def unknown_option(
 
 @code("CL0706")
 def not_an_array_function(span: Span, name: str, ty: Type) -> Diagnostic:
+    """The functions of `math`, and conversions such as `float`, take single numbers.
+
+    NumPy's functions take arrays.
+
+    Fails:
+
+        def f(x: cl.f64[:]):
+            return math.exp(x)
+
+    Works:
+
+        def f(x: cl.f64[:]):
+            return np.exp(x)
+    """
     return error(
         "a number is needed",
         span,
@@ -69,6 +107,21 @@ def not_an_array_function(span: Span, name: str, ty: Type) -> Diagnostic:
 
 @code("CL0707")
 def ambiguous_truth(span: Span, ty: Type) -> Diagnostic:
+    """A whole array is neither true nor false.
+
+    `and`, `or`, `not` and `if` ask one question; `&`, `|` and `~` ask one for each
+    element.
+
+    Fails:
+
+        def f(x: cl.f64[:]):
+            return x > 0.0 and x < 1.0
+
+    Works:
+
+        def f(x: cl.f64[:]):
+            return (x > 0.0) & (x < 1.0)
+    """
     return error(
         "the truth of a whole array",
         span,
@@ -79,6 +132,20 @@ def ambiguous_truth(span: Span, ty: Type) -> Diagnostic:
 
 @code("CL0708")
 def boolean_arithmetic(span: Span, first: Type, second: Type) -> Diagnostic:
+    """NumPy does not subtract or negate booleans.
+
+    `&`, `|`, `^` and `~` are the operations of booleans.
+
+    Fails:
+
+        def f(x: cl.f64[:]):
+            return (x > 0.0) - (x > 1.0)
+
+    Works:
+
+        def f(x: cl.f64[:]):
+            return (x > 0.0) ^ (x > 1.0)
+    """
     return error(
         "arithmetic on booleans",
         span,
@@ -89,6 +156,21 @@ def boolean_arithmetic(span: Span, first: Type, second: Type) -> Diagnostic:
 
 @code("CL0709")
 def list_arithmetic(span: Span) -> Diagnostic:
+    """Arithmetic on lists is not that of arrays.
+
+    In Python `+` joins two lists and `*` repeats one. For elementwise arithmetic make
+    arrays of them.
+
+    Fails:
+
+        def f(x: float):
+            return [x, 1.0] * x
+
+    Works:
+
+        def f(x: float):
+            return np.array([x, 1.0]) * x
+    """
     return error(
         "arithmetic on lists",
         span,
@@ -99,6 +181,21 @@ def list_arithmetic(span: Span) -> Diagnostic:
 
 @code("CL0710")
 def no_method(span: Span, ty: Type, name: str, known: Iterable[str]) -> Diagnostic:
+    """Arrays do not have this method here.
+
+    Most methods of NumPy's arrays that compute something are there; those that convert
+    to Python's objects are not.
+
+    Fails:
+
+        def f(x: cl.f64[:]):
+            return x.tolist()
+
+    Works:
+
+        def f(x: cl.f64[:]):
+            return x.copy()
+    """
     return error(
         "unknown method",
         span,
@@ -109,6 +206,21 @@ def no_method(span: Span, ty: Type, name: str, known: Iterable[str]) -> Diagnost
 
 @code("CL0711")
 def unknown_array_function(span: Span, name: str, known: Iterable[str]) -> Diagnostic:
+    """A function of NumPy that has no meaning in compiled code.
+
+    Most of NumPy that computes with arrays is there, and what is not can be written
+    with a loop: loops are fast here. `docs/language.md` lists the functions.
+
+    Fails:
+
+        def f(x: cl.f64[:]) -> float:
+            return np.trapezoid(x) if len(x) > 1 else np.median(x)
+
+    Works:
+
+        def f(x: cl.f64[:]) -> float:
+            return sum(0.5 * (x[i] + x[i + 1]) for i in range(len(x) - 1))
+    """
     return error(
         "unknown function",
         span,
@@ -117,96 +229,22 @@ def unknown_array_function(span: Span, name: str, known: Iterable[str]) -> Diagn
     )
 
 
-@code("CL0712")
-def separated_indices(span: Span) -> Diagnostic:
-    return error(
-        "index arrays with a slice between them",
-        span,
-        "NumPy would move their dimensions to the front",
-        "index in two steps, or write a comprehension",
-    )
-
-
-@code("CL0713")
-def mask_rank(span: Span, rank: int, left: int) -> Diagnostic:
-    return error(
-        "too many indices",
-        span,
-        f"a mask of {rank} dimensions for {left} that are left",
-        "use a mask of the array's own shape, or of its first dimensions",
-    )
-
-
-@code("CL0714")
-def different_ranks(span: Span, name: str, ranks: Iterable[int]) -> Diagnostic:
-    return error(
-        "arrays of different ranks",
-        span,
-        f"`{name}` takes arrays of one rank, found "
-        + " and ".join(map(str, sorted(set(ranks)))),
-        "add a dimension with `None` as in `x[None, :]`",
-    )
-
-
-@code("CL0715")
-def wrong_rank(span: Span, name: str, expected: str, ty: Type) -> Diagnostic:
-    return error(
-        "wrong number of dimensions",
-        span,
-        f"`{name}` takes {expected}, found {ty}",
-        "index, slice or reshape the array first",
-    )
-
-
-@code("CL0716")
-def not_arrays(span: Span, name: str) -> Diagnostic:
-    return error(
-        "a tuple of arrays is needed",
-        span,
-        f"`{name}` joins the arrays of a tuple",
-        "write the arrays one by one, as in `(x, y)`",
-    )
-
-
-@code("CL0717")
-def two_unknown_sizes(span: Span) -> Diagnostic:
-    return error(
-        "two sizes are left open",
-        span,
-        "only one of them can be -1",
-        "say all sizes but one",
-    )
-
-
-@code("CL0718")
-def not_squeezable(span: Span) -> Diagnostic:
-    return error(
-        "which dimensions go away must be known",
-        span,
-        "the sizes are not known when the program is compiled",
-        "name the axis, as in `np.squeeze(x, axis=0)`",
-    )
-
-
-@code("CL0719")
-def no_first_state(span: Span, ty: Type) -> Diagnostic:
-    return error(
-        "running results of arrays",
-        span,
-        f"nothing says how large the {ty} are if there are none",
-        "pass the first one, as in `accumulate(x, f, initial=start)`",
-    )
-
-
-@code("CL0720")
-def second_ellipsis(span: Span) -> Diagnostic:
-    return error(
-        "a second `...`", span, "", "write `:` for each dimension that is meant"
-    )
-
-
 @code("CL0721")
 def mixed_elements(span: Span) -> Diagnostic:
+    """The elements of an array are all numbers, or all arrays of one rank.
+
+    An array is regular: its rows have one length, and its elements one type.
+
+    Fails:
+
+        def f(x: cl.f64[:]):
+            return np.array([1.0, x])
+
+    Works:
+
+        def f(x: cl.f64[:]):
+            return np.array([[1.0, 2.0], [x[0], x[1]]])
+    """
     return error(
         "elements of different shapes or types",
         span,
@@ -217,6 +255,21 @@ def mixed_elements(span: Span) -> Diagnostic:
 
 @code("CL0722")
 def empty_array(span: Span) -> Diagnostic:
+    """An array of no elements has no type by itself.
+
+    Say how many dimensions it has with `np.zeros`, or give the empty list a name and
+    append to it.
+
+    Fails:
+
+        def f(n: int):
+            return np.array([])
+
+    Works:
+
+        def f(n: int):
+            return np.zeros(0)
+    """
     return error(
         "an array of no elements",
         span,
@@ -227,6 +280,20 @@ def empty_array(span: Span) -> Diagnostic:
 
 @code("CL0723")
 def unknown_norm(span: Span) -> Diagnostic:
+    """`np.linalg.norm` knows a few orders.
+
+    Of vectors 1, 2 and `np.inf`, of matrices the Frobenius norm.
+
+    Fails:
+
+        def f(x: cl.f64[:, :]) -> float:
+            return np.linalg.norm(x, 2)
+
+    Works:
+
+        def f(x: cl.f64[:, :]) -> float:
+            return np.linalg.norm(x)
+    """
     return error(
         "unsupported norm",
         span,
@@ -237,6 +304,25 @@ def unknown_norm(span: Span) -> Diagnostic:
 
 @code("CL0724")
 def factor_and_flag(span: Span) -> Diagnostic:
+    """`cho_solve` takes a factor and which of its triangles holds it as a pair.
+
+    Which one it is must be known when the program is compiled, so the pair is written
+    out.
+
+    Fails:
+
+        from scipy.linalg import cho_solve
+
+        def f(pair: tuple[cl.f64[:, :], bool], b: cl.f64[:]):
+            return cho_solve(pair, b)
+
+    Works:
+
+        from scipy.linalg import cho_solve
+
+        def f(c: cl.f64[:, :], b: cl.f64[:]):
+            return cho_solve((c, True), b)
+    """
     return error(
         "a factor and which triangle it is",
         span,

@@ -11,6 +11,20 @@ from chadllvm.ir.types import Type
 
 @code("CL0601")
 def not_callable(span: Span, name: str) -> Diagnostic:
+    """Only functions are called.
+
+    A local variable never holds one. Perhaps an operator is missing, as in `2(x + 1)`.
+
+    Fails:
+
+        def f(x: float) -> float:
+            return x(1.0 + x)
+
+    Works:
+
+        def f(x: float) -> float:
+            return x * (1.0 + x)
+    """
     return error(
         "not a function",
         span,
@@ -21,6 +35,22 @@ def not_callable(span: Span, name: str) -> Diagnostic:
 
 @code("CL0602")
 def unknown_function(span: Span, name: str) -> Diagnostic:
+    """A function that has no meaning in compiled code.
+
+    There are those of arithmetic and calculus (`math`, `numpy`, parts of `scipy`), the
+    reductions, and your own functions decorated with `jit`. `docs/language.md` lists
+    them.
+
+    Fails:
+
+        def f(x: cl.f64[:]) -> float:
+            return sorted(x)[0]
+
+    Works:
+
+        def f(x: cl.f64[:]) -> float:
+            return np.sort(x)[0]
+    """
     return error(
         "unknown function",
         span,
@@ -32,6 +62,28 @@ def unknown_function(span: Span, name: str) -> Diagnostic:
 
 @code("CL0603")
 def not_jitted(span: Span, name: str) -> Diagnostic:
+    """A compiled function calls functions that are compiled.
+
+    Decorate the one that is called with `jit`. It need not have annotations: it is
+    compiled for the types that it is called with.
+
+    Fails:
+
+        def g(x):
+            return x * x
+
+        def f(x: float) -> float:
+            return g(x)
+
+    Works:
+
+        @cl.jit
+        def g(x):
+            return x * x
+
+        def f(x: float) -> float:
+            return g(x)
+    """
     return error(
         "call of a function that is not compiled",
         span,
@@ -40,18 +92,20 @@ def not_jitted(span: Span, name: str) -> Diagnostic:
     )
 
 
-@code("CL0604")
-def array_method(span: Span, name: str) -> Diagnostic:
-    return error(
-        "methods are not supported",
-        span,
-        f"`.{name}(...)` is a method",
-        "use `sum`, `min`, `max` and comprehensions",
-    )
-
-
 @code("CL0605")
 def wrong_argument_count(span: Span, name: str, expected: str) -> Diagnostic:
+    """A function takes the number of arguments that it is defined with.
+
+    Fails:
+
+        def f(x: float) -> float:
+            return math.atan2(x)
+
+    Works:
+
+        def f(x: float) -> float:
+            return math.atan2(x, 1.0)
+    """
     return error(
         "wrong number of arguments",
         span,
@@ -62,6 +116,26 @@ def wrong_argument_count(span: Span, name: str, expected: str) -> Diagnostic:
 
 @code("CL0606")
 def unexpected_keyword(span: Span, name: str, keyword: str) -> Diagnostic:
+    """A function does not have a parameter of this name, or not by its name.
+
+    Fails:
+
+        @cl.jit
+        def g(x, scale=1.0):
+            return scale * x
+
+        def f(x: float) -> float:
+            return g(x, factor=2.0)
+
+    Works:
+
+        @cl.jit
+        def g(x, scale=1.0):
+            return scale * x
+
+        def f(x: float) -> float:
+            return g(x, scale=2.0)
+    """
     return error(
         "unexpected keyword argument",
         span,
@@ -72,6 +146,18 @@ def unexpected_keyword(span: Span, name: str, keyword: str) -> Diagnostic:
 
 @code("CL0607")
 def repeated_argument(span: Span, name: str, parameter: str) -> Diagnostic:
+    """Each parameter gets one argument, by its place or by its name.
+
+    Fails:
+
+        def f(x: cl.f64[:]) -> float:
+            return np.sum(x, 0, axis=0)
+
+    Works:
+
+        def f(x: cl.f64[:]) -> float:
+            return np.sum(x, axis=0)
+    """
     return error(
         "argument given twice",
         span,
@@ -82,6 +168,18 @@ def repeated_argument(span: Span, name: str, parameter: str) -> Diagnostic:
 
 @code("CL0608")
 def missing_argument(span: Span, name: str, parameter: str) -> Diagnostic:
+    """A parameter without a default needs an argument.
+
+    Fails:
+
+        def f(n: int):
+            return np.full(n)
+
+    Works:
+
+        def f(n: int):
+            return np.full(n, 1.0)
+    """
     return error(
         "missing argument",
         span,
@@ -94,6 +192,29 @@ def missing_argument(span: Span, name: str, parameter: str) -> Diagnostic:
 def wrong_argument(
     span: Span, name: str, parameter: str, found: Type, declared: object
 ) -> Diagnostic:
+    """An argument must fit the annotation of its parameter.
+
+    An integer becomes a float; nothing else is converted. Without annotation a
+    parameter takes any type.
+
+    Fails:
+
+        @cl.jit
+        def g(x: float) -> float:
+            return x
+
+        def f(x: cl.f64[:]) -> float:
+            return g(x)
+
+    Works:
+
+        @cl.jit
+        def g(x: cl.f64[:]) -> float:
+            return x[0]
+
+        def f(x: cl.f64[:]) -> float:
+            return g(x)
+    """
     return error(
         "wrong argument type",
         span,
@@ -104,6 +225,18 @@ def wrong_argument(
 
 @code("CL0610")
 def wrong_operand(span: Span, name: str, expected: str, found: Type) -> Diagnostic:
+    """A function takes arguments of certain types.
+
+    Fails:
+
+        def f(x: float) -> float:
+            return cl.fold(max, x)
+
+    Works:
+
+        def f(x: cl.f64[:]) -> float:
+            return cl.fold(max, x)
+    """
     return error(
         "wrong argument type",
         span,
@@ -114,6 +247,25 @@ def wrong_operand(span: Span, name: str, expected: str, found: Type) -> Diagnost
 
 @code("CL0611")
 def recursion(span: Span, name: str, chain: Sequence[str]) -> Diagnostic:
+    """A function does not call itself, directly or through others.
+
+    Write a loop: an array or a list keeps what is still to be done.
+
+    Fails:
+
+        @cl.jit
+        def f(n: int) -> int:
+            return 1 if n < 2 else n * f(n - 1)
+
+    Works:
+
+        @cl.jit
+        def f(n: int) -> int:
+            product = 1
+            for k in range(2, n + 1):
+                product *= k
+            return product
+    """
     return error(
         "recursion is not supported",
         span,
@@ -125,6 +277,20 @@ def recursion(span: Span, name: str, chain: Sequence[str]) -> Diagnostic:
 
 @code("CL0612")
 def function_needed(span: Span, name: str, arity: int) -> Diagnostic:
+    """An argument must be a function of so many arguments.
+
+    A lambda, a jitted function, or a function of `math` or NumPy can be passed.
+
+    Fails:
+
+        def f(x: cl.f64[:]) -> float:
+            return cl.fold(lambda a: a, x)
+
+    Works:
+
+        def f(x: cl.f64[:]) -> float:
+            return cl.fold(lambda a, b: a * b, x)
+    """
     plural = "" if arity == 1 else "s"
     return error(
         "a function is needed",
@@ -136,6 +302,18 @@ def function_needed(span: Span, name: str, arity: int) -> Diagnostic:
 
 @code("CL0613")
 def changed_type(span: Span, name: str, before: Type, after: Type) -> Diagnostic:
+    """A function that is applied to its own result returns what it takes.
+
+    Fails:
+
+        def f(x: cl.f64[:]):
+            return cl.fold(lambda a, b: (a, b), x)
+
+    Works:
+
+        def f(x: cl.f64[:]):
+            return cl.fold(lambda a, b: a * b, x)
+    """
     return error(
         "the function changes the type",
         span,
@@ -146,6 +324,29 @@ def changed_type(span: Span, name: str, before: Type, after: Type) -> Diagnostic
 
 @code("CL0614")
 def not_static(span: Span, function: str, name: str) -> Diagnostic:
+    """A static argument is a constant of the program.
+
+    It can be a literal, a name from outside of the function, or a static parameter of
+    the function that calls.
+
+    Fails:
+
+        @cl.jit(static_argnames="n")
+        def power(x, n):
+            return x**n
+
+        def f(x: float, n: int) -> float:
+            return power(x, n)
+
+    Works:
+
+        @cl.jit(static_argnames="n")
+        def power(x, n):
+            return x**n
+
+        def f(x: float) -> float:
+            return power(x, 3)
+    """
     return error(
         "a static argument must be known when the program is compiled",
         span,
@@ -156,6 +357,33 @@ def not_static(span: Span, function: str, name: str) -> Diagnostic:
 
 @code("CL0615")
 def unhashable(span: Span, function: str, name: str) -> Diagnostic:
+    """A static argument must be hashable.
+
+    A function is compiled once for each value, which is looked up by its hash: a tuple
+    can be, a list or an array cannot.
+
+    Fails:
+
+        ORDERS = [1, 2]
+
+        @cl.jit(static_argnames="orders")
+        def g(x, orders):
+            return x * orders[0]
+
+        def f(x: float) -> float:
+            return g(x, ORDERS)
+
+    Works:
+
+        ORDERS = (1, 2)
+
+        @cl.jit(static_argnames="orders")
+        def g(x, orders):
+            return x * orders[0]
+
+        def f(x: float) -> float:
+            return g(x, ORDERS)
+    """
     return error(
         "a static argument must be hashable",
         span,
@@ -166,6 +394,31 @@ def unhashable(span: Span, function: str, name: str) -> Diagnostic:
 
 @code("CL0616")
 def assigned_static(span: Span, name: str) -> Diagnostic:
+    """A static parameter keeps its value.
+
+    It is a constant of the compiled program, on which its types and branches may
+    depend.
+
+    Fails:
+
+        @cl.jit(static_argnames="n")
+        def g(x, n):
+            n = n + 1
+            return x * n
+
+        def f(x: float) -> float:
+            return g(x, 2)
+
+    Works:
+
+        @cl.jit(static_argnames="n")
+        def g(x, n):
+            m = n + 1
+            return x * m
+
+        def f(x: float) -> float:
+            return g(x, 2)
+    """
     return error(
         "a static parameter is assigned to",
         span,

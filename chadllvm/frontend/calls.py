@@ -10,9 +10,9 @@ from typing import Any
 from chadllvm.frontend import (
     array_errors,
     call_errors,
+    list_errors,
     name_errors,
-    syntax_errors,
-    update_errors,
+    statement_errors,
 )
 from chadllvm.frontend.array_functions import METHODS, NAMES
 from chadllvm.frontend.containers import (
@@ -95,7 +95,7 @@ def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
         place = function.value if is_name else cx.settled(function.value, owner)
         return method.method_call(cx, node, place)
     if function.attr in CHANGING:
-        raise update_errors.list_method_value(cx.span(node), function.attr)
+        raise list_errors.list_method_value(cx.span(node), function.attr)
     raise array_errors.no_method(cx.span(function), owner.type, function.attr, METHODS)
 
 
@@ -122,7 +122,7 @@ def _callee(cx: Context, node: ast.Call) -> Any:
 def _unknown(cx: Context, node: ast.Call, function: Any) -> Exception:
     span, name = cx.span(node.func), ast.unparse(node.func)
     if function is print:
-        return syntax_errors.printing(span)
+        return statement_errors.printing(span)
     if isinstance(function, FunctionType) and not _is_library(function):
         return call_errors.not_jitted(span, name)
     if isinstance(function, ModuleType) or not callable(function):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from chadllvm.frontend import array_errors, call_errors, errors, type_errors
+from chadllvm.frontend import call_errors, errors, shape_errors, type_errors
 from chadllvm.frontend.arithmetic import (
     convert,
     is_number,
@@ -182,7 +182,7 @@ def _diag(call: Given) -> Value:
     if array.rank == 2:
         return _diagonal(call)
     if array.rank != 1:
-        raise array_errors.wrong_rank(
+        raise shape_errors.wrong_rank(
             call.cx.span(call.node), call.name, "a vector or a matrix", array.type
         )
     return _diagonal_matrix(call, plain(call.cx, call.node, array), offset)
@@ -192,7 +192,7 @@ def _diagonal(call: Given) -> Value:
     """The diagonal of a matrix."""
     array = plain(call.cx, call.node, call.array("v"))
     if array.rank != 2:
-        raise array_errors.wrong_rank(
+        raise shape_errors.wrong_rank(
             call.cx.span(call.node), call.name, "a matrix", array.type
         )
     offset = call.constant("k") if "k" in call else 0
@@ -237,7 +237,7 @@ def _triangle(keeps_lower: bool) -> Callable[[Given], Value]:
     def meaning(call: Given) -> Value:
         array = call.array("m")
         if array.rank != 2:
-            raise array_errors.wrong_rank(
+            raise shape_errors.wrong_rank(
                 call.cx.span(call.node), call.name, "a matrix", array.type
             )
         offset = call.constant("k") if "k" in call else 0
@@ -323,7 +323,7 @@ def _astype(call: Given) -> Value:
 def _broadcast_to(call: Given) -> Value:
     array, shape = call.array("a"), call.shape("shape")
     if array.rank > len(shape):
-        raise array_errors.wrong_rank(
+        raise shape_errors.wrong_rank(
             call.cx.span(call.node), call.name, "at most as many as sizes", array.type
         )
     ahead = len(shape) - array.rank

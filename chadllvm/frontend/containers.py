@@ -17,7 +17,12 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, TypeGuard
 
-from chadllvm.frontend import call_errors, record_errors, syntax_errors
+from chadllvm.frontend import (
+    call_errors,
+    dictionary_errors,
+    record_errors,
+    syntax_errors,
+)
 from chadllvm.frontend.annotations import field_annotation
 from chadllvm.frontend.binding import bind, bind_keywords, converted
 from chadllvm.frontend.constants import constant
@@ -127,12 +132,12 @@ def dictionary(cx: Context, node: ast.Dict) -> Operand:
         if key is None:
             names = names_of(operand.type)
             if names is None or names.kind is not Kind.DICT:
-                raise record_errors.spread(cx.span(value), operand.type)
+                raise dictionary_errors.spread(cx.span(value), operand.type)
             entries |= _fields(cx, value, operand)
             continue
         name = static_string(cx, key)
         if name is None:
-            raise record_errors.dictionary_key(cx.span(key))
+            raise dictionary_errors.dictionary_key(cx.span(key))
         entries[name] = operand
     return _dict(cx, node, entries)
 
@@ -164,7 +169,7 @@ def record_attribute(cx: Context, node: ast.Attribute, record: Operand) -> Value
     names = names_of(record.type)
     assert names is not None
     if not names.is_class:
-        raise record_errors.key_by_attribute(cx.span(node), record.type, node.attr)
+        raise dictionary_errors.key_by_attribute(cx.span(node), record.type, node.attr)
     if node.attr in names:
         return field(cx, node, record, node.attr)
     found = inspect.getattr_static(names.python, node.attr, None)
@@ -199,9 +204,9 @@ def entry(cx: Context, node: ast.Subscript, value: Value) -> Value | None:
     if name is None:
         if isinstance(value.type, Array):
             return None
-        raise record_errors.key_needed(cx.span(node.slice), value.type)
+        raise dictionary_errors.key_needed(cx.span(node.slice), value.type)
     if name not in names:
-        raise record_errors.unknown_key(cx.span(node.slice), name, names)
+        raise dictionary_errors.unknown_key(cx.span(node.slice), name, names)
     if not isinstance(value.type, Array):
         assert is_record_value(value)
         return field(cx, node, value, name)
@@ -233,7 +238,7 @@ def record_method(cx: Context, node: ast.Call, owner: Operand) -> Operand:
     name, names = node.func.attr, names_of(owner.type)
     assert names is not None
     if names.kind is Kind.DICT:
-        raise record_errors.dictionary_method(cx.span(node.func), name)
+        raise dictionary_errors.dictionary_method(cx.span(node.func), name)
     if not names.is_class:
         raise record_errors.not_a_method(cx.span(node.func), names.title, name)
     if names.kind is Kind.NAMED_TUPLE and name in _OF_NAMED_TUPLES:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from chadllvm.frontend import array_errors, syntax_errors, update_errors
+from chadllvm.frontend import array_errors, list_errors, syntax_errors
 from chadllvm.frontend.arithmetic import convert, join, join_all, to_int
 from chadllvm.frontend.context import Context, Settled
 from chadllvm.frontend.delayed import (
@@ -33,7 +33,7 @@ from chadllvm.ir.types import BOOL, I64, Array, Product
 def display(cx: Context, node: ast.List) -> Operand:
     """`[a, b, c]` of numbers, lists or arrays of equal shape, or tuples."""
     if not node.elts:
-        raise update_errors.nested_empty_list(cx.span(node))
+        raise list_errors.nested_empty_list(cx.span(node))
     elements = [_element(cx, e) for e in node.elts]
     values = [e.value for e in elements if isinstance(e, Settled)]
     if any(isinstance(value.type, Product) for value in values):
@@ -83,7 +83,7 @@ def _joined(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Operand:
     first, second = delayed(cx, node.left, x), delayed(cx, node.right, y)
     elem = join(first.elem, second.elem)
     if elem is None or first.rank != second.rank:
-        raise update_errors.other_elements(cx.span(node), first.type, second.type)
+        raise list_errors.other_elements(cx.span(node), first.type, second.type)
     b = cx.at(node)
     for n, m in zip(first.shape[1:], second.shape[1:], strict=True):
         b.prim("same", n, m)
@@ -107,7 +107,7 @@ def _joined(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Operand:
 def _repeated(cx: Context, node: ast.BinOp, items: Value, count: Operand) -> Operand:
     """A list several times; never if the number is negative."""
     if not isinstance(items.type, Array) or items.type.rank > 1:
-        raise update_errors.repeated_rows(cx.span(node))
+        raise list_errors.repeated_rows(cx.span(node))
     b = cx.at(node)
     (size,) = shape_of(cx, node, items)
     source = delayed(cx, node, items)

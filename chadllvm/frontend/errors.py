@@ -9,6 +9,22 @@ from chadllvm.ir.types import Type
 
 @code("CL0401")
 def returns_nothing(span: Span) -> Diagnostic:
+    """A compiled function returns a value.
+
+    It changes nothing outside of itself, so without a result it would do nothing.
+    `None` and the empty tuple are no values.
+
+    Fails:
+
+        def f(x: float):
+            y = 2.0 * x
+
+    Works:
+
+        def f(x: float):
+            y = 2.0 * x
+            return y
+    """
     return error(
         "returns nothing",
         span,
@@ -19,6 +35,23 @@ def returns_nothing(span: Span) -> Diagnostic:
 
 @code("CL0402")
 def missing_return(span: Span, construct: str) -> Diagnostic:
+    """Every path through a function ends with a `return`.
+
+    Python returns None where there is none, and None is no value here.
+
+    Fails:
+
+        def f(x: float) -> float:
+            if x > 0.0:
+                return x
+
+    Works:
+
+        def f(x: float) -> float:
+            if x > 0.0:
+                return x
+            return 0.0
+    """
     return error(
         "not every path returns",
         span,
@@ -29,6 +62,27 @@ def missing_return(span: Span, construct: str) -> Diagnostic:
 
 @code("CL0403")
 def return_in_loop(span: Span) -> Diagnostic:
+    """A loop cannot be left by a `return`.
+
+    Keep the result in a variable, and return it after the loop.
+
+    Fails:
+
+        def f(x: cl.f64[:]) -> float:
+            for v in x:
+                if v > 0.0:
+                    return v
+            return 0.0
+
+    Works:
+
+        def f(x: cl.f64[:]) -> float:
+            found = 0.0
+            for v in x:
+                if v > 0.0 and found == 0.0:
+                    found = v
+            return found
+    """
     return error(
         "return inside a loop",
         span,
@@ -39,6 +93,31 @@ def return_in_loop(span: Span) -> Diagnostic:
 
 @code("CL0404")
 def return_in_the_middle(span: Span) -> Diagnostic:
+    """An `if` returns on all paths through a branch, or on none.
+
+    If several paths went on and others not, what follows would have to be compiled once
+    for each of them.
+
+    Fails:
+
+        def f(x: float) -> float:
+            y = 0.0
+            if x > 0.0:
+                if x > 1.0:
+                    return 1.0
+                y = x
+            return y + 1.0
+
+    Works:
+
+        def f(x: float) -> float:
+            if x > 1.0:
+                return 1.0
+            y = 0.0
+            if x > 0.0:
+                y = x
+            return y + 1.0
+    """
     return error(
         "some paths through this `if` return and several go on",
         span,
@@ -50,6 +129,24 @@ def return_in_the_middle(span: Span) -> Diagnostic:
 
 @code("CL0405")
 def different_returns(span: Span, then: Type, orelse: Type) -> Diagnostic:
+    """A function returns one type on every path.
+
+    An integer and a float make a float; nothing else is joined.
+
+    Fails:
+
+        def f(x: float):
+            if x > 0.0:
+                return x
+            return (x, x)
+
+    Works:
+
+        def f(x: float):
+            if x > 0.0:
+                return (x, 0.0)
+            return (x, x)
+    """
     return error(
         "the branches return different types",
         span,
@@ -60,6 +157,20 @@ def different_returns(span: Span, then: Type, orelse: Type) -> Diagnostic:
 
 @code("CL0406")
 def different_branches(span: Span, then: Type, orelse: Type) -> Diagnostic:
+    """Both sides of a conditional expression have one type.
+
+    An integer and a float make a float; nothing else is joined.
+
+    Fails:
+
+        def f(x: float):
+            return x if x > 0.0 else (x, 1.0)
+
+    Works:
+
+        def f(x: float):
+            return (x, 0.0) if x > 0.0 else (x, 1.0)
+    """
     return error(
         "the branches have different types",
         span,
@@ -70,6 +181,26 @@ def different_branches(span: Span, then: Type, orelse: Type) -> Diagnostic:
 
 @code("CL0407")
 def not_iterable(span: Span, ty: Type) -> Diagnostic:
+    """A loop runs over a range, an array, a tuple, or what `zip` makes of them.
+
+    A number has no elements.
+
+    Fails:
+
+        def f(n: int) -> float:
+            total = 0.0
+            for i in n:
+                total += i
+            return total
+
+    Works:
+
+        def f(n: int) -> float:
+            total = 0.0
+            for i in range(n):
+                total += i
+            return total
+    """
     return error(
         "not iterable",
         span,
@@ -81,6 +212,20 @@ def not_iterable(span: Span, ty: Type) -> Diagnostic:
 
 @code("CL0408")
 def zero_step(span: Span) -> Diagnostic:
+    """The step of a range or a slice is not zero.
+
+    It would never end; Python refuses it as well.
+
+    Fails:
+
+        def f(x: cl.f64[:]) -> float:
+            return sum(x[::0])
+
+    Works:
+
+        def f(x: cl.f64[:]) -> float:
+            return sum(x[::2])
+    """
     return error(
         "the step of a range is zero",
         span,
@@ -91,6 +236,22 @@ def zero_step(span: Span) -> Diagnostic:
 
 @code("CL0409")
 def comprehension_condition(span: Span) -> Diagnostic:
+    """The length of what a comprehension makes does not depend on its elements.
+
+    In a sum, add zero where the condition fails. To collect what passes a test, index
+    with the test, or append to a list in a loop.
+
+    Fails:
+
+        def f(x: cl.f64[:]) -> float:
+            return sum([v * v for v in x if v > 0.0])
+
+    Works:
+
+        def f(x: cl.f64[:]) -> float:
+            positive = x[x > 0.0]
+            return sum([v * v for v in positive])
+    """
     return error(
         "`if` in a comprehension is not supported",
         span,
@@ -101,6 +262,20 @@ def comprehension_condition(span: Span) -> Diagnostic:
 
 @code("CL0410")
 def two_for_clauses(span: Span) -> Diagnostic:
+    """A comprehension has one `for`; what two would make is an array of two dimensions.
+
+    Nest them, and `ravel` the result if it is to be one row.
+
+    Fails:
+
+        def f(x: cl.f64[:]):
+            return [a * b for a in x for b in x]
+
+    Works:
+
+        def f(x: cl.f64[:]):
+            return np.array([[a * b for b in x] for a in x]).ravel()
+    """
     return error(
         "two `for` clauses in a comprehension",
         span,
@@ -112,6 +287,22 @@ def two_for_clauses(span: Span) -> Diagnostic:
 
 @code("CL0411")
 def bare_generator(span: Span) -> Diagnostic:
+    """A generator stands only as the argument of a reduction.
+
+    `sum`, `min`, `max`, `any` and `all` take one. A variable can hold a list.
+
+    Fails:
+
+        def f(x: cl.f64[:]) -> float:
+            squares = (v * v for v in x)
+            return sum(squares)
+
+    Works:
+
+        def f(x: cl.f64[:]) -> float:
+            squares = [v * v for v in x]
+            return sum(squares)
+    """
     return error(
         "a generator is not a value",
         span,
@@ -122,6 +313,25 @@ def bare_generator(span: Span) -> Diagnostic:
 
 @code("CL0412")
 def bare_iterator(span: Span, name: str) -> Diagnostic:
+    """An iterator is run over at once.
+
+    `accumulate(...)`, `zip(...)` and the like are no values. Make a list of it, or
+    loop.
+
+    Fails:
+
+        from itertools import accumulate
+
+        def f(x: cl.f64[:]):
+            return accumulate(x)
+
+    Works:
+
+        from itertools import accumulate
+
+        def f(x: cl.f64[:]):
+            return list(accumulate(x))
+    """
     return error(
         "an iterator is not a value",
         span,
@@ -132,6 +342,20 @@ def bare_iterator(span: Span, name: str) -> Diagnostic:
 
 @code("CL0413")
 def not_summable(span: Span, what: str, ty: Type) -> Diagnostic:
+    """`sum` and the other reductions of Python take numbers.
+
+    NumPy's reductions take arrays of any number of dimensions.
+
+    Fails:
+
+        def f(x: cl.f64[:, :]):
+            return sum(x)
+
+    Works:
+
+        def f(x: cl.f64[:, :]):
+            return np.sum(x, axis=0)
+    """
     return error(
         f"`{what}` of elements that are not numbers",
         span,

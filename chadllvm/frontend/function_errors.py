@@ -9,6 +9,20 @@ from chadllvm.ir.types import Type
 
 @code("CL0101")
 def not_a_python_function(span: Span) -> Diagnostic:
+    """Only functions written in Python can be compiled.
+
+    The compiler reads the function's source. Built-in functions, classes and objects
+    with a `__call__` have none of the form that it reads.
+
+    Fails:
+
+        f = cl.jit(len)
+
+    Works:
+
+        def f(x: cl.f64[:]) -> int:
+            return len(x)
+    """
     return error(
         "not a Python function",
         span,
@@ -19,6 +33,21 @@ def not_a_python_function(span: Span) -> Diagnostic:
 
 @code("CL0102")
 def lambda_function(span: Span) -> Diagnostic:
+    """A lambda cannot be compiled by itself.
+
+    A lambda may be passed to `cl.fold`, `cl.build` and `accumulate` inside of a
+    compiled function. What is compiled itself needs a name, for it is what messages
+    speak of.
+
+    Fails:
+
+        f = cl.jit(lambda x: x * x)
+
+    Works:
+
+        def f(x: float) -> float:
+            return x * x
+    """
     return error(
         "a lambda cannot be compiled",
         span,
@@ -29,6 +58,24 @@ def lambda_function(span: Span) -> Diagnostic:
 
 @code("CL0103")
 def missing_source(span: Span) -> Diagnostic:
+    r"""The text of a function must be known.
+
+    It is found as Python finds it for a traceback, with `linecache`: files, notebooks
+    and the interactive prompt of Python 3.13 are fine, text passed to `exec` must be
+    entered.
+
+    Fails:
+
+        exec("def f(x: float):\n    return x")
+
+    Works:
+
+        import linecache
+
+        text = "def f(x: float):\n    return x\n"
+        linecache.cache["<mine>"] = (len(text), None, text.splitlines(True), "<mine>")
+        exec(compile(text, "<mine>", "exec"))
+    """
     return error(
         "the source of this function is not available",
         span,
@@ -40,6 +87,11 @@ def missing_source(span: Span) -> Diagnostic:
 
 @code("CL0104")
 def changed_source(span: Span) -> Diagnostic:
+    """The text of a function must be the one that is running.
+
+    The file was edited after it was imported, so that another text stands where the
+    function was. Reload the module, or start again.
+    """
     return error(
         "the source of this function has changed",
         span,
@@ -50,6 +102,20 @@ def changed_source(span: Span) -> Diagnostic:
 
 @code("CL0105")
 def async_function(span: Span) -> Diagnostic:
+    """An async function cannot be compiled.
+
+    Compiled code computes, and waits for nothing.
+
+    Fails:
+
+        async def f(x: float) -> float:
+            return x
+
+    Works:
+
+        def f(x: float) -> float:
+            return x
+    """
     return error(
         "an async function cannot be compiled",
         span,
@@ -60,6 +126,11 @@ def async_function(span: Span) -> Diagnostic:
 
 @code("CL0106")
 def too_deep(span: Span) -> Diagnostic:
+    """A function may be nested only as deep as Python's recursion reaches.
+
+    Long functions are no problem: what counts is how deep expressions, branches and
+    calls stand in one another. Give the parts of a huge expression names.
+    """
     return error(
         "this function is nested too deeply",
         span,
@@ -70,6 +141,21 @@ def too_deep(span: Span) -> Diagnostic:
 
 @code("CL0107")
 def variadic_parameter(span: Span, name: str) -> Diagnostic:
+    """A compiled function has a fixed number of parameters.
+
+    `*args` and `**options` have no types before the call. Pass a tuple, an array or a
+    record instead.
+
+    Fails:
+
+        def f(*values: float) -> float:
+            return values[0]
+
+    Works:
+
+        def f(values: tuple[float, float]) -> float:
+            return values[0]
+    """
     return error(
         "a variable number of arguments",
         span,
@@ -80,6 +166,21 @@ def variadic_parameter(span: Span, name: str) -> Diagnostic:
 
 @code("CL0108")
 def no_value_by_default(span: Span, name: str) -> Diagnostic:
+    """The default of a parameter must be a value of its type, and None is of none.
+
+    A parameter that may be left out takes its value then. One that switches something
+    may be named in `static_argnames`, where None is as good as any value.
+
+    Fails:
+
+        def f(x: float, scale: float = None) -> float:
+            return x
+
+    Works:
+
+        def f(x: float, scale: float = 1.0) -> float:
+            return scale * x
+    """
     return error(
         "a parameter that is `None` by default",
         span,
@@ -90,6 +191,22 @@ def no_value_by_default(span: Span, name: str) -> Diagnostic:
 
 @code("CL0109")
 def unknown_annotation(span: Span, found: str) -> Diagnostic:
+    """An annotation must be a type of the language, or be left out.
+
+    There are `float`, `int`, `bool`, arrays such as `cl.f64[:]` and `cl.i64[:, :]`,
+    tuples, records, dictionaries with known keys, and lists of records. A list of
+    numbers is an array here. Without annotation the type is that of the argument.
+
+    Fails:
+
+        def f(x: list[float]) -> float:
+            return x[0]
+
+    Works:
+
+        def f(x: cl.f64[:]) -> float:
+            return x[0]
+    """
     return error(
         "unknown type",
         span,
@@ -101,6 +218,22 @@ def unknown_annotation(span: Span, found: str) -> Diagnostic:
 
 @code("CL0110")
 def broken_annotation(span: Span, reason: str) -> Diagnostic:
+    """An annotation must have a value when the function is compiled.
+
+    Annotations that are strings, as all are under `from __future__ import annotations`,
+    are evaluated where the function is defined. Names that only type checkers import
+    are not there.
+
+    Fails:
+
+        def f(x: "float64") -> float:
+            return x
+
+    Works:
+
+        def f(x: "np.float64") -> float:
+            return x
+    """
     return error(
         "this annotation cannot be evaluated",
         span,
@@ -111,6 +244,21 @@ def broken_annotation(span: Span, reason: str) -> Diagnostic:
 
 @code("CL0111")
 def wrong_return_type(span: Span, found: Type, declared: object) -> Diagnostic:
+    """What a function returns must fit the annotation of its result.
+
+    An integer becomes a float where a float is announced. A float never becomes an
+    integer without being asked, for digits would be lost.
+
+    Fails:
+
+        def f(x: float) -> int:
+            return 2.0 * x
+
+    Works:
+
+        def f(x: float) -> int:
+            return int(2.0 * x)
+    """
     return error(
         "wrong return type",
         span,
@@ -121,6 +269,22 @@ def wrong_return_type(span: Span, found: Type, declared: object) -> Diagnostic:
 
 @code("CL0112")
 def wrong_annotation(span: Span, found: Type, declared: object) -> Diagnostic:
+    """A value must fit the annotation of the variable that it is assigned to.
+
+    As in a signature, an integer becomes a float and nothing else is converted.
+
+    Fails:
+
+        def f(x: float) -> int:
+            n: int = x
+            return n
+
+    Works:
+
+        def f(x: float) -> int:
+            n: int = round(x)
+            return n
+    """
     return error(
         "the value does not fit its annotation",
         span,

@@ -14,7 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.frontend import array_errors, call_errors, syntax_errors, type_errors
+from chadllvm.frontend import (
+    array_errors,
+    call_errors,
+    shape_errors,
+    syntax_errors,
+    type_errors,
+)
 from chadllvm.frontend.arithmetic import to_int
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Shape, Value, delayed, is_array
@@ -99,7 +105,7 @@ class Given:
     def as_axis(self, node: ast.expr, rank: int) -> int:
         axis = self.as_constant(node)
         if not -rank <= axis < rank:
-            raise array_errors.axis_range(self.cx.span(node), axis, rank)
+            raise shape_errors.axis_range(self.cx.span(node), axis, rank)
         return axis % rank
 
     def axes(self, rank: int, name: str = "axis") -> tuple[int, ...] | None:
@@ -111,7 +117,7 @@ class Given:
             return (self.as_axis(node, rank),)
         found = tuple(self.as_axis(e, rank) for e in node.elts)
         if len(set(found)) < len(found):
-            raise array_errors.repeated_axis(self.cx.span(node))
+            raise shape_errors.repeated_axis(self.cx.span(node))
         return found
 
     def dtype(self, default: Scalar) -> Scalar:

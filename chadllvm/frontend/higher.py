@@ -17,7 +17,7 @@ import itertools
 from collections.abc import Callable, Sequence
 
 from chadllvm import library
-from chadllvm.frontend import array_errors, call_errors
+from chadllvm.frontend import call_errors, shape_errors
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.given import Given, LibraryFunction
@@ -223,7 +223,7 @@ def _states(call: Given, array: Operand, start: Operand, first: Operand | None) 
 def _from_first(call: Given, array: Operand, ty: Type) -> Operand:
     """The first result is the first element."""
     if not _has_zero(ty):
-        raise array_errors.no_first_state(call.cx.span(call.node), ty)
+        raise shape_errors.no_first_state(call.cx.span(call.node), ty)
     return _states(call, array, _nothing(call.builder, ty), Lit(0))
 
 

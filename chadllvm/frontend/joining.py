@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from chadllvm.frontend import array_errors, syntax_errors
+from chadllvm.frontend import array_errors, shape_errors, syntax_errors
 from chadllvm.frontend.arithmetic import convert, is_number, join
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
@@ -126,7 +126,7 @@ def _parts(call: Given) -> list[Delayed]:
     """The arrays of the first argument, with elements of one type."""
     node = call.nodes["arrays"]
     if not isinstance(node, ast.Tuple | ast.List) or not node.elts:
-        raise array_errors.not_arrays(call.cx.span(node), call.name)
+        raise shape_errors.not_arrays(call.cx.span(node), call.name)
     arrays = [call.as_array(n) for n in node.elts]
     found: Type = arrays[0].elem
     for array in arrays[1:]:
@@ -137,7 +137,7 @@ def _parts(call: Given) -> list[Delayed]:
 def _check_ranks(call: Given, arrays: Sequence[Delayed]) -> None:
     ranks = [array.rank for array in arrays]
     if len(set(ranks)) > 1:
-        raise array_errors.different_ranks(
+        raise shape_errors.different_ranks(
             call.cx.span(call.nodes["arrays"]), call.name, ranks
         )
 

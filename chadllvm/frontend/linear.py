@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from chadllvm import linalg
-from chadllvm.frontend import array_errors
+from chadllvm.frontend import array_errors, shape_errors
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
     Delayed,
@@ -59,7 +59,7 @@ def _floats(call: Given, name: str, *ranks: int) -> Operand:
     if array.rank not in ranks:
         expected = "a matrix" if ranks == (2,) else "a vector or a matrix"
         span = call.cx.span(call.nodes[name])
-        raise array_errors.wrong_rank(span, call.name, expected, array.type)
+        raise shape_errors.wrong_rank(span, call.name, expected, array.type)
     made = force(call.cx, call.node, converted(array, F64))
     return made
 
@@ -142,7 +142,7 @@ def _norm(call: Given) -> Value:
     if array.rank != 2:
         if array.rank == 1:
             return _run(call, function, force(call.cx, call.node, array))
-        raise array_errors.wrong_rank(
+        raise shape_errors.wrong_rank(
             call.cx.span(call.node), call.name, "a matrix with `axis`", array.type
         )
     rows = array if axis == 1 else transposed(array, is_view=False)

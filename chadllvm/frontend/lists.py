@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from chadllvm.diagnostic import Span
-from chadllvm.frontend import call_errors, update_errors
+from chadllvm.frontend import call_errors, list_errors, update_errors
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.iteration import items
@@ -108,7 +108,7 @@ _ARGUMENTS["at"] = (3, 3)
 def extend(cx: Context, name: ast.Name, node: Augmented) -> None:
     """`xs += ys`"""
     if not isinstance(node.op, ast.Add):
-        raise update_errors.list_grows(cx.span(node))
+        raise list_errors.list_grows(cx.span(node))
     _extend(cx, name, node.right)
 
 
@@ -126,7 +126,7 @@ def _list(cx: Context, name: ast.Name, method: str, elem: Type | None) -> Var:
     array = cx.value(name)
     if not isinstance(array, Var) or array not in cx.lists:
         found = f"{array.type}"
-        raise update_errors.not_a_list(cx.span(name), name.id, method, found)
+        raise list_errors.not_a_list(cx.span(name), name.id, method, found)
     return array
 
 
@@ -142,7 +142,7 @@ def _appended(
     if known is not None and joined is not None and joined != elem:
         raise Learned(name, joined, is_sure=True)
     if joined != elem:
-        raise update_errors.other_elements(cx.span(node), elem, item.type)
+        raise list_errors.other_elements(cx.span(node), elem, item.type)
     item = convert(b, item, elem)
     if isinstance(elem, Array):
         _check_row(b, array, item)
@@ -177,7 +177,7 @@ def _pop(cx: Context, name: ast.Name, call: Changed) -> None:
     array = _list(cx, name, "pop", None)
     b = cx.at(call)
     if call.args and not _is_last(call.args[0]):
-        raise update_errors.pop_place(cx.span(call.args[0]))
+        raise list_errors.pop_place(cx.span(call.args[0]))
     b.prim("poppable", dimension(b, array, 0))
     _bind(cx, name, b.apply(DropLast(), [array], [], [name.id])[0])
 

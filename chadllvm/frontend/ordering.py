@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from chadllvm.frontend import array_errors
+from chadllvm.frontend import shape_errors
 from chadllvm.frontend.arithmetic import promoted, to_float, truth
 from chadllvm.frontend.delayed import (
     Delayed,
@@ -140,7 +140,7 @@ def _less_or_equal(b: Builder, x: Operand, y: Operand) -> Operand:
 def _vector(call: Given, name: str) -> Delayed:
     array = plain(call.cx, call.node, call.array(name))
     if array.rank != 1:
-        raise array_errors.wrong_rank(
+        raise shape_errors.wrong_rank(
             call.cx.span(call.nodes[name]), call.name, "a vector", array.type
         )
     return array

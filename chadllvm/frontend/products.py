@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from chadllvm.frontend import array_errors, call_errors, type_errors
+from chadllvm.frontend import call_errors, shape_errors, type_errors
 from chadllvm.frontend.arithmetic import arithmetic, is_number, to_int
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
@@ -47,7 +47,7 @@ def matrix_product(cx: Context, node: ast.expr, x: Value, y: Value) -> Value:
         if not isinstance(ty, Array) or not isinstance(ty.elem, Scalar):
             raise call_errors.wrong_operand(cx.span(node), "@", "arrays of numbers", ty)
         if ty.rank > 2:
-            raise array_errors.wrong_rank(
+            raise shape_errors.wrong_rank(
                 cx.span(node), "@", "vectors and matrices", ty
             )
     left, right = delayed(cx, node, x), delayed(cx, node, y)
@@ -183,7 +183,7 @@ def _turned(array: Delayed, shift: int) -> Delayed:
 def _trace(call: Given) -> Value:
     array = call.array("a")
     if array.rank != 2:
-        raise array_errors.wrong_rank(
+        raise shape_errors.wrong_rank(
             call.cx.span(call.node), call.name, "a matrix", array.type
         )
     offset = call.constant("offset") if "offset" in call else 0

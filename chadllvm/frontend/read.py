@@ -17,7 +17,13 @@ import ast
 from collections.abc import Sequence
 
 from chadllvm.diagnostic import CompileError
-from chadllvm.frontend import errors, syntax_errors, update_errors
+from chadllvm.frontend import (
+    errors,
+    list_errors,
+    statement_errors,
+    syntax_errors,
+    update_errors,
+)
 from chadllvm.frontend.recovery import Mistakes, broken, broken_return
 from chadllvm.frontend.signature import local_annotation
 from chadllvm.frontend.source import Source
@@ -163,7 +169,7 @@ class _Reader:
     def _loop(self, node: ast.For) -> Loop:
         self._check_target(node.target, updates=False)
         if node.orelse:
-            raise syntax_errors.loop_else(self.source.span(node.orelse[0]))
+            raise statement_errors.loop_else(self.source.span(node.orelse[0]))
         for inner in ast.walk(node):
             if isinstance(inner, ast.Return):
                 raise errors.return_in_loop(self.source.span(inner))
@@ -191,9 +197,9 @@ class _Reader:
         span = self.source.span(node)
         match node:
             case ast.Expr(ast.Call(ast.Name("print"))):
-                return syntax_errors.printing(span)
+                return statement_errors.printing(span)
             case ast.Expr(ast.Call(ast.Attribute(_, method))) if method in CHANGING:
-                return update_errors.list_of_lists(span, method)
+                return list_errors.list_of_lists(span, method)
             case ast.Expr(ast.Call(ast.Attribute(ast.Attribute(_, "add"), "at"))):
                 return update_errors.not_accumulable(span)
             case ast.Expr(value) if type(value) in syntax_errors.SYNTAX:

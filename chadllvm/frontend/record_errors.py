@@ -11,6 +11,30 @@ from chadllvm.ir.types import Type
 
 @code("CL0901")
 def bad_record(span: Span, reason: str) -> Diagnostic:
+    """A record is a `NamedTuple`, a frozen dataclass or a `TypedDict` of known types.
+
+    Its fields are numbers, arrays, tuples and other records, never the record itself.
+    It must be frozen, for records are values here: a change would not be seen
+    elsewhere.
+
+    Fails:
+
+        @dataclass
+        class Box:
+            width: float
+
+        def f(box: Box) -> float:
+            return box.width
+
+    Works:
+
+        @dataclass(frozen=True)
+        class Box:
+            width: float
+
+        def f(box: Box) -> float:
+            return box.width
+    """
     return error(
         "a class that cannot be a record",
         span,
@@ -24,6 +48,24 @@ def bad_record(span: Span, reason: str) -> Diagnostic:
 def unknown_field(
     span: Span, title: str, name: str, names: Sequence[str]
 ) -> Diagnostic:
+    """A record has the fields that its class defines.
+
+    Fails:
+
+        class Point(NamedTuple):
+            x: float
+
+        def f(p: Point) -> float:
+            return p.z
+
+    Works:
+
+        class Point(NamedTuple):
+            x: float
+
+        def f(p: Point) -> float:
+            return p.x
+    """
     return error(
         "unknown field",
         span,
@@ -32,18 +74,30 @@ def unknown_field(
     )
 
 
-@code("CL0903")
-def unknown_key(span: Span, name: str, names: Sequence[str]) -> Diagnostic:
-    return error(
-        "unknown key",
-        span,
-        f"there is no key {name!r}",
-        f"the keys are {', '.join(map(repr, names))}",
-    )
-
-
 @code("CL0904")
 def field_by_key(span: Span, title: str) -> Diagnostic:
+    """The fields of a dataclass are attributes.
+
+    Only a `NamedTuple` can be indexed as well.
+
+    Fails:
+
+        @dataclass(frozen=True)
+        class Box:
+            width: float
+
+        def f(box: Box) -> float:
+            return box[0]
+
+    Works:
+
+        @dataclass(frozen=True)
+        class Box:
+            width: float
+
+        def f(box: Box) -> float:
+            return box.width
+    """
     return error(
         "a field is an attribute",
         span,
@@ -52,38 +106,32 @@ def field_by_key(span: Span, title: str) -> Diagnostic:
     )
 
 
-@code("CL0905")
-def key_by_attribute(span: Span, ty: Type, name: str) -> Diagnostic:
-    return error(
-        "a key is not an attribute",
-        span,
-        f"this is {ty}",
-        f'write `["{name}"]`',
-    )
-
-
-@code("CL0906")
-def key_needed(span: Span, ty: Type) -> Diagnostic:
-    return error(
-        "a key must be a constant string",
-        span,
-        f"an index into {ty}",
-        "write the key as a string, or use an array instead of the dictionary",
-    )
-
-
-@code("CL0907")
-def dictionary_method(span: Span, name: str) -> Diagnostic:
-    return error(
-        f"`{name}` of a dictionary is not supported",
-        span,
-        "the keys are known when the program is compiled",
-        'read the entries by their keys, as in `params["w"]`',
-    )
-
-
 @code("CL0908")
 def not_iterable(span: Span, ty: Type) -> Diagnostic:
+    """A loop does not run over the fields of a record.
+
+    They may have different types, and a name in a loop has one.
+
+    Fails:
+
+        @dataclass(frozen=True)
+        class Box:
+            width: float
+            height: float
+
+        def f(box: Box) -> float:
+            return sum(side for side in box)
+
+    Works:
+
+        @dataclass(frozen=True)
+        class Box:
+            width: float
+            height: float
+
+        def f(box: Box) -> float:
+            return box.width + box.height
+    """
     return error(
         "a record cannot be iterated over",
         span,
@@ -94,6 +142,31 @@ def not_iterable(span: Span, ty: Type) -> Diagnostic:
 
 @code("CL0909")
 def not_unpackable(span: Span, title: str) -> Diagnostic:
+    """Only a `NamedTuple` can be unpacked.
+
+    A dataclass cannot be in Python either, and a dictionary would give its keys.
+
+    Fails:
+
+        @dataclass(frozen=True)
+        class Box:
+            width: float
+            height: float
+
+        def f(box: Box) -> float:
+            width, height = box
+            return width * height
+
+    Works:
+
+        class Box(NamedTuple):
+            width: float
+            height: float
+
+        def f(box: Box) -> float:
+            width, height = box
+            return width * height
+    """
     return error(
         "a record that cannot be unpacked",
         span,
@@ -104,6 +177,25 @@ def not_unpackable(span: Span, title: str) -> Diagnostic:
 
 @code("CL0910")
 def no_length(span: Span, title: str) -> Diagnostic:
+    """A dataclass has no length.
+
+    Fails:
+
+        @dataclass(frozen=True)
+        class Box:
+            width: float
+
+        def f(box: Box) -> int:
+            return len(box)
+
+    Works:
+
+        class Box(NamedTuple):
+            width: float
+
+        def f(box: Box) -> int:
+            return len(box)
+    """
     return error(
         "a record has no length",
         span,
@@ -114,6 +206,26 @@ def no_length(span: Span, title: str) -> Diagnostic:
 
 @code("CL0911")
 def compared(span: Span, ty: Type) -> Diagnostic:
+    """Records are not numbers.
+
+    Operators work on records whose class defines them, as by `__add__`.
+
+    Fails:
+
+        class Point(NamedTuple):
+            x: float
+
+        def f(p: Point, q: Point):
+            return p < q
+
+    Works:
+
+        class Point(NamedTuple):
+            x: float
+
+        def f(p: Point, q: Point):
+            return p.x < q.x
+    """
     return error(
         "records are not numbers",
         span,
@@ -124,6 +236,32 @@ def compared(span: Span, ty: Type) -> Diagnostic:
 
 @code("CL0912")
 def method_as_value(span: Span, title: str, name: str) -> Diagnostic:
+    """A method is called where it is named.
+
+    Fails:
+
+        @dataclass(frozen=True)
+        class Box:
+            width: float
+
+            def area(self):
+                return self.width**2
+
+        def f(box: Box) -> float:
+            return box.area + 1.0
+
+    Works:
+
+        @dataclass(frozen=True)
+        class Box:
+            width: float
+
+            def area(self):
+                return self.width**2
+
+        def f(box: Box) -> float:
+            return box.area() + 1.0
+    """
     return error(
         "a method is not a value here",
         span,
@@ -134,6 +272,29 @@ def method_as_value(span: Span, title: str, name: str) -> Diagnostic:
 
 @code("CL0913")
 def not_a_method(span: Span, title: str, name: str) -> Diagnostic:
+    """A record has the methods that its class defines with `def`.
+
+    Plain methods, properties, static and class methods can be compiled.
+
+    Fails:
+
+        class Point(NamedTuple):
+            x: float
+
+        def f(p: Point) -> float:
+            return p.norm()
+
+    Works:
+
+        class Point(NamedTuple):
+            x: float
+
+            def norm(self):
+                return abs(self.x)
+
+        def f(p: Point) -> float:
+            return p.norm()
+    """
     return error(
         "unknown method",
         span,
@@ -144,29 +305,35 @@ def not_a_method(span: Span, title: str, name: str) -> Diagnostic:
 
 @code("CL0914")
 def own_constructor(span: Span, title: str) -> Diagnostic:
+    """A record is constructed from its fields alone.
+
+    A constructor that does more cannot be run in compiled code. Construct such a record
+    outside, or write a function that makes one.
+
+    Fails:
+
+        @dataclass(frozen=True)
+        class Box:
+            width: float
+
+            def __post_init__(self):
+                print("made")
+
+        def f(x: float) -> float:
+            return Box(x).width
+
+    Works:
+
+        @dataclass(frozen=True)
+        class Box:
+            width: float
+
+        def f(x: float) -> float:
+            return Box(x).width
+    """
     return error(
         "a constructor that does more than set the fields",
         span,
         f"`{title}` has an `__init__`, `__new__` or `__post_init__` of its own",
         "construct it outside, or leave the fields to the class's own constructor",
-    )
-
-
-@code("CL0915")
-def spread(span: Span, ty: object) -> Diagnostic:
-    return error(
-        "`**` needs a dictionary",
-        span,
-        f"this is {ty}",
-        "only dictionaries with known keys can be spread",
-    )
-
-
-@code("CL0916")
-def dictionary_key(span: Span) -> Diagnostic:
-    return error(
-        "a key must be a constant string",
-        span,
-        "its value is not a string known when the program is compiled",
-        'write it out, as in `{"w": w, "b": b}`',
     )

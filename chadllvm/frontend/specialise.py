@@ -14,7 +14,7 @@ from typing import Any
 
 import chadllvm.ops  # noqa: F401  The table of operations must be full.
 from chadllvm.diagnostic import CompileError, InternalError, Span
-from chadllvm.frontend import call_errors, errors, function_errors, update_errors
+from chadllvm.frontend import call_errors, errors, function_errors, list_errors
 from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.context import Context, Elements
@@ -187,7 +187,7 @@ class _Program:
             for name, known in elements.items():
                 if known.unsure is not None:
                     span = parts.source.span(known.unsure)
-                    raise update_errors.unknown_elements(span, name)
+                    raise list_errors.unknown_elements(span, name)
             return body
 
     def _context(

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from chadllvm.diagnostic import CompileError
-from chadllvm.frontend import errors, function_errors, name_errors, update_errors
+from chadllvm.frontend import errors, function_errors, list_errors, name_errors
 from chadllvm.frontend.annotations import Annotation, target_type
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.comprehension import bind_item, new_index
@@ -163,7 +163,7 @@ def _assign_each(cx: Context, target: ast.expr, node: ast.expr) -> bool:
         elif isinstance(part, ast.Name):
             begin_list(cx, part, item)
         else:
-            raise update_errors.nested_empty_list(cx.span(item))
+            raise list_errors.nested_empty_list(cx.span(item))
     return True
 
 

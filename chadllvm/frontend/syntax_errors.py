@@ -10,170 +10,31 @@ from collections.abc import Callable
 
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import CompileError, Diagnostic, Span
-
-
-@code("CL0201")
-def while_loop(span: Span) -> Diagnostic:
-    return error(
-        "`while` is not supported",
-        span,
-        "",
-        "use `for` over a range with a known number of steps",
-    )
-
-
-@code("CL0202")
-def break_statement(span: Span) -> Diagnostic:
-    return error(
-        "`break` is not supported",
-        span,
-        "",
-        "keep a flag and leave the state as it is once it is set",
-    )
-
-
-@code("CL0203")
-def continue_statement(span: Span) -> Diagnostic:
-    return error(
-        "`continue` is not supported",
-        span,
-        "",
-        "put the rest of the loop's body into an `if`",
-    )
-
-
-@code("CL0204")
-def try_statement(span: Span) -> Diagnostic:
-    return error(
-        "`try` is not supported",
-        span,
-        "",
-        "test for the case beforehand with `if`",
-    )
-
-
-@code("CL0205")
-def with_statement(span: Span) -> Diagnostic:
-    return error(
-        "`with` is not supported",
-        span,
-        "",
-        "move it outside the compiled function",
-    )
-
-
-@code("CL0206")
-def async_for(span: Span) -> Diagnostic:
-    return error(
-        "`async for` is not supported",
-        span,
-        "",
-        "use a plain `for`",
-    )
-
-
-@code("CL0207")
-def match_statement(span: Span) -> Diagnostic:
-    return error(
-        "`match` is not supported",
-        span,
-        "",
-        "use `if` and `elif`",
-    )
-
-
-@code("CL0208")
-def raise_statement(span: Span) -> Diagnostic:
-    return error(
-        "`raise` is not supported",
-        span,
-        "",
-        "test for the case before calling the function",
-    )
-
-
-@code("CL0209")
-def assert_statement(span: Span) -> Diagnostic:
-    return error(
-        "`assert` is not supported",
-        span,
-        "",
-        "test for the case before calling the function",
-    )
-
-
-@code("CL0210")
-def delete(span: Span) -> Diagnostic:
-    return error(
-        "`del` is not supported",
-        span,
-        "",
-        "variables end with the function",
-    )
-
-
-@code("CL0211")
-def outer_variable(span: Span) -> Diagnostic:
-    return error(
-        "`global` is not supported",
-        span,
-        "",
-        "pass the value as an argument and return the new one",
-    )
-
-
-@code("CL0212")
-def import_statement(span: Span) -> Diagnostic:
-    return error(
-        "`import` is not supported",
-        span,
-        "",
-        "import the module outside the function",
-    )
-
-
-@code("CL0213")
-def nested_function(span: Span) -> Diagnostic:
-    return error(
-        "a function inside a function is not supported",
-        span,
-        "",
-        "define it outside and jit it",
-    )
-
-
-@code("CL0214")
-def nested_async_function(span: Span) -> Diagnostic:
-    return error(
-        "an async function is not supported",
-        span,
-        "",
-        "define a plain one outside",
-    )
-
-
-@code("CL0215")
-def nested_class(span: Span) -> Diagnostic:
-    return error(
-        "a class is not supported",
-        span,
-        "",
-        "define it outside; values are numbers and records",
-    )
-
-
-@code("CL0216")
-def unused_expression(span: Span) -> Diagnostic:
-    return error(
-        "an unused expression is not supported",
-        span,
-        "",
-        "assign its value or remove it",
-    )
+from chadllvm.frontend import statement_errors
 
 
 @code("CL0217")
 def lambda_expression(span: Span) -> Diagnostic:
+    """A lambda stands only where a function is an argument.
+
+    `cl.fold`, `cl.build`, `accumulate` and the like take one. It is no value that a
+    variable could hold.
+
+    Fails:
+
+        def f(x: float) -> float:
+            double = lambda y: 2.0 * y
+            return double(x)
+
+    Works:
+
+        @cl.jit
+        def double(y):
+            return 2.0 * y
+
+        def f(x: float) -> float:
+            return double(x)
+    """
     return error(
         "`lambda` is not supported",
         span,
@@ -184,6 +45,21 @@ def lambda_expression(span: Span) -> Diagnostic:
 
 @code("CL0218")
 def walrus(span: Span) -> Diagnostic:
+    """A variable is assigned by a statement.
+
+    `:=` inside of an expression is not in the language.
+
+    Fails:
+
+        def f(x: float) -> float:
+            return (y := 2.0 * x) + y
+
+    Works:
+
+        def f(x: float) -> float:
+            y = 2.0 * x
+            return y + y
+    """
     return error(
         "`:=` is not supported",
         span,
@@ -194,6 +70,22 @@ def walrus(span: Span) -> Diagnostic:
 
 @code("CL0219")
 def formatted_string(span: Span) -> Diagnostic:
+    """There are no strings at run time.
+
+    Compiled code can neither format nor print. Return the numbers and write the text
+    outside. Strings are fine as keys of dictionaries and as static arguments.
+
+    Fails:
+
+        def f(x: float) -> float:
+            text = f"x = {x}"
+            return x
+
+    Works:
+
+        def f(x: float) -> float:
+            return x  # and outside: print(f"x = {f(2.0)}")
+    """
     return error(
         "a string is not supported",
         span,
@@ -202,18 +94,24 @@ def formatted_string(span: Span) -> Diagnostic:
     )
 
 
-@code("CL0220")
-def list_display(span: Span) -> Diagnostic:
-    return error(
-        "a list of single elements is not supported",
-        span,
-        "",
-        "use a tuple, or a comprehension",
-    )
-
-
 @code("CL0221")
 def dictionary(span: Span) -> Diagnostic:
+    """The keys of a dictionary are written out.
+
+    They are part of its type, so a comprehension cannot compute them.
+
+    Fails:
+
+        def f(x: float) -> float:
+            params = {key: x for key in "ab"}
+            return params["a"]
+
+    Works:
+
+        def f(x: float) -> float:
+            params = {"a": x, "b": x}
+            return params["a"]
+    """
     return error(
         "a dictionary is not supported",
         span,
@@ -224,6 +122,21 @@ def dictionary(span: Span) -> Diagnostic:
 
 @code("CL0222")
 def set_of_values(span: Span) -> Diagnostic:
+    """There are no sets.
+
+    How many elements a set has depends on the data in a way that has no derivative. Use
+    an array of flags, or sort.
+
+    Fails:
+
+        def f(n: int) -> int:
+            return len({i % 3 for i in range(n)})
+
+    Works:
+
+        def f(n: int) -> int:
+            return min(n, 3)
+    """
     return error(
         "a set is not supported",
         span,
@@ -232,18 +145,23 @@ def set_of_values(span: Span) -> Diagnostic:
     )
 
 
-@code("CL0223")
-def await_expression(span: Span) -> Diagnostic:
-    return error(
-        "`await` is not supported",
-        span,
-        "",
-        "move it outside the compiled function",
-    )
-
-
 @code("CL0224")
 def yield_expression(span: Span) -> Diagnostic:
+    """A compiled function returns once.
+
+    What a generator would yield one by one is returned as an array.
+
+    Fails:
+
+        def f(n: int):
+            for i in range(n):
+                yield 2.0 * i
+
+    Works:
+
+        def f(n: int):
+            return np.array([2.0 * i for i in range(n)])
+    """
     return error(
         "`yield` is not supported",
         span,
@@ -252,28 +170,25 @@ def yield_expression(span: Span) -> Diagnostic:
     )
 
 
-@code("CL0225")
-def printing(span: Span) -> Diagnostic:
-    return error(
-        "`print` is not supported",
-        span,
-        "compiled code has no output",
-        "return the value and print it outside",
-    )
-
-
-@code("CL0226")
-def loop_else(span: Span) -> Diagnostic:
-    return error(
-        "`else` after a loop is not supported",
-        span,
-        "",
-        "write its statements after the loop",
-    )
-
-
 @code("CL0227")
 def starred(span: Span) -> Diagnostic:
+    """Unpacking with stars is not in the language.
+
+    How many values a star stands for is not part of any type here. Name them one by
+    one.
+
+    Fails:
+
+        def f(x: tuple[float, float, float]) -> float:
+            first, *rest = x
+            return first
+
+    Works:
+
+        def f(x: tuple[float, float, float]) -> float:
+            first, second, third = x
+            return first
+    """
     return error(
         "unpacking with `*` is not supported",
         span,
@@ -284,11 +199,41 @@ def starred(span: Span) -> Diagnostic:
 
 @code("CL0228")
 def unsupported_operator(span: Span, operator: str, help: str) -> Diagnostic:
+    """An operator that these operands do not have.
+
+    `&`, `|`, `^`, `~`, `<<` and `>>` are for integers and booleans, `in` and `is` for
+    static arguments. Mind that `&` binds tighter than `<`: use `and`, or parentheses.
+
+    Fails:
+
+        def f(x: float) -> bool:
+            return 0.0 < x & x < 1.0
+
+    Works:
+
+        def f(x: float) -> bool:
+            return 0.0 < x and x < 1.0
+    """
     return error(f"the operator `{operator}` is not supported", span, "", help)
 
 
 @code("CL0229")
 def unsupported_constant(span: Span, kind: str) -> Diagnostic:
+    """A constant of a kind that does not exist at run time.
+
+    There are floats, 64-bit integers and booleans. Strings and None may be static
+    arguments; a complex number is a pair of floats.
+
+    Fails:
+
+        def f(x: float) -> float:
+            return x + 1j
+
+    Works:
+
+        def f(x: float) -> tuple[float, float]:
+            return x, 1.0
+    """
     return error(
         f"{kind} is not supported",
         span,
@@ -299,6 +244,10 @@ def unsupported_constant(span: Span, kind: str) -> Diagnostic:
 
 @code("CL0230")
 def other_syntax(span: Span, kind: str) -> Diagnostic:
+    """A part of Python's grammar that has no meaning in compiled code.
+
+    `docs/language.md` says what is in the language.
+    """
     return error(
         f"`{kind}` is not supported",
         span,
@@ -309,36 +258,32 @@ def other_syntax(span: Span, kind: str) -> Diagnostic:
 
 # The nodes of Python's grammar that have no meaning in the language.
 SYNTAX: dict[type[ast.AST], Callable[[Span], CompileError]] = {
-    ast.While: while_loop,
-    ast.Break: break_statement,
-    ast.Continue: continue_statement,
-    ast.Try: try_statement,
-    ast.TryStar: try_statement,
-    ast.With: with_statement,
-    ast.AsyncWith: with_statement,
-    ast.AsyncFor: async_for,
-    ast.Match: match_statement,
-    ast.Raise: raise_statement,
-    ast.Assert: assert_statement,
-    ast.Delete: delete,
-    ast.Global: outer_variable,
-    ast.Nonlocal: outer_variable,
-    ast.Import: import_statement,
-    ast.ImportFrom: import_statement,
-    ast.FunctionDef: nested_function,
-    ast.AsyncFunctionDef: nested_async_function,
-    ast.ClassDef: nested_class,
-    ast.Expr: unused_expression,
+    ast.While: statement_errors.while_loop,
+    ast.Break: statement_errors.break_statement,
+    ast.Continue: statement_errors.continue_statement,
+    ast.Try: statement_errors.try_statement,
+    ast.TryStar: statement_errors.try_statement,
+    ast.With: statement_errors.with_statement,
+    ast.Match: statement_errors.match_statement,
+    ast.Raise: statement_errors.raise_statement,
+    ast.Assert: statement_errors.assert_statement,
+    ast.Delete: statement_errors.delete,
+    ast.Global: statement_errors.outer_variable,
+    ast.Nonlocal: statement_errors.outer_variable,
+    ast.Import: statement_errors.import_statement,
+    ast.ImportFrom: statement_errors.import_statement,
+    ast.FunctionDef: statement_errors.nested_function,
+    ast.AsyncFunctionDef: statement_errors.nested_async_function,
+    ast.ClassDef: statement_errors.nested_class,
+    ast.Expr: statement_errors.unused_expression,
     ast.Lambda: lambda_expression,
     ast.NamedExpr: walrus,
     ast.JoinedStr: formatted_string,
     ast.FormattedValue: formatted_string,
-    ast.List: list_display,
     ast.Dict: dictionary,
     ast.DictComp: dictionary,
     ast.Set: set_of_values,
     ast.SetComp: set_of_values,
-    ast.Await: await_expression,
     ast.Yield: yield_expression,
     ast.YieldFrom: yield_expression,
 }

@@ -9,16 +9,46 @@ from chadllvm.ir.types import Type
 
 @code("CL0501")
 def elementwise(span: Span, what: str, ty: Type) -> Diagnostic:
+    """`max` and `min` of several values take numbers.
+
+    Of one array they give the greatest or least element. `np.maximum` and `np.minimum`
+    compare arrays element by element.
+
+    Fails:
+
+        def f(x: cl.f64[:]):
+            return max(x, 0.0)
+
+    Works:
+
+        def f(x: cl.f64[:]):
+            return np.maximum(x, 0.0)
+    """
     return error(
-        "elementwise operation on an array",
+        "an array among numbers",
         span,
         f"{what} takes numbers, found {ty}",
-        "write a comprehension, as in `[x[i] + y[i] for i in range(len(x))]`",
+        "use `np.maximum` or `np.minimum`, which compare arrays element by element",
     )
 
 
 @code("CL0502")
 def not_a_number(span: Span, what: str, ty: Type) -> Diagnostic:
+    """An operation that takes numbers was given a tuple or a record.
+
+    Python would join tuples by `+`; here a tuple has a fixed number of components, each
+    of a type of its own.
+
+    Fails:
+
+        def f(p: tuple[float, float], q: tuple[float, float]):
+            return p + q
+
+    Works:
+
+        def f(p: tuple[float, float], q: tuple[float, float]):
+            return p[0] + q[0], p[1] + q[1]
+    """
     return error(
         "a number is needed",
         span,
@@ -29,6 +59,20 @@ def not_a_number(span: Span, what: str, ty: Type) -> Diagnostic:
 
 @code("CL0503")
 def not_a_condition(span: Span, ty: Type) -> Diagnostic:
+    """A condition is a boolean or a number.
+
+    Tuples, records and functions are neither true nor false here: say what is asked.
+
+    Fails:
+
+        def f(p: tuple[float, float]) -> float:
+            return 1.0 if p else 0.0
+
+    Works:
+
+        def f(p: tuple[float, float]) -> float:
+            return 1.0 if p[0] > 0.0 else 0.0
+    """
     return error(
         "a condition is needed",
         span,
@@ -39,6 +83,20 @@ def not_a_condition(span: Span, ty: Type) -> Diagnostic:
 
 @code("CL0504")
 def not_an_index(span: Span, ty: Type) -> Diagnostic:
+    """Indices, sizes and the ends of ranges are integers.
+
+    `/` always gives a float: use `//` for integers, or `int(...)`, which cuts off.
+
+    Fails:
+
+        def f(x: cl.f64[:]) -> float:
+            return x[len(x) / 2]
+
+    Works:
+
+        def f(x: cl.f64[:]) -> float:
+            return x[len(x) // 2]
+    """
     return error(
         "an index must be an integer",
         span,
@@ -49,6 +107,21 @@ def not_an_index(span: Span, ty: Type) -> Diagnostic:
 
 @code("CL0505")
 def not_indexable(span: Span, ty: Type) -> Diagnostic:
+    """Only arrays, lists, tuples and dictionaries have elements.
+
+    A number has none; often an index too many was written, or a parameter annotated
+    with `float` is meant to be an array.
+
+    Fails:
+
+        def f(x: float) -> float:
+            return x[0]
+
+    Works:
+
+        def f(x: cl.f64[:]) -> float:
+            return x[0]
+    """
     return error(
         "not indexable",
         span,
@@ -59,6 +132,20 @@ def not_indexable(span: Span, ty: Type) -> Diagnostic:
 
 @code("CL0506")
 def too_many_indices(span: Span, count: int, ty: Type) -> Diagnostic:
+    """An array takes at most one index for each of its dimensions.
+
+    A mask counts for as many indices as it has dimensions.
+
+    Fails:
+
+        def f(x: cl.f64[:]) -> float:
+            return x[0, 1]
+
+    Works:
+
+        def f(x: cl.f64[:, :]) -> float:
+            return x[0, 1]
+    """
     return error(
         "too many indices",
         span,
@@ -69,16 +156,47 @@ def too_many_indices(span: Span, count: int, ty: Type) -> Diagnostic:
 
 @code("CL0507")
 def slice_index(span: Span) -> Diagnostic:
+    """A tuple has no slices.
+
+    Its components may have different types; name those that are wanted. An array can be
+    sliced.
+
+    Fails:
+
+        def f(p: tuple[float, float, float]):
+            return p[:2]
+
+    Works:
+
+        def f(p: tuple[float, float, float]):
+            return p[0], p[1]
+    """
     return error(
-        "slices are not supported",
+        "a tuple has no slices",
         span,
         "",
-        "write a comprehension, as in `[x[i] for i in range(1, n)]`",
+        "name the components, as in `(p[0], p[1])`, or use an array",
     )
 
 
 @code("CL0508")
 def dynamic_tuple_index(span: Span) -> Diagnostic:
+    """Which component of a tuple is taken must be known when the program is compiled.
+
+    The components may have different types, and the index decides which one the result
+    has. Put numbers into an array to index them by a variable.
+
+    Fails:
+
+        def f(p: tuple[float, float], n: int) -> float:
+            return p[n]
+
+    Works:
+
+        def f(p: tuple[float, float], n: int) -> float:
+            values = np.array([p[0], p[1]])
+            return values[n]
+    """
     return error(
         "a tuple's index must be a constant",
         span,
@@ -89,6 +207,20 @@ def dynamic_tuple_index(span: Span) -> Diagnostic:
 
 @code("CL0509")
 def tuple_index_range(span: Span, index: int, size: int) -> Diagnostic:
+    """A tuple has no component of this number.
+
+    Components count from 0, and from -1 backwards.
+
+    Fails:
+
+        def f(p: tuple[float, float]) -> float:
+            return p[2]
+
+    Works:
+
+        def f(p: tuple[float, float]) -> float:
+            return p[1]
+    """
     return error(
         "tuple index out of range",
         span,
@@ -99,6 +231,22 @@ def tuple_index_range(span: Span, index: int, size: int) -> Diagnostic:
 
 @code("CL0510")
 def not_unpackable(span: Span, ty: Type) -> Diagnostic:
+    """Only tuples and arrays can be unpacked.
+
+    A number has no components.
+
+    Fails:
+
+        def f(x: float) -> float:
+            a, b = x
+            return a + b
+
+    Works:
+
+        def f(x: tuple[float, float]) -> float:
+            a, b = x
+            return a + b
+    """
     return error(
         "not a tuple",
         span,
@@ -109,6 +257,20 @@ def not_unpackable(span: Span, ty: Type) -> Diagnostic:
 
 @code("CL0511")
 def wrong_unpacking(span: Span, names: int, size: int) -> Diagnostic:
+    """A tuple is unpacked into as many names as it has components.
+
+    Fails:
+
+        def f(x: tuple[float, float, float]) -> float:
+            a, b = x
+            return a + b
+
+    Works:
+
+        def f(x: tuple[float, float, float]) -> float:
+            a, b, c = x
+            return a + b + c
+    """
     return error(
         "wrong number of names",
         span,

@@ -9,6 +9,21 @@ from chadllvm.ir.types import Type
 
 @code("CL0801")
 def element_update(span: Span) -> Diagnostic:
+    """Only variables, and elements of arrays that have a name, are assigned.
+
+    Fails:
+
+        def f(x: cl.f64[:]):
+            np.sin(x)[0] = 1.0
+            return x
+
+    Works:
+
+        def f(x: cl.f64[:]):
+            y = np.sin(x)
+            y[0] = 1.0
+            return y
+    """
     return error(
         "this cannot be assigned to",
         span,
@@ -19,6 +34,21 @@ def element_update(span: Span) -> Diagnostic:
 
 @code("CL0802")
 def not_updatable(span: Span, ty: Type) -> Diagnostic:
+    """Only elements of arrays and lists are assigned.
+
+    Tuples and numbers never change: make a new one.
+
+    Fails:
+
+        def f(p: tuple[float, float]):
+            p[0] = 1.0
+            return p
+
+    Works:
+
+        def f(p: tuple[float, float]):
+            return 1.0, p[1]
+    """
     return error(
         f"an element of a value of type {ty} cannot be assigned",
         span,
@@ -29,6 +59,29 @@ def not_updatable(span: Span, ty: Type) -> Diagnostic:
 
 @code("CL0803")
 def fixed_update(span: Span, name: str, what: str) -> Diagnostic:
+    """An argument is never written to, nor is an array from outside of the function.
+
+    The caller would see the change. Update a copy.
+
+    Fails:
+
+        @cl.jit
+        def f(x: cl.f64[:]):
+            x[0] = 1.0
+            return x
+
+        f(np.ones(3))
+
+    Works:
+
+        @cl.jit
+        def f(x: cl.f64[:]):
+            y = x.copy()
+            y[0] = 1.0
+            return y
+
+        f(np.ones(3))
+    """
     return error(
         f"`{name}` cannot be updated: it is {what}",
         span,
@@ -39,6 +92,33 @@ def fixed_update(span: Span, name: str, what: str) -> Diagnostic:
 
 @code("CL0804")
 def shared_update(span: Span, name: str, read: Span) -> Diagnostic:
+    """An array is not updated while another name of it is still read.
+
+    In Python both names would see the update. Here values never change behind another
+    name, so the program would mean something else: copy the array first.
+
+    Fails:
+
+        @cl.jit
+        def f(n: int):
+            x = np.zeros(n)
+            y = x
+            y[0] = 1.0
+            return x, y
+
+        f(3)
+
+    Works:
+
+        @cl.jit
+        def f(n: int):
+            x = np.zeros(n)
+            y = x.copy()
+            y[0] = 1.0
+            return x, y
+
+        f(3)
+    """
     return error(
         "another name of this array is read afterwards",
         span,
@@ -50,6 +130,24 @@ def shared_update(span: Span, name: str, read: Span) -> Diagnostic:
 
 @code("CL0805")
 def wrong_element(span: Span, expected: Type, found: Type) -> Diagnostic:
+    """What is put into an array is of the type of its elements.
+
+    NumPy would silently cut a float off to fit into an array of integers.
+
+    Fails:
+
+        def f(x: float):
+            a = np.zeros(3, dtype=int)
+            a[0] = x
+            return a
+
+    Works:
+
+        def f(x: float):
+            a = np.zeros(3)
+            a[0] = x
+            return a
+    """
     return error(
         "a value of another type is put into an array",
         span,
@@ -60,6 +158,28 @@ def wrong_element(span: Span, expected: Type, found: Type) -> Diagnostic:
 
 @code("CL0806")
 def attribute_update(span: Span) -> Diagnostic:
+    """Attributes are not assigned.
+
+    Records never change: `_replace` and `dataclasses.replace` make a changed copy.
+
+    Fails:
+
+        class Point(NamedTuple):
+            x: float
+
+        def f(p: Point) -> float:
+            p.x = 1.0
+            return p.x
+
+    Works:
+
+        class Point(NamedTuple):
+            x: float
+
+        def f(p: Point) -> float:
+            p = p._replace(x=1.0)
+            return p.x
+    """
     return error(
         "attributes cannot be assigned",
         span,
@@ -68,18 +188,26 @@ def attribute_update(span: Span) -> Diagnostic:
     )
 
 
-@code("CL0807")
-def augmented_array(span: Span, ty: Type) -> Diagnostic:
-    return error(
-        "an array is updated as a whole",
-        span,
-        f"this would change the {ty} itself, wherever it is used",
-        "make a new array, as in `x = x + y`",
-    )
-
-
 @code("CL0808")
 def part_of_part(span: Span) -> Diagnostic:
+    """Slices as indices stand in the last pair of brackets that is assigned to.
+
+    Write all indices in one pair.
+
+    Fails:
+
+        def f(x: cl.f64[:]):
+            a = x.copy()
+            a[1:][0] = 2.0
+            return a
+
+    Works:
+
+        def f(x: cl.f64[:]):
+            a = x.copy()
+            a[1] = 2.0
+            return a
+    """
     return error(
         "a part of a part is assigned",
         span,
@@ -90,6 +218,22 @@ def part_of_part(span: Span) -> Diagnostic:
 
 @code("CL0809")
 def too_many_dimensions(span: Span, rank: int, found: Type) -> Diagnostic:
+    """What is assigned to a part of an array has no more dimensions than the part.
+
+    Fails:
+
+        def f(x: cl.f64[:, :]):
+            a = np.zeros(3)
+            a[1:] = x
+            return a
+
+    Works:
+
+        def f(x: cl.f64[:, :]):
+            a = np.zeros(3)
+            a[1:] = x[0]
+            return a
+    """
     plural = "" if rank == 1 else "s"
     return error(
         "more dimensions than the part assigned to",
@@ -99,110 +243,25 @@ def too_many_dimensions(span: Span, rank: int, found: Type) -> Diagnostic:
     )
 
 
-@code("CL0810")
-def number_for_slice(span: Span) -> Diagnostic:
-    return error(
-        "a number is assigned to a slice of a list",
-        span,
-        "Python takes only lists and arrays there",
-        "make an array of the list before, as in `a = np.array([...])`",
-    )
-
-
-@code("CL0811")
-def list_grows(span: Span) -> Diagnostic:
-    return error(
-        "a list is extended",
-        span,
-        "in Python this would add elements, not numbers",
-        "use `append` in a loop, or make an array as in `a = np.array([...])`",
-    )
-
-
-@code("CL0812")
-def not_a_list(span: Span, name: str, method: str, found: str) -> Diagnostic:
-    return error(
-        "only a list grows and shrinks",
-        span,
-        f"`{name}.{method}` needs a list, `{name}` is {found}",
-        f"begin with `{name} = []`",
-    )
-
-
-@code("CL0813")
-def unknown_elements(span: Span, name: str) -> Diagnostic:
-    return error(
-        "an empty list that stays empty",
-        span,
-        f"nothing says what the elements of `{name}` would be",
-        f"append to it, as in `{name}.append(1.0)`, or use `np.zeros(0)`",
-    )
-
-
-@code("CL0814")
-def nested_empty_list(span: Span) -> Diagnostic:
-    return error(
-        "an empty list is not a value here",
-        span,
-        "nothing says what its elements would be",
-        "give it a name first, as in `items = []`, and append to it",
-    )
-
-
-@code("CL0815")
-def list_method_value(span: Span, method: str) -> Diagnostic:
-    return error(
-        f"`{method}` inside of an expression",
-        span,
-        "it changes the list",
-        f"write `name.{method}(...)` as a statement of its own"
-        if method != "pop"
-        else "write `value = name.pop()` as a statement of its own",
-    )
-
-
-@code("CL0816")
-def list_of_lists(span: Span, method: str) -> Diagnostic:
-    return error(
-        "a list in a list grows",
-        span,
-        f"`{method}` is for lists that have a name of their own",
-        "keep one list, and the number of elements of each part in another",
-    )
-
-
-@code("CL0817")
-def other_elements(span: Span, expected: Type, found: Type) -> Diagnostic:
-    return error(
-        "elements of different types",
-        span,
-        f"the list holds {expected}, this is {found}",
-        "use values of one type",
-    )
-
-
-@code("CL0818")
-def repeated_rows(span: Span) -> Diagnostic:
-    return error(
-        "a list of rows is repeated",
-        span,
-        "in Python all rows would be one and the same",
-        "write a comprehension, as in `[[0.0] * m for _ in range(n)]`",
-    )
-
-
-@code("CL0819")
-def pop_place(span: Span) -> Diagnostic:
-    return error(
-        "only the last element can be taken",
-        span,
-        "all others would have to move",
-        "write `pop()` without an index",
-    )
-
-
 @code("CL0820")
 def not_accumulable(span: Span) -> Diagnostic:
+    """`np.add.at` adds to an array that has a name.
+
+    An expression makes a new array, and the sum would be lost.
+
+    Fails:
+
+        def f(x: cl.f64[:], i: cl.i64[:]):
+            np.add.at(x[1:], i, 1.0)
+            return x
+
+    Works:
+
+        def f(x: cl.f64[:], i: cl.i64[:]):
+            y = x[1:].copy()
+            np.add.at(y, i, 1.0)
+            return y
+    """
     return error(
         "only a variable can be added to",
         span,

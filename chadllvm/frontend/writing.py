@@ -18,7 +18,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from chadllvm.frontend import type_errors, update_errors
+from chadllvm.frontend import list_errors, type_errors, update_errors
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
@@ -139,7 +139,7 @@ def assign_operation(
         _put(cx, place, force(cx, place.node, operation(old, cx.lazy(right))), indices)
         return
     if place.array in cx.lists:
-        raise update_errors.list_grows(cx.span(place.node))
+        raise list_errors.list_grows(cx.span(place.node))
     array = delayed(cx, place.node, place.array)
     chosen = selection(cx, place.node, array, place.items)
     source = _Source(place.array)
@@ -243,7 +243,7 @@ def _bind(cx: Context, place: Place, updated: Var) -> None:
 
 def _check_list(cx: Context, place: Place, value: Value) -> None:
     if place.array in cx.lists and not is_array(value):
-        raise update_errors.number_for_slice(cx.span(place.node))
+        raise list_errors.number_for_slice(cx.span(place.node))
 
 
 def _independent(cx: Context, place: Place, value: Delayed) -> Delayed:

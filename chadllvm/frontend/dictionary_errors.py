@@ -1,0 +1,161 @@
+"""What can be wrong with dictionaries, whose keys are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chadllvm.codes import code, error
+from chadllvm.diagnostic import Diagnostic, Span
+from chadllvm.ir.types import Type
+
+
+@code("CL0903")
+def unknown_key(span: Span, name: str, names: Sequence[str]) -> Diagnostic:
+    """A dictionary has the keys that it was made with.
+
+    They are part of its type.
+
+    Fails:
+
+        def f(x: float) -> float:
+            params = {"w": x}
+            return params["v"]
+
+    Works:
+
+        def f(x: float) -> float:
+            params = {"w": x}
+            return params["w"]
+    """
+    return error(
+        "unknown key",
+        span,
+        f"there is no key {name!r}",
+        f"the keys are {', '.join(map(repr, names))}",
+    )
+
+
+@code("CL0905")
+def key_by_attribute(span: Span, ty: Type, name: str) -> Diagnostic:
+    """The entries of a dictionary are read by their keys.
+
+    Fails:
+
+        def f(x: float) -> float:
+            params = {"w": x}
+            return params.w
+
+    Works:
+
+        def f(x: float) -> float:
+            params = {"w": x}
+            return params["w"]
+    """
+    return error(
+        "a key is not an attribute",
+        span,
+        f"this is {ty}",
+        f'write `["{name}"]`',
+    )
+
+
+@code("CL0906")
+def key_needed(span: Span, ty: Type) -> Diagnostic:
+    """An entry of a dictionary is read by a constant key.
+
+    The entries may have different types, and the key decides which one the result has.
+
+    Fails:
+
+        def f(x: float, n: int) -> float:
+            params = {"w": x}
+            return params[n]
+
+    Works:
+
+        def f(x: float) -> float:
+            params = {"w": x}
+            return params["w"]
+    """
+    return error(
+        "a key must be a constant string",
+        span,
+        f"an index into {ty}",
+        "write the key as a string, or use an array instead of the dictionary",
+    )
+
+
+@code("CL0907")
+def dictionary_method(span: Span, name: str) -> Diagnostic:
+    """A dictionary has no methods here.
+
+    Its keys are known when the program is compiled, so there is nothing to ask for.
+
+    Fails:
+
+        def f(x: float) -> float:
+            params = {"w": x}
+            return params.get("w", 0.0)
+
+    Works:
+
+        def f(x: float) -> float:
+            params = {"w": x}
+            return params["w"]
+    """
+    return error(
+        f"`{name}` of a dictionary is not supported",
+        span,
+        "the keys are known when the program is compiled",
+        'read the entries by their keys, as in `params["w"]`',
+    )
+
+
+@code("CL0915")
+def spread(span: Span, ty: object) -> Diagnostic:
+    """`**` spreads a dictionary into another.
+
+    Fails:
+
+        def f(x: float):
+            return {**x, "a": 1.0}
+
+    Works:
+
+        def f(x: float):
+            first = {"x": x}
+            return {**first, "a": 1.0}
+    """
+    return error(
+        "`**` needs a dictionary",
+        span,
+        f"this is {ty}",
+        "only dictionaries with known keys can be spread",
+    )
+
+
+@code("CL0916")
+def dictionary_key(span: Span) -> Diagnostic:
+    """The keys of a dictionary are constant strings.
+
+    They are part of its type, as the names of fields are part of a record's. What is
+    looked up by a number is an array.
+
+    Fails:
+
+        def f(x: float) -> float:
+            table = {1: x, 2: 2.0 * x}
+            return table[1]
+
+    Works:
+
+        def f(x: float) -> float:
+            table = np.array([x, 2.0 * x])
+            return table[1]
+    """
+    return error(
+        "a key must be a constant string",
+        span,
+        "its value is not a string known when the program is compiled",
+        'write it out, as in `{"w": w, "b": b}`',
+    )

@@ -1,0 +1,491 @@
+"""What is not in the language of Python's statements: one rule for each kind."""
+
+from __future__ import annotations
+
+from chadllvm.codes import code, error
+from chadllvm.diagnostic import Diagnostic, Span
+
+
+@code("CL0201")
+def while_loop(span: Span) -> Diagnostic:
+    """The number of steps of a loop is known when it begins.
+
+    `while` is not in the language: write a `for` over a range, and leave the state as
+    it is once the end is reached.
+
+    Fails:
+
+        def f(x: float) -> float:
+            while x < 1.0:
+                x = 2.0 * x
+            return x
+
+    Works:
+
+        def f(x: float) -> float:
+            for _ in range(60):
+                x = 2.0 * x if x < 1.0 else x
+            return x
+    """
+    return error(
+        "`while` is not supported",
+        span,
+        "",
+        "use `for` over a range with a known number of steps",
+    )
+
+
+@code("CL0202")
+def break_statement(span: Span) -> Diagnostic:
+    """A loop runs to its end.
+
+    Keep a flag, or a condition that holds from some step on, and leave the state as it
+    is.
+
+    Fails:
+
+        def f(x: float) -> float:
+            for i in range(9):
+                if x > 1.0:
+                    break
+                x = 2.0 * x
+            return x
+
+    Works:
+
+        def f(x: float) -> float:
+            for i in range(9):
+                if x <= 1.0:
+                    x = 2.0 * x
+            return x
+    """
+    return error(
+        "`break` is not supported",
+        span,
+        "",
+        "keep a flag and leave the state as it is once it is set",
+    )
+
+
+@code("CL0203")
+def continue_statement(span: Span) -> Diagnostic:
+    """A step of a loop runs to its end.
+
+    Put what `continue` would leave out into an `if`.
+
+    Fails:
+
+        def f(x: float) -> float:
+            for i in range(9):
+                if i == 3:
+                    continue
+                x = 2.0 * x
+            return x
+
+    Works:
+
+        def f(x: float) -> float:
+            for i in range(9):
+                if i != 3:
+                    x = 2.0 * x
+            return x
+    """
+    return error(
+        "`continue` is not supported",
+        span,
+        "",
+        "put the rest of the loop's body into an `if`",
+    )
+
+
+@code("CL0204")
+def try_statement(span: Span) -> Diagnostic:
+    """Exceptions cannot be caught inside of a compiled function.
+
+    What fails inside ends the call with Python's exception, at the line that failed.
+    Catch it around the call, or test for the case beforehand.
+
+    Fails:
+
+        def f(x: float) -> float:
+            try:
+                y = 1.0 / x
+            except ZeroDivisionError:
+                y = 0.0
+            return y
+
+    Works:
+
+        def f(x: float) -> float:
+            return 1.0 / x if x != 0.0 else 0.0
+    """
+    return error(
+        "`try` is not supported",
+        span,
+        "",
+        "test for the case beforehand with `if`",
+    )
+
+
+@code("CL0205")
+def with_statement(span: Span) -> Diagnostic:
+    """Compiled code opens and closes nothing.
+
+    Files, locks and the like belong to the code around it: pass the values in.
+
+    Fails:
+
+        def f(x: float) -> float:
+            with open("log"):
+                return x
+
+    Works:
+
+        def f(x: float) -> float:
+            return x
+    """
+    return error(
+        "`with` is not supported",
+        span,
+        "",
+        "move it outside the compiled function",
+    )
+
+
+@code("CL0207")
+def match_statement(span: Span) -> Diagnostic:
+    """`match` is not in the language.
+
+    Values have one type each, so there are only values to tell apart: `if` and `elif`
+    do.
+
+    Fails:
+
+        def f(n: int) -> float:
+            match n:
+                case 0:
+                    return 1.0
+            return 2.0
+
+    Works:
+
+        def f(n: int) -> float:
+            if n == 0:
+                return 1.0
+            return 2.0
+    """
+    return error(
+        "`match` is not supported",
+        span,
+        "",
+        "use `if` and `elif`",
+    )
+
+
+@code("CL0208")
+def raise_statement(span: Span) -> Diagnostic:
+    """A compiled function raises what its operations raise, and nothing else.
+
+    Test for the case before the call.
+
+    Fails:
+
+        def f(x: float) -> float:
+            if x < 0.0:
+                raise ValueError("negative")
+            return math.sqrt(x)
+
+    Works:
+
+        def f(x: float) -> float:
+            return math.sqrt(x)  # raises ValueError by itself
+    """
+    return error(
+        "`raise` is not supported",
+        span,
+        "",
+        "test for the case before calling the function",
+    )
+
+
+@code("CL0209")
+def assert_statement(span: Span) -> Diagnostic:
+    """Assertions are not in the language.
+
+    Test for the case before the call.
+
+    Fails:
+
+        def f(x: float) -> float:
+            assert x > 0.0
+            return x
+
+    Works:
+
+        def f(x: float) -> float:
+            return x
+    """
+    return error(
+        "`assert` is not supported",
+        span,
+        "",
+        "test for the case before calling the function",
+    )
+
+
+@code("CL0210")
+def delete(span: Span) -> Diagnostic:
+    """Variables end with the function, and elements of lists by `pop`.
+
+    There is nothing to be won by `del`: memory is given back after the last use anyway.
+
+    Fails:
+
+        def f(x: float) -> float:
+            y = 2.0 * x
+            del y
+            return x
+
+    Works:
+
+        def f(x: float) -> float:
+            return x
+    """
+    return error(
+        "`del` is not supported",
+        span,
+        "",
+        "variables end with the function",
+    )
+
+
+@code("CL0211")
+def outer_variable(span: Span) -> Diagnostic:
+    """A compiled function changes nothing outside of itself.
+
+    Its result depends on its arguments alone; only so it has a derivative. Take the old
+    value as an argument and return the new one.
+
+    Fails:
+
+        COUNT = 0
+
+        def f(x: float) -> float:
+            global COUNT
+            COUNT = COUNT + 1
+            return x
+
+    Works:
+
+        def f(x: float, count: int) -> tuple[float, int]:
+            return x, count + 1
+    """
+    return error(
+        "`global` is not supported",
+        span,
+        "",
+        "pass the value as an argument and return the new one",
+    )
+
+
+@code("CL0212")
+def import_statement(span: Span) -> Diagnostic:
+    """Modules are imported outside of a compiled function.
+
+    Names of modules are looked up when the function is compiled.
+
+    Fails:
+
+        def f(x: float) -> float:
+            import math
+            return math.exp(x)
+
+    Works:
+
+        import math
+
+        def f(x: float) -> float:
+            return math.exp(x)
+    """
+    return error(
+        "`import` is not supported",
+        span,
+        "",
+        "import the module outside the function",
+    )
+
+
+@code("CL0213")
+def nested_function(span: Span) -> Diagnostic:
+    """Functions are defined outside of one another.
+
+    A compiled function calls other functions that are decorated with `jit`; what the
+    inner one would have captured is an argument.
+
+    Fails:
+
+        def f(x: float) -> float:
+            def g(y):
+                return x * y
+            return g(x)
+
+    Works:
+
+        @cl.jit
+        def g(x, y):
+            return x * y
+
+        def f(x: float) -> float:
+            return g(x, x)
+    """
+    return error(
+        "a function inside a function is not supported",
+        span,
+        "",
+        "define it outside and jit it",
+    )
+
+
+@code("CL0214")
+def nested_async_function(span: Span) -> Diagnostic:
+    """An async function cannot be defined inside of a compiled one.
+
+    Compiled code computes, and waits for nothing.
+
+    Fails:
+
+        def f(x: float) -> float:
+            async def g():
+                return x
+            return x
+
+    Works:
+
+        @cl.jit
+        def g(x):
+            return x
+
+        def f(x: float) -> float:
+            return g(x)
+    """
+    return error(
+        "an async function is not supported",
+        span,
+        "",
+        "define a plain one outside",
+    )
+
+
+@code("CL0215")
+def nested_class(span: Span) -> Diagnostic:
+    """Classes are defined outside of functions.
+
+    A record, which is a `NamedTuple` or a frozen dataclass, is defined once and used in
+    any compiled function.
+
+    Fails:
+
+        def f(x: float) -> float:
+            class Point:
+                pass
+            return x
+
+    Works:
+
+        class Point(NamedTuple):
+            x: float
+
+        def f(x: float) -> float:
+            return Point(x).x
+    """
+    return error(
+        "a class is not supported",
+        span,
+        "",
+        "define it outside; values are numbers and records",
+    )
+
+
+@code("CL0216")
+def unused_expression(span: Span) -> Diagnostic:
+    """An expression whose value is not used is a mistake.
+
+    It would do nothing at all. Often it was meant to be assigned or returned.
+
+    Fails:
+
+        def f(x: float) -> float:
+            x + 1.0
+            return x
+
+    Works:
+
+        def f(x: float) -> float:
+            x = x + 1.0
+            return x
+    """
+    return error(
+        "an unused expression is not supported",
+        span,
+        "",
+        "assign its value or remove it",
+    )
+
+
+@code("CL0225")
+def printing(span: Span) -> Diagnostic:
+    """Compiled code has no output.
+
+    To look at a value, return it as well: a tuple of results costs nothing. The
+    function runs in plain Python as `f.py_func`, where `print` works.
+
+    Fails:
+
+        def f(x: float) -> float:
+            y = 2.0 * x
+            print(y)
+            return math.sin(y)
+
+    Works:
+
+        def f(x: float) -> tuple[float, float]:
+            y = 2.0 * x
+            return math.sin(y), y
+    """
+    return error(
+        "`print` is not supported",
+        span,
+        "compiled code has no output",
+        "return the value and print it outside",
+    )
+
+
+@code("CL0226")
+def loop_else(span: Span) -> Diagnostic:
+    """A loop has no `else`.
+
+    Its statements belong after the loop.
+
+    Fails:
+
+        def f(x: float) -> float:
+            for i in range(3):
+                x = 2.0 * x
+            else:
+                x = x + 1.0
+            return x
+
+    Works:
+
+        def f(x: float) -> float:
+            for i in range(3):
+                x = 2.0 * x
+            x = x + 1.0
+            return x
+    """
+    return error(
+        "`else` after a loop is not supported",
+        span,
+        "",
+        "write its statements after the loop",
+    )

@@ -1,0 +1,91 @@
+"""`chadllvm explain`: each code has a rule, and examples that do what they say."""
+
+from __future__ import annotations
+
+import linecache
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from chadllvm.cli import main
+from chadllvm.codes import RULES
+from chadllvm.diagnostic import CompileError
+from chadllvm.explain import FAMILIES, PREAMBLE, page, parts
+from chadllvm.frontend import signature, specialise
+
+# What cannot be shown by a program of a few lines.
+WITHOUT_EXAMPLES = {"changed_source", "too_deep", "other_syntax"}
+
+CODES = sorted(RULES)
+EXAMPLES = [code for code in CODES if RULES[code].name not in WITHOUT_EXAMPLES]
+
+
+def compile_example(text: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run an example, and compile its `f` for the types of its annotations."""
+    lines = text.splitlines(keepends=True)
+    monkeypatch.setitem(linecache.cache, name, (len(text), None, lines, name))
+    module = ModuleType(name)
+    monkeypatch.setitem(sys.modules, name, module)
+    exec(PREAMBLE, vars(module))
+    exec(compile(text, name, "exec"), vars(module))
+    function = vars(module)["f"]
+    plain = getattr(function, "py_func", function)
+    types = [parameter.annotation for parameter in signature(plain)]
+    specialise(plain, types)
+
+
+@pytest.mark.parametrize("code", EXAMPLES)
+def test_the_examples_fail_and_work(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = parts(RULES[code])
+    with pytest.raises(CompileError) as caught:
+        compile_example(told.fails, f"<{code} fails>", monkeypatch)
+    assert [d.code for d in caught.value.diagnostics] == [code]
+    compile_example(told.works, f"<{code} works>", monkeypatch)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_rule_is_told(code: str) -> None:
+    rule = RULES[code]
+    assert rule.title.endswith("."), rule.name
+    assert code[2:4] in FAMILIES
+    assert bool(parts(rule).works) == (rule.name not in WITHOUT_EXAMPLES)
+
+
+def test_the_page_is_current(golden: Callable[[Path, str], None]) -> None:
+    golden(Path(__file__).parents[1] / "docs" / "errors.md", page())
+
+
+def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
+    for code in ("CL0307", "cl0307", "0307"):
+        assert main(["explain", code]) == 0
+        text = capsys.readouterr().out
+        assert text.startswith("CL0307: A variable that is read after an `if` needs")
+        assert "Fails:" in text
+        assert "Works:" in text
+
+
+def test_the_list_has_all_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "--list"]) == 0
+    text = capsys.readouterr().out
+    assert all(f"  {code}  {rule.title}\n" in text for code, rule in RULES.items())
+
+
+def test_an_unknown_code(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "CL03070"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "no code 'CL03070'; close to it are CL0307" in captured.err
+    assert main(["explain", "nonsense"]) == 2
+    assert "close" not in capsys.readouterr().err
+
+
+def test_as_a_module() -> None:
+    command = [sys.executable, "-m", "chadllvm", "explain", "CL9999"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("chadllvm: there is no code 'CL9999'")
+    assert "Traceback" not in done.stderr
