@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from chadllvm.arguments import bind
 from chadllvm.backend.call import NativeFunction
+from chadllvm.frames import hide_frames, without_frames
 from chadllvm.frontend import Parameter, signature, specialise, too_deep
 from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.static import static_key
@@ -82,17 +83,21 @@ class Compiled:
         self._fixed = _fixed_types(self._parameters)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if kwargs or len(args) != self._count:
-            args = self._bind(args, kwargs)
-            if self.static_argnames:
-                return self._call_with_statics(args)
-        prints = tuple(map(fingerprint, args))
-        call = self._known.get(prints)
-        if call is None:
-            call = self._version(self._types(args)).native.call
-            if None not in prints:
-                self._known[prints] = call
-        return call(*args)
+        try:
+            if kwargs or len(args) != self._count:
+                args = self._bind(args, kwargs)
+                if self.static_argnames:
+                    return self._call_with_statics(args)
+            prints = tuple(map(fingerprint, args))
+            call = self._known.get(prints)
+            if call is None:
+                call = self._version(self._types(args)).native.call
+                if None not in prints:
+                    self._known[prints] = call
+            return call(*args)
+        except Exception as error:
+            hide_frames(error)
+            raise
 
     def _call_with_statics(self, bound: tuple[Any, ...]) -> Any:
         """Call the version for these static arguments, with the others."""
@@ -128,6 +133,7 @@ class Compiled:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._name}>"
 
+    @without_frames
     def show(self, stage: str, *args: Any, **kwargs: Any) -> Text:
         """The program at a stage, as text.
 
@@ -359,6 +365,7 @@ def jit(
 ) -> Callable[[Callable[P, R]], Function[P, R]]: ...
 
 
+@without_frames
 def jit(
     function: Callable[P, R] | None = None,
     /,
@@ -421,6 +428,7 @@ def _statics_of(function: Callable[..., Any]) -> tuple[str, ...]:
     return function.static_argnames if isinstance(function, Compiled) else ()
 
 
+@without_frames
 def value_and_grad(
     function: Callable[..., Any],
     argnums: int | str | Sequence[int | str] = 0,
@@ -445,6 +453,7 @@ def value_and_grad(
     return _derivative(function, argnums, value=True, has_aux=has_aux)
 
 
+@without_frames
 def grad(
     function: Callable[..., Any],
     argnums: int | str | Sequence[int | str] = 0,

@@ -16,6 +16,7 @@ from chadllvm.api import Compiled
 from chadllvm.backend.columns import columns
 from chadllvm.backend.convert import Converter, found
 from chadllvm.backend.results import Group, Many, Result, leaf_types
+from chadllvm.frames import without_frames
 from chadllvm.ir.record import RecordNames
 from chadllvm.ir.term import Program
 from chadllvm.ir.types import Array, Product, Scalar, Type, has_float
@@ -28,6 +29,7 @@ from chadllvm.values import gradient_type, leaf_positions
 _KEPT = "_chadllvm_jvp"
 
 
+@without_frames
 def jvp(
     function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[Any, Any]:

@@ -11,9 +11,9 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "chadllvm"
 
 LAYERS = (
-    "_version", "diagnostic", "codes", "options", "library", "linalg", "ir", "ops",
-    "frontend", "chad", "closure", "simplify", "lower", "llvm", "backend", "pipeline",
-    "values", "plan", "arguments", "api", "jvp", "explain", "cli",
+    "_version", "diagnostic", "codes", "frames", "options", "library", "linalg", "ir",
+    "ops", "frontend", "chad", "closure", "simplify", "lower", "llvm", "backend",
+    "pipeline", "values", "plan", "arguments", "api", "jvp", "explain", "cli",
 )  # fmt: skip
 
 # The package itself and `python -m chadllvm` stand outside: they may import all.

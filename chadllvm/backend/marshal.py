@@ -37,6 +37,7 @@ from chadllvm.backend.results import (
 )
 from chadllvm.backend.runtime import POOLED_WORDS, runtime
 from chadllvm.diagnostic import InternalError
+from chadllvm.frames import hide_frames
 from chadllvm.ir.loops import ArrayResult, LoopFunction, ScalarParam
 from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.types import (
@@ -129,6 +130,13 @@ class Marshal:
             f"{mine}value = {value}",
             f"{mine}push({mine}state)",
             f"return {mine}value",
+        ]
+        lines = [
+            "try:",
+            *("    " + line for line in lines),
+            f"except {mine}Exception as {mine}error:",
+            f"    {mine}hide_frames({mine}error)",
+            "    raise",
         ]
         body = "\n".join("    " + line for line in lines)
         return f"def {self._python_name()}({', '.join(self.names)}):\n{body}\n"
@@ -303,6 +311,7 @@ class Marshal:
         """
         environment = {**self._environment(code), "code": code, "failed": failed}
         everything = {self.mine + name: value for name, value in environment.items()}
+        everything["__name__"] = "chadllvm.call"
         exec(compile(source, f"<call of {self.name}>", "exec"), everything)
         function: Callable[..., Any] = everything[self._python_name()]
         return function
@@ -319,6 +328,8 @@ class Marshal:
             "new_state": rt.new_state,
             "words": rt.words,
             "id": id,
+            "Exception": Exception,
+            "hide_frames": hide_frames,
             "release": rt.lib.chad_results_release,
             "rows": rows,
             "columns": columns,

@@ -112,7 +112,7 @@ def _checked(source: Source, node: ast.expr, value: Any) -> Annotation:
     except Exception as failure:
         raise function_errors.broken_annotation(
             source.span(node), str(failure)
-        ) from failure
+        ) from None
 
 
 def _evaluate(function: FunctionType, text: str) -> Any:
