@@ -21,9 +21,9 @@ from typing import TypeGuard
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Apply, Block, Lambda, Lit, Operand, Var, nested
-from chadllvm.ir.types import F64, I64, Array, Scalar, Type
-from chadllvm.ops.alias import Alias
+from chadllvm.ir.term import Apply, Block, Lambda, Lit, Operand, Proj, Var, nested
+from chadllvm.ir.types import F64, I64, Array, Product, Scalar, Type
+from chadllvm.ops.alias import Alias, Contains
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index, Zeros
 
@@ -129,6 +129,23 @@ def force(cx: Context, node: ast.expr, value: Value) -> Operand:
         cx.views[array] = value.view_of
     cx.shapes[array] = value.shape
     return array
+
+
+def referring(cx: Context, node: ast.expr, items: Operand, value: Value) -> Operand:
+    """A list, which in Python refers to the arrays in a value that it now holds."""
+    b = cx.at(node)
+    if isinstance(value.type, Product):
+        assert not isinstance(value, Delayed)
+        for k in range(len(value.type.fields)):
+            items = referring(cx, node, items, b.one(Proj(value, k)))
+        return items
+    array = (value.made or value.view_of) if isinstance(value, Delayed) else value
+    if array is None or not isinstance(array.type, Array):
+        return items
+    (listed,) = b.apply(Contains(), [items, array])
+    if items in cx.shapes:
+        cx.shapes[listed] = cx.shapes[items]
+    return listed
 
 
 def build_nest(b: Builder, shape: Shape, element: Element) -> Var:
@@ -300,7 +317,8 @@ def broadcast_to(cx: Context, node: ast.expr, value: Delayed, shape: Shape) -> D
         return value
     value = plain(cx, node, value)
     element = stretched(cx, node, value, shape)
-    return Delayed(shape, value.elem, element, is_plain=True)
+    view = value.made or value.view_of
+    return Delayed(shape, value.elem, element, is_plain=True, view_of=view)
 
 
 # ---- elementwise operations ------------------------------------------------------

@@ -8,7 +8,7 @@ xs + ys         →   n + m elements, at i: xs[i] if i < n, else ys[i - n]
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from chadllvm.frontend import array_errors, list_errors, syntax_errors
 from chadllvm.frontend.arithmetic import convert, join, join_all, to_int
@@ -22,6 +22,7 @@ from chadllvm.frontend.delayed import (
     build_nest,
     delayed,
     force,
+    referring,
     shape_of,
 )
 from chadllvm.frontend.joining import choose_below, displayed
@@ -35,20 +36,33 @@ def display(cx: Context, node: ast.List) -> Operand:
     if not node.elts:
         raise list_errors.nested_empty_list(cx.span(node))
     elements = [_element(cx, e) for e in node.elts]
-    values = [e.value for e in elements if isinstance(e, Settled)]
+    values = [e.value for e in _settled(elements)]
     if any(isinstance(value.type, Product) for value in values):
         made = _of_tuples(cx, node, elements)
     else:
         made = force(cx, node, displayed(cx, node, elements))
+        for value in values:
+            made = referring(cx, node, made, value)
     cx.lists.add(made)
     return made
 
 
 def _element(cx: Context, node: ast.expr) -> ast.expr:
-    """An element, computed unless it is a list itself."""
+    """An element, computed; of a list its elements."""
     if isinstance(node, ast.Starred):
         raise syntax_errors.starred(cx.span(node))
-    return node if isinstance(node, ast.List) else cx.settled(node, cx.lazy(node))
+    if isinstance(node, ast.List):
+        inner = ast.List([_element(cx, e) for e in node.elts], ast.Load())
+        return ast.copy_location(inner, node)
+    return cx.settled(node, cx.lazy(node))
+
+
+def _settled(elements: Sequence[ast.expr]) -> Iterator[Settled]:
+    for element in elements:
+        if isinstance(element, Settled):
+            yield element
+        elif isinstance(element, ast.List):
+            yield from _settled(element.elts)
 
 
 def _of_tuples(cx: Context, node: ast.List, elements: Sequence[ast.expr]) -> Operand:
@@ -101,7 +115,11 @@ def _joined(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Operand:
 
         return choose_below(inner, index, [first.shape[0]], [left, right])
 
-    return _list(cx, node, (size, *first.shape[1:]), element)
+    made = _list(cx, node, (size, *first.shape[1:]), element)
+    for side in (x, y) if first.rank > 1 else ():
+        made = referring(cx, node, made, side)
+    cx.lists.add(made)
+    return made
 
 
 def _repeated(cx: Context, node: ast.BinOp, items: Value, count: Operand) -> Operand:

@@ -30,6 +30,7 @@ from chadllvm.frontend.delayed import (
     force,
     is_array,
     is_number_operand,
+    referring,
     same_size,
 )
 from chadllvm.frontend.slicing import Item, Selection, selection
@@ -38,7 +39,7 @@ from chadllvm.frontend.surface import base
 from chadllvm.ir.build import Builder
 from chadllvm.ir.rewrite import free_vars_of
 from chadllvm.ir.term import Lambda, Lit, Operand, Var
-from chadllvm.ir.types import BOOL, F64, I64, Array, element
+from chadllvm.ir.types import BOOL, F64, I64, Array, Product, element
 from chadllvm.ops.index import Index
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
@@ -109,7 +110,18 @@ def place_of(cx: Context, target: ast.Subscript) -> Place:
 
 
 def assign(cx: Context, place: Place, value: Value) -> None:
-    """`place = value`"""
+    """`place = value`; a list refers to the array from then on."""
+    _assign(cx, place, value)
+    has_rows = place.type.rank > 1 or isinstance(place.type.elem, Product)
+    if place.array in cx.lists and has_rows:
+        updated = cx.scope.lookup(place.name)
+        assert isinstance(updated, Var)
+        items = referring(cx, place.node, updated, value)
+        assert isinstance(items, Var)
+        _bind(cx, place, items)
+
+
+def _assign(cx: Context, place: Place, value: Value) -> None:
     if place.is_element or _is_row(place, value):
         _put(cx, place, force(cx, place.node, value))
         return

@@ -1,5 +1,7 @@
 """`alias(a, b)`: the array a, where Python would have made a view of b.
 
+`contains(a, b)`: the array a, where Python has a list that refers to b.
+
 Arrays are values, so it is nothing but a. That the elements are the same objects in
 Python matters to those alone who decide whether b may be updated (`simplify/sharing`);
 behind that the operation goes (`simplify/views`).
@@ -36,7 +38,9 @@ class Alias(ArrayOp):
     ) -> tuple[Type, ...]:
         first, second = args
         if not isinstance(first, Array) or not isinstance(second, Array):
-            raise TypeRuleError(f"alias: {first} and {second} are not both arrays")
+            raise TypeRuleError(
+                f"{self.name}: {first} and {second} are not both arrays"
+            )
         return (first,)
 
     def interpret(
@@ -67,3 +71,11 @@ class Alias(ArrayOp):
 
     def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
         lowering.bind(binding.vars[0], lowering.array(node.args[0]))
+
+
+@register_array_op
+@dataclass(frozen=True)
+class Contains(Alias):
+    """`contains(a, b)`"""
+
+    name = "contains"

@@ -41,7 +41,7 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ir.types import Array
-from chadllvm.ops.alias import Alias
+from chadllvm.ops.alias import Alias, Contains
 from chadllvm.ops.grow import WRITERS, Append, DropLast
 from chadllvm.ops.index import Dim, Index
 from chadllvm.ops.iterate import Iterate
@@ -67,26 +67,35 @@ class _Object:
 
     `number`: objects are counted as they are met. `fixed`: why it must not be updated,
     if so. `parents`: older objects that it may be; with none it is a new one. `family`:
-    objects of one family are different ones. `names`: the variables that stand for it,
-    or for a part of it.
+    objects of one family are different ones. `is_row`: it is one of what a list refers
+    to, not the list itself. `names`: the variables that stand for it, or for a part of
+    it.
     """
 
     number: int
     fixed: str = ""
     parents: frozenset[_Object] = frozenset()
     family: object = None
+    is_row: bool = False
     names: list[Var] = field(default_factory=list)
 
-    def may_be(self, other: _Object) -> bool:
-        """Whether two objects may be the same: the younger one tells."""
+    def may_be(self, other: _Object, *, rows: bool = True) -> bool:
+        """Whether two objects may be the same: the younger one tells.
+
+        `rows`: or one may be a list that refers to the other.
+        """
         if self is other:
             return True
         if self.family is not None and self.family is other.family:
             return False
         if self.number < other.number:
-            return other.may_be(self)
-        return any(parent.may_be(other) for parent in self.parents)
+            return other.may_be(self, rows=rows)
+        if self.is_row and not rows:
+            return False
+        return any(parent.may_be(other, rows=rows) for parent in self.parents)
 
+
+_SHARED_ROWS = "made of rows that are used elsewhere"
 
 Objects = frozenset[_Object]
 _NONE: Objects = frozenset()
@@ -136,15 +145,48 @@ class _Walk:
         self.count = 0
         # The objects that have names, and those that stand for a reason.
         self.named: dict[_Object, None] = {}
-        self.reasons: dict[str, Objects] = {}
+        self.reasons: dict[tuple[str, bool], Objects] = {}
+        # What a list refers to, by what that is besides.
+        self.rows: dict[_Object, _Object] = {}
         # The names that updates in a branch found dead there.
         self.dropped: list[tuple[_Object, list[Var]]] = []
 
     def new(
-        self, fixed: str = "", parents: Objects = _NONE, family: object = None
+        self,
+        fixed: str = "",
+        parents: Objects = _NONE,
+        family: object = None,
+        *,
+        is_row: bool = False,
     ) -> Objects:
         self.count += 1
-        return frozenset([_Object(self.count, fixed, parents, family)])
+        return frozenset([_Object(self.count, fixed, parents, family, is_row)])
+
+    def row(self, item: _Object) -> _Object:
+        """The object as what a list refers to."""
+        if item.is_row:
+            return item
+        if item not in self.rows:
+            parents = frozenset([item])
+            (self.rows[item],) = self.new("", parents, is_row=True)
+        return self.rows[item]
+
+    def listed(self, array: Objects, value: Objects) -> Objects:
+        """The objects of a list that refers to a value as well."""
+        if not self.rows_change:
+            return array
+        old = [o for o in _above(array) if o.is_row]
+        found = array | {self.row(item) for item in value}
+        if any(a.may_be(b) for a in old for b in value):
+            found |= self.reason(_SHARED_ROWS, is_row=True)
+        return found
+
+    def reason(self, why: str, *, is_row: bool) -> Objects:
+        """Whatever must not be updated for this reason."""
+        key = why, is_row
+        if key not in self.reasons:
+            self.reasons[key] = self.new(why, is_row=is_row)
+        return self.reasons[key]
 
     def bind(self, var: Var, objects: Objects) -> None:
         if not isinstance(var.type, Array):
@@ -180,14 +222,19 @@ class _Walk:
         match binding.expr:
             case Apply(Update(), (array, *_)):
                 self._update(binding, array)
+                self.bind(binding.vars[0], self.of(array))
             case Apply(DropLast(), (array,)):
-                self._update(binding, array)
+                self._update(binding, array, rows=False)
+                self.bind(binding.vars[0], self.of(array))
             case Apply(Append(), (array, value)):
-                # The list refers to a row that is appended.
-                rows = self.of(value) if self.rows_change else _NONE
-                self._update(binding, array, rows)
+                after = self.listed(self.of(array), self.of(value))
+                self._update(binding, array, rows=False)
+                self.bind(binding.vars[0], after)
             case Apply(Index(), (array, *_)):
                 self.bind(binding.vars[0], self.of(array))
+            case Apply(Contains(), (array, value)):
+                objects = self.listed(self.of(array), self.of(value))
+                self.bind(binding.vars[0], objects)
             case Apply(Alias(), (array, whole)):
                 self.bind(binding.vars[0], self.of(array) | self.of(whole))
             case If(_, then, orelse):
@@ -222,17 +269,28 @@ class _Walk:
     ) -> None:
         """New arrays. In a list, rows that were there `before` the step are shared."""
         for var, result in zip(variables, results, strict=False):
-            is_shared = any(o.number <= before for o in _above(self.of(result)))
-            why = "made of rows that are used elsewhere" if is_shared else ""
-            self.bind(var, self.new(why))
+            older = [o for o in _above(self.of(result)) if o.number <= before]
+            objects = self.new()
+            if older:
+                objects |= self.reason(_SHARED_ROWS, is_row=True) | set(
+                    map(self.row, older)
+                )
+            self.bind(var, objects)
 
-    def _update(self, binding: Binding, array: Operand, parts: Objects = _NONE) -> None:
+    def _update(self, binding: Binding, array: Operand, *, rows: bool = True) -> None:
+        """Check an update; `rows`: it may be one of an array that a list refers to."""
         objects = self.of(array)
+        if not rows:
+            objects = frozenset(o for o in objects if not o.is_row)
         name = array.name if isinstance(array, Var) else "array"
-        for item in _above(objects):
+        for item in _above(objects, rows=rows):
             if item.fixed:
                 raise update_errors.fixed_update(binding.span, name, item.fixed)
-        same = [o for o in self.named if any(o.may_be(item) for item in objects)]
+        same = [
+            known
+            for known in self.named
+            if any(known.may_be(item, rows=rows) for item in objects)
+        ]
         for other in dict.fromkeys(n for item in same for n in item.names):
             span = self._read_later(other)
             if span is not None:
@@ -241,17 +299,20 @@ class _Walk:
             self.dropped.append((item, item.names))
             item.names = []
             del self.named[item]
-        self.bind(binding.vars[0], objects | parts)
 
     def _iterate(self, binding: Binding, node: Apply) -> None:
         (body,) = node.bodies
         states = body.params[1:]
         outside = dict(zip(states, map(self.of, node.args[1:]), strict=False))
         groups = _united({s: k for k, s in enumerate(states)}, outside)
-        start = self.count
+        known = {item: [*item.names] for item in self.named}
         while True:
-            for item in [o for o in self.named if o.number > start]:
-                del self.named[item]  # Of a walk that did not know enough yet.
+            # The names that were given by a walk that did not know enough yet go.
+            for item in self.named:
+                item.names = []
+            self.named = dict.fromkeys(known)
+            for item, names in known.items():
+                item.names = [*names]
             own = self._group(groups, outside)
             before = self.count
             for state, group in groups.items():
@@ -283,7 +344,7 @@ class _Walk:
         return found
 
     def _older(self, step: Objects, own: dict[int, Objects]) -> Objects:
-        """What a next state may be that was there before the loop."""
+        """What a next state may be, or refer to, that was there before the loop."""
         oldest = min((o.number for objects in own.values() for o in objects), default=0)
         found: set[_Object] = set()
         pending = list(step)
@@ -292,11 +353,12 @@ class _Walk:
             if item.number < oldest:
                 found.add(item)
                 continue
-            pending += item.parents
             if item.fixed:
-                if item.fixed not in self.reasons:
-                    self.reasons[item.fixed] = self.new(item.fixed)
-                found |= self.reasons[item.fixed]
+                found |= self.reason(item.fixed, is_row=item.is_row)
+            if item.is_row:
+                found.update(map(self.row, self._older(item.parents, own)))
+            else:
+                pending += item.parents
         return frozenset(found)
 
 
@@ -312,13 +374,13 @@ def _united(groups: dict[Var, int], objects: dict[Var, Objects]) -> dict[Var, in
     return groups
 
 
-def _above(objects: Iterable[_Object]) -> set[_Object]:
-    """These objects and all that they may be."""
+def _above(objects: Iterable[_Object], *, rows: bool = True) -> set[_Object]:
+    """These objects and all that they may be; `rows`: or may refer to."""
     found: set[_Object] = set()
     pending = list(objects)
     while pending:
         item = pending.pop()
-        if item not in found:
+        if item not in found and (rows or not item.is_row):
             found.add(item)
             pending += item.parents
     return found

@@ -385,6 +385,103 @@ def one_row_in_each_step(n):
     return rows
 
 
+# ---- what lists refer to ---------------------------------------------------------
+
+
+SHARED_ROWS = "it is made of rows that are used elsewhere"
+
+
+@refused(VECTOR, line=3, message=OTHER_NAME)
+def an_array_in_a_list_is_updated(x):
+    y = x + 1.0
+    t = [y, x]
+    y[0] = 1.0
+    return t
+
+
+@refused(VECTOR, line=3, message=OTHER_NAME)
+def an_array_in_a_list_of_lists_is_updated(x):
+    y = x + 1.0
+    t = [[x * 2.0, x], [x, y]]
+    y[0] = 1.0
+    return t
+
+
+@refused(VECTOR, line=5, message=OTHER_NAME)
+def an_array_in_a_sum_of_lists_is_updated(x):
+    y = x + 1.0
+    t = [x * 2.0]
+    u = [y]
+    t = t + u
+    y[0] = 1.0
+    return t
+
+
+@refused(MATRIX, VECTOR, line=4, message=OTHER_NAME)
+def an_array_put_into_a_list_is_updated(m, x):
+    y = x + 1.0
+    t = [r * 2.0 for r in m]
+    t[0] = y
+    y[0] = 1.0
+    return t
+
+
+@refused(MATRIX, line=3, message=OTHER_NAME)
+def an_array_is_updated_that_a_list_has_rows_of(m):
+    y = m + 1.0
+    t = [r for r in y]
+    y[0, 0] = 1.0
+    return t
+
+
+@refused(VECTOR, line=3, message=SHARED_ROWS)
+def one_array_is_twice_in_a_list(x):
+    y = x + 1.0
+    t = [y, y]
+    t[0][0] = 1.0
+    return t
+
+
+@refused(VECTOR, line=5, message=SHARED_ROWS)
+def one_array_is_appended_in_each_step(x):
+    y = x + 1.0
+    t = [x * 2.0]
+    for _ in range(3):
+        t.append(y)
+    t[0][0] = 1.0
+    return t
+
+
+@refused(VECTOR, I64, line=3, message=OTHER_NAME)
+def an_array_is_stretched_without_copying(x, n):
+    y = x + 1.0
+    z = np.broadcast_to(y, (n, len(x)))
+    y[0] = 1.0
+    return z
+
+
+@allowed(VECTOR)
+def lists_grow_whatever_they_refer_to(x):
+    y = x + 1.0
+    t = [x]
+    for i in range(3):
+        t.append(x * i)
+        t.append(x)
+    y[0] = 1.0
+    return t, y
+
+
+@allowed(VECTOR)
+def new_rows_are_updated(x):
+    t = [x * 2.0, x + 1.0]
+    for i in range(2):
+        t[i] = t[i] + x
+        t[i][0] = 1.0
+    t.append(t[0] * 2.0)
+    t[-1][0] = 1.0
+    return t, np.array([x, x])
+
+
 @pytest.mark.parametrize(("function", "types"), ALLOWED)
 def test_allowed(function: Function, types: tuple[Type, ...]) -> None:
     check(function, types)
