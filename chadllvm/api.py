@@ -28,6 +28,7 @@ from chadllvm.ir.types import Array, Box, Product, Scalar, Type
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, collector_paused
 from chadllvm.plan import Plan, Request
+from chadllvm.report import Report, report
 from chadllvm.values import fingerprint, type_of
 
 P = ParamSpec("P")
@@ -163,6 +164,19 @@ class Compiled:
             case _:
                 return Text(pretty(version.compilation.stages[stage]))
 
+    def report(self, *args: Any, **kwargs: Any) -> Report:
+        """What the program copies, and what its loops store, line by line.
+
+        Args:
+            args: example arguments that choose the types to compile for. Without any,
+                the annotations do, or the latest call.
+
+        Raises:
+            ValueError: if nothing says which types to use.
+        """
+        version = self._shown_version(args, kwargs)
+        return report(self._name, version.compilation)
+
     def _shown_version(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> _Specialisation:
@@ -173,7 +187,7 @@ class Compiled:
         if not self._versions:
             raise ValueError(
                 f"{self._name}: some parameters have no type; call the function first, "
-                "or give show() example arguments"
+                "or give example arguments"
             )
         return list(self._versions.values())[-1]
 

@@ -22,7 +22,7 @@ from chadllvm.closure.convert import convert_closures
 from chadllvm.ir.check import check
 from chadllvm.ir.loops import LoopFunction
 from chadllvm.ir.loops_check import check_loops
-from chadllvm.ir.term import Function, Program
+from chadllvm.ir.term import Function, Program, Var
 from chadllvm.lower.boxed.lower import lower_boxed
 from chadllvm.lower.lower import lower_function
 from chadllvm.lower.split import split_loops
@@ -31,6 +31,7 @@ from chadllvm.simplify.accumulate import accumulate
 from chadllvm.simplify.bounds import bounds
 from chadllvm.simplify.cells import cells
 from chadllvm.simplify.constants import fold_constants
+from chadllvm.simplify.copies import copies
 from chadllvm.simplify.cse import cse
 from chadllvm.simplify.dce import dce
 from chadllvm.simplify.flatten import flatten
@@ -97,6 +98,7 @@ FINAL: tuple[Pass, ...] = (
     _plain(cse),
     _plain(dce),
     _plain(pointwise),
+    _plain(copies),
     _plain(cells),
     ("fuse", lambda program, o: fuse(program, speculate=o.speculate)),
     _plain(hoist),
@@ -197,6 +199,7 @@ def compile_program(
     if options.verify:
         check(source, after="frontend")
     program = done.run(source, NORMALISE)
+    tape: frozenset[Var] = frozenset()
     if options.optimize:
         program = done.run(program, SOURCE)
     if gradient is not None:
@@ -205,23 +208,27 @@ def compile_program(
     # Forward mode has no rule for functions, so that there they go in any mode.
     if gradient is not None and (options.optimize or tangents is not None):
         program = done.run(program, DERIVATIVE)
+        tape |= program.tape
     if tangents is not None:
         entry = push_forward(program.entry, tangents.wrt)
         program = done.derived(Program((entry,)), "forward")
         if options.optimize:
             program = done.run(program, DERIVATIVE)
+            tape |= program.tape
     if options.optimize:
         program = done.run(program, FINAL)
     done.stages["simplified"] = program
-    done.loops = _lower(program.entry, options)
+    done.loops = _lower(program.entry, options, tape)
     if options.verify:
         check_loops(done.loops)
     return done
 
 
-def _lower(function: Function, options: CompileOptions) -> LoopFunction:
+def _lower(
+    function: Function, options: CompileOptions, tape: frozenset[Var]
+) -> LoopFunction:
     if not options.optimize:
         return lower_boxed(function)
-    loops = lower_function(function)
+    loops = lower_function(function, tape)
     skipped = split_loops.__name__ in options.disabled
     return loops if skipped else split_loops(loops)

@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "chadllvm"
 LAYERS = (
     "_version", "diagnostic", "codes", "frames", "options", "library", "linalg", "ir",
     "ops", "frontend", "chad", "closure", "simplify", "lower", "llvm", "backend",
-    "pipeline", "values", "plan", "arguments", "api", "jvp", "explain", "cli",
+    "pipeline", "report", "values", "plan", "arguments", "api", "jvp", "explain", "cli",
 )  # fmt: skip
 
 # The package itself and `python -m chadllvm` stand outside: they may import all.

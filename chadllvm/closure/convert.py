@@ -53,7 +53,9 @@ from chadllvm.ops.update import Update
 
 def convert_closures(program: Program) -> Program:
     """Remove all function values."""
-    return map_functions(program, lambda f: with_body(f, _Converter().function(f)))
+    tape: set[Var] = set()
+    new = map_functions(program, lambda f: with_body(f, _Converter(tape).function(f)))
+    return Program(new.functions, frozenset(tape)) if tape else new
 
 
 class _Env:
@@ -202,7 +204,9 @@ class _MovedRenaming(Renaming):
 class _Converter:
     """Converts one top-level function."""
 
-    def __init__(self) -> None:
+    def __init__(self, tape: set[Var]) -> None:
+        # The arrays of captures that it makes.
+        self._tape = tape
         self._free: dict[Lambda, tuple[Var, ...]] = {}
         # The states that steps update, and all that shares a buffer with their copies.
         self._updated: set[Var] = set()
@@ -383,6 +387,7 @@ class _Converter:
         names += [v.name for v in captures]
         names += [binding.vars[k].name for k in trailing]
         outer = out.emit(applied, *names)
+        self._tape.update(outer[len(kept) : len(kept) + len(captures)])
         if isinstance(node.op, Iterate):
             for final, init in zip(outer, args[1:], strict=False):
                 self._follow([final], [init])

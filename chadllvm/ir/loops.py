@@ -273,13 +273,54 @@ class ArrayResult:
 Result = ScalarResult | ArrayResult
 
 
+@dataclass(frozen=True, slots=True)
+class ArrayCopy:
+    """A copy of an array that the lowering had to make: of which, where, and why.
+
+    `because` is the place that the reason speaks of, or `NO_SPAN`.
+    """
+
+    array: str
+    span: Span
+    reason: str
+    because: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What each step of a loop puts into an array: its name, and where it comes from.
+
+    `bytes` is None if it is an array itself. `tape`: only the reverse needs it.
+    """
+
+    name: str
+    span: Span
+    bytes: int | None
+    tape: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LoopNote:
+    """What there is to know of a loop of the program.
+
+    `reads` are the names of what it reads of the tape; `checks` are the places whose
+    indices it checks in every step.
+    """
+
+    span: Span
+    depth: int
+    stored: tuple[Stored, ...]
+    reads: tuple[str, ...]
+    checks: tuple[Span, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LoopFunction:
     """A function ready for code generation.
 
     `regions` counts its regions (0, 1, …; all empty at entry and given back at the
     end); `roots[r]` is the representative of root r: roots with different ones do not
-    alias.
+    alias. `copies` and `notes` are what was decided on the way, for the user to read.
     """
 
     name: str
@@ -288,6 +329,8 @@ class LoopFunction:
     body: tuple[Stmt, ...]
     regions: int
     roots: tuple[int, ...]
+    copies: tuple[ArrayCopy, ...] = ()
+    notes: tuple[LoopNote, ...] = ()
 
 
 # Every machine instruction with the types of its arguments and result; T: any one type.

@@ -218,9 +218,14 @@ class Function:
 
 @node
 class Program:
-    """Functions by name; callees stand before their callers, `entry` is the last."""
+    """Functions by name; callees stand before their callers, `entry` is the last.
+
+    `tape` are the arrays that keep what functions captured, as closure conversion made
+    them; the passes behind it do not hand them on.
+    """
 
     functions: tuple[Function, ...]
+    tape: frozenset[Var] = frozenset()
 
     @property
     def entry(self) -> Function:

@@ -10,7 +10,7 @@ adds to a zero is merged with the other branch's behind the two.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir import loops as l
@@ -20,8 +20,10 @@ from chadllvm.ir.term import Apply, Binding, Function, Lit, Operand, Var
 from chadllvm.ir.types import Array, Box, Type
 from chadllvm.lower.boxes import add_array, add_boxes, open_like
 from chadllvm.lower.buffers import Buffers
-from chadllvm.lower.inplace import in_place
+from chadllvm.lower.inplace import InPlace
 from chadllvm.lower.memory import CALLER, lifetimes
+from chadllvm.lower.notes import Notes
+from chadllvm.lower.reasons import WAITING, Reason
 from chadllvm.lower.represent import (
     ArrayRep,
     ElementCell,
@@ -38,9 +40,16 @@ class Cells(Buffers):
     `direct` are the results that are made where the caller finds them.
     """
 
-    def __init__(self, function: Function, direct: Sequence[Var]) -> None:
-        self.in_place = in_place(function)
-        life = lifetimes(function, direct, self.in_place.taken)
+    def __init__(
+        self,
+        function: Function,
+        found: InPlace,
+        direct: Sequence[Var],
+        tape: Collection[Var],
+    ) -> None:
+        self.notes = Notes(tape)
+        self.in_place = found
+        life = lifetimes(function, direct, found)
         super().__init__(life, function.span)
         self.env: dict[Var, Rep] = {}
         # The cells of arrays that nothing was added to yet.
@@ -119,6 +128,8 @@ class Cells(Buffers):
             self.bind(cell, value)
         else:
             self.copy_into(self._filled(cell, zero=False), value)
+            reason = self.in_place.refused.get(binding, Reason(WAITING))
+            self.notes.copied(cell, binding.span, reason)
 
     def fill(self, operand: Operand) -> None:
         """Give a cell a buffer if it has none."""

@@ -22,6 +22,7 @@ from chadllvm.ir.types import Array, Box, Scalar
 from chadllvm.ir.value import ROWS_DIFFER
 from chadllvm.lower.destination import definitions, maker
 from chadllvm.lower.memory import CALLER
+from chadllvm.lower.reasons import FIRST_ROW, ROW, Reason
 from chadllvm.lower.represent import ArrayRep, Rep, element_type
 
 if TYPE_CHECKING:
@@ -74,9 +75,11 @@ class _Rows(Collector):
         elem: Scalar | Box,
         dims: Sequence[Atom],
         direct: Var | None,
+        span: Span,
     ) -> None:
         super().__init__(lowering, var, count)
         self.direct = direct
+        self.span = span
         self.dims = tuple(dims)
         outer = [lowering.loops.some(count, d) for d in dims]
         self.rep = lowering.allocate(var, (count, *outer), elem)
@@ -97,6 +100,7 @@ class _Rows(Collector):
         assert isinstance(result, ArrayRep)
         if self.direct is None:
             self.lowering.copy_into(self._row(index), result)
+            self.lowering.notes.copied(self.var, self.span, Reason(ROW))
 
     def finish(self) -> None:
         self.lowering.bind(self.var, self.rep)
@@ -144,6 +148,7 @@ class _UnknownRows(Collector):
             loops.get(self.ptr), (self.count, *result.dims), self.elem, self.root
         )
         self.lowering.copy_into(self.lowering.row(now, [index]), result)
+        self.lowering.notes.copied(self.var, self.span, Reason(FIRST_ROW))
 
     def _give_empty(self) -> None:
         """The caller owns its results, so that of no rows is a buffer as well."""
@@ -207,7 +212,7 @@ def collectors(
             direct = None
         if direct is not None:
             taken.add(direct)
-        found.append(_Rows(lowering, var, count, elem, dims, direct))
+        found.append(_Rows(lowering, var, count, elem, dims, direct, span))
     return found
 
 

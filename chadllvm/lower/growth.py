@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import PTR, Atom
 from chadllvm.ir.term import Binding, Lit, Operand
+from chadllvm.lower.reasons import EXACT, Reason
 from chadllvm.lower.represent import ArrayRep, Growth, Rep
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def append(
     else:
         target = lowering.allocate(var, dims, source.elem)
         lowering.copy_into(replace(target, dims=source.dims), source)
+        reason = lowering.in_place.refused.get(binding, Reason(EXACT))
+        lowering.notes.copied(array, binding.span, reason)
     _store(lowering, target, size, row)
     lowering.bind(var, target)
 

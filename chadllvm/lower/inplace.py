@@ -18,7 +18,7 @@ That is assumed first, and given up for the states whose step turns out otherwis
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,9 +38,21 @@ from chadllvm.ir.term import (
     Var,
     View,
     nested,
-    operands,
 )
 from chadllvm.ir.types import Acc, Array, Box, Scalar
+from chadllvm.lower.reasons import (
+    ARGUMENT,
+    CONSTANT,
+    IN_THE_LOOP,
+    KEPT,
+    OUTSIDE,
+    STATE,
+    UNKNOWN,
+    Reason,
+    buffers_used,
+    last_uses,
+    used_at,
+)
 from chadllvm.ops.grow import WRITERS, Append, DropLast
 from chadllvm.ops.index import Empty, Index, MakeBox, Unbox
 from chadllvm.ops.iterate import Iterate
@@ -64,16 +76,24 @@ class InPlace:
     renewed: frozenset[Var] = frozenset()
     moved: frozenset[Var] = frozenset()
     growing: frozenset[Var] = frozenset()
+    # For what is copied instead (an update, a contribution, a state): why.
+    refused: Mapping[Binding | Var, Reason] = field(default_factory=dict)
+
+    @property
+    def steady(self) -> frozenset[Var]:
+        """The states that are in one and the same buffer from the first to the last."""
+        return self.states - self.turning - self.renewed - self.growing
 
 
 @dataclass(eq=False, slots=True)
 class _Origin:
     """A buffer. `loop`: the body in which it is made, None if it must not be written.
 
-    `names`: the variables that may be in it.
+    `names`: the variables that may be in it; `what` it is, if it must not be written.
     """
 
     loop: _Loop | None
+    what: str = ""
     names: list[Var] = field(default_factory=list)
 
 
@@ -90,6 +110,7 @@ class _Frame:
     """A block that is being walked: the last use of each variable, and the place."""
 
     loop: _Loop
+    block: Block
     last_use: dict[Var, int]
     position: int = 0
 
@@ -100,7 +121,7 @@ def in_place(function: Function) -> InPlace:
         return InPlace()
     walk = _Walk()
     for param in function.params:
-        walk.bind(param, frozenset([_Origin(None)]))
+        walk.bind(param, frozenset([_Origin(None, ARGUMENT)]))
     walk.block(function.body, _Loop())
     return InPlace(
         frozenset(walk.taken),
@@ -109,6 +130,7 @@ def in_place(function: Function) -> InPlace:
         frozenset(walk.renewed),
         frozenset(walk.moved),
         frozenset(walk.growing & walk.states),
+        walk.refused,
     )
 
 
@@ -138,6 +160,7 @@ class _Walk:
         # Buffers whose array changes its size, and the states of loops in them.
         self.resized: set[_Origin] = set()
         self.growing: set[Var] = set()
+        self.refused: dict[Binding | Var, Reason] = {}
 
     def bind(self, var: Var, origins: Origins) -> None:
         """The variable is a name of these buffers."""
@@ -154,7 +177,7 @@ class _Walk:
         return origins
 
     def block(self, block: Block, loop: _Loop) -> None:
-        self.frames.append(_Frame(loop, _last_uses(block)))
+        self.frames.append(_Frame(loop, block, last_uses(block)))
         for position, binding in enumerate(block.bindings):
             self.frames[-1].position = position
             self._binding(binding, loop)
@@ -166,27 +189,49 @@ class _Walk:
             return self.origins.get(operand, frozenset())
         return frozenset()
 
-    def _new(self, variables: Iterable[Var], loop: _Loop | None) -> None:
+    def _new(
+        self, variables: Iterable[Var], loop: _Loop | None, what: str = ""
+    ) -> None:
         for var in variables:
-            self.bind(var, frozenset([_Origin(loop)]))
+            self.bind(var, frozenset([_Origin(loop, what)]))
 
-    def _is_used_later(self, var: Var, loop: _Loop) -> bool:
-        """Whether a variable is used behind this place in this run of the loop."""
+    def _later_use(self, var: Var, loop: _Loop) -> Reason | None:
+        """Where a variable is used behind this place in this run of the loop."""
         for frame in reversed(self.frames):
             if frame.loop is not loop:
-                return False
-            if frame.last_use.get(var, -1) > frame.position:
-                return True
-        return False
+                return None
+            position = frame.last_use.get(var, -1)
+            if position > frame.position:
+                return used_at(var, frame.block, position)
+        return None
+
+    def _refusal(self, operand: Operand, loop: _Loop) -> Reason | None:
+        """Why the buffer of an array may not be written to from here on, if so."""
+        origins = self._of(operand)
+        for origin in origins:
+            if origin.loop is None:
+                return Reason(origin.what)
+            if origin.loop is not loop:
+                return Reason(OUTSIDE)
+            for name in origin.names:
+                found = self._later_use(name, loop)
+                if found is not None:
+                    return found
+        return None if origins else Reason(UNKNOWN)
 
     def _may_take(self, operand: Operand, loop: _Loop) -> bool:
         """Whether the buffer of an array may be written to from here on."""
-        origins = self._of(operand)
-        return bool(origins) and all(
-            origin.loop is loop
-            and not any(self._is_used_later(name, loop) for name in origin.names)
-            for origin in origins
-        )
+        return self._refusal(operand, loop) is None
+
+    def _may_write(self, binding: Binding, operand: Operand, loop: _Loop) -> bool:
+        """The same, where the answer is noted."""
+        reason = self._refusal(operand, loop)
+        self.refused.pop(binding, None)
+        if reason is None:
+            self.taken.add(binding)
+            return True
+        self.refused[binding] = reason
+        return False
 
     def _fill(self, cells: Iterable[Operand], loop: _Loop) -> None:
         """These cells get buffers of their own now, if they have none."""
@@ -211,7 +256,7 @@ class _Walk:
                     self.bind(binding.vars[0], self._of(array))
             case Apply(MakeBox() | Unbox(), (arg,)):
                 for origin in self._of(arg):
-                    origin.loop = None
+                    origin.loop, origin.what = None, KEPT
                 self.bind(binding.vars[0], self._of(arg))
             case Apply(Iterate()) as node:
                 self._iterate(binding, node, loop)
@@ -228,7 +273,7 @@ class _Walk:
                 self._fill([cell], loop)
                 self.bind(binding.vars[0], self._of(cell))
             case Const() | Apply(Empty()):
-                self._new(binding.vars, None)
+                self._new(binding.vars, None, CONSTANT)
             case expr:
                 self._fill(free_vars_of(expr), loop)
                 for params, body in nested(expr):
@@ -238,13 +283,12 @@ class _Walk:
     def _body(self, params: Sequence[Var], body: Block) -> None:
         """The body of a loop without state."""
         for param in params:
-            self.bind(param, frozenset([_Origin(None)]))
+            self.bind(param, frozenset([_Origin(None, OUTSIDE)]))
         self.block(body, _Loop())
 
     def _update(self, binding: Binding, array: Operand, loop: _Loop) -> None:
         (var,) = binding.vars
-        if self._may_take(array, loop):
-            self.taken.add(binding)
+        if self._may_write(binding, array, loop):
             self.bind(var, self._of(array))
         else:
             self._new([var], loop)
@@ -252,8 +296,7 @@ class _Walk:
     def _first(self, binding: Binding, cell: Var, value: Operand, loop: _Loop) -> None:
         """The first contribution to a cell, all of it at once."""
         self.empty.discard(cell)
-        if self._may_take(value, loop):
-            self.taken.add(binding)
+        if self._may_write(binding, value, loop):
             self.bind(cell, self._of(value))
         else:
             self._new([cell], loop)
@@ -295,26 +338,32 @@ class _Walk:
                 turns = _turns(state, taker)
                 self.bind(final, frozenset().union(*(buffers[s] for s in turns)))
             else:
-                self._new([final], None)
+                self._new([final], None, STATE)
         self._new(binding.vars[len(states) :], loop)
 
     def _own_buffer(
         self, state: Var, init: Operand, node: Apply, loop: _Loop
     ) -> Origins:
         """The buffer of a state that is in place."""
-        if node.args.count(init) == 1 and self._may_take_among(init, node, loop):
+        reason = self._refusal_among(init, node, loop)
+        self.refused.pop(state, None)
+        if reason is not None:
+            self.refused[state] = reason
+        else:
             self.moved.add(state)
             if state in self.growing:
                 self.resized |= self._of(init)
             return self._of(init)
         return frozenset([_Origin(loop)])
 
-    def _may_take_among(self, init: Operand, node: Apply, loop: _Loop) -> bool:
-        """The same, if no other operand or variable of the body is in the buffer."""
-        others = {v for v in free_vars_of(node) if v is not init}
-        shared = any(self._of(v) & self._of(init) for v in others)
-        inside = any(init in free_vars_of(body) for body in node.bodies)
-        return not shared and not inside and self._may_take(init, loop)
+    def _refusal_among(self, init: Operand, node: Apply, loop: _Loop) -> Reason | None:
+        """The same, if another operand or variable of the body is in the buffer."""
+        inside = buffers_used(Apply(node.op, (), node.bodies))
+        others = {v for v in free_vars_of(node) if v in inside}.union(node.args[1:])
+        shared = any(self._of(v) & self._of(init) for v in others if v is not init)
+        if shared or init in inside or node.args.count(init) > 1:
+            return Reason(IN_THE_LOOP)
+        return self._refusal(init, loop)
 
     def _attempt(self, body: Lambda, kept: set[Var]) -> dict[Var, Var]:
         """Walk the body with these states in place: those that are, and who is next."""
@@ -322,7 +371,7 @@ class _Walk:
         inner = _Loop()
         own: dict[Var, _Origin] = {}
         for param in body.params:
-            origin = _Origin(inner if param in kept else None)
+            origin = _Origin(inner if param in kept else None, STATE)
             if param in kept:
                 own[param] = origin
             self.bind(param, frozenset([origin]))
@@ -382,18 +431,4 @@ def _turns(state: Var, taker: dict[Var, Var]) -> list[Var]:
     found = [state]
     while (following := taker[found[-1]]) is not state:
         found.append(following)
-    return found
-
-
-def _last_uses(block: Block) -> dict[Var, int]:
-    """The place of the last use of each variable in a block; results are at its end."""
-    found: dict[Var, int] = {}
-    for position, binding in enumerate(block.bindings):
-        if nested(binding.expr):
-            found.update(dict.fromkeys(free_vars_of(binding.expr), position))
-        else:
-            used = operands(binding.expr)
-            found.update((v, position) for v in used if isinstance(v, Var))
-    end = len(block.bindings)
-    found.update((r, end) for r in block.results if isinstance(r, Var))
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import assert_never
 
@@ -40,6 +40,8 @@ from chadllvm.ir.typing import SCALAR_OF_DTYPE
 from chadllvm.lower.cells import Cells
 from chadllvm.lower.collect import Collector, collectors
 from chadllvm.lower.growth import append, drop_last
+from chadllvm.lower.inplace import InPlace, in_place
+from chadllvm.lower.reasons import NOT_FRESH, Reason
 from chadllvm.lower.represent import (
     ArrayRep,
     ElementCell,
@@ -49,19 +51,27 @@ from chadllvm.lower.represent import (
     element_type,
 )
 from chadllvm.lower.state import Carrier, carriers
+from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.update import Update
 
 
-def lower_function(function: Function) -> LoopFunction:
-    """The loops of a function without products, functions and calls."""
-    return Lowering(function).run()
+def lower_function(
+    function: Function, tape: Collection[Var] = frozenset()
+) -> LoopFunction:
+    """The loops of a function without products, functions and calls.
+
+    `tape` are the arrays that keep what the reverse needs, for the notes.
+    """
+    return Lowering(function, tape).run()
 
 
 class Lowering(Cells):
     """The lowering of one function; operations use it to lower themselves."""
 
-    def __init__(self, function: Function) -> None:
-        self._direct = _direct_results(function)
-        super().__init__(function, self._direct)
+    def __init__(self, function: Function, tape: Collection[Var]) -> None:
+        found = in_place(function)
+        self._direct = _direct_results(function, found)
+        super().__init__(function, found, self._direct, tape)
         self.function = function
         self._parallel = 0
 
@@ -80,6 +90,8 @@ class Lowering(Cells):
             self.loops.close(),
             self.regions,
             self.roots.table(),
+            tuple(self.notes.copies),
+            tuple(self.notes.loops),
         )
 
     def _param(self, param: Var) -> l.Param:
@@ -107,6 +119,7 @@ class Lowering(Cells):
             return l.ScalarResult(operand.type)
         if operand not in self._direct:
             rep = self.copy(rep, RESULT)
+            self.notes.copied(operand, self.function.span, Reason(NOT_FRESH))
         values += [rep.ptr, *rep.dims]
         return l.ArrayResult(rep.machine, len(rep.dims))
 
@@ -256,6 +269,7 @@ class Lowering(Cells):
         carriers: Sequence[Carrier] = (),
     ) -> list[Collector]:
         """Collectors for the results of a body from `first` on, behind its carriers."""
+        self.notes.loop(body, variables, span, self.life.bodies[body].depth)
         elsewhere = [carrier.direct for carrier in carriers]
         return collectors(self, variables, body, first, count, span, elsewhere)
 
@@ -316,6 +330,7 @@ class Lowering(Cells):
         if binding not in self.in_place.taken:
             target = self.allocate(var, source.dims, source.elem)
             self.copy_into(target, source)
+            self.notes.copied(array, binding.span, self.in_place.refused[binding])
         atoms = [self.atom(i) for i in indices]
         rep = self.rep(value)
         if isinstance(rep, ArrayRep):
@@ -352,7 +367,7 @@ def _atoms(rep: Rep) -> tuple[Atom, ...]:
             return (rep,)
 
 
-def _direct_results(function: Function) -> list[Var]:
+def _direct_results(function: Function, found: InPlace) -> list[Var]:
     """The results whose buffer is made for them at the function's top level.
 
     A buffer that is handed to the caller must be no part and no other name of anything.
@@ -361,9 +376,15 @@ def _direct_results(function: Function) -> list[Var]:
     cells: set[Var] = set()
     for binding in function.body.bindings:
         match binding.expr:
+            case Apply(Iterate()) as node:
+                made.update(_kept_buffers(binding, node, found, made))
+                made.update(binding.vars[len(node.args) - 1 :])
             case Apply(ArrayOp(), _, bodies) as node if bodies:
                 first = node.op.carried(node) if isinstance(node.op, ArrayOp) else None
                 made.update(binding.vars[first or 0 :])
+            case Apply(Update(), (array, *_)):
+                if binding not in found.taken or array in made:
+                    made.add(binding.vars[0])
             case Apply(ArrayOp(name="zeros")):
                 made.add(binding.vars[0])
             case Open():
@@ -376,3 +397,14 @@ def _direct_results(function: Function) -> list[Var]:
         for r in dict.fromkeys(results)
         if isinstance(r, Var) and r in made and results.count(r) == 1
     ]
+
+
+def _kept_buffers(
+    binding: Binding, node: Apply, found: InPlace, made: set[Var]
+) -> Iterator[Var]:
+    """The final states of a loop that are in one buffer, made for them."""
+    (body,) = node.bodies
+    pairs = zip(body.params[1:], node.args[1:], binding.vars, strict=False)
+    for state, init, final in pairs:
+        if state in found.steady and (state not in found.moved or init in made):
+            yield final

@@ -37,7 +37,8 @@ from chadllvm.ir.term import (
     Var,
     View,
 )
-from chadllvm.ir.types import Acc, Array, Box, Type
+from chadllvm.ir.types import Acc, Array, Box, Scalar, Type
+from chadllvm.lower.inplace import InPlace
 from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.index import Index, MakeBox, Unbox
 from chadllvm.ops.update import Update
@@ -68,8 +69,7 @@ class Lifetimes:
     """The analysis' result, and its working state."""
 
     function: Scope
-    # Where a buffer is taken over (`inplace.py`).
-    taken: frozenset[Binding] = frozenset()
+    in_place: InPlace
     lives: dict[Var, Life] = field(default_factory=dict)
     bodies: dict[Lambda, Scope] = field(default_factory=dict)
     # The states of loops whose every step's value outlives the step, by parameter.
@@ -103,11 +103,11 @@ def _outer(a: Scope, b: Scope) -> Scope:
 
 
 def lifetimes(
-    function: Function, direct: Sequence[Var], taken: frozenset[Binding]
+    function: Function, direct: Sequence[Var], in_place: InPlace
 ) -> Lifetimes:
     """The life of every variable; `direct` results are allocated for the caller."""
     scope = Scope(CALLER, 0)
-    found = Lifetimes(scope, taken)
+    found = Lifetimes(scope, in_place)
     here = Life(scope, scope)
     for param in function.params:
         found.need(param, here)
@@ -140,13 +140,13 @@ def _binding(binding: Binding, scope: Scope, found: Lifetimes) -> None:
         case View(cell, indices):
             assert isinstance(cell.type, Acc)
             found.need(cell, _through(lives[0], scope, _is_box(cell.type, indices)))
-        case Apply(Update(), (array, *_)) if binding in found.taken:
+        case Apply(Update(), (array, *_)) if binding in found.in_place.taken:
             found.need(array, lives[0])
-        case Apply(Append(), (array, _)) if binding in found.taken:
+        case Apply(Append(), (array, _)) if binding in found.in_place.taken:
             found.need(array, lives[0])
         case Apply(DropLast(), (array,)):
             found.need(array, lives[0])
-        case One(Var() as cell, (), value) if binding in found.taken:
+        case One(Var() as cell, (), value) if binding in found.in_place.taken:
             found.need(value, found.life(cell, scope))
         case Close(cell):
             found.need(cell, lives[0])
@@ -200,22 +200,33 @@ def _loop(
 def _final_states(
     node: Apply, body: Lambda, binding: Binding, found: Lifetimes, outer: Scope
 ) -> None:
-    """A final state may be any initial one, or an array from outside of the loop."""
+    """A final state may be any initial one, or an array from outside of the loop.
+
+    One that is in place from the first step on is in the buffer of its initial value.
+    """
     states = body.params[1:]
     inside = {v for b in body.body.bindings for v in b.vars} | set(body.params)
     for k, state in enumerate(states):
         if state in found.outlives:
             longest = found.outlives[state]
             found.need(binding.vars[k], Life(longest, longest))
-    finals = [
-        found.life(v, outer)
-        for v, s in zip(binding.vars, states, strict=False)
-        if isinstance(s.type, Array)
-    ]
-    kept = [*node.args[1:], *(r for r in body.body.results if r not in inside)]
-    for life in finals:
-        for operand in kept:
-            found.need(operand, life)
+    triples = list(zip(states, node.args[1:], binding.vars, strict=False))
+    mixing = [(s, i, f) for s, i, f in triples if not _is_steady(s, found.in_place)]
+    for state, init, final in triples:
+        if _is_steady(state, found.in_place) and state in found.in_place.moved:
+            found.need(init, found.life(final, outer))
+    kept = [i for _, i, _ in mixing]
+    kept += [r for r in body.body.results if r not in inside]
+    for state, _, final in mixing:
+        if isinstance(state.type, Array):
+            for operand in kept:
+                found.need(operand, found.life(final, outer))
+
+
+def _is_steady(state: Var, in_place: InPlace) -> bool:
+    """Whether a state stays in a buffer of its own, and has no boxes."""
+    is_plain = isinstance(state.type, Array) and isinstance(state.type.elem, Scalar)
+    return is_plain and state in in_place.steady
 
 
 def _collected(ty: Type, life: Life, scope: Scope) -> Life:

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from chadllvm.diagnostic import Span
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import Atom, Slot
 from chadllvm.ir.term import Apply, Binding, Lambda, Lit, Operand, Var
 from chadllvm.ir.types import Array
 from chadllvm.lower.destination import definitions, maker
+from chadllvm.lower.reasons import NEXT_STATE, RENEWED, Reason
 from chadllvm.lower.represent import ArrayRep, Growth, Rep
 
 if TYPE_CHECKING:
@@ -33,10 +35,13 @@ class Carrier:
 
     direct: Var | None = None
 
-    def __init__(self, lowering: Lowering, param: Var, init: Operand, var: Var) -> None:
+    def __init__(
+        self, lowering: Lowering, param: Var, init: Operand, var: Var, span: Span
+    ) -> None:
         self.lowering = lowering
         self.param = param
         self.var = var
+        self.span = span
         self._begin(init)
 
     def _begin(self, init: Operand) -> None:
@@ -94,13 +99,15 @@ class _ArrayCarrier(Carrier):
         self.lowering.bind(self.var, self._current())
 
 
-def _own_buffer(lowering: Lowering, param: Var, init: Operand, var: Var) -> ArrayRep:
+def _own_buffer(carrier: Carrier, init: Operand) -> ArrayRep:
     """The buffer of a state that is in place: its initial value's, or a copy."""
+    lowering, state = carrier.lowering, carrier.param
     rep = lowering.array(init)
-    if param in lowering.in_place.moved:
+    if state in lowering.in_place.moved:
         return rep
-    copy = lowering.allocate(var, rep.dims, rep.elem)
+    copy = lowering.allocate(carrier.var, rep.dims, rep.elem)
     lowering.copy_into(copy, rep)
+    lowering.notes.copied(init, carrier.span, lowering.in_place.refused[state])
     return copy
 
 
@@ -108,7 +115,7 @@ class _InPlaceCarrier(Carrier):
     """An array that each step updates in place: one buffer, which nobody else names."""
 
     def _begin(self, init: Operand) -> None:
-        self.rep = _own_buffer(self.lowering, self.param, init, self.var)
+        self.rep = _own_buffer(self, init)
 
     def enter(self) -> None:
         self.lowering.bind(self.param, self.rep)
@@ -125,7 +132,7 @@ class _TurnCarrier(_ArrayCarrier):
     """The same for an array that changes places with other states."""
 
     def _initial(self, init: Operand) -> ArrayRep:
-        return _own_buffer(self.lowering, self.param, init, self.var)
+        return _own_buffer(self, init)
 
 
 class _GrowingCarrier(Carrier):
@@ -133,7 +140,7 @@ class _GrowingCarrier(Carrier):
 
     def _begin(self, init: Operand) -> None:
         lowering, name = self.lowering, self.param.name
-        self.rep = rep = _own_buffer(lowering, self.param, init, self.var)
+        self.rep = rep = _own_buffer(self, init)
         self.dims = [lowering.loops.slot(f"{name}_n", d) for d in rep.dims]
         self.growth = rep.growth
         if self.growth is None:
@@ -167,6 +174,8 @@ class _GrowingCarrier(Carrier):
 
 class _BufferCarrier(_ArrayCarrier):
     """An array whose steps' values are put into two buffers in turn."""
+
+    reason = Reason(NEXT_STATE)
 
     def _begin(self, init: Operand) -> None:
         super()._begin(init)
@@ -206,6 +215,7 @@ class _BufferCarrier(_ArrayCarrier):
             ptr, root = self._destination(result)
             target = ArrayRep(ptr, result.dims, result.elem, root)
             self.lowering.copy_into(target, result)
+            self.lowering.notes.copied(self.param, self.span, self.reason)
             result = target
         return lambda: self._swap(result)
 
@@ -218,8 +228,10 @@ class _BufferCarrier(_ArrayCarrier):
 class _RenewedCarrier(_BufferCarrier):
     """An array that steps update in place, or replace by a new one, which is copied."""
 
+    reason = Reason(RENEWED)
+
     def _initial(self, init: Operand) -> ArrayRep:
-        return _own_buffer(self.lowering, self.param, init, self.var)
+        return _own_buffer(self, init)
 
     def next(self, result: Rep) -> Step:
         """Nobody else is handed this buffer, so what is new is put in place at once."""
@@ -256,15 +268,16 @@ def carriers(lowering: Lowering, node: Apply, binding: Binding) -> list[Carrier]
     pairs = zip(body.params[1:], node.args[1:], binding.vars, strict=False)
     for k, (param, init, var) in enumerate(pairs):
         if not isinstance(param.type, Array):
-            found.append(Carrier(lowering, param, init, var))
+            found.append(Carrier(lowering, param, init, var, binding.span))
         elif param in lowering.in_place.growing:
-            found.append(_GrowingCarrier(lowering, param, init, var))
+            found.append(_GrowingCarrier(lowering, param, init, var, binding.span))
         elif param in lowering.in_place.states:
-            found.append(_kept_in_place(lowering, param)(lowering, param, init, var))
+            kind = _kept_in_place(lowering, param)
+            found.append(kind(lowering, param, init, var, binding.span))
         elif param in lowering.life.outlives or param not in made:
-            found.append(_ArrayCarrier(lowering, param, init, var))
+            found.append(_ArrayCarrier(lowering, param, init, var, binding.span))
         else:
-            carrier = _BufferCarrier(lowering, param, init, var)
+            carrier = _BufferCarrier(lowering, param, init, var, binding.span)
             result = body.body.results[k]
             carrier.direct = _direct(lowering, body, result, defined, taken)
             found.append(carrier)

@@ -53,10 +53,16 @@ def shapes(program: Program) -> Program:
 
 
 def _function(function: Function) -> Function:
+    walk = _Replacing(function.params, kept_sizes(function))
+    return with_body(function, walk.block(function.body))
+
+
+def kept_sizes(function: Function) -> Sizes:
+    """For the states of all loops, which sizes every step keeps."""
     kept = {state: [Kept.ALWAYS] * rank for state, rank in _states(function.body)}
-    while kept and _Supposing(function.params, kept).refutes(function.body):
+    while kept and ShapeWalk(function.params, kept).refutes(function.body):
         pass
-    return with_body(function, _Replacing(function.params, kept).block(function.body))
+    return kept
 
 
 class Kept(IntEnum):
@@ -83,7 +89,7 @@ def _states(block: Block) -> Iterator[tuple[Var, int]]:
             yield from _states(inner)
 
 
-class _Supposing(FactWalk):
+class ShapeWalk(FactWalk):
     """Walks over a program under what is supposed of the states of its loops."""
 
     def __init__(self, params: tuple[Var, ...], kept: Sizes) -> None:
@@ -139,21 +145,22 @@ class _Supposing(FactWalk):
     def _found(self, init: Var, result: Var, axis: int, kept: Kept) -> Kept:
         size = self.facts.size(init, axis)
         difference = self.facts.size(result, axis) - size
-        if kept is Kept.ALWAYS and self._is_zero(difference):
+        if kept is Kept.ALWAYS and self.is_zero(difference):
             return Kept.ALWAYS
         if kept is not Kept.NEVER and axis:
             with self.facts.assuming(*self._given(init, axis)):
-                if self._is_zero(difference):
+                if self.is_zero(difference):
                     return Kept.WITH_ROWS
         return Kept.NEVER
 
-    def _is_zero(self, form: Form) -> bool:
+    def is_zero(self, form: Form) -> bool:
+        """Whether a number is known to be zero."""
         return not form.terms or all(
             self.facts.is_not_negative(f) for f in (form, form.times(-1))
         )
 
 
-class _Replacing(_Supposing):
+class _Replacing(ShapeWalk):
     """Replaces the sizes of arrays by what they are known to be."""
 
     def __init__(self, params: tuple[Var, ...], kept: Sizes) -> None:

@@ -28,6 +28,13 @@ CASES = {
              return b, x }""",
         (0, 0, 0),
     ),
+    "its size is asked for later": (
+        """def f(n: i64) { a = zeros(n)
+             b = iterate(n, a) { i, s: f64[:] ->
+               d = dim[0](a)  x = to_float(d)  t = update(s, i, x)  yield t }
+             d = dim[0](a)  c = update(b, 0, 1.0)  return c, d }""",
+        (2, 1, 1),
+    ),
     "the old array was used before": (
         """def f(n: i64) { a = zeros(n)  x = index(a, 0)  b = update(a, 0, 1.0)
              return b, x }""",

@@ -1,0 +1,105 @@
+"""What the user is told of a compiled program: the copies of arrays, and its loops.
+
+The lowering took the notes (`lower/notes.py`); here they become text.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from chadllvm.diagnostic import NO_SPAN, Span
+from chadllvm.ir.loops import ArrayCopy, LoopNote, Stored
+from chadllvm.lower.reasons import UNNAMED
+from chadllvm.pipeline import Compilation
+
+_PERMANENT = "optimize=0: nothing is decided, and every update is a copy"
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """What a compiled program copies, and what each step of its loops stores.
+
+    `copies` are the copies of arrays that had to be made, each with its place and the
+    reason; what the program itself copies (`x.copy()`) is not among them. `loops` are
+    the loops of the finished program in order: what each step stores (`stored`; if
+    `tape`, for the reverse alone), what it reads of that (`reads`, in the reverse), and
+    where it checks an index in every step (`checks`). `str` gives it as text.
+    """
+
+    name: str
+    copies: tuple[ArrayCopy, ...]
+    loops: tuple[LoopNote, ...]
+    is_permanent: bool = False
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _lines(self) -> Iterator[str]:
+        yield f"report of {self.name}"
+        if self.is_permanent:
+            yield _PERMANENT
+            return
+        yield "copies of arrays:" if self.copies else "copies of arrays: none"
+        for copy in self.copies:
+            yield f"  {_place(copy.span)}: {copy.array} is copied; {_reason(copy)}"
+            yield from _source(copy.span)
+        yield "loops:" if self.loops else "loops: none"
+        for loop in self.loops:
+            yield from _loop(loop)
+
+
+def report(name: str, compilation: Compilation) -> Report:
+    """The report of a compiled program."""
+    loops = compilation.loops
+    assert loops is not None
+    permanent = not compilation.options.optimize
+    return Report(name, loops.copies, loops.notes, permanent)
+
+
+def _reason(copy: ArrayCopy) -> str:
+    if copy.because == NO_SPAN:
+        return copy.reason
+    return f"{copy.reason} ({_place(copy.because)})"
+
+
+def _loop(loop: LoopNote) -> Iterator[str]:
+    indent = "  " * loop.depth
+    what = ", in reverse" if loop.reads else ""
+    more = ":" if loop.stored or loop.checks else ""
+    yield f"{indent}{_place(loop.span)}{what}{more}"
+    for text, times in Counter(map(_stored, loop.stored)).items():
+        yield f"{indent}  {text}{f', {times} times' if times > 1 else ''}"
+    for span in loop.checks:
+        yield f"{indent}  checks an index in every step ({_place(span)})"
+
+
+def _stored(stored: Stored) -> str:
+    number = f"{stored.bytes} byte{'' if stored.bytes == 1 else 's'}"
+    size = "an array" if stored.bytes is None else number
+    if not stored.tape:
+        return f"makes {stored.name}, {size} a step"
+    name = "a value" if stored.name == UNNAMED else stored.name
+    place = _place(stored.span)
+    return f"stores {name} for the reverse, {size} a step ({place})"
+
+
+def _place(span: Span) -> str:
+    if span.line == 0:
+        return "generated code"
+    is_ours = Path(span.file).parent == Path(__file__).parent
+    return (
+        f"{Path(span.file).stem} line {span.line}" if is_ours else f"line {span.line}"
+    )
+
+
+def _source(span: Span) -> Iterator[str]:
+    text = linecache.getline(span.file, span.line).strip()
+    if text:
+        yield f"    {text}"
