@@ -24,6 +24,7 @@ from chadllvm.frontend.annotations import boolean, f64, i64
 from chadllvm.jvp import jvp
 from chadllvm.library import build, fold
 from chadllvm.options import CompileOptions
+from chadllvm.watch import debug_nans
 
 __all__ = [
     "CompileError",
@@ -34,6 +35,7 @@ __all__ = [
     "__version__",
     "boolean",
     "build",
+    "debug_nans",
     "f64",
     "fold",
     "grad",

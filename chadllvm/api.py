@@ -259,7 +259,13 @@ class Compiled:
     ) -> _Specialisation:
         program = specialise(self._function, types, statics)
         plan = self._plan(program, types, self._own_request())
-        return self._native(plan, self._options, self._repeat(plan))
+        options = self._options
+        repeat = watched = None
+        if options.may_repeat:
+            repeat = self._again(plan, replace(options, speculate=False))
+        if not options.nans:
+            watched = self._again(plan, replace(options, nans=True))
+        return self._native(plan, options, repeat, watched)
 
     def _own_request(self) -> Request:
         """The request by the positions of parameters that are not static."""
@@ -281,6 +287,7 @@ class Compiled:
         plan: Plan,
         options: CompileOptions,
         on_failure: Callable[..., Any] | None,
+        watched: Callable[..., Any] | None = None,
     ) -> _Specialisation:
         try:
             compilation = plan.compile(options)
@@ -294,26 +301,24 @@ class Compiled:
             param_types=plan.types,
             result_type=plan.result,
             on_failure=on_failure,
+            watched=watched,
         )
         return _Specialisation(compilation, native)
 
-    def _repeat(self, plan: Plan) -> Callable[..., Any] | None:
-        """What repeats a failed call with every check in program order.
+    def _again(self, plan: Plan, options: CompileOptions) -> Callable[..., Any]:
+        """What calls a second compilation with these options, made when first needed.
 
         It is made of the same program: what was captured may have changed since.
         """
-        if not self._options.speculate or not self._options.optimize:
-            return None
-        options = replace(self._options, speculate=False)
-        checked: list[NativeFunction] = []
+        made: list[NativeFunction] = []
 
-        def repeat(*args: Any) -> Any:
+        def call(*args: Any) -> Any:
             with self._lock:
-                if not checked:
-                    checked.append(self._native(plan, options, None).native)
-            return checked[0].call(*args)
+                if not made:
+                    made.append(self._native(plan, options, None).native)
+            return made[0].call(*args)
 
-        return repeat
+        return call
 
 
 def _fixed_types(parameters: Sequence[Parameter]) -> tuple[Type, ...] | None:
@@ -375,6 +380,7 @@ def jit(
     *,
     options: CompileOptions = ...,
     optimize: int | None = ...,
+    debug: bool = ...,
     static_argnames: str | Sequence[str] = ...,
 ) -> Callable[[Callable[P, R]], Function[P, R]]: ...
 
@@ -386,6 +392,7 @@ def jit(
     *,
     options: CompileOptions = CompileOptions(),
     optimize: int | None = None,
+    debug: bool = False,
     static_argnames: str | Sequence[str] = (),
 ) -> Any:
     """Compile a Python function to native code.
@@ -402,6 +409,9 @@ def jit(
         optimize: the same as `options.optimize`. With 0, the permanent mode, the
             program and its derivatives run as the paper writes them, on the runtime's
             generic structures: slow, and there to be compared with.
+        debug: the same as `options.debug`: arithmetic is checked, and raises what plain
+            Python would have raised, where compiled code goes on otherwise (an integer
+            wraps around, a division by zero is infinite).
         static_argnames: parameters whose arguments are constants of the compiled
             program: any hashable value, such as a string, an enum, None or a compiled
             function. Each value makes a version of its own; tests of them are decided
@@ -419,6 +429,8 @@ def jit(
     statics = tuple(names)
     if optimize is not None:
         options = replace(options, optimize=optimize)
+    if debug:
+        options = replace(options, debug=True)
     if function is None:
         return lambda f: _jit(f, options, statics)
     return _jit(function, options, statics)

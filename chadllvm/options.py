@@ -17,6 +17,11 @@ class CompileOptions:
         compilation without it, which finds the first error in program order.
     verify: run the checker after every pass.
     disabled: names of passes that are left out (see `pipeline.OPTIONAL`).
+    debug: check all arithmetic for what plain Python would have raised: integers that
+        do not fit into 64 bits, divisions by zero, arguments outside of a function's
+        domain. Nothing is speculated.
+    nans: fail where a NaN is made of numbers that are none, in derivatives too; see
+        `debug_nans`. Nothing is speculated or simplified before.
     optimize: 2, or 0 for the permanent mode: what CHAD gives is run as it stands, on
         the runtime's generic structures (accumulation array, bags, boxed functions), as
         the paper writes it. It obeys the same laws, slowly, and is there to judge by.
@@ -29,6 +34,18 @@ class CompileOptions:
     verify: bool = True
     disabled: frozenset[str] = frozenset()
     optimize: int = 2
+    debug: bool = False
+    nans: bool = False
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether a call that fails is to be repeated by another compilation."""
+        return self.speculates and bool(self.optimize)
+
+    @property
+    def speculates(self) -> bool:
+        """Whether checks move: not where the first error is what is looked for."""
+        return self.speculate and not self.debug and not self.nans
 
     def __post_init__(self) -> None:
         if type(self.optimize) is not int or self.optimize not in LEVELS:

@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from chadllvm.chad.forward import push_forward
 from chadllvm.chad.gradient import value_and_gradient
 from chadllvm.closure.convert import convert_closures
+from chadllvm.debug.checks import add_checks
+from chadllvm.debug.nans import check_nans, name_reverse, name_tangents
 from chadllvm.ir.check import check
 from chadllvm.ir.loops import LoopFunction
 from chadllvm.ir.loops_check import check_loops
@@ -53,6 +55,12 @@ def _plain(run: Callable[[Program], Program]) -> Pass:
     return run.__name__, lambda program, _: run(program)
 
 
+# What looks at the program as the user wrote it.
+DEBUG: tuple[Pass, ...] = (_plain(add_checks),)
+
+# Who makes a NaN that nobody asked for is no matter.
+NANS: tuple[Pass, ...] = (_plain(dce), _plain(check_nans))
+
 # What leaves one function without products and calls, in which updates of arrays mean
 # what they mean in Python.
 NORMALISE: tuple[Pass, ...] = (
@@ -67,7 +75,7 @@ NORMALISE: tuple[Pass, ...] = (
 SOURCE: tuple[Pass, ...] = (
     _plain(fold_constants),
     _plain(cse),
-    ("stretch", lambda program, o: stretch(program, speculate=o.speculate)),
+    ("stretch", lambda program, o: stretch(program, speculate=o.speculates)),
     _plain(dce),
     _plain(states),
     _plain(shapes),
@@ -75,7 +83,7 @@ SOURCE: tuple[Pass, ...] = (
     _plain(scatter),
     _plain(hoist),
     _plain(cse),
-    ("bounds", lambda program, o: bounds(program, speculate=o.speculate)),
+    ("bounds", lambda program, o: bounds(program, speculate=o.speculates)),
     _plain(fold_constants),
     _plain(cse),
     _plain(hoist),
@@ -100,7 +108,7 @@ FINAL: tuple[Pass, ...] = (
     _plain(pointwise),
     _plain(copies),
     _plain(cells),
-    ("fuse", lambda program, o: fuse(program, speculate=o.speculate)),
+    ("fuse", lambda program, o: fuse(program, speculate=o.speculates)),
     _plain(hoist),
     _plain(fold_constants),
     _plain(cse),
@@ -198,20 +206,26 @@ def compile_program(
     done.stages["core"] = source
     if options.verify:
         check(source, after="frontend")
-    program = done.run(source, NORMALISE)
+    program = done.run(source, DEBUG) if options.debug else source
+    program = done.run(program, NORMALISE)
     tape: frozenset[Var] = frozenset()
-    if options.optimize:
+    if options.optimize and not options.nans:
         program = done.run(program, SOURCE)
     if gradient is not None:
         program = Program((value_and_gradient(program.entry, gradient.wrt),))
+        program = name_reverse(program) if options.nans else program
     program = done.derived(Program((select(program.entry),)), "chad")
     # Forward mode has no rule for functions, so that there they go in any mode.
+    if options.nans and tangents is None:
+        program = done.run(program, NANS)
     if gradient is not None and (options.optimize or tangents is not None):
         program = done.run(program, DERIVATIVE)
         tape |= program.tape
     if tangents is not None:
-        entry = push_forward(program.entry, tangents.wrt)
+        before, entry = program, push_forward(program.entry, tangents.wrt)
         program = done.derived(Program((entry,)), "forward")
+        if options.nans:
+            program = done.run(name_tangents(program, before), NANS)
         if options.optimize:
             program = done.run(program, DERIVATIVE)
             tape |= program.tape

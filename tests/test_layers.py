@@ -12,8 +12,9 @@ PACKAGE = Path(__file__).resolve().parents[1] / "chadllvm"
 
 LAYERS = (
     "_version", "diagnostic", "codes", "frames", "options", "library", "linalg", "ir",
-    "ops", "frontend", "chad", "closure", "simplify", "lower", "llvm", "backend",
-    "pipeline", "report", "values", "plan", "arguments", "api", "jvp", "explain", "cli",
+    "ops", "frontend", "chad", "closure", "simplify", "debug", "lower", "llvm", "watch",
+    "backend", "pipeline", "report", "values", "plan", "arguments", "api", "jvp",
+    "explain", "cli",
 )  # fmt: skip
 
 # The package itself and `python -m chadllvm` stand outside: they may import all.

@@ -31,7 +31,8 @@ class NativeFunction:
     the right dtype that are contiguous are used in place, others are copied.
 
     `on_failure` is called with the arguments when the program fails, and its result is
-    the call's; without it the failure is raised.
+    the call's; without it the failure is raised. `watched` makes the calls that are to
+    name who makes a NaN (`debug_nans`).
 
     Raises: TypeError, ValueError or OverflowError for arguments that do not fit, and
     whatever the program raises, at the user's line.
@@ -46,6 +47,7 @@ class NativeFunction:
         result_type: Result,
         on_failure: Callable[..., Any] | None = None,
         effort: Effort | None = None,
+        watched: Callable[..., Any] | None = None,
     ) -> None:
         target = host_target()
         module = emit(function, _symbol(name), target.vector, target.width)
@@ -53,10 +55,11 @@ class NativeFunction:
         entry = emit_entry(function, module.symbol, array_layout())
         self.code = Code(module, entry, effort)
         marshal = Marshal(name, param_names, param_types, result_type)
+        marshal.is_watchable = watched is not None
         marshal.check(function)
         self.source = marshal.source()
         self.call: Callable[..., Any] = marshal.compile(
-            self.source, self.code, _failed(name, self.code, on_failure)
+            self.source, self.code, _failed(name, self.code, on_failure), watched
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

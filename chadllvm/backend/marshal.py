@@ -54,6 +54,7 @@ from chadllvm.ir.types import (
     Type,
 )
 from chadllvm.llvm import runtime as status
+from chadllvm.watch import OPEN, is_watched
 
 C_TYPES = {F64: "double", I64: "int64_t", BOOL: "uint8_t"}
 
@@ -79,6 +80,8 @@ class Marshal:
         # The paths and types that messages about arguments name.
         self.paths: list[str] = []
         self.leaves: list[Type] = []
+        # Whether calls may be watched, and then made by another function.
+        self.is_watchable = False
         # Objects that the code refers to, by their names in it.
         self.objects: dict[str, Any] = {}
         self.words = 0
@@ -119,7 +122,12 @@ class Marshal:
             self._param(name, name, ty)
         value = self._result(self.result)
         arguments = "".join(f"{name}, " for name in self.names)
+        watch = [
+            f"if {mine}watches and {mine}is_watched():",
+            f"    return {mine}watched({arguments})",
+        ]
         lines = [
+            *(watch if self.is_watchable else []),
             *self.lines,
             *self._take_state(),
             self._native_call(),
@@ -303,13 +311,23 @@ class Marshal:
     # ---- the compiled function
 
     def compile(
-        self, source: str, code: Code, failed: Callable[..., Any]
+        self,
+        source: str,
+        code: Code,
+        failed: Callable[..., Any],
+        watched: Callable[..., Any] | None = None,
     ) -> Callable[..., Any]:
         """The function; it keeps the machine code alive.
 
-        `failed(state, status, arguments)` ends a call that did not succeed.
+        `failed(state, status, arguments)` ends a call that did not succeed;
+        `watched(*arguments)` makes a call that is watched.
         """
-        environment = {**self._environment(code), "code": code, "failed": failed}
+        environment = {
+            **self._environment(code),
+            "code": code,
+            "failed": failed,
+            "watched": watched,
+        }
         everything = {self.mine + name: value for name, value in environment.items()}
         everything["__name__"] = "chadllvm.call"
         exec(compile(source, f"<call of {self.name}>", "exec"), everything)
@@ -334,6 +352,8 @@ class Marshal:
             "rows": rows,
             "columns": columns,
             "name": self.name,
+            "watches": OPEN,
+            "is_watched": is_watched,
             **self.objects,
             "float": float,
             "int": int,

@@ -59,6 +59,7 @@ int64_t chad_gcd(int64_t, int64_t);
 int64_t chad_factorial(int64_t);
 int64_t chad_comb(int64_t, int64_t);
 int64_t chad_perm(int64_t, int64_t);
+int64_t chad_power_fits(int64_t, int64_t);
 int64_t chad_powmod(int64_t, int64_t, int64_t);
 double chad_round_to(double, int64_t);
 

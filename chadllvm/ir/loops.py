@@ -368,6 +368,9 @@ INSTRUCTIONS: dict[str, tuple[str, str]] = {
     "span": ("ii", "i"),
     # Division truncates; the divisor is not zero, the least i64 over -1 wraps around.
     **dict.fromkeys(("idiv", "irem"), ("ii", "i")),
+    # Whether the result is an i64; 0 or 1 for a power.
+    **dict.fromkeys(("add_fits", "sub_fits", "mul_fits"), ("ii", "b")),
+    "power_fits": ("ii", "i"),
     # Of unsigned integers; the divisor is not zero.
     "udiv": ("ii", "i"),
     **dict.fromkeys(("ineg", "iabs"), ("i", "i")),

@@ -138,6 +138,17 @@ def _product(out: Writer, left: str, right: str) -> str:
     return out.let(f"fmul double {left}, {right}")
 
 
+def _fits(name: str) -> Emitter:
+    """Whether an operation does not leave the range of i64."""
+
+    def emit(out: Writer, _: Sequence[Atom], names: Sequence[str]) -> str:
+        both = f"i64 {names[0]}, i64 {names[1]}"
+        pair = out.let(f"call {{i64, i1}} @llvm.{name}.with.overflow.i64({both})")
+        return out.let(f"xor i1 {out.let(f'extractvalue {{i64, i1}} {pair}, 1')}, true")
+
+    return emit
+
+
 def _shift_left(out: Writer, args: Sequence[Atom], names: Sequence[str]) -> str:
     """The processor looks at six bits of the count only."""
     if _is_place(args[1]):
@@ -209,6 +220,9 @@ SEQUENCES: dict[str, Emitter] = {
     "idiv": _divide,
     "irem": _remainder,
     "powi": _power,
+    "add_fits": _fits("sadd"),
+    "sub_fits": _fits("ssub"),
+    "mul_fits": _fits("smul"),
     "ldexp": _ldexp,
     "exponent": _exponent,
     "shl": _shift_left,

@@ -22,7 +22,7 @@ _LIBM = (
 # The instructions that are calls of the runtime's function `chad_…`.
 _RUNTIME = (
     *("lgamma", "digamma", "polygamma", "sinc", "round_to"),
-    *("gcd", "factorial", "comb", "perm", "powmod"),
+    *("gcd", "factorial", "comb", "perm", "powmod", "power_fits"),
 )
 
 # Every instruction that is a call: the function's symbol.

@@ -467,6 +467,9 @@ CHAD_API int64_t chad_factorial(int64_t n);
 CHAD_API int64_t chad_comb(int64_t n, int64_t k);
 CHAD_API int64_t chad_perm(int64_t n, int64_t k);
 
+// Whether base to the power of n is an int64_t; 1 for a negative n.
+CHAD_API int64_t chad_power_fits(int64_t base, int64_t n);
+
 // base to the power of n >= 0, modulo m, which is not 0; it has the sign of m.
 CHAD_API int64_t chad_powmod(int64_t base, int64_t n, int64_t m);
 

@@ -286,6 +286,22 @@ int64_t chad_perm(const int64_t n, const int64_t k) {
   return count;
 }
 
+int64_t chad_power_fits(const int64_t base, const int64_t n) {
+  const uint64_t factor = base < 0 ? -(uint64_t)base : (uint64_t)base;
+  const uint64_t least = UINT64_C(1) << 63;
+  if (n <= 0 || factor <= 1) {
+    return 1;
+  }
+  uint64_t size = 1;
+  for (int64_t k = 0; k < n; k++) {
+    if (size > least / factor) {
+      return 0;
+    }
+    size *= factor;
+  }
+  return size < least || (base < 0 && n % 2 != 0);
+}
+
 // a b modulo m, for a, b < m <= 2^63: no sum below exceeds 2^64.
 static uint64_t product_modulo(uint64_t a, uint64_t b, const uint64_t m) {
   if (m <= UINT32_MAX) {

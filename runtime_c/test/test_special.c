@@ -65,6 +65,9 @@ static void test_integers(void) {
   CHECK(chad_comb(67, 33) == -1 && chad_comb(INT64_MAX, 2) == -1);
   CHECK(chad_comb(INT64_MAX, 1) == INT64_MAX && chad_comb(INT64_MAX, INT64_MAX) == 1);
   CHECK(chad_perm(5, 2) == 20 && chad_perm(2, 5) == 0 && chad_perm(21, 21) == -1);
+  CHECK(chad_power_fits(-2, 63) == 1 && chad_power_fits(2, 63) == 0);
+  CHECK(chad_power_fits(3, 39) == 1 && chad_power_fits(3, 40) == 0);
+  CHECK(chad_power_fits(-1, INT64_MAX) == 1 && chad_power_fits(9, -1) == 1);
   CHECK(chad_powmod(3, 4, 10) == 1 && chad_powmod(3, 4, -10) == -9);
   CHECK(chad_powmod(-3, 3, 10) == 3 && chad_powmod(0, 0, 7) == 1);
   CHECK(chad_powmod(5, 0, 1) == 0 && chad_powmod(INT64_MIN, 1, INT64_MIN) == 0);

@@ -65,6 +65,20 @@ BITS = (
     *("exponent", "span"),
 )
 
+
+def fails(name: str) -> Callable[..., bool]:
+    """Whether a primitive fails, and its instruction is not run."""
+
+    def check(*args: Any) -> bool:
+        try:
+            PRIMS[name].meaning(*args)
+        except ProgramError:
+            return True
+        return False
+
+    return check
+
+
 MEANING: dict[str, Callable[..., Any]] = {
     "add": ieee("add"),
     "sub": ieee("subtract"),
@@ -86,6 +100,10 @@ MEANING: dict[str, Callable[..., Any]] = {
     # These have no meaning in NumPy; theirs is compared with more than this elsewhere.
     **{name: PRIMS[name].meaning for name in SPECIAL},
     **{name: PRIMS[name].meaning for name in BITS},
+    "add_fits": lambda a, b: wrap(a + b) == a + b,
+    "sub_fits": lambda a, b: wrap(a - b) == a - b,
+    "mul_fits": lambda a, b: wrap(a * b) == a * b,
+    "power_fits": lambda a, n: int(not fails("pow_fits")(a, n)),
     "udiv": lambda a, b: wrap(a % (1 << 64) // (b % (1 << 64))),
     "iadd": lambda a, b: wrap(a + b),
     "isub": lambda a, b: wrap(a - b),
@@ -116,19 +134,6 @@ TOLERANCE = {
     **dict.fromkeys(("pow", "hypot", "atan2"), 1e-15),
     **dict.fromkeys(SPECIAL, 1e-14),
 }
-
-
-def fails(name: str) -> Callable[..., bool]:
-    """Whether a primitive fails, and its instruction is not run."""
-
-    def check(*args: Any) -> bool:
-        try:
-            PRIMS[name].meaning(*args)
-        except ProgramError:
-            return True
-        return False
-
-    return check
 
 
 # The arguments that an instruction is not made for.

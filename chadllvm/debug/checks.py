@@ -1,0 +1,47 @@
+"""Debug mode: every operation is checked for what plain Python would have raised.
+
+    c = iadd(a, b)                      ok = add_fits(a, b)
+    y = log(x)                    →     c = iadd(a, b)
+                                        y = log(x)
+                                        ok_1 = no_pole(x, y)
+
+It is applied to the source program as it stands, before anything is simplified, and so
+to the primal of every derivative. The checks can fail, so no pass removes or reorders
+them. Sums of integers are written out, to check each step.
+"""
+
+from __future__ import annotations
+
+from chadllvm.debug.sequential import sequential
+from chadllvm.ir.op import PRIMS, Prim
+from chadllvm.ir.rewrite import map_functions, rebuild, with_body
+from chadllvm.ir.term import Apply, Binding, Block, Operand, Program, Var
+from chadllvm.ir.types import BOOL, I64
+from chadllvm.ops.checked import CHECKS, RESULT_CHECKS
+
+
+def add_checks(program: Program) -> Program:
+    """The program with its arithmetic checked."""
+    return map_functions(program, lambda f: with_body(f, _block(f.body)))
+
+
+def _block(block: Block) -> Block:
+    bindings: list[Binding] = []
+    for binding in block.bindings:
+        if binding.vars and binding.vars[0].type == I64:
+            binding = sequential(binding)
+        match binding.expr:
+            case Apply(Prim(name=name), args) if name in CHECKS:
+                bindings += [_check(CHECKS[name], args, binding), binding]
+            case Apply(Prim(name=name), args) if name in RESULT_CHECKS:
+                every = (*args, *binding.vars)
+                bindings += [binding, _check(RESULT_CHECKS[name], every, binding)]
+            case expr:
+                inside = rebuild(expr, _block)
+                bindings.append(Binding(binding.vars, inside, binding.span))
+    return Block(tuple(bindings), block.results)
+
+
+def _check(name: str, args: tuple[Operand, ...], binding: Binding) -> Binding:
+    check = Apply(PRIMS[name], args)
+    return Binding((Var("ok", BOOL),), check, binding.span)
