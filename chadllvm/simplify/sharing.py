@@ -175,7 +175,7 @@ class _Walk:
         """The objects of a list that refers to a value as well."""
         if not self.rows_change:
             return array
-        old = [o for o in _above(array) if o.is_row]
+        old = [o for o in _above(array) if o.is_row or o in array]
         found = array | {self.row(item) for item in value}
         if any(a.may_be(b) for a in old for b in value):
             found |= self.reason(_SHARED_ROWS, is_row=True)
@@ -399,11 +399,14 @@ def _reads(binding: Binding, sizes_change: bool) -> dict[Var, Span]:
 def _last_reads(block: Block, sizes_change: bool) -> dict[Var, tuple[int, Span]]:
     """The place of the last read of each variable; results are read at the end.
 
-    To ask for the size of an array is not to read it, unless sizes change.
+    To ask for the size of an array is not to read it, unless sizes change; nor is to
+    put it into a list.
     """
     found: dict[Var, tuple[int, Span]] = {}
     for position, binding in enumerate(block.bindings):
         used: Iterable[Operand] = operands(binding.expr)
+        if isinstance(binding.expr, Apply) and isinstance(binding.expr.op, Contains):
+            used = binding.expr.args[:1]
         if nested(binding.expr):
             used = free_vars_of(binding.expr)
         elif _is_size(binding) and not sizes_change:

@@ -84,7 +84,7 @@ def eliminated(m: cl.f64[:, :]) -> float:
 def rows_replaced(m: cl.f64[:, :], x: cl.f64[:]) -> float:
     a = [[v for v in row] for row in m]
     a[1] = [x[j] * a[0][j] for j in range(3)]
-    a[2] = a[1]
+    a[2] = [v for v in a[1]]
     a[0][2] = a[2][1] * a[1][0]
     return sum(sum(v * v for v in row) for row in a)
 

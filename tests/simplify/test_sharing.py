@@ -442,6 +442,14 @@ def one_array_is_twice_in_a_list(x):
     return t
 
 
+@refused(MATRIX, line=3, message=SHARED_ROWS)
+def one_row_is_put_in_the_place_of_another(m):
+    t = [r * 2.0 for r in m]
+    t[0] = t[1]
+    t[1][0] = 1.0
+    return t
+
+
 @refused(VECTOR, line=5, message=SHARED_ROWS)
 def one_array_is_appended_in_each_step(x):
     y = x + 1.0
