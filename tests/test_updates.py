@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,41 @@ def renewed_or_updated(x: cl.f64[:]) -> float:
         else:
             a[i] = a[i - 1] * 0.9
     return np.sum(a)
+
+
+@pytest.mark.parametrize("optimize", [0, 2])
+def test_a_step_of_zero(optimize: int) -> None:
+    def every(x: cl.f64[:], k: int):
+        return x[::k]
+
+    function = cl.jit(every, optimize=optimize)
+    np.testing.assert_array_equal(function(np.arange(5.0), -2), [4.0, 2.0, 0.0])
+    with pytest.raises(ValueError, match="slice step cannot be zero"):
+        function(np.arange(5.0), 0)
+
+
+BOUNDS = (-9, -6, -5, -1, 0, 2, 5, 7, (1 << 63) - 1, -1 << 63)
+STEPS = (-7, -2, -1, 1, 2, 6, (1 << 63) - 1, -1 << 63)
+
+
+@cl.jit
+def sliced(x: cl.f64[:], i: int, j: int, k: int):
+    return np.concatenate([x[i:j:k], x[i::k], x[:j:k]])
+
+
+@cl.jit
+def assigned(x: cl.f64[:], i: int, j: int, k: int):
+    a = x.copy()
+    a[i:j:k] = -a[i:j:k]
+    return a
+
+
+@pytest.mark.parametrize("function", [sliced, assigned])
+def test_slices_are_clipped_as_in_python(function: Any) -> None:
+    for x in (np.arange(1.0, 6.0), np.zeros(0)):
+        for bounds in itertools.product(BOUNDS, BOUNDS, STEPS):
+            expected = function.py_func(x, *bounds)
+            np.testing.assert_array_equal(function(x, *bounds), expected, str(bounds))
 
 
 def operations(function: Any, size: int) -> tuple[int, int]:

@@ -6,7 +6,8 @@
     x[idx]            →   as many elements as idx has, that at i is x[bound(idx[i], n)]
     x[mask]           →   x[places], where `places` are those where the mask is true
 
-A slice is clamped as Python does, so that reading it cannot fail.
+A slice is clamped as Python does, so that reading it cannot fail. Only a step that is
+known at run time can: it may be zero.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from chadllvm.frontend import array_errors, errors, shape_errors, type_errors
+from chadllvm.frontend import errors, shape_errors, type_errors
 from chadllvm.frontend.arithmetic import to_int
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
@@ -50,11 +51,11 @@ class _Range:
 
     start: Operand
     size: Operand
-    step: int
+    step: Operand
 
     def element(self, b: Builder, index: Operand) -> Operand:
-        if self.step != 1:
-            index = b.prim("imul", index, Lit(self.step))
+        if self.step != Lit(1):
+            index = b.prim("imul", index, self.step)
         return index if self.start == Lit(0) else b.prim("iadd", index, self.start)
 
 
@@ -227,22 +228,25 @@ def _mask(cx: Context, node: ast.expr, mask: Delayed, sizes: Shape) -> list[_Par
 def slice_range(cx: Context, node: ast.expr, item: ast.Slice, size: Operand) -> _Range:
     """The elements of a slice, clamped to an array of this size."""
     step = _step(cx, item)
-    if item.lower is None and item.upper is None and step == 1:
-        return _Range(Lit(0), size, 1)
+    if item.lower is None and item.upper is None and step == Lit(1):
+        return _Range(Lit(0), size, step)
     low, high = (None if n is None else _bound(cx, n) for n in (item.lower, item.upper))
-    within = _ascending if step > 0 else _descending
-    return within(cx.at(node), size, low, high, step)
-
-
-def _step(cx: Context, item: ast.Slice) -> int:
-    if item.step is None or _is_constant(item.step, None):
-        return 1
-    step = _bound(cx, item.step)
+    b = cx.at(node)
     if not isinstance(step, Lit):
-        raise array_errors.not_constant(cx.span(item.step))
+        return _either_way(b, size, low, high, step)
+    within = _ascending if step.value > 0 else _descending
+    return within(b, size, low, high, int(step.value))
+
+
+def _step(cx: Context, item: ast.Slice) -> Operand:
+    step = None if item.step is None else _bound(cx, item.step)
+    if item.step is None or step is None:
+        return Lit(1)
+    if not isinstance(step, Lit):
+        return cx.at(item.step).prim("slice_step", step)
     if step.value == 0:
         raise errors.zero_step(cx.span(item.step))
-    return int(step.value)
+    return step
 
 
 def _bound(cx: Context, node: ast.expr) -> Operand | None:
@@ -263,7 +267,7 @@ def _ascending(
     count = stop if start == Lit(0) else b.prim("isub", stop, start)
     if stop is not size or start != Lit(0):
         count = b.prim("imax", count, Lit(0))
-    return _Range(start, _steps(b, count, step), step)
+    return _Range(start, _steps(b, count, step), Lit(step))
 
 
 def _descending(
@@ -276,7 +280,32 @@ def _descending(
         start = b.prim("imin", _from_end(b, low, size, Lit(-1)), last)
     stop = Lit(-1) if high is None else _from_end(b, high, size, Lit(-1))
     count = b.prim("imax", b.prim("isub", start, stop), Lit(0))
-    return _Range(start, _steps(b, count, -step), step)
+    return _Range(start, _steps(b, count, -step), Lit(step))
+
+
+def _either_way(
+    b: Builder, size: Operand, low: Operand | None, high: Operand | None, step: Operand
+) -> _Range:
+    """By a step that is known at run time; downwards the bounds are one less."""
+    down = b.prim("ilt", step, Lit(0))
+    least = b.prim("iselect", down, Lit(-1), Lit(0))
+    most = b.prim("iadd", size, least)
+    start: Operand = b.prim("iselect", down, most, least)
+    stop: Operand = b.prim("iselect", down, least, most)
+    if low is not None:
+        start = _clamped(b, low, size, least, most)
+    if high is not None:
+        stop = _clamped(b, high, size, least, most)
+    return _Range(start, b.prim("steps", start, stop, step), step)
+
+
+def _clamped(
+    b: Builder, bound: Operand, size: Operand, least: Operand, most: Operand
+) -> Operand:
+    """A bound that counts from the end if negative, between the two."""
+    negative = b.prim("ilt", bound, Lit(0))
+    wrapped = b.prim("iselect", negative, b.prim("iadd", bound, size), bound)
+    return b.prim("imin", b.prim("imax", wrapped, least), most)
 
 
 def _from_end(b: Builder, bound: Operand, size: Operand, least: Operand) -> Operand:

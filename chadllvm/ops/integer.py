@@ -20,6 +20,7 @@ from chadllvm.ops.row import row
 
 DIVISION_BY_ZERO = "integer division or modulo by zero"
 ZERO_STEP = "range() arg 3 must not be zero"
+ZERO_SLICE_STEP = "slice step cannot be zero"
 NEGATIVE_EXPONENT = "integers to a negative integer power are not integers"
 NEGATIVE_FACTORIAL = "factorial() not defined for negative values"
 FACTORIAL_TOO_LARGE = "the factorial of {0} is too large for a 64-bit integer"
@@ -79,6 +80,12 @@ def _steps(start: int, stop: int, step: int) -> int:
     # `len` of a range is no more than an i64 holds.
     distance = stop - start if step > 0 else start - stop
     return min(max(-(-distance // abs(step)), 0), _HALF - 1)
+
+
+def _slice_step(step: int) -> int:
+    if step == 0:
+        raise ProgramError(ValueError, ZERO_SLICE_STEP)
+    return step
 
 
 def _ipow(x: int, n: int) -> int:
@@ -143,6 +150,12 @@ def _check_divisor(loops: LoopBuilder, divisor: Atom, span: Span) -> None:
     if not isinstance(divisor, Lit) or divisor.value == 0:
         nonzero = loops.let("ine", divisor, Lit(0))
         loops.check(nonzero, "ZeroDivisionError", DIVISION_BY_ZERO, span)
+
+
+def _slice_step_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    some = loops.let("ine", args[0], Lit(0))
+    loops.check(some, "ValueError", ZERO_SLICE_STEP, span)
+    return args[0]
 
 
 def _steps_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
@@ -248,6 +261,7 @@ row("imin", "ii->i", _imin)
 row("imax", "ii->i", _imax)
 # How many steps a range has, or the largest i64.
 row("steps", "iii->i", _steps, None, _steps_l, weight=12, can_fail=True)
+row("slice_step", "i->i", _slice_step, None, _slice_step_l, can_fail=True)
 # The user's index to an index in range: a negative one counts from the end.
 FROM_END = row("from_end", "ii->i", _from_end, None, _from_end_l, weight=3)
 row("bound", "ii->i", _bound, None, _bound_l, can_fail=True, sure=FROM_END)

@@ -231,3 +231,46 @@ def at_places_in_turn(x: cl.f64[:], order: cl.i64[:]) -> float:
     for k in order:
         a[k] = 0.9 * a[k] + a[k - 1] / (1.0 + a[k] * a[k])
     return np.sum(a)
+
+
+# Slices whose step is known at run time.
+
+
+@case(X, 0, 5, 2)
+@case(X, 4, -6, -2)
+@case(X, -2, 9, 3)
+@case(X, 3, 1, 1)
+@cl.jit
+def read_by_steps(x: cl.f64[:], i: int, j: int, k: int) -> float:
+    part = x[i:j:k]
+    return np.sum(part * part) + np.sum(x[::k] * x[::-1][::k])
+
+
+@case(X, 1, 5, 2)
+@case(X, -1, 0, -3)
+@case(X, 9, -9, -1)
+@cl.jit
+def written_by_steps(x: cl.f64[:], i: int, j: int, k: int) -> float:
+    a = x * x
+    a[i:j:k] = 2.0 * a[i:j:k] * x[i:j:k]
+    a[::k] += x[::k]
+    a[j::k] = 0.5
+    return np.sum(a * a)
+
+
+@case(M, 2, -1)
+@cl.jit
+def tables_by_steps(m: cl.f64[:, :], k: int, back: int) -> float:
+    a = m.copy()
+    a[::k, ::back] *= m[::k, :]
+    a[::back] = a * m
+    return np.sum(a[1::k, ::k]) + np.sum(a * a)
+
+
+@case(X)
+@cl.jit
+def a_sieve_of_steps(x: cl.f64[:]) -> float:
+    a = x.copy()
+    for k in range(1, len(x)):
+        a[k::k] *= 0.5 + a[k - 1] * a[k - 1]
+    return np.sum(a)
