@@ -25,7 +25,11 @@ def program_error(site: Site, words: Sequence[int]) -> Exception:
     values = [_value(ty, word) for ty, word in zip(site.values, words, strict=False)]
     span = site.failure.span
     text = site.failure.message.format(*values)
-    error: Exception = kind(f"{text} ({_place(span)})" if span.line else text)
+    if site.failure.own:
+        error: Exception = kind(text) if text else kind()
+        error.add_note(_place(span))
+    else:
+        error = kind(f"{text} ({_place(span)})" if span.line else text)
     for note in _excerpt(span):
         error.add_note(note)
     return error

@@ -29,7 +29,7 @@ ABI = 2
 POOLED_WORDS = 256
 
 _DECLARATIONS = """
-typedef struct { int32_t site; int32_t unused; int64_t values[2]; } chad_context_t;
+typedef struct { int32_t site; int32_t unused; int64_t values[8]; } chad_context_t;
 typedef struct chad_arena chad_arena_t;
 int32_t chad_rt_abi(void);
 int32_t chad_openmp(void);

@@ -15,13 +15,14 @@ from chadllvm.frontend.recovery import POISON, Broken, Mistakes
 from chadllvm.frontend.scope import NotStatic, Scope, Surroundings
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.source import Function, Located, Source
-from chadllvm.frontend.surface import Loop
+from chadllvm.frontend.surface import Loop, Return
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Operand, Var
 from chadllvm.ir.types import Type
 
 if TYPE_CHECKING:
     from chadllvm.frontend.delayed import Value
+    from chadllvm.frontend.ways import Ends
 
 
 class Callees(Protocol):
@@ -31,6 +32,9 @@ class Callees(Protocol):
         self, function: Function, statics: Collection[str]
     ) -> tuple[Parameter, ...]:
         """The parameters of a function, some of them static."""
+
+    def size(self, name: str) -> int:
+        """The number of bindings of a function, with those of the ones it calls."""
 
     def instance(
         self,
@@ -73,8 +77,10 @@ class Context:
     and the sizes of the `parameters` at the start of the function. `translate`
     translates an expression (the modules that handle parts of the language call each
     other through it), and `make` makes the array that it gives if it is not made yet
-    (see `delayed`). `promoted` remembers which variables of a loop became floats, so
-    that a loop inside a loop learns it once.
+    (see `delayed`); `loop` translates a loop. `loops` are those that we are in,
+    `returns` has a number for each `return` in a loop, and `tests_first` says which
+    tests are not repeated (`stopping.py`). `promoted` remembers which variables of a
+    loop became floats, so that a loop inside a loop learns it once.
 
     `elements` says what the lists of a name hold that begin empty (`lists.py`).
 
@@ -94,9 +100,13 @@ class Context:
     prelude: Builder
     translate: Callable[[Context, ast.expr], Value]
     make: Callable[[Context, ast.expr, Value], Operand]
+    loop: Callable[[Context, Loop], Ends]
     parameters: frozenset[Var]
     scope: Scope = field(default_factory=Scope)
     constants: dict[int, tuple[Any, Operand]] = field(default_factory=dict)
+    loops: list[Loop] = field(default_factory=list)
+    returns: dict[Return, int] = field(default_factory=dict)
+    tests_first: dict[Loop, bool] = field(default_factory=dict)
     promoted: dict[Loop, dict[str, Type]] = field(default_factory=dict)
     shapes: dict[Var, tuple[Operand, ...]] = field(default_factory=dict)
     lists: set[Operand] = field(default_factory=set)

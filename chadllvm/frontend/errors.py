@@ -60,73 +60,6 @@ def missing_return(span: Span, construct: str) -> Diagnostic:
     )
 
 
-@code("CL0403")
-def return_in_loop(span: Span) -> Diagnostic:
-    """A loop cannot be left by a `return`.
-
-    Keep the result in a variable, and return it after the loop.
-
-    Fails:
-
-        def f(x: cl.f64[:]) -> float:
-            for v in x:
-                if v > 0.0:
-                    return v
-            return 0.0
-
-    Works:
-
-        def f(x: cl.f64[:]) -> float:
-            found = 0.0
-            for v in x:
-                if v > 0.0 and found == 0.0:
-                    found = v
-            return found
-    """
-    return error(
-        "return inside a loop",
-        span,
-        "the loop would end early",
-        "keep the result in a variable and return it after the loop",
-    )
-
-
-@code("CL0404")
-def return_in_the_middle(span: Span) -> Diagnostic:
-    """An `if` returns on all paths through a branch, or on none.
-
-    If several paths went on and others not, what follows would have to be compiled once
-    for each of them.
-
-    Fails:
-
-        def f(x: float) -> float:
-            y = 0.0
-            if x > 0.0:
-                if x > 1.0:
-                    return 1.0
-                y = x
-            return y + 1.0
-
-    Works:
-
-        def f(x: float) -> float:
-            if x > 1.0:
-                return 1.0
-            y = 0.0
-            if x > 0.0:
-                y = x
-            return y + 1.0
-    """
-    return error(
-        "some paths through this `if` return and several go on",
-        span,
-        "what follows would be needed more than once",
-        "let each branch return on all of its paths or on none, as in "
-        "`if done: return result`",
-    )
-
-
 @code("CL0405")
 def different_returns(span: Span, then: Type, orelse: Type) -> Diagnostic:
     """A function returns one type on every path.
@@ -361,4 +294,26 @@ def not_summable(span: Span, what: str, ty: Type) -> Diagnostic:
         span,
         f"the elements are {ty}",
         "reduce each component or row by itself",
+    )
+
+
+@code("CL0414")
+def never_returns(span: Span) -> Diagnostic:
+    """A function that only raises exceptions says what type its result would have.
+
+    Fails:
+
+        def f(x: float):
+            raise NotImplementedError("later")
+
+    Works:
+
+        def f(x: float) -> float:
+            raise NotImplementedError("later")
+    """
+    return error(
+        "every path raises an exception",
+        span,
+        "the type of the result is not known",
+        "annotate the function with the type of its result",
     )

@@ -323,3 +323,68 @@ def used_before_assignment(span: Span, name: str) -> Diagnostic:
         f"assign `{name}` first; an assignment anywhere in a function makes the name "
         "local to it",
     )
+
+
+@code("CL0312")
+def two_types_after(
+    span: Span, name: str, first: Type, second: Type, line: int
+) -> Diagnostic:
+    """A variable has one type behind a loop, whichever way it was left.
+
+    Fails:
+
+        def f(x: float, n: int) -> float:
+            y = 0.0
+            for _ in range(n):
+                if x > 1.0:
+                    y = (x, x)
+                    break
+                x = 2.0 * x
+            return y
+
+    Works:
+
+        def f(x: float, n: int) -> float:
+            y = 0.0
+            for _ in range(n):
+                if x > 1.0:
+                    y = x
+                    break
+                x = 2.0 * x
+            return y
+    """
+    return error(
+        "variable with two types",
+        span,
+        f"`{name}` is {first} or {second}, as the loop on line {line} is left",
+        "give it the same type on both ways, or use two names",
+    )
+
+
+@code("CL0313")
+def unknown_exception(span: Span, name: str) -> Diagnostic:
+    """Compiled code raises built-in exceptions.
+
+    Fails:
+
+        class NotPositive(ValueError):
+            pass
+
+        def f(x: float) -> float:
+            if x < 0.0:
+                raise NotPositive("x")
+            return x
+
+    Works:
+
+        def f(x: float) -> float:
+            if x < 0.0:
+                raise ValueError("x is not positive")
+            return x
+    """
+    return error(
+        "not a built-in exception",
+        span,
+        f"`{name}` cannot be raised by compiled code",
+        "raise a built-in exception, such as `ValueError`",
+    )

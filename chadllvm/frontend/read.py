@@ -6,15 +6,17 @@
     return x                  x = f(a)
                               return x
 
-The statements after an `if` that returns on some paths move to the one path that goes
-on; if several paths go on, they would have to be repeated, and we refuse. Code after a
-`return` cannot run and is not read.
+The statements after an `if` that is left by `return`, `break` or `continue` on some
+paths move to the path that goes on, if it is only one; if there are several, they stay
+where they are, for they would have to be repeated. Code that cannot be reached is not
+read.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import assert_never
 
 from chadllvm.diagnostic import CompileError
 from chadllvm.frontend import (
@@ -32,12 +34,19 @@ from chadllvm.frontend.surface import (
     Assign,
     Augmented,
     Branch,
+    Break,
     Changed,
-    Loop,
+    Continue,
+    For,
+    Raise,
     Return,
     Statement,
+    While,
     base,
-    returns,
+    goes_on,
+    has_break,
+    has_return,
+    is_endless,
 )
 
 # Holds the value of `a[0] = b[0] = value`: a keyword, so that no variable is called so.
@@ -51,58 +60,53 @@ def read_body(source: Source, mistakes: Mistakes) -> tuple[Statement, ...]:
     """
     definition = source.definition
     statements = _Reader(source, mistakes).block(definition.body)
-    if returns(statements):
+    if not goes_on(statements):
         return statements
     if not mistakes:
-        mistakes.add(_no_result(source))
+        mistakes.add(_no_result(source, statements))
     return (*statements, broken_return(definition))
 
 
-def _no_result(source: Source) -> CompileError:
+def _no_result(source: Source, statements: Sequence[Statement]) -> CompileError:
+    """What to say of a function some of whose paths return nothing."""
     span = source.span(source.definition)
+    match statements:
+        case [*_, Branch(node=node) as branch] if has_return((branch,)):
+            return errors.missing_return(source.span(node), "`if`")
     if any(isinstance(node, ast.Return) for node in ast.walk(source.definition)):
         return errors.missing_return(span, "function")
     return errors.returns_nothing(span)
 
 
 class _Reader:
-    """Reads blocks; `exits` are the paths of each `if` with a `return` that go on."""
+    """Reads blocks; `exits`: see `_Exits`."""
 
     def __init__(self, source: Source, mistakes: Mistakes) -> None:
         self.source = source
         self.mistakes = mistakes
-        self.exits: dict[ast.If, int] = {}
-        _count_exits(source.definition.body, self.exits)
+        self.exits = _Exits()
 
     def block(self, nodes: Sequence[ast.stmt]) -> tuple[Statement, ...]:
-        """The statements of a block, up to where it returns."""
+        """The statements of a block, up to where no path goes on."""
         statements: list[Statement] = []
         for position, node in enumerate(nodes):
-            if isinstance(node, ast.If) and node in self.exits:
-                rest = nodes[position + 1 :]
-                try:
-                    return (*statements, self._returning_branch(node, rest))
-                except CompileError as error:
-                    self.mistakes.add(error)
-                    statements += broken(node)
-                    continue
+            rest = nodes[position + 1 :]
+            if isinstance(node, ast.If) and rest and self.exits.paths(node) == 1:
+                statements.append(self._branch(node, rest))
+                break
             try:
                 statements += self._statement(node)
             except CompileError as error:
                 self.mistakes.add(error)
                 statements += broken(node)
-            if isinstance(node, ast.Return):
+            if not goes_on(tuple(statements[-1:])):
                 break
         return tuple(statements)
 
-    def _returning_branch(self, node: ast.If, rest: Sequence[ast.stmt]) -> Branch:
-        exits = self.exits[node]
-        if exits and not rest:
-            raise errors.missing_return(self.source.span(node), "`if`")
-        if exits > 1:
-            raise errors.return_in_the_middle(self.source.span(node))
+    def _branch(self, node: ast.If, rest: Sequence[ast.stmt] = ()) -> Branch:
+        """A branch; `rest` follows on the one path that goes on."""
         then, orelse = (
-            self.block([*nodes, *rest] if _goes_on(nodes, self.exits) else nodes)
+            self.block([*nodes, *rest] if self.exits.goes_on(nodes) else nodes)
             for nodes in (node.body, node.orelse)
         )
         return Branch(node.test, then, orelse, node)
@@ -115,10 +119,19 @@ class _Reader:
                 return self._augmented(target, op, value, node)
             case ast.AnnAssign():
                 return self._annotated(node)
-            case ast.If(test, body, orelse):
-                return (Branch(test, self.block(body), self.block(orelse), node),)
-            case ast.For():
-                return (self._loop(node),)
+            case ast.If():
+                return (self._branch(node),)
+            case ast.For() | ast.While():
+                return self._loop(node)
+            case ast.Break():
+                return (Break(node),)
+            case ast.Continue():
+                return (Continue(node),)
+            case ast.Raise():
+                return (self._raise(node),)
+            case ast.Assert(test, message):
+                failing = ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
+                return (Branch(failing, (Raise(None, message, node),), (), node),)
             case ast.Return(value):
                 if value is None:
                     raise errors.returns_nothing(self.source.span(node))
@@ -166,14 +179,33 @@ class _Reader:
         annotation = local_annotation(self.source, node.annotation)
         return (Assign(node.target, node.value, node, annotation),)
 
-    def _loop(self, node: ast.For) -> Loop:
-        self._check_target(node.target, updates=False)
-        if node.orelse:
-            raise statement_errors.loop_else(self.source.span(node.orelse[0]))
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.Return):
-                raise errors.return_in_loop(self.source.span(inner))
-        return Loop(node.target, node.iter, self.block(node.body), node)
+    def _loop(self, node: ast.For | ast.While) -> tuple[Statement, ...]:
+        """A loop; without a `break`, what stands in its `else` follows it."""
+        endless = isinstance(node, ast.While) and is_endless(node.test)
+        body = self.block(node.body)
+        after = () if endless else self.block(node.orelse)
+        orelse = after if has_break(body) else ()
+        after = () if has_break(body) else after
+        match node:
+            case ast.While():
+                return (While(node.test, body, orelse, node), *after)
+            case ast.For():
+                self._check_target(node.target, updates=False)
+                return (For(node.target, node.iter, body, orelse, node), *after)
+            case _:
+                assert_never(node)
+
+    def _raise(self, node: ast.Raise) -> Raise:
+        """`raise error` or `raise error(message)`"""
+        match node:
+            case ast.Raise(ast.Call(error, [], []), None):
+                return Raise(error, None, node)
+            case ast.Raise(ast.Call(error, [message], []), None):
+                return Raise(error, message, node)
+            case ast.Raise(ast.Name() | ast.Attribute() as error, None):
+                return Raise(error, None, node)
+            case _:
+                raise statement_errors.unusual_raise(self.source.span(node))
 
     def _check_target(self, target: ast.expr, *, updates: bool = True) -> None:
         """Refuse what cannot be assigned; `updates`: elements of arrays can be."""
@@ -267,30 +299,78 @@ def _load(target: ast.expr) -> ast.expr:
             return target
 
 
-def _count_exits(
-    nodes: Sequence[ast.stmt], exits: dict[ast.If, int]
-) -> tuple[bool, int]:
-    """Whether a block contains a `return`, and how many of its paths go on after it.
+class _Exits:
+    """How many paths go on after a statement: 0, 1, or 2 for several.
 
-    Enters into `exits` every `if` with a `return` inside; loops come when read.
+    Paths are told apart by branches that are left by `return`, `break` or `continue`
+    somewhere; a path that raises needs none of what follows, and no other branch needs
+    to know of it.
     """
-    found, count = False, 1
+
+    def __init__(self) -> None:
+        self._paths: dict[ast.If, int] = {}
+
+    def paths(self, node: ast.If) -> int:
+        """The paths through a branch; 0 also if it has no exits."""
+        if node not in self._paths:
+            sides = [self._block(nodes) for nodes in (node.body, node.orelse)]
+            has_exits = any(found for found, _ in sides)
+            total = min(sum(count for _, count in sides), 2)
+            self._paths[node] = total if has_exits else -1
+        return max(self._paths[node], 0)
+
+    def goes_on(self, nodes: Sequence[ast.stmt]) -> bool:
+        """Whether a path through a block reaches its end."""
+        return self._block(nodes)[1] > 0
+
+    def _block(self, nodes: Sequence[ast.stmt]) -> tuple[bool, int]:
+        """Whether a block has exits, and how many paths reach its end."""
+        found, count = False, 1
+        for node in nodes:
+            match node:
+                case ast.Return() | ast.Break() | ast.Continue():
+                    return True, 0
+                case ast.Raise():
+                    return found, 0
+                case ast.For() | ast.While():
+                    found = found or _returns(node)
+                    if _is_endless(node):
+                        return found, 0
+                case ast.If():
+                    paths = self.paths(node)
+                    if self._paths[node] >= 0:
+                        found, count = True, min(count * paths, 2)
+                    elif not self._either_goes_on(node):
+                        return found, 0
+                case _:
+                    pass
+        return found, count
+
+    def _either_goes_on(self, node: ast.If) -> bool:
+        return self.goes_on(node.body) or self.goes_on(node.orelse)
+
+
+def _returns(node: ast.stmt) -> bool:
+    return any(isinstance(inner, ast.Return) for inner in ast.walk(node))
+
+
+def _is_endless(node: ast.For | ast.While) -> bool:
+    """Whether a loop ends by `return` or not at all."""
+    if not isinstance(node, ast.While):
+        return False
+    return is_endless(node.test) and not _breaks(node.body)
+
+
+def _breaks(nodes: Sequence[ast.stmt]) -> bool:
+    """Whether statements contain a `break` of the loop around them."""
     for node in nodes:
-        if isinstance(node, ast.Return):
-            return True, 0
-        if isinstance(node, ast.If):
-            then_found, then = _count_exits(node.body, exits)
-            orelse_found, orelse = _count_exits(node.orelse, exits)
-            if then_found or orelse_found:
-                exits[node] = then + orelse
-                found, count = True, count * (then + orelse)
-    return found, count
-
-
-def _goes_on(nodes: Sequence[ast.stmt], exits: dict[ast.If, int]) -> bool:
-    """Whether a path through a block reaches its end."""
-    return not any(
-        isinstance(node, ast.Return)
-        or (isinstance(node, ast.If) and exits.get(node) == 0)
-        for node in nodes
-    )
+        match node:
+            case ast.Break():
+                return True
+            case ast.If(_, body, orelse):
+                if _breaks(body) or _breaks(orelse):
+                    return True
+            case ast.For(orelse=orelse) | ast.While(orelse=orelse):
+                if _breaks(orelse):
+                    return True
+    return False

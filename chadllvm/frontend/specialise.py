@@ -22,19 +22,21 @@ from chadllvm.frontend.delayed import force
 from chadllvm.frontend.expression import expression
 from chadllvm.frontend.lists import Learned
 from chadllvm.frontend.liveness import liveness
+from chadllvm.frontend.loops import translate_loop
 from chadllvm.frontend.read import read_body
 from chadllvm.frontend.recovery import Mistakes
 from chadllvm.frontend.scope import Surroundings, Unusable
 from chadllvm.frontend.signature import Parameter, read_signature, return_annotation
 from chadllvm.frontend.source import Function, Source, read_source
-from chadllvm.frontend.statements import translate
+from chadllvm.frontend.statements import translate_function
 from chadllvm.frontend.static import static_key
 from chadllvm.frontend.surface import Statement
+from chadllvm.frontend.ways import placeholder
 from chadllvm.ir.build import Builder
 from chadllvm.ir.op import TypeRuleError
 from chadllvm.ir.term import Block, Call, Operand, Program, Var, nested
 from chadllvm.ir.term import Function as CoreFunction
-from chadllvm.ir.types import UNIT, Fun, Type
+from chadllvm.ir.types import UNIT, Array, Fun, Product, Scalar, Type
 
 
 def specialise(
@@ -91,6 +93,7 @@ class _Program:
     instances: dict[_Key, str] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
     types: dict[str, Fun] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
     active: list[Function] = field(default_factory=list)
     read: dict[Function, _Read] = field(default_factory=dict)
     failed: dict[_Key, CompileError] = field(default_factory=dict)
@@ -99,6 +102,18 @@ class _Program:
         self, function: Function, statics: Collection[str]
     ) -> tuple[Parameter, ...]:
         return read_signature(self._read(function).source, statics)
+
+    def size(self, name: str) -> int:
+        return self.sizes[name]
+
+    def _size(self, block: Block) -> int:
+        total = len(block.bindings)
+        for binding in block.bindings:
+            match binding.expr:
+                case Call(str() as name):
+                    total += self.sizes[name]
+            total += sum(self._size(inner) for _, inner in nested(binding.expr))
+        return total
 
     def _read(self, function: Function) -> _Read:
         if function not in self.read:
@@ -165,6 +180,7 @@ class _Program:
         )
         body = self._body(parts, params, statics)
         self.types[name] = Fun(types, body.types)
+        self.sizes[name] = self._size(body)
         span = parts.source.span(parts.source.definition)
         self.functions.append(CoreFunction(name, params, body, span))
 
@@ -212,6 +228,7 @@ class _Program:
             prelude=Builder(signature=self._signature),
             translate=expression,
             make=force,
+            loop=translate_loop,
             parameters=frozenset(params),
             elements=elements,
             mistakes=Mistakes(parts.mistakes),
@@ -229,7 +246,7 @@ class _Program:
 def _translated(cx: Context, statements: Sequence[Statement]) -> Block:
     """The body of a function without mistakes."""
     try:
-        result = translate(cx, statements)
+        result = translate_function(cx, statements)
     except Learned:
         raise
     except Exception as failure:
@@ -239,19 +256,26 @@ def _translated(cx: Context, statements: Sequence[Statement]) -> Block:
         raise
     if cx.mistakes:
         raise cx.mistakes.error()
-    if result is None or isinstance(result, Unusable):
+    if isinstance(result, Unusable):
         raise InternalError(f"{cx.source.name}: no result, and no mistake to say why")
     result = _checked_result(cx, result)
     return Block((*cx.prelude.bindings, *cx.builder.bindings), (result,))
 
 
-def _checked_result(cx: Context, result: Operand) -> Operand:
-    """The result as what the function's annotation says, if it says something."""
+def _checked_result(cx: Context, result: Operand | None) -> Operand:
+    """The result as what the function's annotation says, if it says something.
+
+    There is none if all that the function does is to raise exceptions.
+    """
     definition = cx.source.definition
     span = cx.span(definition.returns or definition)
+    declared = return_annotation(cx.source)
+    if result is None:
+        if not isinstance(declared, Scalar | Array | Product):
+            raise errors.never_returns(span)
+        return placeholder(cx.builder, declared)
     if result.type == UNIT:
         raise errors.returns_nothing(span)
-    declared = return_annotation(cx.source)
     ty = target_type(declared, result.type)
     if ty is None:
         raise function_errors.wrong_return_type(span, result.type, declared)

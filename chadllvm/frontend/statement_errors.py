@@ -6,98 +6,6 @@ from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic, Span
 
 
-@code("CL0201")
-def while_loop(span: Span) -> Diagnostic:
-    """The number of steps of a loop is known when it begins.
-
-    `while` is not in the language: write a `for` over a range, and leave the state as
-    it is once the end is reached.
-
-    Fails:
-
-        def f(x: float) -> float:
-            while x < 1.0:
-                x = 2.0 * x
-            return x
-
-    Works:
-
-        def f(x: float) -> float:
-            for _ in range(60):
-                x = 2.0 * x if x < 1.0 else x
-            return x
-    """
-    return error(
-        "`while` is not supported",
-        span,
-        "",
-        "use `for` over a range with a known number of steps",
-    )
-
-
-@code("CL0202")
-def break_statement(span: Span) -> Diagnostic:
-    """A loop runs to its end.
-
-    Keep a flag, or a condition that holds from some step on, and leave the state as it
-    is.
-
-    Fails:
-
-        def f(x: float) -> float:
-            for i in range(9):
-                if x > 1.0:
-                    break
-                x = 2.0 * x
-            return x
-
-    Works:
-
-        def f(x: float) -> float:
-            for i in range(9):
-                if x <= 1.0:
-                    x = 2.0 * x
-            return x
-    """
-    return error(
-        "`break` is not supported",
-        span,
-        "",
-        "keep a flag and leave the state as it is once it is set",
-    )
-
-
-@code("CL0203")
-def continue_statement(span: Span) -> Diagnostic:
-    """A step of a loop runs to its end.
-
-    Put what `continue` would leave out into an `if`.
-
-    Fails:
-
-        def f(x: float) -> float:
-            for i in range(9):
-                if i == 3:
-                    continue
-                x = 2.0 * x
-            return x
-
-    Works:
-
-        def f(x: float) -> float:
-            for i in range(9):
-                if i != 3:
-                    x = 2.0 * x
-            return x
-    """
-    return error(
-        "`continue` is not supported",
-        span,
-        "",
-        "put the rest of the loop's body into an `if`",
-    )
-
-
 @code("CL0204")
 def try_statement(span: Span) -> Diagnostic:
     """Exceptions cannot be caught inside of a compiled function.
@@ -179,57 +87,6 @@ def match_statement(span: Span) -> Diagnostic:
         span,
         "",
         "use `if` and `elif`",
-    )
-
-
-@code("CL0208")
-def raise_statement(span: Span) -> Diagnostic:
-    """A compiled function raises what its operations raise, and nothing else.
-
-    Test for the case before the call.
-
-    Fails:
-
-        def f(x: float) -> float:
-            if x < 0.0:
-                raise ValueError("negative")
-            return math.sqrt(x)
-
-    Works:
-
-        def f(x: float) -> float:
-            return math.sqrt(x)  # raises ValueError by itself
-    """
-    return error(
-        "`raise` is not supported",
-        span,
-        "",
-        "test for the case before calling the function",
-    )
-
-
-@code("CL0209")
-def assert_statement(span: Span) -> Diagnostic:
-    """Assertions are not in the language.
-
-    Test for the case before the call.
-
-    Fails:
-
-        def f(x: float) -> float:
-            assert x > 0.0
-            return x
-
-    Works:
-
-        def f(x: float) -> float:
-            return x
-    """
-    return error(
-        "`assert` is not supported",
-        span,
-        "",
-        "test for the case before calling the function",
     )
 
 
@@ -460,32 +317,53 @@ def printing(span: Span) -> Diagnostic:
     )
 
 
-@code("CL0226")
-def loop_else(span: Span) -> Diagnostic:
-    """A loop has no `else`.
+@code("CL0231")
+def unusual_raise(span: Span) -> Diagnostic:
+    """An exception is raised by its class, with a message or without.
 
-    Its statements belong after the loop.
+    There is no exception at hand that could be raised again, or be the cause of one.
 
     Fails:
 
         def f(x: float) -> float:
-            for i in range(3):
-                x = 2.0 * x
-            else:
-                x = x + 1.0
+            if x < 0.0:
+                raise ValueError("negative") from None
             return x
 
     Works:
 
         def f(x: float) -> float:
-            for i in range(3):
-                x = 2.0 * x
-            x = x + 1.0
+            if x < 0.0:
+                raise ValueError("negative")
             return x
     """
     return error(
-        "`else` after a loop is not supported",
+        "this form of `raise` is not supported",
         span,
         "",
-        "write its statements after the loop",
+        'write `raise ValueError("message")`',
+    )
+
+
+@code("CL0232")
+def unusual_message(span: Span) -> Diagnostic:
+    """The message of an exception is a string in quotes, with up to eight numbers.
+
+    Fails:
+
+        def f(x: cl.f64[:]) -> float:
+            assert len(x) > 0, f"no numbers: {x}"
+            return x[0]
+
+    Works:
+
+        def f(x: cl.f64[:]) -> float:
+            assert len(x) > 0, f"no numbers, but {len(x)}"
+            return x[0]
+    """
+    return error(
+        "this message cannot be made by compiled code",
+        span,
+        "",
+        "use a constant string, or an f-string of at most eight numbers",
     )

@@ -3,94 +3,134 @@
     if c: x = 1.0              x = if c { yield 1.0 } else { yield f(x) }
     else: x = f(x)      →
 
-    for i in range(n):         s = iterate(n, s) { i, s -> t = add(s, i); yield t }
-        s = s + i       →
+    if x < 0:                  … = if c { require(false); yield … } else { … }
+        raise ValueError()  →
 
-`liveness.py` says which variables a branch or loop hands on. A variable that cannot be
-used afterwards, because a path leaves it undefined or with another type, is marked so,
-and refused where it is used.
+`liveness.py` says which variables a branch or loop hands on, `ways.py` joins the ways
+in which blocks are left. A variable that cannot be used afterwards, because a path
+leaves it undefined or with another type, is marked so, and refused where it is used.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import assert_never
 
 from chadllvm.diagnostic import CompileError
 from chadllvm.frontend import errors, function_errors, list_errors, name_errors
 from chadllvm.frontend.annotations import Annotation, target_type
-from chadllvm.frontend.arithmetic import convert, join
-from chadllvm.frontend.comprehension import bind_item, new_index
+from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.expression import condition, operation
-from chadllvm.frontend.iteration import Items, items
 from chadllvm.frontend.lists import begin_list, change, extend, is_empty_list
+from chadllvm.frontend.liveness import exit_reads
+from chadllvm.frontend.raising import fail, is_constant, require
 from chadllvm.frontend.recovery import POISON, asks_for_type, unknown_names
-from chadllvm.frontend.scope import DEAD, Scope, Unusable, Value
+from chadllvm.frontend.scope import DEAD, Unusable, Value
 from chadllvm.frontend.static import decided
 from chadllvm.frontend.surface import (
     Assign,
     Augmented,
     Branch,
+    Break,
     Changed,
-    Loop,
+    Continue,
+    For,
+    Raise,
     Return,
     Statement,
-    returns,
+    While,
+    goes_on,
     target_names,
 )
 from chadllvm.frontend.targets import bind_target
+from chadllvm.frontend.ways import (
+    BREAK,
+    NEXT,
+    ON,
+    RESULT,
+    RETURN,
+    RETURNS_IN_LOOPS,
+    Ends,
+    Side,
+    bind_all,
+    environment,
+    is_way,
+    joined,
+)
 from chadllvm.frontend.writing import assign, assign_operation, place_of, whole
-from chadllvm.ir.build import Builder
-from chadllvm.ir.term import If, Lambda, Lit, Operand, Var
-from chadllvm.ir.types import Type
-from chadllvm.ops.iterate import Iterate
+from chadllvm.ir.term import Lit, Operand
 
 
-def translate(cx: Context, statements: Sequence[Statement]) -> Value | None:
-    """Translate a block into the current builder; its result if it returns one.
+def translate_function(cx: Context, statements: Sequence[Statement]) -> Value | None:
+    """Translate a function's body; its result, None if all it does is to raise."""
+    return translate(cx, statements, ()).envs.get(RETURN, {}).get(RESULT)
 
-    After a mistake the names that its statement assigns are unusable, as the result is.
+
+def translate(
+    cx: Context, statements: Sequence[Statement], wanted: Iterable[str]
+) -> Ends:
+    """Translate a block into the current builder; how it may be left.
+
+    `wanted` are the variables that are read after its end. After a mistake the names
+    that its statement assigns are unusable, as the result is.
     """
-    for statement in statements:
+    for position, statement in enumerate(statements):
         try:
-            result = _statement(cx, statement)
+            ends = _statement(cx, statement)
+            if not ends.only_goes_on:
+                rest = statements[position + 1 :]
+                return _go_on(cx, statement, ends, rest, wanted)
         except CompileError as error:
-            _poison(cx, statement)
-            _mistake(cx, error, *_expressions(statement))
-            result = POISON if returns((statement,)) else None
-        if result is not None:
-            return result
-    return None
+            poison(cx, statement)
+            mistake(cx, error, *_expressions(statement))
+            if not goes_on((statement,)):
+                return Ends({} if cx.loops else {RETURN: {RESULT: POISON}})
+    return Ends({ON: environment(cx, wanted)})
 
 
-def _statement(cx: Context, statement: Statement) -> Value | None:
+def _statement(cx: Context, statement: Statement) -> Ends:
+    """Translate a statement; what its `ON` hands on is bound."""
     match statement:
         case Assign():
             _assign(cx, statement)
-        case Branch(_, then, orelse):
-            if returns(then) and returns(orelse):
-                return _returning_branch(cx, statement)
-            _branch(cx, statement)
-        case Loop():
-            _loop(cx, statement)
-        case Return(value):
-            return cx.value(value)
-    return None
+            return Ends({ON: {}})
+        case Branch():
+            return _branch(cx, statement)
+        case For() | While():
+            return cx.loop(cx, statement)
+        case Return():
+            return _return(cx, statement)
+        case Raise():
+            fail(cx, statement)
+            return Ends({})
+        case Break():
+            return Ends({BREAK: environment(cx, cx.liveness.after[cx.loops[-1]])})
+        case Continue():
+            names = cx.liveness.handed_on[cx.loops[-1]]
+            return Ends({NEXT: environment(cx, names)})
+        case _:
+            assert_never(statement)
 
 
-def _poison(cx: Context, statement: Statement) -> None:
+def poison(cx: Context, statement: Statement) -> None:
     """Make the names unusable that a statement would have assigned."""
     match statement:
         case Assign(ast.Subscript()):
             return  # An array with a new element has the type that it had.
         case Assign(target):
             names = tuple(target_names(target))
-        case Branch() | Loop():
+        case Branch():
             names = cx.liveness.assigned[statement]
-        case Return():
+        case For() | While():
+            inside = cx.liveness.assigned[statement], cx.liveness.after[statement]
+            names = tuple(dict.fromkeys((*inside[0], *inside[1])))
+        case Return() | Raise() | Break() | Continue():
             return
+        case _:
+            assert_never(statement)
     for name in names:
         cx.scope.bind(name, POISON)
 
@@ -100,15 +140,19 @@ def _expressions(statement: Statement) -> tuple[ast.expr, ...]:
     match statement:
         case Assign(target, value):
             return (value, target) if isinstance(target, ast.Subscript) else (value,)
-        case Branch(test):
+        case Branch(test) | While(test):
             return (test,)
-        case Loop(_, iterable):
+        case For(_, iterable):
             return (iterable,)
-        case Return(value):
+        case Return(value) | Raise(_, ast.expr() as value):
             return (value,)
+        case Raise() | Break() | Continue():
+            return ()
+        case _:
+            assert_never(statement)
 
 
-def _mistake(cx: Context, error: CompileError, *parts: ast.expr) -> None:
+def mistake(cx: Context, error: CompileError, *parts: ast.expr) -> None:
     """Note a mistake in these expressions, and the names in them that are unknown.
 
     Translation ends at the first mistake, or at a value that depends on another one;
@@ -189,36 +233,114 @@ def _annotated(
     return convert(cx.at(statement.node), value, ty)
 
 
+# ---- exits -----------------------------------------------------------------------
+
+
+def _return(cx: Context, statement: Return) -> Ends:
+    """In a loop, the value is computed once all loops are left.
+
+    It is translated here all the same, for its mistakes.
+    """
+    if not cx.loops:
+        return Ends({RETURN: {RESULT: cx.value(statement.value)}})
+    with cx.nested():
+        cx.value(statement.value)
+    way = cx.returns.setdefault(statement, RETURNS_IN_LOOPS + len(cx.returns))
+    inside = cx.liveness.assigned[cx.loops[0]]
+    names = [name for name in inside if name in exit_reads(statement)]
+    return Ends({way: environment(cx, names)})
+
+
+def _go_on(
+    cx: Context,
+    after: Statement,
+    ends: Ends,
+    rest: Sequence[Statement],
+    wanted: Iterable[str],
+) -> Ends:
+    """Translate what follows a statement, if the way through it was to its end."""
+    returned = None if cx.loops else _return_in_loops(cx, ends)
+    if returned is not None:
+        return _return_now(cx, after, ends, returned, rest, wanted)
+    if ON not in ends.envs:
+        return ends
+    if ends.only_goes_on:
+        return translate(cx, rest, wanted)
+    if not rest:
+        return Ends({**ends.envs, ON: environment(cx, wanted)}, ends.way)
+    others = {way: env for way, env in ends.envs.items() if way != ON}
+    test = is_way(cx, after.node, ends.way, ON)
+    with cx.nested() as b:
+        side = Side(b, cx.scope, translate(cx, rest, wanted))
+    with cx.nested() as b:
+        other = Side(b, cx.scope, Ends(others, ends.way))
+    return _joined(cx, after, test, [side, other])
+
+
+def _return_in_loops(cx: Context, ends: Ends) -> Return | None:
+    """A `return` of a loop that was left, the first of those there are."""
+    return next((r for r, way in cx.returns.items() if way in ends.envs), None)
+
+
+def _return_now(
+    cx: Context,
+    after: Statement,
+    ends: Ends,
+    statement: Return,
+    rest: Sequence[Statement],
+    wanted: Iterable[str],
+) -> Ends:
+    """Behind a loop: compute what a `return` in it returns, or go on."""
+    way = cx.returns[statement]
+    env = ends.envs[way]
+    if len(ends.envs) == 1:
+        bind_all(cx, env)
+        return _return(cx, statement)
+    others = {number: e for number, e in ends.envs.items() if number != way}
+    test = is_way(cx, statement.node, ends.way, way)
+    with cx.nested() as b:
+        bind_all(cx, env)
+        side = Side(b, cx.scope, _return(cx, statement))
+    with cx.nested() as b:
+        bind_all(cx, others.get(ON, {}))
+        left = Ends(others, ends.way)
+        other = Side(b, cx.scope, _go_on(cx, after, left, rest, wanted))
+    return _joined(cx, after, test, [side, other])
+
+
+def _joined(
+    cx: Context, after: Statement, test: Operand, sides: Sequence[Side]
+) -> Ends:
+    ends = joined(cx, after.node, test, sides, partial(_why, cx, after))
+    bind_all(cx, ends.envs.get(ON, {}))
+    return ends
+
+
 # ---- branches --------------------------------------------------------------------
 
 
-def _returning_branch(cx: Context, branch: Branch) -> Value:
-    """A branch that returns on every path: the function's result is its result."""
+def _branch(cx: Context, branch: Branch) -> Ends:
+    """Run one of two blocks and merge the variables that are read afterwards."""
+    names = cx.liveness.handed_on[branch]
     known = decided(cx, branch.test)
     if known is not None:
-        return _returned(cx, branch.then if known else branch.orelse)
+        return translate(cx, branch.then if known else branch.orelse, names)
     test = _tested(cx, branch)
-    sides: list[tuple[Builder, Operand]] = []
+    match branch.then, branch.orelse:
+        case (Raise() as raised,), () if is_constant(raised):
+            require(cx, raised, cx.at(branch.test).prim("not", test))
+            return Ends({ON: {}})
+    sides: list[Side] = []
     for statements in (branch.then, branch.orelse):
         with cx.nested() as b:
-            result = _returned(cx, statements)
-            if not isinstance(result, Unusable):
-                sides.append((b, result))
-    if len(sides) < 2:
-        return POISON
-    then, orelse = (result.type for _, result in sides)
-    joined = join(then, orelse)
-    if joined is None:
-        raise errors.different_returns(cx.span(branch.node), then, orelse)
-    blocks = [b.block([convert(b, result, joined)]) for b, result in sides]
-    return cx.at(branch.test).one(If(test, *blocks), "result")
-
-
-def _returned(cx: Context, statements: Sequence[Statement]) -> Value:
-    """The result of a block that returns."""
-    result = translate(cx, statements)
-    assert result is not None
-    return result
+            sides.append(Side(b, cx.scope, translate(cx, statements, names)))
+    why = partial(_why, cx, branch)
+    ends = joined(cx, branch.test, test, sides, why)
+    for name in cx.liveness.assigned[branch]:
+        if name not in ends.envs.get(ON, ()):
+            cx.scope.bind(name, DEAD)
+    bind_all(cx, ends.envs.get(ON, {}))
+    return ends
 
 
 def _tested(cx: Context, branch: Branch) -> Operand:
@@ -231,97 +353,27 @@ def _tested(cx: Context, branch: Branch) -> Operand:
     try:
         return condition(cx, branch.test)
     except CompileError as error:
-        _mistake(cx, error, branch.test)
+        mistake(cx, error, branch.test)
     return Lit(False)
 
 
-def _branch(cx: Context, branch: Branch) -> None:
-    """Run one of two blocks and merge the variables that are read afterwards."""
-    known = decided(cx, branch.test)
-    if known is not None:
-        translate(cx, branch.then if known else branch.orelse)
-        return
-    test = _tested(cx, branch)
-    sides: list[tuple[Builder, Scope]] = []
-    for statements in (branch.then, branch.orelse):
-        with cx.nested() as b:
-            translate(cx, statements)
-            sides.append((b, cx.scope))
-    names = cx.liveness.handed_on[branch]
-    values = [[scope.lookup(name) for name in names] for _, scope in sides]
-    merged = _merge(cx, branch, *values)
-    blocks = [
-        b.block(_operands(b, side, merged))
-        for (b, _), side in zip(sides, values, strict=True)
-    ]
-    kept = [name for name, ty in zip(names, merged, strict=True) if ty is not None]
-    if not blocks[0].bindings and not blocks[1].bindings and not kept:
-        return
-    variables = cx.at(branch.test).emit(If(test, *blocks), *kept)
-    _mark_lists(cx, variables, *(_kept(side, merged) for side in values))
-    for name, variable in zip(kept, variables, strict=True):
-        cx.scope.bind(name, variable)
-
-
-def _mark_lists(
-    cx: Context, variables: Sequence[Var], *values: Sequence[Value | None]
-) -> None:
-    """Note which of the variables stand for lists: if all their values are lists."""
-    for variable, *sides in zip(variables, *values, strict=True):
-        if all(side in cx.lists for side in sides):
-            cx.lists.add(variable)
-
-
-def _no_lists(
+def _why(
     cx: Context,
-    states: Sequence[Var],
-    initial: Sequence[Value | None],
-    finals: Sequence[Value],
-) -> set[Value | None]:
-    """The initial values that are lists, of states of which a step makes arrays."""
-    triples = zip(states, initial, finals, strict=True)
-    return {v for s, v, after in triples if s in cx.lists and after not in cx.lists}
-
-
-def _merge(
-    cx: Context,
-    branch: Branch,
-    then: Sequence[Value | None],
-    orelse: Sequence[Value | None],
-) -> list[Type | None]:
-    """The types of the variables handed on; marks all others as unusable (None)."""
-    for name in cx.liveness.assigned[branch]:
-        cx.scope.bind(name, DEAD)
-    merged: list[Type | None] = []
-    names = cx.liveness.handed_on[branch]
-    for name, first, second in zip(names, then, orelse, strict=True):
-        found = _merged_type(cx, branch, name, first, second)
-        if isinstance(found, Unusable):
-            cx.scope.bind(name, found)
-        merged.append(None if isinstance(found, Unusable) else found)
-    return merged
-
-
-def _merged_type(
-    cx: Context, branch: Branch, name: str, then: Value | None, orelse: Value | None
-) -> Type | Unusable:
-    if then is POISON or orelse is POISON:
-        return POISON
-    line = cx.span(branch.node).line
-    for value, side in ((then, "`if`"), (orelse, "`else`")):
-        if value is None:
-            return Unusable(
-                partial(
-                    name_errors.missing_on_branch, name=name, branch=side, line=line
-                )
-            )
-        if isinstance(value, Unusable):
-            return value
-    assert not isinstance(then, Unusable | None)
-    assert not isinstance(orelse, Unusable | None)
-    joined = join(then.type, orelse.type)
-    if joined is not None:
-        return joined
+    place: Statement,
+    name: str,
+    then: Value | None,
+    orelse: Value | None,
+) -> Unusable:
+    """Why a variable cannot be used that two blocks leave so."""
+    line = cx.span(place.node).line
+    if then is None or orelse is None:
+        side = "`if`" if then is None else "`else`"
+        return Unusable(
+            partial(name_errors.missing_on_branch, name=name, branch=side, line=line)
+        )
+    assert not isinstance(then, Unusable) and not isinstance(orelse, Unusable)
+    if name == RESULT:
+        raise errors.different_returns(cx.span(place.node), then.type, orelse.type)
     return Unusable(
         partial(
             name_errors.conflicting_branches,
@@ -331,127 +383,3 @@ def _merged_type(
             line=line,
         )
     )
-
-
-def _kept(
-    values: Sequence[Value | None], types: Sequence[Type | None]
-) -> list[Value | None]:
-    """The values that have a type."""
-    return [v for v, ty in zip(values, types, strict=True) if ty is not None]
-
-
-def _operands(
-    b: Builder, values: Sequence[Value | None], types: Sequence[Type | None]
-) -> list[Operand]:
-    """The values converted to these types, without those that have none."""
-    operands = []
-    for value, ty in zip(values, types, strict=True):
-        if ty is None:
-            continue
-        assert not isinstance(value, Unusable | None)
-        operands.append(convert(b, value, ty))
-    return operands
-
-
-# ---- loops -----------------------------------------------------------------------
-
-
-def _loop(cx: Context, loop: Loop) -> None:
-    """Carry through the loop the variables that are handed on, where defined before."""
-    source = _iterated(cx, loop)
-    types = _initial_types(cx, loop)
-    mistakes = cx.mistakes.count()
-    others: set[Value | None] = set()
-    while True:
-        states = tuple(Var(name, ty) for name, ty in types.items())
-        initial = [cx.scope.lookup(name) for name in types]
-        _mark_lists(cx, states, [None if v in others else v for v in initial])
-        index = new_index(loop.target, source)
-        with cx.nested() as b:
-            finals = _step(cx, loop, source, index, states)
-            found = _types_after(cx, loop, types, finals)
-            changed = _no_lists(cx, states, initial, finals)
-            if found == types and not changed:
-                body = b.block(_operands(b, finals, list(types.values())))
-                break
-        types = found
-        others |= changed
-        cx.mistakes.forget(mistakes)
-        cx.promoted[loop] = types
-    b = cx.at(loop.iterable)
-    args = [source.length, *_operands(b, initial, list(types.values()))]
-    function = Lambda((index, *states), body)
-    results = b.apply(Iterate(), args, [function], list(types))
-    _mark_lists(cx, results, initial, finals)
-    _leave(cx, loop, dict(zip(types, results, strict=True)))
-
-
-def _iterated(cx: Context, loop: Loop) -> Items:
-    """What the loop runs over; after a mistake in it the body is looked at once."""
-    try:
-        return items(cx, loop.iterable)
-    except CompileError as error:
-        _mistake(cx, error, loop.iterable)
-    with cx.nested():
-        for name in target_names(loop.target):
-            cx.scope.bind(name, POISON)
-        translate(cx, loop.body)
-    raise POISON.error(cx.span(loop.node))
-
-
-def _initial_types(cx: Context, loop: Loop) -> dict[str, Type]:
-    """The types of the carried variables before the loop, or as found out before."""
-    known = cx.promoted.get(loop, {})
-    types = {}
-    for name in cx.liveness.handed_on[loop]:
-        value = cx.scope.lookup(name)
-        if value is None or isinstance(value, Unusable):
-            continue
-        types[name] = value.type
-        if name in known:
-            types[name] = join(value.type, known[name]) or value.type
-    return types
-
-
-def _step(
-    cx: Context, loop: Loop, source: Items, index: Var, states: Sequence[Var]
-) -> list[Value]:
-    """Translate the body; what the carried variables stand for after it."""
-    for state in states:
-        cx.scope.bind(state.name, state)
-    bind_item(cx, loop.target, source, index)
-    translate(cx, loop.body)
-    values = [cx.scope.lookup(state.name) for state in states]
-    return [value for value in values if value is not None]
-
-
-def _types_after(
-    cx: Context, loop: Loop, types: dict[str, Type], finals: Sequence[Value]
-) -> dict[str, Type]:
-    """The carried types after a step: an integer may have become a float."""
-    found = {}
-    for (name, before), final in zip(types.items(), finals, strict=True):
-        if isinstance(final, Unusable):
-            raise final.error(cx.span(loop.node))
-        joined = join(before, final.type)
-        if joined is None:
-            raise name_errors.changing_type(
-                cx.span(loop.node), name, before, final.type
-            )
-        found[name] = joined
-    return found
-
-
-def _leave(cx: Context, loop: Loop, carried: dict[str, Var]) -> None:
-    """Bind what the loop hands on; what it defined only inside is unusable."""
-    line = cx.span(loop.node).line
-    for name in cx.liveness.assigned[loop]:
-        before = cx.scope.lookup(name)
-        if name in carried:
-            cx.scope.bind(name, carried[name])
-        elif before is None:
-            cx.scope.bind(
-                name, Unusable(partial(name_errors.only_in_loop, name=name, line=line))
-            )
-        elif not isinstance(before, Unusable):
-            cx.scope.bind(name, DEAD)

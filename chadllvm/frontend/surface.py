@@ -1,9 +1,11 @@
-"""The statements of a function in a small form: assignments, branches, loops, returns.
+"""The statements of a function in a small form: assignments, branches, loops, exits.
 
-Expressions stay Python's own syntax trees. What `read.py` guarantees: a `Return` is the
-last statement of its block; a branch with a `Return` in it is itself the last statement
-of its block, and returns on every path, for the statements that follow it in Python
-have been moved to the path that goes on. Loops contain no `Return`.
+Expressions stay Python's own syntax trees. What `read.py` guarantees: nothing follows
+an exit (`Return`, `Break`, `Continue`, `Raise`) in its block, nor a statement that no
+path leaves but by exits. Where one path through a branch with exits goes on, the
+statements that follow it in Python have been moved to that path; a branch that several
+paths leave to go on may be left by exits all the same. A loop has an `else` only if it
+has a `Break`.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import assert_never
 
 from chadllvm.frontend.annotations import Annotation
 
@@ -41,22 +44,33 @@ class Assign:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Branch:
-    """`if test: then else: orelse`"""
+    """`if test: then else: orelse`, or an `assert`, which raises unless it holds."""
 
     test: ast.expr
     then: tuple[Statement, ...]
     orelse: tuple[Statement, ...]
-    node: ast.If
+    node: ast.If | ast.Assert
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Loop:
-    """`for target in iterable: body`"""
+class For:
+    """`for target in iterable: body else: orelse`"""
 
     target: ast.expr
     iterable: ast.expr
     body: tuple[Statement, ...]
+    orelse: tuple[Statement, ...]
     node: ast.For
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class While:
+    """`while test: body else: orelse`"""
+
+    test: ast.expr
+    body: tuple[Statement, ...]
+    orelse: tuple[Statement, ...]
+    node: ast.While
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,21 +81,87 @@ class Return:
     node: ast.stmt
 
 
-Statement = Assign | Branch | Loop | Return
+@dataclass(frozen=True, slots=True, eq=False)
+class Break:
+    """`break`"""
+
+    node: ast.stmt
 
 
-def returns(statements: tuple[Statement, ...]) -> bool:
-    """Whether a block ends with a `Return`, or with a branch that does."""
-    while statements:
-        match statements[-1]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Continue:
+    """`continue`"""
+
+    node: ast.stmt
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Raise:
+    """`raise error(message)`; without an `error`, an `AssertionError`."""
+
+    error: ast.expr | None
+    message: ast.expr | None
+    node: ast.stmt
+
+
+Loop = For | While
+Statement = Assign | Branch | For | While | Return | Break | Continue | Raise
+
+
+def goes_on(statements: tuple[Statement, ...]) -> bool:
+    """Whether some path reaches the end of a block."""
+    return not statements or _goes_on(statements[-1])
+
+
+def _goes_on(statement: Statement) -> bool:
+    match statement:
+        case Return() | Break() | Continue() | Raise():
+            return False
+        case Branch(_, then, orelse):
+            return goes_on(then) or goes_on(orelse)
+        case For(_, _, body, orelse):
+            return has_break(body) or goes_on(orelse)
+        case While(test, body, orelse):
+            ends = not is_endless(test) and goes_on(orelse)
+            return ends or has_break(body)
+        case Assign():
+            return True
+        case _:
+            assert_never(statement)
+
+
+def is_endless(test: ast.expr) -> bool:
+    """Whether this is the test of `while True`."""
+    return isinstance(test, ast.Constant) and bool(test.value)
+
+
+def has_break(statements: tuple[Statement, ...]) -> bool:
+    """Whether the loop around these statements may be left by one of their breaks."""
+    for statement in statements:
+        match statement:
+            case Break():
+                return True
+            case Branch(_, then, orelse):
+                if has_break(then) or has_break(orelse):
+                    return True
+            case For(orelse=orelse) | While(orelse=orelse):
+                if has_break(orelse):
+                    return True
+    return False
+
+
+def has_return(statements: tuple[Statement, ...]) -> bool:
+    """Whether there is a `Return` among these statements, or inside of them."""
+    for statement in statements:
+        match statement:
             case Return():
                 return True
             case Branch(_, then, orelse):
-                if returns(orelse):
+                if has_return(then) or has_return(orelse):
                     return True
-                statements = then
-            case _:
-                return False
+            case For(body=body, orelse=orelse) | While(body=body, orelse=orelse):
+                if has_return(body) or has_return(orelse):
+                    return True
     return False
 
 

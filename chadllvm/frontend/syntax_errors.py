@@ -258,15 +258,10 @@ def other_syntax(span: Span, kind: str) -> Diagnostic:
 
 # The nodes of Python's grammar that have no meaning in the language.
 SYNTAX: dict[type[ast.AST], Callable[[Span], CompileError]] = {
-    ast.While: statement_errors.while_loop,
-    ast.Break: statement_errors.break_statement,
-    ast.Continue: statement_errors.continue_statement,
     ast.Try: statement_errors.try_statement,
     ast.TryStar: statement_errors.try_statement,
     ast.With: statement_errors.with_statement,
     ast.Match: statement_errors.match_statement,
-    ast.Raise: statement_errors.raise_statement,
-    ast.Assert: statement_errors.assert_statement,
     ast.Delete: statement_errors.delete,
     ast.Global: statement_errors.outer_variable,
     ast.Nonlocal: statement_errors.outer_variable,

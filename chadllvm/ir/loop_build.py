@@ -84,10 +84,16 @@ class LoopBuilder:
         return reg
 
     def check(
-        self, cond: Atom, kind: str, message: str, span: Span, *values: Atom
+        self,
+        cond: Atom,
+        kind: str,
+        message: str,
+        span: Span,
+        *values: Atom,
+        own: bool = False,
     ) -> None:
-        """Leave with this failure unless `cond` holds."""
-        self.emit(loops.Check(cond, Failure(kind, message, span), values))
+        """Leave with this failure unless `cond` holds; `own`: in the user's words."""
+        self.emit(loops.Check(cond, Failure(kind, message, span, own), values))
 
     def open(self, *, is_loop: bool, owner: object = None) -> None:
         """Begin a nested body; what is emitted goes there until `close`."""

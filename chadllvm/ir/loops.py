@@ -22,6 +22,9 @@ from chadllvm.ir.types import Scalar
 
 PTR = Scalar("ptr")
 
+# The bound of a loop that only its slot `go` ends.
+UNBOUNDED = Lit((1 << 63) - 1)
+
 # The region of buffers that are handed to the caller.
 RESULT = -1
 
@@ -49,12 +52,14 @@ class Slot:
 class Failure:
     """What a failed check raises: an exception kind, a message, and the place.
 
-    `{0}` and `{1}` in the message stand for the two values of the check.
+    `{0}`, `{1}`, … in the message stand for the values of the check. `own`: the words
+    are the user's, and the exception says nothing else.
     """
 
     kind: str
     message: str
     span: Span
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,13 +183,17 @@ class Copy:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class For:
-    """Run the body for index = low, …, high - 1. `poll`: look for interrupts."""
+    """Run the body for index = low, …, high - 1. `poll`: look for interrupts.
+
+    `go`: a slot that is looked at in front of each step, and ends the loop if false.
+    """
 
     index: Reg
     low: Atom
     high: Atom
     body: tuple[Stmt, ...]
     poll: bool = False
+    go: Slot | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

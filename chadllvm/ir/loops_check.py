@@ -50,7 +50,7 @@ from chadllvm.ir.types import BOOL, F64, I64, Scalar
 _LETTERS = {"f": F64, "i": I64, "b": BOOL, "p": PTR}
 
 # How many values the message of a failure can show.
-MAX_VALUES = 2
+MAX_VALUES = 8
 
 
 def check_loops(function: LoopFunction) -> None:
@@ -157,9 +157,11 @@ class _Checker:
             case Accumulate(slot, value):
                 self.read(slot)
                 self.use(value, slot.type)
-            case For(index, low, high, body):
+            case For(index, low, high, body, go=go):
                 self.use(low, I64)
                 self.use(high, I64)
+                if go is not None:
+                    self.read(go)
                 self.assign(index, I64)
                 self.body(body)
                 self.known.discard(index)

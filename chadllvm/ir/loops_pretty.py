@@ -127,8 +127,10 @@ class _Printer:
     def statement(self, stmt: Stmt, depth: int) -> list[str]:
         pad = "  " * depth
         match stmt:
-            case For(index, low, high, inner, poll):
+            case For(index, low, high, inner, poll, go):
                 bounds = f"{self.atom(low)} .. {self.atom(high)}"
+                if go is not None:
+                    bounds += f" while {self.name(go)}"
                 note = "  # polls" if poll else ""
                 head = f"{pad}for {self.name(index)} in {bounds}:{note}"
                 return [head, *self.body(inner, depth + 1)]

@@ -119,6 +119,9 @@ class ArrayOp(Op):
     operation; `attributes` and the class method `parse` give its textual form.
     """
 
+    # Whether the body may be run less often than the first operand says.
+    stops: bool = False
+
     # How many leading results of the body are carried or combined by the operation
     # itself; the results after these are collected into an array along the index.
     # None: the operation has no body that is run along an index.

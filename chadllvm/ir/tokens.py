@@ -25,6 +25,7 @@ _TOKEN = re.compile(
     r"(?P<skip>\s+|\#[^\n]*)"
     r"|(?P<number>-?(?:inf\b|nan\b|\d+(?:\.\d+)?(?:e[-+]?\d+)?))"
     r"|(?P<name>[^\W\d]\w*)"
+    r'|(?P<string>"(?:[^"\\]|\\.)*")'
     r"|(?P<mark>->|[][(){}<>:,=.@])"
 )
 _SCALARS = {str(ty): ty for ty in (F64, I64, BOOL)}

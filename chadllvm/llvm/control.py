@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from chadllvm.ir.loops import (
+    UNBOUNDED,
     AddTo,
     Alloc,
     Atom,
@@ -59,10 +60,11 @@ def emit_loop(
     bounds: tuple[str, str],
     natural: bool,
     body: Callable[[], None],
+    goes_on: Callable[[], str] | None = None,
 ) -> None:
     """A counted loop: the body runs for index = low, …, high - 1.
 
-    `natural`: the low bound is not negative.
+    `natural`: the low bound is not negative; `goes_on`: another condition for a step.
     """
     low, high = bounds
     before, next_index = out.label, out.fresh("next")
@@ -71,7 +73,13 @@ def emit_loop(
     out.jump(head)
     out.start(head)
     out.put(f"{index} = phi i64 [ {low}, %{before} ], [ {next_index}, %{latch} ]")
-    out.branch(out.let(f"icmp slt i64 {index}, {high}"), inside, after)
+    if goes_on is None or high != str(UNBOUNDED.value):
+        following = inside if goes_on is None else out.fresh_label("in_range")
+        out.branch(out.let(f"icmp slt i64 {index}, {high}"), following, after)
+        if goes_on is not None:
+            out.start(following)
+    if goes_on is not None:
+        out.branch(goes_on(), inside, after)
     out.start(inside)
     body()
     out.jump(latch)
@@ -168,6 +176,8 @@ def _statement_work(stmt: Stmt) -> int | None:
 
 def may_last(loop: For, work: int | None) -> bool:
     """Whether a loop with this work for each iteration may run for long."""
+    if loop.high == UNBOUNDED:
+        return True
     if work is None or work >= HEAVY_WORK or not _walks(loop):
         return True
     return work >= HEAVY_STEP and any(isinstance(stmt, Set) for stmt in loop.body)
@@ -194,6 +204,8 @@ def _walks(loop: For) -> bool:
 
 def trip_count(loop: For) -> int | None:
     """The number of iterations, if it is known."""
+    if loop.go is not None:
+        return None
     if isinstance(loop.low, Lit) and isinstance(loop.high, Lit):
         return max(0, int(loop.high.value) - int(loop.low.value))
     return None

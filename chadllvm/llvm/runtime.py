@@ -22,7 +22,7 @@ INTERRUPT = 5
 # Offsets of `site` and `values` in a context; size of an arena.
 SITE_OFFSET = 0
 VALUES_OFFSET = 8
-MAX_VALUES = 2
+MAX_VALUES = 8
 ARENA_SIZE = 64
 
 # Buffers of an arena start at multiples of this many bytes.

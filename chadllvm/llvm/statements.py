@@ -239,7 +239,7 @@ def _for(state: State, stmt: For) -> None:
     polls = stmt.poll or control.may_last(stmt, work)
     if not polls or (work is not None and _short(trips, work)):
         _loop(state, stmt, low, high)
-    elif work is None:
+    elif work is None or stmt.go is not None:
         _loop(state, stmt, low, high, counted=True)
     else:
         control.emit_strips(
@@ -262,10 +262,19 @@ def _loop(state: State, stmt: For, low: str, high: str, counted: bool = False) -
             interrupted = state.exit(INTERRUPTED)
             control.emit_countdown(state.out, state.fuel, interrupted)
 
+    def goes_on() -> str:
+        assert stmt.go is not None
+        return state.out.let(f"load i1, ptr {state.slot(stmt.go)}", "go")
+
     # A strip starts at or after the loop's own start.
-    start = state.name(stmt.low)
+    natural = state.name(stmt.low).isdigit()
     control.emit_loop(
-        state.out, state.bind(stmt.index), (low, high), start.isdigit(), body
+        state.out,
+        state.bind(stmt.index),
+        (low, high),
+        natural,
+        body,
+        None if stmt.go is None else goes_on,
     )
 
 

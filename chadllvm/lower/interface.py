@@ -61,9 +61,18 @@ class Lowering(Protocol):
     # Loops.
 
     def loop(
-        self, high: Atom, body: Lambda, low: Atom = Lit(0), *, parallel: bool = True
+        self,
+        high: Atom,
+        body: Lambda,
+        low: Atom = Lit(0),
+        *,
+        parallel: bool = True,
+        go: Slot | None = None,
     ) -> AbstractContextManager[Atom]:
-        """A loop over a body; `parallel`: its iterations commute. Gives the index."""
+        """A loop over a body; `parallel`: its iterations commute. Gives the index.
+
+        There is no step any more once the slot `go` is false.
+        """
 
     def chunks(
         self, count: Atom, size: int
@@ -83,6 +92,11 @@ class Lowering(Protocol):
         carriers: Sequence[Any] = (),
     ) -> Sequence[Collector]:
         """Collectors for the results of a body from `first` on, behind its carriers."""
+
+    def growing(
+        self, variables: Sequence[Var], body: Lambda, first: int, span: Span
+    ) -> Sequence[Collector]:
+        """The same for a loop whose number of steps is not known in front of it."""
 
     def carriers(self, node: Apply, binding: Binding) -> Sequence[Carrier]:
         """The states of a loop."""

@@ -38,7 +38,7 @@ from chadllvm.ir.term import (
 from chadllvm.ir.types import F64, I64, Array, Box, Scalar
 from chadllvm.ir.typing import SCALAR_OF_DTYPE
 from chadllvm.lower.cells import Cells
-from chadllvm.lower.collect import Collector, collectors
+from chadllvm.lower.collect import Collector, collectors, growing
 from chadllvm.lower.growth import append, drop_last
 from chadllvm.lower.inplace import InPlace, in_place
 from chadllvm.lower.reasons import NOT_FRESH, Reason
@@ -221,7 +221,13 @@ class Lowering(Cells):
 
     @contextmanager
     def loop(
-        self, high: Atom, body: Lambda, low: Atom = Lit(0), *, parallel: bool = True
+        self,
+        high: Atom,
+        body: Lambda,
+        low: Atom = Lit(0),
+        *,
+        parallel: bool = True,
+        go: Slot | None = None,
     ) -> Iterator[Atom]:
         """A loop over a body; `parallel`: its iterations commute. Gives the index."""
         scope, outer = self.life.bodies[body], self.scope
@@ -236,7 +242,7 @@ class Lowering(Cells):
         self.scope = outer
         self._parallel -= parallel
         poll = self.has_loop(body.body) or not self.inside_parallel
-        self.loops.emit(l.For(index, low, high, stmts, poll))
+        self.loops.emit(l.For(index, low, high, stmts, poll, go))
 
     @contextmanager
     def chunks(self, count: Atom, size: int) -> Iterator[tuple[Atom, Atom]]:
@@ -272,6 +278,12 @@ class Lowering(Cells):
         self.notes.loop(body, variables, span, self.life.bodies[body].depth)
         elsewhere = [carrier.direct for carrier in carriers]
         return collectors(self, variables, body, first, count, span, elsewhere)
+
+    def growing(
+        self, variables: Sequence[Var], body: Lambda, first: int, span: Span
+    ) -> list[Collector]:
+        """The same for a loop whose number of steps is not known in front of it."""
+        return growing(self, variables, body, first, span)
 
     def carriers(self, node: Apply, binding: Binding) -> list[Carrier]:
         """The states of a loop."""
@@ -378,7 +390,9 @@ def _direct_results(function: Function, found: InPlace) -> list[Var]:
         match binding.expr:
             case Apply(Iterate()) as node:
                 made.update(_kept_buffers(binding, node, found, made))
-                made.update(binding.vars[len(node.args) - 1 :])
+                # What a loop that stops collects has a buffer that grows.
+                if node.op != Iterate(stops=True):
+                    made.update(binding.vars[len(node.args) - 1 :])
             case Apply(ArrayOp(), _, bodies) as node if bodies:
                 first = node.op.carried(node) if isinstance(node.op, ArrayOp) else None
                 made.update(binding.vars[first or 0 :])

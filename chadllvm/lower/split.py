@@ -52,7 +52,9 @@ def _body(body: Sequence[Stmt]) -> tuple[Stmt, ...]:
     new: list[Stmt] = []
     for stmt in body:
         match stmt:
-            case For() if not any(isinstance(s, For | Branch) for s in stmt.body):
+            case For(go=None) if not any(
+                isinstance(s, For | Branch) for s in stmt.body
+            ):
                 new += _split(stmt)
             case For():
                 new.append(replace(stmt, body=_body(stmt.body)))

@@ -4,6 +4,13 @@ The state starts as `s…` and becomes `s'…` after each step; the outputs of t
 stacked. The reverse of a loop is a loop: the steps' backpropagators are an output of
 the forward loop, and are run from the last to the first with the state's cotangent as
 state.
+
+    iterate[while](n, go, s…; i, go, s… -> go', s'…, o…)
+
+is a loop whose first state, a truth value, says whether there is another step; it makes
+n steps at most, and has as many outputs as it made steps. Its length is not known in
+front of it, so what its steps' backpropagators keep is kept in buffers that grow. The
+number of steps is one more state of the forward loop; the reverse loop is a plain one.
 """
 
 from __future__ import annotations
@@ -13,9 +20,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chadllvm.ir.build import Builder, lit
-from chadllvm.ir.op import ArrayOp, TypeRuleError, register_array_op
-from chadllvm.ir.term import Apply, Binding, Lambda, One, Operand, Var
-from chadllvm.ir.types import I64, Array, Type, stacked
+from chadllvm.ir.op import PRIMS, ArrayOp, TypeRuleError, register_array_op
+from chadllvm.ir.term import Apply, Binding, Block, Lambda, One, Operand, Var
+from chadllvm.ir.types import BOOL, I64, Array, Type, stacked
 from chadllvm.ir.value import stack
 from chadllvm.ops.index import Dim, Index, Zeros
 
@@ -29,9 +36,20 @@ if TYPE_CHECKING:
 @register_array_op
 @dataclass(frozen=True)
 class Iterate(ArrayOp):
-    """`iterate(n, s…; i, s… -> s'…, o…)`"""
+    """`iterate(n, s…; i, s… -> s'…, o…)`; `stops`: when the first state is false."""
 
     name = "iterate"
+    stops: bool = False
+
+    @property
+    def attributes(self) -> str:
+        return "while" if self.stops else ""
+
+    @classmethod
+    def parse(cls, attributes: str) -> Iterate:
+        if attributes not in ("", "while"):
+            raise ValueError(attributes)
+        return cls(attributes == "while")
 
     def carried(self, node: Apply) -> int | None:
         return len(node.args) - 1
@@ -43,6 +61,8 @@ class Iterate(ArrayOp):
         states = tuple(args[1:])
         if args[0] != I64 or tuple(p.type for p in body.params) != (I64, *states):
             raise TypeRuleError("iterate: takes a count and the states of its body")
+        if self.stops and states[:1] != (BOOL,):
+            raise TypeRuleError("iterate: its first state is no truth value")
         results = body.body.types
         if results[: len(states)] != states:
             found = ", ".join(map(str, results))
@@ -53,12 +73,14 @@ class Iterate(ArrayOp):
         self, run: Interpreter, args: Sequence[Any], bodies: Sequence[Lambda]
     ) -> tuple[Any, ...]:
         (n, *state), (body,) = args, bodies
-        outputs = []
+        outputs: list[Any] = []
         for i in range(n):
+            if self.stops and not state[0]:
+                break
             results = run.call(body, (i, *state))
             outputs.append(results[len(state) :])
             state = list(results[: len(state)])
-        run.pay(1 + max(n, 0))
+        run.pay(1 + len(outputs))
         collected = (
             stack([row[k] for row in outputs], ty)
             for k, ty in enumerate(body.body.types[len(state) :])
@@ -89,7 +111,7 @@ class Iterate(ArrayOp):
             [s for s, flag in zip(states, wanted, strict=True) if flag],
         )
         block = inner.primal_and_bp(binding)
-        new = Apply(self, node.args, (Lambda(body.params, block),))
+        new, count, counted = self._counted(node, body.params, block)
         bps = Var("bps", stacked(block.results[-1].type))
         zeros: list[Binding] = []
         with chad.backpropagator(binding, asked) as bp:
@@ -100,16 +122,35 @@ class Iterate(ArrayOp):
                 if want
             ]
             cells = [bp.dual(v) for v in inner.free]
-            final = _reverse_loop(
-                self, bp.body, node.args[0], bps, start, list(cts), cells
-            )
+            final = _reverse_loop(bp.body, count, bps, start, list(cts), cells)
             inits = _chosen(node.args[1:], wanted)
             for init, ct in zip(inits, final, strict=True):
                 if chad.is_active(init):
                     assert isinstance(init, Var)
                     bp.body.emit(One(bp.dual(init), (), ct))
-        forward = Binding((*binding.vars, bps), new, binding.span)
-        return bp.rule([forward, *zeros])
+        states_end = len(states)
+        finals, outputs = binding.vars[:states_end], binding.vars[states_end:]
+        variables = (*finals, *counted, *outputs, bps)
+        return bp.rule([Binding(variables, new, binding.span), *zeros])
+
+    def _counted(
+        self, node: Apply, params: tuple[Var, ...], block: Block
+    ) -> tuple[Apply, Operand, tuple[Var, ...]]:
+        """The loop of these steps, their number, and the variable that holds it.
+
+        A loop that stops counts its steps, by one more state.
+        """
+        if not self.stops:
+            return Apply(self, node.args, (Lambda(params, block),)), node.args[0], ()
+        count, after, steps = (Var("steps", I64) for _ in range(3))
+        add = Binding((after,), Apply(PRIMS["iadd"], (params[0], lit(1))))
+        results = block.results
+        states = len(params) - 1
+        counting = Block(
+            (*block.bindings, add), (*results[:states], after, *results[states:])
+        )
+        body = Lambda((*params, steps), counting)
+        return Apply(self, (*node.args, lit(0)), (body,)), count, (count,)
 
     def push_forward(
         self, forward: Forward, node: Apply, binding: Binding, out: Builder
@@ -154,10 +195,15 @@ class Iterate(ArrayOp):
         states = len(node.args) - 1
         count = lowering.loops.count(lowering.atom(node.args[0]))
         carriers = lowering.carriers(node, binding)
-        collectors = lowering.collectors(
-            binding.vars[states:], body, states, count, binding.span, carriers
-        )
-        with lowering.loop(count, body) as index:
+        go, made = None, binding.vars[states:]
+        if self.stops:
+            go = lowering.loops.slot("go", lowering.atom(node.args[1]))
+            collectors = lowering.growing(made, body, states, binding.span)
+        else:
+            collectors = lowering.collectors(
+                made, body, states, count, binding.span, carriers
+            )
+        with lowering.loop(count, body, go=go) as index:
             for carrier in carriers:
                 carrier.enter()
             results = lowering.step(body, index, collectors)
@@ -169,6 +215,8 @@ class Iterate(ArrayOp):
             ]
             for step in steps:
                 step()
+            if go is not None:
+                lowering.loops.set(go, lowering.atom_of(results[0]))
         for carrier in carriers:
             carrier.finish()
         for collector in collectors:
@@ -196,7 +244,6 @@ def _zero(b: Builder, state: Var, forward: list[Binding]) -> Operand:
 
 
 def _reverse_loop(
-    op: Iterate,
     b: Builder,
     count: Operand,
     bps: Var,
@@ -216,4 +263,4 @@ def _reverse_loop(
     parts = [step.one(Apply(Index(), (ct, i)), ct.name) for ct in output_cts]
     results = step.call(function, (*cts, *parts, *cells))
     body = Lambda((j, *cts), step.block(results))
-    return b.apply(op, (count, *start), [body], [c.name for c in cts])
+    return b.apply(Iterate(), (count, *start), [body], [c.name for c in cts])

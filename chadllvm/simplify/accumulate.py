@@ -50,8 +50,10 @@ class _Accumulating(Walk):
 
     def visit(self, binding: Binding) -> None:
         match binding.expr:
-            case Apply(Iterate(), (_, _), (body,)) if len(body.body.results) == 1:
-                self._iterate(binding, binding.expr)
+            case Apply(Iterate(stops=False), (_, _), (body,)) as node if (
+                len(body.body.results) == 1
+            ):
+                self._iterate(binding, node)
             case _:
                 self.keep(binding)
 

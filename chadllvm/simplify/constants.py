@@ -207,6 +207,7 @@ def _size(found: _Definition, axis: int) -> Operand | Apply | None:
             return Apply(Dim(axis + len(indices)), (array,))
         case Apply(Build() | Fold() | Iterate() as op, args) as node if axis == 0:
             assert isinstance(op, ArrayOp)
-            return args[0] if found.position >= (op.carried(node) or 0) else None
+            is_made = found.position >= (op.carried(node) or 0) and not op.stops
+            return args[0] if is_made else None
         case _:
             return None

@@ -140,6 +140,8 @@ class _Liveness:
         match binding.expr:
             case Apply(_, args, ()):
                 self._mark_all(args)
+            case Apply(Iterate(stops=True), args, (body,)):
+                self._mark_all((*args[:2], body.body.results[0], binding.vars[0]))
             case Apply(Build() | Iterate(), args, _):
                 self._mark(args[0])
             case Apply(Fold(kind), args, (body,)):

@@ -34,6 +34,7 @@ from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Dim, Empty, Index, Zeros
 from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.require import Require
 from chadllvm.ops.update import Update
 from chadllvm.simplify.affine import Form, Monomial
 
@@ -165,6 +166,8 @@ class Facts:
                     self._learn_integer(binding.vars[0], name, args)
                 elif result == BOOL:
                     self._conditions[binding.vars[0]] = name, args
+            case Apply(Require(), (cond, *_)):
+                self._assume(cond, True)
             case Apply(Dim(axis), (Var() as array,)):
                 self._forms[binding.vars[0]] = self.size(array, axis)
             case Apply(Fold(kind), (count,)) if kind.startswith("arg"):
@@ -313,7 +316,8 @@ class Facts:
             case Apply(Build() | Fold() | Iterate() as op, args, (body,)) as node:
                 assert isinstance(op, ArrayOp)
                 rows = body.body.results
-                if (op.carried(node) or 0) <= position < len(rows):
+                is_made = (op.carried(node) or 0) <= position < len(rows)
+                if is_made and not op.stops:
                     if axis == 0:
                         return self._clamp(self.value(args[0]))
                     return self._row_size(array, axis, args[0], rows[position])

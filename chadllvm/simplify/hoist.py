@@ -28,6 +28,7 @@ from chadllvm.ir.term import (
     Function,
     If,
     Lambda,
+    Lit,
     Operand,
     Program,
     Var,
@@ -36,6 +37,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Array
 from chadllvm.ops.index import Dim, Index, Unbox
+from chadllvm.ops.iterate import Iterate
 from chadllvm.simplify.scopes import LOOPS, FactWalk
 
 
@@ -55,15 +57,20 @@ class _Hoisting(FactWalk):
     def visit(self, binding: Binding) -> None:
         match binding.expr:
             case Apply(op, args, (body,)) if isinstance(op, LOOPS):
-                left = self._left(body, args[0])
+                starts = op != Iterate(stops=True) or args[1] == Lit(True)
+                left = self._left(body, args[0], starts)
                 if left is not body:
                     loop = Apply(op, args, (left,))
                     binding = Binding(binding.vars, loop, binding.span)
         self.keep(binding)
 
-    def _left(self, body: Lambda, count: Operand) -> Lambda:
-        """The body without what is invariant, which is kept here, in front of it."""
-        runs = self.facts.is_not_negative(self.facts.value(count).plus(-1))
+    def _left(self, body: Lambda, count: Operand, starts: bool) -> Lambda:
+        """The body without what is invariant, which is kept here, in front of it.
+
+        `starts`: if the count is positive, the loop is sure to run a step.
+        """
+        last = self.facts.value(count).plus(-1)
+        runs = starts and self.facts.is_not_negative(last)
         variant = set(body.params)
         left: list[Binding] = []
         for binding in body.body.bindings:

@@ -177,7 +177,7 @@ def _has_fixed_shape(regions: Regions, array: Operand, depth: int) -> bool:
                 return all(_is_fixed_size(regions, d, depth) for d in dims)
             case Apply(Build() | Fold() | Iterate() as op, args, (body,)) as node:
                 position = definition.position
-                if position < (op.carried(node) or 0):
+                if position < (op.carried(node) or 0) or op.stops:
                     return False
                 if not _is_fixed_size(regions, args[0], depth):
                     return False

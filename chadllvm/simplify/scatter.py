@@ -111,7 +111,7 @@ def _opened(cell: Var, init: Var, binding: Binding) -> list[Binding]:
 def _as_build(loop: Binding) -> Binding:
     """A loop without a state is a build."""
     match loop.expr:
-        case Apply(Iterate(), (count,), (body,)):
+        case Apply(Iterate(stops=False), (count,), (body,)):
             return Binding(loop.vars, Apply(Build(), (count,), (body,)), loop.span)
         case _:
             return loop

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chadllvm.ir.op import ArrayOp
 from chadllvm.ir.term import Apply, Binding, Block, Expr, If, Lambda, Var
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
@@ -54,8 +55,11 @@ class FactWalk(Walk):
     def loop_expr(self, expr: Apply) -> Apply:
         (body,) = expr.bodies
         args = self.operands(expr.args)
+        # A loop that stops may not run the steps that its count allows.
+        assert isinstance(expr.op, ArrayOp)
+        index = None if expr.op.stops else body.params[0]
         with self.facts.loop(args[0], body):
-            block = self.inside(body.body, body.params[0])
+            block = self.inside(body.body, index)
         if block is body.body and same(args, expr.args):
             return expr
         if block is not body.body:

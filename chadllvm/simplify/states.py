@@ -55,10 +55,12 @@ class _States(Walk):
         (count, *inits), (body,) = node.args, node.bodies
         index, *params = body.params
         results = body.body.results
+        # A loop that stops does so by its first state.
+        first = 1 if node.op == Iterate(stops=True) else 0
         passed = [
             k
             for k, param in enumerate(params)
-            if results[k] is param or is_same(results[k], inits[k])
+            if k >= first and (results[k] is param or is_same(results[k], inits[k]))
         ]
         if not passed:
             return binding

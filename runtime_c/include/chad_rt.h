@@ -63,7 +63,7 @@ typedef union chad_word {
 typedef struct chad_context {
   int32_t site;       // index into the failures of the function
   int32_t unused;     // keeps `values` at offset 8 whatever the compiler
-  int64_t values[2];  // what the failure's message shows, say an index and a size
+  int64_t values[8];  // what the failure's message shows, say an index and a size
 } chad_context_t;
 
 // The buffers of one region. Generated code allocates by itself as long as it can:

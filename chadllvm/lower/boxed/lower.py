@@ -41,7 +41,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import F64, I64, Array, Scalar, Type
 from chadllvm.lower.boxed.cells import AnyCell, Cells, Rep, atoms_of, rebuilt
-from chadllvm.lower.boxed.collect import collector, states
+from chadllvm.lower.boxed.collect import collector, growing, states
 from chadllvm.lower.boxed.flow import Lambdas, reaching
 from chadllvm.lower.boxed.storage import ROOTS
 from chadllvm.lower.interface import Carrier, Collector
@@ -297,13 +297,19 @@ class BoxedLowering(Cells):
 
     @contextmanager
     def loop(
-        self, high: Atom, body: Lambda, low: Atom = Lit(0), *, parallel: bool = True
+        self,
+        high: Atom,
+        body: Lambda,
+        low: Atom = Lit(0),
+        *,
+        parallel: bool = True,
+        go: Slot | None = None,
     ) -> Iterator[Atom]:
         """A loop over a body; gives the index."""
         self.loops.open(is_loop=True)
         index = self.loops.reg(body.params[0].name, I64)
         yield index
-        self.loops.emit(l.For(index, low, high, self.loops.close(), True))
+        self.loops.emit(l.For(index, low, high, self.loops.close(), True, go))
 
     @contextmanager
     def chunks(self, count: Atom, size: int) -> Iterator[tuple[Atom, Atom]]:
@@ -329,6 +335,15 @@ class BoxedLowering(Cells):
         types = [r.type for r in body.body.results[first:]]
         return [
             collector(self, self.bind, var, ty, count, span)
+            for var, ty in zip(variables, types, strict=True)
+        ]
+
+    def growing(
+        self, variables: Sequence[Var], body: Lambda, first: int, span: Span
+    ) -> Sequence[Collector]:
+        types = [r.type for r in body.body.results[first:]]
+        return [
+            growing(self, self.bind, var, ty, span)
             for var, ty in zip(variables, types, strict=True)
         ]
 

@@ -1,0 +1,258 @@
+"""Loops: what their steps change is carried from one to the next.
+
+    for i in range(n):         s = iterate(n, s) { i, s -> t = add(s, i); yield t }
+        s = s + i       →
+
+A loop that may be left by an exit, and every `while`, is one that stops: see
+`stopping.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from chadllvm.diagnostic import CompileError
+from chadllvm.frontend import name_errors
+from chadllvm.frontend.arithmetic import convert, join
+from chadllvm.frontend.comprehension import bind_item, new_index
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.expression import condition
+from chadllvm.frontend.iteration import Items, items
+from chadllvm.frontend.recovery import POISON
+from chadllvm.frontend.scope import Unusable, Value
+from chadllvm.frontend.statements import mistake, poison, translate
+from chadllvm.frontend.stopping import (
+    Step,
+    end_of,
+    has_test,
+    mark_lists,
+    operand_of,
+    stopping,
+    tests_first,
+    why_not,
+)
+from chadllvm.frontend.surface import For, Loop, While, target_names
+from chadllvm.frontend.ways import (
+    END,
+    NEXT,
+    ON,
+    Ends,
+    Side,
+    bind_all,
+    environment,
+    is_way,
+    joined,
+    renamed,
+)
+from chadllvm.ir.loops import UNBOUNDED
+from chadllvm.ir.term import If, Lambda, Lit, Operand, Var
+from chadllvm.ir.types import I64, Type
+from chadllvm.ops.iterate import Iterate
+
+
+def translate_loop(cx: Context, loop: Loop) -> Ends:
+    """Translate a loop into the current builder; how it may be left."""
+    try:
+        return _loop(cx, loop)
+    except CompileError:
+        # There may be other mistakes in the `else`.
+        with cx.nested():
+            poison(cx, loop)
+            translate(cx, loop.orelse, ())
+        raise
+
+
+def _loop(cx: Context, loop: Loop) -> Ends:
+    source = _iterated(cx, loop) if isinstance(loop, For) else None
+    step = _settled(cx, loop, source)
+    if source is None or not step.ends.only_goes_on:
+        length = UNBOUNDED if source is None else source.length
+        return stopping(cx, loop, length, step)
+    finals = _plain(cx, loop, source.length, step)
+    bind_all(cx, end_of(cx, loop, finals))
+    return Ends({ON: {}})
+
+
+def _iterated(cx: Context, loop: For) -> Items:
+    """What the loop runs over; after a mistake in it the body is looked at once."""
+    try:
+        return items(cx, loop.iterable)
+    except CompileError as error:
+        mistake(cx, error, loop.iterable)
+    with cx.nested():
+        for name in target_names(loop.target):
+            cx.scope.bind(name, POISON)
+        cx.loops.append(loop)
+        translate(cx, loop.body, ())
+        cx.loops.pop()
+    raise POISON.error(cx.span(loop.node))
+
+
+# ---- the body --------------------------------------------------------------------
+
+
+def _settled(cx: Context, loop: Loop, source: Items | None) -> Step:
+    """Translate the body until the types of what it carries are found."""
+    types = _initial_types(cx, loop)
+    mistakes = cx.mistakes.count()
+    others: set[Value | None] = set()
+    while True:
+        states = tuple(Var(name, ty) for name, ty in types.items())
+        initial = [cx.scope.lookup(name) for name in types]
+        for state, value in zip(states, initial, strict=True):
+            if value in cx.lists and value not in others:
+                cx.lists.add(state)
+        step = _step(cx, loop, source, states, types)
+        found = _types_after(cx, loop, types, step.finals)
+        changed = _no_lists(cx, states, initial, step.finals)
+        if found == types and not changed:
+            b = cx.at(loop.node)
+            pairs = zip(initial, types.values(), strict=True)
+            step.start = [convert(b, operand_of(v), ty) for v, ty in pairs]
+            return step
+        types = found
+        others |= changed
+        cx.mistakes.forget(mistakes)
+        cx.promoted[loop] = types
+
+
+def _no_lists(
+    cx: Context,
+    states: Sequence[Var],
+    initial: Sequence[Value | None],
+    finals: Sequence[Value],
+) -> set[Value | None]:
+    """The initial values that are lists, of states of which a step makes arrays."""
+    triples = zip(states, initial, finals, strict=True)
+    return {v for s, v, after in triples if s in cx.lists and after not in cx.lists}
+
+
+def _initial_types(cx: Context, loop: Loop) -> dict[str, Type]:
+    """The types of the carried variables before the loop, or as found out before."""
+    known = cx.promoted.get(loop, {})
+    types = {}
+    for name in cx.liveness.handed_on[loop]:
+        value = cx.scope.lookup(name)
+        if value is None or isinstance(value, Unusable):
+            continue
+        types[name] = value.type
+        if name in known:
+            types[name] = join(value.type, known[name]) or value.type
+    return types
+
+
+def _step(
+    cx: Context,
+    loop: Loop,
+    source: Items | None,
+    states: tuple[Var, ...],
+    types: dict[str, Type],
+) -> Step:
+    """Translate the body, and the test of the step after it."""
+    index = Var("i", I64)
+    if isinstance(loop, For):
+        assert source is not None
+        index = new_index(loop.target, source)
+    with cx.nested() as b:
+        bind_all(cx, {state.name: state for state in states})
+        if isinstance(loop, For):
+            assert source is not None
+            bind_item(cx, loop.target, source, index)
+        ends = _body(cx, loop)
+        go = _goes_on(cx, loop, ends)
+        env = ends.envs.get(ON, {})
+        finals = [env.get(state.name) or state for state in states]
+    return Step(b, index, states, types, ends, go, finals)
+
+
+def _body(cx: Context, loop: Loop) -> Ends:
+    """The ends of the body; where its test is costly, that stands in front of it."""
+    if not tests_first(cx, loop):
+        return _block(cx, loop)
+    test = _test(cx, loop)
+    with cx.nested() as b:
+        side = Side(b, cx.scope, _block(cx, loop))
+    with cx.nested() as b:
+        env = environment(cx, cx.liveness.assigned[loop])
+        other = Side(b, cx.scope, Ends({END: env}))
+    ends = joined(cx, loop.node, test, [side, other], partial(why_not, cx, loop))
+    bind_all(cx, ends.envs.get(ON, {}))
+    return ends
+
+
+def _block(cx: Context, loop: Loop) -> Ends:
+    cx.loops.append(loop)
+    ends = translate(cx, loop.body, cx.liveness.handed_on[loop])
+    cx.loops.pop()
+    return _continued(cx, loop, ends)
+
+
+def _continued(cx: Context, loop: Loop, ends: Ends) -> Ends:
+    """The ends of a body, where `continue` leads to its end."""
+    if NEXT not in ends.envs:
+        return ends
+    if ON not in ends.envs:
+        ends = renamed(cx, loop.node, ends, NEXT, ON)
+    else:
+        skipped = ends.envs[NEXT]
+        others = {way: env for way, env in ends.envs.items() if way != NEXT}
+        test = is_way(cx, loop.node, ends.way, NEXT)
+        with cx.nested() as b:
+            side = Side(b, cx.scope, Ends({ON: skipped}))
+        with cx.nested() as b:
+            other = Side(b, cx.scope, Ends(others, ends.way))
+        ends = joined(cx, loop.node, test, [side, other], partial(why_not, cx, loop))
+    bind_all(cx, ends.envs[ON])
+    return ends
+
+
+def _goes_on(cx: Context, loop: Loop, ends: Ends) -> Operand:
+    """Whether a step is followed by another, as far as exits and the test say."""
+    if ON not in ends.envs:
+        return Lit(False)
+    tests_here = has_test(loop) and not tests_first(cx, loop)
+    if ends.only_goes_on:
+        return _test(cx, loop) if tests_here else Lit(True)
+    goes_on = is_way(cx, loop.node, ends.way, ON)
+    if not tests_here:
+        return goes_on
+    with cx.nested() as b:
+        then = b.block([_test(cx, loop)])
+    orelse = cx.builder.child().block([Lit(False)])
+    return cx.at(loop.node).one(If(goes_on, then, orelse), "go")
+
+
+def _test(cx: Context, loop: Loop) -> Operand:
+    """The test of a `while`; a mistake in it is noted only."""
+    assert isinstance(loop, While)
+    try:
+        return condition(cx, loop.test)
+    except CompileError as error:
+        mistake(cx, error, loop.test)
+    return Lit(True)
+
+
+def _types_after(
+    cx: Context, loop: Loop, types: dict[str, Type], finals: Sequence[Value]
+) -> dict[str, Type]:
+    """The carried types after a step: an integer may have become a float."""
+    found = {}
+    for (name, before), final in zip(types.items(), finals, strict=True):
+        if isinstance(final, Unusable):
+            raise final.error(cx.span(loop.node))
+        joined_type = join(before, final.type)
+        if joined_type is None:
+            span = cx.span(loop.node)
+            raise name_errors.changing_type(span, name, before, final.type)
+        found[name] = joined_type
+    return found
+
+
+def _plain(cx: Context, loop: Loop, length: Operand, step: Step) -> dict[str, Var]:
+    """A loop that runs all of its steps; the final states."""
+    function = Lambda((step.index, *step.states), step.builder.block(step.converted()))
+    args = [length, *step.start]
+    results = cx.at(loop.node).apply(Iterate(), args, [function], list(step.types))
+    mark_lists(cx, step, results)
+    return dict(zip(step.types, results, strict=True))

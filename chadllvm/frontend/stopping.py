@@ -1,0 +1,260 @@
+"""Loops that may be left before their count, and what is known where they are left.
+
+    while s > eps:             go = flt(eps, s)
+        s = f(s)        →      _, way, s, x = iterate[while](…, go, 0, s, 0.0) {
+        if g(s):                 …
+            x = s * s            yield go, way, s, x }
+            break              y = if ieq(way, 2) { … } else { … }
+
+The first state of such a loop says whether there is another step, the second in which
+way it was left. What is read only where an exit leads to is carried as well, though no
+step reads it. The test of a `while` is made in front of the loop and at the end of each
+step, unless that would repeat much code: then it is made at the start of each step,
+whose body is a branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from chadllvm.diagnostic import CompileError
+from chadllvm.frontend import name_errors
+from chadllvm.frontend.arithmetic import convert
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.expression import condition
+from chadllvm.frontend.scope import DEAD, Unusable, Value
+from chadllvm.frontend.statements import translate
+from chadllvm.frontend.surface import For, Loop, While, is_endless
+from chadllvm.frontend.ways import (
+    BREAK,
+    END,
+    ON,
+    Ends,
+    Env,
+    Side,
+    bind_all,
+    is_way,
+    joined,
+    placeholder,
+    renamed,
+)
+from chadllvm.ir.build import Builder
+from chadllvm.ir.term import Binding, Call, Lambda, Lit, Operand, Var, nested
+from chadllvm.ir.types import BOOL, I64, Type
+from chadllvm.ops.iterate import Iterate
+
+# A test of more bindings than this, with those of the functions it calls, is not
+# repeated.
+_MOST_REPEATED = 100
+
+
+@dataclass
+class Step:
+    """A step of a loop, translated.
+
+    `types` are those of the carried variables, `states` the variables themselves before
+    the step and `finals` after it, `start` what they are before the loop. `go` tells
+    whether there is another step, `ends` how else the step may be left.
+    """
+
+    builder: Builder
+    index: Var
+    states: tuple[Var, ...]
+    types: dict[str, Type]
+    ends: Ends
+    go: Operand
+    finals: list[Value]
+    start: list[Operand] = field(default_factory=list)
+
+    def converted(self) -> list[Operand]:
+        """What is carried to the next step."""
+        pairs = zip(self.finals, self.types.values(), strict=True)
+        return [convert(self.builder, operand_of(value), ty) for value, ty in pairs]
+
+
+def operand_of(value: Value | None) -> Operand:
+    assert isinstance(value, Var | Lit)
+    return value
+
+
+def has_test(loop: Loop) -> bool:
+    """Whether a test ends the loop."""
+    return isinstance(loop, While) and not is_endless(loop.test)
+
+
+def tests_first(cx: Context, loop: Loop) -> bool:
+    """Whether the test of a loop is too large to be repeated."""
+    if not isinstance(loop, While) or is_endless(loop.test):
+        return False
+    if loop not in cx.tests_first:
+        with cx.nested() as b:
+            try:
+                condition(cx, loop.test)
+            except CompileError:
+                return False  # It is translated again, and the mistake noted then.
+        cx.tests_first[loop] = _size(cx, b.bindings) > _MOST_REPEATED
+    return cx.tests_first[loop]
+
+
+def _size(cx: Context, bindings: Sequence[Binding]) -> int:
+    total = len(bindings)
+    for binding in bindings:
+        if isinstance(binding.expr, Call) and isinstance(binding.expr.function, str):
+            total += cx.callees.size(binding.expr.function)
+        total += sum(_size(cx, body.bindings) for _, body in nested(binding.expr))
+    return total
+
+
+def why_not(
+    cx: Context, loop: Loop, name: str, first: Value | None, second: Value | None
+) -> Unusable:
+    """Why a variable cannot be used behind a step or a loop."""
+    line = cx.span(loop.node).line
+    if first is None or second is None:
+        return Unusable(partial(name_errors.only_in_loop, name=name, line=line))
+    a, b = operand_of(first).type, operand_of(second).type
+    return Unusable(
+        partial(name_errors.two_types_after, name=name, first=a, second=b, line=line)
+    )
+
+
+def mark_lists(cx: Context, step: Step, results: Sequence[Var]) -> None:
+    """Note which final states are lists."""
+    for state, final, result in zip(step.states, step.finals, results, strict=True):
+        if state in cx.lists and final in cx.lists:
+            cx.lists.add(result)
+
+
+def end_of(cx: Context, loop: Loop, finals: dict[str, Var]) -> Env:
+    """What the variables stand for where a loop has come to its end."""
+    undefined = partial(name_errors.only_in_loop, line=cx.span(loop.node).line)
+    env: Env = {}
+    for name in cx.liveness.assigned[loop]:
+        before = cx.scope.lookup(name)
+        if name in finals:
+            env[name] = finals[name]
+        elif before is None:
+            env[name] = Unusable(partial(undefined, name=name))
+        else:
+            env[name] = before if isinstance(before, Unusable) else DEAD
+    return env
+
+
+# ---- states ----------------------------------------------------------------------
+
+
+@dataclass
+class _States:
+    """The states of a loop behind the first two; what each is after a step."""
+
+    names: list[str]
+    types: list[Type]
+    after: list[Operand | None]
+    params: list[Var]
+
+    def place(self, name: str, value: Operand) -> int:
+        """The state that holds this value of a variable when the loop is left."""
+        for k, known in enumerate(self.names):
+            is_free = self.after[k] is None or self.after[k] is value
+            if known == name and self.types[k] == value.type and is_free:
+                self.after[k] = value
+                return k
+        self.names.append(name)
+        self.types.append(value.type)
+        self.after.append(value)
+        self.params.append(Var(name, value.type))
+        return len(self.names) - 1
+
+
+def _states(step: Step) -> _States:
+    """The variables that are carried in any case."""
+    goes_on = ON in step.ends.envs
+    after = step.converted() if goes_on else [None] * len(step.states)
+    return _States(
+        list(step.types), list(step.types.values()), [*after], list(step.states)
+    )
+
+
+def stopping(cx: Context, loop: Loop, length: Operand, step: Step) -> Ends:
+    """Emit the loop; how what follows it is reached."""
+    states = _states(step)
+    assigned = set(cx.liveness.assigned[loop])
+    exits = {way: env for way, env in step.ends.envs.items() if way != ON}
+    places = {
+        way: {
+            name: states.place(name, value)
+            for name, value in env.items()
+            if isinstance(value, Var) and name in assigned
+        }
+        for way, env in exits.items()
+    }
+    way, finals = _emit(cx, loop, length, step, states)
+    envs: dict[int, Env] = {
+        number: {**env, **{name: finals[k] for name, k in places[number].items()}}
+        for number, env in exits.items()
+    }
+    if END not in envs and (isinstance(loop, For) or has_test(loop)):
+        carried = dict(zip(step.types, finals, strict=False))
+        envs[ON] = end_of(cx, loop, carried)
+    ends = Ends(envs, way)
+    if END in envs:
+        ends = renamed(cx, loop.node, ends, END, ON)
+    return _after(cx, loop, ends)
+
+
+def _emit(
+    cx: Context, loop: Loop, length: Operand, step: Step, states: _States
+) -> tuple[Operand, Sequence[Var]]:
+    """The loop; the way in which it was left, and its final states."""
+    starts: Operand = Lit(True)
+    if isinstance(loop, While) and not tests_first(cx, loop):
+        starts = condition(cx, loop.test)
+    b = cx.at(loop.node)
+    exits = states.types[len(step.start) :]
+    args = [length, starts, Lit(ON), *step.start, *(placeholder(b, t) for t in exits)]
+    ways = step.ends.envs
+    way = step.ends.way if len(ways) > 1 else Lit(next(iter(ways), ON))
+    pairs = zip(states.after, states.params, strict=True)
+    after = [param if value is None else value for value, param in pairs]
+    params = (step.index, Var("go", BOOL), Var("way", I64), *states.params)
+    body = Lambda(params, step.builder.block([step.go, way, *after]))
+    names = ["go", "way", *states.names]
+    _, taken, *finals = b.apply(Iterate(stops=True), args, [body], names)
+    mark_lists(cx, step, finals[: len(step.start)])
+    return taken, finals
+
+
+# ---- behind the loop -------------------------------------------------------------
+
+
+def _after(cx: Context, loop: Loop, ends: Ends) -> Ends:
+    """Run the `else`, and bring its end and that of a `break` together."""
+    names = cx.liveness.after[loop]
+    if ON in ends.envs and BREAK in ends.envs:
+        ends = _with_break(cx, loop, ends, names)
+    elif BREAK in ends.envs:
+        ends = renamed(cx, loop.node, ends, BREAK, ON)
+    for name in cx.liveness.assigned[loop]:
+        if name not in ends.envs.get(ON, ()):
+            cx.scope.bind(name, DEAD)
+    bind_all(cx, ends.envs.get(ON, {}))
+    return ends
+
+
+def _with_break(cx: Context, loop: Loop, ends: Ends, names: Sequence[str]) -> Ends:
+    ended, broken = ends.envs[ON], ends.envs[BREAK]
+    others = {way: env for way, env in ends.envs.items() if way != ON}
+    if not loop.orelse and all(ended.get(n) is broken.get(n) for n in names):
+        rest = renamed(cx, loop.node, ends, BREAK, ON, broken)
+        return rest
+    test = is_way(cx, loop.node, ends.way, ON)
+    with cx.nested() as b:
+        bind_all(cx, ended)
+        side = Side(b, cx.scope, translate(cx, loop.orelse, names))
+    with cx.nested() as b:
+        left = renamed(cx, loop.node, Ends(others, ends.way), BREAK, ON)
+        bind_all(cx, left.envs[ON])
+        other = Side(b, cx.scope, left)
+    return joined(cx, loop.node, test, [side, other], partial(why_not, cx, loop))

@@ -1,3 +1,0 @@
-def f(x: float):
-    assert x > 0.0
-    return x

@@ -1,5 +1,0 @@
-def f(x: float):
-    for i in range(3):
-        if x > i:
-            break
-    return x
