@@ -44,11 +44,19 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule that a program can break; `name` is that of the function that says so."""
+    """A rule that a program can break.
+
+    `name` is that of the function that says so, `docstring` is its own, indented.
+    """
 
     code: str
     name: str
-    text: str
+    docstring: str
+
+    @property
+    def text(self) -> str:
+        """The rule as a text."""
+        return cleandoc(self.docstring)
 
     @property
     def title(self) -> str:
@@ -68,8 +76,7 @@ def code(
         if number in RULES:
             taken = RULES[number].name
             raise ValueError(f"{number} is the code of {taken}: take the next one")
-        text = cleandoc(describe.__doc__ or "")
-        RULES[number] = Rule(number, describe.__name__, text)
+        RULES[number] = Rule(number, describe.__name__, describe.__doc__ or "")
 
         @wraps(describe)
         def build(*args: P.args, **kwargs: P.kwargs) -> CompileError:
