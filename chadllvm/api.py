@@ -25,6 +25,7 @@ from chadllvm.ir.loops_pretty import pretty_loops
 from chadllvm.ir.pretty import pretty
 from chadllvm.ir.term import Program
 from chadllvm.ir.types import Array, Box, Product, Scalar, Type
+from chadllvm.ir.wording import said
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, collector_paused
 from chadllvm.plan import Plan, Request
@@ -213,8 +214,8 @@ class Compiled:
         wanted = target_type(annotation, ty)
         if wanted is None:
             raise TypeError(
-                f"{self._name}(): parameter {parameter.name!r} is {ty}; expected "
-                f"{annotation}"
+                f"{self._name}(): parameter {parameter.name!r} is {said(ty)}; "
+                f"expected {said(annotation)}"
             )
         return wanted
 

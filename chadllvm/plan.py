@@ -11,6 +11,7 @@ from chadllvm.diagnostic import Diagnostic
 from chadllvm.ir.term import Function as CoreFunction
 from chadllvm.ir.term import Program
 from chadllvm.ir.types import F64, Product, Type, has_float
+from chadllvm.ir.wording import said
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, Gradient, compile_program
 from chadllvm.values import gradient_type, leaf_positions
@@ -103,7 +104,7 @@ def no_float_result(entry: CoreFunction, found: Type) -> Diagnostic:
     return error(
         f"cannot take the gradient of {entry.name}: it does not return a float",
         entry.span,
-        f"returns {found}",
+        f"returns {said(found)}",
         "return a float, for example a sum",
     )
 
@@ -130,7 +131,7 @@ def no_auxiliary_result(entry: CoreFunction, found: Type) -> Diagnostic:
         f"cannot take the gradient of {entry.name}: it does not return a tuple of a "
         "float and the auxiliary result",
         entry.span,
-        f"returns {found}",
+        f"returns {said(found)}",
         "with has_aux=True return (float, anything)",
     )
 
@@ -158,7 +159,7 @@ def no_real_parameter(entry: CoreFunction, found: Type, position: int) -> Diagno
     return error(
         f"cannot take the gradient of {entry.name} by parameter {position}",
         entry.span,
-        f"this parameter is {found}, which holds no real numbers",
+        f"this parameter is {said(found)}, which holds no real numbers",
         "name the parameters to differentiate by with argnums=",
     )
 

@@ -29,6 +29,7 @@ from chadllvm.ir.types import (
     has_float,
 )
 from chadllvm.ir.typing import scalar_of
+from chadllvm.ir.wording import said
 
 _PYTHON: dict[type, Scalar] = {
     float: F64,
@@ -198,8 +199,8 @@ def _list_type(value: list[Any], function: str, path: str) -> Array:
     if isinstance(elem, Array) and isinstance(elem.elem, Product):
         return Array(elem.elem, elem.rank + 1)
     raise TypeError(
-        f"{_where(function, path)} is a list of {elem}; expected a list of records or "
-        "tuples (make a list of numbers an array by np.asarray)"
+        f"{_where(function, path)} is a list of {said(elem)}; expected a list of "
+        "records or tuples (make a list of numbers an array by np.asarray)"
     )
 
 
@@ -210,8 +211,8 @@ def _common_type(value: list[Any], function: str, path: str) -> Type:
         joined = join(elem, found)
         if joined is None:
             raise TypeError(
-                f"{_where(function, f'{path}[{k}]')} is {found}, unlike {path}[0], "
-                f"which is {elem}"
+                f"{_where(function, f'{path}[{k}]')} is {said(found)}, unlike "
+                f"{path}[0], which is {said(elem)}"
             )
         elem = joined
     return elem

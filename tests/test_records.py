@@ -329,7 +329,7 @@ def test_classes_with_equal_fields_are_two_types() -> None:
         return takes_a_point(p)
 
     assert passes_it_on(Point(2.0)) == 2.0
-    with pytest.raises(cl.CompileError, match=r"is Point\{.*\}, found Pixel\{"):
+    with pytest.raises(cl.CompileError, match=r"is Point, found Pixel"):
         passes_it_on(Pixel(2.0))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.ir.types import Type
+from chadllvm.ir.wording import said
 
 
 @code("CL0701")
@@ -100,7 +101,7 @@ def not_an_array_function(span: Span, name: str, ty: Type) -> Diagnostic:
     return error(
         "a number is needed",
         span,
-        f"`{name}` takes numbers, found {ty}",
+        f"`{name}` takes numbers, found {said(ty)}",
         "use the function of the same name in NumPy, which takes arrays",
     )
 
@@ -125,7 +126,7 @@ def ambiguous_truth(span: Span, ty: Type) -> Diagnostic:
     return error(
         "the truth of a whole array",
         span,
-        f"{ty} is neither true nor false",
+        f"{said(ty)} is neither true nor false",
         "use `np.any(...)` or `np.all(...)`, or `&`, `|` and `~` element by element",
     )
 
@@ -149,7 +150,7 @@ def boolean_arithmetic(span: Span, first: Type, second: Type) -> Diagnostic:
     return error(
         "arithmetic on booleans",
         span,
-        f"NumPy does not compute numbers of {first} and {second}",
+        f"NumPy does not compute numbers of {said(first)} and {said(second)}",
         "use `&`, `|`, `^` and `~`, or multiply with a number first",
     )
 
@@ -199,7 +200,7 @@ def no_method(span: Span, ty: Type, name: str, known: Iterable[str]) -> Diagnost
     return error(
         "unknown method",
         span,
-        f"{ty} has no method `{name}` here",
+        f"{said(ty)} has no method `{name}` here",
         "there are " + ", ".join(known),
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.ir.types import Type
+from chadllvm.ir.wording import said
 
 
 @code("CL0601")
@@ -218,7 +219,7 @@ def wrong_argument(
     return error(
         "wrong argument type",
         span,
-        f"`{parameter}` of `{name}` is {declared}, found {found}",
+        f"`{parameter}` of `{name}` is {said(declared)}, found {said(found)}",
         "convert the argument or change the annotation",
     )
 
@@ -240,7 +241,7 @@ def wrong_operand(span: Span, name: str, expected: str, found: Type) -> Diagnost
     return error(
         "wrong argument type",
         span,
-        f"`{name}` takes {expected}, found {found}",
+        f"`{name}` takes {expected}, found {said(found)}",
         f"pass {expected}",
     )
 
@@ -317,7 +318,7 @@ def changed_type(span: Span, name: str, before: Type, after: Type) -> Diagnostic
     return error(
         "the function changes the type",
         span,
-        f"`{name}` combines {before} to {after}",
+        f"`{name}` combines {said(before)} to {said(after)}",
         "let it return what it takes, for example floats for floats",
     )
 

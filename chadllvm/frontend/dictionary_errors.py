@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.ir.types import Type
+from chadllvm.ir.wording import said
 
 
 @code("CL0903")
@@ -54,7 +55,7 @@ def key_by_attribute(span: Span, ty: Type, name: str) -> Diagnostic:
     return error(
         "a key is not an attribute",
         span,
-        f"this is {ty}",
+        f"this is {said(ty)}",
         f'write `["{name}"]`',
     )
 
@@ -80,7 +81,7 @@ def key_needed(span: Span, ty: Type) -> Diagnostic:
     return error(
         "a key must be a constant string",
         span,
-        f"an index into {ty}",
+        f"an index into {said(ty)}",
         "write the key as a string, or use an array instead of the dictionary",
     )
 
@@ -129,7 +130,7 @@ def spread(span: Span, ty: object) -> Diagnostic:
     return error(
         "`**` needs a dictionary",
         span,
-        f"this is {ty}",
+        f"this is {said(ty)}",
         "only dictionaries with known keys can be spread",
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.ir.types import Type
+from chadllvm.ir.wording import said
 
 
 @code("CL0401")
@@ -83,7 +84,7 @@ def different_returns(span: Span, then: Type, orelse: Type) -> Diagnostic:
     return error(
         "the branches return different types",
         span,
-        f"one branch returns {then}, the other {orelse}",
+        f"one branch returns {said(then)}, the other {said(orelse)}",
         "return the same type on every path",
     )
 
@@ -107,7 +108,7 @@ def different_branches(span: Span, then: Type, orelse: Type) -> Diagnostic:
     return error(
         "the branches have different types",
         span,
-        f"this is {then} or {orelse}",
+        f"this is {said(then)} or {said(orelse)}",
         "make both of the same type",
     )
 
@@ -137,7 +138,7 @@ def not_iterable(span: Span, ty: Type) -> Diagnostic:
     return error(
         "not iterable",
         span,
-        f"this is {ty}",
+        f"this is {said(ty)}",
         "loop over `range(...)`, an array, `enumerate(...)`, `zip(...)` or "
         "`reversed(...)`",
     )
@@ -292,7 +293,7 @@ def not_summable(span: Span, what: str, ty: Type) -> Diagnostic:
     return error(
         f"`{what}` of elements that are not numbers",
         span,
-        f"the elements are {ty}",
+        f"the elements are {said(ty)}",
         "reduce each component or row by itself",
     )
 

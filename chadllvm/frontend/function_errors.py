@@ -5,6 +5,7 @@ from __future__ import annotations
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.ir.types import Type
+from chadllvm.ir.wording import said
 
 
 @code("CL0101")
@@ -262,7 +263,7 @@ def wrong_return_type(span: Span, found: Type, declared: object) -> Diagnostic:
     return error(
         "wrong return type",
         span,
-        f"this function returns {found}, and is annotated with {declared}",
+        f"this function returns {said(found)}, and is annotated with {said(declared)}",
         "change the annotation or convert the value",
     )
 
@@ -288,6 +289,6 @@ def wrong_annotation(span: Span, found: Type, declared: object) -> Diagnostic:
     return error(
         "the value does not fit its annotation",
         span,
-        f"this is {found}, the annotation says {declared}",
+        f"this is {said(found)}, the annotation says {said(declared)}",
         "change the annotation or convert the value",
     )

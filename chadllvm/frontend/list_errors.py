@@ -5,6 +5,7 @@ from __future__ import annotations
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.ir.types import Type
+from chadllvm.ir.wording import said
 
 
 @code("CL0810")
@@ -229,7 +230,7 @@ def other_elements(span: Span, expected: Type, found: Type) -> Diagnostic:
     return error(
         "elements of different types",
         span,
-        f"the list holds {expected}, this is {found}",
+        f"the list holds {said(expected)}, this is {said(found)}",
         "use values of one type",
     )
 

@@ -28,6 +28,7 @@ from chadllvm.frontend.writing import add_at, assign, place_of_items, whole
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lambda, Lit, Operand, Var
 from chadllvm.ir.types import F64, I64, Array, Type, element
+from chadllvm.ir.wording import said
 from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.index import Empty
 from chadllvm.ops.iterate import Iterate
@@ -125,7 +126,7 @@ def _list(cx: Context, name: ast.Name, method: str, elem: Type | None) -> Var:
         raise Learned(name.id, elem, is_sure=True)
     array = cx.value(name)
     if not isinstance(array, Var) or array not in cx.lists:
-        found = f"{array.type}"
+        found = said(array.type)
         raise list_errors.not_a_list(cx.span(name), name.id, method, found)
     return array
 

@@ -16,6 +16,7 @@ from chadllvm.frontend.delayed import Value, elementwise, is_array
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand
 from chadllvm.ir.types import BOOL, I64, Array
+from chadllvm.ir.wording import said
 
 Meaning = Callable[..., Operand]
 
@@ -130,5 +131,5 @@ def _check_integral(cx: Context, node: ast.expr, symbol: str, value: Value) -> N
         raise syntax_errors.unsupported_operator(
             cx.span(node),
             symbol,
-            f"it takes integers or booleans, found {value.type}",
+            f"it takes integers or booleans, found {said(value.type)}",
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.ir.types import Type
+from chadllvm.ir.wording import said
 
 
 @code("CL0301")
@@ -225,8 +226,8 @@ def conflicting_branches(
     return error(
         "variable with two types",
         span,
-        f"`{name}` is {then} after one branch on line {line} and {orelse} after the "
-        "other",
+        f"`{name}` is {said(then)} after one branch on line {line} and "
+        f"{said(orelse)} after the other",
         "give it the same type on both, or use two names",
     )
 
@@ -286,7 +287,7 @@ def changing_type(span: Span, name: str, before: Type, after: Type) -> Diagnosti
     return error(
         "variable changes its type in a loop",
         span,
-        f"`{name}` is {before} before the loop and {after} after a step",
+        f"`{name}` is {said(before)} before the loop and {said(after)} after a step",
         "give it one type, or use another name inside the loop",
     )
 
@@ -356,7 +357,8 @@ def two_types_after(
     return error(
         "variable with two types",
         span,
-        f"`{name}` is {first} or {second}, as the loop on line {line} is left",
+        f"`{name}` is {said(first)} or {said(second)}, as the loop on line {line} "
+        "is left",
         "give it the same type on both ways, or use two names",
     )
 

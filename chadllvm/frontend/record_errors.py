@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.ir.types import Type
+from chadllvm.ir.wording import said
 
 
 @code("CL0901")
@@ -135,7 +136,7 @@ def not_iterable(span: Span, ty: Type) -> Diagnostic:
     return error(
         "a record cannot be iterated over",
         span,
-        f"this is {ty}, whose fields may have different types",
+        f"this is {said(ty)}, whose fields may have different types",
         "read the fields by their names; to loop, use an array or a list of records",
     )
 
@@ -229,7 +230,7 @@ def compared(span: Span, ty: Type) -> Diagnostic:
     return error(
         "records are not numbers",
         span,
-        f"the operator takes numbers, found {ty}",
+        f"the operator takes numbers, found {said(ty)}",
         "compute with the fields, or define the operator in the class, as `__add__`",
     )
 

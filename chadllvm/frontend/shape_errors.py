@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.ir.types import Type
+from chadllvm.ir.wording import said
 
 
 @code("CL0702")
@@ -118,7 +119,7 @@ def wrong_rank(span: Span, name: str, expected: str, ty: Type) -> Diagnostic:
     return error(
         "wrong number of dimensions",
         span,
-        f"`{name}` takes {expected}, found {ty}",
+        f"`{name}` takes {expected}, found {said(ty)}",
         "index, slice or reshape the array first",
     )
 
@@ -220,7 +221,7 @@ def no_first_state(span: Span, ty: Type) -> Diagnostic:
     return error(
         "running results of arrays",
         span,
-        f"nothing says how large the {ty} are if there are none",
+        f"nothing says how large the {said(ty)} are if there are none",
         "pass the first one, as in `accumulate(x, f, initial=start)`",
     )
 

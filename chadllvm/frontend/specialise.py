@@ -37,6 +37,7 @@ from chadllvm.ir.op import TypeRuleError
 from chadllvm.ir.term import Block, Call, Operand, Program, Var, nested
 from chadllvm.ir.term import Function as CoreFunction
 from chadllvm.ir.types import UNIT, Array, Fun, Product, Scalar, Type
+from chadllvm.ir.wording import said
 
 
 def specialise(
@@ -286,7 +287,7 @@ def _called_from(
     error: CompileError, function: Function, types: Sequence[Type], span: Span
 ) -> CompileError:
     """The same error, with the call that led to it."""
-    call = f"{function.__name__}({', '.join(map(str, types))})"
+    call = f"{function.__name__}({', '.join(map(said, types))})"
     note = f"in the call {call} at {span}"
     return CompileError(
         *(replace(d, notes=(*d.notes, note)) for d in error.diagnostics)

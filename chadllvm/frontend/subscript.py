@@ -33,6 +33,7 @@ from chadllvm.frontend.static import static_value
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand, Proj, Tuple, Var
 from chadllvm.ir.types import BOOL, I64, Array, Product
+from chadllvm.ir.wording import said
 from chadllvm.ops.index import Dim, Index
 
 
@@ -161,7 +162,7 @@ def _one_dimension(cx: Context, node: ast.Subscript) -> Operand | None:
             ty = array.type
             if not isinstance(ty, Array):
                 raise name_errors.unknown_attribute(
-                    cx.span(node.value), str(ty), "shape"
+                    cx.span(node.value), said(ty), "shape"
                 )
             if axis >= ty.rank:
                 raise type_errors.tuple_index_range(cx.span(node.slice), axis, ty.rank)
@@ -214,7 +215,7 @@ def _value_attribute(cx: Context, node: ast.Attribute) -> Value:
     if is_record_value(value):
         return record_attribute(cx, node, value)
     if not is_array(value):
-        raise name_errors.unknown_attribute(cx.span(node), str(value.type), node.attr)
+        raise name_errors.unknown_attribute(cx.span(node), said(value.type), node.attr)
     array = delayed(cx, node, value)
     match node.attr:
         case "ndim":

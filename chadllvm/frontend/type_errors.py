@@ -5,6 +5,7 @@ from __future__ import annotations
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.ir.types import Type
+from chadllvm.ir.wording import said
 
 
 @code("CL0501")
@@ -27,7 +28,7 @@ def elementwise(span: Span, what: str, ty: Type) -> Diagnostic:
     return error(
         "an array among numbers",
         span,
-        f"{what} takes numbers, found {ty}",
+        f"{what} takes numbers, found {said(ty)}",
         "use `np.maximum` or `np.minimum`, which compare arrays element by element",
     )
 
@@ -52,7 +53,7 @@ def not_a_number(span: Span, what: str, ty: Type) -> Diagnostic:
     return error(
         "a number is needed",
         span,
-        f"{what} takes numbers, found {ty}",
+        f"{what} takes numbers, found {said(ty)}",
         "use the components of the tuple",
     )
 
@@ -76,7 +77,7 @@ def not_a_condition(span: Span, ty: Type) -> Diagnostic:
     return error(
         "a condition is needed",
         span,
-        f"{ty} is neither true nor false",
+        f"{said(ty)} is neither true nor false",
         "compare numbers, as in `x[0] > 0.0` or `len(x) > 0`",
     )
 
@@ -100,7 +101,7 @@ def not_an_index(span: Span, ty: Type) -> Diagnostic:
     return error(
         "an index must be an integer",
         span,
-        f"this is {ty}",
+        f"this is {said(ty)}",
         "convert it with `int(...)`",
     )
 
@@ -125,7 +126,7 @@ def not_indexable(span: Span, ty: Type) -> Diagnostic:
     return error(
         "not indexable",
         span,
-        f"this is {ty}, which has no elements",
+        f"this is {said(ty)}, which has no elements",
         "only arrays and tuples can be indexed",
     )
 
@@ -149,7 +150,7 @@ def too_many_indices(span: Span, count: int, ty: Type) -> Diagnostic:
     return error(
         "too many indices",
         span,
-        f"{count} indices into {ty}",
+        f"{count} indices into {said(ty)}",
         "use at most one index per dimension",
     )
 
@@ -250,7 +251,7 @@ def not_unpackable(span: Span, ty: Type) -> Diagnostic:
     return error(
         "not a tuple",
         span,
-        f"{ty} cannot be unpacked",
+        f"{said(ty)} cannot be unpacked",
         "only tuples and arrays can",
     )
 
@@ -304,6 +305,6 @@ def mixed_tuple(span: Span, ty: Type) -> Diagnostic:
     return error(
         "a loop over components of different types",
         span,
-        f"this is {ty}",
+        f"this is {said(ty)}",
         "a name in a loop has one type: use each component by itself",
     )

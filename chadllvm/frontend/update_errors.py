@@ -5,6 +5,7 @@ from __future__ import annotations
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.ir.types import Type
+from chadllvm.ir.wording import said
 
 
 @code("CL0801")
@@ -50,7 +51,7 @@ def not_updatable(span: Span, ty: Type) -> Diagnostic:
             return 1.0, p[1]
     """
     return error(
-        f"an element of a value of type {ty} cannot be assigned",
+        f"an element of a value of type {said(ty)} cannot be assigned",
         span,
         "this is no array",
         "make a new value instead",
@@ -151,7 +152,7 @@ def wrong_element(span: Span, expected: Type, found: Type) -> Diagnostic:
     return error(
         "a value of another type is put into an array",
         span,
-        f"this holds {expected}, the value is {found}",
+        f"this holds {said(expected)}, the value is {said(found)}",
         "convert the value, or make the array with elements of its type",
     )
 
@@ -238,7 +239,7 @@ def too_many_dimensions(span: Span, rank: int, found: Type) -> Diagnostic:
     return error(
         "more dimensions than the part assigned to",
         span,
-        f"this is {found}, the part has {rank} dimension{plural}",
+        f"this is {said(found)}, the part has {rank} dimension{plural}",
         "index the value, or name more of the array's dimensions",
     )
 

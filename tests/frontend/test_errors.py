@@ -6,6 +6,7 @@ A case defines `f`, which cannot be compiled for the types of its annotations.
 from __future__ import annotations
 
 import linecache
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,14 @@ def test_every_message_helps() -> None:
         text = path.with_suffix(".err").read_text(encoding="utf-8")
         assert "\n  --> " in text, path.stem
         assert "\n  = help: " in text, path.stem
+
+
+def test_types_are_said_as_users_write_them() -> None:
+    """`float`, not `f64`, but for the elements of an array; no core syntax."""
+    for path in CASES:
+        for line in path.with_suffix(".err").read_text(encoding="utf-8").splitlines():
+            if " | " not in line or "^" in line:  # not the user's own source
+                assert not re.search(r"\b(f64|i64)\b(?!\[)", line), (path.stem, line)
 
 
 def test_missing_source() -> None:

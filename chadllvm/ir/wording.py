@@ -1,0 +1,39 @@
+"""Types as the user writes them, for messages: `float` for f64, `tuple[…]`, `Point`."""
+
+from __future__ import annotations
+
+from chadllvm.ir.record import Kind, RecordNames
+from chadllvm.ir.types import Array, Box, Fun, Product, Scalar
+
+# Python's own names; the elements of arrays are called as in `cl.f64[:]`.
+_SCALARS = {"f64": "float", "i64": "int"}
+
+
+def said(ty: object) -> str:
+    """What messages call a type, or an annotation."""
+    match ty:
+        case Scalar(name):
+            return _SCALARS.get(name, name)
+        case Array(Scalar(), _):
+            return str(ty)
+        case Array(elem, rank):
+            return f"{said(elem)}[{', '.join([':'] * rank)}]"
+        case Product(fields, RecordNames() as names):
+            return _record(names, list(map(said, fields)))
+        case Product(()):
+            return "tuple[()]"
+        case Product(fields):
+            return f"tuple[{', '.join(map(said, fields))}]"
+        case Box(content):
+            return said(content)
+        case Fun():
+            return "a function"
+        case _:
+            return str(ty)
+
+
+def _record(names: RecordNames, fields: list[str]) -> str:
+    if names.is_class:
+        return names.title
+    entries = ", ".join(f'"{n}": {f}' for n, f in zip(names, fields, strict=True))
+    return ("row " if names.kind is Kind.ROW else "") + "{" + entries + "}"
