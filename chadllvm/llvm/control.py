@@ -53,6 +53,12 @@ FUEL = 1024
 # The work of an elementary function, and of bumping an arena.
 CALL_WORK = 16
 
+# The work of functions with loops inside of them.
+LONG_WORK = {
+    **{"powmod": 1 << 13, "comb": 1 << 11, "perm": 1 << 9, "power_fits": 1 << 9},
+    **{"gcd": 1 << 9, "polygamma": 1 << 9, "sinc": 1 << 9},
+}
+
 
 def emit_loop(
     out: Writer,
@@ -155,7 +161,8 @@ def static_work(body: Iterable[Stmt]) -> int | None:
 def _statement_work(stmt: Stmt) -> int | None:
     match stmt:
         case Let(op=op):
-            return CALL_WORK if op in SYMBOL or op in ("powi", "fmod") else 1
+            is_call = op in SYMBOL or op in ("powi", "fmod")
+            return LONG_WORK.get(op, CALL_WORK if is_call else 1)
         case For(body=body):
             trips, inner = trip_count(stmt), static_work(body)
             return None if trips is None or inner is None else trips * (inner + 1)

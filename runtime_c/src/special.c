@@ -302,7 +302,12 @@ int64_t chad_power_fits(const int64_t base, const int64_t n) {
   return size < least || (base < 0 && n % 2 != 0);
 }
 
-// a b modulo m, for a, b < m <= 2^63: no sum below exceeds 2^64.
+// a + b modulo m, for a, b < m.
+static uint64_t sum_modulo(const uint64_t a, const uint64_t b, const uint64_t m) {
+  return a >= m - b ? a - (m - b) : a + b;
+}
+
+// a b modulo m, for a, b < m.
 static uint64_t product_modulo(uint64_t a, uint64_t b, const uint64_t m) {
   if (m <= UINT32_MAX) {
     return a * b % m;
@@ -310,9 +315,9 @@ static uint64_t product_modulo(uint64_t a, uint64_t b, const uint64_t m) {
   uint64_t sum = 0;
   for (; b != 0; b >>= 1) {
     if ((b & 1) != 0) {
-      sum = (sum + a) % m;
+      sum = sum_modulo(sum, a, m);
     }
-    a = (a + a) % m;
+    a = sum_modulo(a, a, m);
   }
   return sum;
 }

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from loop_programs import VECTOR, axpy, dot, native, spin
 
+import chadllvm as cl
 from chadllvm.ir.types import F64, I64
 
 FOREVER = 1 << 60
@@ -38,6 +39,43 @@ def test_interrupt(nested: bool) -> None:
         run(FOREVER, 2.0)
     assert time.perf_counter() - start < 1.2
     assert run(0, 2.0) == 1.5
+
+
+def appending(x: float, n: int) -> float:
+    kept = [x]
+    for i in range(n):
+        if i % 65536 == 0:
+            kept.append(x * i)
+        elif i % 3 == 0:
+            kept.append(x)
+            kept.pop()
+    return sum(kept)
+
+
+def filtering(x: cl.f64[:], n: int) -> float:
+    total = 0.0
+    for _ in range(n):
+        total += len(x[x > total])
+    return total
+
+
+def modular(n: int) -> int:
+    return sum(pow(i, 2**62, 2**61 - 1) for i in range(n))
+
+
+@pytest.mark.parametrize("level", [2, 0])
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [(appending, (1.0,)), (filtering, (np.ones(500),)), (modular, ())],
+)
+def test_interrupted_programs(function: Any, args: Any, level: int) -> None:
+    run = cl.jit(function, optimize=level)
+    run(*args, 3)
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt), interrupted_after(0.2):
+        run(*args, 1 << 40)
+    assert time.perf_counter() - start < 1.2
+    run(*args, 3)
 
 
 def test_a_handler_may_raise_what_it_likes_or_nothing() -> None:
