@@ -7,12 +7,15 @@
 
 It is applied to the source program as it stands, before anything is simplified, and so
 to the primal of every derivative. The checks can fail, so no pass removes or reorders
-them. Sums of integers are written out, to check each step.
+them. Sums of integers are written out, to check each step. Linear algebra checks its
+arguments itself, and is left alone.
 """
 
 from __future__ import annotations
 
+from chadllvm import linalg
 from chadllvm.debug.sequential import sequential
+from chadllvm.diagnostic import Span
 from chadllvm.ir.op import PRIMS, Prim
 from chadllvm.ir.rewrite import map_functions, rebuild, with_body
 from chadllvm.ir.term import Apply, Binding, Block, Operand, Program, Var
@@ -22,7 +25,14 @@ from chadllvm.ops.checked import CHECKS, RESULT_CHECKS
 
 def add_checks(program: Program) -> Program:
     """The program with its arithmetic checked."""
-    return map_functions(program, lambda f: with_body(f, _block(f.body)))
+    return map_functions(
+        program, lambda f: f if in_library(f.span) else with_body(f, _block(f.body))
+    )
+
+
+def in_library(span: Span) -> bool:
+    """Whether this is in our own linear algebra, which looks after itself."""
+    return span.file == linalg.__file__
 
 
 def _block(block: Block) -> Block:

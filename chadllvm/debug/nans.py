@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from chadllvm.debug.checks import in_library
 from chadllvm.debug.sequential import sequential
 from chadllvm.diagnostic import Span
 from chadllvm.ir.op import Prim
@@ -53,13 +54,15 @@ def _block(block: Block) -> Block:
         inside = rebuild(binding.expr, _block)
         bindings.append(Binding(binding.vars, inside, binding.span))
         match binding.expr:
-            case Apply(Prim() as op, args) if _may_make(op):
+            case Apply(Prim() as op, args) if _may_make(op, binding.span):
                 check = Apply(NoNan(_text(op)), (binding.vars[0], *args))
                 bindings.append(Binding((Var("ok", BOOL),), check, binding.span))
     return Block(tuple(bindings), block.results)
 
 
-def _may_make(op: Prim) -> bool:
+def _may_make(op: Prim, span: Span) -> bool:
+    if in_library(span):
+        return False
     return op.result not in (I64, BOOL) and op.name not in _PASSING
 
 
