@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic, Span
+from chadllvm.frontend import hints
 from chadllvm.ir.types import Type
 from chadllvm.ir.wording import said
 
@@ -78,7 +79,7 @@ def unknown_option(
         "unsupported argument",
         span,
         f"`{name}` does not take `{option}` here",
-        "leave it out; there are " + ", ".join(known),
+        hints.similar(option, known) or "leave it out; there are " + ", ".join(known),
     )
 
 
@@ -201,7 +202,7 @@ def no_method(span: Span, ty: Type, name: str, known: Iterable[str]) -> Diagnost
         "unknown method",
         span,
         f"{said(ty)} has no method `{name}` here",
-        "there are " + ", ".join(known),
+        hints.of_method(ty, name, known),
     )
 
 
@@ -226,7 +227,7 @@ def unknown_array_function(span: Span, name: str, known: Iterable[str]) -> Diagn
         "unknown function",
         span,
         f"`{name}` has no meaning in compiled code",
-        "of NumPy's functions there are " + ", ".join(known),
+        hints.of_function(name, known),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic, Span
+from chadllvm.frontend import hints
 from chadllvm.ir.types import Type
 from chadllvm.ir.wording import said
 
@@ -30,7 +31,8 @@ def not_callable(span: Span, name: str) -> Diagnostic:
         "not a function",
         span,
         f"`{name}` cannot be called",
-        "call built-in functions, functions of `math` and NumPy, or jitted functions",
+        "call functions of `math` and NumPy, or jitted ones; an element of an array is "
+        "read by brackets, as in `x[i]`",
     )
 
 
@@ -56,8 +58,7 @@ def unknown_function(span: Span, name: str) -> Diagnostic:
         "unknown function",
         span,
         f"`{name}` has no meaning in compiled code",
-        "there are the functions of calculus (`docs/language.md` lists them), abs, "
-        "round, pow, sum, min, max and len",
+        hints.of_function(name),
     )
 
 

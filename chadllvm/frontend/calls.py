@@ -29,7 +29,7 @@ from chadllvm.frontend.integers import INTEGER_METHODS, integer_method
 from chadllvm.frontend.jitted import function_call
 from chadllvm.frontend.logic import is_integral
 from chadllvm.frontend.records import is_record
-from chadllvm.frontend.recovery import POISON
+from chadllvm.frontend.recovery import POISON, unknown_in_module
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.surface import CHANGING
 from chadllvm.ir.term import Operand
@@ -108,11 +108,9 @@ def _callee(cx: Context, node: ast.Call) -> Any:
         pass
     match node.func:
         case ast.Name(identifier) if not cx.is_local(identifier):
-            raise name_errors.unknown_name(span, identifier)
-        case ast.Attribute(owner, attribute) if cx.is_module(owner):
-            raise name_errors.unknown_attribute(
-                span, f"`{ast.unparse(owner)}`", attribute
-            )
+            raise name_errors.unknown_name(span, identifier, cx.names())
+        case ast.Attribute(owner) if cx.is_module(owner):
+            raise unknown_in_module(cx, node.func)
         case ast.Name(identifier) if cx.scope.lookup(identifier) is POISON:
             raise POISON.error(span)
         case _:
@@ -125,6 +123,8 @@ def _unknown(cx: Context, node: ast.Call, function: Any) -> Exception:
         return statement_errors.printing(span)
     if isinstance(function, FunctionType) and not _is_library(function):
         return call_errors.not_jitted(span, name)
+    if isinstance(vars(type(function)).get("__call__"), FunctionType):
+        return name_errors.not_a_value(span, name, f"a `{type(function).__name__}`")
     if isinstance(function, ModuleType) or not callable(function):
         return call_errors.not_callable(span, name)
     if name.partition(".")[0] in ("np", "numpy"):

@@ -148,6 +148,10 @@ class Context:
         """An expression that stands for this value of `node`, computed already."""
         return ast.copy_location(Settled(value), node)
 
+    def names(self) -> set[str]:
+        """The names that an expression may use, here or somewhere in the function."""
+        return self.liveness.locals | self.surroundings.names()
+
     def is_local(self, name: str) -> bool:
         return name in self.liveness.locals or self.scope.lookup(name) is not None
 

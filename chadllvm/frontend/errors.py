@@ -9,7 +9,7 @@ from chadllvm.ir.wording import said
 
 
 @code("CL0401")
-def returns_nothing(span: Span) -> Diagnostic:
+def returns_nothing(span: Span, label: str = "there is no value here") -> Diagnostic:
     """A compiled function returns a value.
 
     It changes nothing outside of itself, so without a result it would do nothing.
@@ -29,7 +29,7 @@ def returns_nothing(span: Span) -> Diagnostic:
     return error(
         "returns nothing",
         span,
-        "there is no value here",
+        label,
         "return a number, an array or a tuple",
     )
 

@@ -53,10 +53,10 @@ from chadllvm.ir.term import If, Lit, Operand, Tuple
 from chadllvm.ir.types import Array, Product, Type
 
 _OPERATOR_HELP: dict[type[ast.AST], tuple[str, str]] = {
-    ast.Is: ("is", "compare numbers with `==`"),
-    ast.IsNot: ("is not", "compare numbers with `!=`"),
-    ast.In: ("in", "compare with each element"),
-    ast.NotIn: ("not in", "compare with each element"),
+    ast.Is: ("is", "compare with `==`; only a static argument may be None"),
+    ast.IsNot: ("is not", "compare with `!=`; only a static argument may be None"),
+    ast.In: ("in", "compare with each element, as in `np.any(x == v)`"),
+    ast.NotIn: ("not in", "compare with each element, as in `np.all(x != v)`"),
 }
 
 
@@ -123,7 +123,7 @@ def _name(cx: Context, node: ast.Name) -> Operand:
     try:
         outside = cx.static(node)
     except NotStatic:
-        raise name_errors.unknown_name(cx.span(node), node.id) from None
+        raise name_errors.unknown_name(cx.span(node), node.id, cx.names()) from None
     return constant(cx, outside, node.id, cx.span(node))
 
 

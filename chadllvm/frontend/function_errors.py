@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic, Span
+from chadllvm.frontend import hints
 from chadllvm.ir.types import Type
 from chadllvm.ir.wording import said
 
@@ -212,8 +213,7 @@ def unknown_annotation(span: Span, found: str) -> Diagnostic:
         "unknown type",
         span,
         f"`{found}` is not a type of the compiled language",
-        "use `float`, `int`, `bool`, `f64[:]`, `i64[:, :]`, `tuple[...]` or "
-        "`NDArray[np.float64]`",
+        hints.of_type(found),
     )
 
 

@@ -131,5 +131,6 @@ def _check_integral(cx: Context, node: ast.expr, symbol: str, value: Value) -> N
         raise syntax_errors.unsupported_operator(
             cx.span(node),
             symbol,
-            f"it takes integers or booleans, found {said(value.type)}",
+            f"it takes integers or booleans, found {said(value.type)}"
+            + ("; a power is written `x**2`" if symbol == "^" else ""),
         )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic, Span
+from chadllvm.frontend import hints
 from chadllvm.ir.types import Type
 from chadllvm.ir.wording import said
 
 
 @code("CL0301")
-def unknown_name(span: Span, name: str) -> Diagnostic:
+def unknown_name(span: Span, name: str, known: Iterable[str] = ()) -> Diagnostic:
     """A name must be defined: in the function, around it, or as a built-in.
 
     Names from outside the function are looked up when it is compiled.
@@ -30,12 +33,14 @@ def unknown_name(span: Span, name: str) -> Diagnostic:
         "unknown name",
         span,
         f"`{name}` is not defined",
-        "check the spelling, or import or define it before the function is compiled",
+        hints.of_name(name, known),
     )
 
 
 @code("CL0302")
-def unknown_attribute(span: Span, owner: str, name: str) -> Diagnostic:
+def unknown_attribute(
+    span: Span, owner: str, name: str, known: Iterable[str] = ()
+) -> Diagnostic:
     """A value or a module does not have this attribute.
 
     Arrays have `shape`, `ndim`, `size`, `T` and a number of methods; records have their
@@ -55,7 +60,8 @@ def unknown_attribute(span: Span, owner: str, name: str) -> Diagnostic:
         "unknown attribute",
         span,
         f"{owner} has no attribute `{name}`",
-        "arrays have `shape`, `ndim`, `size` and `T`; modules what they define",
+        hints.similar(name, known)
+        or "check the spelling; arrays have `shape`, `ndim`, `size` and `T`",
     )
 
 
@@ -84,8 +90,8 @@ def not_a_value(span: Span, name: str, kind: str) -> Diagnostic:
         "not a value",
         span,
         f"`{name}` is {kind}",
-        "only numbers, NumPy arrays of float64, int64 or bool, and tuples of these "
-        "can be used from outside the function",
+        "only numbers, NumPy arrays, and tuples and records of these can be used from "
+        "outside the function",
     )
 
 

@@ -75,7 +75,7 @@ def _no_result(source: Source, statements: Sequence[Statement]) -> CompileError:
             return errors.missing_return(source.span(node), "`if`")
     if any(isinstance(node, ast.Return) for node in ast.walk(source.definition)):
         return errors.missing_return(span, "function")
-    return errors.returns_nothing(span)
+    return errors.returns_nothing(span, "there is no `return` in this function")
 
 
 class _Reader:

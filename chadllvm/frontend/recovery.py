@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chadllvm.diagnostic import CompileError, Diagnostic, Span
-from chadllvm.frontend import name_errors
+from chadllvm.frontend import call_errors, name_errors
 from chadllvm.frontend.scope import NotStatic, Unusable
 from chadllvm.frontend.surface import CHANGING, Assign, Return, Statement
 
@@ -75,13 +75,21 @@ def unknown_names(cx: Context, expression: ast.expr) -> Iterator[CompileError]:
         match node:
             case ast.Name(name) if name not in inside and not cx.is_local(name):
                 if not _is_known(cx, node):
-                    yield name_errors.unknown_name(cx.span(node), name)
-            case ast.Attribute(owner, name) if cx.is_module(owner):
+                    yield name_errors.unknown_name(cx.span(node), name, cx.names())
+            case ast.Attribute(owner) if cx.is_module(owner):
                 if not _is_known(cx, node):
-                    module = f"`{ast.unparse(owner)}`"
-                    yield name_errors.unknown_attribute(cx.span(node), module, name)
+                    yield unknown_in_module(cx, node)
             case _:
                 pass
+
+
+def unknown_in_module(cx: Context, node: ast.Attribute) -> CompileError:
+    """The error of an attribute of a module that is not one of the language."""
+    span, module = cx.span(node), cx.static(node.value)
+    if hasattr(module, node.attr):
+        return call_errors.unknown_function(span, ast.unparse(node))
+    owner = f"`{ast.unparse(node.value)}`"
+    return name_errors.unknown_attribute(span, owner, node.attr, vars(module))
 
 
 def _bound(node: ast.AST) -> Iterator[str]:

@@ -85,6 +85,10 @@ class Surroundings:
             vars(builtins),
         )
 
+    def names(self) -> set[str]:
+        """All names that stand for something."""
+        return {name for layer in self._layers for name in layer}
+
     def lookup(self, name: str) -> Any:
         """The object of this name, or `KeyError`."""
         for layer in self._layers:

@@ -27,6 +27,7 @@ from chadllvm.frontend.delayed import (
     shape_of,
     transposed,
 )
+from chadllvm.frontend.recovery import unknown_in_module
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.slicing import Item, is_syntax, part
 from chadllvm.frontend.static import static_value
@@ -208,9 +209,7 @@ def attribute(cx: Context, node: ast.Attribute) -> Value:
 
 def _value_attribute(cx: Context, node: ast.Attribute) -> Value:
     if cx.is_module(node.value):
-        raise name_errors.unknown_attribute(
-            cx.span(node), f"`{ast.unparse(node.value)}`", node.attr
-        )
+        raise unknown_in_module(cx, node)
     value = cx.lazy(node.value)
     if is_record_value(value):
         return record_attribute(cx, node, value)

@@ -116,7 +116,7 @@ def dictionary(span: Span) -> Diagnostic:
         "a dictionary is not supported",
         span,
         "",
-        "use tuples, and arrays made by comprehensions",
+        'write the keys out, as in `{"w": w}`; use an array to look up by number',
     )
 
 
@@ -217,6 +217,13 @@ def unsupported_operator(span: Span, operator: str, help: str) -> Diagnostic:
     return error(f"the operator `{operator}` is not supported", span, "", help)
 
 
+_CONSTANTS = {
+    "`None`": "give the variable a value of its type; a static argument may be None",
+    "a string": "strings are keys and static arguments; write text outside",
+    "a complex number": "compute with the real and the imaginary part",
+}
+
+
 @code("CL0229")
 def unsupported_constant(span: Span, kind: str) -> Diagnostic:
     """A constant of a kind that does not exist at run time.
@@ -238,7 +245,8 @@ def unsupported_constant(span: Span, kind: str) -> Diagnostic:
         f"{kind} is not supported",
         span,
         "",
-        "the language has floats, 64-bit integers, booleans, tuples and arrays",
+        _CONSTANTS.get(kind)
+        or "the language has floats, 64-bit integers, booleans, tuples and arrays",
     )
 
 

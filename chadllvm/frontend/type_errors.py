@@ -99,10 +99,10 @@ def not_an_index(span: Span, ty: Type) -> Diagnostic:
             return x[len(x) // 2]
     """
     return error(
-        "an index must be an integer",
+        "an index, a size or the end of a range must be an integer",
         span,
         f"this is {said(ty)}",
-        "convert it with `int(...)`",
+        "convert it with `int(...)`; steps of fractions are made by `np.linspace`",
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic, Span
-from chadllvm.ir.types import Type
+from chadllvm.ir.record import Kind, RecordNames
+from chadllvm.ir.types import Product, Type
 from chadllvm.ir.wording import said
 
 
@@ -54,7 +55,7 @@ def not_updatable(span: Span, ty: Type) -> Diagnostic:
         f"an element of a value of type {said(ty)} cannot be assigned",
         span,
         "this is no array",
-        "make a new value instead",
+        _new_value(ty),
     )
 
 
@@ -269,3 +270,16 @@ def not_accumulable(span: Span) -> Diagnostic:
         "`np.add.at` changes the array that its first argument names",
         "give the array a name first",
     )
+
+
+def _new_value(ty: Type) -> str:
+    """How a changed copy of such a value is made."""
+    match ty:
+        case Product(_, RecordNames() as names) if names.kind is Kind.DICT:
+            return 'make a changed copy, as in `d = {**d, "key": value}`'
+        case Product(_, RecordNames()):
+            return "make a changed copy, as in `p = p._replace(x=1.0)`"
+        case Product():
+            return "make a new tuple, or use an array, as in `np.array([...])`"
+        case _:
+            return "only arrays and lists have elements that can be assigned"

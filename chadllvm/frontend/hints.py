@@ -1,0 +1,96 @@
+"""What may have been meant, and what to write instead of what is not there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from chadllvm.ir.types import Array, Type
+
+# What to write instead of functions and types that have no meaning in compiled code, by
+# the last parts of their names.
+_INSTEAD = {
+    "isinstance": "a function is compiled for the types of its arguments, which are "
+    "known: write one function for each",
+    "sorted": "use `np.sort(x)`",
+    "map": "write a comprehension, as in `[f(v) for v in x]`",
+    "filter": "index with a condition, as in `x[x > 0.0]`",
+    "str": "format the number outside of the function",
+    "repr": "format the number outside of the function",
+    "format": "format the number outside of the function",
+    "input": "pass the value as an argument",
+    "open": "read the file outside, and pass what it holds as an argument",
+    "set": "use an array of flags, or `np.sort`",
+    "complex": "compute with the real and the imaginary part",
+    "time": "take the time around the call",
+    "median": "sort, and take the element in the middle: `np.sort(x)[len(x) // 2]`",
+    "append": "use a list and its method `append`, or `np.concatenate((x, y))`",
+    "vectorize": "write a comprehension or a loop: loops are fast here",
+    "eig": "only `np.linalg.cholesky`, `solve`, `inv`, `det` and `slogdet` are there",
+}
+
+_RANDOM = "draw the numbers outside of the function, and pass them as an argument"
+
+_TYPES = {
+    "str": "strings are static arguments: name the parameter in `static_argnames`",
+    "list": "a list of numbers is an array: write `cl.f64[:]`",
+    "dict": "write a `TypedDict`, or leave the annotation out",
+    "tuple": "say what it holds, as in `tuple[float, int]`",
+    "complex": "use two floats",
+    "Optional": "what may be None is a static argument: name it in `static_argnames`",
+}
+
+
+def similar(name: str, known: Iterable[str]) -> str:
+    """`did you mean …?` with the names that are close to this one, or nothing."""
+    from difflib import get_close_matches  # Only a mistake needs it.
+
+    public = sorted({k for k in known if not k.startswith("_") and k.isidentifier()})
+    close = get_close_matches(name, public, n=2, cutoff=0.8)
+    return f"did you mean {' or '.join(f'`{c}`' for c in close)}?" if close else ""
+
+
+def of_name(name: str, known: Iterable[str]) -> str:
+    """Help for a name that is not defined."""
+    modules = {"np": "numpy as np", "math": "math", "cl": "chadllvm as cl"}
+    modules |= {"numpy": "numpy", "scipy": "scipy"}
+    if name in modules:
+        return f"write `import {modules[name]}` outside of the function"
+    if hasattr(math, name) and not name.startswith("_"):
+        return f"write `math.{name}`, or `np.{name}` for arrays, and import the module"
+    return similar(name, known) or (
+        "check the spelling, or import or define it before the function is compiled"
+    )
+
+
+def of_function(name: str, known: Iterable[str] = ()) -> str:
+    """Help for a function, by its dotted name, that compiled code cannot call."""
+    *owners, last = name.split(".")
+    if "random" in (*owners, last):
+        return _RANDOM
+    close = similar(last, known)
+    if last in _INSTEAD and close != f"did you mean `{last}`?":
+        return _INSTEAD[last]
+    return close or (
+        "write it with loops, which are fast here; `docs/language.md` lists the "
+        "functions that there are"
+    )
+
+
+def of_method(owner: Type, name: str, known: Iterable[str]) -> str:
+    """Help for a method that values of a type do not have."""
+    if not isinstance(owner, Array):
+        return "numbers have no methods; use the functions of `math`"
+    if name in ("shape", "ndim", "size", "T"):
+        return f"it is an attribute: write `.{name}` without a call"
+    return similar(name, known) or "there are " + ", ".join(known)
+
+
+def of_type(name: str) -> str:
+    """Help for an annotation that is not a type of the language."""
+    if name.endswith("| None") or name.startswith("None |"):
+        return _TYPES["Optional"]
+    return _TYPES.get(name.partition("[")[0].rpartition(".")[2]) or (
+        "use `float`, `int`, `bool`, `cl.f64[:]`, `cl.i64[:, :]`, `tuple[...]`, or a "
+        "`NamedTuple` or frozen dataclass of these"
+    )

@@ -1,0 +1,6 @@
+class Model:
+    pass
+
+
+def f(m: Model):
+    return m.w

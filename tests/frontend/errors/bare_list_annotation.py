@@ -1,0 +1,2 @@
+def f(x: list):
+    return x[0]

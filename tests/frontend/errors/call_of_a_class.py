@@ -1,0 +1,5 @@
+from decimal import Decimal
+
+
+def f(x: float):
+    return Decimal(x)

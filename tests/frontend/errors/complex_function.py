@@ -1,0 +1,2 @@
+def f(x: float):
+    return complex(x, 1.0)

@@ -1,0 +1,3 @@
+def f(x: float):
+    velocity = 2.0 * x
+    return velocty + x

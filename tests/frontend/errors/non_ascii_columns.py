@@ -1,0 +1,3 @@
+def f(ä: float):
+    größe = ä * 2.0
+    return größe + "é" * ä + größte

@@ -1,0 +1,5 @@
+def f(x: float):
+    y = None
+    if x > 0:
+        y = x
+    return y

@@ -1,0 +1,3 @@
+def f(x: float):
+    s = str(x)
+    return x

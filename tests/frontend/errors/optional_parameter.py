@@ -1,0 +1,5 @@
+from typing import Optional
+
+
+def f(x: float, y: Optional[float]):
+    return x

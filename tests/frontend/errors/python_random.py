@@ -1,0 +1,5 @@
+import random
+
+
+def f(n: int):
+    return random.random()

@@ -1,0 +1,5 @@
+import scipy.optimize
+
+
+def f(x: float):
+    return scipy.optimize.brentq(x)

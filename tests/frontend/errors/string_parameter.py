@@ -1,0 +1,2 @@
+def f(x: float, mode: str):
+    return x if mode == "a" else 2 * x

@@ -1,0 +1,6 @@
+import time
+
+
+def f(x: float):
+    t = time.time()
+    return x

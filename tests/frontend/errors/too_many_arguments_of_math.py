@@ -1,0 +1,5 @@
+import math
+
+
+def f(x: float):
+    return math.sin(x, x)

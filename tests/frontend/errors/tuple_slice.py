@@ -1,0 +1,2 @@
+def f(p: tuple[float, float, float], k: int):
+    return p[:k]

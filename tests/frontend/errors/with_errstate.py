@@ -1,0 +1,7 @@
+import numpy as np
+
+
+def f(x: float):
+    with np.errstate(all="ignore"):
+        y = 1.0 / x
+    return y
