@@ -113,6 +113,7 @@ FINAL: tuple[Pass, ...] = (
     _plain(fold_constants),
     _plain(cse),
     _plain(dce),
+    _plain(pointwise),
     _plain(cells),
     _plain(dce),
 )

@@ -2,7 +2,8 @@
 
     c = open f64[:](n)      nothing: the cell is known to be zero
     one c a                 the first contribution is the cell's buffer, or copied there
-    one c[i] x              zeros are made if there are none, and x is added in place
+    one c[i] x              zeros are made if there are none, and x is added in place;
+                            it is stored if a loop does so at each i, once (`cover.py`)
 
 A cell that a loop may add to has its buffer in front of the loop, and what one branch
 adds to a zero is merged with the other branch's behind the two.
@@ -20,6 +21,7 @@ from chadllvm.ir.term import Apply, Binding, Function, Lit, Operand, Var
 from chadllvm.ir.types import Array, Box, Type
 from chadllvm.lower.boxes import add_array, add_boxes, open_like
 from chadllvm.lower.buffers import Buffers
+from chadllvm.lower.cover import only_contribution
 from chadllvm.lower.inplace import InPlace
 from chadllvm.lower.memory import CALLER, lifetimes
 from chadllvm.lower.notes import Notes
@@ -54,6 +56,9 @@ class Cells(Buffers):
         self.env: dict[Var, Rep] = {}
         # The cells of arrays that nothing was added to yet.
         self.zero_cells: set[Operand] = set()
+        # The sizes of these, and what is the only contribution to its element.
+        self.sizes: dict[Operand, tuple[Operand, ...]] = {}
+        self.stored: set[Binding] = set()
 
     def bind(self, var: Var, rep: Rep) -> None:
         self.env[var] = rep
@@ -81,6 +86,7 @@ class Cells(Buffers):
                 atoms = tuple(self.atom(d) for d in dims)
                 self.bind(var, ZeroCell(atoms, element_type(content)))
                 self.zero_cells.add(var)
+                self.sizes[var] = tuple(dims)
             case _:
                 self.bind(var, SlotCell(self.loops.slot(var.name, Lit(0.0))))
 
@@ -114,6 +120,10 @@ class Cells(Buffers):
                 self.loops.emit(l.Accumulate(slot, self.atom_of(added)))
             case ElementCell(ptr, index, root):
                 self.loops.emit(l.AddTo(ptr, index, self.atom_of(added), root))
+            case ArrayRep() if binding in self.stored:
+                place = self.place(target, [self.atom(i) for i in indices])
+                atom = self.atom_of(added)
+                self.loops.emit(l.Store(target.ptr, place, atom, target.root))
             case ArrayRep():
                 self._add_at(target, [self.atom(i) for i in indices], added)
             case _:
@@ -138,9 +148,13 @@ class Cells(Buffers):
 
     def fill_before(self, node: Apply) -> None:
         """Give the cells that a loop uses their buffers."""
-        if self.zero_cells:
-            for var in free_vars_of(node):
-                self.fill(var)
+        if not self.zero_cells:
+            return
+        for var in free_vars_of(node):
+            if var in self.zero_cells:
+                only = only_contribution(node, var, self.sizes[var])
+                self._filled(var, zero=only is None)
+                self.stored.update([only] if only else [])
 
     def _filled(self, operand: Operand, *, zero: bool) -> ArrayRep:
         """The new buffer of a cell that has none."""

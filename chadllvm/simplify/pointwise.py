@@ -6,19 +6,23 @@
       one c[i] v }
     x = close c
 
-The cell has one contribution, made by one loop over its first dimension, once in each
-iteration, at the iteration's index: each element is that contribution. Where iterations
-add more to their row, in whatever way, each row becomes a cell of its own iteration:
+All contributions are made by one loop over the cell's first dimension, in each
+iteration at the iteration's index. If there is one of them, the element is that
+contribution. Where an iteration adds more to its element or row, in whatever way, that
+becomes a cell of its own iteration, and a sum of scalars in the end (`cells`):
 
-    build(n) { i -> r = view c[i]; … }   →   x = build(n) { i -> r = open …; …
-                                                                 yield close r }
+    build(n) { i ->                          x = build(n) { i ->
+      one c[i] v                               r = open f64
+      if p { one c[i] w } … }        →         one r v
+                                               if p { one r w } …
+                                               yield close r }
 
 No rows have no length, so an array whose further dimensions are asked for stays a cell.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from chadllvm.ir.rewrite import (
     Renaming,
@@ -32,7 +36,9 @@ from chadllvm.ir.term import (
     Binding,
     Block,
     Close,
+    Expr,
     Lambda,
+    Lit,
     One,
     Open,
     Operand,
@@ -42,37 +48,76 @@ from chadllvm.ir.term import (
     nested,
     operands,
 )
-from chadllvm.ir.types import Acc, Array, Box, stacked
+from chadllvm.ir.types import Acc, Array, Box, element, stacked
 from chadllvm.ops.build import Build
+from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Dim, Index
+from chadllvm.ops.iterate import Iterate
+from chadllvm.simplify.walk import Walk
 
 
 def pointwise(program: Program) -> Program:
     """Turn accumulation into arrays where each element has one contribution."""
-    return map_functions(program, lambda f: with_body(f, _block(f.body)))
+    return map_functions(program, lambda f: with_body(f, _Pointwise().block(f.body)))
 
 
-def _block(block: Block) -> Block:
-    """Outer cells first: a row that becomes a cell may be pointwise itself."""
-    block = _without_cells(block)
-    bindings = tuple(
-        b if (e := rebuild(b.expr, _block)) is b.expr else Binding(b.vars, e, b.span)
-        for b in block.bindings
-    )
-    if all(a is b for a, b in zip(bindings, block.bindings, strict=True)):
-        return block
-    return Block(bindings, block.results)
+class _Pointwise:
+    """`made` has the loops that make arrays, `sizes` the arrays that have a size."""
 
+    def __init__(self) -> None:
+        self.made: dict[Operand, tuple[Apply, int]] = {}
+        self.sizes: dict[Operand, tuple[Operand, int]] = {}
 
-def _without_cells(block: Block) -> Block:
-    """The block without the cells that it need not have."""
-    openings = [b for b in block.bindings if _is_array_cell(b)]
-    if not openings:
-        return block
-    removal = _Removal(block)
-    for opening in openings:
-        removal.attempt(opening)
-    return removal.result()
+    def block(self, block: Block) -> Block:
+        """Outer cells first: a row that becomes a cell may be pointwise itself."""
+        self._learn(block)
+        block = self._without_cells(block)
+        bindings = []
+        for binding in block.bindings:
+            expr = rebuild(binding.expr, self.block)
+            same = expr is binding.expr
+            new = binding if same else Binding(binding.vars, expr, binding.span)
+            bindings.append(new)
+        if all(a is b for a, b in zip(bindings, block.bindings, strict=True)):
+            return block
+        return Block(tuple(bindings), block.results)
+
+    def _learn(self, block: Block) -> None:
+        for binding in block.bindings:
+            match binding.expr:
+                case Apply(Dim(axis), (array,)):
+                    self.sizes[binding.vars[0]] = array, axis
+                case Apply(Build()) as loop:
+                    for k, var in enumerate(binding.vars):
+                        self.made[var] = loop, k
+
+    def _without_cells(self, block: Block) -> Block:
+        """The block without the cells that it need not have."""
+        openings = [b for b in block.bindings if _is_array_cell(b)]
+        if not openings:
+            return block
+        removal = _Removal(block, self.size_of_row)
+        for opening in openings:
+            removal.attempt(opening)
+        return removal.result()
+
+    def size_of_row(self, count: Operand, size: Operand) -> Operand:
+        """A size of rows, inside of a loop over them, by an older name.
+
+        An array without rows has no columns, so in front of the loop `dim[1](a)` is not
+        known to be the m of `a = build(n) { i -> r = build(m) …; yield r }`.
+        """
+        array, axis = self.sizes.get(size, (size, 0))
+        if axis != 1 or array not in self.made:
+            return size
+        loop, k = self.made[array]
+        block = loop.bodies[0].body
+        for binding in block.bindings:
+            match binding.expr:
+                case Apply(Build(), (m,)) if block.results[k] in binding.vars:
+                    is_older = isinstance(m, Lit) or m in free_vars_of(loop)
+                    return m if is_older and loop.args[0] is count else size
+        return size
 
 
 def _is_array_cell(binding: Binding) -> bool:
@@ -90,8 +135,11 @@ class _Removal:
     what becomes of a binding: another one, or nothing.
     """
 
-    def __init__(self, block: Block) -> None:
+    def __init__(
+        self, block: Block, size_of_row: Callable[[Operand, Operand], Operand]
+    ) -> None:
         self.block = block
+        self.size_of_row = size_of_row
         self.users: dict[Var, list[Binding]] = {}
         for binding in block.bindings:
             for var in free_vars_of(binding.expr):
@@ -117,11 +165,13 @@ class _Removal:
         loop = self.changed.get(old) or old
         node, total = loop.expr, close.vars[0]
         assert isinstance(node, Apply) and isinstance(opened, Open)
-        if not isinstance(node.op, Build) or node.args[0] is not opened.dims[0]:
+        if not _collects(node) or node.args[0] is not opened.dims[0]:
             return
         if len(opened.dims) > 1 and not self._is_only_read(total):
             return
-        body = _collecting(node.bodies[0], cell, opened)
+        count, *sizes = opened.dims
+        row = tuple(self.size_of_row(count, size) for size in sizes)
+        body = _collecting(node.bodies[0], cell, opened, row)
         if body is None:
             return
         array = Var(total.name, stacked(body.body.results[-1].type))
@@ -145,6 +195,11 @@ class _Removal:
         return array not in self.results and _only_read(users, array)
 
 
+def _collects(node: Apply) -> bool:
+    """Whether a loop takes one result more, of each iteration; it runs all of them."""
+    return isinstance(node.op, Build) or node.op in (Iterate(), Fold("add"))
+
+
 def _only_read(block: Block, array: Var) -> bool:
     """Whether nothing is wanted of an array but elements, rows and their number."""
     for binding in block.bindings:
@@ -159,43 +214,77 @@ def _only_read(block: Block, array: Var) -> bool:
     return array not in block.results
 
 
-def _mentioning(block: Block, cell: Var) -> Iterator[Operand]:
+def _mentions(block: Block, cell: Var) -> Iterator[Binding | None]:
+    """The bindings that mention a cell, in nested blocks too; None for a result."""
     for binding in block.bindings:
-        yield from (o for o in operands(binding.expr) if o is cell)
+        if cell in operands(binding.expr):
+            yield binding
         for _, inner in nested(binding.expr):
-            yield from _mentioning(inner, cell)
-    yield from (r for r in block.results if r is cell)
+            yield from _mentions(inner, cell)
+    if cell in block.results:
+        yield None
 
 
-def _collecting(body: Lambda, cell: Var, opened: Open) -> Lambda | None:
-    """The body that yields its contribution at its index instead of adding it."""
+def _collecting(
+    body: Lambda, cell: Var, opened: Open, row: tuple[Operand, ...]
+) -> Lambda | None:
+    """The body that yields what it adds at its index instead of adding it.
+
+    `row` are the sizes of what the cell has at an index.
+    """
     block, index = body.body, body.params[0]
-    if sum(1 for _ in _mentioning(block, cell)) != 1:
-        return None
-    for k, binding in enumerate(block.bindings):
+    mentions = list(_mentions(block, cell))
+    for binding in mentions:
+        if binding is None:
+            return None
         match binding.expr:
-            case One(c, (i,), value) if c is cell and i is index:
-                rest = (*block.bindings[:k], *block.bindings[k + 1 :])
-                return Lambda(body.params, Block(rest, (*block.results, value)))
-            case View(c, (i,)) if c is cell and i is index:
-                return _with_own_cell(body, k, opened)
-    return None
+            case One(_, (i, *_), value) if i is index and value is not cell:
+                pass
+            case View(_, (i, *_)) if i is index:
+                pass
+            case _:
+                return None
+    if len(mentions) == 1:
+        for k, binding in enumerate(block.bindings):
+            match binding.expr:
+                case One(c, (_,), value) if c is cell:
+                    rest = (*block.bindings[:k], *block.bindings[k + 1 :])
+                    return Lambda(body.params, Block(rest, (*block.results, value)))
+    return _with_own_cell(body, cell, opened, row)
 
 
-def _with_own_cell(body: Lambda, position: int, opened: Open) -> Lambda:
-    """The body with a cell of its own in place of a row of an outer cell."""
-    block = body.body
-    view = block.bindings[position]
-    row = view.vars[0]
-    assert isinstance(row.type, Acc)
-    content = row.type.content
-    own = Binding(view.vars, Open(content, opened.dims[1:]), view.span)
-    total = Var(row.name.removesuffix("_c") + "_ct", content)
-    close = Binding((total,), Close(row), view.span)
-    bindings = (
-        *block.bindings[:position],
-        own,
-        *block.bindings[position + 1 :],
-        close,
-    )
-    return Lambda(body.params, Block(bindings, (*block.results, total)))
+def _with_own_cell(
+    body: Lambda, cell: Var, opened: Open, row: tuple[Operand, ...]
+) -> Lambda:
+    """The body with a cell of its own in place of the outer one's row or element."""
+    assert isinstance(opened.content, Array)
+    content, block = element(opened.content, 1), body.body
+    own, span = Var(cell.name, Acc(content)), block.bindings[0].span
+    changed = _Moved(cell, own).block(block)
+    opening = Binding((own,), Open(content, row), span)
+    total = Var(cell.name.removesuffix("_c") + "_ct", content)
+    close = Binding((total,), Close(own), span)
+    bindings = (opening, *changed.bindings, close)
+    return Lambda(body.params, Block(bindings, (*changed.results, total)))
+
+
+class _Moved(Walk):
+    """Has what is added to one cell at the first index be added to another."""
+
+    def __init__(self, cell: Var, own: Var) -> None:
+        super().__init__()
+        self.cell, self.own = cell, own
+
+    def visit(self, binding: Binding) -> None:
+        match binding.expr:
+            case One(cell, (_, *rest), value) if cell is self.cell:
+                expr: Expr = One(self.own, tuple(rest), value)
+            case View(cell, (_,)) if cell is self.cell:
+                self.replace(binding.vars[0], self.own)
+                return
+            case View(cell, (_, *rest)) if cell is self.cell:
+                expr = View(self.own, tuple(rest))
+            case _:
+                self.keep(binding)
+                return
+        self.keep(Binding(binding.vars, expr, binding.span))
