@@ -20,7 +20,14 @@ from bench.measure import one_core
 from bench.paper.command import add_command
 from bench.report import Failure, Figure, Settings, print_table, write_json
 
-WORKLOADS = ("gmm", "call_overhead", "compile_time", "memory", "updates")
+WORKLOADS = (
+    "gmm",
+    "elementwise",
+    "updates",
+    "call_overhead",
+    "compile_time",
+    "memory",
+)
 
 
 def main() -> int:

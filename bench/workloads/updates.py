@@ -142,11 +142,11 @@ class Kernel:
 
     def __init__(self, path: Path, case: Case) -> None:
         ffi = cffi.FFI()
-        ffi.cdef(declarations("updates"))
+        kernel, self.build = path.stem.removeprefix("lib").split("-", 1)
+        ffi.cdef(declarations(kernel))
         # The functions do not keep the library alive.
         self._library = library = ffi.dlopen(str(path))
         name = case.program.__name__
-        self.build = path.stem.removeprefix("libupdates-")
         self._value_of = getattr(library, f"{name}_value")
         self._gradient_of = getattr(library, f"{name}_gradient")
         self.gradient = [np.zeros_like(case.arguments[k]) for k in case.argnums]
@@ -183,14 +183,14 @@ def measure(settings: Settings) -> Iterator[Figure]:
         gradient = cl.value_and_grad(case.program, argnums=case.argnums)
         kernels = [Kernel(path, case) for path in libraries]
         for kernel in kernels:
-            _check(case, gradient, kernel)
+            check(case, gradient, kernel)
         runs = _runs(case, gradient, kernels)
         yield from _figures(case, interleaved(runs, settings.rounds(15)))
         name = f"{case.program.__name__} peak of value and gradient"
         yield Figure(name, _peak(runs["gradient"]), "MiB")
 
 
-def _check(case: Case, gradient: Callable[..., Any], kernel: Kernel) -> None:
+def check(case: Case, gradient: Callable[..., Any], kernel: Kernel) -> None:
     """Our value and gradient are those of the C kernel."""
     expected = kernel.value_and_gradient()
     value, found = gradient(*case.arguments)
