@@ -59,6 +59,22 @@ def arrays(n: int) -> str:
     return f"def f(x):\n{start}{''.join(lines)}    return sum(a{n})\n"
 
 
+def mixed(n: int) -> str:
+    """Assignments, loops, branches and arrays in turns, as people write programs."""
+    lines = [
+        f"    t{k} = 0.5 * s + a[{k % 9}] * x\n"
+        f"    for i in range(len(a)):\n"
+        f"        s += t{k} * a[i]\n"
+        f"    if s > {k}.0:\n"
+        f"        s = s / (1.0 + s * s)\n"
+        f"    v = [t{k} * value + s for value in a]\n"
+        f"    s = s + v[{k % 7}] * x\n"
+        for k in range(n // 6)
+    ]
+    start = "    a = [x * k for k in range(9)]\n    s = 0.0\n"
+    return f"def f(x):\n{start}{''.join(lines)}    return s\n"
+
+
 class Work(Counter[str]):
     """The lines executed in each stage."""
 
@@ -112,7 +128,7 @@ def work_of(
 
 
 @pytest.mark.parametrize("gradient", [None, Gradient((0,))], ids=["jit", "grad"])
-@pytest.mark.parametrize("kind", [straight, reused, branches, loops, arrays])
+@pytest.mark.parametrize("kind", [straight, reused, branches, loops, arrays, mixed])
 def test_work_is_linear(
     kind: Callable[[int], str],
     gradient: Gradient | None,
