@@ -8,8 +8,11 @@ is ours and names the pass that broke the program.
 from __future__ import annotations
 
 import linecache
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+T = TypeVar("T")
 
 
 class Span(NamedTuple):
@@ -91,6 +94,20 @@ class CompileError(Exception):
     @property
     def diagnostic(self) -> Diagnostic:
         return self.diagnostics[0]
+
+    @classmethod
+    def all_of(cls, steps: Iterable[Callable[[], T]]) -> list[T]:
+        """The results of all steps, or one error with the mistakes of all."""
+        results: list[T] = []
+        found: list[Diagnostic] = []
+        for step in steps:
+            try:
+                results.append(step())
+            except cls as error:
+                found += error.diagnostics
+        if found:
+            raise cls(*found)
+        return results
 
     def __str__(self) -> str:
         texts = [d.render() for d in self.diagnostics[:MOST_SHOWN]]

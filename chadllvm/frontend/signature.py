@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import partial
 from types import FunctionType
 from typing import Any
 
-from chadllvm.diagnostic import Span
+from chadllvm.diagnostic import CompileError, Span
 from chadllvm.frontend import function_errors, record_errors
 from chadllvm.frontend.annotations import (
     Annotation,
@@ -63,9 +64,19 @@ def read_signature(
     padded = [NO_DEFAULT] * (len(nodes) - len(defaults)) + defaults
     by_name = source.function.__kwdefaults__ or {}
     padded += [by_name.get(node.arg, NO_DEFAULT) for node in arguments.kwonlyargs]
+    pairs = zip([*nodes, *arguments.kwonlyargs], padded, strict=True)
     return tuple(
-        _parameter(source, node, default, node in arguments.kwonlyargs, statics)
-        for node, default in zip([*nodes, *arguments.kwonlyargs], padded, strict=True)
+        CompileError.all_of(
+            partial(
+                _parameter,
+                source,
+                node,
+                default,
+                node in arguments.kwonlyargs,
+                statics,
+            )
+            for node, default in pairs
+        )
     )
 
 

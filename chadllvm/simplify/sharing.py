@@ -22,8 +22,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
-from chadllvm.diagnostic import NO_SPAN, Span
+from chadllvm.diagnostic import NO_SPAN, CompileError, Span
 from chadllvm.frontend import update_errors
 from chadllvm.ir.op import ArrayOp
 from chadllvm.ir.rewrite import free_vars_of
@@ -55,9 +56,8 @@ def sharing(program: Program) -> Program:
         CompileError: at an update of what is an argument, or is read by another name
             afterwards.
     """
-    for function in program.functions:
-        if _has(function.body, *WRITERS):
-            _check(function)
+    updating = [f for f in program.functions if _has(f.body, *WRITERS)]
+    CompileError.all_of(partial(_check, function) for function in updating)
     return program
 
 

@@ -504,3 +504,25 @@ def test_refused(
     # The first line is the decorator's.
     first = function.__code__.co_firstlineno + 1
     assert caught.value.diagnostic.span.line == first + line
+
+
+# ---- mistakes in several functions -----------------------------------------------
+
+
+@cl.jit
+def updates_its_argument(x):
+    x[0] = 1.0
+    return x
+
+
+def updates_and_calls(x):
+    y = updates_its_argument(x)
+    x[1] = 2.0
+    return y
+
+
+def test_each_function_tells_its_mistake() -> None:
+    with pytest.raises(CompileError) as caught:
+        sharing(specialise(updates_and_calls, [VECTOR]))
+    found = [d.span.function for d in caught.value.diagnostics]
+    assert found == ["updates_its_argument", "updates_and_calls"]

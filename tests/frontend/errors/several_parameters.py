@@ -1,0 +1,5 @@
+import chadllvm as cl
+
+
+def f(x: list[float], y: cl.f64[:], z: "unknown", mode: str, w: float = None):
+    return y[0]
