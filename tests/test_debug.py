@@ -10,10 +10,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from containers import drawn, leaves
+from programs import arrays, bits, numpy_style, records, updates
+from programs.case import CASES, Case
 
 import chadllvm as cl
 
 LEAST, MOST = -(2**63), 2**63 - 1
+RANDOM = np.random.default_rng(0)
+
+# Some programs of the corpus.
+assert all((arrays, bits, numpy_style, records, updates))
+SAMPLE = CASES[::15]
 
 
 def ways(function: Any) -> list[Callable[..., Any]]:
@@ -293,6 +301,28 @@ def test_sums_are_checked_step_by_step() -> None:
     assert "inf + -inf is nan" in found
 
 
+def test_sums_of_cotangents_are_checked() -> None:
+    @cl.jit
+    def cancelled(x: float) -> float:
+        return math.sqrt(x) - math.sqrt(2.0 * x)
+
+    @cl.jit
+    def cancelled_rows(x: cl.f64[:], y: float) -> float:
+        return sum(math.sqrt(v * y) - math.sqrt(v) for v in x) * y
+
+    for level in (0, 2):
+        g = cl.grad(cl.jit(cancelled.py_func, optimize=level))
+        assert nan_of(g, 0.0).startswith("a sum of cotangents is nan")
+        with cl.debug_nans():
+            assert math.isnan(g(math.nan))
+        h = cl.grad(cl.jit(cancelled_rows.py_func, optimize=level))
+        found = nan_of(h, np.array([1.0, 0.0]), 2.0)
+        assert found.startswith("a sum of cotangents is nan")
+        assert "of cancelled_rows)" in found or "in cancelled_rows)" in found
+        with cl.debug_nans():
+            assert np.isnan(h(np.array([1.0, math.nan]), 1.0)).tolist() == [False, True]
+
+
 def test_what_is_nan_already_is_not_made() -> None:
     with cl.debug_nans():
         assert math.isnan(f(math.nan, 1.0))
@@ -358,3 +388,21 @@ def test_calls_of_any_form_are_watched() -> None:
                 chosen(-1.0, kind="log")
             assert chosen(-1.0, kind="none") == -1.0
     assert math.isnan(anything(0.0))
+
+
+# ---- the corpus
+
+
+@pytest.mark.parametrize("case", SAMPLE, ids=lambda case: case.name)
+@pytest.mark.parametrize("option", ["debug", "nans"])
+def test_programs_without_mistakes_give_the_same(case: Case, option: str) -> None:
+    options = cl.CompileOptions(**{option: True})
+    checked = cl.jit(case.function.py_func, options=options)
+    params = [k for k, arg in enumerate(case.args) if leaves(drawn(arg, RANDOM))]
+    runs = [(checked, case.function)]
+    if params:
+        runs.append((cl.grad(checked, params), cl.grad(case.function, params)))
+    for run, plain in runs:
+        found, wanted = leaves(run(*case.args)), leaves(plain(*case.args))
+        for a, b in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-13)

@@ -5,7 +5,8 @@
 
 It is applied last, to the derivative as it stands, from which only what nobody asked
 for was removed. The places in backpropagators are named so, and those of tangents: a
-message says "in the reverse of f". Sums are written out, to check each step.
+message says "in the reverse of f". Sums are written out, to check each step; of cells
+the totals are checked (`totals.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Collection
 
 from chadllvm.debug.checks import in_library
 from chadllvm.debug.sequential import sequential
+from chadllvm.debug.totals import given_nans, total_check
 from chadllvm.diagnostic import Span
 from chadllvm.ir.op import Prim
 from chadllvm.ir.rewrite import map_functions, rebuild, with_body
@@ -21,7 +23,10 @@ from chadllvm.ir.term import (
     Apply,
     Binding,
     Block,
+    Close,
+    Function,
     Lambda,
+    Operand,
     Program,
     Var,
     nested,
@@ -43,21 +48,43 @@ _SYMBOLS = {
 
 def check_nans(program: Program) -> Program:
     """The program with a check behind everything that may make a NaN."""
-    return map_functions(program, lambda f: with_body(f, _block(f.body)))
+    return map_functions(program, _function)
 
 
-def _block(block: Block) -> Block:
-    bindings: list[Binding] = []
-    for binding in block.bindings:
-        if binding.vars and binding.vars[0].type not in (I64, BOOL):
-            binding = sequential(binding)
-        inside = rebuild(binding.expr, _block)
-        bindings.append(Binding(binding.vars, inside, binding.span))
+def _function(function: Function) -> Function:
+    found = given_nans(function)
+    if found is None:
+        return with_body(function, _Checking(None).block(function.body))
+    marks, given = found
+    block = _Checking(given).block(function.body)
+    return with_body(function, Block((*marks, *block.bindings), block.results))
+
+
+class _Checking:
+    """Puts checks into blocks; `given` is a NaN if the program was given one."""
+
+    def __init__(self, given: Operand | None) -> None:
+        self.given = given
+
+    def block(self, block: Block) -> Block:
+        bindings: list[Binding] = []
+        for binding in block.bindings:
+            if binding.vars and binding.vars[0].type not in (I64, BOOL):
+                binding = sequential(binding)
+            inside = rebuild(binding.expr, self.block)
+            bindings.append(Binding(binding.vars, inside, binding.span))
+            bindings += self._checks(binding)
+        return Block(tuple(bindings), block.results)
+
+    def _checks(self, binding: Binding) -> list[Binding]:
         match binding.expr:
             case Apply(Prim() as op, args) if _may_make(op, binding.span):
                 check = Apply(NoNan(_text(op)), (binding.vars[0], *args))
-                bindings.append(Binding((Var("ok", BOOL),), check, binding.span))
-    return Block(tuple(bindings), block.results)
+                return [Binding((Var("ok", BOOL),), check, binding.span)]
+            case Close() if self.given is not None:
+                return total_check(binding.vars[0], self.given, binding.span)
+            case _:
+                return []
 
 
 def _may_make(op: Prim, span: Span) -> bool:
