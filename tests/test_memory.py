@@ -65,7 +65,20 @@ def untyped_source(x, k):
 
 untyped = cl.jit(untyped_source)
 
+
+@cl.jit(debug=True)
+def debugged(a: cl.f64[:], k: int) -> float:
+    squares = [v * v for v in a]
+    return sum(squares) * (k + 2**63 - 1)
+
+
+def watched(run: Callable[..., Any], *args: Any) -> None:
+    with cl.debug_nans():
+        run(*args)
+
+
 A = np.arange(50.0)
+INFINITE = np.where(A % 2 == 0.0, math.inf, -math.inf)
 
 CALLS: dict[str, Callable[[int], Any]] = {
     "scalar": lambda k: scalar(1.5),
@@ -79,6 +92,12 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "wrong type": lambda k: arrays([1.0], 3),
     "wrong type of scalar": lambda k: arrays(A, "3"),
     "out of range": lambda k: results(A, 50 + k),
+    "overflow in debug mode": lambda k: debugged(A, 1 + k),
+    "overflow in a gradient": lambda k, run=cl.grad(debugged): run(A, 1 + k),
+    "a NaN is made": lambda k: watched(arrays, INFINITE, 50),
+    "a NaN in a gradient": lambda k, run=cl.value_and_grad(arrays): watched(
+        run, INFINITE, 9
+    ),
     "out of range gradient": lambda k, run=cl.grad(arrays): run(A, 51 + k),
 }
 
@@ -91,7 +110,7 @@ def test_many_calls_leave_nothing_behind(kind: str) -> None:
         for k in range(count):
             try:
                 call(k)
-            except (TypeError, IndexError):
+            except (TypeError, IndexError, ArithmeticError):
                 continue
 
     calls(1000)
