@@ -133,6 +133,8 @@ class _Join:
         self.found: dict[int, dict[str, _Slot | Value | None]] = {}
         for way in sorted({w for side in sides for w in side.ends.envs}):
             self.found[way] = self._env(way)
+        for way, env in self.found.items():
+            self._keep_up(way, env)
 
     def _env(self, way: int) -> dict[str, _Slot | Value | None]:
         envs = [side.ends.envs.get(way) for side in self.sides]
@@ -167,6 +169,20 @@ class _Join:
         first = operands[0]
         same = all(operand is first for operand in operands)
         return same and self.cx.scope.lookup(name) is first
+
+    def _keep_up(self, way: int, env: dict[str, _Slot | Value | None]) -> None:
+        """Let what is as before on this way be what another way has made of it.
+
+        So an array has one name behind the `if`, as it has in Python, and can be
+        updated in place.
+        """
+        for name, value in env.items():
+            if isinstance(value, Var):
+                leads = [way in side.ends.envs for side in self.sides]
+                values = [value if is_there else None for is_there in leads]
+                slots = self.slots.get(name, ())
+                fits = (slot for slot in slots if slot.takes(value.type, values))
+                env[name] = next(fits, value)
 
     def _slot(self, name: str, ty: Type, values: list[Operand | None]) -> _Slot:
         slots = self.slots.setdefault(name, [])

@@ -692,3 +692,27 @@ def kepler(m: float, e: float) -> float:
     else:
         raise ArithmeticError("no convergence")
     return x
+
+
+# ---- updates on some ways ---------------------------------------------------------
+
+
+@case(X)
+@cl.jit
+def updates_behind_continue(x: cl.f64[:]) -> float:
+    """The array is one and the same on the way that leaves it as it was."""
+    a = x.copy()
+    kept = []
+    i = 0
+    while i < len(a):
+        a[i] *= 1.5
+        if a[i] > 2.0:
+            i += 2
+            continue
+        a[0] += a[i]
+        for k in range(i):
+            if a[k] > a[i]:
+                break
+            kept.append(a[k] * a[i])
+        i += 1
+    return np.sum(a * a) + sum(kept)
