@@ -336,7 +336,10 @@ class _Walk:
         for state, final in zip(states, binding.vars, strict=False):
             if state in kept:
                 turns = _turns(state, taker)
-                self.bind(final, frozenset().union(*(buffers[s] for s in turns)))
+                places = frozenset().union(*(buffers[s] for s in turns))
+                if state in self.renewed:
+                    places |= {_Origin(loop)}  # That of the last step to renew it.
+                self.bind(final, places)
             else:
                 self._new([final], None, STATE)
         self._new(binding.vars[len(states) :], loop)

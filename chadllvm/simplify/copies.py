@@ -6,6 +6,9 @@
       yield x }
     …    without a
 
+The array is one of its own, not a row of another: that could not be updated in place
+while the row is read.
+
 CHAD has run by then, for which a copy is a cell of its own: most such copies are what
 becomes of the cotangents of the program's own copies. Of several dimensions copies are
 kept: one without rows has no columns.
@@ -16,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from chadllvm.ir.rewrite import free_vars_of, map_functions, with_body
-from chadllvm.ir.term import Apply, Binding, Block, Function, Program, Var, nested
+from chadllvm.ir.term import Apply, Binding, Block, Function, If, Program, Var, nested
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Index
 from chadllvm.simplify.shapes import ShapeWalk, Sizes, kept_sizes
@@ -38,7 +41,7 @@ def _function(function: Function) -> Function:
 def _last_copies(block: Block) -> Iterator[Var]:
     """The copies of arrays of the same block that are not used behind them."""
     used = {r for r in block.results if isinstance(r, Var)}
-    made = {v for b in block.bindings for v in b.vars}
+    made = {v for b in block.bindings if not _is_part(b) for v in b.vars}
     for binding in reversed(block.bindings):
         array = _copied(binding)
         if array in made and array not in used:
@@ -46,6 +49,15 @@ def _last_copies(block: Block) -> Iterator[Var]:
         used.update(free_vars_of(binding.expr))
         for _, inner in nested(binding.expr):
             yield from _last_copies(inner)
+
+
+def _is_part(binding: Binding) -> bool:
+    """Whether this may be a row of another array, which is not to be kept for it."""
+    match binding.expr:
+        case If() | Apply(Index()):
+            return True
+        case _:
+            return False
 
 
 def _copied(binding: Binding) -> Var | None:

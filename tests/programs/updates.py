@@ -180,3 +180,32 @@ def some_integers(x: cl.f64[:], n: int) -> float:
     for i in range(len(x)):
         count[i % n] += i
     return sum(x[i] * count[i % n] * x[i] for i in range(len(x)))
+
+
+@case(M)
+@cl.jit
+def rows_swapped(m: cl.f64[:, :]) -> float:
+    """An inner loop leaves the array where it was, or in another buffer."""
+    a = m.copy()
+    for i in range(3):
+        for j in range(3):
+            if a[j, i] > 0.95:
+                t = a[i].copy()
+                a[i] = a[j]
+                a[j] = t
+        a[i] *= 0.5 + i
+    return np.sum(a[0] * a[1] * a[2]) + a[0, 1]
+
+
+@case(M, X)
+@cl.jit
+def renewed_in_an_inner_loop(m: cl.f64[:, :], x: cl.f64[:]) -> float:
+    a = x.copy()
+    for i in range(3):
+        for j in range(3):
+            if m[j, i] > 0.95:
+                a = a[::-1] * m[i, j]
+            else:
+                a[i] += a[j]
+        a[0] += 1.0
+    return np.sum(a * a)
