@@ -42,6 +42,7 @@ from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.inline import inline
 from chadllvm.simplify.pointwise import pointwise
 from chadllvm.simplify.scatter import scatter
+from chadllvm.simplify.separate import separate
 from chadllvm.simplify.shapes import shapes
 from chadllvm.simplify.sharing import sharing
 from chadllvm.simplify.states import states
@@ -90,6 +91,13 @@ SOURCE: tuple[Pass, ...] = (
     _plain(dce),
 )
 
+# What is done for the sake of CHAD alone.
+PRIMAL: tuple[Pass, ...] = (
+    _plain(separate),
+    _plain(fold_constants),
+    _plain(dce),
+)
+
 # CHAD leaves cotangents that nobody asked for, and functions, which `convert_closures`
 # turns into what they capture: the less they use by then, the smaller the tape.
 DERIVATIVE: tuple[Pass, ...] = (
@@ -120,7 +128,9 @@ FINAL: tuple[Pass, ...] = (
 
 
 # The passes that a program compiles without.
-OPTIONAL = frozenset([*(name for name, _ in (*SOURCE, *FINAL)), split_loops.__name__])
+OPTIONAL = frozenset(
+    [*(name for name, _ in (*SOURCE, *PRIMAL, *FINAL)), split_loops.__name__]
+)
 
 
 @dataclass(frozen=True)
@@ -212,6 +222,8 @@ def compile_program(
     tape: frozenset[Var] = frozenset()
     if options.optimize and not options.nans:
         program = done.run(program, SOURCE)
+    if options.optimize and gradient is not None:
+        program = done.run(program, PRIMAL)
     if gradient is not None:
         program = Program((value_and_gradient(program.entry, gradient.wrt),))
         program = name_reverse(program) if options.nans else program

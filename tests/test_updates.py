@@ -35,6 +35,19 @@ def renewed_or_updated(x: cl.f64[:]) -> float:
     return np.sum(a)
 
 
+def given_or_new(x: cl.f64[:]) -> float:
+    total = 0.0
+    fixed = np.ones(len(x))
+    for i in range(len(x)):
+        b = x
+        if i % 1000 == 7:
+            b = x * 2.0
+        elif i % 2 == 0:
+            b = fixed
+        total += b[i] * b[0]
+    return total
+
+
 @pytest.mark.parametrize("optimize", [0, 2])
 def test_a_step_of_zero(optimize: int) -> None:
     def every(x: cl.f64[:], k: int):
@@ -44,6 +57,26 @@ def test_a_step_of_zero(optimize: int) -> None:
     np.testing.assert_array_equal(function(np.arange(5.0), -2), [4.0, 2.0, 0.0])
     with pytest.raises(ValueError, match="slice step cannot be zero"):
         function(np.arange(5.0), 0)
+
+
+@cl.jit
+def chosen(x: cl.f64[:], y: cl.f64[:], steps: int) -> float:
+    total = 0.0
+    for i in range(steps):
+        b = x
+        if i % 2 == 0:
+            b = y * float(i)
+        total += b[0] * y[1]
+    return total
+
+
+def test_the_old_array_need_not_be_differentiated() -> None:
+    x, y = np.array([3.0, 4.0]), np.array([0.5, 2.0])
+    by_x, by_y = cl.grad(chosen, argnums=(0, 1))(x, y, 4)
+    np.testing.assert_allclose(by_x, [4.0, 0.0])
+    np.testing.assert_allclose(by_y, [4.0, 7.0])
+    np.testing.assert_array_equal(cl.grad(chosen, argnums=0)(x, y, 4), by_x)
+    np.testing.assert_array_equal(cl.grad(chosen, argnums=1)(x, y, 4), by_y)
 
 
 BOUNDS = (-9, -6, -5, -1, 0, 2, 5, 7, (1 << 63) - 1, -1 << 63)
@@ -88,7 +121,9 @@ def operations(function: Any, size: int) -> tuple[int, int]:
     return counts[0], counts[1]
 
 
-@pytest.mark.parametrize("function", [renewed_or_left, renewed_or_updated])
+@pytest.mark.parametrize(
+    "function", [renewed_or_left, renewed_or_updated, given_or_new]
+)
 def test_a_branch_that_makes_a_new_array_alone_pays_for_it(function: Any) -> None:
     """Of 1000 steps one makes the array anew; the others take a few operations."""
     for short, long in zip(*(operations(function, n) for n in (500, 900)), strict=True):

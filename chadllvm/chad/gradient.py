@@ -71,6 +71,8 @@ def _reversed(
     reversal = chad.block(function.body, flags, [touched] * count)
     out.bindings += reversal.forward
     cells = _run(reversal, function, cts, out)
+    for var in [v for v in cells if v not in targets]:
+        out.one(Close(cells[var]), f"{var.name}_ct")  # Beside an active one: lost.
     return [
         out.one(Close(cells[v]), f"{v.name}_ct") if v in cells else _zeros(v, out)
         for v in targets

@@ -9,7 +9,6 @@ The arrays between which a branch chooses come from outside of it.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 from chadllvm.ir.term import Apply, Binding, Block, If, Operand, Var
@@ -44,33 +43,33 @@ class Branch:
 Name = Row | Same | Branch
 
 
-def names(block: Block, active: Collection[Var]) -> dict[Var, Name]:
-    """The active variables bound in the block that only name something."""
+def names(block: Block) -> dict[Var, Name]:
+    """The variables bound in the block that only name something."""
     found: dict[Var, Name] = {}
     for binding in block.bindings:
         for position, var in enumerate(binding.vars):
-            if isinstance(var.type, Array | Box) and var in active:
-                name = _name(binding, position, active)
+            if isinstance(var.type, Array | Box):
+                name = _name(binding, position)
                 if name is not None:
                     found[var] = name
     return found
 
 
-def _name(binding: Binding, position: int, active: Collection[Var]) -> Name | None:
+def _name(binding: Binding, position: int) -> Name | None:
     match binding.expr:
         case Apply(Index(), (Var() as array, *indices)):
             return Row(array, tuple(indices))
         case Apply(MakeBox() | Unbox(), (Var() as array,)):
             return Same(array)
         case If() as node:
-            return _branch(node, position, active)
+            return _branch(node, position)
         case _:
             return None
 
 
-def _branch(node: If, position: int, active: Collection[Var]) -> Name | None:
+def _branch(node: If, position: int) -> Name | None:
     match node.then.results[position], node.orelse.results[position]:
-        case Var() as a, Var() as b if a in active and b in active:
+        case Var() as a, Var() as b:
             bound = _bound(node)
             return None if a in bound or b in bound else Branch(node.cond, a, b)
         case _:

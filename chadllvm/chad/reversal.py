@@ -9,7 +9,7 @@ adds to a cell, the dual is read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from chadllvm.chad.names import Branch, Row, Same, names
@@ -86,7 +86,7 @@ class BlockReversal:
         self._touched = touched_variables(block, seeds)
         # What the cell of a variable needs of it, bound in the forward part behind it.
         self._behind: dict[Var, list[Binding]] = {}
-        self._names = names(block, chad.active)
+        self._names = names(block)
         self._cts: list[Var] = []
         for result, flag in zip(block.results, asked, strict=True):
             if flag:
@@ -140,6 +140,7 @@ class BlockReversal:
             pieces.append(forward)
         for var in returned:
             self._dual(var)
+        self._lose(v for v in params if v not in returned)
         pieces.append([b for v in params for b in self._behind.get(v, ())])
         return tuple(b for piece in reversed(pieces) for b in piece)
 
@@ -157,7 +158,15 @@ class BlockReversal:
                 return self._rule(binding)
         return (binding,)
 
+    def _lose(self, variables: Iterable[Var]) -> None:
+        """Close the cells of inactive arrays, whose cotangents go nowhere."""
+        for var in variables:
+            is_value = not isinstance(var.type, Acc) and not self._chad.is_active(var)
+            if is_value and var in self._duals and var not in self._names:
+                self._closed(var)
+
     def _rule(self, binding: Binding) -> Sequence[Binding]:
+        self._lose(binding.vars)
         asked = [self._is_asked(v) for v in binding.vars]
         if not any(asked) and not self._chad.adds(binding):
             return (binding,)
@@ -174,9 +183,10 @@ class BlockReversal:
     def _is_asked(self, var: Var) -> bool:
         """Whether a cotangent of this variable goes to what it was made from.
 
-        That of a name is added there at once.
+        That of a name is added there at once. An inactive array has a dual only beside
+        an active one, when a branch gives either: what is added to it is lost.
         """
-        is_value = not isinstance(var.type, Acc)
+        is_value = self._chad.is_active(var) and not isinstance(var.type, Acc)
         return is_value and var in self._duals and var not in self._names
 
     def _closed(self, var: Var) -> Var:

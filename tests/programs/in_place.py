@@ -274,3 +274,18 @@ def a_sieve_of_steps(x: cl.f64[:]) -> float:
     for k in range(1, len(x)):
         a[k::k] *= 0.5 + a[k - 1] * a[k - 1]
     return np.sum(a)
+
+
+@case(X, Y, 7)
+@cl.jit
+def an_old_array_without_slope(x: cl.f64[:], y: cl.f64[:], steps: int) -> float:
+    fixed = np.floor(y)
+    total = 0.0
+    for i in range(steps):
+        b = fixed
+        if i % 3 == 1:
+            b = y * x[i % len(x)]
+        elif i % 3 == 2:
+            b = x * x
+        total += b[i % len(y)] * (b[0] + i)
+    return total
