@@ -140,10 +140,22 @@ class _Reader:
                 changed := _changed(call)
             ) is not None:
                 return (Assign(changed.target, changed, node),)
+            case ast.Delete([ast.Subscript(ast.Name() as owner, index)]) if (
+                ast.unparse(index) == "-1"
+            ):
+                return (self._shortened(owner, node),)
             case ast.Pass() | ast.Expr(ast.Constant()):
                 return ()
             case _:
                 raise self._unsupported(node)
+
+    def _shortened(self, owner: ast.Name, node: ast.Delete) -> Assign:
+        """`del xs[-1]` does what `xs.pop()` does."""
+        load = ast.copy_location(ast.Name(owner.id, ast.Load()), owner)
+        method = ast.copy_location(ast.Attribute(load, "pop", ast.Load()), owner)
+        changed = _changed(ast.copy_location(ast.Call(method, [], []), node))
+        assert changed is not None
+        return Assign(changed.target, changed, node)
 
     def _assignments(
         self, targets: Sequence[ast.expr], value: ast.expr, node: ast.stmt

@@ -289,3 +289,16 @@ def an_old_array_without_slope(x: cl.f64[:], y: cl.f64[:], steps: int) -> float:
             b = x * x
         total += b[i % len(y)] * (b[0] + i)
     return total
+
+
+@case(X)
+@cl.jit
+def shortened_by_del(x: cl.f64[:]) -> float:
+    stack = [1.0]
+    for v in x:
+        stack.append(stack[-1] * v)
+        if v < 0.0:
+            stack[-2] += v * v
+            del stack[-1]
+        stack[-1] += 0.5
+    return sum(v * v for v in stack)
