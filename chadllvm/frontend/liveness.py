@@ -37,11 +37,13 @@ from chadllvm.frontend.surface import (
 class Liveness:
     """Per branch and loop: the names handed on, and all that are assigned inside.
 
-    Per loop also the names assigned inside, or in its `else`, that are live after it.
+    Per loop also the names assigned in its `else`, and which of all of these are live
+    after the loop.
     """
 
     handed_on: dict[Branch | Loop, tuple[str, ...]] = field(default_factory=dict)
     assigned: dict[Branch | Loop, tuple[str, ...]] = field(default_factory=dict)
+    in_else: dict[Loop, tuple[str, ...]] = field(default_factory=dict)
     after: dict[Loop, tuple[str, ...]] = field(default_factory=dict)
     locals: set[str] = field(default_factory=set)
 
@@ -92,7 +94,6 @@ class _Walk:
     def __init__(self, result: Liveness) -> None:
         self.result = result
         self.first_reads: dict[Loop, tuple[str, ...]] = {}
-        self.in_else: dict[Loop, dict[str, None]] = {}
 
     def collect(self, statements: Sequence[Statement]) -> dict[str, None]:
         """The names assigned in a block, in order; notes them for all inside it."""
@@ -109,8 +110,9 @@ class _Walk:
                     inside = dict.fromkeys(_targets(statement))
                     inside |= self.collect(statement.body)
                     self.result.assigned[statement] = tuple(inside)
-                    self.in_else[statement] = self.collect(statement.orelse)
-                    names |= inside | self.in_else[statement]
+                    later = self.collect(statement.orelse)
+                    self.result.in_else[statement] = tuple(later)
+                    names |= inside | later
                 case Return() | Break() | Continue() | Raise():
                     pass
                 case _:
@@ -156,15 +158,18 @@ class _Walk:
         live.mark(free_names(branch.test), True)
 
     def _loop(self, loop: Loop, after: _LiveSet, targets: _Targets | None) -> None:
-        """A step may be followed by another step or by what comes after the loop."""
+        """A step may be followed by another step or by what comes after the loop.
+
+        Where there is an `else`, there is a `break`, which leads behind it.
+        """
         end = _LiveSet(after)
         self.block(loop.orelse, end, targets)
         head = _LiveSet(end)
         head.mark(self._first_reads(loop), True)
         assigned = self.result.assigned[loop]
-        left = (*assigned, *self.in_else[loop])
+        left = (*assigned, *self.result.in_else[loop])
         self.result.after[loop] = tuple(n for n in dict.fromkeys(left) if n in after)
-        head.mark((n for n in assigned if n in after), True)
+        head.mark([n for n in end.known if n in after], True)
         self.result.handed_on[loop] = tuple(n for n in assigned if n in head)
         self.block(loop.body, _LiveSet(head), _Targets(after, head))
         for name in {**end.known, **head.known}:

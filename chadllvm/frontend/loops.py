@@ -176,9 +176,7 @@ def _body(cx: Context, loop: Loop) -> Ends:
     with cx.nested() as b:
         env = environment(cx, cx.liveness.assigned[loop])
         other = Side(b, cx.scope, Ends({END: env}))
-    ends = joined(cx, loop.node, test, [side, other], partial(why_not, cx, loop))
-    bind_all(cx, ends.envs.get(ON, {}))
-    return ends
+    return joined(cx, loop.node, test, [side, other], partial(why_not, cx, loop))
 
 
 def _block(cx: Context, loop: Loop) -> Ends:

@@ -28,7 +28,7 @@ from chadllvm.frontend.lists import begin_list, change, extend, is_empty_list
 from chadllvm.frontend.liveness import exit_reads
 from chadllvm.frontend.raising import fail, is_constant, require
 from chadllvm.frontend.recovery import POISON, asks_for_type, unknown_names
-from chadllvm.frontend.scope import DEAD, Unusable, Value
+from chadllvm.frontend.scope import Unusable, Value
 from chadllvm.frontend.static import decided
 from chadllvm.frontend.surface import (
     Assign,
@@ -246,8 +246,9 @@ def _return(cx: Context, statement: Return) -> Ends:
     with cx.nested():
         cx.value(statement.value)
     way = cx.returns.setdefault(statement, RETURNS_IN_LOOPS + len(cx.returns))
-    inside = cx.liveness.assigned[cx.loops[0]]
-    names = [name for name in inside if name in exit_reads(statement)]
+    outermost, read = cx.loops[0], exit_reads(statement)
+    assigned = cx.liveness.assigned[outermost], cx.liveness.in_else[outermost]
+    names = dict.fromkeys(name for part in assigned for name in part if name in read)
     return Ends({way: environment(cx, names)})
 
 
@@ -311,9 +312,7 @@ def _return_now(
 def _joined(
     cx: Context, after: Statement, test: Operand, sides: Sequence[Side]
 ) -> Ends:
-    ends = joined(cx, after.node, test, sides, partial(_why, cx, after))
-    bind_all(cx, ends.envs.get(ON, {}))
-    return ends
+    return joined(cx, after.node, test, sides, partial(_why, cx, after))
 
 
 # ---- branches --------------------------------------------------------------------
@@ -335,12 +334,7 @@ def _branch(cx: Context, branch: Branch) -> Ends:
         with cx.nested() as b:
             sides.append(Side(b, cx.scope, translate(cx, statements, names)))
     why = partial(_why, cx, branch)
-    ends = joined(cx, branch.test, test, sides, why)
-    for name in cx.liveness.assigned[branch]:
-        if name not in ends.envs.get(ON, ()):
-            cx.scope.bind(name, DEAD)
-    bind_all(cx, ends.envs.get(ON, {}))
-    return ends
+    return joined(cx, branch.test, test, sides, why)
 
 
 def _tested(cx: Context, branch: Branch) -> Operand:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.recovery import POISON
-from chadllvm.frontend.scope import Scope, Unusable, Value
+from chadllvm.frontend.scope import DEAD, Scope, Unusable, Value
 from chadllvm.frontend.source import Located
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import If, Lit, Operand, Tuple, Var
@@ -130,6 +130,9 @@ class _Join:
     def __init__(self, cx: Context, sides: Sequence[Side], why: Why) -> None:
         self.cx, self.sides, self.why = cx, sides, why
         self.slots: dict[str, list[_Slot]] = {}
+        envs = [env for side in sides for env in side.ends.envs.values()]
+        names = {name: None for env in envs for name in env}
+        self.unchanged = {name for name in names if self._is_unchanged(name)}
         self.found: dict[int, dict[str, _Slot | Value | None]] = {}
         for way in sorted({w for side in sides for w in side.ends.envs}):
             self.found[way] = self._env(way)
@@ -152,7 +155,7 @@ class _Join:
         if any(value is None for value in present):
             return self.why(name, *present)
         operands = [v for v in present if isinstance(v, Var | Lit)]
-        if self._is_outer(name, operands):
+        if name in self.unchanged:
             return operands[0]
         ty = operands[0].type
         for other in operands[1:]:
@@ -164,11 +167,17 @@ class _Join:
         values = [None if env is None else next(rest) for env in envs]
         return self._slot(name, ty, values)
 
-    def _is_outer(self, name: str, operands: Sequence[Operand]) -> bool:
-        """Whether no block assigned the variable."""
-        first = operands[0]
-        same = all(operand is first for operand in operands)
-        return same and self.cx.scope.lookup(name) is first
+    def _is_unchanged(self, name: str) -> bool:
+        """Whether the variable is what it was before, on every way.
+
+        If it changes on one way, its old value is a result of the `if` on the others:
+        nobody but the `if` reads the old one then, and it may be updated in place.
+        """
+        before = self.cx.scope.lookup(name)
+        if any(side.scope.lookup(name) is not before for side in self.sides):
+            return False
+        envs = [env for side in self.sides for env in side.ends.envs.values()]
+        return all(env[name] is before for env in envs if name in env)
 
     def _keep_up(self, way: int, env: dict[str, _Slot | Value | None]) -> None:
         """Let what is as before on this way be what another way has made of it.
@@ -250,5 +259,10 @@ class _Join:
 def joined(
     cx: Context, node: Located, test: Operand, sides: Sequence[Side], why: Why
 ) -> Ends:
-    """One of two blocks, chosen by the test."""
-    return _Join(cx, sides, why).emit(node, test)
+    """One of two blocks, chosen by the test; what its `ON` hands on is bound."""
+    ends = _Join(cx, sides, why).emit(node, test)
+    for side in sides:
+        for name in side.scope.values:
+            cx.scope.bind(name, DEAD)
+    bind_all(cx, ends.envs.get(ON, {}))
+    return ends

@@ -272,7 +272,10 @@ class _Walk:
             case Close(cell):
                 self._fill([cell], loop)
                 self.bind(binding.vars[0], self._of(cell))
-            case Const() | Apply(Empty()):
+            case Apply(Empty()):
+                # There is no element to write to.
+                self._new(binding.vars, loop)
+            case Const():
                 self._new(binding.vars, None, CONSTANT)
             case expr:
                 self._fill(free_vars_of(expr), loop)

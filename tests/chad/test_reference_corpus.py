@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from programs import arrays, models, scalars
+from programs import arrays, control, models, scalars
 from programs.case import CASES, Case
 
 from chadllvm.frontend import specialise
@@ -11,7 +11,7 @@ from chadllvm.ir.term import Program
 from tests.array_reference import Example, agree, derivatives_are_well_typed
 from tests.test_programs import real_params
 
-assert arrays and models and scalars
+assert arrays and control and models and scalars
 CORPUS = [case for case in CASES if real_params(case)]
 
 

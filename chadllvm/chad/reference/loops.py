@@ -7,6 +7,11 @@ last to the first, handing on the cotangent of the state. A step is run in a sco
 its own, of which the state's cotangent is the result.
 
 It takes one step, and for each step of the loop one and those of t.
+
+A loop may stop: in front of a step for which a truth value in its state is false. The
+reverse knows from the list how many steps there were.
+
+`require` raises an exception unless a condition holds; its result is ⟨⟩.
 """
 
 from __future__ import annotations
@@ -18,18 +23,20 @@ from typing import TYPE_CHECKING, Any
 from chadllvm.chad.reference.array_api import Nil, Push
 from chadllvm.chad.reference.array_effects import UnLoop
 from chadllvm.chad.reference.array_types import array, list_of
-from chadllvm.chad.reference.arrays import dense, halves
+from chadllvm.chad.reference.arrays import Dim, dense, halves
 from chadllvm.chad.reference.effects import effects_of
 from chadllvm.chad.reference.elements import Elements
 from chadllvm.chad.reference.linear import LinearPair, LinearPart
 from chadllvm.chad.reference.rules import backpropagator, let_
 from chadllvm.chad.reference.terms import (
+    TRUTH,
     Call,
     Do,
     Lam,
     Let,
     Operation,
     Term,
+    components,
     fst,
     function,
     pair,
@@ -42,7 +49,9 @@ from chadllvm.chad.reference.types import (
     is_product,
     product,
 )
-from chadllvm.ir.types import I64, Array, Type
+from chadllvm.ir.op import ProgramError
+from chadllvm.ir.types import I64, UNIT, Array, Type
+from chadllvm.ops.require import exception_class
 
 if TYPE_CHECKING:
     from chadllvm.chad.reference.machine import Machine
@@ -51,16 +60,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Iterate(Operation):
-    """iterate n (x. t) s : σ × Array ω, for x : ℤ × σ and t : σ × ω"""
+    """iterate n (x. t) s : σ × Array ω, for x : ℤ × σ and t : σ × ω
+
+    `go`: how often to take the first part of the state to find the truth value that
+    stops the loop, if one does.
+    """
+
+    go: int | None = None
 
     def run(self, machine: Machine, *args: Any) -> Any:
         count, body, state = args
         outputs: list[Any] = []
         for i in range(count):
+            if self._stops(state):
+                break
             machine.pay(1)
             state, output = machine.call(body, (i, state))
             outputs.append(output)
         return state, Elements(outputs)
+
+    def _stops(self, state: Any) -> bool:
+        if self.go is None:
+            return False
+        for _ in range(self.go):
+            state = state[0]
+        return not state.index
 
     def type_of(self, args: Sequence[Type]) -> Type:
         self.counts(args, 3)
@@ -84,9 +108,37 @@ class Iterate(Operation):
         )
 
 
+@dataclass(frozen=True)
+class Require(Operation):
+    """require ⟨ok, ⟨v, …⟩⟩ : 1"""
+
+    kind: str
+    message: str
+    count: int
+
+    def run(self, machine: Machine, *args: Any) -> Any:
+        ok, values = args
+        if not ok.index:
+            kind = exception_class(self.kind)
+            assert kind is not None
+            shown = components(values, self.count) if self.count else []
+            raise ProgramError(kind, self.message.format(*shown))
+        return ()
+
+    def type_of(self, args: Sequence[Type]) -> Type:
+        self.counts(args, 2)
+        self.takes(args, TRUTH, args[1])
+        return UNIT
+
+    def derive(self, rules: Rules, scope: Scope, term: Do) -> Term:
+        """D[require t] = ⟨require t, λd. nothing⟩"""
+        return rules.without_derivative(scope, term)
+
+
 def _loop(rules: Rules, scope: Scope, term: Do, count: Term, start: Term) -> Term:
     """D of the loop, given the primal of its count and D of its first state."""
-    body = term.args[1]
+    assert isinstance(term.op, Iterate)
+    body, go = term.args[1], term.op.go
     assert isinstance(body, Lam)
     inner = scope.and_(body.var)
     result = rules.type_of(body.body)
@@ -98,11 +150,14 @@ def _loop(rules: Rules, scope: Scope, term: Do, count: Term, start: Term) -> Ter
         product(I64, product(state, list_of(bp))),
         lambda y: _recorded(rules, inner, body, y),
     )
-    run = Do(Iterate(), (count, step, pair(fst(start), Do(Nil(bp)))))
+    loop = Iterate(None if go is None else go + 1)
+    run = Do(loop, (count, step, pair(fst(start), Do(Nil(bp)))))
 
     def results(r: Term) -> Term:
+        steps = count if go is None else Do(Dim(0), (snd(r),))
+
         def backward(d: Term) -> Term:
-            return _reverse(rules, inner, result, count, snd(fst(r)), start, d)
+            return _reverse(rules, inner, result, steps, snd(fst(r)), start, d)
 
         value = pair(fst(fst(r)), snd(r))
         return pair(value, backpropagator(rules.type_of(term), backward))

@@ -29,7 +29,7 @@ from chadllvm.chad.reference.arrays import (
 )
 from chadllvm.chad.reference.elements import Elements, to_elements
 from chadllvm.chad.reference.fold import Fold
-from chadllvm.chad.reference.loops import Iterate
+from chadllvm.chad.reference.loops import Iterate, Require
 from chadllvm.chad.reference.reader import Reader
 from chadllvm.chad.reference.rules import let_
 from chadllvm.chad.reference.terms import (
@@ -70,7 +70,7 @@ from chadllvm.ir.types import (
 )
 from chadllvm.ir.typing import SCALAR_OF_DTYPE
 from chadllvm.ir.value import Injected, to_value
-from chadllvm.ops import alias, build, fold, grow, index, iterate, update
+from chadllvm.ops import alias, build, fold, grow, index, iterate, require, update
 
 
 def read(function: Function) -> tuple[tuple[Var, ...], Term]:
@@ -126,7 +126,11 @@ class ArrayReader(Reader):
             case fold.Fold():
                 return self._fold(op, args[0], bodies[0])
             case iterate.Iterate():
-                return self._iterate(args, bodies[0])
+                return self._iterate(op, args, bodies[0])
+            case require.Require(kind=kind, message=message):
+                values = args[1:]
+                failing = Require(kind, message, len(values))
+                return Do(failing, (args[0], pairs(values)))
             case _:
                 raise InternalError(f"reference: {op.name} is not in the language")
 
@@ -157,7 +161,7 @@ class ArrayReader(Reader):
 
         return let_(_rows_type(types), self._rows(count, body), results)
 
-    def _iterate(self, args: Sequence[Term], body: Lambda) -> Term:
+    def _iterate(self, op: iterate.Iterate, args: Sequence[Term], body: Lambda) -> Term:
         """iterate n (x. let i = fst x; s1 = …, … in ⟨⟨s1', …⟩, ⟨o1, …⟩⟩) ⟨s1, …⟩"""
         states, count = [p.type for p in body.params[1:]], len(args) - 1
         state = binary(Product(tuple(states)))
@@ -170,7 +174,9 @@ class ArrayReader(Reader):
             step = Let(var, bound, step)
         outputs = body.body.types[count:]
         result = Product((state, _rows_type(outputs)))
-        loop = Do(Iterate(), (args[0], Lam(x, step), pairs(list(args[1:]))))
+        # The first state is the innermost of the pairs.
+        again = Iterate(count - 1 if op.stops else None)
+        loop = Do(again, (args[0], Lam(x, step), pairs(list(args[1:]))))
 
         def results(r: Term) -> Term:
             finals = [path(fst(r), k, count) for k in range(count)]
