@@ -24,7 +24,8 @@ class CompileOptions:
         `debug_nans`. Nothing is speculated or simplified before.
     optimize: 2, or 0 for the permanent mode: what CHAD gives is run as it stands, on
         the runtime's generic structures (accumulation array, bags, boxed functions), as
-        the paper writes it. It obeys the same laws, slowly, and is there to judge by.
+        the paper writes it. It obeys the same laws, slowly, and is there to judge by;
+        an array that is updated is copied, though, each time.
 
     Raises:
         ValueError: if there is no such level.

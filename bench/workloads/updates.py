@@ -16,11 +16,10 @@ import cffi
 import numpy as np
 
 import chadllvm as cl
-from bench.measure import interleaved, reset_resident_peak, resident_peak
+from bench.measure import interleaved
 from bench.reference.load import build, declarations
 from bench.report import Figure, Settings
 
-MIB = 2**20
 TARGET_VALUE_TO_C = 1.5
 TARGET_GRADIENT_TO_VALUE = 4.0
 
@@ -177,7 +176,7 @@ class Kernel:
 
 
 def measure(settings: Settings) -> Iterator[Figure]:
-    """Times and ratios of each program for a million steps, and peak memory."""
+    """Times and ratios of each program for a million steps, and its tape."""
     libraries = build(settings.build_folder, "updates")
     for case in _cases(10_000 if settings.quick else 1_000_000):
         gradient = cl.value_and_grad(case.program, argnums=case.argnums)
@@ -186,8 +185,7 @@ def measure(settings: Settings) -> Iterator[Figure]:
             check(case, gradient, kernel)
         runs = _runs(case, gradient, kernels)
         yield from _figures(case, interleaved(runs, settings.rounds(15)))
-        name = f"{case.program.__name__} peak of value and gradient"
-        yield Figure(name, _peak(runs["gradient"]), "MiB")
+        yield _tape(case, gradient)
 
 
 def check(case: Case, gradient: Callable[..., Any], kernel: Kernel) -> None:
@@ -228,10 +226,8 @@ def _figures(case: Case, times: dict[str, float]) -> Iterator[Figure]:
     )
 
 
-def _peak(run: Callable[[], object]) -> float:
-    """MiB above what is held now that a call needs, after one to warm up."""
-    run()
-    reset_resident_peak()
-    before = resident_peak()
-    run()
-    return (resident_peak() - before) / MIB
+def _tape(case: Case, gradient: Any) -> Figure:
+    """The bytes that a step stores for the reverse, at most; arrays are told inside."""
+    loops = gradient.report(*case.arguments).loops
+    sums = [sum(s.bytes or 0 for s in loop.stored if s.tape) for loop in loops]
+    return Figure(f"{case.program.__name__} tape", max(sums), "bytes a step")
