@@ -45,6 +45,7 @@ from chadllvm.simplify.scatter import scatter
 from chadllvm.simplify.separate import separate
 from chadllvm.simplify.shapes import shapes
 from chadllvm.simplify.sharing import sharing
+from chadllvm.simplify.sink import sink
 from chadllvm.simplify.states import states
 from chadllvm.simplify.stretch import stretch
 from chadllvm.simplify.views import views
@@ -124,6 +125,7 @@ FINAL: tuple[Pass, ...] = (
     _plain(pointwise),
     _plain(cells),
     _plain(dce),
+    _plain(sink),
 )
 
 

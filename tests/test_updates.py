@@ -128,3 +128,19 @@ def test_a_branch_that_makes_a_new_array_alone_pays_for_it(function: Any) -> Non
     """Of 1000 steps one makes the array anew; the others take a few operations."""
     for short, long in zip(*(operations(function, n) for n in (500, 900)), strict=True):
         assert long < 2.0 * short
+
+
+def rows_moved(x: cl.f64[:]) -> float:
+    """A row of the array is put in the place of another as it stands."""
+    a = np.outer(x, x)
+    for i in range(len(x) - 1):
+        t = a[i].copy()
+        a[i] = a[i + 1]
+        a[i + 1] = t
+    return np.sum(a * a)
+
+
+@pytest.mark.parametrize("size", [16, 64])
+def test_a_row_costs_a_row_in_the_gradient_too(size: int) -> None:
+    value, gradient = operations(rows_moved, size)
+    assert gradient < 5 * value

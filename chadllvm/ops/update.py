@@ -66,8 +66,11 @@ class Update(ArrayOp):
     def differentiate(
         self, chad: Chad, node: Apply, binding: Binding, asked: Sequence[bool]
     ) -> Rule:
-        """D[a with [i] = v] = (a with [i] = v, fun d. one cv d[i], one ca (d with [i] =
-        0)): the cotangent is handed on with the same buffer.
+        """D[a with [i] = v] = (a with [i] = v, fun d. one ca (d with [i] = 0), one cv
+        d[i]): the cotangent is handed on with the same buffer.
+
+        That comes first, for v may be a row of a: then one of its cells is a part of
+        the other, which is still empty here and takes the buffer over.
         """
         array, *indices, value = node.args
         with chad.backpropagator(binding, asked) as bp:
@@ -75,12 +78,14 @@ class Update(ArrayOp):
             if chad.is_active(value):
                 assert isinstance(value, Var)
                 part = own_part(bp.body, ct, indices, f"{value.name}_ct")
-                bp.body.emit(One(bp.dual(value), (), part))
             if chad.is_active(array):
                 assert isinstance(array, Var)
                 none = _zero(bp.body, ct, indices)
                 rest = bp.body.one(Apply(self, (ct, *indices, none)), ct.name)
                 bp.body.emit(One(bp.dual(array), (), rest))
+            if chad.is_active(value):
+                assert isinstance(value, Var)
+                bp.body.emit(One(bp.dual(value), (), part))
         return bp.rule()
 
     def push_forward(

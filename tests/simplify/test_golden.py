@@ -25,6 +25,7 @@ from chadllvm.simplify.inline import inline
 from chadllvm.simplify.pointwise import pointwise
 from chadllvm.simplify.scatter import scatter
 from chadllvm.simplify.shapes import shapes
+from chadllvm.simplify.sink import sink
 from chadllvm.simplify.states import states
 from chadllvm.simplify.stretch import stretch
 from chadllvm.simplify.views import views
@@ -47,6 +48,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "states": states,
     "stretch": partial(stretch, speculate=True),
     "stretch_checked": partial(stretch, speculate=False),
+    "sink": sink,
     "views": views,
 }
 
