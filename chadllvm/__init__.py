@@ -24,6 +24,7 @@ from chadllvm.frontend.annotations import boolean, f64, i64
 from chadllvm.jvp import jvp
 from chadllvm.library import build, fold
 from chadllvm.options import CompileOptions
+from chadllvm.vjp import vjp
 from chadllvm.watch import debug_nans
 
 __all__ = [
@@ -43,4 +44,5 @@ __all__ = [
     "jit",
     "jvp",
     "value_and_grad",
+    "vjp",
 ]

@@ -19,7 +19,8 @@ from chadllvm.arguments import bind
 from chadllvm.backend.call import NativeFunction
 from chadllvm.frames import hide_frames, without_frames
 from chadllvm.frontend import Parameter, signature, specialise, too_deep
-from chadllvm.frontend.annotations import target_type
+from chadllvm.frontend.annotations import OpenFunction, target_type
+from chadllvm.frontend.derivatives import GRADIENT_PARTS, Transform, means
 from chadllvm.frontend.static import static_key
 from chadllvm.ir.loops_pretty import pretty_loops
 from chadllvm.ir.pretty import pretty
@@ -56,7 +57,10 @@ class _Specialisation:
 
 
 class Compiled:
-    """A callable that compiles itself for the types it is called with."""
+    """A callable that compiles itself for the types it is called with.
+
+    `below` are the derivatives that are taken before that of the request.
+    """
 
     def __init__(
         self,
@@ -64,13 +68,18 @@ class Compiled:
         request: Request,
         options: CompileOptions,
         statics: tuple[str, ...] = (),
+        below: tuple[Request, ...] = (),
     ) -> None:
         functools.update_wrapper(self, function)
         self._function = function
         self._request = request
+        self._below = below
         self._options = options
         self.static_argnames = statics
-        self._parameters: tuple[Parameter, ...] = signature(function, statics)
+        self._parameters: tuple[Parameter, ...] = tuple(
+            replace(p, is_static=True) if p.annotation == OpenFunction() else p
+            for p in signature(function, statics)
+        )
         # How many positional arguments need no binding.
         is_plain = not any(p.is_keyword_only or p.is_static for p in self._parameters)
         self._count = len(self._parameters) if is_plain else -1
@@ -88,7 +97,7 @@ class Compiled:
         try:
             if kwargs or len(args) != self._count:
                 args = self._bind(args, kwargs)
-                if self.static_argnames:
+                if self._static_at:
                     return self._call_with_statics(args)
             prints = tuple(map(fingerprint, args))
             call = self._known.get(prints)
@@ -100,6 +109,21 @@ class Compiled:
         except Exception as error:
             hide_frames(error)
             raise
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What it takes."""
+        return self._parameters
+
+    @property
+    def name(self) -> str:
+        """The name of the Python function."""
+        return self._name
+
+    @property
+    def options(self) -> CompileOptions:
+        """How it is compiled."""
+        return self._options
 
     def _call_with_statics(self, bound: tuple[Any, ...]) -> Any:
         """Call the version for these static arguments, with the others."""
@@ -118,14 +142,16 @@ class Compiled:
 
     def _statics(self, bound: Sequence[Any]) -> dict[str, Any]:
         """The static arguments by the names of their parameters."""
-        return {self._parameters[k].name: bound[k] for k in self._static_at}
+        names = [self._parameters[k].name for k in self._static_at]
+        values = [static_argument(bound[k]) for k in self._static_at]
+        return dict(zip(names, values, strict=True))
 
     def _static_keys(self, bound: Sequence[Any]) -> tuple[Hashable, ...]:
         return tuple([self._static_key(k, bound[k]) for k in self._static_at])
 
     def _static_key(self, position: int, value: Any) -> Hashable:
         try:
-            return static_key(value)
+            return static_key(static_argument(value))
         except TypeError:
             raise TypeError(
                 f"{self._name}(): static argument {self._parameters[position].name!r} "
@@ -222,7 +248,7 @@ class Compiled:
     def _version_for(self, bound: Sequence[Any]) -> _Specialisation:
         """The version for these arguments."""
         types = self._types(bound)
-        if not self.static_argnames:
+        if not self._static_at:
             return self._version(types)
         return self._version(types, self._statics(bound), self._static_keys(bound))
 
@@ -258,8 +284,10 @@ class Compiled:
     def _compile(
         self, types: tuple[Type, ...], statics: Mapping[str, Any]
     ) -> _Specialisation:
-        program = specialise(self._function, types, statics)
-        plan = self._plan(program, types, self._own_request())
+        below = [self._own(r) for r in self._below]
+        parts = [(r.argnums, r.value, r.has_aux) for r in below]
+        program = specialise(self._function, types, statics, parts)
+        plan = self._plan(program, types, self._own(self._request))
         options = self._options
         repeat = watched = None
         if options.may_repeat:
@@ -268,10 +296,9 @@ class Compiled:
             watched = self._again(plan, replace(options, nans=True))
         return self._native(plan, options, repeat, watched)
 
-    def _own_request(self) -> Request:
+    def _own(self, request: Request) -> Request:
         """The request by the positions of parameters that are not static."""
-        request = self._request
-        if request.argnums is None or not self.static_argnames:
+        if request.argnums is None or not self._static_at:
             return request
         order = self._dynamic(range(len(self._parameters)))
         found = tuple(order.index(position) for position in request.positions)
@@ -366,9 +393,11 @@ class Derivative(Compiled):
     def __init__(
         self, function: Callable[..., Any], request: Request, options: CompileOptions
     ) -> None:
-        plain = function.py_func if isinstance(function, Function) else function
-        super().__init__(plain, request, options, _statics_of(function))
+        plain, below = _plain(function), _below(function)
+        super().__init__(plain, request, options, _statics_of(function), below)
         self._of = function
+        parts = function, request.argnums, request.value, request.has_aux
+        setattr(self, GRADIENT_PARTS, parts)
 
     def __reduce__(self) -> tuple[type[Derivative], tuple[Any, ...]]:
         return Derivative, (self._of, self._request, self._options)
@@ -451,10 +480,26 @@ def _jit(
     return made
 
 
+# Where a plain function that was an argument keeps its compiled form.
+_COMPILED = "_chadllvm_jit"
+
+
+def static_argument(value: Any) -> Any:
+    """A static argument as programs see it: a plain Python function is compiled."""
+    if not isinstance(value, FunctionType):
+        return value
+    found = getattr(value, _COMPILED, None)
+    if found is None or found.py_func is not value:
+        found = Function(value, CompileOptions())
+        setattr(value, _COMPILED, found)
+    return found
+
+
 def _statics_of(function: Callable[..., Any]) -> tuple[str, ...]:
     return function.static_argnames if isinstance(function, Compiled) else ()
 
 
+@means(Transform.VALUE_AND_GRAD)
 @without_frames
 def value_and_grad(
     function: Callable[..., Any],
@@ -480,6 +525,7 @@ def value_and_grad(
     return _derivative(function, argnums, value=True, has_aux=has_aux)
 
 
+@means(Transform.GRAD)
 @without_frames
 def grad(
     function: Callable[..., Any],
@@ -497,12 +543,7 @@ def _derivative(
     value: bool,
     has_aux: bool,
 ) -> Derivative:
-    if isinstance(function, Derivative):
-        raise TypeError(
-            f"{function!r} is a derivative; derivatives of derivatives are not "
-            "supported"
-        )
-    plain = function.py_func if isinstance(function, Function) else function
+    plain = _plain(function)
     parameters = signature(plain, _statics_of(function))
     if isinstance(argnums, Sequence) and not isinstance(argnums, str):
         several = tuple(_position(plain, a, parameters) for a in argnums)
@@ -513,7 +554,20 @@ def _derivative(
         request = Request(_position(plain, argnums, parameters), value, has_aux)
     if isinstance(function, Function):
         return function.derivative(request)
-    return Derivative(function, request, CompileOptions())
+    options = function._options if isinstance(function, Compiled) else CompileOptions()
+    return Derivative(function, request, options)
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The Python function below all derivatives."""
+    return function._function if isinstance(function, Compiled) else function
+
+
+def _below(function: Callable[..., Any]) -> tuple[Request, ...]:
+    """The derivatives that a function is, from the inside out."""
+    if isinstance(function, Derivative):
+        return (*function._below, function._request)
+    return ()
 
 
 def _position(

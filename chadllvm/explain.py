@@ -23,6 +23,7 @@ FAMILIES = {
     "08": "Updates and lists",
     "09": "Records and dictionaries",
     "10": "Derivatives",
+    "11": "Functions as values",
 }
 
 # What the examples take for granted.

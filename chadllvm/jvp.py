@@ -17,6 +17,7 @@ from chadllvm.backend.columns import columns
 from chadllvm.backend.convert import Converter, found
 from chadllvm.backend.results import Group, Many, Result, leaf_types
 from chadllvm.frames import without_frames
+from chadllvm.frontend.derivatives import Transform, means
 from chadllvm.ir.record import RecordNames
 from chadllvm.ir.term import Program
 from chadllvm.ir.types import Array, Product, Scalar, Type, has_float
@@ -29,6 +30,7 @@ from chadllvm.values import gradient_type, leaf_positions
 _KEPT = "_chadllvm_jvp"
 
 
+@means(Transform.JVP)
 @without_frames
 def jvp(
     function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
@@ -41,7 +43,7 @@ def jvp(
         primals: a tuple of the function's arguments, by position.
         tangents: a tuple of the direction's components, one for each primal: a float
             for a float, an array of the same shape for an array of floats, a tuple for
-            a tuple, None (or 0) for integers and booleans.
+            a tuple, None (or 0) for integers and booleans; None for what is held fixed.
 
     Returns:
         `(out, out_tangent)`: the function's result, and how fast it changes as the
@@ -82,10 +84,11 @@ class WithTangents(Compiled):
     def __init__(self, origin: Callable[..., Any]) -> None:
         function, request, options = origin, Request(), CompileOptions()
         statics: tuple[str, ...] = ()
+        below: tuple[Request, ...] = ()
         if isinstance(origin, Compiled):
-            function, request = origin._function, origin._request
+            function, request, below = origin._function, origin._request, origin._below
             options, statics = origin._options, origin.static_argnames
-        super().__init__(function, request, options, statics)
+        super().__init__(function, request, options, statics, below)
         self.origin = origin
 
     def __call__(
@@ -162,7 +165,7 @@ def _leaves(
 ) -> Iterator[Any]:
     """The tangents of the reals in a primal, checked against it."""
     match ty:
-        case Product(fields):
+        case Product(fields) if tangent is not None:
             converter = _converter(function, path, ty)
             both = converter.parts(0, primal), converter.tangent_parts(1, tangent)
             for k, (field, value, part) in enumerate(zip(fields, *both, strict=True)):
@@ -174,6 +177,8 @@ def _leaves(
                     f"{function}: {path} holds no real numbers, so that its tangent "
                     f"must be None, found {found(tangent)}"
                 )
+        case _ if tangent is None:
+            yield from _zeros(function, path, ty, primal)
         case Scalar():
             yield _converter(function, path, ty).as_float(1, tangent)
         case Array(Product()):

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from chadllvm.chad.derived import derived
 from chadllvm.chad.forward import push_forward
 from chadllvm.chad.gradient import value_and_gradient
 from chadllvm.closure.convert import convert_closures
@@ -63,10 +64,13 @@ DEBUG: tuple[Pass, ...] = (_plain(add_checks),)
 # Who makes a NaN that nobody asked for is no matter.
 NANS: tuple[Pass, ...] = (_plain(dce), _plain(check_nans))
 
-# What leaves one function without products and calls, in which updates of arrays mean
+# Products and sums go first.
+FLATTEN: tuple[Pass, ...] = (_plain(flatten),)
+
+# What leaves one function without calls, in which updates of arrays mean
 # what they mean in Python.
 NORMALISE: tuple[Pass, ...] = (
-    _plain(flatten),
+    *FLATTEN,
     _plain(inline),
     _plain(sharing),
     _plain(views),
@@ -173,6 +177,23 @@ class Compilation:
             program = self._settled[name] = new
         return program
 
+    def normalised(self, program: Program) -> Program:
+        """One function without products, calls and derivatives."""
+        program = derived(self.run(program, FLATTEN), self._source, self._without)
+        return self.run(program, NORMALISE)
+
+    def _source(self, program: Program) -> Program:
+        """A function as plain as the mode makes it."""
+        program = self.run(program, NORMALISE)
+        plain = self.options.nans or not self.options.optimize
+        return program if plain else self.run(program, SOURCE)
+
+    def _without(self, program: Program) -> Program:
+        """A derivative without functions, so that it can be differentiated again."""
+        if self.options.verify:
+            check(program, after="chad")
+        return self.run(program, DERIVATIVE)
+
     def derived(self, program: Program, after: str) -> Program:
         """Check a derivative; it is shown as the stage `chad`."""
         if self.options.verify:
@@ -220,7 +241,7 @@ def compile_program(
     if options.verify:
         check(source, after="frontend")
     program = done.run(source, DEBUG) if options.debug else source
-    program = done.run(program, NORMALISE)
+    program = done.normalised(program)
     tape: frozenset[Var] = frozenset()
     if options.optimize and not options.nans:
         program = done.run(program, SOURCE)

@@ -133,15 +133,34 @@ def test_what_is_not_a_float_has_no_gradient() -> None:
         cl.grad(ratio, has_aux=True)(1.0, 2.0)
 
 
-def test_only_functions_are_compiled_and_derivatives_are_final() -> None:
+def test_only_functions_are_compiled() -> None:
     with pytest.raises(TypeError, match="compiled already"):
         cl.jit(ratio)
-    with pytest.raises(TypeError, match="derivatives of derivatives"):
-        cl.grad(cl.grad(ratio))
     with pytest.raises(cl.CompileError):
         cl.jit(math.sin)
-    with pytest.raises(cl.CompileError):
-        cl.jit(lambda x: x)
+
+
+def test_lambdas_are_found_in_their_line() -> None:
+    one, two = cl.jit(lambda x: x + 1.0), cl.jit(lambda x: (lambda y: x * y)(x))
+    assert one(2.0) == 3.0
+    assert two(3.0) == 9.0
+    assert cl.grad(lambda x: x * x)(3.0) == 6.0
+
+
+def test_derivatives_of_derivatives() -> None:
+    def f(x: float, a: cl.f64[:], n: int) -> float:
+        return float(np.sum(np.exp(a * x) * a)) * n
+
+    a = np.array([0.3, 0.5, -0.2])
+    for order in range(1, 4):
+        derivative = f
+        for _ in range(order):
+            derivative = cl.grad(derivative)
+        expected = 2.0 * np.sum(a ** (order + 1) * np.exp(a * 1.1))
+        assert np.isclose(derivative(1.1, a, 2), expected, rtol=1e-13)
+    value, by_a = cl.value_and_grad(cl.grad(f), argnums=1)(1.1, a, 2)
+    assert np.isclose(value, cl.grad(f)(1.1, a, 2))
+    assert np.allclose(by_a, 2.0 * np.exp(1.1 * a) * (1.1 * a * a + 2.0 * a))
 
 
 # ---- parameters

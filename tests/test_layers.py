@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "chadllvm"
 LAYERS = (
     "_version", "diagnostic", "codes", "frames", "options", "library", "linalg", "ir",
     "ops", "frontend", "chad", "closure", "simplify", "debug", "lower", "llvm", "watch",
-    "backend", "pipeline", "report", "values", "plan", "arguments", "api", "jvp",
+    "backend", "pipeline", "report", "values", "plan", "arguments", "api", "jvp", "vjp",
     "explain", "cli",
 )  # fmt: skip
 

@@ -243,6 +243,8 @@ class Marshal:
             case Kind.DICT:
                 keys = self._object(dict.fromkeys(names).keys())
                 return f"type({name}) is {self.mine}dict and {name}.keys() == {keys}"
+            case Kind.NONE:
+                return f"{name} is None"
             case Kind.ROW:
                 return "False"
             case _:

@@ -119,6 +119,8 @@ def _values(ty: Result, leaves: Sequence[np.ndarray], count: int) -> list[Any]:
             columns = [
                 _values(part, own, count) for part, own in _portions(parts, leaves)
             ]
+            if isinstance(names, RecordNames) and names.kind is Kind.NONE:
+                return [None] * count
             if not isinstance(names, RecordNames):
                 return list(zip(*columns, strict=True))
             return list(map(names.make, *columns))

@@ -11,12 +11,14 @@ instances, `list[Point]` is an array of them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+import typing
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import numpy as np
 
+from chadllvm.frontend.closures import is_function
 from chadllvm.frontend.records import (
     BadRecord,
     Field,
@@ -97,7 +99,18 @@ class OpenDict:
         return "dict" if self.value is None else f"dict[str, {self.value}]"
 
 
-Open = OpenArray | OpenProduct | OpenList | OpenDict
+@dataclass(frozen=True, slots=True)
+class OpenFunction:
+    """Functions of any kind: `Callable[[float], float]`.
+
+    What one takes and gives follows from what it is: it is typed anew at each call.
+    """
+
+    def __str__(self) -> str:
+        return "function"
+
+
+Open = OpenArray | OpenProduct | OpenList | OpenDict | OpenFunction
 
 # What a parameter may be annotated with; None: nothing, any type is welcome.
 Annotation = Type | Open | None
@@ -137,6 +150,8 @@ def read_annotation(value: Any) -> Annotation:
         return OpenArray(None)
     if value is dict:
         return OpenDict(None)
+    if value in (Callable, typing.Callable):
+        return OpenFunction()
     return _read_generic(value)
 
 
@@ -148,6 +163,8 @@ def _read_generic(value: Any) -> Annotation:
         return read_annotation(meant[arguments] if arguments else meant)
     if origin is Annotated:
         return _read_annotated(arguments)
+    if origin is Callable:
+        return OpenFunction()
     if isinstance(alias, type):
         record = _read_class(alias)
         if record is not None:
@@ -239,6 +256,8 @@ def target_type(annotation: Annotation, ty: Type) -> Type | None:
     if annotation is None or annotation == ty:
         return ty
     match annotation, ty:
+        case OpenFunction(), _:
+            return ty if is_function(ty) else None
         case OpenArray(elem), Array():
             return ty if _is_array_of(elem, ty) else None
         case ((Product() | OpenProduct()), Product()):

@@ -8,9 +8,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from chadllvm.frontend.closures import (
+    code_of,
+    convert_function,
+    is_function,
+    join_functions,
+)
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lambda, Lit, Operand, Proj, Tuple, Var
-from chadllvm.ir.types import BOOL, F64, I64, Array, Product, Scalar, Type
+from chadllvm.ir.types import BOOL, F64, I64, Array, Product, Scalar, Sum, Type
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index
 
@@ -45,6 +51,8 @@ def join(first: Type, second: Type) -> Type | None:
         return first
     if {first, second} == {I64, F64}:
         return F64
+    if is_function(first) and is_function(second) and not _same_code(first, second):
+        return join_functions(first, second, join)
     if isinstance(first, Product) and isinstance(second, Product):
         return _join_products(first, second)
     return None
@@ -56,6 +64,10 @@ def join_all(types: Sequence[Type]) -> Type | None:
     for ty in types[1:]:
         joined = None if joined is None else join(joined, ty)
     return joined
+
+
+def _same_code(first: Type, second: Type) -> bool:
+    return code_of(first) is not None and code_of(first) == code_of(second)
 
 
 def _join_products(first: Product, second: Product) -> Type | None:
@@ -76,6 +88,8 @@ def convert(b: Builder, value: Operand, ty: Type) -> Operand:
         return to_int(b, value)
     if isinstance(ty, Array):
         return _converted_elements(b, value, ty)
+    if isinstance(ty, Sum):
+        return convert_function(b, value, ty, convert)
     assert isinstance(ty, Product) and isinstance(value.type, Product)
     # The keys of a dictionary may come in another order.
     order = [value.type.names.index(name) for name in ty.names]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -14,7 +15,9 @@ from chadllvm.frontend import (
     name_errors,
     statement_errors,
 )
+from chadllvm.frontend.applying import call_value, closure, function_of
 from chadllvm.frontend.array_functions import METHODS, NAMES
+from chadllvm.frontend.closures import is_function
 from chadllvm.frontend.containers import (
     FUNCTIONS,
     class_function,
@@ -24,15 +27,21 @@ from chadllvm.frontend.containers import (
 )
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
+from chadllvm.frontend.derivatives import (
+    gradient_from_outside,
+    transform,
+    transform_of,
+)
 from chadllvm.frontend.functions import known_function
 from chadllvm.frontend.integers import INTEGER_METHODS, integer_method
 from chadllvm.frontend.jitted import function_call
 from chadllvm.frontend.logic import is_integral
 from chadllvm.frontend.records import is_record
 from chadllvm.frontend.recovery import POISON, unknown_in_module
-from chadllvm.frontend.scope import NotStatic
+from chadllvm.frontend.scope import NotStatic, Unusable
 from chadllvm.frontend.surface import CHANGING
-from chadllvm.ir.term import Operand
+from chadllvm.ir.term import Operand, Proj
+from chadllvm.ir.types import Product
 
 
 def call(cx: Context, node: ast.Call) -> Value:
@@ -43,17 +52,64 @@ def call(cx: Context, node: ast.Call) -> Value:
         owner = _owner_class(cx, node.func)
         if owner is not None:
             return class_function(cx, node, owner)
-    function = _callee(cx, node)
+    value = _function_value(cx, node.func)
+    if value is not None:
+        return call_value(cx, node, value, call_outside)
+    # Not by `call_outside`: the depth of expressions is bounded by Python's stack.
+    return _meaning(cx, node, _callee(cx, node))(cx, node)
+
+
+def call_outside(cx: Context, node: ast.Call, function: Any) -> Value:
+    """A call of a function that stands outside of the one that is compiled."""
+    return _meaning(cx, node, function)(cx, node)
+
+
+Meaning = Callable[[Context, ast.Call], Value]
+
+
+def _meaning(cx: Context, node: ast.Call, function: Any) -> Meaning:
+    """What translates calls of a function from outside, or the error that none does."""
+    known = known_function(function) or _container_function(function)
+    if known is not None:
+        return known
+    which = transform_of(function)
+    if which is not None:
+        return partial(transform, which)
+    made = gradient_from_outside(function)
+    if made is not None:
+        return partial(made.call, function=closure(cx, node, made, {}))
     jitted = getattr(function, "py_func", None)
     if isinstance(jitted, FunctionType):
         statics = getattr(function, "static_argnames", ())
-        return function_call(cx, node, jitted, statics)
+        return partial(function_call, function=jitted, statics=statics)
     if is_record(function):
-        return construct(cx, node, function)
-    translate = known_function(function) or _container_function(function)
-    if translate is not None:
-        return translate(cx, node)
+        return partial(construct, python=function)
     raise _unknown(cx, node, function)
+
+
+def _function_value(cx: Context, node: ast.expr) -> Operand | None:
+    """The function that is called, if it is a value of the program."""
+    if isinstance(node, ast.Name):
+        value = cx.scope.lookup(node.id)
+        if isinstance(value, Unusable):
+            raise value.error(cx.span(node))
+        if value is None or not is_function(value.type):
+            return None
+        return cx.value(node)
+    if isinstance(node, ast.Lambda | ast.Call | ast.Subscript | ast.IfExp):
+        return function_of(cx, node)
+    return None
+
+
+def is_callable(value: Any) -> bool:
+    """Whether an object from outside is a function that programs can call."""
+    if isinstance(getattr(value, "py_func", None), FunctionType):
+        return True
+    found = transform_of(value) or gradient_from_outside(value)
+    if found is not None or is_record(value):
+        return True
+    known = callable(value) and known_function(value)
+    return bool(known or _container_function(value))
 
 
 def _container_function(
@@ -86,6 +142,9 @@ def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
     """A method of a record, or one of an array: NumPy's function of that name."""
     owner = cx.lazy(function.value)
     if is_record_value(owner):
+        field = _function_field(cx, function, owner)
+        if field is not None:
+            return call_value(cx, node, field, call_outside)
         return record_method(cx, node, owner)
     if is_integral(owner) and function.attr in INTEGER_METHODS:
         return integer_method(cx, node, function.attr, owner)
@@ -97,6 +156,18 @@ def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
     if function.attr in CHANGING:
         raise list_errors.list_method_value(cx.span(node), function.attr)
     raise array_errors.no_method(cx.span(function), owner.type, function.attr, METHODS)
+
+
+def _function_field(cx: Context, node: ast.Attribute, owner: Operand) -> Operand | None:
+    """The field of a record, if it is a function."""
+    ty = owner.type
+    assert isinstance(ty, Product)
+    if node.attr not in ty.names:
+        return None
+    index = ty.names.index(node.attr)
+    if not is_function(ty.fields[index]):
+        return None
+    return cx.at(node).one(Proj(owner, index), node.attr)
 
 
 def _callee(cx: Context, node: ast.Call) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -22,14 +22,25 @@ from chadllvm.ir.types import Type
 
 if TYPE_CHECKING:
     from chadllvm.frontend.delayed import Value
+    from chadllvm.frontend.local import Captured, LocalFunction
     from chadllvm.frontend.ways import Ends
+
+
+def _captured() -> Captured:
+    from chadllvm.frontend.local import Captured
+
+    return Captured()
+
+
+# Given a builder and the parameters, the results of a function.
+Wrap = Callable[[Builder, Sequence[Var]], Sequence[Operand]]
 
 
 class Callees(Protocol):
     """The other functions of the program, as a call needs them."""
 
     def parameters(
-        self, function: Function, statics: Collection[str]
+        self, function: Function | LocalFunction, statics: Collection[str]
     ) -> tuple[Parameter, ...]:
         """The parameters of a function, some of them static."""
 
@@ -38,14 +49,21 @@ class Callees(Protocol):
 
     def instance(
         self,
-        function: Function,
+        function: Function | LocalFunction,
         types: Sequence[Type],
         span: Span,
         statics: Mapping[str, Any],
     ) -> str:
         """The name of the function specialised to arguments of these types.
 
-        `statics` are the values of its static parameters.
+        `statics` are the values of its static parameters. The first arguments of a
+        local function are its captures.
+        """
+
+    def wrapper(self, title: str, like: Sequence[Operand], body: Wrap) -> str:
+        """The name of a new function for arguments like these.
+
+        `body` emits what it does and gives its results.
         """
 
 
@@ -86,6 +104,8 @@ class Context:
 
     `views` says of rows, and of slices that are made, what they are parts of.
 
+    `codes` has the local functions, and `captures` what values have captured.
+
     `shapes` has the sizes of arrays whose sizes are older than they are, and so may be
     used wherever the array may; `lists` are the arrays that are lists in Python.
 
@@ -113,6 +133,8 @@ class Context:
     views: dict[Var, Var] = field(default_factory=dict)
     elements: dict[str, Elements] = field(default_factory=dict)
     mistakes: Mistakes = field(default_factory=Mistakes)
+    codes: dict[Hashable, LocalFunction] = field(default_factory=dict)
+    captures: Captured = field(default_factory=_captured)
 
     def span(self, node: Located) -> Span:
         return self.source.span(node)
@@ -185,5 +207,6 @@ class Context:
             self.lists.add(renamed)
         if value in self.views:
             self.views[renamed] = self.views[value]
+        self.captures.merge(renamed, [value])
         bindings[-1] = type(last)((renamed,), last.expr, last.span)
         return renamed

@@ -17,6 +17,7 @@ from chadllvm.frontend import (
     syntax_errors,
     type_errors,
 )
+from chadllvm.frontend.applying import read_function
 from chadllvm.frontend.arithmetic import (
     ARITHMETIC,
     arithmetic,
@@ -29,13 +30,15 @@ from chadllvm.frontend.arithmetic import (
     power,
     truth,
 )
-from chadllvm.frontend.calls import call
+from chadllvm.frontend.calls import call, is_callable
 from chadllvm.frontend.comprehension import list_comprehension
 from chadllvm.frontend.constants import constant, number
 from chadllvm.frontend.containers import dictionary
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value, elementwise, is_array, is_number_operand
+from chadllvm.frontend.derivatives import function_constant
 from chadllvm.frontend.displays import display, list_operation
+from chadllvm.frontend.local import define
 from chadllvm.frontend.logic import (
     LOGICAL,
     boolean_arithmetic,
@@ -48,6 +51,7 @@ from chadllvm.frontend.products import matrix_product
 from chadllvm.frontend.scope import NotStatic, Unusable
 from chadllvm.frontend.static import decided, static_value
 from chadllvm.frontend.subscript import attribute, subscript
+from chadllvm.frontend.surface import Defined
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import If, Lit, Operand, Tuple
 from chadllvm.ir.types import Array, Product, Type
@@ -86,11 +90,13 @@ def expression(cx: Context, node: ast.expr) -> Value:
         case ast.Subscript():
             return subscript(cx, node)
         case ast.Attribute():
-            return attribute(cx, node)
+            return _attribute(cx, node)
         case ast.Call():
             return call(cx, node)
         case ast.ListComp():
             return list_comprehension(cx, node)
+        case ast.Lambda() | Defined():
+            return define(cx, node)
         case ast.GeneratorExp():
             raise errors.bare_generator(cx.span(node))
         case ast.Starred():
@@ -117,6 +123,7 @@ def _name(cx: Context, node: ast.Name) -> Operand:
     if isinstance(value, Unusable):
         raise value.error(cx.span(node))
     if value is not None:
+        read_function(cx, node, value, node.id)
         return value
     if cx.is_local(node.id):
         raise name_errors.used_before_assignment(cx.span(node), node.id)
@@ -124,7 +131,19 @@ def _name(cx: Context, node: ast.Name) -> Operand:
         outside = cx.static(node)
     except NotStatic:
         raise name_errors.unknown_name(cx.span(node), node.id, cx.names()) from None
+    if callable(outside) and is_callable(outside):
+        return function_constant(cx, node, outside)
     return constant(cx, outside, node.id, cx.span(node))
+
+
+def _attribute(cx: Context, node: ast.Attribute) -> Value:
+    try:
+        outside = cx.static(node)
+    except NotStatic:
+        return attribute(cx, node)
+    if callable(outside) and is_callable(outside):
+        return function_constant(cx, node, outside)
+    return attribute(cx, node)
 
 
 def _binary(cx: Context, node: ast.BinOp) -> Value:

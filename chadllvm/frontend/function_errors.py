@@ -33,31 +33,6 @@ def not_a_python_function(span: Span) -> Diagnostic:
     )
 
 
-@code("CL0102")
-def lambda_function(span: Span) -> Diagnostic:
-    """A lambda cannot be compiled by itself.
-
-    A lambda may be passed to `cl.fold`, `cl.build` and `accumulate` inside of a
-    compiled function. What is compiled itself needs a name, for it is what messages
-    speak of.
-
-    Fails:
-
-        f = cl.jit(lambda x: x * x)
-
-    Works:
-
-        def f(x: float) -> float:
-            return x * x
-    """
-    return error(
-        "a lambda cannot be compiled",
-        span,
-        "this is a lambda",
-        "give the function a name with `def`",
-    )
-
-
 @code("CL0103")
 def missing_source(span: Span) -> Diagnostic:
     r"""The text of a function must be known.

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from chadllvm.frontend import call_errors
 from chadllvm.frontend.binding import bind, converted
 from chadllvm.frontend.constants import constant
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.local import LocalFunction
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.source import Function
@@ -34,6 +36,23 @@ def function_call(
     `owner` are the first parameters' arguments, if there are such already, and `known`
     the values of static parameters.
     """
+    operands, fixed = prepared(cx, node, function, statics, owner, known)
+    return called(cx, node, function, operands, fixed)
+
+
+def prepared(
+    cx: Context,
+    node: ast.Call,
+    function: Function | LocalFunction,
+    statics: Collection[str] = (),
+    owner: Sequence[Operand] = (),
+    known: Mapping[str, Any] | None = None,
+    defaults: Mapping[str, Operand] = MappingProxyType({}),
+) -> tuple[list[Operand], dict[str, Any]]:
+    """The converted arguments, and the values of static parameters.
+
+    `defaults` are operands for parameters that are given no argument.
+    """
     fixed = dict(known or {})
     params = cx.callees.parameters(function, {*statics, *fixed})
     rest = [p for p in params[len(owner) :] if p.name not in fixed]
@@ -46,17 +65,17 @@ def function_call(
         if param.is_static:
             fixed[param.name] = _static(cx, place, function, param, given)
             continue
-        value = values.get(param.name)
+        value = values.get(param.name, defaults.get(param.name))
         if value is None:
             value = constant(cx, param.default, param.name, cx.span(node))
         operands.append(converted(cx, place, function.__name__, param, value))
-    return called(cx, node, function, operands, fixed)
+    return operands, fixed
 
 
 def called(
     cx: Context,
     node: ast.expr,
-    function: Function,
+    function: Function | LocalFunction,
     operands: Sequence[Operand],
     statics: Mapping[str, Any] | None = None,
 ) -> Operand:
@@ -69,7 +88,7 @@ def called(
 def _static(
     cx: Context,
     place: ast.expr,
-    function: Function,
+    function: Function | LocalFunction,
     param: Parameter,
     given: Mapping[str, ast.expr],
 ) -> Any:

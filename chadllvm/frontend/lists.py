@@ -67,7 +67,7 @@ def begin_list(cx: Context, target: ast.Name, node: ast.expr) -> None:
         def learn(span: Span) -> NoReturn:
             raise Learned(name, F64, is_sure=False)
 
-        cx.scope.bind(name, _EmptyList(learn, name))
+        cx.scope.assign(name, _EmptyList(learn, name))
         return
     if known.unsure is None and not known.is_sure:
         known.unsure = node
@@ -75,7 +75,7 @@ def begin_list(cx: Context, target: ast.Name, node: ast.expr) -> None:
     elem = known.elem.elem if isinstance(known.elem, Array) else known.elem
     made = cx.at(node).apply(Empty(Array(elem, rank)), [], [], [name])[0]
     cx.lists.add(made)
-    cx.scope.bind(name, made)
+    cx.scope.assign(name, made)
 
 
 def change(cx: Context, call: Changed) -> None:
@@ -189,7 +189,7 @@ def _is_last(node: ast.expr) -> bool:
 
 def _bind(cx: Context, name: ast.Name, made: Var) -> None:
     cx.lists.add(made)
-    cx.scope.bind(name.id, made)
+    cx.scope.assign(name.id, made)
 
 
 def _fill(cx: Context, name: ast.Name, node: ast.expr) -> None:

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from chadllvm.frontend.free import free_names
 from chadllvm.frontend.surface import (
     Assign,
     Branch,
@@ -241,36 +242,3 @@ def target_reads(target: ast.expr) -> set[str]:
     """The names that an assignment to this target reads: `a[i] = v` reads a and i."""
     elements = (p for p in target_parts(target) if isinstance(p, ast.Subscript))
     return {name for element in elements for name in free_names(element)}
-
-
-def free_names(expression: ast.expr) -> set[str]:
-    """The names an expression reads, without those its comprehensions bind."""
-    names: set[str] = set()
-    stack: list[tuple[ast.AST, frozenset[str]]] = [(expression, frozenset())]
-    while stack:
-        node, bound = stack.pop()
-        if isinstance(node, ast.Name):
-            names |= {node.id} - bound
-        elif isinstance(node, ast.ListComp | ast.GeneratorExp):
-            stack += _comprehension_parts(node, bound)
-        elif isinstance(node, ast.Lambda):
-            parameters = (*node.args.posonlyargs, *node.args.args)
-            stack.append((node.body, bound | {p.arg for p in parameters}))
-        else:
-            stack += [(child, bound) for child in ast.iter_child_nodes(node)]
-    return names
-
-
-def _comprehension_parts(
-    node: ast.ListComp | ast.GeneratorExp, bound: frozenset[str]
-) -> Iterator[tuple[ast.AST, frozenset[str]]]:
-    """The first iterable is read outside; all the rest sees the targets."""
-    first = node.generators[0].iter
-    targets = {n for g in node.generators for n in target_names(g.target)}
-    inside = bound | targets
-    yield first, bound
-    yield node.elt, inside
-    for generator in node.generators:
-        yield from ((test, inside) for test in generator.ifs)
-        if generator.iter is not first:
-            yield generator.iter, inside

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from chadllvm.diagnostic import CompileError
-from chadllvm.frontend import name_errors
+from chadllvm.frontend import closure_errors, name_errors
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.comprehension import bind_item, new_index
 from chadllvm.frontend.context import Context
@@ -26,7 +26,7 @@ from chadllvm.frontend.stopping import (
     Step,
     end_of,
     has_test,
-    mark_lists,
+    mark_results,
     operand_of,
     stopping,
     tests_first,
@@ -66,6 +66,8 @@ def translate_loop(cx: Context, loop: Loop) -> Ends:
 def _loop(cx: Context, loop: Loop) -> Ends:
     source = _iterated(cx, loop) if isinstance(loop, For) else None
     step = _settled(cx, loop, source)
+    for name in cx.liveness.assigned[loop]:
+        cx.scope.touch(name)
     if source is None or not step.ends.only_goes_on:
         length = UNBOUNDED if source is None else source.length
         return stopping(cx, loop, length, step)
@@ -103,10 +105,12 @@ def _settled(cx: Context, loop: Loop, source: Items | None) -> Step:
         for state, value in zip(states, initial, strict=True):
             if value in cx.lists and value not in others:
                 cx.lists.add(state)
+            cx.captures.merge(state, [operand_of(value)])
         step = _step(cx, loop, source, states, types)
         found = _types_after(cx, loop, types, step.finals)
         changed = _no_lists(cx, states, initial, step.finals)
         if found == types and not changed:
+            _check_captures(cx, loop, step)
             b = cx.at(loop.node)
             pairs = zip(initial, types.values(), strict=True)
             step.start = [convert(b, operand_of(v), ty) for v, ty in pairs]
@@ -115,6 +119,17 @@ def _settled(cx: Context, loop: Loop, source: Items | None) -> Step:
         others |= changed
         cx.mistakes.forget(mistakes)
         cx.promoted[loop] = types
+
+
+def _check_captures(cx: Context, loop: Loop, step: Step) -> None:
+    """Functions that are carried on capture nothing that steps assign."""
+    assigned = cx.liveness.assigned[loop]
+    for name, final in zip(step.types, step.finals, strict=True):
+        for captured in cx.captures.names(operand_of(final)):
+            if captured in assigned:
+                raise closure_errors.captured_changed(
+                    cx.span(loop.node), captured, name
+                )
 
 
 def _no_lists(
@@ -156,6 +171,8 @@ def _step(
         index = new_index(loop.target, source)
     with cx.nested() as b:
         bind_all(cx, {state.name: state for state in states})
+        for name in cx.liveness.assigned[loop]:
+            cx.scope.touch(name)
         if isinstance(loop, For):
             assert source is not None
             bind_item(cx, loop.target, source, index)
@@ -163,7 +180,8 @@ def _step(
         go = _goes_on(cx, loop, ends)
         env = ends.envs.get(ON, {})
         finals = [env.get(state.name) or state for state in states]
-    return Step(b, index, states, types, ends, go, finals)
+        scope = cx.scope
+    return Step(b, scope, index, states, types, ends, go, finals)
 
 
 def _body(cx: Context, loop: Loop) -> Ends:
@@ -252,5 +270,5 @@ def _plain(cx: Context, loop: Loop, length: Operand, step: Step) -> dict[str, Va
     function = Lambda((step.index, *step.states), step.builder.block(step.converted()))
     args = [length, *step.start]
     results = cx.at(loop.node).apply(Iterate(), args, [function], list(step.types))
-    mark_lists(cx, step, results)
+    mark_results(cx, step, results)
     return dict(zip(step.types, results, strict=True))

@@ -97,27 +97,27 @@ def not_a_value(span: Span, name: str, kind: str) -> Diagnostic:
 
 @code("CL0304")
 def function_as_value(span: Span, name: str) -> Diagnostic:
-    """A function is not a value.
+    """A function that cannot be compiled is no value.
 
-    It can be called, and passed where a function is taken: to `cl.fold`, `cl.build` and
-    the like, or as a static argument. A variable cannot hold one.
+    Values are compiled functions, local ones, and those of the language.
 
     Fails:
 
         def f(x: float) -> float:
-            g = math.exp
-            return g(x)
+            g = np.polyfit
+            return x
 
     Works:
 
         def f(x: float) -> float:
-            return math.exp(x)
+            g = math.exp
+            return g(x)
     """
     return error(
-        "a function is not a value here",
+        "a function that cannot be compiled",
         span,
-        f"`{name}` is a function",
-        "call it; functions can be neither stored nor passed on",
+        f"`{name}` is a function that the language does not know",
+        "decorate it with `jit`, or define it in the function",
     )
 
 

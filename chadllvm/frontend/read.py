@@ -37,6 +37,7 @@ from chadllvm.frontend.surface import (
     Break,
     Changed,
     Continue,
+    Defined,
     For,
     Raise,
     Return,
@@ -144,6 +145,10 @@ class _Reader:
                 ast.unparse(index) == "-1"
             ):
                 return (self._shortened(owner, node),)
+            case ast.FunctionDef(name):
+                target = ast.copy_location(ast.Name(name, ast.Store()), node)
+                value = ast.copy_location(Defined(node), node)
+                return (Assign(target, value, node),)
             case ast.Pass() | ast.Expr(ast.Constant()):
                 return ()
             case _:

@@ -46,9 +46,29 @@ class Scope:
         self.values: dict[str, Value] = {}
         # The sizes of arrays that this block has asked for.
         self.shapes: dict[Var, tuple[Operand, ...]] = {}
+        # The latest assignments of names in this block.
+        self.assignments: dict[str, object] = {}
 
     def bind(self, name: str, value: Value) -> None:
         self.values[name] = value
+
+    def assign(self, name: str, value: Value) -> None:
+        """Bind a name where the user assigns it."""
+        self.bind(name, value)
+        self.touch(name)
+
+    def touch(self, name: str) -> None:
+        """Note that the name has been assigned."""
+        self.assignments[name] = object()
+
+    def assignment(self, name: str) -> object:
+        """What tells the latest assignment of a name from others."""
+        at: Scope | None = self
+        while at is not None:
+            if name in at.assignments:
+                return at.assignments[name]
+            at = at.outer
+        return None
 
     def lookup(self, name: str) -> Value | None:
         """What the name stands for; None if it has not been assigned."""

@@ -102,6 +102,8 @@ def return_annotation(source: Source) -> Annotation:
 
 
 def _annotation(source: Source, name: str, node: ast.expr | None) -> Annotation:
+    if source.is_local and node is not None:
+        return local_annotation(source, node)
     value = source.function.__annotations__.get(name)
     if node is None or value is None:
         return None

@@ -27,7 +27,10 @@ Located = ast.expr | ast.stmt | ast.arg | ast.keyword
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A function and its syntax. `lines` are the user's, the first is `first_line`."""
+    """A function and its syntax. `lines` are the user's, the first is `first_line`.
+
+    If `is_local`, the definition stands inside of that of `function`.
+    """
 
     function: FunctionType
     definition: ast.FunctionDef
@@ -35,6 +38,7 @@ class Source:
     first_line: int
     lines: tuple[str, ...]
     wrapped: bool
+    is_local: bool = False
 
     @property
     def name(self) -> str:
@@ -81,7 +85,7 @@ def read_source(function: Callable[..., Any]) -> Source:
         raise function_errors.not_a_python_function(span)
     code = function.__code__
     if code.co_name == "<lambda>":
-        raise function_errors.lambda_function(span)
+        return _read_lambda(function, span)
     lines = _block(code)
     if lines is None:
         raise function_errors.missing_source(span)
@@ -93,6 +97,50 @@ def read_source(function: Callable[..., Any]) -> Source:
         raise function_errors.changed_source(span)
     file, first = code.co_filename, code.co_firstlineno
     return Source(function, node, file, first, lines, wrapped)
+
+
+def lambda_definition(node: ast.Lambda) -> ast.FunctionDef:
+    """A `lambda` as a `def`."""
+    body: list[ast.stmt] = [ast.copy_location(ast.Return(node.body), node.body)]
+    made = ast.FunctionDef("lambda", node.args, body, [], None)
+    return ast.copy_location(made, node)
+
+
+def _read_lambda(function: FunctionType, span: Span) -> Source:
+    """The syntax of a `lambda`, found in its file by the places of its code."""
+    code = function.__code__
+    linecache.checkcache(code.co_filename)
+    lines = tuple(linecache.getlines(code.co_filename))
+    if not lines:
+        raise function_errors.missing_source(span)
+    try:
+        tree = ast.parse("".join(lines))
+    except SyntaxError:
+        raise function_errors.changed_source(span) from None
+    names = (*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount],)
+    found = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Lambda) and _is_at(node, names, code)
+    ]
+    if not found:
+        raise function_errors.changed_source(span)
+    # The walk comes to outer ones first.
+    definition = lambda_definition(found[-1])
+    return Source(function, definition, code.co_filename, 1, lines, False)
+
+
+def _is_at(node: ast.Lambda, names: tuple[str, ...], code: CodeType) -> bool:
+    """Whether code of a function with these parameters is that of a `lambda`."""
+    args, body = node.args, node.body
+    own = (*args.posonlyargs, *args.args, *args.kwonlyargs)
+    start = body.lineno, body.col_offset
+    end = body.end_lineno or 0, body.end_col_offset or 0
+    return tuple(a.arg for a in own) == names and all(
+        start <= (line, column) and (last, stop) <= end
+        for line, last, column, stop in code.co_positions()
+        if line and last and column is not None and stop
+    )
 
 
 def _block(code: CodeType) -> tuple[str, ...] | None:

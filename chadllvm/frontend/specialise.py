@@ -14,14 +14,23 @@ from typing import Any
 
 import chadllvm.ops  # noqa: F401  The table of operations must be full.
 from chadllvm.diagnostic import CompileError, InternalError, Span
-from chadllvm.frontend import call_errors, errors, function_errors, list_errors
+from chadllvm.frontend import (
+    call_errors,
+    closure_errors,
+    errors,
+    function_errors,
+    list_errors,
+)
 from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert, join
-from chadllvm.frontend.context import Context, Elements
+from chadllvm.frontend.closures import holds_function
+from chadllvm.frontend.context import Context, Elements, Wrap
 from chadllvm.frontend.delayed import force
+from chadllvm.frontend.derivatives import GradientParts, nested_gradient
 from chadllvm.frontend.expression import expression
 from chadllvm.frontend.lists import Learned
 from chadllvm.frontend.liveness import liveness
+from chadllvm.frontend.local import LocalFunction
 from chadllvm.frontend.loops import translate_loop
 from chadllvm.frontend.read import read_body
 from chadllvm.frontend.recovery import Mistakes
@@ -44,8 +53,11 @@ def specialise(
     function: Callable[..., Any],
     param_types: Sequence[Type],
     statics: Mapping[str, Any] = MappingProxyType({}),
+    below: Sequence[GradientParts] = (),
 ) -> Program:
     """The program that computes a function for arguments of these types.
+
+    If there are gradients in `below`, those of it, each of the one before.
 
     The entry has one variable for each Python parameter and exactly one result. The
     parameters in `statics` have these values, and neither types nor variables.
@@ -58,6 +70,12 @@ def specialise(
     span = source.span(source.definition)
     try:
         program.instance(source.function, param_types, span, statics)
+        if below:
+            entry = program.functions[-1]
+            nested_gradient(program, program.signature, entry, below)
+        result = program.functions[-1].body.results[0]
+        if holds_function(result.type):
+            raise closure_errors.returned_function(span)
     except RecursionError:
         raise too_deep(function) from None
     return Program(_reachable(program.functions))
@@ -69,8 +87,10 @@ def too_deep(function: Callable[..., Any]) -> CompileError:
     return function_errors.too_deep(source.span(source.definition))
 
 
+Code = Function | LocalFunction
+
 # A function, the types of its arguments, and its static arguments.
-_Key = tuple[Function, tuple[Type, ...], Hashable]
+_Key = tuple[Code, tuple[Type, ...], Hashable]
 
 
 @dataclass
@@ -95,13 +115,15 @@ class _Program:
     names: set[str] = field(default_factory=set)
     types: dict[str, Fun] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
-    active: list[Function] = field(default_factory=list)
-    read: dict[Function, _Read] = field(default_factory=dict)
+    active: list[Code] = field(default_factory=list)
+    read: dict[Code, _Read] = field(default_factory=dict)
     failed: dict[_Key, CompileError] = field(default_factory=dict)
 
     def parameters(
-        self, function: Function, statics: Collection[str]
+        self, function: Code, statics: Collection[str]
     ) -> tuple[Parameter, ...]:
+        if isinstance(function, LocalFunction):
+            return function.parameters
         return read_signature(self._read(function).source, statics)
 
     def size(self, name: str) -> int:
@@ -116,16 +138,30 @@ class _Program:
             total += sum(self._size(inner) for _, inner in nested(binding.expr))
         return total
 
-    def _read(self, function: Function) -> _Read:
+    def _read(self, function: Code) -> _Read:
         if function not in self.read:
-            source = self.sources.get(function) or read_source(function)
-            mistakes = Mistakes()
+            source, mistakes = self._source(function), Mistakes()
             self.read[function] = _Read(source, read_body(source, mistakes), mistakes)
         return self.read[function]
 
+    def _source(self, function: Code) -> Source:
+        if isinstance(function, LocalFunction):
+            return function.source
+        return self.sources.get(function) or read_source(function)
+
+    def wrapper(self, title: str, like: Sequence[Operand], body: Wrap) -> str:
+        name = self._new_name(title)
+        params = tuple(Var(o.name if isinstance(o, Var) else "p", o.type) for o in like)
+        b = Builder(signature=self.signature)
+        block = b.block(body(b, params))
+        self.types[name] = Fun(tuple(p.type for p in params), block.types)
+        self.sizes[name] = self._size(block)
+        self.functions.append(CoreFunction(name, params, block))
+        return name
+
     def instance(
         self,
-        function: Function,
+        function: Code,
         types: Sequence[Type],
         span: Span,
         statics: Mapping[str, Any],
@@ -165,33 +201,32 @@ class _Program:
     def _add(
         self,
         name: str,
-        function: Function,
+        function: Code,
         types: tuple[Type, ...],
         statics: Mapping[str, Any],
     ) -> None:
         """Translate a function and append it; its callees are appended meanwhile."""
         parts = self._read(function)
-        params = tuple(
-            Var(param.name, ty)
-            for param, ty in zip(
-                [p for p in read_signature(parts.source, statics) if not p.is_static],
-                types,
-                strict=True,
-            )
-        )
-        body = self._body(parts, params, statics)
+        names = [p.name for p in self.parameters(function, statics) if not p.is_static]
+        if isinstance(function, LocalFunction):
+            names = [*function.captured, *names]
+        params = tuple(Var(n, ty) for n, ty in zip(names, types, strict=True))
+        body = self._body(function, params, statics)
         self.types[name] = Fun(types, body.types)
         self.sizes[name] = self._size(body)
         span = parts.source.span(parts.source.definition)
         self.functions.append(CoreFunction(name, params, body, span))
 
     def _body(
-        self, parts: _Read, params: Sequence[Var], statics: Mapping[str, Any]
+        self, function: Code, params: Sequence[Var], statics: Mapping[str, Any]
     ) -> Block:
         """The body, translated again whenever it is learned what a list holds."""
         elements: dict[str, Elements] = {}
+        codes: dict[Hashable, LocalFunction] = {}
+        parts = self._read(function)
         while True:
-            cx = self._context(parts, params, statics, elements)
+            cx = self._context(function, params, statics)
+            cx.elements, cx.codes = elements, codes
             try:
                 body = _translated(cx, parts.statements)
             except Learned as found:
@@ -208,37 +243,39 @@ class _Program:
             return body
 
     def _context(
-        self,
-        parts: _Read,
-        params: Sequence[Var],
-        statics: Mapping[str, Any],
-        elements: dict[str, Elements],
+        self, function: Code, params: Sequence[Var], statics: Mapping[str, Any]
     ) -> Context:
         """The state of the translation of a function, at its beginning."""
+        parts = self._read(function)
         source = parts.source
         live = liveness(parts.statements, [p.name for p in params])
-        for parameter in read_signature(source, statics):
+        for parameter in self.parameters(function, statics):
             if parameter.is_static and parameter.name in live.locals:
                 raise call_errors.assigned_static(parameter.span, parameter.name)
+        surroundings = Surroundings(source.function, statics)
+        if isinstance(function, LocalFunction):
+            surroundings = function.surroundings
         cx = Context(
             source=source,
             callees=self,
-            surroundings=Surroundings(source.function, statics),
+            surroundings=surroundings,
             liveness=live,
-            builder=Builder(signature=self._signature),
-            prelude=Builder(signature=self._signature),
+            builder=Builder(signature=self.signature),
+            prelude=Builder(signature=self.signature),
             translate=expression,
             make=force,
             loop=translate_loop,
             parameters=frozenset(params),
-            elements=elements,
             mistakes=Mistakes(parts.mistakes),
         )
         for param in params:
             cx.scope.bind(param.name, param)
+        if isinstance(function, LocalFunction):
+            for name, value in function.missing.items():
+                cx.scope.bind(name, value)
         return cx
 
-    def _signature(self, name: str) -> Fun:
+    def signature(self, name: str) -> Fun:
         if name not in self.types:
             raise TypeRuleError(f"call: no function named {name}")
         return self.types[name]
@@ -284,7 +321,7 @@ def _checked_result(cx: Context, result: Operand | None) -> Operand:
 
 
 def _called_from(
-    error: CompileError, function: Function, types: Sequence[Type], span: Span
+    error: CompileError, function: Code, types: Sequence[Type], span: Span
 ) -> CompileError:
     """The same error, with the call that led to it."""
     call = f"{function.__name__}({', '.join(map(said, types))})"

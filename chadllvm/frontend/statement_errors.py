@@ -172,37 +172,6 @@ def import_statement(span: Span) -> Diagnostic:
     )
 
 
-@code("CL0213")
-def nested_function(span: Span) -> Diagnostic:
-    """Functions are defined outside of one another.
-
-    A compiled function calls other functions that are decorated with `jit`; what the
-    inner one would have captured is an argument.
-
-    Fails:
-
-        def f(x: float) -> float:
-            def g(y):
-                return x * y
-            return g(x)
-
-    Works:
-
-        @cl.jit
-        def g(x, y):
-            return x * y
-
-        def f(x: float) -> float:
-            return g(x, x)
-    """
-    return error(
-        "a function inside a function is not supported",
-        span,
-        "",
-        "define it outside and jit it",
-    )
-
-
 @code("CL0214")
 def nested_async_function(span: Span) -> Diagnostic:
     """An async function cannot be defined inside of a compiled one.

@@ -165,6 +165,16 @@ def mistake(cx: Context, error: CompileError, *parts: ast.expr) -> None:
 
 
 def _assign(cx: Context, statement: Assign) -> None:
+    began = cx.captures.now
+    _assign_value(cx, statement)
+    if cx.captures.now > began:
+        for name in target_names(statement.target):
+            value = cx.scope.lookup(name)
+            if value is not None and not isinstance(value, Unusable):
+                cx.captures.hand_on(value, began)
+
+
+def _assign_value(cx: Context, statement: Assign) -> None:
     target, node = statement.target, statement.value
     if isinstance(target, ast.Subscript) and statement.annotation is None:
         _assign_part(cx, target, node)

@@ -24,7 +24,7 @@ from chadllvm.frontend import name_errors
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.expression import condition
-from chadllvm.frontend.scope import DEAD, Unusable, Value
+from chadllvm.frontend.scope import DEAD, Scope, Unusable, Value
 from chadllvm.frontend.statements import translate
 from chadllvm.frontend.surface import For, Loop, While, is_endless
 from chadllvm.frontend.ways import (
@@ -56,10 +56,12 @@ class Step:
 
     `types` are those of the carried variables, `states` the variables themselves before
     the step and `finals` after it, `start` what they are before the loop. `go` tells
-    whether there is another step, `ends` how else the step may be left.
+    whether there is another step, `ends` how else the step may be left; `scope` is that
+    of its end.
     """
 
     builder: Builder
+    scope: Scope
     index: Var
     states: tuple[Var, ...]
     types: dict[str, Type]
@@ -120,11 +122,13 @@ def why_not(
     )
 
 
-def mark_lists(cx: Context, step: Step, results: Sequence[Var]) -> None:
-    """Note which final states are lists."""
+def mark_results(cx: Context, step: Step, results: Sequence[Var]) -> None:
+    """Note which final states are lists, and what those that are functions capture."""
     for state, final, result in zip(step.states, step.finals, results, strict=True):
         if state in cx.lists and final in cx.lists:
             cx.lists.add(result)
+        cx.captures.merge(result, [state])
+        cx.captures.leave(result, operand_of(final), step.scope, cx.scope)
 
 
 def end_of(cx: Context, loop: Loop, finals: dict[str, Var]) -> Env:
@@ -222,7 +226,9 @@ def _emit(
     body = Lambda(params, step.builder.block([step.go, way, *after]))
     names = ["go", "way", *states.names]
     _, taken, *finals = b.apply(Iterate(stops=True), args, [body], names)
-    mark_lists(cx, step, finals[: len(step.start)])
+    mark_results(cx, step, finals[: len(step.start)])
+    for final, value in zip(finals, states.after, strict=True):
+        cx.captures.leave(final, value, step.scope, cx.scope)
     return taken, finals
 
 

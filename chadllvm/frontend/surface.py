@@ -22,6 +22,16 @@ class Augmented(ast.BinOp):
     """The operation of an augmented assignment, `x + y` in `x += y`."""
 
 
+class Defined(ast.expr):
+    """The function that a `def` inside of a function makes."""
+
+    __match_args__ = ("definition",)
+
+    def __init__(self, definition: ast.FunctionDef) -> None:
+        super().__init__()
+        self.definition = definition
+
+
 # The methods of lists and arrays that change them.
 CHANGING = ("append", "extend", "pop", "fill")
 

@@ -13,36 +13,6 @@ from chadllvm.diagnostic import CompileError, Diagnostic, Span
 from chadllvm.frontend import statement_errors
 
 
-@code("CL0217")
-def lambda_expression(span: Span) -> Diagnostic:
-    """A lambda stands only where a function is an argument.
-
-    `cl.fold`, `cl.build`, `accumulate` and the like take one. It is no value that a
-    variable could hold.
-
-    Fails:
-
-        def f(x: float) -> float:
-            double = lambda y: 2.0 * y
-            return double(x)
-
-    Works:
-
-        @cl.jit
-        def double(y):
-            return 2.0 * y
-
-        def f(x: float) -> float:
-            return double(x)
-    """
-    return error(
-        "`lambda` is not supported",
-        span,
-        "",
-        "define a function with `def` and jit it",
-    )
-
-
 @code("CL0218")
 def walrus(span: Span) -> Diagnostic:
     """A variable is assigned by a statement.
@@ -275,11 +245,9 @@ SYNTAX: dict[type[ast.AST], Callable[[Span], CompileError]] = {
     ast.Nonlocal: statement_errors.outer_variable,
     ast.Import: statement_errors.import_statement,
     ast.ImportFrom: statement_errors.import_statement,
-    ast.FunctionDef: statement_errors.nested_function,
     ast.AsyncFunctionDef: statement_errors.nested_async_function,
     ast.ClassDef: statement_errors.nested_class,
     ast.Expr: statement_errors.unused_expression,
-    ast.Lambda: lambda_expression,
     ast.NamedExpr: walrus,
     ast.JoinedStr: formatted_string,
     ast.FormattedValue: formatted_string,

@@ -25,7 +25,7 @@ from chadllvm.ops.index import Index
 def bind_target(cx: Context, target: ast.expr, value: Operand, since: int) -> None:
     """Make a target stand for a value that was computed after `since` bindings."""
     if isinstance(target, ast.Name):
-        cx.scope.bind(target.id, cx.named(value, target.id, since))
+        cx.scope.assign(target.id, cx.named(value, target.id, since))
         return
     match target:
         case ast.Tuple(elements) | ast.List(elements):

@@ -203,6 +203,7 @@ class _Join:
 
     def emit(self, node: Located, test: Operand) -> Ends:
         """The `if`, and the ways to leave it."""
+        self._join_assignments()
         ways = self._ways()
         slots = [slot for named in self.slots.values() for slot in named]
         blocks = []
@@ -217,9 +218,22 @@ class _Join:
         last = made[len(made) - len(slots) :]
         for slot, variable in zip(slots, last, strict=True):
             slot.result = variable
+            for side, value in zip(self.sides, slot.values, strict=True):
+                self.cx.captures.leave(variable, value, side.scope, self.cx.scope)
             if all(v is None or v in self.cx.lists for v in slot.values):
                 self.cx.lists.add(variable)
         return Ends(self._envs(), made[0] if ways else way)
+
+    def _join_assignments(self) -> None:
+        """What one block assigned has been assigned; each keeps its own."""
+        for name in {name for side in self.sides for name in side.scope.assignments}:
+            for side in self.sides:
+                side.scope.assignments[name] = side.scope.assignment(name)
+            found = {side.scope.assignments[name] for side in self.sides}
+            if len(found) > 1:
+                self.cx.scope.touch(name)
+            else:
+                (self.cx.scope.assignments[name],) = found
 
     def _name(self, slot: _Slot) -> str:
         return "result" if slot.name == RESULT else slot.name

@@ -247,7 +247,7 @@ def _bind(cx: Context, place: Place, updated: Var) -> None:
     known = cx.shapes.get(place.array) or cx.scope.known_shape(place.array)
     if known is not None:
         cx.scope.shapes[updated] = known
-    cx.scope.bind(place.name, updated)
+    cx.scope.assign(place.name, updated)
 
 
 # ---- many elements ---------------------------------------------------------------

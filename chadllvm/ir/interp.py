@@ -17,6 +17,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
+from chadllvm.diagnostic import InternalError
 from chadllvm.ir.op import ArrayOp, Prim, ProgramError
 from chadllvm.ir.rewrite import free_vars_of
 from chadllvm.ir.term import (
@@ -27,6 +28,7 @@ from chadllvm.ir.term import (
     Case,
     Close,
     Const,
+    Derivative,
     Expr,
     Function,
     If,
@@ -145,6 +147,8 @@ class Interpreter:
                 return self.call(branches[injected.index], (injected.value,))
             case Lambda():
                 return (self._closure(expr),)
+            case Call(derivative=Derivative()):
+                raise InternalError("interp: a derivative that is not made yet")
             case Call(function, args):
                 values = self._operands(args)
                 if isinstance(function, str):

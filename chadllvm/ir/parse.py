@@ -22,12 +22,14 @@ from chadllvm.ir.term import (
     Case,
     Close,
     Const,
+    Derivative,
     Expr,
     Function,
     If,
     Inject,
     Lambda,
     Lit,
+    Mode,
     One,
     Open,
     Operand,
@@ -290,6 +292,16 @@ class _Parser(Reader):
     def _call_named(self) -> Call:
         return Call(self.identifier(), self._operands())
 
+    def _derivative(self) -> Call:
+        mode = self.identifier()
+        if mode not in {m.value for m in Mode}:
+            raise self.error(f"there is no derivative {mode}")
+        self.expect("[")
+        wrt = self.listed(self.integer, "]")
+        self.expect("@")
+        call = self._call_named()
+        return Call(call.function, call.args, Derivative(Mode(mode), wrt))
+
     def _open(self) -> Open:
         content = self.type()
         return Open(content, self._operands() if self.token == "(" else ())
@@ -331,6 +343,7 @@ _KEYWORDS: dict[str, Callable[[_Parser], Expr]] = {
     "fun": _Parser._lambda,
     "call": _Parser._call,
     "@": _Parser._call_named,
+    "derivative": _Parser._derivative,
     "open": _Parser._open,
     "view": lambda parser: View(*parser._path()),
     "one": _Parser._one,

@@ -237,7 +237,11 @@ class Printer:
                 # A broken program is shown too, so any index must do.
                 (name, _), *_ = *ty.constructors[index : index + 1], ("?", arg)
                 return f"{ty}.{name}({self.operand(arg)})"
-            case Call(function, args):
+            case Call(function, args, derivative):
+                if derivative is not None:
+                    by = ", ".join(map(str, derivative.wrt))
+                    wanted = f"derivative {derivative.mode.value}[{by}] "
+                    return f"{wanted}@{function}({self._list(args)})"
                 if isinstance(function, str):
                     return f"@{function}({self._list(args)})"
                 return f"call {self.name(function)}({self._list(args)})"

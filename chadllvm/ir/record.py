@@ -24,6 +24,7 @@ class Kind(Enum):
     DATACLASS = "dataclass"
     DICT = "dictionary"
     ROW = "row of a structured array"
+    NONE = "None"
 
 
 class RecordNames(tuple[str, ...]):
@@ -59,6 +60,8 @@ class RecordNames(tuple[str, ...]):
     @property
     def title(self) -> str:
         """What messages call the container."""
+        if self.kind is Kind.NONE:
+            return "None"
         return "row" if self.kind is Kind.ROW else self.python.__name__
 
     @property
@@ -81,6 +84,8 @@ class RecordNames(tuple[str, ...]):
             return isinstance(value, dict) and value.keys() == set(self)
         if self.kind is Kind.ROW:
             return isinstance(value, np.void) and value.dtype.names == tuple(self)
+        if self.kind is Kind.NONE:
+            return value is None
         return type(value) is self.python
 
     def part(self, value: Any, name: str) -> Any:
@@ -120,6 +125,8 @@ def _maker(names: RecordNames) -> Callable[..., Any]:
             return lambda *parts: dict(zip(names, parts, strict=True))
         case Kind.ROW:
             return lambda *parts: _row(names, parts)
+        case Kind.NONE:
+            return lambda: None
 
 
 def _dataclass_maker(names: RecordNames) -> Callable[..., Any]:
@@ -168,3 +175,7 @@ def is_frozen_dataclass(python: type) -> bool:
 def is_named_tuple(python: type) -> bool:
     """Whether a class was made by `typing.NamedTuple` or `collections.namedtuple`."""
     return issubclass(python, tuple) and hasattr(python, "_fields")
+
+
+# The names of the fields of `None`, of which there are none.
+NONE_NAMES = RecordNames((), Kind.NONE, type(None))

@@ -124,12 +124,12 @@ class Renaming:
                 return Close(self.operand(cell))
             case Open(content, dims):
                 return Open(content, self.operands(dims))
-            case Call(function, args):
+            case Call(function, args, derivative):
                 if isinstance(function, Var):
                     target = self.operand(function)
                     assert isinstance(target, Var)
                     function = target
-                return Call(function, self.operands(args))
+                return Call(function, self.operands(args), derivative)
             case Const():
                 return expr
             case Lambda():

@@ -15,6 +15,7 @@ Nodes compare by identity; `ir/pretty.alpha_equal` compares structure.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, TypeVar, assert_never, dataclass_transform
 
 import numpy as np
@@ -132,12 +133,41 @@ class If:
     orelse: Block
 
 
+class Mode(Enum):
+    """How a function is differentiated: what a `Derivative` takes and gives.
+
+    GRADIENT: the function's arguments; its results, then the gradient of the first of
+        them, which is a float, by the parameters asked for.
+    PULL_BACK: also, behind the arguments, cotangents of the results that hold reals;
+        the results, then what these are pulled back to.
+    PUSH_FORWARD: also, behind the arguments, tangents of the parameters asked for; the
+        results, then the tangents of those that hold reals.
+    """
+
+    GRADIENT = "gradient"
+    PULL_BACK = "pull_back"
+    PUSH_FORWARD = "push_forward"
+
+
+@dataclass(frozen=True, slots=True)
+class Derivative:
+    """A derivative of a top-level function by the parameters at these positions."""
+
+    mode: Mode
+    wrt: tuple[int, ...]
+
+
 @node
 class Call:
-    """A call of a function value, or of a top-level function by its name."""
+    """A call of a function value, or of a top-level function by its name.
+
+    If a `derivative` is asked for, that is called: `pipeline.py` sees to it before
+    calls are inlined.
+    """
 
     function: Var | str
     args: tuple[Operand, ...]
+    derivative: Derivative | None = None
 
 
 @node

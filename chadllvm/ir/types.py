@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
-from chadllvm.ir.record import RecordNames
+from chadllvm.ir.record import NONE_NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,11 @@ class Product:
     names: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        title = getattr(self.names, "title", "")
         if self.names:
             pairs = zip(self.names, self.fields, strict=True)
-            title = self.names.title if isinstance(self.names, RecordNames) else ""
             return title + "{" + ", ".join(f"{n}: {t}" for n, t in pairs) + "}"
-        return "(" + ", ".join(map(str, self.fields)) + ")"
+        return title or "(" + ", ".join(map(str, self.fields)) + ")"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,7 @@ class Acc:
 Type = Scalar | Product | Sum | Array | Box | Fun | Acc
 
 UNIT = Product(())
+NONE = Product((), NONE_NAMES)
 
 
 def has_fun(ty: Type) -> bool:
@@ -145,6 +146,29 @@ def has_float(ty: Type) -> bool:
             return has_float(content)
         case Fun() | Acc():
             return False
+        case _:
+            assert_never(ty)
+
+
+def cotangent_type(ty: Type) -> Type:
+    """The type of a value's cotangent, and of its tangent: its reals alone.
+
+    What holds no reals is None in it, so that it has the structure of the value. It has
+    the leaves of the value's type that are reals, in their order.
+    """
+    match ty:
+        case Product(fields, names):
+            return Product(tuple(map(cotangent_type, fields)), names)
+        case Sum():
+            return Product(tuple(map(cotangent_type, ty.payloads)))
+        case Array(elem, rank) if has_float(elem):
+            return Array(cotangent_type(elem), rank)
+        case Box(Array(elem, rank)) if has_float(elem):
+            return Box(Array(cotangent_type(elem), rank))
+        case Scalar() if has_float(ty):
+            return ty
+        case Scalar() | Array() | Box() | Fun() | Acc():
+            return NONE
         case _:
             assert_never(ty)
 

@@ -18,10 +18,12 @@ from chadllvm.ir.term import (
     Case,
     Close,
     Const,
+    Derivative,
     Expr,
     If,
     Inject,
     Lambda,
+    Mode,
     One,
     Open,
     Operand,
@@ -41,7 +43,9 @@ from chadllvm.ir.types import (
     Scalar,
     Sum,
     Type,
+    cotangent_type,
     element,
+    has_float,
 )
 
 SCALAR_OF_DTYPE = {
@@ -80,8 +84,10 @@ def result_types(expr: Expr, signature: Signature = _no_functions) -> tuple[Type
             return (_inside(cell, ()),)
         case Open(content, dims):
             return _open_types(content, dims)
-        case Call(function, args):
+        case Call(function, args, derivative):
             ty = signature(function) if isinstance(function, str) else function.type
+            if derivative is not None:
+                ty = derivative_type(ty, derivative)
             return _call_types(ty, args)
         case Const(value):
             return (_constant_type(value),)
@@ -154,6 +160,28 @@ def _call_types(ty: Type, args: tuple[Operand, ...]) -> tuple[Type, ...]:
         found = ", ".join(str(a.type) for a in args)
         raise TypeRuleError(f"call: a function {ty} applied to ({found})")
     return ty.results
+
+
+def derivative_type(ty: Type, derivative: Derivative) -> Fun:
+    """The type of a function's derivative: see `ir/term.Mode`."""
+    if not isinstance(ty, Fun) or not set(derivative.wrt) <= {*range(len(ty.params))}:
+        raise TypeRuleError(f"call: a {ty} has no derivative by {derivative.wrt}")
+    moved = [ty.params[k] for k in derivative.wrt]
+    if not all(map(has_float, moved)):
+        raise TypeRuleError("call: a derivative by what holds no reals")
+    by = tuple(map(cotangent_type, moved))
+    of = tuple([cotangent_type(t) for t in ty.results if has_float(t)])
+    match derivative.mode:
+        case Mode.GRADIENT:
+            if ty.results[:1] != (F64,):
+                raise TypeRuleError("call: the gradient of what is no float")
+            return Fun(ty.params, (*ty.results, *by))
+        case Mode.PULL_BACK:
+            return Fun((*ty.params, *of), (*ty.results, *by))
+        case Mode.PUSH_FORWARD:
+            return Fun((*ty.params, *by), (*ty.results, *of))
+        case _:
+            assert_never(derivative.mode)
 
 
 def _open_types(content: Type, dims: tuple[Operand, ...]) -> tuple[Type, ...]:

@@ -28,6 +28,7 @@ It stands first: later passes know scalars, arrays, boxes, functions and cells o
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import accumulate
 from typing import assert_never
 
 from chadllvm.diagnostic import InternalError
@@ -40,6 +41,7 @@ from chadllvm.ir.term import (
     Case,
     Close,
     Const,
+    Derivative,
     Expr,
     Function,
     If,
@@ -66,6 +68,7 @@ from chadllvm.ir.types import (
     Scalar,
     Sum,
     Type,
+    has_float,
     stacked,
 )
 from chadllvm.ops.alias import Alias
@@ -157,6 +160,19 @@ def _is_structured(params: tuple[Var, ...], block: Block) -> bool:
         if any(_is_structured(*inner) for inner in nested(binding.expr)):
             return True
     return False
+
+
+def _leafwise(derivative: Derivative, args: tuple[Operand, ...]) -> Derivative:
+    """The derivative by the leaves of these parameters that are real."""
+    found = [leaves(arg.type) for arg in args]
+    starts = [0, *accumulate(map(len, found))]
+    wrt = (
+        starts[k] + j
+        for k in derivative.wrt
+        for j, leaf in enumerate(found[k])
+        if has_float(leaf)
+    )
+    return Derivative(derivative.mode, tuple(wrt))
 
 
 def _function(function: Function) -> Function:
@@ -282,8 +298,11 @@ class _Flattener:
                 return [If(self.leaf(cond), self.block(then), self.block(orelse))]
             case Lambda():
                 return [self.body(expr)]
-            case Call(function, args):
-                return [Call(self._callee(function), self.all_leaves(args))]
+            case Call(function, args, derivative):
+                if derivative is not None:
+                    derivative = _leafwise(derivative, args)
+                flat = self.all_leaves(args)
+                return [Call(self._callee(function), flat, derivative)]
             case Open(content, dims):
                 return [Open(leaf, dims) for leaf in leaves(content)]
             case View(cell, indices):

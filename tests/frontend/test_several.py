@@ -37,9 +37,16 @@ PROGRAMS = {case.function: case.args for case in corpus.CASES} | {
 
 
 def computed(tree: ast.AST) -> list[tuple[ast.stmt, str]]:
-    """The statements of a function that compute something, and in which field."""
+    """The statements of a function that compute something, and in which field.
+
+    Those of local functions are left out: these are looked at when they are called.
+    """
     found: list[tuple[ast.stmt, str]] = []
-    for node in ast.walk(tree):
+    pending = [tree]
+    while pending:
+        node = pending.pop(0)
+        inside = ast.iter_child_nodes(node)
+        pending += [n for n in inside if not isinstance(n, ast.FunctionDef)]
         match node:
             case ast.Assign() | ast.AugAssign() | ast.Return(ast.expr()):
                 found.append((node, "value"))

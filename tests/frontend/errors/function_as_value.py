@@ -1,6 +1,6 @@
-import math
+import numpy as np
 
 
 def f(x: float):
-    g = math.exp
+    g = np.polyfit
     return g(x)

@@ -1,0 +1,89 @@
+"""`vjp`: what takes a cotangent of a function's result to cotangents of its arguments.
+
+The pullback is a function of our own language, compiled like the user's:
+
+    def pullback_f(x, y, cotangent):
+        return vjp(f, x, y)[1](cotangent)
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+from chadllvm.api import Compiled, Function, jit, static_argument
+from chadllvm.frontend.derivatives import Transform, means
+
+# Where a compiled function keeps its pullbacks, by the number of arguments.
+_KEPT = "_chadllvm_pullbacks"
+
+
+@means(Transform.VJP)
+def vjp(
+    function: Callable[..., Any], *primals: Any
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """The value of a function, and its pullback there.
+
+    Args:
+        function: a function, compiled or not, or a gradient made by `grad` or
+            `value_and_grad`.
+        primals: its arguments, by position.
+
+    Returns:
+        `(out, pullback)`: `pullback(cotangent)` takes a cotangent of `out`, a float for
+        a float, an array of the same shape for an array, a tuple for a tuple, and gives
+        a tuple of cotangents, one for each primal, in its container; None for what
+        holds no reals. It may be called any number of times; each call runs the
+        function again.
+
+    Raises:
+        CompileError: if the function cannot be compiled.
+        TypeError: if a cotangent is not what the result asks for.
+        ValueError: if its shape is another one; at the call of the pullback.
+    """
+    compiled = _compiled(function)
+    pullback = _pullback(compiled, len(primals))
+    return compiled(*primals), lambda cotangent: pullback(*primals, cotangent)
+
+
+def _compiled(function: Callable[..., Any]) -> Compiled:
+    found = static_argument(function)
+    return found if isinstance(found, Compiled) else jit(function)
+
+
+def _pullback(function: Compiled, count: int) -> Function[..., tuple[Any, ...]]:
+    """The pullback of a function of so many arguments, compiled once."""
+    kept: dict[int, Function[..., tuple[Any, ...]]] = vars(function).setdefault(
+        _KEPT, {}
+    )
+    if count not in kept:
+        kept[count] = _written(function, count)
+    return kept[count]
+
+
+def _written(function: Compiled, count: int) -> Function[..., tuple[Any, ...]]:
+    parameters = function.parameters[:count]
+    names = [p.name for p in parameters]
+    title, taken = f"pullback_{function.name}", {*names}
+    given, called = _new("cotangent", taken), _new("function", taken)
+    take = _new("vjp", taken)
+    text = (
+        f"def {title}({', '.join([*names, given])}):\n"
+        f"    return {take}({', '.join([called, *names])})[1]({given})\n"
+    )
+    file = f"<{title} at {id(function):x}, {count}>"
+    linecache.cache[file] = len(text), None, text.splitlines(True), file
+    space: dict[str, Any] = {called: function, take: vjp}
+    exec(compile(text, file, "exec"), space)
+    statics = [p.name for p in parameters if p.is_static]
+    made: Function[..., tuple[Any, ...]] = jit(
+        options=function.options, static_argnames=statics
+    )(space[title])
+    return made
+
+
+def _new(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name

@@ -1,0 +1,6 @@
+def f(x: float) -> float:
+    def scaled(t: float) -> float:
+        return t * scale
+
+    scale = 2.0
+    return scaled(x)

@@ -1,0 +1,2 @@
+def f(x: float):
+    return lambda t: t * x

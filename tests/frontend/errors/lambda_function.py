@@ -1,1 +1,0 @@
-f = lambda x: x

@@ -1,3 +1,0 @@
-def f(x: float):
-    g = lambda y: y
-    return g(x)

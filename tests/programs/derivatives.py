@@ -1,0 +1,131 @@
+"""Derivatives inside of programs, differentiated again."""
+
+import math
+
+import numpy as np
+
+import chadllvm as cl
+from programs.case import case
+
+
+@cl.jit
+def energy(x: float, a: cl.f64[:]) -> float:
+    return np.sum(np.exp(a * x) * a)
+
+
+@case(1.1, np.array([0.3, 0.5, -0.2]))
+@cl.jit
+def gradient_inside(x: float, a: cl.f64[:]) -> float:
+    value, by_a = cl.value_and_grad(energy, argnums=1)(x, a)
+    return value + cl.grad(energy)(x, a) + np.dot(by_a, by_a)
+
+
+slope = cl.grad(energy)
+
+
+@case(1.1, np.array([0.3, 0.5, -0.2]))
+@cl.jit
+def gradient_from_outside(x: float, a: cl.f64[:]) -> float:
+    return slope(x, a) * x + slope(2.0 * x, a)
+
+
+@case(1.1, np.array([0.3, 0.5, -0.2]))
+@cl.jit
+def direction_inside(x: float, a: cl.f64[:]) -> float:
+    out, moved = cl.jvp(energy, (x, a), (1.0, a * a))
+    return out * moved
+
+
+@case(1.1, np.array([0.3, 0.5, -0.2]))
+@cl.jit
+def hessian_times_vector(x: float, a: cl.f64[:]) -> float:
+    gradient = cl.grad(energy, argnums=1)
+    found, moved = cl.jvp(gradient, (x, a), (None, a))
+    return np.sum(moved * found)
+
+
+@case(1.5, 2.0)
+@cl.jit
+def newton(start: float, p: float) -> float:
+    def f(x):
+        return x**3 - p * x - 1.0
+
+    x = start
+    for _ in range(6):
+        x = x - f(x) / cl.grad(f)(x)
+    return x
+
+
+@case(0.4, 0.9)
+@cl.jit
+def second_of_local(x: float, y: float) -> float:
+    def f(t):
+        return math.sin(t * y) * t
+
+    return cl.grad(cl.grad(f))(x) + cl.grad(f)(y)
+
+
+@case(0.4, 0.9)
+@cl.jit
+def nested_variables(x: float, y: float) -> float:
+    """Each derivative is by a variable of its own."""
+
+    def outer(a):
+        def inner(b):
+            return a * b * b * y
+
+        return a * cl.grad(inner)(a)
+
+    return cl.grad(outer)(x)
+
+
+@case(np.array([0.5, -1.0, 2.0]), 0.1)
+@cl.jit
+def descent(x: cl.f64[:], rate: float) -> float:
+    def loss(v):
+        return np.sum(v**4) * 0.25 + np.dot(v, x)
+
+    v = np.zeros(3)
+    for _ in range(10):
+        v = v - rate * cl.grad(loss)(v)
+    return loss(v)
+
+
+@cl.jit
+def scaled(t: float, b: cl.f64[:]):
+    return b * t
+
+
+@case(1.1, np.array([0.3, 0.5, -0.2]))
+@cl.jit
+def pulled_back(x: float, a: cl.f64[:]) -> float:
+    out, back = cl.vjp(scaled, x, a)
+    by_x, by_a = back(2.0 * out)
+    return by_x + np.sum(by_a) + back(out)[0]
+
+
+@cl.jit
+def with_auxiliary(x: float, n: int):
+    y = x**n
+    return y * y, (y, n)
+
+
+@case(1.3, 3)
+@cl.jit
+def auxiliary_inside(x: float, n: int) -> float:
+    (value, (y, k)), by_x = cl.value_and_grad(with_auxiliary, has_aux=True)(x, n)
+    return value + y * by_x + k
+
+
+@case(0.3, 0.7, True)
+@case(0.3, 0.7, False)
+@cl.jit
+def gradient_of_a_choice(x: float, y: float, flag: bool) -> float:
+    def first(t):
+        return t * t * y
+
+    def second(t):
+        return math.exp(t * y)
+
+    f = first if flag else second
+    return cl.grad(f)(x)
