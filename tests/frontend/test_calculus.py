@@ -165,9 +165,9 @@ def bessel(x: float) -> float:
 @pytest.mark.parametrize(
     ("function", "label"),
     [
-        (divisor, "`math.gcd` takes an integer, found f64"),
-        (factorial, "`math.factorial` takes an integer, found f64"),
-        (digits, "`round` takes an integer, found f64"),
+        (divisor, "`math.gcd` takes an integer, found float"),
+        (factorial, "`math.factorial` takes an integer, found float"),
+        (digits, "`round` takes an integer, found float"),
         (bases, "`math.log` takes 1 to 2 arguments"),
         (bessel, "`special.jv` has no meaning in compiled code"),
     ],
