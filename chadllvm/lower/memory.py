@@ -203,6 +203,7 @@ def _final_states(
     """A final state may be any initial one, or an array from outside of the loop.
 
     One that is in place from the first step on is in the buffer of its initial value.
+    States that change places may each end in the buffer of any of them.
     """
     states = body.params[1:]
     inside = {v for b in body.body.bindings for v in b.vars} | set(body.params)
@@ -211,6 +212,10 @@ def _final_states(
             longest = found.outlives[state]
             found.need(binding.vars[k], Life(longest, longest))
     triples = list(zip(states, node.args[1:], binding.vars, strict=False))
+    turning = [f for s, _, f in triples if s in found.in_place.turning]
+    for final in turning:
+        for other in turning:
+            found.need(final, found.life(other, outer))
     mixing = [(s, i, f) for s, i, f in triples if not _is_steady(s, found.in_place)]
     for state, init, final in triples:
         if _is_steady(state, found.in_place) and state in found.in_place.moved:

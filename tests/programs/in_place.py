@@ -302,3 +302,18 @@ def shortened_by_del(x: cl.f64[:]) -> float:
             del stack[-1]
         stack[-1] += 0.5
     return sum(v * v for v in stack)
+
+
+@case(X, 4)
+@cl.jit
+def kept_after_changing_places(x: cl.f64[:], steps: int) -> float:
+    """The reverse needs what the one of the two is that is not updated."""
+    a, b = x.copy(), 2.0 * x
+    total = 0.0
+    for i in range(steps):
+        for _ in range(3):
+            a, b = b, a
+        c = np.sin(a)
+        total += c[i] * c[1]
+        b[i] = 0.5
+    return np.sum(a) + np.sum(b) + total
