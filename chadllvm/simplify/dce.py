@@ -44,7 +44,7 @@ from chadllvm.ir.types import Acc
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.iterate import Iterate
-from chadllvm.simplify.regions import Region, Regions, has_equal_rows
+from chadllvm.simplify.regions import Region, Regions, has_equal_rows, may_not_end
 from chadllvm.simplify.walk import same
 
 T = TypeVar("T")
@@ -173,7 +173,7 @@ class _Liveness:
             case Close(Var() as cell):
                 self._closes[cell] = binding
             case Apply(Build() | Fold() | Iterate()) as node:
-                if node.op.can_fail:
+                if node.op.can_fail or may_not_end(node):
                     self._execute(binding)
                 for var in self._checked(binding, node):
                     self._mark(var)

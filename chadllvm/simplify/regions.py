@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from chadllvm.ir.loops import UNBOUNDED
 from chadllvm.ir.op import ArrayOp
 from chadllvm.ir.term import (
     Apply,
@@ -38,9 +39,9 @@ from chadllvm.ops.iterate import Iterate
 class Region:
     """A block: the binding it is a part of, and what counts besides its results.
 
-    `effects` are the bindings that can fail, add to a cell, close one or call; `views`
-    are the pairs (view, cell) of cells that are parts of others; `children` are the
-    blocks that are run along with this one.
+    `effects` are the bindings that can fail or not end, add to a cell, close one or
+    call; `views` are the pairs (view, cell) of cells that are parts of others;
+    `children` are the blocks that are run along with this one.
     """
 
     parent: Binding | None
@@ -114,7 +115,8 @@ class Regions:
                 if op.can_fail:
                     region.effects.append(binding)
             case Apply(Build() | Fold() | Iterate(), _, (body,)) as node:
-                if node.op.can_fail or any(_is_array_of_rows(v) for v in binding.vars):
+                rows = any(_is_array_of_rows(v) for v in binding.vars)
+                if node.op.can_fail or rows or may_not_end(node):
                     region.effects.append(binding)
                 if isinstance(node.op, Iterate):
                     states = body.params[1:]
@@ -132,6 +134,11 @@ class Regions:
                         cells = then.results[k], orelse.results[k]
                         pairs = [(var, c) for c in cells if isinstance(c, Var)]
                         region.views += pairs
+
+
+def may_not_end(node: Apply) -> bool:
+    """Whether a loop runs until a state stops it, if ever: then it has to be run."""
+    return node.op == Iterate(stops=True) and node.args[0] == UNBOUNDED
 
 
 def _is_array_of_rows(var: Var) -> bool:

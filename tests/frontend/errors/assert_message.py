@@ -1,0 +1,3 @@
+def f(x: float) -> float:
+    assert x > 0.0, x
+    return x

@@ -1,0 +1,5 @@
+def f(x: float, n: int):
+    for k in range(n):
+        if x > k:
+            return (x, x)
+    return x

@@ -1,0 +1,5 @@
+def f(x: float) -> float:
+    while x > 1.0:
+        if x > 2.0:
+            return x
+        x = 0.5 * x
