@@ -112,6 +112,14 @@ DERIVATIVE: tuple[Pass, ...] = (
     _plain(convert_closures),
 )
 
+# What makes a derivative plain that is to be differentiated again.
+PLAIN: tuple[Pass, ...] = (
+    _plain(cells),
+    _plain(fold_constants),
+    _plain(cse),
+    _plain(dce),
+)
+
 # What the derivative's loops need not do.
 FINAL: tuple[Pass, ...] = (
     _plain(cells),
@@ -192,7 +200,8 @@ class Compilation:
         """A derivative without functions, so that it can be differentiated again."""
         if self.options.verify:
             check(program, after="chad")
-        return self.run(program, DERIVATIVE)
+        program = self.run(program, DERIVATIVE)
+        return self.run(program, PLAIN) if self.options.optimize else program
 
     def derived(self, program: Program, after: str) -> Program:
         """Check a derivative; it is shown as the stage `chad`."""
