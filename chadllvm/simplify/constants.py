@@ -36,6 +36,7 @@ from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Dim, Empty, Index, MakeBox, Unbox, Zeros
 from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.require import Require
 from chadllvm.simplify.identities import (
     apply,
     is_not_negative,
@@ -114,6 +115,8 @@ class _Folding(Walk):
                 self._dim(binding, array, axis)
             case Apply(Unbox(), (box,)):
                 self._unbox(binding, box)
+            case Apply(Require(), (Lit(True), *_)):
+                return  # What is required is known to hold.
             case If(Lit(value), then, orelse):
                 self._splice(binding, then if value else orelse)
             case If(_, then, orelse):
