@@ -19,6 +19,7 @@ from typing import assert_never
 
 from chadllvm.chad.forward import push_forward
 from chadllvm.chad.gradient import pull_back, value_and_gradient
+from chadllvm.ir.build import unused_name
 from chadllvm.ir.rewrite import rebuild
 from chadllvm.ir.term import (
     Binding,
@@ -91,19 +92,11 @@ class _Resolver:
             program = self.before(Program(tuple(self.functions[: last + 1])))
             function = differentiated(program.entry, derivative)
             (function,) = self.after(Program((function,))).functions
-            new = self._new_name(function.name)
+            new = unused_name(function.name, self.names)
             function = Function(new, function.params, function.body, function.span)
             self.functions.append(function)
             self.made[key] = new
         return self.made[key]
-
-    def _new_name(self, wanted: str) -> str:
-        name, count = wanted, 1
-        while name in self.names:
-            count += 1
-            name = f"{wanted}_{count}"
-        self.names.add(name)
-        return name
 
 
 def differentiated(function: Function, derivative: Derivative) -> Function:

@@ -41,7 +41,7 @@ from chadllvm.frontend.statements import translate_function
 from chadllvm.frontend.static import static_key
 from chadllvm.frontend.surface import Statement
 from chadllvm.frontend.ways import placeholder
-from chadllvm.ir.build import Builder
+from chadllvm.ir.build import Builder, unused_name
 from chadllvm.ir.op import TypeRuleError
 from chadllvm.ir.term import Block, Call, Operand, Program, Var, nested
 from chadllvm.ir.term import Function as CoreFunction
@@ -150,7 +150,7 @@ class _Program:
         return self.sources.get(function) or read_source(function)
 
     def wrapper(self, title: str, like: Sequence[Operand], body: Wrap) -> str:
-        name = self._new_name(title)
+        name = unused_name(title, self.names)
         params = tuple(Var(o.name if isinstance(o, Var) else "p", o.type) for o in like)
         b = Builder(signature=self.signature)
         block = b.block(body(b, params))
@@ -176,7 +176,7 @@ class _Program:
         if function in self.active:
             chain = [f.__name__ for f in self.active]
             raise call_errors.recursion(span, function.__name__, chain)
-        name = self._new_name(function.__name__)
+        name = unused_name(function.__name__, self.names)
         self.active.append(function)
         try:
             self._add(name, function, key[1], statics)
@@ -188,14 +188,6 @@ class _Program:
         finally:
             self.active.pop()
         self.instances[key] = name
-        return name
-
-    def _new_name(self, wanted: str) -> str:
-        name, count = wanted, 1
-        while name in self.names:
-            count += 1
-            name = f"{wanted}_{count}"
-        self.names.add(name)
         return name
 
     def _add(

@@ -74,3 +74,13 @@ class Builder:
 def lit(value: float | int | bool) -> Lit:
     """A literal operand."""
     return Lit(value)
+
+
+def unused_name(wanted: str, taken: set[str]) -> str:
+    """The name, or the first free one of `name_2`, `name_3`, …; it is taken then."""
+    name, count = wanted, 1
+    while name in taken:
+        count += 1
+        name = f"{wanted}_{count}"
+    taken.add(name)
+    return name
