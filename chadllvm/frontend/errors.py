@@ -168,57 +168,6 @@ def zero_step(span: Span) -> Diagnostic:
     )
 
 
-@code("CL0409")
-def comprehension_condition(span: Span) -> Diagnostic:
-    """The length of what a comprehension makes does not depend on its elements.
-
-    In a sum, add zero where the condition fails. To collect what passes a test, index
-    with the test, or append to a list in a loop.
-
-    Fails:
-
-        def f(x: cl.f64[:]) -> float:
-            return sum([v * v for v in x if v > 0.0])
-
-    Works:
-
-        def f(x: cl.f64[:]) -> float:
-            positive = x[x > 0.0]
-            return sum([v * v for v in positive])
-    """
-    return error(
-        "`if` in a comprehension is not supported",
-        span,
-        "the length of the result would depend on the data",
-        "in a sum, add 0.0 where the condition fails: `sum(x if x > 0.0 else 0.0 ...)`",
-    )
-
-
-@code("CL0410")
-def two_for_clauses(span: Span) -> Diagnostic:
-    """A comprehension has one `for`; what two would make is an array of two dimensions.
-
-    Nest them, and `ravel` the result if it is to be one row.
-
-    Fails:
-
-        def f(x: cl.f64[:]):
-            return [a * b for a in x for b in x]
-
-    Works:
-
-        def f(x: cl.f64[:]):
-            return np.array([[a * b for b in x] for a in x]).ravel()
-    """
-    return error(
-        "two `for` clauses in a comprehension",
-        span,
-        "this is the second one",
-        "nest the comprehensions, as in `[[f(i, j) for j in range(m)] for i in "
-        "range(n)]` or `sum(sum(...) for ...)`",
-    )
-
-
 @code("CL0411")
 def bare_generator(span: Span) -> Diagnostic:
     """A generator stands only as the argument of a reduction.

@@ -28,10 +28,10 @@ from chadllvm.frontend.arithmetic import (
     join,
     negative,
     power,
-    truth,
 )
 from chadllvm.frontend.calls import call, is_callable
 from chadllvm.frontend.comprehension import list_comprehension
+from chadllvm.frontend.conditions import condition, truth_of
 from chadllvm.frontend.constants import constant, number
 from chadllvm.frontend.containers import dictionary
 from chadllvm.frontend.context import Context
@@ -232,23 +232,6 @@ def _is_minus(op: ast.unaryop) -> bool:
     return isinstance(op, ast.USub)
 
 
-def condition(cx: Context, node: ast.expr) -> Operand:
-    """The truth of an expression, decided now if static arguments decide it."""
-    known = decided(cx, node)
-    if known is not None:
-        return Lit(known)
-    value = cx.value(node)
-    return _truth(cx, node, value)
-
-
-def _truth(cx: Context, node: ast.expr, value: Value) -> Operand:
-    if not is_number_operand(value):
-        raise array_errors.ambiguous_truth(cx.span(node), value.type)
-    if not is_number(value.type):
-        raise type_errors.not_a_condition(cx.span(node), value.type)
-    return truth(cx.at(node), value)
-
-
 def _comparison(cx: Context, node: ast.Compare) -> Value:
     """`a < b < c` is `a < b and b < c` with b computed once."""
     known = decided(cx, node)
@@ -291,7 +274,7 @@ def _and_or(
     first = Lit(known) if known is not None else cx.value(values[0])
     if len(values) == 1:
         return first
-    test = _truth(cx, values[0], first)
+    test = truth_of(cx, values[0], first)
     with cx.nested() as b:
         rest = _and_or(cx, node, is_and, values[1:])
     short = cx.builder.child()

@@ -146,11 +146,11 @@ def _appended(
         raise list_errors.other_elements(cx.span(node), elem, item.type)
     item = convert(b, item, elem)
     if isinstance(elem, Array):
-        _check_row(b, array, item)
+        check_row(b, array, item)
     return b.apply(Append(), [array, item], [], [name])[0]
 
 
-def _check_row(b: Builder, array: Operand, row: Operand) -> None:
+def check_row(b: Builder, array: Operand, row: Operand) -> None:
     """A row has the sizes of those before it, if there are any."""
     assert isinstance(row.type, Array)
     is_first = b.prim("ieq", dimension(b, array, 0), Lit(0))

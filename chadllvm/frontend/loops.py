@@ -15,9 +15,9 @@ from functools import partial
 from chadllvm.diagnostic import CompileError
 from chadllvm.frontend import closure_errors, name_errors
 from chadllvm.frontend.arithmetic import convert, join
-from chadllvm.frontend.comprehension import bind_item, new_index
+from chadllvm.frontend.clauses import bind_item, new_index
+from chadllvm.frontend.conditions import condition
 from chadllvm.frontend.context import Context
-from chadllvm.frontend.expression import condition
 from chadllvm.frontend.iteration import Items, items
 from chadllvm.frontend.recovery import POISON
 from chadllvm.frontend.scope import Unusable, Value

@@ -22,8 +22,9 @@ from chadllvm.diagnostic import CompileError
 from chadllvm.frontend import errors, function_errors, list_errors, name_errors
 from chadllvm.frontend.annotations import Annotation, target_type
 from chadllvm.frontend.arithmetic import convert
+from chadllvm.frontend.conditions import condition
 from chadllvm.frontend.context import Context
-from chadllvm.frontend.expression import condition, operation
+from chadllvm.frontend.expression import operation
 from chadllvm.frontend.lists import begin_list, change, extend, is_empty_list
 from chadllvm.frontend.liveness import exit_reads
 from chadllvm.frontend.raising import fail, is_constant, require

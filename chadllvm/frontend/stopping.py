@@ -22,8 +22,8 @@ from functools import partial
 from chadllvm.diagnostic import CompileError
 from chadllvm.frontend import name_errors
 from chadllvm.frontend.arithmetic import convert
+from chadllvm.frontend.conditions import condition
 from chadllvm.frontend.context import Context
-from chadllvm.frontend.expression import condition
 from chadllvm.frontend.scope import DEAD, Scope, Unusable, Value
 from chadllvm.frontend.statements import translate
 from chadllvm.frontend.surface import For, Loop, While, is_endless
