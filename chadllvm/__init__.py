@@ -21,6 +21,7 @@ from chadllvm._version import __version__
 from chadllvm.api import Compiled, Derivative, Function, grad, jit, value_and_grad
 from chadllvm.diagnostic import CompileError
 from chadllvm.frontend.annotations import boolean, f64, i64
+from chadllvm.jacobian import hessian, hvp, jacfwd, jacrev
 from chadllvm.jvp import jvp
 from chadllvm.library import build, fold
 from chadllvm.options import CompileOptions
@@ -40,7 +41,11 @@ __all__ = [
     "f64",
     "fold",
     "grad",
+    "hessian",
+    "hvp",
     "i64",
+    "jacfwd",
+    "jacrev",
     "jit",
     "jvp",
     "value_and_grad",

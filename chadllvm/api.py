@@ -117,8 +117,8 @@ class Compiled:
 
     @property
     def name(self) -> str:
-        """The name of the Python function."""
-        return self._name
+        """The name of the Python function, `lambda` if it has none."""
+        return self._name.strip("<>")
 
     @property
     def options(self) -> CompileOptions:

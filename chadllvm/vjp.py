@@ -8,12 +8,12 @@ The pullback is a function of our own language, compiled like the user's:
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Callable
 from typing import Any
 
-from chadllvm.api import Compiled, Function, jit, static_argument
+from chadllvm.api import Compiled, Function
 from chadllvm.frontend.derivatives import Transform, means
+from chadllvm.written import compiled_function, unused, written
 
 # Where a compiled function keeps its pullbacks, by the number of arguments.
 _KEPT = "_chadllvm_pullbacks"
@@ -42,14 +42,9 @@ def vjp(
         TypeError: if a cotangent is not what the result asks for.
         ValueError: if its shape is another one; at the call of the pullback.
     """
-    compiled = _compiled(function)
+    compiled = compiled_function(function)
     pullback = _pullback(compiled, len(primals))
     return compiled(*primals), lambda cotangent: pullback(*primals, cotangent)
-
-
-def _compiled(function: Callable[..., Any]) -> Compiled:
-    found = static_argument(function)
-    return found if isinstance(found, Compiled) else jit(function)
 
 
 def _pullback(function: Compiled, count: int) -> Function[..., tuple[Any, ...]]:
@@ -63,27 +58,11 @@ def _pullback(function: Compiled, count: int) -> Function[..., tuple[Any, ...]]:
 
 
 def _written(function: Compiled, count: int) -> Function[..., tuple[Any, ...]]:
-    parameters = function.parameters[:count]
-    names = [p.name for p in parameters]
-    title, taken = f"pullback_{function.name}", {*names}
-    given, called = _new("cotangent", taken), _new("function", taken)
-    take = _new("vjp", taken)
+    names = [p.name for p in function.parameters[:count]]
+    title = f"pullback_{function.name}"
+    given, called, take = (unused(n, names) for n in ("cotangent", "function", "vjp"))
     text = (
         f"def {title}({', '.join([*names, given])}):\n"
         f"    return {take}({', '.join([called, *names])})[1]({given})\n"
     )
-    file = f"<{title} at {id(function):x}, {count}>"
-    linecache.cache[file] = len(text), None, text.splitlines(True), file
-    space: dict[str, Any] = {called: function, take: vjp}
-    exec(compile(text, file, "exec"), space)
-    statics = [p.name for p in parameters if p.is_static]
-    made: Function[..., tuple[Any, ...]] = jit(
-        options=function.options, static_argnames=statics
-    )(space[title])
-    return made
-
-
-def _new(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
+    return written(function, title, text, {called: function, take: vjp})

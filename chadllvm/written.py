@@ -1,0 +1,43 @@
+"""Functions that we write in our own language, and compile like the user's."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from chadllvm.api import Compiled, Function, jit, static_argument
+
+
+def compiled_function(function: Callable[..., Any]) -> Compiled:
+    """A function compiled, the same one each time."""
+    found = static_argument(function)
+    return found if isinstance(found, Compiled) else jit(function)
+
+
+def unused(wanted: str, taken: Sequence[str]) -> str:
+    """A name like this one that no parameter has."""
+    while wanted in taken:
+        wanted += "_"
+    return wanted
+
+
+def written(
+    function: Compiled, title: str, text: str, space: Mapping[str, Any]
+) -> Function[..., Any]:
+    """The function `title` of a text, compiled as `function` is.
+
+    `space` are its globals. Its parameters are static where those of `function` of the
+    same names are.
+    """
+    file = f"<{title} at {id(function):x}: {hash(text):x}>"
+    linecache.cache[file] = len(text), None, text.splitlines(True), file
+    names = dict(space)
+    exec(compile(text, file, "exec"), names)
+    statics = [p.name for p in function.parameters if p.is_static]
+    code = names[title].__code__
+    taken = code.co_varnames[: code.co_argcount]
+    made: Function[..., Any] = jit(
+        options=function.options, static_argnames=[n for n in statics if n in taken]
+    )(names[title])
+    return made
