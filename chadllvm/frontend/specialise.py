@@ -32,6 +32,7 @@ from chadllvm.frontend.statements import translate_function
 from chadllvm.frontend.static import static_key
 from chadllvm.frontend.surface import Statement
 from chadllvm.frontend.ways import placeholder
+from chadllvm.frontend.width import is_weak, new_state
 from chadllvm.ir.build import Builder
 from chadllvm.ir.op import TypeRuleError
 from chadllvm.ir.term import Block, Call, Operand, Program, Var, nested
@@ -57,7 +58,7 @@ def specialise(
     program = _Program({source.function: source})
     span = source.span(source.definition)
     try:
-        program.instance(source.function, param_types, span, statics)
+        program.instance(source.function, param_types, span, statics, frozenset())
     except RecursionError:
         raise too_deep(function) from None
     return Program(_reachable(program.functions))
@@ -69,8 +70,8 @@ def too_deep(function: Callable[..., Any]) -> CompileError:
     return function_errors.too_deep(source.span(source.definition))
 
 
-# A function, the types of its arguments, and its static arguments.
-_Key = tuple[Function, tuple[Type, ...], Hashable]
+# A function, the types of its arguments, its static arguments, and which are weak.
+_Key = tuple[Function, tuple[Type, ...], Hashable, frozenset[int]]
 
 
 @dataclass
@@ -129,10 +130,11 @@ class _Program:
         types: Sequence[Type],
         span: Span,
         statics: Mapping[str, Any],
+        weak: frozenset[int],
     ) -> str:
         """The name of the function for arguments of these types."""
         fixed = tuple((name, static_key(v)) for name, v in sorted(statics.items()))
-        key = function, tuple(types), fixed
+        key = function, tuple(types), fixed, weak
         if key in self.instances:
             return self.instances[key]
         if key in self.failed:
@@ -143,7 +145,7 @@ class _Program:
         name = self._new_name(function.__name__)
         self.active.append(function)
         try:
-            self._add(name, function, key[1], statics)
+            self._add(name, function, key[1], statics, weak)
         except CompileError as error:
             self.failed[key] = error
             if len(self.active) == 1:
@@ -168,16 +170,15 @@ class _Program:
         function: Function,
         types: tuple[Type, ...],
         statics: Mapping[str, Any],
+        weak: frozenset[int],
     ) -> None:
         """Translate a function and append it; its callees are appended meanwhile."""
         parts = self._read(function)
+        signature = read_signature(parts.source, statics)
+        taken = [p for p in signature if not p.is_static]
         params = tuple(
-            Var(param.name, ty)
-            for param, ty in zip(
-                [p for p in read_signature(parts.source, statics) if not p.is_static],
-                types,
-                strict=True,
-            )
+            new_state(param.name, ty, k in weak and param.annotation is None)
+            for k, (param, ty) in enumerate(zip(taken, types, strict=True))
         )
         body = self._body(parts, params, statics)
         self.types[name] = Fun(types, body.types)
@@ -277,7 +278,7 @@ def _checked_result(cx: Context, result: Operand | None) -> Operand:
         return placeholder(cx.builder, declared)
     if result.type == UNIT:
         raise errors.returns_nothing(span)
-    ty = target_type(declared, result.type)
+    ty = target_type(declared, result.type, weak=is_weak(result))
     if ty is None:
         raise function_errors.wrong_return_type(span, result.type, declared)
     return convert(cx.builder, result, ty)

@@ -31,6 +31,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import (
     BOOL,
+    F32,
     F64,
     I64,
     Acc,
@@ -44,8 +45,9 @@ from chadllvm.ir.types import (
     element,
 )
 
-SCALAR_OF_DTYPE = {
+SCALAR_OF_DTYPE: dict[np.dtype[Any], Scalar] = {
     np.dtype(np.float64): F64,
+    np.dtype(np.float32): F32,
     np.dtype(np.int64): I64,
     np.dtype(np.bool_): BOOL,
 }
