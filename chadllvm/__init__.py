@@ -20,7 +20,7 @@ stands in `ops/`, one entry each.
 from chadllvm._version import __version__
 from chadllvm.api import Compiled, Derivative, Function, grad, jit, value_and_grad
 from chadllvm.diagnostic import CompileError
-from chadllvm.frontend.annotations import boolean, f64, i64
+from chadllvm.frontend.annotations import boolean, f32, f64, i64
 from chadllvm.jacobian import hessian, hvp, jacfwd, jacrev
 from chadllvm.jvp import jvp
 from chadllvm.library import build, fold
@@ -38,6 +38,7 @@ __all__ = [
     "boolean",
     "build",
     "debug_nans",
+    "f32",
     "f64",
     "fold",
     "grad",

@@ -31,7 +31,7 @@ from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, collector_paused
 from chadllvm.plan import Plan, Request
 from chadllvm.report import Report, report
-from chadllvm.values import fingerprint, type_of
+from chadllvm.values import fingerprint, of_one_width, type_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -229,15 +229,18 @@ class Compiled:
         """The types to specialise to; annotations widen numbers or refuse."""
         if self._fixed is not None:
             return self._fixed
-        pairs = zip(self._parameters, bound, strict=True)
-        return tuple([self._type(p, value) for p, value in pairs if not p.is_static])
+        values = self._dynamic(bound)
+        taken = [self._parameters[k] for k in self._dynamic_at]
+        pairs = zip(taken, values, strict=True)
+        types = [self._type(parameter, value) for parameter, value in pairs]
+        return of_one_width(types, values, [p.annotation is None for p in taken])
 
     def _type(self, parameter: Parameter, value: Any) -> Type:
         annotation = parameter.annotation
         if isinstance(annotation, Array) and isinstance(value, list) and not value:
             return annotation
         ty = type_of(value, self._name, parameter.name)
-        wanted = target_type(annotation, ty)
+        wanted = target_type(annotation, ty, weak=True)
         if wanted is None:
             raise TypeError(
                 f"{self._name}(): parameter {parameter.name!r} is {said(ty)}; "

@@ -26,8 +26,8 @@ from chadllvm.written import compiled_function, unused, written
 @jit
 def _unit(like: Any, k: int) -> Any:
     """The array of this shape that is 1 at place k, counted row by row, and else 0."""
-    places = np.arange(like.size).reshape(like.shape)
-    return np.where(places == k, 1.0, 0.0)
+    places, zeros = np.arange(like.size).reshape(like.shape), np.zeros_like(like)
+    return np.where(places == k, zeros + 1.0, zeros)
 
 
 class _Derivative(ABC):

@@ -14,13 +14,13 @@ import numpy as np
 
 from chadllvm.api import Compiled
 from chadllvm.backend.columns import columns
-from chadllvm.backend.convert import Converter, found
+from chadllvm.backend.convert import DTYPES, Converter, found
 from chadllvm.backend.results import Group, Many, Result, leaf_types
 from chadllvm.frames import without_frames
 from chadllvm.frontend.derivatives import Transform, means
 from chadllvm.ir.record import RecordNames
 from chadllvm.ir.term import Program
-from chadllvm.ir.types import Array, Product, Scalar, Type, has_float
+from chadllvm.ir.types import F32, Array, Product, Scalar, Type, has_float
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, Tangents, compile_program
 from chadllvm.plan import Plan, Request
@@ -180,7 +180,9 @@ def _leaves(
         case _ if tangent is None:
             yield from _zeros(function, path, ty, primal)
         case Scalar():
-            yield _converter(function, path, ty).as_float(1, tangent)
+            converter = _converter(function, path, ty)
+            as_number = converter.as_single if ty == F32 else converter.as_float
+            yield as_number(1, tangent)
         case Array(Product()):
             yield from _columns(function, path, ty, primal, tangent)
         case _:
@@ -235,6 +237,7 @@ def _zeros(function: str, path: str, ty: Type, primal: Any) -> Iterator[Any]:
             found = columns(function, path, ty, primal, reals=True)
             yield from map(np.zeros_like, found)
         case Array() if has_float(ty):
-            yield np.zeros(np.shape(primal))
+            assert isinstance(ty.elem, Scalar)
+            yield np.zeros(np.shape(primal), DTYPES[ty.elem])
         case Scalar() if has_float(ty):
             yield 0.0

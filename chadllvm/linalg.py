@@ -3,7 +3,9 @@
 
 `np.linalg.solve` and the others of NumPy and SciPy mean these functions when they are
 called in compiled code (`frontend/linear.py`), and are differentiated like any others.
-Parameters have no annotations, for they take the types of their arguments.
+Parameters have no annotations, for they take the types of their arguments. Literals and
+integers take the width of the floats that they are used with, so that all are f32 or
+f64 as their arguments are.
 
     a[k:, k:] -= outer(column, row)
 
@@ -42,7 +44,7 @@ def factor(a):
     n = len(a)
     lu = a.copy()
     order = np.arange(n)
-    sign = 1.0
+    sign = 1
     ok = True
     for k in range(n):
         best = k
@@ -152,7 +154,10 @@ def solve_matrix(a, b):
 @_compiled
 def inverse(a):
     """The inverse of a, and whether there is one."""
-    return solve_matrix(a, np.eye(len(a)))
+    unit = np.zeros_like(a)
+    for k in range(len(a)):
+        unit[k, k] = 1.0
+    return solve_matrix(a, unit)
 
 
 @_compiled
@@ -211,17 +216,17 @@ def determinant_without_division(a):
 
 @_compiled
 def log_determinant(a):
-    """The sign of the determinant and the logarithm of its absolute value."""
-    lu, _, sign, ok = factor(a)
+    """The sign of the determinant, an integer, and the logarithm of its size."""
+    lu, _, swaps, ok = factor(a)
+    sign, total = 0, -math.inf
     if ok:
-        total = 0.0
+        sign, total = swaps, 0.0
         for k in range(len(a)):
             pivot = lu[k, k]
             if pivot < 0.0:
                 sign = -sign
             total = total + math.log(abs(pivot))
-        return sign, total
-    return 0.0, -math.inf
+    return sign, total
 
 
 @_compiled

@@ -10,7 +10,7 @@ from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic
 from chadllvm.ir.term import Function as CoreFunction
 from chadllvm.ir.term import Program
-from chadllvm.ir.types import F64, Product, Type, has_float
+from chadllvm.ir.types import Product, Type, has_float, is_float
 from chadllvm.ir.wording import said
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, Gradient, compile_program
@@ -167,9 +167,11 @@ def no_real_parameter(entry: CoreFunction, found: Type, position: int) -> Diagno
 def _check_scalar(entry: CoreFunction, ty: Type, has_aux: bool) -> None:
     """The function to differentiate returns a float, or a float and something."""
     if not has_aux:
-        if ty != F64:
+        if not is_float(ty):
             raise no_float_result(entry, ty)
-    elif not isinstance(ty, Product) or len(ty.fields) != 2 or ty.fields[0] != F64:
+    elif (
+        not isinstance(ty, Product) or len(ty.fields) != 2 or not is_float(ty.fields[0])
+    ):
         raise no_auxiliary_result(entry, ty)
 
 

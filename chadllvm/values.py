@@ -16,6 +16,7 @@ from chadllvm.frontend.records import BadRecord, RecordClass, record_class, row_
 from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.types import (
     BOOL,
+    F32,
     F64,
     I64,
     Acc,
@@ -27,6 +28,7 @@ from chadllvm.ir.types import (
     Sum,
     Type,
     has_float,
+    holds,
 )
 from chadllvm.ir.typing import scalar_of
 from chadllvm.ir.wording import said
@@ -36,6 +38,7 @@ _PYTHON: dict[type, Scalar] = {
     int: I64,
     bool: BOOL,
     np.float64: F64,
+    np.float32: F32,
     np.int64: I64,
     np.bool_: BOOL,
 }
@@ -133,6 +136,34 @@ def _other_type(value: Any, function: str, path: str) -> Type:
     raise _no_type(value, function, path)
 
 
+def of_one_width(
+    types: Sequence[Type], values: Sequence[Any], are_open: Sequence[bool]
+) -> tuple[Type, ...]:
+    """The types of arguments, where Python's floats are as wide as those beside them.
+
+    They become f32 if there is an f32, and no f64 but them; `are_open` are those that
+    no annotation says to be f64.
+    """
+    if not any(holds(ty, F32) for ty in types):
+        return tuple(types)
+    narrowed = tuple(
+        _narrowed(ty, value) if is_open else ty
+        for ty, value, is_open in zip(types, values, are_open, strict=True)
+    )
+    return tuple(types) if any(holds(ty, F64) for ty in narrowed) else narrowed
+
+
+def _narrowed(ty: Type, value: Any) -> Type:
+    """The type with f32 for each of Python's floats, in tuples and dictionaries too."""
+    if ty == F64 and type(value) is float:
+        return F32
+    if isinstance(ty, Product) and type(value) in (tuple, dict):
+        parts = value.values() if isinstance(value, dict) else value
+        pairs = zip(ty.fields, parts, strict=True)
+        return Product(tuple(_narrowed(f, part) for f, part in pairs), ty.names)
+    return ty
+
+
 def _where(function: str, path: str) -> str:
     return (
         f"{function}(): parameter {path!r}"
@@ -176,7 +207,7 @@ def _record_type(value: Any, record: RecordClass, function: str, path: str) -> P
         tuple(type_of(part, function, names.path(path, name)) for name, part in parts),
         names,
     )
-    wanted = target_type(declared, found)
+    wanted = target_type(declared, found, weak=True)
     if not isinstance(wanted, Product):
         raise TypeError(f"{_where(function, path)} is {found}, unlike its annotations")
     return wanted
@@ -234,7 +265,7 @@ def _array_type(value: np.ndarray, function: str, path: str) -> Type:
         help = _NOT_REAL if value.dtype.kind == "c" else "convert it by .astype"
         raise TypeError(
             f"{_where(function, path)} is an array of {value.dtype}; expected float64, "
-            f"integers or bool ({help})"
+            f"float32, integers or bool ({help})"
         )
     return Array(scalar, value.ndim) if value.ndim else scalar
 

@@ -34,9 +34,9 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.term import Lit
-from chadllvm.ir.types import BOOL, F64, I64, Array, Scalar, Type
+from chadllvm.ir.types import BOOL, F32, F64, I64, Array, Scalar, Type
 
-LETTERS = {"f": F64, "i": I64, "b": BOOL}
+LETTERS = {"f": F64, "d": F64, "s": F32, "i": I64, "b": BOOL}
 VECTOR = Array(F64, 1)
 
 

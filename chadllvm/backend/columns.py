@@ -20,6 +20,7 @@ from chadllvm.diagnostic import InternalError
 from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.types import (
     BOOL,
+    F32,
     F64,
     I64,
     Acc,
@@ -35,7 +36,13 @@ from chadllvm.ir.types import (
 
 Shape = tuple[int, ...]
 
-_USUAL: dict[Scalar, type] = {F64: float, I64: int, BOOL: bool}
+_USUAL: dict[Scalar, set[type]] = {
+    F64: {float},
+    F32: {float, np.float32},
+    I64: {int},
+    BOOL: {bool},
+}
+_CONVERT = {F64: "as_float", F32: "as_single", I64: "as_int", BOOL: "as_bool"}
 
 
 def columns(
@@ -199,14 +206,14 @@ def _leaves(
 
 
 def _scalars(places: _Places, ty: Scalar, items: Sequence[Any]) -> np.ndarray:
-    if set(map(type, items)) <= {_USUAL[ty]}:
+    if set(map(type, items)) <= _USUAL[ty]:
         try:
             return np.array(items, DTYPES[ty])
         except OverflowError:  # An integer too large, which is found below.
             pass
-    name = {F64: "as_float", I64: "as_int", BOOL: "as_bool"}[ty]
     found = [
-        getattr(places.converter(k, ty), name)(0, item) for k, item in enumerate(items)
+        getattr(places.converter(k, ty), _CONVERT[ty])(0, item)
+        for k, item in enumerate(items)
     ]
     return np.array(found, DTYPES[ty])
 

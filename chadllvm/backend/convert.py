@@ -14,11 +14,32 @@ from typing import Any, NoReturn
 import numpy as np
 
 from chadllvm.ir.record import Kind, RecordNames
-from chadllvm.ir.types import BOOL, F64, I64, Array, Product, Scalar, Type, has_float
+from chadllvm.ir.types import (
+    BOOL,
+    F32,
+    F64,
+    I64,
+    Array,
+    Product,
+    Scalar,
+    Type,
+    has_float,
+    is_float,
+)
 
-DTYPES = {F64: np.dtype(np.float64), I64: np.dtype(np.int64), BOOL: np.dtype(np.bool_)}
+DTYPES: dict[Scalar, np.dtype[Any]] = {
+    F64: np.dtype(np.float64),
+    F32: np.dtype(np.float32),
+    I64: np.dtype(np.int64),
+    BOOL: np.dtype(np.bool_),
+}
 
-_NAMES: dict[Scalar, str] = {F64: "a float", I64: "an int", BOOL: "a bool"}
+_NAMES: dict[Scalar, str] = {
+    F64: "a float",
+    F32: "a float32",
+    I64: "an int",
+    BOOL: "a bool",
+}
 
 # NumPy scalars, and Python's, that are real numbers.
 _REAL = (int, float, np.floating, np.integer, np.bool_)
@@ -48,6 +69,17 @@ class Converter:
             raise OverflowError(
                 f"{self._name(leaf)}: {_short(value)} is too large for a float"
             ) from None
+
+    def as_single(self, leaf: int, value: Any) -> float:
+        """What fits into an f32, and Python's floats, which have no width of their own.
+
+        NumPy's wider floats have one: to lose digits is the caller's decision.
+        """
+        value = _scalar_of(value)
+        is_wide = isinstance(value, np.floating) and value.dtype.itemsize > 4
+        if is_wide or not isinstance(value, _REAL):
+            self._refuse(leaf, value)
+        return self.as_float(leaf, value)
 
     def as_int(self, leaf: int, value: Any) -> int:
         """Python and NumPy integers; floats are never truncated."""
@@ -156,10 +188,14 @@ class Converter:
         ty = self._types[leaf]
         message = f"{self._name(leaf)} must be {expected(ty)}, found {found(value)}"
         if isinstance(ty, Array) and isinstance(value, list | tuple):
-            dtype = DTYPES.get(ty.elem) if isinstance(ty.elem, Scalar) else None
+            dtype = _dtype_name(ty)
             message += f"; make it an array by numpy.array(…, dtype=numpy.{dtype})"
         if np.iscomplexobj(value):
             message += "; compiled functions compute with real numbers"
+        elif ty == F32 and isinstance(value, np.floating):
+            message += "; convert it by numpy.float32(…)"
+        elif isinstance(ty, Array) and _differs_in_width(ty, value):
+            message += f"; convert it by .astype(numpy.{_dtype_name(ty)})"
         raise TypeError(message)
 
     def _name(self, leaf: int) -> str:
@@ -212,6 +248,17 @@ def _keys(names: RecordNames, value: dict[Any, Any]) -> str:
             return f"has no key {name!r}"
     (extra, *_) = [key for key in value if key not in names]
     return f"has the key {extra!r}, which is not expected"
+
+
+def _dtype_name(ty: Array) -> str:
+    return str(DTYPES[ty.elem] if isinstance(ty.elem, Scalar) else None)
+
+
+def _differs_in_width(ty: Array, value: Any) -> bool:
+    """Whether this is an array of floats for a parameter of other floats."""
+    return (
+        is_float(ty.elem) and isinstance(value, np.ndarray) and value.dtype.kind == "f"
+    )
 
 
 def found(value: Any) -> str:

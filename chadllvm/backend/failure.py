@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from chadllvm.diagnostic import Diagnostic, InternalError, Span
-from chadllvm.ir.types import BOOL, F64, Scalar
+from chadllvm.ir.types import BOOL, Scalar, is_float
 from chadllvm.llvm import runtime as status
 from chadllvm.llvm.state import Site
 
@@ -47,7 +47,7 @@ def other_error(code: int, function: str) -> Exception:
 
 
 def _value(ty: Scalar, word: int) -> float | int | bool:
-    if ty == F64:
+    if is_float(ty):
         (value,) = struct.unpack("<d", struct.pack("<q", word))
         return float(value)
     return bool(word) if ty == BOOL else word

@@ -24,6 +24,8 @@ import keyword
 from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
+import numpy as np
+
 from chadllvm.backend.columns import columns
 from chadllvm.backend.convert import DTYPES, INT64, Converter
 from chadllvm.backend.jit import Code
@@ -42,6 +44,7 @@ from chadllvm.ir.loops import ArrayResult, LoopFunction, ScalarParam
 from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.types import (
     BOOL,
+    F32,
     F64,
     I64,
     Acc,
@@ -52,14 +55,15 @@ from chadllvm.ir.types import (
     Scalar,
     Sum,
     Type,
+    is_float,
 )
 from chadllvm.llvm import runtime as status
 from chadllvm.watch import OPEN, is_watched
 
-C_TYPES = {F64: "double", I64: "int64_t", BOOL: "uint8_t"}
+C_TYPES = {F64: "double", F32: "float", I64: "int64_t", BOOL: "uint8_t"}
 
-_CONVERT = {F64: "as_float", I64: "as_int", BOOL: "as_bool"}
-_USUAL = {F64: "float", I64: "int", BOOL: "bool"}
+_CONVERT = {F64: "as_float", F32: "as_single", I64: "as_int", BOOL: "as_bool"}
+_USUAL = {F64: "float", F32: "single", I64: "int", BOOL: "bool"}
 
 
 class Marshal:
@@ -188,6 +192,8 @@ class Marshal:
         match ty:
             case Scalar():
                 test = f"type({name}) is {self.mine}{_USUAL[ty]}"
+                if ty == F32:
+                    test += f" or type({name}) is {self.mine}float"
                 if ty == I64:
                     test += f" and {INT64.start} <= {name} < {INT64.stop}"
                 self._unless(test, name, f"{self.mine}{_CONVERT[ty]}", leaf)
@@ -268,8 +274,10 @@ class Marshal:
     def _result(self, ty: Result) -> str:
         match ty:
             case Scalar():
-                view = "floats" if ty == F64 else "ints"
+                view = "floats" if is_float(ty) else "ints"
                 word = f"{self.mine}{view}[{self._word()}]"
+                if ty == F32:
+                    return f"{self.mine}single({word})"
                 return f"{word} != 0" if ty == BOOL else word
             case Product(parts, names) | Group(parts, names):
                 return self._results(parts, names)
@@ -358,6 +366,7 @@ class Marshal:
             "is_watched": is_watched,
             **self.objects,
             "float": float,
+            "single": np.float32,
             "int": int,
             "bool": bool,
             "tuple": tuple,

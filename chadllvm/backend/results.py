@@ -13,7 +13,7 @@ from chadllvm.backend.convert import DTYPES
 from chadllvm.backend.runtime import runtime
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir.record import Kind, RecordNames, structured
-from chadllvm.ir.types import Acc, Array, Box, Fun, Product, Scalar, Sum, Type
+from chadllvm.ir.types import F32, Acc, Array, Box, Fun, Product, Scalar, Sum, Type
 
 
 def array_maker(elem: Scalar) -> Callable[[int, tuple[int, ...]], np.ndarray]:
@@ -108,7 +108,8 @@ def _values(ty: Result, leaves: Sequence[np.ndarray], count: int) -> list[Any]:
         case None:
             return [None] * count
         case Scalar():
-            numbers: list[Any] = leaves[0].tolist()
+            # An f32 stays NumPy's, which knows its width.
+            numbers: list[Any] = list(leaves[0]) if ty == F32 else leaves[0].tolist()
             return numbers
         case Array(elem, _) if isinstance(elem, Scalar):
             return list(leaves[0])

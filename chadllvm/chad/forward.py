@@ -48,9 +48,11 @@ from chadllvm.ir.term import (
     Tuple,
     Var,
     View,
+    literal,
     operands,
 )
-from chadllvm.ir.types import F64, Array, has_float
+from chadllvm.ir.types import Array, Type, has_float, is_float
+from chadllvm.ir.typing import SCALAR_OF_DTYPE
 from chadllvm.ops.index import Dim, Zeros
 
 
@@ -96,9 +98,9 @@ class Forward:
         """The tangent of an operand; an inactive scalar's is a literal zero."""
         if isinstance(operand, Var) and operand in self._tangents:
             return self._tangents[operand]
-        if operand.type != F64:
+        if not is_float(operand.type):
             raise InternalError(f"forward: no tangent of {operand}")
-        return lit(0.0)
+        return literal(0, operand.type)
 
     def set(self, var: Var, tangent: Operand) -> None:
         self._tangents[var] = tangent
@@ -124,10 +126,10 @@ class Forward:
             if self.moves(param) and isinstance(param.type, Array):
                 axes = range(param.type.rank)
                 dims = [self.top.one(Apply(Dim(k), (param,))) for k in axes]
-                self.set(param, self._zeros(dims, param.name))
+                self.set(param, self._zeros(dims, param.type.elem, param.name))
 
-    def _zeros(self, dims: Sequence[Operand], name: str) -> Var:
-        return self.top.one(Apply(Zeros(), tuple(dims)), f"{name}_t")
+    def _zeros(self, dims: Sequence[Operand], elem: Type, name: str) -> Var:
+        return self.top.one(Apply(Zeros(elem), tuple(dims)), f"{name}_t")
 
     def block(self, block: Block) -> Builder:
         """The bindings of a block, with those of the tangents."""
@@ -152,7 +154,9 @@ class Forward:
                 out.bindings.append(binding)
                 if self.moves(binding.vars[0]):
                     dims = [lit(n) for n in value.shape]
-                    self.set(binding.vars[0], self._zeros(dims, binding.vars[0].name))
+                    elem = SCALAR_OF_DTYPE[value.dtype]
+                    zeros = self._zeros(dims, elem, binding.vars[0].name)
+                    self.set(binding.vars[0], zeros)
             case Open() | View() | One() | Close():
                 self._cell(binding, out)
             case (
@@ -203,21 +207,24 @@ class Forward:
     ) -> Operand:
         """The sum of the contributions of the active arguments."""
         assert op.transpose is not None
+        (var,) = binding.vars
+        if op.changes_width:
+            return out.prim(op.name, self.tangent(args[0]), hint=f"{var.name}_t")
         transposed = Builder(binding.span)
-        ct = Var("ct", F64)
-        cts = op.transpose(transposed, args, binding.vars[0], ct)
+        ct = Var("ct", var.type)
+        cts = op.transpose(transposed, args, var, ct)
         pairs = zip(args, cts, strict=True)
         through = [(a, c) for a, c in pairs if self.moves(a) and c is not None]
         linear, needed = _dependent(transposed.bindings, ct, [c for _, c in through])
         out.bindings += [b for b in needed if b not in linear]
         total: Operand | None = None
-        name = f"{binding.vars[0].name}_t"
+        name = f"{var.name}_t"
         for arg, found in through:
             renaming = Renaming({ct: self.tangent(arg)}, fresh=True)
             term = [b for b in _needed(transposed.bindings, [found]) if b in linear]
             out.bindings += [renaming.binding(b) for b in term]
             total = _sum(total, renaming.operand(found), name, out)
-        return lit(0.0) if total is None else total
+        return literal(0, var.type) if total is None else total
 
 
 def _dependent(

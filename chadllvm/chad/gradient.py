@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from chadllvm.chad.reversal import BlockReversal, define, open_like
 from chadllvm.chad.transform import Chad
 from chadllvm.diagnostic import InternalError
-from chadllvm.ir.build import Builder, lit
-from chadllvm.ir.term import Apply, Block, Call, Close, Function, Operand, Var
+from chadllvm.ir.build import Builder
+from chadllvm.ir.term import Apply, Block, Call, Close, Function, Operand, Var, literal
 from chadllvm.ir.types import Acc, Array, Box
 from chadllvm.ops.index import Dim, Zeros
 
@@ -24,12 +24,13 @@ from chadllvm.ops.index import Dim, Zeros
 def value_and_gradient(function: Function, wrt: Sequence[int]) -> Function:
     """The function that returns its results, then the gradient of the first of them.
 
-    The first result is an f64; `wrt` are the positions of parameters that hold reals.
+    The first result is a real; `wrt` are the positions of parameters that hold reals.
     There is one gradient for each, of the parameter's type and shape. The function has
     neither products nor calls.
     """
     out = Builder(function.span)
-    gradients = _reversed(function, wrt, [0], [lit(1.0)], True, out)
+    seed = literal(1, function.body.results[0].type)
+    gradients = _reversed(function, wrt, [0], [seed], True, out)
     body = Block(tuple(out.bindings), (*function.body.results, *gradients))
     return Function(f"{function.name}_grad", function.params, body, function.span)
 
@@ -96,9 +97,9 @@ def _run(
 def _zeros(var: Var, out: Builder) -> Operand:
     """The gradient by a parameter that the result does not depend on."""
     if not isinstance(var.type, Array):
-        return lit(0.0)
+        return literal(0, var.type)
     if isinstance(var.type.elem, Box):
         return out.one(Close(out.one(open_like(var, out))), f"{var.name}_ct")
     axes = (Apply(Dim(axis), (var,)) for axis in range(var.type.rank))
     dims = tuple(out.one(axis, f"{var.name}_dim") for axis in axes)
-    return out.one(Apply(Zeros(), dims), f"{var.name}_ct")
+    return out.one(Apply(Zeros(var.type.elem), dims), f"{var.name}_ct")

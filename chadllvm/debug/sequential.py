@@ -9,8 +9,8 @@ s = fold[add](n) { i ->             s = iterate(n, 0.0) { i, t: f64 ->
 from __future__ import annotations
 
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Apply, Binding, Block, Lambda, Lit, Operand, Var
-from chadllvm.ir.types import F64
+from chadllvm.ir.term import Apply, Binding, Block, Lambda, Operand, Var, literal
+from chadllvm.ir.types import is_float
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.iterate import Iterate
 
@@ -26,12 +26,13 @@ def sequential(binding: Binding) -> Binding:
 
 def _loop(count: Operand, body: Lambda, binding: Binding) -> Apply:
     total = binding.vars[0]
-    is_float = total.type == F64
     state = Var(total.name, total.type)
     step = Builder(binding.span)
     step.bindings += body.body.bindings
     value, *rows = body.body.results
-    after = step.prim("add" if is_float else "iadd", state, value, hint=total.name)
+    after = step.prim(
+        "add" if is_float(total.type) else "iadd", state, value, hint=total.name
+    )
     block: Block = step.block([after, *rows])
-    zero = Lit(0.0) if is_float else Lit(0)
+    zero = literal(0, total.type)
     return Apply(Iterate(), (count, zero), (Lambda((*body.params, state), block),))

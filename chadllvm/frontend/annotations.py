@@ -1,4 +1,4 @@
-"""The types a user writes: `f64`, `i64`, `boolean`, `f64[:, :]`, `float`, `NDArray`.
+"""The types a user writes: `f64`, `f32`, `i64`, `f64[:, :]`, `float`, `NDArray`.
 
 At run time `f64[:]` is an ordinary expression whose value is a type of the core. A
 static type checker does not accept a slice inside a type; what it accepts, and we read
@@ -27,12 +27,25 @@ from chadllvm.frontend.records import (
     row_type,
 )
 from chadllvm.ir.record import Kind, RecordNames
-from chadllvm.ir.types import BOOL, F64, I64, Array, Product, Scalar, Type
+from chadllvm.ir.types import (
+    BOOL,
+    F32,
+    F64,
+    I64,
+    Array,
+    Product,
+    Scalar,
+    Type,
+    is_float,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ScalarAnnotation:
-    """A scalar type that can be subscripted with one `:` per dimension."""
+    """A scalar type that can be subscripted with one `:` per dimension.
+
+    Called, it converts a number to itself, as NumPy's type does.
+    """
 
     scalar: Scalar
 
@@ -43,11 +56,23 @@ class ScalarAnnotation:
             raise TypeError(f"write one `:` per dimension, as in {self.scalar}[:, :]")
         return Array(self.scalar, len(dimensions))
 
+    def __call__(self, number: Any) -> Any:
+        return _NUMPY[self.scalar](number)
+
     def __repr__(self) -> str:
         return self.scalar.name
 
 
+_NUMPY: dict[Scalar, type[np.generic]] = {
+    F64: np.float64,
+    F32: np.float32,
+    I64: np.int64,
+    BOOL: np.bool_,
+}
+
+
 f64 = ScalarAnnotation(F64)
+f32 = ScalarAnnotation(F32)
 i64 = ScalarAnnotation(I64)
 boolean = ScalarAnnotation(BOOL)
 
@@ -125,6 +150,7 @@ _SCALARS: tuple[tuple[Any, Scalar], ...] = (
     (int, I64),
     (bool, BOOL),
     (np.float64, F64),
+    (np.float32, F32),
     (np.int64, I64),
     (np.bool_, BOOL),
 )
@@ -247,11 +273,15 @@ def accepts(annotation: Annotation, ty: Type) -> bool:
     return annotation is None or target_type(annotation, ty) == ty
 
 
-def target_type(annotation: Annotation, ty: Type) -> Type | None:
+_WIDER: dict[Type, tuple[Scalar, ...]] = {BOOL: (I64, F64, F32), I64: (F64, F32)}
+
+
+def target_type(annotation: Annotation, ty: Type, *, weak: bool = False) -> Type | None:
     """The type that an argument of type `ty` is converted to, or None if it is refused.
 
-    Only numbers are converted, and only to a wider type: bool to i64 to f64; those in
-    tuples, records and lists of them as well.
+    Only numbers are converted, and only to a wider type: bool to i64 to f64 or
+    f32; those in tuples, records and lists of them as well. With `weak`, a float may be
+    one of Python's own, which becomes an f32 as well, and an f32 an f64.
     """
     if annotation is None or annotation == ty:
         return ty
@@ -261,16 +291,17 @@ def target_type(annotation: Annotation, ty: Type) -> Type | None:
         case OpenArray(elem), Array():
             return ty if _is_array_of(elem, ty) else None
         case ((Product() | OpenProduct()), Product()):
-            return _target_product(annotation.fields, annotation.names, ty)
+            return _target_product(annotation.fields, annotation.names, ty, weak)
         case OpenDict(value), Product(fields, names) if _kind(names) is Kind.DICT:
-            return _target_product((value,) * len(fields), names, ty)
+            return _target_product((value,) * len(fields), names, ty, weak)
         case ((Array(Product()) | OpenList()), Array(elem, rank)):
-            wanted = target_type(annotation.elem, elem)
+            wanted = target_type(annotation.elem, elem, weak=weak)
             same = wanted is not None and annotation.rank == rank
             return Array(wanted, rank) if same and wanted is not None else None
         case Scalar(), Scalar():
-            wider = {BOOL: (I64, F64), I64: (F64,)}
-            return annotation if annotation in wider.get(ty, ()) else None
+            if weak and is_float(annotation) and is_float(ty):
+                return annotation
+            return annotation if annotation in _WIDER.get(ty, ()) else None
         case _:
             return None
 
@@ -289,7 +320,7 @@ def _kind(names: tuple[str, ...]) -> Kind | None:
 
 
 def _target_product(
-    fields: tuple[Annotation, ...], names: tuple[str, ...], ty: Product
+    fields: tuple[Annotation, ...], names: tuple[str, ...], ty: Product, weak: bool
 ) -> Type | None:
     """Keys of dictionaries may come in any order; that of the annotation stays."""
     given = ty.fields
@@ -297,6 +328,6 @@ def _target_product(
         given = tuple(ty.fields[ty.names.index(name)] for name in names)
     elif names != ty.names or len(fields) != len(given):
         return None
-    found = [target_type(a, t) for a, t in zip(fields, given, strict=True)]
+    found = [target_type(a, t, weak=weak) for a, t in zip(fields, given, strict=True)]
     closed = tuple(t for t in found if t is not None)
     return Product(closed, names) if len(closed) == len(found) else None

@@ -28,7 +28,8 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.jitted import called, prepared
 from chadllvm.frontend.local import LocalFunction
-from chadllvm.ir.term import Case, Lambda, Operand, Proj, Tuple, Var
+from chadllvm.frontend.width import component, product
+from chadllvm.ir.term import Case, Lambda, Operand, Tuple, Var
 from chadllvm.ir.types import Product, Sum
 
 # What is done with one function: given the call and the function's value.
@@ -79,7 +80,7 @@ def closure(
     """A function value that is made from others."""
     fields: Mapping[str, Operand] = captures or NOTHING
     names = ClosureNames(fields, code)
-    return cx.at(node).one(Tuple(tuple(fields.values()), names), code.title)
+    return product(cx.at(node), Tuple(tuple(fields.values()), names), code.title)
 
 
 def captures_of(cx: Context, node: ast.expr, function: Operand) -> dict[str, Operand]:
@@ -88,7 +89,7 @@ def captures_of(cx: Context, node: ast.expr, function: Operand) -> dict[str, Ope
     assert isinstance(ty, Product)
     b = cx.at(node)
     found = {n: k for k, n in enumerate(ty.names) if n not in NOTHING}
-    return {n: b.one(Proj(function, k), n.rstrip("=")) for n, k in found.items()}
+    return {name: component(b, function, k) for name, k in found.items()}
 
 
 def function_of(cx: Context, node: ast.expr) -> Operand:

@@ -1,12 +1,14 @@
 """Arithmetic on operands as Python means it: promotion, comparison, powers, truth.
 
-Booleans are integers in arithmetic, integers become floats where they meet floats.
+Booleans are integers in arithmetic, integers become floats where they meet floats; of
+which width, `width.py` says.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from chadllvm.frontend.closures import (
     code_of,
@@ -14,11 +16,26 @@ from chadllvm.frontend.closures import (
     is_function,
     join_functions,
 )
+from chadllvm.frontend.width import as_weak, floats, is_weak, to_float, to_width
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lambda, Lit, Operand, Proj, Tuple, Var
-from chadllvm.ir.types import BOOL, F64, I64, Array, Product, Scalar, Sum, Type
+from chadllvm.ir.types import (
+    BOOL,
+    F32,
+    F64,
+    I64,
+    Array,
+    Product,
+    Scalar,
+    Sum,
+    Type,
+    is_float,
+)
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index
+
+if TYPE_CHECKING:
+    from chadllvm.frontend.delayed import Value
 
 # Python's operator: the primitive on floats, and the one on integers.
 ARITHMETIC: dict[type[ast.operator], tuple[str, str | None]] = {
@@ -49,8 +66,8 @@ def join(first: Type, second: Type) -> Type | None:
     """The type that values of both types become where paths meet, if there is one."""
     if first == second:
         return first
-    if {first, second} == {I64, F64}:
-        return F64
+    if {first, second} in ({I64, F64}, {I64, F32}):
+        return second if first == I64 else first
     if is_function(first) and is_function(second) and not _same_code(first, second):
         return join_functions(first, second, join)
     if isinstance(first, Product) and isinstance(second, Product):
@@ -64,6 +81,15 @@ def join_all(types: Sequence[Type]) -> Type | None:
     for ty in types[1:]:
         joined = None if joined is None else join(joined, ty)
     return joined
+
+
+def join_values(*values: Value) -> Type | None:
+    """The type that these values become; weak floats are as wide as the others."""
+    strong = [value.type for value in values if not is_weak(value)]
+    joined = join_all(strong) if strong else F64
+    if len(strong) == len(values) or joined is None or is_float(joined):
+        return joined
+    return join(joined, F64)
 
 
 def _same_code(first: Type, second: Type) -> bool:
@@ -82,8 +108,8 @@ def convert(b: Builder, value: Operand, ty: Type) -> Operand:
     """The value as one of a type that it can be joined or promoted to."""
     if value.type == ty:
         return value
-    if ty == F64:
-        return to_float(b, value)
+    if is_float(ty):
+        return to_width(b, value, ty)
     if ty == I64:
         return to_int(b, value)
     if isinstance(ty, Array):
@@ -122,33 +148,25 @@ def to_int(b: Builder, value: Operand) -> Operand:
     return b.prim("bool_to_int", value) if value.type == BOOL else value
 
 
-def to_float(b: Builder, value: Operand) -> Operand:
-    """A number as a float."""
-    if value.type == F64:
-        return value
-    if isinstance(value, Lit):
-        return Lit(float(value.value))
-    return b.prim("to_float", to_int(b, value))
-
-
 def truncated(b: Builder, value: Operand) -> Operand:
     """`int(x)`"""
-    return b.prim("truncate", value) if value.type == F64 else to_int(b, value)
+    return b.prim("truncate", value) if is_float(value.type) else to_int(b, value)
 
 
 def promoted(b: Builder, *values: Operand) -> list[Operand]:
     """The numbers as floats if one of them is a float, else as integers."""
-    if any(v.type == F64 for v in values):
-        return [to_float(b, v) for v in values]
+    if any(is_float(v.type) for v in values):
+        return floats(b, *values)
     return [to_int(b, v) for v in values]
 
 
 def arithmetic(b: Builder, op: ast.operator, x: Operand, y: Operand) -> Operand:
     """`x op y` for the operators in `ARITHMETIC`."""
     on_floats, on_ints = ARITHMETIC[type(op)]
+    given = (x, y)
     x, y = promoted(b, x, y)
-    if on_ints is None or x.type == F64:
-        return b.prim(on_floats, to_float(b, x), to_float(b, y))
+    if on_ints is None or is_float(x.type):
+        return as_weak(b, b.prim(on_floats, *floats(b, x, y)), given)
     return b.prim(on_ints, x, y)
 
 
@@ -157,11 +175,11 @@ def power(b: Builder, x: Operand, y: Operand) -> Operand:
 
     An integer to the power of an integer variable fails if the exponent is negative.
     """
-    if y.type == F64:
-        return b.prim("pow", to_float(b, x), y)
+    if is_float(y.type):
+        return as_weak(b, b.prim("pow", *floats(b, x, y)), (x, y))
     y = to_int(b, y)
-    if x.type == F64 or (isinstance(y, Lit) and y.value < 0):
-        return b.prim("powi", to_float(b, x), y)
+    if is_float(x.type) or (isinstance(y, Lit) and y.value < 0):
+        return as_weak(b, b.prim("powi", to_float(b, x), y), (x,))
     return b.prim("ipow", to_int(b, x), y)
 
 
@@ -171,7 +189,7 @@ def compare(b: Builder, op: ast.cmpop, x: Operand, y: Operand) -> Operand:
     x, y = promoted(b, x, y)
     if swapped:
         x, y = y, x
-    return b.prim(("f" if x.type == F64 else "i") + name, x, y)
+    return b.prim(("f" if is_float(x.type) else "i") + name, x, y)
 
 
 def is_comparison(op: ast.cmpop) -> bool:
@@ -181,13 +199,17 @@ def is_comparison(op: ast.cmpop) -> bool:
 def negative(b: Builder, x: Operand) -> Operand:
     """`-x`; of a literal, the literal."""
     if isinstance(x, Lit) and x.value != -(2**63):
-        return Lit(-x.value)
-    return b.prim("neg", x) if x.type == F64 else b.prim("ineg", to_int(b, x))
+        return Lit(-x.value, x.is_single)
+    if is_float(x.type):
+        return as_weak(b, b.prim("neg", x), (x,))
+    return b.prim("ineg", to_int(b, x))
 
 
 def absolute(b: Builder, x: Operand) -> Operand:
     """`abs(x)`"""
-    return b.prim("abs", x) if x.type == F64 else b.prim("iabs", to_int(b, x))
+    if is_float(x.type):
+        return as_weak(b, b.prim("abs", x), (x,))
+    return b.prim("iabs", to_int(b, x))
 
 
 def truth(b: Builder, x: Operand) -> Operand:
@@ -196,7 +218,7 @@ def truth(b: Builder, x: Operand) -> Operand:
         return Lit(bool(x.value))
     if x.type == BOOL:
         return x
-    return b.prim("fne", x, Lit(0.0)) if x.type == F64 else b.prim("ine", x, Lit(0))
+    return b.prim("fne", x, Lit(0.0)) if is_float(x.type) else b.prim("ine", x, Lit(0))
 
 
 def smaller(b: Builder, x: Operand, y: Operand) -> Operand:
@@ -204,7 +226,7 @@ def smaller(b: Builder, x: Operand, y: Operand) -> Operand:
     x, y = promoted(b, x, y)
     if x.type == I64:
         return b.prim("imin", x, y)
-    return b.prim("select", b.prim("flt", y, x), y, x)
+    return as_weak(b, b.prim("select", b.prim("flt", y, x), y, x), (x, y))
 
 
 def larger(b: Builder, x: Operand, y: Operand) -> Operand:
@@ -212,4 +234,4 @@ def larger(b: Builder, x: Operand, y: Operand) -> Operand:
     x, y = promoted(b, x, y)
     if x.type == I64:
         return b.prim("imax", x, y)
-    return b.prim("select", b.prim("flt", x, y), y, x)
+    return as_weak(b, b.prim("select", b.prim("flt", x, y), y, x), (x, y))

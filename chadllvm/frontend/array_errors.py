@@ -53,7 +53,7 @@ def unsupported_dtype(span: Span, found: str) -> Diagnostic:
         "unsupported dtype",
         span,
         f"`{found}` is not a type of elements here",
-        "use float, int or bool, or leave it out",
+        "use float, np.float32, int or bool, or leave it out",
     )
 
 

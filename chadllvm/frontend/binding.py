@@ -10,6 +10,7 @@ from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.signature import Parameter
+from chadllvm.frontend.width import is_weak
 from chadllvm.ir.term import Operand
 
 
@@ -59,7 +60,7 @@ def converted(
     cx: Context, node: ast.expr, name: str, param: Parameter, value: Operand
 ) -> Operand:
     """The argument as what the parameter's annotation asks for."""
-    ty = target_type(param.annotation, value.type)
+    ty = target_type(param.annotation, value.type, weak=is_weak(value))
     if ty is None:
         raise call_errors.wrong_argument(
             cx.span(node), name, param.name, value.type, param.annotation

@@ -17,11 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.frontend.arithmetic import promoted, to_float, to_int
+from chadllvm.frontend.arithmetic import promoted, to_int
 from chadllvm.frontend.scalar import MANY, Meaning, ScalarFunction, on_floats
+from chadllvm.frontend.width import as_weak, floats, to_float
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand, Tuple
-from chadllvm.ir.types import F64
+from chadllvm.ir.types import is_float
 
 # The names of a primitive in `math` and in NumPy, where the two have one.
 _IN_MATH = (
@@ -64,28 +65,29 @@ def _row(prim: str) -> ScalarFunction:
 
 
 def _times(factor: float) -> Meaning:
-    return lambda b, x: b.prim("mul", to_float(b, x), Lit(factor))
+    return lambda b, x: as_weak(b, b.prim("mul", to_float(b, x), Lit(factor)), (x,))
 
 
 def _logarithm(b: Builder, x: Operand, *base: Operand) -> Operand:
     """`math.log(x)`, `math.log(x, base)`: as in Python a quotient of logarithms."""
-    numbers = [b.prim("log", to_float(b, number)) for number in (x, *base)]
-    return b.prim("div", *numbers) if base else numbers[0]
+    numbers = [b.prim("log", number) for number in floats(b, x, *base)]
+    result = b.prim("div", *numbers) if base else numbers[0]
+    return as_weak(b, result, (x, *base))
 
 
 def hypotenuse(b: Builder, *xs: Operand) -> Operand:
     """`math.hypot` of any number of coordinates, two at a time."""
-    floats = [to_float(b, x) for x in xs]
-    if len(floats) < 2:
-        return b.prim("abs", floats[0]) if floats else Lit(0.0)
-    return reduce(lambda x, y: b.prim("hypot", x, y), floats)
+    numbers = floats(b, *xs)
+    if len(numbers) < 2:
+        return b.prim("abs", numbers[0]) if numbers else Lit(0.0)
+    return as_weak(b, reduce(lambda x, y: b.prim("hypot", x, y), numbers), xs)
 
 
 def _to_integer(prim: str) -> Meaning:
     """Python's rounding to an `int`; an integer stays what it is."""
 
     def meaning(b: Builder, x: Operand) -> Operand:
-        if x.type != F64:
+        if not is_float(x.type):
             return to_int(b, x)
         return b.prim("truncate", b.prim(prim, x))
 
@@ -94,7 +96,7 @@ def _to_integer(prim: str) -> Meaning:
 
 def _round(b: Builder, x: Operand, *digits: Operand) -> Operand:
     """`round(x)`, an integer, or `round(x, digits)`, a float."""
-    if digits and x.type == F64:
+    if digits and is_float(x.type):
         return b.prim("round_to", x, to_int(b, *digits))
     return _to_integer("rint")(b, x)
 
@@ -113,11 +115,11 @@ def _scaled(b: Builder, x: Operand, exponent: Operand) -> Operand:
 
 def _rounded(prim: str) -> Meaning:
     """NumPy's rounding of a float to a float; an integer stays what it is."""
-    return lambda b, x: b.prim(prim, x) if x.type == F64 else to_int(b, x)
+    return lambda b, x: b.prim(prim, x) if is_float(x.type) else to_int(b, x)
 
 
 def _sign(b: Builder, x: Operand) -> Operand:
-    if x.type == F64:
+    if is_float(x.type):
         return b.prim("sign", x)
     return b.prim("imin", b.prim("imax", to_int(b, x), Lit(-1)), Lit(1))
 
@@ -125,7 +127,7 @@ def _sign(b: Builder, x: Operand) -> Operand:
 def _remainder(b: Builder, x: Operand, y: Operand) -> Operand:
     """`np.fmod`: the remainder with the sign of x, of integers an integer."""
     x, y = promoted(b, x, y)
-    if x.type == F64:
+    if is_float(x.type):
         return b.prim("fmod", x, y)
     size = b.prim("iabs", y)
     rest = b.prim("imod", x, size)
@@ -144,13 +146,13 @@ def _parts(b: Builder, x: Operand) -> Operand:
 
 def _logaddexp2(b: Builder, x: Operand, y: Operand) -> Operand:
     """log2(2^x + 2^y)"""
-    x, y = (b.prim("mul", to_float(b, z), Lit(math.log(2.0))) for z in (x, y))
+    x, y = (b.prim("mul", z, Lit(math.log(2.0))) for z in floats(b, x, y))
     return b.prim("mul", b.prim("logaddexp", x, y), Lit(1.0 / math.log(2.0)))
 
 
 def _heaviside(b: Builder, x: Operand, middle: Operand) -> Operand:
     """0 below, `middle` at, 1 above 0, and NaN of NaN: a step of slope 0."""
-    x, value = to_float(b, x), to_float(b, middle)
+    x, value = floats(b, x, middle)
     value = b.prim("select", b.prim("fne", x, x), Lit(math.nan), value)
     value = b.prim("select", b.prim("flt", x, Lit(0.0)), Lit(0.0), value)
     return b.prim("select", b.prim("flt", Lit(0.0), x), Lit(1.0), value)
@@ -161,7 +163,7 @@ def _better(comparison: Callable[[Builder, Operand, Operand], Operand]) -> Meani
 
     def meaning(b: Builder, x: Operand, y: Operand) -> Operand:
         x, y = promoted(b, x, y)
-        if x.type != F64:
+        if not is_float(x.type):
             return b.prim("iselect", comparison(b, x, y), x, y)
         first = b.prim("or", comparison(b, x, y), b.prim("fne", y, y))
         return b.prim("select", first, x, y)
@@ -170,7 +172,7 @@ def _better(comparison: Callable[[Builder, Operand, Operand], Operand]) -> Meani
 
 
 def _at_most(b: Builder, x: Operand, y: Operand) -> Operand:
-    return b.prim("fle" if x.type == F64 else "ile", x, y)
+    return b.prim("fle" if is_float(x.type) else "ile", x, y)
 
 
 def _at_least(b: Builder, x: Operand, y: Operand) -> Operand:

@@ -17,8 +17,10 @@ from chadllvm.frontend.annotations import field_annotation, target_type
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.records import BadRecord, is_record, record_class
+from chadllvm.frontend.width import is_weak, product
 from chadllvm.ir.record import Kind, RecordNames
-from chadllvm.ir.term import Const, Lit, Operand, Tuple, Var
+from chadllvm.ir.term import Const, Lit, Operand, Tuple, Var, literal
+from chadllvm.ir.types import F32
 
 _LARGEST = 2**63
 
@@ -36,6 +38,8 @@ def constant(cx: Context, value: Any, name: str, span: Span) -> Operand:
 def _constant(cx: Context, value: Any, name: str, span: Span) -> Operand:
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
+    if isinstance(value, np.float32):
+        return literal(value.item(), F32)
     if isinstance(value, np.generic):
         value = _plain(value, name, span)
     if isinstance(value, bool | int | float):
@@ -68,7 +72,7 @@ def _record(cx: Context, value: Any, name: str, span: Span) -> Operand:
             annotation = field_annotation(record, field)
         except BadRecord as bad:
             raise record_errors.bad_record(span, str(bad)) from None
-        ty = target_type(annotation, operand.type)
+        ty = target_type(annotation, operand.type, weak=is_weak(operand))
         if ty is None:
             raise function_errors.wrong_annotation(span, operand.type, annotation)
         cx.prelude.span = span
@@ -78,6 +82,8 @@ def _record(cx: Context, value: Any, name: str, span: Span) -> Operand:
 
 def _emit(cx: Context, expr: Const | Tuple, name: str, span: Span) -> Var:
     cx.prelude.span = span
+    if isinstance(expr, Tuple):
+        return product(cx.prelude, expr, name)
     return cx.prelude.one(expr, name)
 
 
@@ -103,8 +109,8 @@ def _plain(value: Any, name: str, span: Span) -> float | int | bool:
 def _array(value: np.ndarray, name: str, span: Span) -> np.ndarray:
     """A read-only copy in C order, with a dtype of ours."""
     dtype: type[np.generic]
-    if value.dtype == np.float64:
-        dtype = np.float64
+    if value.dtype in (np.float64, np.float32):
+        dtype = value.dtype.newbyteorder("=").type
     elif value.dtype == np.bool_:
         dtype = np.bool_
     elif value.dtype.kind in "iu" and _fits(value):

@@ -14,10 +14,8 @@ from chadllvm.frontend import call_errors, errors, shape_errors, type_errors
 from chadllvm.frontend.arithmetic import (
     convert,
     is_number,
-    join,
     negative,
     promoted,
-    to_float,
     truncated,
     truth,
 )
@@ -38,23 +36,21 @@ from chadllvm.frontend.delayed import (
 from chadllvm.frontend.given import Given, LibraryFunction, as_size
 from chadllvm.frontend.joining import displayed
 from chadllvm.frontend.products import diagonal
+from chadllvm.frontend.width import floats, to_width
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Block, If, Lit, Operand
-from chadllvm.ir.types import BOOL, F64, I64, Scalar
-
-_ONE: dict[Scalar, Lit] = {F64: Lit(1.0), I64: Lit(1), BOOL: Lit(True)}
-_ZERO: dict[Scalar, Lit] = {F64: Lit(0.0), I64: Lit(0), BOOL: Lit(False)}
+from chadllvm.ir.term import Block, If, Lit, Operand, literal
+from chadllvm.ir.types import BOOL, F64, I64, Scalar, is_float
 
 
-def _constant(values: dict[Scalar, Lit]) -> Callable[[Given], Value]:
-    return lambda call: filled(call.shape("shape"), values[call.dtype(F64)])
+def _constant(value: int) -> Callable[[Given], Value]:
+    return lambda call: filled(call.shape("shape"), literal(value, call.dtype(F64)))
 
 
-def _constant_like(values: dict[Scalar, Lit]) -> Callable[[Given], Value]:
+def _constant_like(value: int) -> Callable[[Given], Value]:
     def meaning(call: Given) -> Value:
         array = call.array("a")
         assert isinstance(array.elem, Scalar)
-        return filled(array.shape, values[call.dtype(array.elem)])
+        return filled(array.shape, literal(value, call.dtype(array.elem)))
 
     return meaning
 
@@ -69,11 +65,14 @@ def _number(call: Given, name: str) -> Operand:
 
 def _as_type(call: Given, value: Operand, ty: Scalar) -> Operand:
     """A number as one of this type, as NumPy converts it."""
-    if ty == I64 and value.type == F64:
-        return truncated(call.builder, value)
-    if join(value.type, ty) != ty:
-        ty = F64 if value.type == F64 else I64
-    return convert(call.builder, value, ty)
+    return as_scalar(call.builder, value, ty)
+
+
+def as_scalar(b: Builder, value: Operand, ty: Scalar) -> Operand:
+    """The same in a block: floats become integers by dropping the fraction."""
+    if ty == BOOL:
+        return truth(b, value)
+    return truncated(b, value) if ty == I64 else to_width(b, value, ty)
 
 
 def _full(call: Given) -> Value:
@@ -103,17 +102,18 @@ def _arange(call: Given) -> Value:
         raise errors.zero_step(call.cx.span(call.nodes["step"]))
     count = _count(call, start, stop, step)
     one, multiply, add = Lit(1), "imul", "iadd"
-    if start.type == F64:
+    if is_float(start.type):
         multiply, add = "mul", "add"
 
     def element(inner: Builder, indices: Indices) -> Operand:
-        index = indices[0] if step.type == I64 else to_float(inner, indices[0])
+        index = convert(inner, indices[0], step.type)
         if step not in (one, Lit(1.0)):
             index = inner.prim(multiply, index, step)
         return index if start == Lit(0) else inner.prim(add, start, index)
 
     array = Delayed((count,), start.type, element, is_plain=True)
-    return converted(array, call.dtype(F64 if start.type == F64 else I64))
+    assert isinstance(start.type, Scalar)
+    return converted(array, call.dtype(start.type))
 
 
 def _count(call: Given, start: Operand, stop: Operand, step: Operand) -> Operand:
@@ -132,23 +132,26 @@ def _count(call: Given, start: Operand, stop: Operand, step: Operand) -> Operand
 def _linspace(call: Given) -> Value:
     """The last number is `stop` itself, as far as rounding is concerned too."""
     b = call.builder
-    start, stop = (to_float(b, _number(call, name)) for name in ("start", "stop"))
+    start, stop = floats(b, *(_number(call, name) for name in ("start", "stop")))
+    assert isinstance(start.type, Scalar)
+    elem = call.dtype(start.type)
     count: Operand = Lit(50)
     if "num" in call:
         count = as_size(call.cx, call.nodes["num"], call.integer("num"))
     ends = "endpoint" not in call.nodes or call.flag("endpoint")
     parts = b.prim("isub", count, Lit(1)) if ends else count
     parts = b.prim("imax", parts, Lit(1))
-    step = b.prim("div", b.prim("sub", stop, start), to_float(b, parts))
+    step = b.prim("div", b.prim("sub", stop, start), to_width(b, parts, start.type))
 
     def element(inner: Builder, indices: Indices) -> Operand:
         (index,) = indices
-        moved = inner.prim("mul", to_float(inner, index), step)
+        moved = inner.prim("mul", to_width(inner, index, step.type), step)
         value = inner.prim("add", start, moved)
         is_last = inner.prim("ieq", index, parts)
         return inner.prim("select", is_last, stop, value) if ends else value
 
-    return Delayed((count,), F64, element, is_plain=True)
+    array = Delayed((count,), start.type, element, is_plain=True)
+    return converted(array, elem)
 
 
 # ---- matrices --------------------------------------------------------------------
@@ -217,7 +220,9 @@ def _diagonal_matrix(call: Given, vector: Delayed, offset: int) -> Delayed:
         place = b.prim("isub", row, Lit(down)) if down else row
         other = b.prim("isub", column, Lit(right)) if right else column
         hit = b.prim("ieq", place, other)
-        return chosen(b, hit, lambda inner: vector.element(inner, [place]), _ZERO[elem])
+        return chosen(
+            b, hit, lambda inner: vector.element(inner, [place]), literal(0, elem)
+        )
 
     return Delayed((size, size), elem, element)
 
@@ -242,7 +247,7 @@ def _triangle(keeps_lower: bool) -> Callable[[Given], Value]:
             )
         offset = call.constant("k") if "k" in call else 0
         assert isinstance(array.elem, Scalar)
-        zero = _ZERO[array.elem]
+        zero = literal(0, array.elem)
 
         def element(b: Builder, indices: Indices) -> Operand:
             row, column = indices
@@ -298,10 +303,7 @@ def as_type(cx: Context, node: ast.expr, array: Delayed, ty: Scalar) -> Delayed:
         return array
 
     def element(b: Builder, indices: Indices) -> Operand:
-        value = array.element(b, indices)
-        if ty == BOOL:
-            return truth(b, value)
-        return truncated(b, value) if value.type == F64 else convert(b, value, ty)
+        return as_scalar(b, array.element(b, indices), ty)
 
     return Delayed(array.shape, ty, element)
 
@@ -334,16 +336,18 @@ def _broadcast_to(call: Given) -> Value:
 
 
 CONSTRUCTORS: tuple[LibraryFunction, ...] = (
-    LibraryFunction(np.zeros, "shape dtype=float", _constant(_ZERO)),
-    LibraryFunction(np.ones, "shape dtype=float", _constant(_ONE)),
-    LibraryFunction(np.empty, "shape dtype=float", _constant(_ZERO)),
+    LibraryFunction(np.zeros, "shape dtype=float", _constant(0)),
+    LibraryFunction(np.ones, "shape dtype=float", _constant(1)),
+    LibraryFunction(np.empty, "shape dtype=float", _constant(0)),
     LibraryFunction(np.full, "shape fill_value dtype=None", _full),
-    LibraryFunction(np.zeros_like, "a dtype=None", _constant_like(_ZERO)),
-    LibraryFunction(np.ones_like, "a dtype=None", _constant_like(_ONE)),
-    LibraryFunction(np.empty_like, "a dtype=None", _constant_like(_ZERO)),
+    LibraryFunction(np.zeros_like, "a dtype=None", _constant_like(0)),
+    LibraryFunction(np.ones_like, "a dtype=None", _constant_like(1)),
+    LibraryFunction(np.empty_like, "a dtype=None", _constant_like(0)),
     LibraryFunction(np.full_like, "a fill_value dtype=None", _full_like),
     LibraryFunction(np.arange, "start stop=None step=1 * dtype=None", _arange),
-    LibraryFunction(np.linspace, "start stop num=50 endpoint=True", _linspace),
+    LibraryFunction(
+        np.linspace, "start stop num=50 endpoint=True * dtype=None", _linspace
+    ),
     LibraryFunction(np.eye, "N M=None k=0 dtype=float", _eye),
     LibraryFunction(np.identity, "N dtype=float", _eye),
     LibraryFunction(np.diag, "v k=0", _diag),

@@ -32,6 +32,7 @@ from chadllvm.frontend.jitted import called, function_call
 from chadllvm.frontend.records import BadRecord, RecordClass, record_class
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.static import static_string
+from chadllvm.frontend.width import component, product
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.term import Operand, Proj, Tuple
@@ -52,7 +53,7 @@ def field(cx: Context, node: ast.expr, record: Operand, name: str) -> Operand:
     """A field that there is."""
     names = names_of(record.type)
     assert names is not None
-    return cx.at(node).one(Proj(record, names.index(name)))
+    return component(cx.at(node), record, names.index(name))
 
 
 def _fields(cx: Context, node: ast.expr, record: Operand) -> dict[str, Operand]:
@@ -158,7 +159,7 @@ def _dict(cx: Context, node: ast.expr, entries: dict[str, Operand]) -> Operand:
     if not entries:
         raise syntax_errors.unsupported(cx.span(node), node)
     names = RecordNames(entries, Kind.DICT, dict)
-    return cx.at(node).one(Tuple(tuple(entries.values()), names))
+    return product(cx.at(node), Tuple(tuple(entries.values()), names))
 
 
 # ---- fields

@@ -16,6 +16,7 @@ from chadllvm.frontend.scope import NotStatic, Scope, Surroundings
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.source import Function, Located, Source
 from chadllvm.frontend.surface import Loop, Return
+from chadllvm.frontend.width import renamed
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Operand, Var
 from chadllvm.ir.types import Type
@@ -53,11 +54,13 @@ class Callees(Protocol):
         types: Sequence[Type],
         span: Span,
         statics: Mapping[str, Any],
+        weak: frozenset[int],
     ) -> str:
         """The name of the function specialised to arguments of these types.
 
-        `statics` are the values of its static parameters. The first arguments of a
-        local function are its captures.
+        `statics` are the values of its static parameters; the arguments at the
+        positions in `weak` are Python's own numbers (`width.py`). The first arguments
+        of a local function are its captures.
         """
 
     def wrapper(self, title: str, like: Sequence[Operand], body: Wrap) -> str:
@@ -200,13 +203,13 @@ class Context:
         last = bindings[-1]
         if last.vars != (value,):
             return value
-        renamed = Var(name, value.type)
+        new = renamed(value, name)
         if value in self.shapes:
-            self.shapes[renamed] = self.shapes[value]
+            self.shapes[new] = self.shapes[value]
         if value in self.lists:
-            self.lists.add(renamed)
+            self.lists.add(new)
         if value in self.views:
-            self.views[renamed] = self.views[value]
-        self.captures.merge(renamed, [value])
-        bindings[-1] = type(last)((renamed,), last.expr, last.span)
-        return renamed
+            self.views[new] = self.views[value]
+        self.captures.merge(new, [value])
+        bindings[-1] = type(last)((new,), last.expr, last.span)
+        return new

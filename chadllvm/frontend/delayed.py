@@ -18,11 +18,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
+from chadllvm.diagnostic import Span
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Apply, Block, Lambda, Lit, Operand, Proj, Var, nested
-from chadllvm.ir.types import F64, I64, Array, Product, Scalar, Type
+from chadllvm.ir.types import F64, I64, Array, Product, Scalar, Type, is_float
 from chadllvm.ops.alias import Alias, Contains
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index, Zeros
@@ -40,7 +41,8 @@ class Delayed:
     be read at any time and more than once. `made`: the variable that holds this very
     array, if one does; `view_of`: the one whose elements Python's array would share.
     `is_transposed`: going along the last axis is not going along memory. `fill`: the
-    value of every element, if they are all the same.
+    value of every element, if they are all the same. `is_weak`: a list written out of
+    Python's own numbers alone, which becomes what it is a part of (`width.py`).
     """
 
     shape: Shape
@@ -51,6 +53,7 @@ class Delayed:
     view_of: Operand | None = None
     is_transposed: bool = False
     fill: Operand | None = None
+    is_weak: bool = False
 
     @property
     def rank(self) -> int:
@@ -120,7 +123,7 @@ def force(cx: Context, node: ast.expr, value: Value) -> Operand:
         return value.made
     b = cx.at(node)
     if isinstance(value.fill, Lit) and repr(value.fill.value) == "0.0":
-        array = zeros(b, value.shape)
+        array = zeros(b, value.shape, value.fill.type)
     else:
         array = build_nest(b, value.shape, value.element)
     if value.view_of is not None:
@@ -173,9 +176,9 @@ def filled(shape: Shape, value: Operand) -> Delayed:
     )
 
 
-def zeros(b: Builder, shape: Shape) -> Var:
+def zeros(b: Builder, shape: Shape, elem: Type = F64) -> Var:
     """An array of zeros, made."""
-    return b.apply(Zeros(), shape)[0]
+    return b.apply(Zeros(elem), shape)[0]
 
 
 def converted(value: Delayed, elem: Type) -> Delayed:
@@ -344,15 +347,17 @@ def elementwise(
         ]
         return meaning(b, *numbers)
 
-    return Delayed(shape, element_type(meaning, values), element)
+    return Delayed(shape, element_type(cx.span(node), meaning, values), element)
 
 
-def element_type(meaning: Callable[..., Operand], values: Sequence[Value]) -> Type:
-    """The type that an operation gives for numbers of these types."""
+def element_type(
+    span: Span, meaning: Callable[..., Operand], values: Sequence[Value]
+) -> Type:
+    """The type that an operation at this place gives for numbers of these types."""
     samples = [
         Var("x", v.type.elem) if isinstance(v.type, Array) else v for v in values
     ]
-    return meaning(Builder(), *samples).type
+    return meaning(Builder(span), *samples).type
 
 
 def can_fail(value: Delayed) -> bool:
@@ -374,4 +379,4 @@ def _fails(block: Block) -> Iterator[bool]:
 def is_real(value: Value) -> bool:
     """Whether a number or an array holds floats."""
     ty = value.type
-    return (ty.elem if isinstance(ty, Array) else ty) == F64
+    return is_float(ty.elem if isinstance(ty, Array) else ty)

@@ -39,12 +39,12 @@ from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.source import Function
 from chadllvm.frontend.static import static_value
+from chadllvm.frontend.width import is_weak, to_width, weak_positions
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import NONE_NAMES
 from chadllvm.ir.term import Apply, Call, Derivative, Mode, Operand, Proj, Tuple
 from chadllvm.ir.term import Function as CoreFunction
 from chadllvm.ir.types import (
-    F64,
     NONE,
     Array,
     Fun,
@@ -52,6 +52,7 @@ from chadllvm.ir.types import (
     Type,
     cotangent_type,
     has_float,
+    is_float,
 )
 from chadllvm.ops.index import Dim
 
@@ -288,7 +289,7 @@ class _Target:
                 )
             name = self._with_aux()
             ty = ty.fields[0]
-        if ty != F64:
+        if not is_float(ty):
             raise closure_errors.not_differentiable(
                 self.span, self.title, ty, "a float, for example a sum"
             )
@@ -370,7 +371,8 @@ def _located(
     everything = (*captured.values(), *operands)
     types = [o.type for o in everything]
     span = cx.span(node)
-    name = cx.callees.instance(called, types, span, fixed)
+    weak = weak_positions(everything)
+    name = cx.callees.instance(called, types, span, fixed, weak)
     signature = cx.builder.signature
     target = _Target(
         base.title, name, signature(name).results[0], everything, at, span,
@@ -469,6 +471,8 @@ def _pushed(
 def _tangent(cx: Context, node: ast.expr, value: Operand, primal: Operand) -> Operand:
     """A tangent or cotangent, of the type and the sizes of what it belongs to."""
     b, wanted = cx.at(node), cotangent_type(primal.type)
+    if is_weak(value) and is_float(wanted):
+        value = to_width(b, value, wanted)
     if value.type != wanted:
         if join(value.type, wanted) != wanted:
             raise closure_errors.wrong_tangent(cx.span(node), value.type, wanted)

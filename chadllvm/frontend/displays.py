@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from chadllvm.frontend import array_errors, list_errors, syntax_errors
-from chadllvm.frontend.arithmetic import convert, join, join_all, to_int
+from chadllvm.frontend.arithmetic import convert, join, join_values, to_int
 from chadllvm.frontend.context import Context, Settled
 from chadllvm.frontend.delayed import (
     Delayed,
@@ -68,7 +68,7 @@ def _settled(elements: Sequence[ast.expr]) -> Iterator[Settled]:
 def _of_tuples(cx: Context, node: ast.List, elements: Sequence[ast.expr]) -> Operand:
     """A list of tuples or records."""
     values = [cx.value(element) for element in elements]
-    ty = join_all([value.type for value in values])
+    ty = join_values(*values)
     if ty is None:
         raise array_errors.mixed_elements(cx.span(node))
     items = [convert(cx.at(node), v, ty) for v in values]

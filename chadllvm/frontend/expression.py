@@ -25,7 +25,7 @@ from chadllvm.frontend.arithmetic import (
     convert,
     is_comparison,
     is_number,
-    join,
+    join_values,
     negative,
     power,
 )
@@ -52,9 +52,10 @@ from chadllvm.frontend.scope import NotStatic, Unusable
 from chadllvm.frontend.static import decided, static_value
 from chadllvm.frontend.subscript import attribute, subscript
 from chadllvm.frontend.surface import Defined
+from chadllvm.frontend.width import as_weak, product
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import If, Lit, Operand, Tuple
-from chadllvm.ir.types import Array, Product, Type
+from chadllvm.ir.types import Array, Product
 
 _OPERATOR_HELP: dict[type[ast.AST], tuple[str, str]] = {
     ast.Is: ("is", "compare with `==`; only a static argument may be None"),
@@ -309,14 +310,16 @@ def choose(
     orelse: tuple[Builder, Operand],
 ) -> Operand:
     """The value of one of two blocks, of the type that both join to."""
-    types: list[Type] = [then[1].type, orelse[1].type]
-    joined = join(*types)
+    values = then[1], orelse[1]
+    joined = join_values(*values)
     if joined is None:
+        types = (value.type for value in values)
         raise errors.different_branches(cx.span(node), *types)
     blocks = [b.block([convert(b, value, joined)]) for b, value in (then, orelse)]
-    return cx.at(node).one(If(test, *blocks))
+    b = cx.at(node)
+    return as_weak(b, b.one(If(test, *blocks)), values)
 
 
 def _tuple(cx: Context, node: ast.expr, elements: Sequence[ast.expr]) -> Operand:
     values = tuple(cx.value(element) for element in elements)
-    return cx.at(node).one(Tuple(values))
+    return product(cx.at(node), Tuple(values))

@@ -25,6 +25,7 @@ from chadllvm.frontend import (
     syntax_errors,
     type_errors,
 )
+from chadllvm.frontend.annotations import boolean, f32, f64, i64
 from chadllvm.frontend.arithmetic import (
     absolute,
     arithmetic,
@@ -34,7 +35,6 @@ from chadllvm.frontend.arithmetic import (
     power,
     promoted,
     smaller,
-    to_float,
     to_int,
     truth,
 )
@@ -52,10 +52,17 @@ from chadllvm.frontend.delayed import Value, delayed, elementwise, is_array
 from chadllvm.frontend.integers import INTEGERS, MODULAR_POWER
 from chadllvm.frontend.linear import scipy_linear
 from chadllvm.frontend.scalar import Meaning, ScalarFunction, either
+from chadllvm.frontend.width import (
+    as_weak,
+    to_double,
+    to_float,
+    to_python_float,
+    to_single,
+)
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.term import Lit, Operand, Proj
-from chadllvm.ir.types import F64, Array, Product
+from chadllvm.ir.types import Array, Product, has_float, is_float
 
 
 def _binary(op: ast.operator) -> Meaning:
@@ -63,19 +70,19 @@ def _binary(op: ast.operator) -> Meaning:
 
 
 def _float_abs(b: Builder, x: Operand) -> Operand:
-    return b.prim("abs", to_float(b, x))
+    return as_weak(b, b.prim("abs", to_float(b, x)), (x,))
 
 
 def _truncate(b: Builder, x: Operand) -> Operand:
     """`int(x)`"""
-    return b.prim("truncate", x) if x.type == F64 else to_int(b, x)
+    return b.prim("truncate", x) if is_float(x.type) else to_int(b, x)
 
 
 def _where(b: Builder, test: Operand, x: Operand, y: Operand) -> Operand:
     """`np.where` of scalars: both sides are computed, one is chosen."""
     x, y = promoted(b, x, y)
-    name = "select" if x.type == F64 else "iselect"
-    return b.prim(name, truth(b, test), x, y)
+    name = "select" if is_float(x.type) else "iselect"
+    return as_weak(b, b.prim(name, truth(b, test), x, y), (x, y))
 
 
 # The object that a name stands for: what it means.
@@ -98,11 +105,16 @@ _SCALAR_FUNCTIONS: tuple[tuple[Any, ScalarFunction], ...] = (
     (np.minimum, ScalarFunction(2, either("minimum", "imin"))),
     (np.maximum, ScalarFunction(2, either("maximum", "imax"))),
     (np.where, ScalarFunction(3, _where)),
-    (np.float64, ScalarFunction(1, to_float)),
+    (np.float64, ScalarFunction(1, to_double)),
+    (np.float32, ScalarFunction(1, to_single)),
+    (f64, ScalarFunction(1, to_double)),
+    (f32, ScalarFunction(1, to_single)),
+    (i64, ScalarFunction(1, _truncate)),
+    (boolean, ScalarFunction(1, truth)),
     (np.int64, ScalarFunction(1, _truncate)),
     (np.bool_, ScalarFunction(1, truth)),
     (builtins.abs, ScalarFunction(1, absolute)),
-    (builtins.float, ScalarFunction(1, to_float)),
+    (builtins.float, ScalarFunction(1, to_python_float)),
     (builtins.int, ScalarFunction(1, _truncate)),
     (builtins.bool, ScalarFunction(1, truth)),
 )
@@ -143,7 +155,7 @@ def _scalar_call(
             raise array_errors.not_an_array_function(span, name, ty)
         if not is_number(ty.elem if isinstance(ty, Array) else ty):
             raise type_errors.not_a_number(span, f"`{name}`", ty)
-        if k in function.integers and F64 in (ty, getattr(ty, "elem", ty)):
+        if k in function.integers and has_float(ty):
             raise call_errors.wrong_operand(span, name, "an integer", ty)
     return elementwise(cx, node, function.meaning, values)
 

@@ -21,13 +21,14 @@ from chadllvm.frontend import (
     syntax_errors,
     type_errors,
 )
+from chadllvm.frontend.annotations import boolean, f32, f64, i64
 from chadllvm.frontend.arithmetic import to_int
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Shape, Value, delayed, is_array
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand, Proj
-from chadllvm.ir.types import BOOL, F64, I64, Product, Scalar
+from chadllvm.ir.types import BOOL, F32, F64, I64, Product, Scalar
 
 
 @dataclass(frozen=True)
@@ -174,6 +175,11 @@ _DTYPES: tuple[tuple[object, Scalar], ...] = (
     (builtins.int, I64),
     (builtins.bool, BOOL),
     (np.float64, F64),
+    (np.float32, F32),
+    (f64, F64),
+    (f32, F32),
+    (i64, I64),
+    (boolean, BOOL),
     (np.int64, I64),
     (np.bool_, BOOL),
 )

@@ -18,13 +18,14 @@ from collections.abc import Callable, Sequence
 
 from chadllvm import library
 from chadllvm.frontend import call_errors, shape_errors
-from chadllvm.frontend.arithmetic import convert, join
+from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.given import Given, LibraryFunction
 from chadllvm.frontend.subscript import dimension
+from chadllvm.frontend.width import is_weak, new_state
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import If, Lambda, Lit, Operand, Tuple, Var
-from chadllvm.ir.types import BOOL, F64, I64, Array, Product, Scalar, Type, element
+from chadllvm.ir.term import If, Lambda, Lit, Operand, Tuple, Var, literal
+from chadllvm.ir.types import I64, Array, Product, Scalar, Type, element
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Index
 from chadllvm.ops.iterate import Iterate
@@ -94,10 +95,12 @@ def _collection(call: Given, name: str) -> tuple[Operand, Type]:
     return array, element(array.type, 1)
 
 
-def _result_type(call: Given, function: ast.expr, args: Sequence[Type]) -> Type:
-    """What the function gives for arguments of these types."""
+def _result_type(
+    call: Given, function: ast.expr, args: Sequence[Type], weak: bool
+) -> Type:
+    """What the function gives for arguments of these types, the first perhaps weak."""
     with call.cx.nested():
-        operands = [Var("x", ty) for ty in args]
+        operands = [new_state("x", ty, weak and k == 0) for k, ty in enumerate(args)]
         return apply_function(call.cx, call.node, function, call.name, operands).type
 
 
@@ -106,11 +109,12 @@ def _stable(
     function: ast.expr,
     ty: Type,
     args: Callable[[Type], Sequence[Type]],
+    weak: bool = False,
 ) -> Type:
     """The type that a state of this type becomes: an integer may become a float."""
     while True:
-        found = _result_type(call, function, args(ty))
-        joined = join(ty, found)
+        found = _result_type(call, function, args(ty), weak)
+        joined = join_values(new_state("x", ty, weak), Var("x", found))
         if joined is None:
             raise call_errors.changed_type(call.cx.span(function), call.name, ty, found)
         if joined == ty:
@@ -175,7 +179,8 @@ def accumulated(call: Given) -> Operand:
         call = _with_sum(call)
     if "initial" in call:
         start = call.value("initial")
-        ty = _stable(call, call.nodes["func"], start.type, lambda t: [t, before])
+        function, weak = call.nodes["func"], is_weak(start)
+        ty = _stable(call, function, start.type, lambda t: [t, before], weak)
         return _with_initial(call, array, convert(call.builder, start, ty))
     ty = _stable(call, call.nodes["func"], before, lambda t: [t, before])
     return _from_first(call, array, ty)
@@ -241,9 +246,6 @@ def _with_initial(call: Given, array: Operand, start: Operand) -> Operand:
     return b.apply(Build(), [size], [body])[0]
 
 
-_ZERO: dict[Scalar, Lit] = {F64: Lit(0.0), I64: Lit(0), BOOL: Lit(False)}
-
-
 def _has_zero(ty: Type) -> bool:
     if isinstance(ty, Product):
         return all(map(_has_zero, ty.fields))
@@ -255,7 +257,7 @@ def _nothing(b: Builder, ty: Type) -> Operand:
     if isinstance(ty, Product):
         return b.one(Tuple(tuple(_nothing(b, f) for f in ty.fields), ty.names))
     assert isinstance(ty, Scalar)
-    return _ZERO[ty]
+    return literal(0, ty)
 
 
 ACCUMULATE = LibraryFunction(

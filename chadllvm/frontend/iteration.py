@@ -22,16 +22,17 @@ from chadllvm.frontend import (
     syntax_errors,
     type_errors,
 )
-from chadllvm.frontend.arithmetic import convert, join_all, to_int
+from chadllvm.frontend.arithmetic import convert, join_values, to_int
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, can_fail
 from chadllvm.frontend.higher import ACCUMULATE
 from chadllvm.frontend.joining import choose_item
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.subscript import dimension
+from chadllvm.frontend.width import as_weak, component
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import RecordNames
-from chadllvm.ir.term import Lit, Operand, Proj, Tuple
+from chadllvm.ir.term import Lit, Operand, Tuple
 from chadllvm.ir.types import BOOL, I64, Array, Product
 from chadllvm.ops.index import Index
 
@@ -139,13 +140,17 @@ def _tuple_items(cx: Context, node: ast.expr, value: Operand, ty: Product) -> It
     """The components of a tuple, which are of one type, or numbers."""
     if isinstance(ty.names, RecordNames) and not ty.names.is_sequence:
         raise record_errors.not_iterable(cx.span(node), ty)
-    joined = join_all(ty.fields)
+    b = cx.at(node)
+    fields = [component(b, value, k) for k in range(len(ty.fields))]
+    joined = join_values(*fields)
     if joined is None:
         raise type_errors.mixed_tuple(cx.span(node), ty)
-    b = cx.at(node)
-    fields = [b.one(Proj(value, k)) for k in range(len(ty.fields))]
     parts = [convert(b, part, joined) for part in fields]
-    return Items(Lit(len(parts)), lambda b, k: choose_item(b, k, parts))
+
+    def element(inner: Builder, k: Operand) -> Operand:
+        return as_weak(inner, choose_item(inner, k, parts), parts)
+
+    return Items(Lit(len(parts)), element)
 
 
 def _made_items(cx: Context, node: ast.expr, array: Operand) -> Items:

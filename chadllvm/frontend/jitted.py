@@ -20,6 +20,7 @@ from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.source import Function
 from chadllvm.frontend.static import static_key, static_value
+from chadllvm.frontend.width import weak_positions
 from chadllvm.ir.term import Operand
 
 
@@ -81,7 +82,9 @@ def called(
 ) -> Operand:
     """The result of a function applied to these operands."""
     types = [operand.type for operand in operands]
-    name = cx.callees.instance(function, types, cx.span(node), statics or {})
+    name = cx.callees.instance(
+        function, types, cx.span(node), statics or {}, weak_positions(operands)
+    )
     return cx.at(node).call(name, operands)[0]
 
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from chadllvm.frontend import array_errors, shape_errors, syntax_errors
-from chadllvm.frontend.arithmetic import convert, is_number, join
+from chadllvm.frontend.arithmetic import convert, is_number, join_values
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
     Delayed,
@@ -29,9 +30,10 @@ from chadllvm.frontend.delayed import (
     same_size,
 )
 from chadllvm.frontend.given import Given, LibraryFunction
+from chadllvm.frontend.width import common_float, is_weak, new_state
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import If, Lit, Operand
-from chadllvm.ir.types import F64, I64, Array, Type
+from chadllvm.ir.types import F32, F64, I64, Array, Type, is_float
 
 # Emits one of several values.
 Option = Callable[[Builder], Operand]
@@ -58,10 +60,10 @@ def choose_below(
 
 def choose_item(b: Builder, index: Operand, values: Sequence[Operand]) -> Operand:
     """One of several values that there are already."""
-    if len(values) > _FEW or values[0].type not in (F64, I64):
+    if len(values) > _FEW or values[0].type not in (F64, F32, I64):
         limits = [Lit(k + 1) for k in range(len(values))]
         return choose_below(b, index, limits, [_number(v) for v in values])
-    name = "select" if values[0].type == F64 else "iselect"
+    name = "select" if is_float(values[0].type) else "iselect"
     result = values[-1]
     for k in range(len(values) - 2, -1, -1):
         result = b.prim(name, b.prim("ieq", index, Lit(k)), values[k], result)
@@ -84,38 +86,46 @@ def displayed(cx: Context, node: ast.expr, nodes: Sequence[ast.expr]) -> Delayed
             values.append(displayed(cx, n, n.elts))
         else:
             values.append(cx.lazy(n))
-    elem = _common_type(cx, node, [v.type for v in values])
+    elem = _common_type(cx, node, values)
     if all(map(is_array, values)):
         arrays = [_part(cx, node, v, elem) for v in values]
-        return stacked_arrays(cx, node, arrays, 0)
+        weak = all(isinstance(v, Delayed) and v.is_weak for v in values)
+        return replace(stacked_arrays(cx, node, arrays, 0), is_weak=weak)
     given = filter(is_number_operand, values)
     numbers = [convert(cx.at(node), v, elem) for v in given]
 
     def element(b: Builder, indices: Indices) -> Operand:
         return choose_item(b, indices[0], numbers)
 
-    return Delayed((Lit(len(nodes)),), elem, element, is_plain=True)
+    shape, weak = (Lit(len(nodes)),), all(map(is_weak, values))
+    return Delayed(shape, elem, element, is_plain=True, is_weak=weak)
 
 
-def _common_type(cx: Context, node: ast.expr, types: Sequence[Type]) -> Type:
+def _common_type(cx: Context, node: ast.expr, values: Sequence[Value]) -> Type:
     """The type of elements that all of these promote to."""
-    ranks = {ty.rank if isinstance(ty, Array) else 0 for ty in types}
-    found: Type | None = None
-    for ty in types:
-        elem = ty.elem if isinstance(ty, Array) else ty
-        if not is_number(elem) or len(ranks) > 1:
-            raise array_errors.mixed_elements(cx.span(node))
-        found = elem if found is None else _joined(found, elem)
-    assert found is not None
-    return found
+    ranks = {v.type.rank if isinstance(v.type, Array) else 0 for v in values}
+    samples = [_sample(value) for value in values]
+    if len(ranks) > 1 or not all(is_number(sample.type) for sample in samples):
+        raise array_errors.mixed_elements(cx.span(node))
+    return _joined(cx.at(node), samples)
 
 
-def _joined(first: Type, second: Type) -> Type:
+def _sample(value: Value) -> Operand:
+    """A number, or one like the elements of an array."""
+    if not is_number_operand(value):
+        assert isinstance(value.type, Array)
+        weak = isinstance(value, Delayed) and value.is_weak
+        return new_state("x", value.type.elem, weak)
+    return value
+
+
+def _joined(b: Builder, samples: Sequence[Operand]) -> Type:
     """NumPy counts booleans among the integers here."""
-    joined = join(first, second)
+    joined = join_values(*samples)
     if joined is not None:
         return joined
-    return F64 if F64 in (first, second) else I64
+    some_float = any(is_float(sample.type) for sample in samples)
+    return common_float(b, samples) if some_float else I64
 
 
 def _part(cx: Context, node: ast.expr, value: Value, elem: Type) -> Delayed:
@@ -128,9 +138,7 @@ def _parts(call: Given) -> list[Delayed]:
     if not isinstance(node, ast.Tuple | ast.List) or not node.elts:
         raise shape_errors.not_arrays(call.cx.span(node), call.name)
     arrays = [call.as_array(n) for n in node.elts]
-    found: Type = arrays[0].elem
-    for array in arrays[1:]:
-        found = _joined(found, array.elem)
+    found = _joined(call.builder, [_sample(array) for array in arrays])
     return [_part(call.cx, call.node, array, found) for array in arrays]
 
 

@@ -33,9 +33,10 @@ from chadllvm.frontend.delayed import (
 )
 from chadllvm.frontend.given import Given, LibraryFunction
 from chadllvm.frontend.jitted import called
+from chadllvm.frontend.width import float_of, to_width
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand, Proj, Tuple
-from chadllvm.ir.types import F64
+from chadllvm.ir.types import Array
 
 
 def _run(call: Given, function: linalg.Routine, *args: Operand) -> Operand:
@@ -60,7 +61,7 @@ def _floats(call: Given, name: str, *ranks: int) -> Operand:
         expected = "a matrix" if ranks == (2,) else "a vector or a matrix"
         span = call.cx.span(call.nodes[name])
         raise shape_errors.wrong_rank(span, call.name, expected, array.type)
-    made = force(call.cx, call.node, converted(array, F64))
+    made = force(call.cx, call.node, converted(array, float_of(array.elem)))
     return made
 
 
@@ -97,7 +98,12 @@ def _determinant(call: Given) -> Value:
 
 
 def _log_determinant(call: Given) -> Value:
-    return _run(call, linalg.log_determinant, _square(call, "a"))
+    """Both results are floats like the elements."""
+    matrix = _square(call, "a")
+    assert isinstance(matrix.type, Array)
+    pair, b = _run(call, linalg.log_determinant, matrix), call.builder
+    parts = [to_width(b, b.one(Proj(pair, k)), matrix.type.elem) for k in range(2)]
+    return b.one(Tuple(tuple(parts)))
 
 
 def _cholesky(call: Given) -> Value:
@@ -135,7 +141,7 @@ def _norm(call: Given) -> Value:
     array = call.array("x")
     function = _norm_of(call, array.rank)
     axis = call.axis(array.rank)
-    array = converted(plain(call.cx, call.node, array), F64)
+    array = converted(plain(call.cx, call.node, array), float_of(array.elem))
     if axis is None:
         vector = force(call.cx, call.node, flat(call.cx, call.node, array))
         return _run(call, function, vector)
@@ -158,12 +164,12 @@ def _norms_of_rows(call: Given, function: linalg.Routine, rows: Delayed) -> Dela
             return made.element(inner, [*indices, *own])
 
         with call.cx.nested() as scope:
-            row = force(call.cx, call.node, Delayed((size,), F64, item))
+            row = force(call.cx, call.node, Delayed((size,), made.elem, item))
             value = _run(call, function, row)
         b.bindings += scope.bindings
         return value
 
-    return Delayed((made.shape[0],), F64, norm)
+    return Delayed((made.shape[0],), made.elem, norm)
 
 
 def _norm_of(call: Given, rank: int) -> linalg.Routine:

@@ -18,7 +18,7 @@ from typing import NoReturn
 
 from chadllvm.diagnostic import Span
 from chadllvm.frontend import call_errors, list_errors, update_errors
-from chadllvm.frontend.arithmetic import convert, join
+from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.iteration import items
 from chadllvm.frontend.scope import Unusable
@@ -137,7 +137,7 @@ def _appended(
     """The list with one more element."""
     assert isinstance(array.type, Array)
     elem, known = element(array.type, 1), cx.elements.get(name)
-    joined = join(elem, item.type)
+    joined = join_values(Var("x", elem), item)
     if known is not None and not known.is_sure:
         raise Learned(name, item.type, is_sure=True)
     if known is not None and joined is not None and joined != elem:

@@ -28,6 +28,7 @@ from chadllvm.frontend.scope import Scope, Surroundings, Unusable
 from chadllvm.frontend.signature import Parameter, local_annotation
 from chadllvm.frontend.source import Source, lambda_definition
 from chadllvm.frontend.surface import Defined
+from chadllvm.frontend.width import product
 from chadllvm.ir.term import Operand, Tuple
 
 
@@ -73,7 +74,7 @@ def define(cx: Context, node: ast.Lambda | Defined) -> Operand:
         cx.codes[key] = code
     fields: Mapping[str, Operand] = values or NOTHING
     names = ClosureNames(fields, code)
-    value = cx.at(node).one(Tuple(tuple(fields.values()), names), code.title)
+    value = product(cx.at(node), Tuple(tuple(fields.values()), names), code.title)
     cx.captures.note(cx, value, [n for n in values if not n.endswith("=")])
     cx.captures.merge(value, tuple(values.values()))
     return value

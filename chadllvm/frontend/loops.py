@@ -14,7 +14,7 @@ from functools import partial
 
 from chadllvm.diagnostic import CompileError
 from chadllvm.frontend import closure_errors, name_errors
-from chadllvm.frontend.arithmetic import convert, join
+from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.clauses import bind_item, new_index
 from chadllvm.frontend.conditions import condition
 from chadllvm.frontend.context import Context
@@ -45,6 +45,7 @@ from chadllvm.frontend.ways import (
     joined,
     renamed,
 )
+from chadllvm.frontend.width import is_weak, may_be_weak, new_state, weakened
 from chadllvm.ir.loops import UNBOUNDED
 from chadllvm.ir.term import If, Lambda, Lit, Operand, Var
 from chadllvm.ir.types import I64, Type
@@ -99,17 +100,23 @@ def _settled(cx: Context, loop: Loop, source: Items | None) -> Step:
     types = _initial_types(cx, loop)
     mistakes = cx.mistakes.count()
     others: set[Value | None] = set()
+    # The states that begin as a number of Python's own, and do not stay one.
+    strong: set[str] = set()
     while True:
-        states = tuple(Var(name, ty) for name, ty in types.items())
         initial = [cx.scope.lookup(name) for name in types]
+        states = tuple(
+            new_state(name, ty, may_be_weak(value) and name not in strong)
+            for (name, ty), value in zip(types.items(), initial, strict=True)
+        )
         for state, value in zip(states, initial, strict=True):
             if value in cx.lists and value not in others:
                 cx.lists.add(state)
             cx.captures.merge(state, [operand_of(value)])
         step = _step(cx, loop, source, states, types)
-        found = _types_after(cx, loop, types, step.finals)
+        found = _types_after(cx, loop, states, step.finals)
         changed = _no_lists(cx, states, initial, step.finals)
-        if found == types and not changed:
+        firm = _no_longer_weak(states, step.finals)
+        if found == types and not changed and not firm:
             _check_captures(cx, loop, step)
             b = cx.at(loop.node)
             pairs = zip(initial, types.values(), strict=True)
@@ -117,6 +124,7 @@ def _settled(cx: Context, loop: Loop, source: Items | None) -> Step:
             return step
         types = found
         others |= changed
+        strong |= firm
         cx.mistakes.forget(mistakes)
         cx.promoted[loop] = types
 
@@ -143,6 +151,12 @@ def _no_lists(
     return {v for s, v, after in triples if s in cx.lists and after not in cx.lists}
 
 
+def _no_longer_weak(states: Sequence[Var], finals: Sequence[Value]) -> set[str]:
+    """The names of the weak states of which a step makes others."""
+    pairs = zip(states, finals, strict=True)
+    return {s.name for s, final in pairs if is_weak(s) and not may_be_weak(final)}
+
+
 def _initial_types(cx: Context, loop: Loop) -> dict[str, Type]:
     """The types of the carried variables before the loop, or as found out before."""
     known = cx.promoted.get(loop, {})
@@ -153,7 +167,7 @@ def _initial_types(cx: Context, loop: Loop) -> dict[str, Type]:
             continue
         types[name] = value.type
         if name in known:
-            types[name] = join(value.type, known[name]) or value.type
+            types[name] = join_values(value, Var(name, known[name])) or value.type
     return types
 
 
@@ -250,18 +264,18 @@ def _test(cx: Context, loop: Loop) -> Operand:
 
 
 def _types_after(
-    cx: Context, loop: Loop, types: dict[str, Type], finals: Sequence[Value]
+    cx: Context, loop: Loop, states: Sequence[Var], finals: Sequence[Value]
 ) -> dict[str, Type]:
     """The carried types after a step: an integer may have become a float."""
     found = {}
-    for (name, before), final in zip(types.items(), finals, strict=True):
+    for state, final in zip(states, finals, strict=True):
         if isinstance(final, Unusable):
             raise final.error(cx.span(loop.node))
-        joined_type = join(before, final.type)
+        joined_type = join_values(state, final)
         if joined_type is None:
-            span = cx.span(loop.node)
-            raise name_errors.changing_type(span, name, before, final.type)
-        found[name] = joined_type
+            span, name = cx.span(loop.node), state.name
+            raise name_errors.changing_type(span, name, state.type, final.type)
+        found[state.name] = joined_type
     return found
 
 
@@ -271,4 +285,9 @@ def _plain(cx: Context, loop: Loop, length: Operand, step: Step) -> dict[str, Va
     args = [length, *step.start]
     results = cx.at(loop.node).apply(Iterate(), args, [function], list(step.types))
     mark_results(cx, step, results)
-    return dict(zip(step.types, results, strict=True))
+    b = cx.at(loop.node)
+    finals = [
+        weakened(b, result) if is_weak(state) else result
+        for result, state in zip(results, step.states, strict=True)
+    ]
+    return dict(zip(step.types, finals, strict=True))

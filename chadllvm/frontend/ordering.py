@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from chadllvm.frontend import shape_errors
-from chadllvm.frontend.arithmetic import promoted, to_float, truth
+from chadllvm.frontend.arithmetic import promoted, truth
 from chadllvm.frontend.delayed import (
     Delayed,
     Indices,
@@ -26,9 +26,10 @@ from chadllvm.frontend.delayed import (
 from chadllvm.frontend.given import Given, LibraryFunction
 from chadllvm.frontend.places import order, true_places
 from chadllvm.frontend.reductions import at_least_int
+from chadllvm.frontend.width import floats
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lambda, Lit, Operand, Tuple, Var
-from chadllvm.ir.types import F64, I64
+from chadllvm.ir.types import I64, is_float
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Index
 from chadllvm.ops.iterate import Iterate
@@ -129,12 +130,12 @@ def place_of(
 
 def _less(b: Builder, x: Operand, y: Operand) -> Operand:
     x, y = promoted(b, x, y)
-    return b.prim("flt" if x.type == F64 else "ilt", x, y)
+    return b.prim("flt" if is_float(x.type) else "ilt", x, y)
 
 
 def _less_or_equal(b: Builder, x: Operand, y: Operand) -> Operand:
     x, y = promoted(b, x, y)
-    return b.prim("fle" if x.type == F64 else "ile", x, y)
+    return b.prim("fle" if is_float(x.type) else "ile", x, y)
 
 
 def _vector(call: Given, name: str) -> Delayed:
@@ -165,12 +166,11 @@ def _interp(call: Given) -> Value:
     last = call.builder.prim("isub", size, Lit(1))
 
     def meaning(b: Builder, x: Operand) -> Operand:
-        x = to_float(b, x)
         count = place_of(b, points, size, x, _less_or_equal)
         left = b.prim("imax", b.prim("isub", count, Lit(1)), Lit(0))
         right = b.prim("imin", count, last)
-        x0, x1 = (to_float(b, points.element(b, [k])) for k in (left, right))
-        y0, y1 = (to_float(b, heights.element(b, [k])) for k in (left, right))
+        ends = [a.element(b, [k]) for a in (points, heights) for k in (left, right)]
+        x, x0, x1, y0, y1 = floats(b, x, *ends)
         is_flat = b.prim("ieq", left, right)
         width = b.prim("select", is_flat, Lit(1.0), b.prim("sub", x1, x0))
         slope = b.prim("div", b.prim("sub", y1, y0), width)

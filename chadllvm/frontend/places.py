@@ -19,8 +19,8 @@ from chadllvm.frontend.arithmetic import to_int
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Indices, build_nest, plain, unravelled
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Lambda, Lit, Operand, Var
-from chadllvm.ir.types import F64, I64, Array
+from chadllvm.ir.term import Lambda, Lit, Operand, Var, literal
+from chadllvm.ir.types import I64, Array, is_float
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Index
 from chadllvm.ops.iterate import Iterate
@@ -137,7 +137,7 @@ def _merge(
 def _blank(b: Builder, size: Operand, array: Var) -> Var:
     """An array of the same type, to be filled."""
     assert isinstance(array.type, Array)
-    zero = Lit(0.0) if array.type.elem == F64 else Lit(0)
+    zero = literal(0, array.type.elem)
     return build_nest(b, (size,), lambda inner, indices: zero)
 
 
@@ -155,7 +155,7 @@ def _runs(
 
 def _in_order(b: Builder, first: Operand, second: Operand) -> Operand:
     """Whether two keys may stay in their order."""
-    if first.type != F64:
+    if not is_float(first.type):
         return b.prim("ile", first, second)
     is_nan = b.prim("fne", second, second)
     return b.prim("or", b.prim("fle", first, second), is_nan)

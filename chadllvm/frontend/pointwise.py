@@ -26,7 +26,7 @@ from chadllvm.frontend.logic import (
 from chadllvm.frontend.scalar import either
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand
-from chadllvm.ir.types import F64, Array
+from chadllvm.ir.types import Array, is_float
 
 _AT_LEAST = either("maximum", "imax")
 _AT_MOST = either("minimum", "imin")
@@ -93,7 +93,7 @@ def _round(call: Given) -> Value:
 
 
 def _rounded(power: Lit, decimals: int, b: Builder, x: Operand) -> Operand:
-    if x.type != F64:
+    if not is_float(x.type):
         return to_int(b, x)
     if decimals == 0:
         return b.prim("rint", x)

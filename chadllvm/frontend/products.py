@@ -34,7 +34,7 @@ from chadllvm.frontend.delayed import (
 from chadllvm.frontend.given import Given, LibraryFunction
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lambda, Lit, Operand, Var
-from chadllvm.ir.types import I64, Array, Scalar
+from chadllvm.ir.types import I64, Array, Scalar, Type
 from chadllvm.ops.fold import Fold
 
 # Emits the indices of an element of a diagonal.
@@ -66,8 +66,8 @@ def matrix_product(cx: Context, node: ast.expr, x: Value, y: Value) -> Value:
 
         return sum_over(b, left.shape[-1], term)
 
-    sample = element(Builder(), [Var("i", I64) for _ in shape])
-    return Delayed(shape, sample.type, element)
+    elem = _product_type(cx, node, left, right)
+    return Delayed(shape, elem, element)
 
 
 def _columns(cx: Context, node: ast.expr, array: Delayed) -> Delayed:
@@ -81,6 +81,7 @@ def _columns(cx: Context, node: ast.expr, array: Delayed) -> Delayed:
 def inner_product(cx: Context, node: ast.expr, x: Delayed, y: Delayed) -> Operand:
     """The sum of the products of two vectors' elements."""
     _check_equal(cx, node, x.shape[0], y.shape[0])
+    _product_type(cx, node, x, y)
 
     def term(b: Builder, k: Operand) -> Operand:
         return _times(b, x.element(b, [k]), y.element(b, [k]))
@@ -99,6 +100,11 @@ def sum_over(
 
 def _times(b: Builder, x: Operand, y: Operand) -> Operand:
     return arithmetic(b, ast.Mult(), to_int(b, x), to_int(b, y))
+
+
+def _product_type(cx: Context, node: ast.expr, x: Delayed, y: Delayed) -> Type:
+    """The type of products of elements, if there is one."""
+    return _times(Builder(cx.span(node)), Var("x", x.elem), Var("y", y.elem)).type
 
 
 def _check_equal(cx: Context, node: ast.expr, n: Operand, m: Operand) -> None:
@@ -144,8 +150,8 @@ def _outer(call: Given) -> Value:
     def element(b: Builder, indices: Indices) -> Operand:
         return _times(b, x.element(b, indices[:1]), y.element(b, indices[1:]))
 
-    sample = element(Builder(), [Var("i", I64), Var("j", I64)])
-    return Delayed((x.shape[0], y.shape[0]), sample.type, element)
+    elem = _product_type(cx, node, x, y)
+    return Delayed((x.shape[0], y.shape[0]), elem, element)
 
 
 def _cross(call: Given) -> Value:

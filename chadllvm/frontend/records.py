@@ -246,6 +246,7 @@ def _field_type(name: str, dtype: np.dtype[Any]) -> Type:
     scalar = scalar_of(dtype)
     if scalar is None:
         raise BadRecord(
-            f"its field {name!r} has dtype {dtype}; expected float64, integers or bool"
+            f"its field {name!r} has dtype {dtype}; expected float64, float32, "
+            "integers or bool"
         )
     return scalar

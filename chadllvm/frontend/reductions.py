@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from chadllvm.frontend.arithmetic import arithmetic, to_float, to_int, truth
+from chadllvm.frontend.arithmetic import arithmetic, to_int, truth
 from chadllvm.frontend.comprehension import list_comprehension
 from chadllvm.frontend.delayed import (
     Delayed,
@@ -35,9 +35,10 @@ from chadllvm.frontend.delayed import (
     zeros,
 )
 from chadllvm.frontend.given import Given, LibraryFunction
+from chadllvm.frontend.width import float_of, to_float, to_width
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Lambda, Lit, Operand, Var
-from chadllvm.ir.types import BOOL, F64, I64, Scalar
+from chadllvm.ir.term import Lambda, Lit, Operand, Var, literal
+from chadllvm.ir.types import BOOL, I64, Scalar, is_float
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Index
 from chadllvm.ops.iterate import Iterate
@@ -136,7 +137,7 @@ def _sum_of_rows(
     """The sum over axes before the last one: a state that rows are added to."""
     cx, node = call.cx, call.node
     shape = tuple(array.shape[k] for k in kept)
-    add = "add" if array.elem == F64 else "iadd"
+    add = "add" if is_float(array.elem) else "iadd"
 
     def level(b: Builder, state: Operand, outer: dict[int, Operand]) -> Operand:
         left = [k for k in axes if k not in outer]
@@ -160,8 +161,8 @@ def _sum_of_rows(
 
     b = cx.at(node)
     start: Operand
-    if array.elem == F64:
-        start = zeros(b, shape)
+    if is_float(array.elem):
+        start = zeros(b, shape, array.elem)
     else:
         start = build_nest(b, shape, lambda inner, indices: Lit(0))
     result = level(b, start, {})
@@ -190,11 +191,11 @@ ADD = fold_nest(Fold("add"))
 
 
 def _count_of(call: Given, array: Delayed) -> Operand:
-    """The number of elements that go into one result, as a float."""
+    """The number of elements that go into one result, as a float like them."""
     axes = call.axes(array.rank)
     b = call.builder
     sizes = [array.shape[k] for k in (range(array.rank) if axes is None else axes)]
-    return to_float(b, number_of(b, tuple(sizes)))
+    return to_width(b, number_of(b, tuple(sizes)), array.elem)
 
 
 def _divided(call: Given, value: Value, by: Operand) -> Value:
@@ -204,7 +205,8 @@ def _divided(call: Given, value: Value, by: Operand) -> Value:
 
 
 def _mean(call: Given) -> Value:
-    array = converted(call.array("a"), F64)
+    array = call.array("a")
+    array = converted(array, float_of(array.elem))
     total = reduced(call, array, ADD, rows=True)
     return _divided(call, total, _count_of(call, array))
 
@@ -212,7 +214,8 @@ def _mean(call: Given) -> Value:
 def _variance(call: Given) -> Value:
     """The mean squared distance from the mean; `ddof` is taken off the count."""
     cx, node = call.cx, call.node
-    array = plain(cx, node, converted(call.array("a"), F64))
+    array = call.array("a")
+    array = plain(cx, node, converted(array, float_of(array.elem)))
     axes = call.axes(array.rank)
     axes = tuple(range(array.rank)) if axes is None else axes
     count = _count_of(call, array)
@@ -228,7 +231,7 @@ def _variance(call: Given) -> Value:
         call, array, axes, reduce_axes(call, squares, axes, ADD, rows=True)
     )
     if "ddof" in call:
-        off = to_float(call.builder, call.value("ddof"))
+        off = to_width(call.builder, call.value("ddof"), array.elem)
         count = call.builder.prim("sub", count, off)
     return _divided(call, result, count)
 
@@ -259,8 +262,8 @@ def _deviation(call: Given) -> Value:
 def product_nest(b: Builder, shape: Shape, element: Callable[..., Operand]) -> Operand:
     """A product is a loop: its reverse multiplies what is before by what follows."""
     sample = element(Builder(), [Var("i", I64) for _ in shape])
-    one: Operand = Lit(1.0) if sample.type == F64 else Lit(1)
-    multiply = "mul" if sample.type == F64 else "imul"
+    one = literal(1, sample.type)
+    multiply = "mul" if is_float(sample.type) else "imul"
 
     def level(outer: Builder, state: Operand, indices: Indices) -> Operand:
         if len(indices) == len(shape):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from dataclasses import dataclass
 
-from chadllvm.frontend.arithmetic import promoted, to_float
+from chadllvm.frontend.arithmetic import promoted
+from chadllvm.frontend.width import as_weak, floats
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Operand
-from chadllvm.ir.types import F64
+from chadllvm.ir.types import is_float
 
 Meaning = Callable[..., Operand]
 
@@ -35,14 +36,15 @@ class ScalarFunction:
 
 def on_floats(prim: str) -> Meaning:
     """A primitive on floats, to which the arguments are converted."""
-    return lambda b, *xs: b.prim(prim, *(to_float(b, x) for x in xs))
+    return lambda b, *xs: as_weak(b, b.prim(prim, *floats(b, *xs)), xs)
 
 
 def either(on_float: str, on_int: str) -> Meaning:
     """A primitive on floats or on integers, as the arguments are."""
 
     def meaning(b: Builder, *xs: Operand) -> Operand:
-        xs = tuple(promoted(b, *xs))
-        return b.prim(on_float if xs[0].type == F64 else on_int, *xs)
+        numbers = promoted(b, *xs)
+        name = on_float if is_float(numbers[0].type) else on_int
+        return as_weak(b, b.prim(name, *numbers), xs)
 
     return meaning

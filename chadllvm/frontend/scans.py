@@ -23,8 +23,8 @@ from chadllvm.frontend.delayed import (
 from chadllvm.frontend.given import Given, LibraryFunction
 from chadllvm.frontend.reductions import at_least_int
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Lambda, Lit, Operand, Var
-from chadllvm.ir.types import F64, I64
+from chadllvm.ir.term import Lambda, Lit, Operand, Var, literal
+from chadllvm.ir.types import I64, is_float
 from chadllvm.ops.build import Build
 from chadllvm.ops.iterate import Iterate
 
@@ -50,8 +50,8 @@ def _cumulative(on_floats: str, on_ints: str, neutral: int) -> Callable[[Given],
         if axis is None:
             array, axis = flat(cx, node, array), 0
         combine, start = (
-            (on_floats, Lit(float(neutral)))
-            if array.elem == F64
+            (on_floats, literal(neutral, array.elem))
+            if is_float(array.elem)
             else (on_ints, Lit(neutral))
         )
         order = [*(k for k in range(array.rank) if k != axis), axis]

@@ -33,7 +33,7 @@ from chadllvm.frontend.delayed import (
 from chadllvm.frontend.given import Given, LibraryFunction
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand
-from chadllvm.ir.types import F64
+from chadllvm.ir.types import is_float
 
 
 def _view(array: Delayed, shape: Shape, element: Element) -> Delayed:
@@ -295,7 +295,7 @@ def _differences(call: Given, array: Delayed, axis: int) -> Value:
     size = b.prim("imax", b.prim("isub", array.shape[axis], Lit(1)), Lit(0))
     low = _along(call, array, axis, size, lambda b, i: i)
     high = _along(call, array, axis, size, lambda b, i: b.prim("iadd", i, Lit(1)))
-    subtract = "sub" if array.elem == F64 else "isub"
+    subtract = "sub" if is_float(array.elem) else "isub"
     return elementwise(
         call.cx, call.node, lambda b, x, y: b.prim(subtract, x, y), (high, low)
     )

@@ -41,6 +41,7 @@ from chadllvm.frontend.statements import translate_function
 from chadllvm.frontend.static import static_key
 from chadllvm.frontend.surface import Statement
 from chadllvm.frontend.ways import placeholder
+from chadllvm.frontend.width import is_weak, new_state
 from chadllvm.ir.build import Builder, unused_name
 from chadllvm.ir.op import TypeRuleError
 from chadllvm.ir.term import Block, Call, Operand, Program, Var, nested
@@ -69,7 +70,7 @@ def specialise(
     program = _Program({source.function: source})
     span = source.span(source.definition)
     try:
-        program.instance(source.function, param_types, span, statics)
+        program.instance(source.function, param_types, span, statics, frozenset())
         if below:
             entry = program.functions[-1]
             nested_gradient(program, program.signature, entry, below)
@@ -89,8 +90,8 @@ def too_deep(function: Callable[..., Any]) -> CompileError:
 
 Code = Function | LocalFunction
 
-# A function, the types of its arguments, and its static arguments.
-_Key = tuple[Code, tuple[Type, ...], Hashable]
+# A function, the types of its arguments, its static arguments, and which are weak.
+_Key = tuple[Code, tuple[Type, ...], Hashable, frozenset[int]]
 
 
 @dataclass
@@ -165,10 +166,11 @@ class _Program:
         types: Sequence[Type],
         span: Span,
         statics: Mapping[str, Any],
+        weak: frozenset[int],
     ) -> str:
         """The name of the function for arguments of these types."""
         fixed = tuple((name, static_key(v)) for name, v in sorted(statics.items()))
-        key = function, tuple(types), fixed
+        key = function, tuple(types), fixed, weak
         if key in self.instances:
             return self.instances[key]
         if key in self.failed:
@@ -179,7 +181,7 @@ class _Program:
         name = unused_name(function.__name__, self.names)
         self.active.append(function)
         try:
-            self._add(name, function, key[1], statics)
+            self._add(name, function, key[1], statics, weak)
         except CompileError as error:
             self.failed[key] = error
             if len(self.active) == 1:
@@ -196,13 +198,18 @@ class _Program:
         function: Code,
         types: tuple[Type, ...],
         statics: Mapping[str, Any],
+        weak: frozenset[int],
     ) -> None:
         """Translate a function and append it; its callees are appended meanwhile."""
         parts = self._read(function)
-        names = [p.name for p in self.parameters(function, statics) if not p.is_static]
+        taken = [p for p in self.parameters(function, statics) if not p.is_static]
+        names = [(p.name, p.annotation is None) for p in taken]
         if isinstance(function, LocalFunction):
-            names = [*function.captured, *names]
-        params = tuple(Var(n, ty) for n, ty in zip(names, types, strict=True))
+            names = [*((name, True) for name in function.captured), *names]
+        params = tuple(
+            new_state(name, ty, k in weak and is_open)
+            for k, ((name, is_open), ty) in enumerate(zip(names, types, strict=True))
+        )
         body = self._body(function, params, statics)
         self.types[name] = Fun(types, body.types)
         self.sizes[name] = self._size(body)
@@ -306,7 +313,7 @@ def _checked_result(cx: Context, result: Operand | None) -> Operand:
         return placeholder(cx.builder, declared)
     if result.type == UNIT:
         raise errors.returns_nothing(span)
-    ty = target_type(declared, result.type)
+    ty = target_type(declared, result.type, weak=is_weak(result))
     if ty is None:
         raise function_errors.wrong_return_type(span, result.type, declared)
     return convert(cx.builder, result, ty)

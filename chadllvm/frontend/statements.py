@@ -61,6 +61,7 @@ from chadllvm.frontend.ways import (
     is_way,
     joined,
 )
+from chadllvm.frontend.width import is_weak
 from chadllvm.frontend.writing import assign, assign_operation, place_of, whole
 from chadllvm.ir.term import Lit, Operand
 
@@ -236,7 +237,7 @@ def _annotated(
     cx: Context, statement: Assign, value: Operand, annotation: Annotation
 ) -> Operand:
     """`x: float = 1` makes x a float."""
-    ty = target_type(annotation, value.type)
+    ty = target_type(annotation, value.type, weak=is_weak(value))
     if ty is None:
         raise function_errors.wrong_annotation(
             cx.span(statement.value), value.type, annotation

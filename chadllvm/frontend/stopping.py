@@ -40,6 +40,7 @@ from chadllvm.frontend.ways import (
     placeholder,
     renamed,
 )
+from chadllvm.frontend.width import is_weak, weakened
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Binding, Call, Lambda, Lit, Operand, Var, nested
 from chadllvm.ir.types import BOOL, I64, Type
@@ -227,8 +228,12 @@ def _emit(
     names = ["go", "way", *states.names]
     _, taken, *finals = b.apply(Iterate(stops=True), args, [body], names)
     mark_results(cx, step, finals[: len(step.start)])
-    for final, value in zip(finals, states.after, strict=True):
-        cx.captures.leave(final, value, step.scope, cx.scope)
+    for k, value in enumerate(states.after):
+        # What is put there where the loop is left, and what the steps carry there.
+        sources = [value, *step.states[k : k + 1]]
+        if all(v is None or is_weak(v) for v in sources):
+            finals[k] = weakened(b, finals[k])
+        cx.captures.leave(finals[k], value, step.scope, cx.scope)
     return taken, finals
 
 

@@ -31,8 +31,9 @@ from chadllvm.frontend.recovery import unknown_in_module
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.slicing import Item, is_syntax, part
 from chadllvm.frontend.static import static_value
+from chadllvm.frontend.width import component
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Lit, Operand, Proj, Tuple, Var
+from chadllvm.ir.term import Lit, Operand, Tuple, Var
 from chadllvm.ir.types import BOOL, I64, Array, Product
 from chadllvm.ir.wording import said
 from chadllvm.ops.index import Dim, Index
@@ -150,7 +151,7 @@ def _project(cx: Context, node: ast.Subscript, value: Operand, index: int) -> Op
     size = len(value.type.fields)
     if not -size <= index < size:
         raise type_errors.tuple_index_range(cx.span(node.slice), index, size)
-    return cx.at(node).one(Proj(value, index % size))
+    return component(cx.at(node), value, index % size)
 
 
 def _one_dimension(cx: Context, node: ast.Subscript) -> Operand | None:

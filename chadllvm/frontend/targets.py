@@ -15,9 +15,10 @@ import ast
 from chadllvm.frontend import record_errors, syntax_errors, type_errors, update_errors
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.subscript import dimension
+from chadllvm.frontend.width import component
 from chadllvm.frontend.writing import assign, place_of
 from chadllvm.ir.record import RecordNames
-from chadllvm.ir.term import Lit, Operand, Proj
+from chadllvm.ir.term import Lit, Operand
 from chadllvm.ir.types import Array, Product
 from chadllvm.ops.index import Index
 
@@ -60,7 +61,7 @@ def _unpack(
         )
     for k, part in enumerate(elements):
         since = len(cx.builder.bindings)
-        bind_target(cx, part, cx.at(part).one(Proj(value, k)), since)
+        bind_target(cx, part, component(cx.at(part), value, k), since)
 
 
 def _unpack_array(

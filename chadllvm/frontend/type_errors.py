@@ -280,6 +280,33 @@ def wrong_unpacking(span: Span, names: int, size: int) -> Diagnostic:
     )
 
 
+@code("CL0514")
+def mixed_widths(span: Span) -> Diagnostic:
+    """An f32 and an f64 meet only by a conversion that is written down.
+
+    Which of the two was meant cannot be known: the digits of the one, or the speed of
+    the other. Python's own numbers have no width, and integers take that of the float
+    beside them.
+
+    Fails:
+
+        def f(x: cl.f32, y: cl.f64):
+            return x * y
+
+    Works:
+
+        def f(x: cl.f32, y: cl.f64):
+            return x * np.float32(y)
+    """
+    return error(
+        "f32 and f64 meet",
+        span,
+        "one operand is an f32, another one an f64",
+        "convert one of them: `np.float32(x)` or `np.float64(x)`, of an array "
+        "`x.astype(np.float32)`",
+    )
+
+
 @code("CL0513")
 def mixed_tuple(span: Span, ty: Type) -> Diagnostic:
     """A loop runs over the components of a tuple if they have one type.

@@ -19,11 +19,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from chadllvm.frontend.arithmetic import convert, join
+from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.recovery import POISON
 from chadllvm.frontend.scope import DEAD, Scope, Unusable, Value
 from chadllvm.frontend.source import Located
+from chadllvm.frontend.width import as_weak
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import If, Lit, Operand, Tuple, Var
 from chadllvm.ir.types import Product, Type
@@ -157,12 +158,9 @@ class _Join:
         operands = [v for v in present if isinstance(v, Var | Lit)]
         if name in self.unchanged:
             return operands[0]
-        ty = operands[0].type
-        for other in operands[1:]:
-            joined = join(ty, other.type)
-            if joined is None:
-                return self.why(name, *operands)
-            ty = joined
+        ty = join_values(*operands)
+        if ty is None:
+            return self.why(name, *operands)
         rest = iter(operands)
         values = [None if env is None else next(rest) for env in envs]
         return self._slot(name, ty, values)
@@ -217,7 +215,8 @@ class _Join:
         made: Sequence[Var] = self.cx.at(node).emit(If(test, *blocks), *names)
         last = made[len(made) - len(slots) :]
         for slot, variable in zip(slots, last, strict=True):
-            slot.result = variable
+            values = [value for value in slot.values if value is not None]
+            slot.result = as_weak(self.cx.builder, variable, values)
             for side, value in zip(self.sides, slot.values, strict=True):
                 self.cx.captures.leave(variable, value, side.scope, self.cx.scope)
             if all(v is None or v in self.cx.lists for v in slot.values):

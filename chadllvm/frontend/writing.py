@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from chadllvm.frontend import list_errors, type_errors, update_errors
-from chadllvm.frontend.arithmetic import convert, join
+from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
     Delayed,
@@ -39,7 +39,7 @@ from chadllvm.frontend.surface import base
 from chadllvm.ir.build import Builder
 from chadllvm.ir.rewrite import free_vars_of
 from chadllvm.ir.term import Lambda, Lit, Operand, Var
-from chadllvm.ir.types import BOOL, F64, I64, Array, Product, element
+from chadllvm.ir.types import BOOL, F32, F64, I64, Array, Product, element, is_float
 from chadllvm.ops.index import Index
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
@@ -178,7 +178,7 @@ def add_at(cx: Context, place: Place, value: Value) -> None:
     if is_array(value):
         value = _independent(cx, place, delayed(cx, place.node, value))
     fitted = _fitted(cx, place, value, chosen.shape)
-    add = "add" if place.type.elem == F64 else "iadd"
+    add = "add" if is_float(place.type.elem) else "iadd"
 
     def new(
         b: Builder, indices: Indices, own: Sequence[Operand], state: Operand
@@ -219,7 +219,7 @@ def _put(
             size = dimension(b, place.array, len(indices) + axis)
             b.prim("same", dimension(b, value, axis), size)
     else:
-        if join(value.type, part) != part:
+        if join_values(value, Var("part", part)) != part:
             raise update_errors.wrong_element(cx.span(place.node), part, value.type)
         value = convert(b, value, part)
     args = [place.array, *indices, value]
@@ -299,7 +299,8 @@ def _fitted(
     """The element of the value that goes to indices of the part."""
     elem = place.type.elem
     found = value.type.elem if isinstance(value.type, Array) else value.type
-    if join(found, elem) != elem:
+    sample = value if is_number_operand(value) else Var("x", found)
+    if join_values(sample, Var("part", elem)) != elem:
         raise update_errors.wrong_element(cx.span(place.node), elem, found)
     if not isinstance(value, Delayed):
         number = convert(cx.at(place.node), value, elem)
@@ -366,7 +367,9 @@ def _is_masked(place: Place) -> bool:
         return False
     mask = place.items[0].type
     return (
-        isinstance(mask, Array) and mask.elem == BOOL and place.type.elem in (F64, I64)
+        isinstance(mask, Array)
+        and mask.elem == BOOL
+        and place.type.elem in (F64, F32, I64)
     )
 
 
@@ -383,7 +386,7 @@ def _put_where(cx: Context, place: Place, mask: Delayed, value: Operand) -> None
     if can_fail(mask):
         mask = delayed(cx, place.node, force(cx, place.node, mask))
     fitted = _fitted(cx, place, value, array.shape)
-    choose = "select" if place.type.elem == F64 else "iselect"
+    choose = "select" if is_float(place.type.elem) else "iselect"
 
     def new(
         b: Builder, indices: Indices, own: Sequence[Operand], state: Operand

@@ -16,6 +16,7 @@ from chadllvm.ir.term import (
     Lit,
     Operand,
     Var,
+    same_width,
 )
 from chadllvm.ir.typing import Signature, _no_functions, result_types
 
@@ -49,8 +50,11 @@ class Builder:
         return var
 
     def prim(self, name: str, *args: Operand, hint: str = "t") -> Var:
-        """Apply the scalar primitive of this name."""
-        return self.one(Apply(PRIMS[name], args), hint)
+        """Apply the scalar primitive of this name.
+
+        Float literals take the width of the variables beside them.
+        """
+        return self.one(Apply(PRIMS[name], same_width(args)), hint)
 
     def apply(
         self,

@@ -44,9 +44,9 @@ from chadllvm.ir.term import (
     Var,
     View,
 )
-from chadllvm.ir.types import Array, Product
+from chadllvm.ir.types import F32, Acc, Array, Product, to_single
 from chadllvm.ir.typing import SCALAR_OF_DTYPE
-from chadllvm.ir.value import Cell, Closure, Injected, from_value, to_value
+from chadllvm.ir.value import Cell, Closure, Injected, from_value, rounded, to_value
 
 Frame = dict[Var, Any]
 
@@ -116,9 +116,12 @@ class Interpreter:
 
     def _prim(self, binding: Binding, op: Prim, args: tuple[Operand, ...]) -> None:
         try:
-            self.frame[binding.vars[0]] = op.meaning(*self._operands(args))
+            value = op.meaning(*self._operands(args))
         except ProgramError as error:
             raise error.at(binding.span) from None
+        (var,) = binding.vars
+        # Rows compute in f64; rounding what they give makes them rows of f32.
+        self.frame[var] = to_single(value) if var.type == F32 else value
 
     def _operand(self, operand: Operand) -> Any:
         return operand.value if isinstance(operand, Lit) else self.frame[operand]
@@ -165,7 +168,8 @@ class Interpreter:
                 self.pay(place.add(self._operand(value)))
                 return ()
             case Close(cell):
-                return (self._operand(cell).total(),)
+                assert isinstance(cell.type, Acc)
+                return (rounded(self._operand(cell).total(), cell.type.content),)
             case _:
                 assert_never(expr)
 

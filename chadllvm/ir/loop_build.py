@@ -13,11 +13,9 @@ from dataclasses import dataclass, field
 
 from chadllvm.diagnostic import Span
 from chadllvm.ir import loops
-from chadllvm.ir.loops import INSTRUCTIONS, PTR, Atom, Failure, Reg, Slot, Stmt
-from chadllvm.ir.term import Lit
-from chadllvm.ir.types import BOOL, F64, I64, Scalar
-
-_RESULT = {"f": F64, "i": I64, "b": BOOL}
+from chadllvm.ir.loops import PTR, Atom, Failure, Reg, Slot, Stmt, result_of
+from chadllvm.ir.term import Lit, literal
+from chadllvm.ir.types import F32, F64, Scalar
 
 
 @dataclass(eq=False)
@@ -50,11 +48,11 @@ class LoopBuilder:
         return reg
 
     def let(self, op: str, *args: Atom, name: str = "t") -> Reg:
-        """A machine instruction."""
-        result = INSTRUCTIONS[op][1]
-        ty = args[-1].type if result == "T" else _RESULT[result]
-        reg = self.reg(name, ty)
-        self.emit(loops.Let(reg, op, tuple(args)))
+        """A machine instruction; float literals are as wide as what is beside them."""
+        if any(arg.type == F32 for arg in args):
+            args = tuple(map(_as_single, args))
+        reg = self.reg(name, result_of(op, [arg.type for arg in args]))
+        self.emit(loops.Let(reg, op, args))
         return reg
 
     def get(self, slot: Slot) -> Reg:
@@ -167,3 +165,10 @@ class LoopBuilder:
     def _early(self, op: str, *args: Atom) -> Reg:
         with self.at(max(map(self.depth_of, args))):
             return self.let(op, *args, name="n" if op == "imax" else "t")
+
+
+def _as_single(atom: Atom) -> Atom:
+    """An f64 literal as an f32."""
+    if isinstance(atom, Lit) and atom.type == F64:
+        return literal(atom.value, F32)
+    return atom

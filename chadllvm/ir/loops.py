@@ -12,13 +12,14 @@ Nothing here knows of derivatives, cells or closures.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from chadllvm.diagnostic import Span
 from chadllvm.ir.term import Lit
-from chadllvm.ir.types import Scalar
+from chadllvm.ir.types import BOOL, F32, F64, I64, Scalar
 
 PTR = Scalar("ptr")
 
@@ -31,7 +32,7 @@ RESULT = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reg:
-    """A value computed once: f64, i64, bool or ptr."""
+    """A value computed once: f64, f32, i64, bool or ptr."""
 
     name: str
     type: Scalar
@@ -342,7 +343,8 @@ class LoopFunction:
     notes: tuple[LoopNote, ...] = ()
 
 
-# Every machine instruction with the types of its arguments and result; T: any one type.
+# Every machine instruction with the types of its arguments and result. f: f64, or f32
+# in all places of the instruction; d: f64; s: f32; T: any one type.
 INSTRUCTIONS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("add", "sub", "mul", "div", "fmod", "pow"), ("ff", "f")),
     **dict.fromkeys(("minimum", "maximum"), ("ff", "f")),
@@ -395,13 +397,36 @@ INSTRUCTIONS: dict[str, tuple[str, str]] = {
     "select": ("bTT", "T"),
     # Whether two pointers are the same.
     "same": ("pp", "b"),
-    "to_float": ("i", "f"),
+    "to_float": ("i", "d"),
+    "to_single": ("i", "s"),
+    "narrow": ("d", "s"),
+    "widen": ("s", "d"),
     "bool_to_int": ("b", "i"),
     # The float is within the range of i64.
     "to_int": ("f", "i"),
     # a ** n for an i64 exponent, as repeated multiplication.
     "powi": ("fi", "f"),
 }
+
+
+_TYPES = {"d": F64, "s": F32, "i": I64, "b": BOOL, "p": PTR}
+
+
+def operand_types(op: str, found: Sequence[Scalar]) -> list[Scalar]:
+    """The types that the operands must have, if they are not all right already."""
+    letters, _ = INSTRUCTIONS[op]
+    width = F32 if F32 in found else F64
+    return [{"f": width, "T": found[-1]}.get(x) or _TYPES[x] for x in letters]
+
+
+def result_of(op: str, found: Sequence[Scalar]) -> Scalar:
+    """The type of the result, for operands of these types."""
+    letter = INSTRUCTIONS[op][1]
+    if letter == "T":
+        return found[-1]
+    if letter == "f":
+        return F32 if F32 in found else F64
+    return _TYPES[letter]
 
 
 @dataclass(frozen=True, slots=True)

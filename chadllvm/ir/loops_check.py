@@ -44,6 +44,8 @@ from chadllvm.ir.loops import (
     Slot,
     Stmt,
     Store,
+    operand_types,
+    result_of,
 )
 from chadllvm.ir.types import BOOL, F64, I64, Scalar
 
@@ -257,10 +259,10 @@ class _Checker:
     def instruction(self, reg: Reg, op: str, args: Sequence[Atom]) -> None:
         if op not in INSTRUCTIONS:
             raise self.fail(f"there is no instruction {op}")
-        letters, result = INSTRUCTIONS[op]
+        letters, _ = INSTRUCTIONS[op]
         if len(letters) != len(args):
             raise self.fail(f"{op} takes {len(letters)} operands, not {len(args)}")
-        common = args[-1].type
-        for letter, arg in zip(letters, args, strict=True):
-            self.use(arg, _LETTERS.get(letter, common))
-        self.assign(reg, _LETTERS.get(result, common))
+        found = [arg.type for arg in args]
+        for ty, arg in zip(operand_types(op, found), args, strict=True):
+            self.use(arg, ty)
+        self.assign(reg, result_of(op, found))

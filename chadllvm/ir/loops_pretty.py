@@ -49,6 +49,7 @@ from chadllvm.ir.loops import (
     Stmt,
     Store,
 )
+from chadllvm.ir.pretty import literal_text
 from chadllvm.ir.term import Lit
 
 # fmt: off
@@ -103,7 +104,9 @@ class _Printer:
         return self._names[item]
 
     def atom(self, atom: Atom) -> str:
-        return repr(atom.value) if isinstance(atom, Lit) else self.name(atom)
+        if not isinstance(atom, Lit):
+            return self.name(atom)
+        return literal_text(atom) if atom.is_single else repr(atom.value)
 
     def atoms(self, atoms: Iterable[Atom]) -> str:
         return ", ".join(self.atom(atom) for atom in atoms)

@@ -12,11 +12,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.ir.term import Lambda, Operand
-from chadllvm.ir.types import Scalar, Type
+from chadllvm.ir.types import F32, F64, Scalar, Type
 
 if TYPE_CHECKING:
     from chadllvm.chad.forward import Forward
@@ -81,6 +82,9 @@ PrimLowering = Callable[["LoopBuilder", Sequence["Atom"], Span], "Atom"]
 class Prim(Op):
     """A scalar primitive as one row of a table.
 
+    A row of f64 is one of f32 as well: its f64 parameters may all be f32, and then its
+    f64 result is. Only conversions between the two, which name f32, are what they say.
+
     `meaning` computes it on Python numbers (raising `ProgramError` if `can_fail`);
     `transpose` is its transposed derivative (None: not differentiable, result
     inactive); `lowering` emits it in the loop language (None: the machine instruction
@@ -102,9 +106,23 @@ class Prim(Op):
     domain: tuple[tuple[float, float], ...] = field(default=())
     sure: Prim | None = None
 
+    @cached_property
+    def single_params(self) -> tuple[Scalar, ...] | None:
+        """The parameters of the row's form for f32, if it has one."""
+        if F64 not in self.params or F32 in (*self.params, self.result):
+            return None
+        return tuple(F32 if param == F64 else param for param in self.params)
+
+    @property
+    def changes_width(self) -> bool:
+        """Whether it makes an f64 of an f32, or an f32 of an f64."""
+        return {*self.params, self.result} == {F64, F32}
+
     def result_types(
         self, args: Sequence[Type], bodies: Sequence[Lambda]
     ) -> tuple[Type, ...]:
+        if tuple(args) == self.single_params and not bodies:
+            return (F32 if self.result == F64 else self.result,)
         if tuple(args) != self.params or bodies:
             expected = ", ".join(map(str, self.params))
             found = ", ".join(map(str, args))

@@ -38,9 +38,10 @@ from chadllvm.ir.term import (
     Tuple,
     Var,
     View,
+    literal,
 )
 from chadllvm.ir.tokens import ParseError, Reader, parse_type
-from chadllvm.ir.types import I64, Array, Fun, Scalar, Sum, Type
+from chadllvm.ir.types import F32, I64, Array, Fun, Scalar, Sum, Type
 from chadllvm.ir.typing import SCALAR_OF_DTYPE, result_types
 
 __all__ = ["ParseError", "parse", "parse_type"]
@@ -171,10 +172,12 @@ class _Parser(Reader):
         token = self.take()
         if token in ("true", "false"):
             return Lit(token == "true")
+        digits = token.removesuffix("f32")
         try:
             return Lit(int(token))
         except ValueError:
-            return Lit(math.nan if token.endswith("nan") else float(token))
+            value = math.nan if digits.endswith("nan") else float(digits)
+        return Lit(value) if digits == token else literal(value, F32)
 
     def _operands(self) -> tuple[Operand, ...]:
         self.expect("(")
@@ -317,7 +320,7 @@ class _Parser(Reader):
         self.expect("(")
         shape = self.listed(self.integer, ")")
         self.expect("[")
-        items = [literal.value for literal in self.listed(self._literal, "]")]
+        items = [item.value for item in self.listed(self._literal, "]")]
         dtype = {elem: dtype for dtype, elem in SCALAR_OF_DTYPE.items()}[ty.elem]
         if len(items) != math.prod(shape):
             raise self.error(f"const: {len(items)} elements for the shape {shape}")

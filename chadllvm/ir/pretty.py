@@ -69,7 +69,7 @@ from chadllvm.ir.typing import SCALAR_OF_DTYPE
 _KEYWORDS = ("def", "fun", "if", "else", "case", "yield", "return", "call", "const")
 _CELLS = ("open", "close", "view", "one")
 _LITERALS = ("true", "false", "inf", "nan")
-_TYPES = ("box", "acc", "f64", "i64", "bool")
+_TYPES = ("box", "acc", "f64", "f32", "i64", "bool")
 RESERVED = frozenset((*_KEYWORDS, *_CELLS, *_LITERALS, *_TYPES))
 
 Node = Program | Function | Block | Lambda
@@ -167,7 +167,7 @@ class Printer:
         return f"  # {span}" if self.spans and span is not NO_SPAN else ""
 
     def operand(self, operand: Operand) -> str:
-        return _literal(operand) if isinstance(operand, Lit) else self.name(operand)
+        return literal_text(operand) if isinstance(operand, Lit) else self.name(operand)
 
     def _list(self, operands: tuple[Operand, ...]) -> str:
         return ", ".join(map(self.operand, operands))
@@ -289,9 +289,11 @@ def _identifier(name: str) -> str:
     return f"{plain}_" if plain in RESERVED else plain
 
 
-def _literal(literal: Lit) -> str:
-    value = literal.value
-    return repr(value).lower() if isinstance(value, bool) else repr(value)
+def literal_text(lit: Lit) -> str:
+    """A constant as it is written: `true`, `3`, `0.5`, and `0.5f32` for an f32."""
+    if lit.is_single:
+        return f"{np.float32(lit.value)}f32"
+    return repr(lit.value).lower() if isinstance(lit.value, bool) else repr(lit.value)
 
 
 def _constant(value: np.ndarray) -> str:
@@ -299,7 +301,8 @@ def _constant(value: np.ndarray) -> str:
     elem = SCALAR_OF_DTYPE.get(value.dtype, Scalar(str(value.dtype)))
     ty = Array(elem, value.ndim)
     shape = ", ".join(map(str, value.shape))
-    items = ", ".join(_literal(Lit(x)) for x in value.ravel().tolist())
+    single = value.dtype == np.float32
+    items = ", ".join(literal_text(Lit(x, single)) for x in value.ravel().tolist())
     return f"const {ty}({shape}) [{items}]"
 
 

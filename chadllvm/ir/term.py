@@ -14,6 +14,7 @@ Nodes compare by identity; `ir/pretty.alpha_equal` compares structure.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, TypeVar, assert_never, dataclass_transform
@@ -21,7 +22,18 @@ from typing import TYPE_CHECKING, TypeVar, assert_never, dataclass_transform
 import numpy as np
 
 from chadllvm.diagnostic import NO_SPAN, Span
-from chadllvm.ir.types import BOOL, F64, I64, Fun, Scalar, Sum, Type
+from chadllvm.ir.types import (
+    BOOL,
+    F32,
+    F64,
+    I64,
+    Fun,
+    Scalar,
+    Sum,
+    Type,
+    is_float,
+    to_single,
+)
 
 if TYPE_CHECKING:
     from chadllvm.ir.op import Op
@@ -49,18 +61,49 @@ class Var:
 
 @dataclass(frozen=True, slots=True)
 class Lit:
-    """A scalar constant. Its type follows from the Python type of its value."""
+    """A scalar constant. Its type follows from the Python type of its value.
+
+    A float is an f64 unless `is_single`: then it is an f32, and rounded to one already
+    (see `literal`).
+    """
 
     value: float | int | bool
+    is_single: bool = False
 
     @property
     def type(self) -> Scalar:
         if isinstance(self.value, bool):
             return BOOL
-        return I64 if isinstance(self.value, int) else F64
+        if isinstance(self.value, int):
+            return I64
+        return F32 if self.is_single else F64
 
 
 Operand = Var | Lit
+
+
+def literal(value: float | int | bool, ty: Type) -> Lit:
+    """The constant of a scalar type that this number is."""
+    if ty == BOOL:
+        return Lit(bool(value))
+    if ty == I64:
+        return Lit(int(value))
+    assert is_float(ty)
+    return Lit(to_single(value), is_single=True) if ty == F32 else Lit(float(value))
+
+
+def same_width(args: Iterable[Operand]) -> tuple[Operand, ...]:
+    """Float literals as f32 if there is an f32 among the operands.
+
+    So a rule need not know the width that its constants will be used at.
+    """
+    args = tuple(args)
+    if all(arg.type != F32 for arg in args):
+        return args
+    return tuple(
+        literal(arg.value, F32) if isinstance(arg, Lit) and arg.type == F64 else arg
+        for arg in args
+    )
 
 
 @node

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from chadllvm.ir.types import (
     BOOL,
+    F32,
     F64,
     I64,
     Acc,
@@ -23,12 +24,12 @@ T = TypeVar("T")
 
 _TOKEN = re.compile(
     r"(?P<skip>\s+|\#[^\n]*)"
-    r"|(?P<number>-?(?:inf\b|nan\b|\d+(?:\.\d+)?(?:e[-+]?\d+)?))"
+    r"|(?P<number>-?(?:(?:inf|nan)(?:f32)?\b|\d+(?:\.\d+)?(?:e[-+]?\d+)?(?:f32)?))"
     r"|(?P<name>[^\W\d]\w*)"
     r'|(?P<string>"(?:[^"\\]|\\.)*")'
     r"|(?P<mark>->|[][(){}<>:,=.@])"
 )
-_SCALARS = {str(ty): ty for ty in (F64, I64, BOOL)}
+_SCALARS = {str(ty): ty for ty in (F64, F32, I64, BOOL)}
 
 
 class ParseError(Exception):

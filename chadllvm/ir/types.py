@@ -7,6 +7,7 @@ of a cell, the environment monad's accumulator; it is second class (`ir/check.py
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -15,7 +16,7 @@ from chadllvm.ir.record import NONE_NAMES
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """`f64`, `i64` or `bool`."""
+    """`f64`, `f32`, `i64` or `bool`."""
 
     name: str
 
@@ -24,6 +25,7 @@ class Scalar:
 
 
 F64 = Scalar("f64")
+F32 = Scalar("f32")
 I64 = Scalar("i64")
 BOOL = Scalar("bool")
 
@@ -112,6 +114,16 @@ UNIT = Product(())
 NONE = Product((), NONE_NAMES)
 
 
+def is_float(ty: Type) -> bool:
+    """Whether this is the type of a real number, of either width."""
+    return ty in (F64, F32)
+
+
+def to_single(value: float) -> float:
+    """The nearest f32, as a Python float; infinite if it is too large for one."""
+    return ctypes.c_float(value).value
+
+
 def has_fun(ty: Type) -> bool:
     """Whether a value of this type holds a function."""
     match ty:
@@ -133,17 +145,22 @@ def has_fun(ty: Type) -> bool:
 
 def has_float(ty: Type) -> bool:
     """Whether a value of this type holds real numbers, so that it has a cotangent."""
+    return holds(ty, F64, F32)
+
+
+def holds(ty: Type, *scalars: Scalar) -> bool:
+    """Whether a value of this type holds scalars of one of these types."""
     match ty:
         case Scalar():
-            return ty == F64
+            return ty in scalars
         case Product(fields):
-            return any(has_float(field) for field in fields)
+            return any(holds(field, *scalars) for field in fields)
         case Sum():
-            return any(has_float(payload) for payload in ty.payloads)
+            return any(holds(payload, *scalars) for payload in ty.payloads)
         case Array(elem, _):
-            return has_float(elem)
+            return holds(elem, *scalars)
         case Box(content):
-            return has_float(content)
+            return holds(content, *scalars)
         case Fun() | Acc():
             return False
         case _:

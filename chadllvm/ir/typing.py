@@ -33,6 +33,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import (
     BOOL,
+    F32,
     F64,
     I64,
     Acc,
@@ -46,10 +47,12 @@ from chadllvm.ir.types import (
     cotangent_type,
     element,
     has_float,
+    is_float,
 )
 
-SCALAR_OF_DTYPE = {
+SCALAR_OF_DTYPE: dict[np.dtype[Any], Scalar] = {
     np.dtype(np.float64): F64,
+    np.dtype(np.float32): F32,
     np.dtype(np.int64): I64,
     np.dtype(np.bool_): BOOL,
 }
@@ -173,7 +176,7 @@ def derivative_type(ty: Type, derivative: Derivative) -> Fun:
     of = tuple([cotangent_type(t) for t in ty.results if has_float(t)])
     match derivative.mode:
         case Mode.GRADIENT:
-            if ty.results[:1] != (F64,):
+            if not ty.results or not is_float(ty.results[0]):
                 raise TypeRuleError("call: the gradient of what is no float")
             return Fun(ty.params, (*ty.results, *by))
         case Mode.PULL_BACK:

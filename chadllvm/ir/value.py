@@ -1,9 +1,9 @@
 """Values of the core as the interpreter has them, and their Python and NumPy forms.
 
-Numbers are Python's `float`, `int` and `bool`, products are tuples, an array is an
-`ArrayValue` whose elements may be any value, a sum's value is `Injected`, a box is the
-array it refers to, a function is a `Closure`, and a cell is a `Cell`, the only one that
-is ever written to.
+Numbers are Python's `float` (an f32 is one that has been rounded), `int` and `bool`,
+products are tuples, an array is an `ArrayValue` whose elements may be any value, a
+sum's value is `Injected`, a box is the array it refers to, a function is a `Closure`,
+and a cell is a `Cell`, the only one that is ever written to.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ import numpy as np
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir.op import ProgramError
 from chadllvm.ir.record import RecordNames
-from chadllvm.ir.term import Lambda, Var
+from chadllvm.ir.term import Lambda, Var, literal
 from chadllvm.ir.types import (
     BOOL,
+    F32,
     F64,
     I64,
     Acc,
@@ -31,12 +32,12 @@ from chadllvm.ir.types import (
     Scalar,
     Sum,
     Type,
+    to_single,
 )
 
 ROWS_DIFFER = "rows of different lengths"
 
-_DTYPES = {F64: np.float64, I64: np.int64, BOOL: np.bool_}
-_ZEROS: dict[Scalar, float | int | bool] = {F64: 0.0, I64: 0, BOOL: False}
+_DTYPES = {F64: np.float64, F32: np.float32, I64: np.int64, BOOL: np.bool_}
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ def zero(ty: Type) -> Any:
     """The zero of a type that has one without knowing a shape."""
     match ty:
         case Scalar():
-            return _ZEROS[ty]
+            return literal(0, ty).value
         case Product(fields):
             return tuple(map(zero, fields))
         case Array() | Box() | Sum() | Fun() | Acc():
@@ -175,6 +176,19 @@ def plus(a: Any, b: Any) -> Any:
     if isinstance(a, tuple):
         return tuple(map(plus, a, b))
     return a + b
+
+
+def rounded(value: Any, ty: Type) -> Any:
+    """What was computed in f64, as a value of its type: f32 is rounded."""
+    if ty == F32:
+        return to_single(value)
+    if isinstance(ty, Array) and ty.elem == F32:
+        return ArrayValue(value.shape, list(map(to_single, value.data)))
+    if isinstance(ty, Array) and isinstance(ty.elem, Box):
+        return ArrayValue(
+            value.shape, [rounded(item, ty.elem.content) for item in value.data]
+        )
+    return value
 
 
 def stack(values: Sequence[Any], ty: Type) -> ArrayValue:
@@ -203,7 +217,7 @@ def to_value(obj: Any, ty: Type | None = None) -> Any:
         return _guess(obj)
     match ty:
         case Scalar():
-            return _DTYPES[ty](obj).item()
+            return literal(obj, ty).value
         case Product(fields, names):
             parts = names.parts(obj) if isinstance(names, RecordNames) else obj
             return tuple(to_value(o, f) for o, f in zip(parts, fields, strict=True))
@@ -250,7 +264,9 @@ def _flatten(obj: Any, rank: int) -> tuple[tuple[int, ...], list[Any]]:
 def from_value(value: Any, ty: Type) -> Any:
     """A value as Python has it: arrays of scalars as ndarrays, others as lists."""
     match ty:
-        case Scalar() | Fun():
+        case Scalar():
+            return np.float32(value) if ty == F32 else value
+        case Fun():
             return value
         case Product(fields):
             return tuple(from_value(v, f) for v, f in zip(value, fields, strict=True))

@@ -34,7 +34,7 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.types import BOOL
 from chadllvm.llvm import runtime, vecmath
 from chadllvm.llvm.alias import AliasScopes
-from chadllvm.llvm.instructions import POWI
+from chadllvm.llvm.instructions import POWI, POWI_SINGLE
 from chadllvm.llvm.state import (
     FAILED,
     FINISHED,
@@ -189,6 +189,8 @@ def _report(state: State, label: str, check: Check) -> None:
 def _before(state: State, symbol: str, params: list[str]) -> list[str]:
     """Everything in front of the function's first block."""
     lines, used = [runtime.DECLARATIONS, POWI, *state.constants], []
+    if any("@chad_powif(" in line for line in state.out.lines):
+        lines.append(POWI_SINGLE)
     lines += [runtime.declaration(name) for name in state.runtime]
     for name in state.math:
         vector = state.vector.get(name, ())

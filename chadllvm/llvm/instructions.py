@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from chadllvm.ir.loops import Atom, Let
+from chadllvm.ir.loops import INSTRUCTIONS, Atom, Let
 from chadllvm.ir.term import Lit
+from chadllvm.ir.types import F32
 from chadllvm.llvm.types import REGISTER, float_literal
 from chadllvm.llvm.writer import Writer
 
@@ -60,8 +61,18 @@ SIMPLE = {
     "or": "or i1 %s, %s",
     "not": "xor i1 %s, true",
     "to_float": "sitofp i64 %s to double",
+    "to_single": "sitofp i64 %s to float",
+    "narrow": "fptrunc double %s to float",
+    "widen": "fpext float %s to double",
     "bool_to_int": "zext i1 %s to i64",
     "to_int": "fptosi double %s to i64",
+}
+
+# The same of f32.
+SINGLE = {
+    op: text.replace("double", "float").replace("f64", "f32")
+    for op, text in SIMPLE.items()
+    if INSTRUCTIONS[op][0][:1] == "f"
 }
 
 # Writes a short sequence and returns the name of its result.
@@ -71,12 +82,12 @@ Emitter = Callable[[Writer, Sequence[Atom], Sequence[str]], str]
 def _nan_or(compare: str) -> Emitter:
     """NumPy's minimum or maximum: the first argument if it wins or is NaN."""
 
-    def emit(out: Writer, _: Sequence[Atom], names: Sequence[str]) -> str:
-        first, second = names
-        wins = out.let(f"fcmp {compare} double {first}, {second}")
-        unordered = out.let(f"fcmp uno double {first}, {first}")
+    def emit(out: Writer, args: Sequence[Atom], names: Sequence[str]) -> str:
+        (first, second), ty = names, REGISTER[args[0].type]
+        wins = out.let(f"fcmp {compare} {ty} {first}, {second}")
+        unordered = out.let(f"fcmp uno {ty} {first}, {first}")
         chosen = out.let(f"or i1 {wins}, {unordered}")
-        return out.let(f"select i1 {chosen}, double {first}, double {second}")
+        return out.let(f"select i1 {chosen}, {ty} {first}, {ty} {second}")
 
     return emit
 
@@ -113,29 +124,30 @@ MAX_INLINE_POWER = 64
 
 
 def _power(out: Writer, args: Sequence[Atom], names: Sequence[str]) -> str:
-    exponent = args[1]
+    exponent, ty = args[1], REGISTER[args[0].type]
     if not isinstance(exponent, Lit) or abs(exponent.value) > MAX_INLINE_POWER:
-        return out.let(f"call double @chad_powi(double {names[0]}, i64 {names[1]})")
-    power = _multiplied_out(out, names[0], abs(int(exponent.value)))
+        function = _POWI[ty]
+        return out.let(f"call {ty} @{function}({ty} {names[0]}, i64 {names[1]})")
+    power = _multiplied_out(out, ty, names[0], abs(int(exponent.value)))
     if exponent.value < 0:
-        return out.let(f"fdiv double {ONE}, {power}")
+        return out.let(f"fdiv {ty} {ONE}, {power}")
     return power
 
 
-def _multiplied_out(out: Writer, base: str, exponent: int) -> str:
+def _multiplied_out(out: Writer, ty: str, base: str, exponent: int) -> str:
     """base ** exponent by repeated squaring, as `chad_powi` does it."""
     result = ""
     while exponent:
         if exponent & 1:
-            result = _product(out, result, base) if result else base
+            result = _product(out, ty, result, base) if result else base
         exponent >>= 1
         if exponent:
-            base = _product(out, base, base)
+            base = _product(out, ty, base, base)
     return result or ONE
 
 
-def _product(out: Writer, left: str, right: str) -> str:
-    return out.let(f"fmul double {left}, {right}")
+def _product(out: Writer, ty: str, left: str, right: str) -> str:
+    return out.let(f"fmul {ty} {left}, {right}")
 
 
 def _fits(name: str) -> Emitter:
@@ -235,13 +247,16 @@ SEQUENCES: dict[str, Emitter] = {
 
 def emit_instruction(out: Writer, let: Let, names: Sequence[str]) -> str:
     """Write the instruction of a `Let`, given its arguments' names; returns a name."""
-    simple = SIMPLE.get(let.op)
+    is_single = F32 in [arg.type for arg in let.args]
+    simple = (SINGLE if is_single else SIMPLE).get(let.op, SIMPLE.get(let.op))
     if simple is not None:
         return out.let(simple % tuple(names), let.reg.name)
     return SEQUENCES[let.op](out, let.args, names)
 
 
 # a ** n for every i64 n: by squaring, with the inverse of the power for a negative n.
+_POWI = {"double": "chad_powi", "float": "chad_powif"}
+
 POWI = f"""\
 define internal double @chad_powi(double %base, i64 %n) #1 {{
 entry:
@@ -266,3 +281,6 @@ done:
   ret double %result
 }}
 """
+
+# The same of f32.
+POWI_SINGLE = POWI.replace("double", "float").replace("@chad_powi", "@chad_powif")

@@ -32,7 +32,7 @@ from chadllvm.ir.loops import (
     Stmt,
     Store,
 )
-from chadllvm.ir.types import BOOL, F64, I64, Scalar
+from chadllvm.ir.types import BOOL, F32, F64, I64, Scalar, is_float
 from chadllvm.llvm import control, runtime, vecmath
 from chadllvm.llvm.instructions import emit_instruction
 from chadllvm.llvm.state import FINISHED, INTERRUPTED, NO_MEMORY, State
@@ -41,6 +41,9 @@ from chadllvm.llvm.writer import LIKELY
 
 # Constant arrays up to this many bytes become part of the module.
 MAX_INLINE_DATA = 1 << 12
+
+# What there is for f64 alone; an f32 is widened for it, and the result rounded.
+_OF_DOUBLES = {*vecmath.RUNTIME, "ldexp", "exponent"}
 
 
 def emit_body(state: State, body: Iterable[Stmt]) -> None:
@@ -92,12 +95,23 @@ def _emit(state: State, stmt: Stmt) -> None:
 
 
 def _let(state: State, stmt: Let) -> None:
+    types = [arg.type for arg in stmt.args]
     names = [state.name(arg) for arg in stmt.args]
-    if stmt.op not in vecmath.SYMBOL:
-        state.names[stmt.reg] = emit_instruction(state.out, stmt, names)
-        return
-    attributed = vecmath.call(stmt.op, names) + state.call_attribute(stmt.op)
-    state.names[stmt.reg] = state.out.let(attributed, stmt.reg.name)
+    widens = F32 in types and stmt.op in _OF_DOUBLES
+    if widens:
+        names = [
+            state.out.let(f"fpext float {name} to double") if ty == F32 else name
+            for name, ty in zip(names, types, strict=True)
+        ]
+    if stmt.op in vecmath.SYMBOL:
+        function = vecmath.function_of(stmt.op, types)
+        call = vecmath.call(function, names) + state.call_attribute(function)
+        result = state.out.let(call, stmt.reg.name)
+    else:
+        result = emit_instruction(state.out, stmt, names)
+    if widens and stmt.reg.type == F32:
+        result = state.out.let(f"fptrunc double {result} to float", stmt.reg.name)
+    state.names[stmt.reg] = result
 
 
 def _get(state: State, stmt: Get) -> None:
@@ -118,8 +132,8 @@ def _accumulate(state: State, stmt: Accumulate) -> None:
 
 def _sum(ty: Scalar, old: str, value: str) -> str:
     """An addition that may be reassociated with others into the same place."""
-    if ty == F64:
-        return f"fadd reassoc contract double {old}, {value}"
+    if is_float(ty):
+        return f"fadd reassoc contract {REGISTER[ty]} {old}, {value}"
     return f"add i64 {old}, {value}"
 
 
@@ -339,8 +353,14 @@ def _return(state: State, stmt: Return) -> None:
 
 
 def word(state: State, value: Atom) -> str:
-    """A value as the eight bytes in which results and failures carry it."""
+    """A value as the eight bytes in which results and failures carry it.
+
+    A bool is an integer there, an f32 an f64.
+    """
     if value.type == BOOL:
         wide = state.out.let(f"zext i1 {state.name(value)} to i64")
         return f"{REGISTER[I64]} {wide}"
+    if value.type == F32:
+        wide = state.out.let(f"fpext float {state.name(value)} to double")
+        return f"{REGISTER[F64]} {wide}"
     return state.typed(value)

@@ -8,9 +8,10 @@ has in a form that is not safe in threads, is in the C runtime (`special.c`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from chadllvm.ir.loops import INSTRUCTIONS
+from chadllvm.ir.types import F32, F64, Scalar
 
 # The instructions that are calls of libm's function of the same name.
 _LIBM = (
@@ -20,7 +21,7 @@ _LIBM = (
 )
 
 # The instructions that are calls of the runtime's function `chad_…`.
-_RUNTIME = (
+RUNTIME = (
     *("lgamma", "digamma", "polygamma", "sinc", "round_to"),
     *("gcd", "factorial", "comb", "perm", "powmod", "power_fits"),
 )
@@ -29,24 +30,33 @@ _RUNTIME = (
 SYMBOL: dict[str, str] = {
     **{name: name for name in _LIBM},
     "gamma": "tgamma",
-    **{name: f"chad_{name}" for name in _RUNTIME},
+    **{name: f"chad_{name}" for name in RUNTIME},
 }
 
-RUNTIME_SYMBOLS = tuple(SYMBOL[name] for name in _RUNTIME)
+RUNTIME_SYMBOLS = tuple(SYMBOL[name] for name in RUNTIME)
 
-# What LLVM itself may call in code made from the above or from other instructions.
-LIBM_SYMBOLS = (
+# What LLVM itself may call in code made from the above or from other instructions, and
+# its counterpart for f32.
+_DOUBLE_SYMBOLS = (
     *_LIBM,
     *("tgamma", "sincos", "exp10", "ldexp"),
     *("sqrt", "floor", "ceil", "trunc", "rint", "round", "fma", "fmod"),
     *("fmin", "fmax", "fabs", "copysign"),
 )
+LIBM_SYMBOLS = (*_DOUBLE_SYMBOLS, *(f"{name}f" for name in _DOUBLE_SYMBOLS))
 
 # libmvec's instruction sets: mangled letter and lanes of a double vector, with the
-# processor feature that each needs.
+# processor feature that each needs. A float vector has twice as many lanes.
 VECTOR_SETS = (("b", 2, "sse4.1"), ("d", 4, "avx2"), ("e", 8, "avx512f"))
 
-_TYPES = {"f": "double", "i": "i64"}
+_TYPES = {F64: {"f": "double", "i": "i64"}, F32: {"f": "float", "i": "i64"}}
+
+# What each function is: the instruction, and the width of the floats. The runtime's
+# functions know f64 alone.
+_FUNCTIONS: dict[str, tuple[str, Scalar]] = {
+    **{symbol: (op, F64) for op, symbol in SYMBOL.items()},
+    **{f"{symbol}f": (op, F32) for op, symbol in SYMBOL.items() if op not in RUNTIME},
+}
 
 
 def vector_symbols(features: Mapping[str, bool]) -> dict[str, tuple[str, ...]]:
@@ -55,32 +65,44 @@ def vector_symbols(features: Mapping[str, bool]) -> dict[str, tuple[str, ...]]:
         (letter, lanes) for letter, lanes, need in VECTOR_SETS if features.get(need)
     ]
     return {
-        name: tuple(
-            f"_ZGV{letter}N{lanes}{'v' * len(INSTRUCTIONS[name][0])}_{name}"
+        name + suffix: tuple(
+            f"_ZGV{letter}N{lanes * wider}{'v' * len(INSTRUCTIONS[name][0])}"
+            f"_{name}{suffix}"
             for letter, lanes in sets
         )
+        for suffix, wider in (("", 1), ("f", 2))
         for name in _LIBM
     }
 
 
-def call(name: str, args: list[str]) -> str:
-    """The call of the function behind an instruction with these operands."""
-    letters, result = INSTRUCTIONS[name]
-    typed = [f"{_TYPES[x]} {arg}" for x, arg in zip(letters, args, strict=True)]
-    return f"call {_TYPES[result]} @{SYMBOL[name]}({', '.join(typed)})"
+def function_of(op: str, types: Sequence[Scalar]) -> str:
+    """The symbol of the function behind an instruction on operands of these types."""
+    is_single = F32 in types and op not in RUNTIME
+    return SYMBOL[op] + "f" if is_single else SYMBOL[op]
 
 
-def declare(name: str, vector: tuple[str, ...]) -> list[str]:
+def call(symbol: str, args: list[str]) -> str:
+    """The call of a function with these operands."""
+    op, width = _FUNCTIONS[symbol]
+    letters, result = INSTRUCTIONS[op]
+    types = _TYPES[width]
+    typed = [f"{types[x]} {arg}" for x, arg in zip(letters, args, strict=True)]
+    return f"call {types[result]} @{symbol}({', '.join(typed)})"
+
+
+def declare(symbol: str, vector: tuple[str, ...]) -> list[str]:
     """Declarations of a function and its vector versions; `#2` says that it is pure."""
-    letters, result = INSTRUCTIONS[name]
-    params = ", ".join(_TYPES[letter] for letter in letters)
-    lines = [f"declare {_TYPES[result]} @{SYMBOL[name]}({params}) #2"]
-    for symbol in vector:
-        ty = f"<{lanes(symbol)} x double>"
-        lines.append(f"declare {ty} @{symbol}({', '.join([ty] * len(letters))}) #2")
+    op, width = _FUNCTIONS[symbol]
+    letters, result = INSTRUCTIONS[op]
+    types = _TYPES[width]
+    params = ", ".join(types[letter] for letter in letters)
+    lines = [f"declare {types[result]} @{symbol}({params}) #2"]
+    for version in vector:
+        ty = f"<{lanes(version)} x {types['f']}>"
+        lines.append(f"declare {ty} @{version}({', '.join([ty] * len(letters))}) #2")
     return lines
 
 
 def lanes(symbol: str) -> int:
-    """The lanes of a vector function, from its mangled name `_ZGVdN4v_exp`."""
-    return int(symbol[6])
+    """The lanes of a vector function, from its mangled name such as `_ZGVdN4v_exp`."""
+    return int(symbol[6 : symbol.index("v", 6)])

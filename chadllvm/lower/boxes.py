@@ -12,7 +12,7 @@ from collections.abc import Callable
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import Atom
 from chadllvm.ir.term import Lit, Var
-from chadllvm.ir.types import F64, I64, Box
+from chadllvm.ir.types import I64, Box
 from chadllvm.lower.buffers import Buffers
 from chadllvm.lower.represent import ArrayRep
 
@@ -57,7 +57,7 @@ def add_array(buffers: Buffers, cell: ArrayRep, value: ArrayRep) -> None:
     """Add an array of numbers to the cell of one."""
 
     def add(index: Atom) -> None:
-        new = buffers.loops.load(value.ptr, index, F64, value.root, "d")
+        new = buffers.loops.load(value.ptr, index, value.machine, value.root, "d")
         buffers.loops.emit(l.AddTo(cell.ptr, index, new, cell.root))
 
     _for_each(buffers, value, add)

@@ -17,7 +17,7 @@ from chadllvm.diagnostic import InternalError
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import Atom
 from chadllvm.ir.rewrite import free_vars_of
-from chadllvm.ir.term import Apply, Binding, Function, Lit, Operand, Var
+from chadllvm.ir.term import Apply, Binding, Function, Operand, Var, literal
 from chadllvm.ir.types import Array, Box, Type
 from chadllvm.lower.boxes import add_array, add_boxes, open_like
 from chadllvm.lower.buffers import Buffers
@@ -88,7 +88,7 @@ class Cells(Buffers):
                 self.zero_cells.add(var)
                 self.sizes[var] = tuple(dims)
             case _:
-                self.bind(var, SlotCell(self.loops.slot(var.name, Lit(0.0))))
+                self.bind(var, SlotCell(self.loops.slot(var.name, literal(0, content))))
 
     def view_cell(self, var: Var, cell: Operand, indices: Sequence[Operand]) -> None:
         rep = self.array(cell)

@@ -15,7 +15,7 @@ from chadllvm.diagnostic import Span
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom, Slot
 from chadllvm.ir.term import Apply, Binding, Block, Lambda, Lit, Operand, Var
-from chadllvm.ir.types import Array
+from chadllvm.ir.types import Array, Scalar
 
 
 class Collector(Protocol):
@@ -130,6 +130,6 @@ class Lowering(Protocol):
     def bind_drop_last(self, var: Var, array: Operand) -> None:
         """The array without its last element or row; there is one."""
 
-    def bind_zeros(self, var: Var, args: Sequence[Operand]) -> None: ...
+    def bind_zeros(self, var: Var, args: Sequence[Operand], elem: Scalar) -> None: ...
 
     def bind_empty(self, var: Var, ty: Array) -> None: ...

@@ -35,7 +35,7 @@ from chadllvm.ir.term import (
     View,
     nested,
 )
-from chadllvm.ir.types import F64, I64, Array, Box, Scalar
+from chadllvm.ir.types import I64, Array, Box, Scalar, is_float
 from chadllvm.ir.typing import SCALAR_OF_DTYPE
 from chadllvm.lower.cells import Cells
 from chadllvm.lower.collect import Collector, collectors, growing
@@ -306,13 +306,13 @@ class Lowering(Cells):
 
     def accumulate(self, slot: Slot, value: Atom) -> None:
         """`slot += value`"""
-        if slot.type == F64:
+        if is_float(slot.type):
             self.loops.emit(l.Accumulate(slot, value))
         else:
             self.loops.set(slot, self.loops.let("iadd", self.loops.get(slot), value))
 
     def sum_of(self, a: Atom, b: Atom) -> Atom:
-        return self.loops.let("add" if a.type == F64 else "iadd", a, b)
+        return self.loops.let("add" if is_float(a.type) else "iadd", a, b)
 
     # Arrays.
 
@@ -358,9 +358,9 @@ class Lowering(Cells):
     def bind_drop_last(self, var: Var, array: Operand) -> None:
         self.bind(var, drop_last(self, array))
 
-    def bind_zeros(self, var: Var, args: Sequence[Operand]) -> None:
+    def bind_zeros(self, var: Var, args: Sequence[Operand], elem: Scalar) -> None:
         dims = [self.loops.count(self.atom(a)) for a in args]
-        self.bind(var, self.allocate(var, dims, F64, zero=True))
+        self.bind(var, self.allocate(var, dims, elem, zero=True))
 
     def bind_empty(self, var: Var, ty: Array) -> None:
         ptr, root = self.loops.reg("none", PTR), self.roots.new()

@@ -6,11 +6,15 @@ import math
 from collections.abc import Sequence
 
 from chadllvm.diagnostic import Span
+from chadllvm.ir.build import Builder
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom
 from chadllvm.ir.op import ProgramError
-from chadllvm.ir.term import Lit
+from chadllvm.ir.term import Lit, Operand
+from chadllvm.ir.types import to_single
 from chadllvm.ops.row import no_derivative, row
+
+Cotangents = Sequence[Operand | None]
 
 NAN_TO_INTEGER = "cannot convert float NaN to integer"
 FLOAT_TOO_LARGE = "float is infinite or too large for a 64-bit integer"
@@ -36,6 +40,22 @@ def _truncate_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     return loops.let("to_int", x)
 
 
+def _narrow_t(
+    b: Builder, args: Sequence[Operand], r: Operand, ct: Operand
+) -> Cotangents:
+    return (b.prim("widen", ct),)
+
+
+def _widen_t(
+    b: Builder, args: Sequence[Operand], r: Operand, ct: Operand
+) -> Cotangents:
+    return (b.prim("narrow", ct),)
+
+
 row("to_float", "i->f", float, no_derivative)
+row("to_single", "i->s", to_single, no_derivative)
+# The nearest f32, infinite if it is too large for one; and every f32 is an f64.
+row("narrow", "f->s", to_single, _narrow_t)
+row("widen", "s->f", float, _widen_t)
 row("bool_to_int", "b->i", int)
 row("truncate", "f->i", _truncate, None, _truncate_l, can_fail=True)

@@ -34,9 +34,10 @@ from chadllvm.ir.term import (
     Open,
     Operand,
     Var,
+    literal,
 )
-from chadllvm.ir.types import F64, I64, Array, Type, stacked
-from chadllvm.ir.value import stack
+from chadllvm.ir.types import F32, F64, I64, Array, Type, is_float, stacked
+from chadllvm.ir.value import rounded, stack
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index
 
@@ -95,7 +96,7 @@ class Fold(ArrayOp):
         if tuple(args) != (I64,) or [p.type for p in body.params] != [I64]:
             raise TypeRuleError("fold: takes a size and a body of one index")
         types = body.body.types
-        if not types or types[0] not in (F64, I64):
+        if not types or types[0] not in (F64, F32, I64):
             raise TypeRuleError("fold: the body gives no number")
         winner = (I64,) if self._has_winner else ()
         return (types[0], *(stacked(ty) for ty in types[1:]), *winner)
@@ -112,7 +113,8 @@ class Fold(ArrayOp):
         )
         values = [row[0] for row in rows]
         if self.kind == "add":
-            return (sum(values, Lit(0 if types[0] == I64 else 0.0).value), *collected)
+            total = sum(values, literal(0, types[0]).value)
+            return (rounded(total, types[0]), *collected)
         if not values:
             raise ProgramError(ValueError, _empty_message(self.kind))
         winner = self._winner(values)
@@ -173,14 +175,14 @@ class Fold(ArrayOp):
         op: Fold = self
         tangent: Close | Apply | None = None
         if forward.moves(value) and self.kind == "add":
-            cell = out.one(Open(F64), f"{value.name}_c")
+            cell = out.one(Open(value.type), f"{value.name}_c")
             inner.emit(One(cell, (), forward.tangent(results[0])))
             tangent = Close(cell)
         elif forward.moves(value):
             op = self if winner else Fold(f"arg{self.kind}", self.nan)
             winner = winner or (Var("winner", I64),)
             rows.append(forward.tangent(results[0]))
-            bound.append(Var(f"{value.name}_ts", Array(F64, 1)))
+            bound.append(Var(f"{value.name}_ts", Array(value.type, 1)))
             tangent = Apply(Index(), (bound[-1], *winner))
         new = Apply(op, node.args, (Lambda(body.params, inner.block(rows)),))
         out.bindings.append(Binding((*bound, *winner), new, binding.span))
@@ -207,7 +209,7 @@ class Fold(ArrayOp):
     ) -> None:
         """One loop, or a loop over chunks whose sums are added in their order."""
         loops = lowering.loops
-        zero = Lit(0.0) if binding.vars[0].type == F64 else Lit(0)
+        zero = literal(0, binding.vars[0].type)
         total = loops.slot(binding.vars[0].name, zero)
         chunk = _chunk(lowering, body)
 
@@ -242,15 +244,15 @@ class Fold(ArrayOp):
         if is_nan_best and not collectors and _is_cheap(body):
             self._lower_twice(lowering, body, count, binding)
             return
-        zero = Lit(0.0) if binding.vars[0].type == F64 else Lit(0)
+        zero = literal(0, binding.vars[0].type)
         best = loops.slot(binding.vars[0].name, zero)
         winner = loops.slot("winner", Lit(0))
         with lowering.loop(count, body) as index:
             value, *rest = lowering.step(body, index, collectors)
             new, old = lowering.atom_of(value), loops.get(best)
             pair = (new, old) if self.kind.endswith("min") else (old, new)
-            less: Atom = loops.let("flt" if new.type == F64 else "ilt", *pair)
-            if self.nan and new.type == F64:
+            less: Atom = loops.let("flt" if is_float(new.type) else "ilt", *pair)
+            if self.nan and is_float(new.type):
                 less = _nan_wins(loops, less, new, old)
             better = loops.let("or", loops.let("ieq", index, Lit(0)), less)
             loops.set(best, loops.let("select", better, new, old))
@@ -272,9 +274,8 @@ class Fold(ArrayOp):
         """
         loops = lowering.loops
         is_min, ty = self.kind.endswith("min"), binding.vars[0].type
-        worst = _WORST[ty == F64, is_min]
-        best = loops.slot(binding.vars[0].name, worst)
-        op = _BEST[ty == F64, is_min]
+        worst, op = _WORST[is_float(ty), is_min], _BEST[is_float(ty), is_min]
+        best = loops.slot(binding.vars[0].name, literal(worst, ty))
         with lowering.loop(count, body) as index:
             (value,) = lowering.step(body, index, ())
             loops.set(best, loops.let(op, loops.get(best), lowering.atom_of(value)))
@@ -300,10 +301,10 @@ _BEST = {
     (False, False): "imax",
 }
 _WORST = {
-    (True, True): Lit(math.inf),
-    (True, False): Lit(-math.inf),
-    (False, True): Lit((1 << 63) - 1),
-    (False, False): Lit(-(1 << 63)),
+    (True, True): math.inf,
+    (True, False): -math.inf,
+    (False, True): (1 << 63) - 1,
+    (False, False): -(1 << 63),
 }
 
 
@@ -363,7 +364,7 @@ def _chunk(lowering: Lowering, body: Lambda) -> int | None:
 
 def _is_best(loops: LoopBuilder, new: Atom, best: Atom) -> Atom:
     """Whether a value is the best one, or a NaN, which then is the best one."""
-    if new.type != F64:
+    if not is_float(new.type):
         return loops.let("ieq", new, best)
     is_equal, is_nan = loops.let("feq", new, best), loops.let("fne", new, new)
     return loops.let("or", is_equal, is_nan)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from chadllvm.ir.build import lit
 from chadllvm.ir.op import ArrayOp, TypeRuleError, register_array_op
-from chadllvm.ir.term import Apply, Lambda, One, Var
+from chadllvm.ir.term import Apply, Lambda, One, Var, literal
 from chadllvm.ir.types import Array, Type, element
 from chadllvm.ir.value import ArrayValue
 from chadllvm.ops.index import Dim, Zeros
@@ -139,9 +139,9 @@ def _zero_element(b: Builder, ct: Var) -> Operand:
     """Zero, or a row of zeros in the shape of the rows."""
     assert isinstance(ct.type, Array)
     if ct.type.rank == 1:
-        return lit(0.0)
+        return literal(0, ct.type.elem)
     dims = [b.one(Apply(Dim(axis), (ct,))) for axis in range(1, ct.type.rank)]
-    return b.one(Apply(Zeros(), tuple(dims)))
+    return b.one(Apply(Zeros(ct.type.elem), tuple(dims)))
 
 
 # What changes its first operand in Python, and may write to its buffer here.

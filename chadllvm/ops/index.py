@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir.op import ArrayOp, TypeRuleError, register_array_op
-from chadllvm.ir.term import Apply, Lambda, Lit, One, Operand, Var
-from chadllvm.ir.types import BOOL, F64, I64, Array, Box, Scalar, Type, element
+from chadllvm.ir.term import Apply, Lambda, One, Operand, Var, literal
+from chadllvm.ir.types import F32, F64, I64, Array, Box, Scalar, Type, element, is_float
 from chadllvm.ir.value import ArrayValue
 
 if TYPE_CHECKING:
@@ -176,15 +176,29 @@ class Empty(Inactive):
 @register_array_op
 @dataclass(frozen=True)
 class Zeros(Inactive):
-    """`zeros(d1, …, dr)`: an f64 array of zeros; a negative dimension counts as 0."""
+    """`zeros(d1, …, dr)`: an array of zeros; a negative dimension counts as 0.
+
+    The elements are f64, or with `zeros[f32]` f32.
+    """
 
     name = "zeros"
+    elem: Type = F64
+
+    @property
+    def attributes(self) -> str:
+        return "" if self.elem == F64 else str(self.elem)
+
+    @classmethod
+    def parse(cls, attributes: str) -> Zeros:
+        return cls(F32 if attributes == str(F32) else F64)
 
     def result_types(
         self, args: Sequence[Type], bodies: Sequence[Lambda]
     ) -> tuple[Type, ...]:
         _are_integers(args)
-        return (Array(F64, len(args)),)
+        if not is_float(self.elem):
+            raise TypeRuleError(f"zeros: {self.elem} is no type of real numbers")
+        return (Array(self.elem, len(args)),)
 
     def interpret(
         self, run: Interpreter, args: Sequence[Any], bodies: Sequence[Lambda]
@@ -195,7 +209,8 @@ class Zeros(Inactive):
         return (value,)
 
     def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
-        lowering.bind_zeros(binding.vars[0], node.args)
+        assert isinstance(self.elem, Scalar)
+        lowering.bind_zeros(binding.vars[0], node.args, self.elem)
 
 
 @register_array_op
@@ -258,7 +273,7 @@ def nothing(out: Builder, ty: Type) -> Operand:
     """A value of this type that nobody looks at."""
     match ty:
         case Scalar():
-            return Lit({F64: 0.0, I64: 0, BOOL: False}[ty])
+            return literal(0, ty)
         case Array():
             return out.one(Apply(Empty(ty), ()))
         case Box(content):

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.op import PRIMS, ArrayOp, TypeRuleError, register_array_op
-from chadllvm.ir.term import Apply, Binding, Block, Lambda, One, Operand, Var
+from chadllvm.ir.term import Apply, Binding, Block, Lambda, One, Operand, Var, literal
 from chadllvm.ir.types import BOOL, I64, Array, Type, stacked
 from chadllvm.ir.value import stack
 from chadllvm.ops.index import Dim, Index, Zeros
@@ -236,11 +236,11 @@ def _zero(b: Builder, state: Var, forward: list[Binding]) -> Operand:
     captures them and not the array.
     """
     if not isinstance(state.type, Array):
-        return lit(0.0)
+        return literal(0, state.type)
     dims = tuple(Var(f"{state.name}_dim", I64) for _ in range(state.type.rank))
     for axis, dim in enumerate(dims):
         forward.append(Binding((dim,), Apply(Dim(axis), (state,)), b.span))
-    return b.one(Apply(Zeros(), dims), f"{state.name}_ct")
+    return b.one(Apply(Zeros(state.type.elem), dims), f"{state.name}_ct")
 
 
 def _reverse_loop(

@@ -12,7 +12,7 @@ from functools import partial
 
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.term import Lit, Operand
-from chadllvm.ops.row import chain, row
+from chadllvm.ops.row import chain, float_like, row
 
 Cotangents = Sequence[Operand | None]
 
@@ -79,7 +79,7 @@ def _powi_base(b: Builder, x: Operand, n: Operand) -> Operand:
     if isinstance(n, Lit):
         return _literal_power(b, x, int(n.value))
     lower = b.prim("powi", x, b.prim("isub", n, lit(1)))
-    inner = b.prim("mul", b.prim("to_float", n), lower)
+    inner = b.prim("mul", float_like(b, n, x), lower)
     return b.prim("select", b.prim("ieq", n, lit(0)), lit(0.0), inner)
 
 

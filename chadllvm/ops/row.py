@@ -13,10 +13,10 @@ from typing import Any
 
 from chadllvm.ir.build import Builder
 from chadllvm.ir.op import Prim, PrimLowering, Transpose, register
-from chadllvm.ir.term import Lit, Operand
-from chadllvm.ir.types import BOOL, F64, I64
+from chadllvm.ir.term import Lit, Operand, same_width
+from chadllvm.ir.types import BOOL, F32, F64, I64
 
-_TYPES = {"f": F64, "i": I64, "b": BOOL}
+_TYPES = {"f": F64, "s": F32, "i": I64, "b": BOOL}
 
 Partial = Callable[[], Operand]
 
@@ -36,10 +36,12 @@ def row(
 ) -> Prim:
     """Enter a primitive; its signature is written like `ff->f` (f64, i64, bool).
 
+    An `s` is f32, for conversions; what takes f64 takes f32 as well (`Prim`).
+
     A float argument without a `domain` is tested between -2 and 2.
     """
     params, result = signature.split("->")
-    default = ((-2.0, 2.0),) * params.count("f")
+    default = ((-2.0, 2.0),) * sum(params.count(letter) for letter in "fs")
     return register(
         Prim(
             name=name,
@@ -63,6 +65,7 @@ def times(b: Builder, ct: Operand, partial: Operand) -> Operand:
     Only a finite literal is multiplied outright: anything else may be infinite or NaN,
     and a zero cotangent must contribute zero even then.
     """
+    _, partial = same_width((ct, partial))
     if not isinstance(partial, Lit) or not math.isfinite(partial.value):
         return b.prim("scale", ct, partial)
     return ct if partial.value == 1.0 else b.prim("mul", ct, partial)
@@ -76,6 +79,11 @@ def chain(
         None if partial is None or isinstance(arg, Lit) else times(b, ct, partial())
         for arg, partial in zip(args, partials, strict=True)
     ]
+
+
+def float_like(b: Builder, n: Operand, x: Operand) -> Operand:
+    """The integer as a float of the width of x."""
+    return b.prim("to_single" if x.type == F32 else "to_float", n)
 
 
 def no_derivative(

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chadllvm.diagnostic import InternalError
-from chadllvm.ir.build import Builder, lit
+from chadllvm.ir.build import Builder
 from chadllvm.ir.op import ArrayOp, TypeRuleError, register_array_op
-from chadllvm.ir.term import Apply, Lambda, One, Operand, Var
+from chadllvm.ir.term import Apply, Lambda, One, Operand, Var, literal
 from chadllvm.ir.types import I64, Array, Type, element
 from chadllvm.ir.value import ArrayValue, locate
 from chadllvm.ops.build import Build
@@ -120,6 +120,6 @@ def _zero(b: Builder, ct: Var, indices: Sequence[Operand]) -> Operand:
     assert isinstance(ct.type, Array)
     axes = range(len(indices), ct.type.rank)
     if not axes:
-        return lit(0.0)
+        return literal(0, ct.type.elem)
     dims = [b.one(Apply(Dim(axis), (ct,))) for axis in axes]
-    return b.one(Apply(Zeros(), tuple(dims)))
+    return b.one(Apply(Zeros(ct.type.elem), tuple(dims)))

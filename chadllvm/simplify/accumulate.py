@@ -29,8 +29,9 @@ from chadllvm.ir.term import (
     Operand,
     Program,
     Var,
+    literal,
 )
-from chadllvm.ir.types import F64, I64
+from chadllvm.ir.types import F32, F64, I64, is_float
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.iterate import Iterate
 from chadllvm.simplify.walk import Walk
@@ -61,7 +62,7 @@ class _Accumulating(Walk):
         (count, init), (body,) = node.args, node.bodies
         index, state = body.params
         block = None
-        if state.type in (F64, I64):
+        if state.type in (F64, F32, I64):
             block = _Addends(state).block(body.body)
         if block is None:
             self.keep(binding)
@@ -72,7 +73,7 @@ class _Accumulating(Walk):
             return
         total = Var("total", state.type)
         self.keep(Binding((total,), fold, binding.span))
-        add = PRIMS["add" if state.type == F64 else "iadd"]
+        add = PRIMS["add" if is_float(state.type) else "iadd"]
         self.keep(Binding(binding.vars, Apply(add, (init, total)), binding.span))
 
 
@@ -83,9 +84,8 @@ class _Addends:
     """
 
     def __init__(self, state: Var) -> None:
-        is_float = state.type == F64
-        self.add = "add" if is_float else "iadd"
-        self.zero = Lit(0.0 if is_float else 0)
+        self.add = "add" if is_float(state.type) else "iadd"
+        self.zero = literal(0, state.type)
         self.addend: dict[Var, Operand] = {state: self.zero}
 
     def block(self, block: Block) -> Block | None:

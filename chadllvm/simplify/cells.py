@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from chadllvm.ir.build import lit
 from chadllvm.ir.op import PRIMS
 from chadllvm.ir.rewrite import Renaming, map_functions, rebuild, with_body
 from chadllvm.ir.term import (
@@ -27,10 +26,11 @@ from chadllvm.ir.term import (
     Operand,
     Program,
     Var,
+    literal,
     nested,
     operands,
 )
-from chadllvm.ir.types import F64, Acc, Array, Box
+from chadllvm.ir.types import Acc, Array, Box, is_float
 from chadllvm.ops.index import Zeros
 
 
@@ -55,7 +55,7 @@ class _Uses:
                 # Without contributions it would have to be made in another way.
                 return self.whole and count == 1
             case content:
-                return self.whole and (content == F64 or count <= 1)
+                return self.whole and (is_float(content) or count <= 1)
 
 
 def _block(block: Block) -> Block:
@@ -76,7 +76,7 @@ def _block(block: Block) -> Block:
                 changed = True
                 new = renaming.operand(value)
                 if cell in sums:
-                    total = Var(_sum_name(cell), F64)
+                    total = Var(_sum_name(cell), new.type)
                     plus = Apply(PRIMS["add"], (sums[cell], new))
                     bindings.append(Binding((total,), plus, old.span))
                     new = total
@@ -106,8 +106,8 @@ def _zero(
 ) -> Operand:
     """The content of a cell that nothing was added to."""
     if not isinstance(opened.content, Array):
-        return lit(0.0)
-    zeros = Apply(Zeros(), renaming.operands(opened.dims))
+        return literal(0, opened.content)
+    zeros = Apply(Zeros(opened.content.elem), renaming.operands(opened.dims))
     var = Var(closing.vars[0].name, closing.vars[0].type)
     bindings.append(Binding((var,), zeros, closing.span))
     return var

@@ -30,6 +30,7 @@ from chadllvm.ir.term import (
     Operand,
     Program,
     Var,
+    literal,
     node,
 )
 from chadllvm.ops.build import Build
@@ -192,7 +193,9 @@ def _value(node: Apply) -> Lit | None:
             return None
         values.append(arg.value)
     try:
-        return Lit(node.op.meaning(*values))
+        value = node.op.meaning(*values)
+        (ty,) = node.op.result_types([arg.type for arg in node.args], ())
+        return literal(value, ty)
     except ProgramError:
         return None
 

@@ -152,4 +152,4 @@ def operand_key(operand: Operand) -> object:
     """Equal for the same variable or the same literal: 1, 1.0 and True differ."""
     if isinstance(operand, Var):
         return operand
-    return type(operand.value), repr(operand.value)
+    return operand.type, repr(operand.value)

@@ -12,8 +12,8 @@ import math
 from collections.abc import Callable
 
 from chadllvm.ir.op import PRIMS, Prim
-from chadllvm.ir.term import Apply, Expr, Lit, Operand, Var
-from chadllvm.ir.types import F64
+from chadllvm.ir.term import Apply, Expr, Lit, Operand, Var, literal, same_width
+from chadllvm.ir.types import F32, is_float
 from chadllvm.ops.integer import wrap
 from chadllvm.simplify.cse import COMMUTATIVE, operand_key
 
@@ -33,7 +33,7 @@ def _rule(*names: str) -> Callable[[Rule], Rule]:
 
 def apply(name: str, *args: Operand) -> Apply:
     """The application of the primitive of this name."""
-    return Apply(PRIMS[name], args)
+    return Apply(PRIMS[name], same_width(args))
 
 
 def simplified(define: Definition, node: Apply) -> Operand | Apply | None:
@@ -54,7 +54,8 @@ def is_same(a: Operand, b: Operand) -> bool:
 
 
 def _is(operand: Operand, value: float | int | bool) -> bool:
-    return isinstance(operand, Lit) and is_same(operand, Lit(value))
+    """Whether this is the number, of any width."""
+    return isinstance(operand, Lit) and is_same(Lit(operand.value), Lit(value))
 
 
 def _args(define: Definition, operand: Operand, name: str) -> tuple[Operand, ...]:
@@ -132,7 +133,10 @@ def _mul(define: Definition, args: tuple[Operand, ...]) -> Operand | Apply | Non
 def _div(define: Definition, args: tuple[Operand, ...]) -> Operand | Apply | None:
     """A power of two has an exact reciprocal."""
     x, y = args
-    if not isinstance(y, Lit) or not 2.0**-1000 <= abs(y.value) <= 2.0**1000:
+    if not isinstance(y, Lit) or not isinstance(x, Var):
+        return None
+    most = 2.0**120 if x.type == F32 else 2.0**1000
+    if not 1.0 / most <= abs(y.value) <= most:
         return None
     if math.frexp(abs(y.value))[0] != 0.5:
         return None
@@ -151,7 +155,7 @@ def _abs(define: Definition, args: tuple[Operand, ...]) -> Operand | Apply | Non
 def _powi(define: Definition, args: tuple[Operand, ...]) -> Operand | Apply | None:
     x, n = args
     if _is(n, 0):
-        return Lit(1.0)
+        return literal(1, x.type)
     if _is(n, 1):
         return x
     return apply("mul", x, x) if _is(n, 2) else None
@@ -170,7 +174,7 @@ def _scale(define: Definition, args: tuple[Operand, ...]) -> Operand | Apply | N
     """d scaled by p is d * p unless d is zero and p is not finite."""
     d, p = args
     if isinstance(d, Lit):
-        return Lit(0.0) if d.value == 0.0 else apply("mul", p, d)
+        return literal(0, d.type) if d.value == 0.0 else apply("mul", p, d)
     return apply("mul", d, p) if _is_finite(define, p, 4) else None
 
 
@@ -196,7 +200,7 @@ def _select(define: Definition, args: tuple[Operand, ...]) -> Operand | Apply | 
     if is_same(x, y):
         return x
     if inner := _args(define, c, "not"):
-        return apply("select" if x.type == F64 else "iselect", *inner, y, x)
+        return apply("select" if is_float(x.type) else "iselect", *inner, y, x)
     return None
 
 

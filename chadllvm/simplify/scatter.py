@@ -41,7 +41,7 @@ from chadllvm.ir.term import (
     nested,
     operands,
 )
-from chadllvm.ir.types import F64, I64, Acc, Array
+from chadllvm.ir.types import I64, Acc, Array, Type, is_float
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index
 from chadllvm.ops.iterate import Iterate
@@ -85,7 +85,7 @@ def _parts(binding: Binding) -> list[Binding]:
     match binding.expr:
         case Apply(Iterate(), (_, *inits)):
             for k, init in enumerate(inits):
-                if isinstance(init, Var) and init.type == Array(F64, _rank(init)):
+                if isinstance(init, Var) and _is_real(init.type):
                     cell = Var(f"{binding.vars[k].name}_c", Acc(init.type))
                     loop = _without_state(binding, k, cell, init)
                     if loop is not None:
@@ -115,6 +115,11 @@ def _as_build(loop: Binding) -> Binding:
             return Binding(loop.vars, Apply(Build(), (count,), (body,)), loop.span)
         case _:
             return loop
+
+
+def _is_real(ty: Type) -> bool:
+    """Whether this is an array of real numbers."""
+    return isinstance(ty, Array) and is_float(ty.elem)
 
 
 def _rank(operand: Operand) -> int:
@@ -243,7 +248,7 @@ class _Adding:
             return None
         _, added, is_negative = self.sums[value]
         if is_negative:
-            negative = Var(value.name, F64)
+            negative = Var(value.name, added.type)
             expr = Apply(PRIMS["neg"], (added,))
             new.append(Binding((negative,), expr, binding.span))
             added = negative

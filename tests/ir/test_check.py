@@ -55,7 +55,7 @@ def broken_scopes() -> dict[str, tuple[Program, str]]:
     other = Var("z", F64)
     function = Function("f", (X,), Block((), (X,)))
     call_later = Function("g", (Y,), Block((bind(Call("f", (Y,)), other),), ()))
-    small = np.zeros(2, np.float32)
+    small = np.zeros(2, np.float16)
     return {
         "unbound": (program(results=(Y,)), "scope: y is used where it is not bound"),
         "too early": (
@@ -99,7 +99,7 @@ def broken_scopes() -> dict[str, tuple[Program, str]]:
         ),
         "dtype": (
             program(bind(Const(small), Var("a", Array(F64, 1)))),
-            "types: a constant of dtype float32",
+            "types: a constant of dtype float16",
         ),
     }
 

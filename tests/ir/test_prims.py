@@ -16,12 +16,14 @@ from chadllvm.ir.check import check
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.op import PRIMS, Prim, ProgramError
 from chadllvm.ir.term import Function, Operand, Program, Var
-from chadllvm.ir.types import BOOL, F64, I64
+from chadllvm.ir.types import BOOL, F64, I64, is_float
 
 INF, NAN = math.inf, math.nan
 LOW, HIGH = -(1 << 63), (1 << 63) - 1
 
-DIFFERENTIABLE = [p for p in PRIMS.values() if p.transpose is not None]
+DIFFERENTIABLE = [
+    p for p in PRIMS.values() if p.transpose is not None and not p.changes_width
+]
 
 MEANINGS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("fits", (1, 4), 4),
@@ -84,6 +86,10 @@ MEANINGS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("or", (True, False), True),
     ("not", (True,), False),
     ("to_float", (3,), 3.0),
+    ("to_single", ((1 << 24) + 1,), 2.0**24),
+    ("narrow", (0.1,), 0.10000000149011612),
+    ("narrow", (-1e300,), -INF),
+    ("widen", (0.5,), 0.5),
     ("bool_to_int", (True,), 1),
     ("truncate", (-2.7,), -2),
     ("truncate", (-(2.0**63),), LOW),
@@ -277,9 +283,9 @@ def test_the_tables_above_are_complete() -> None:
 
 def test_every_float_function_has_a_derivative() -> None:
     for prim in PRIMS.values():
-        if prim.result == F64:
+        if is_float(prim.result):
             assert prim.transpose is not None, prim.name
-            assert len(prim.domain) == prim.params.count(F64), prim.name
+            assert len(prim.domain) == sum(map(is_float, prim.params)), prim.name
 
 
 def transposed(prim: Prim, literal: dict[int, Any]) -> Program:
@@ -289,7 +295,7 @@ def transposed(prim: Prim, literal: dict[int, Any]) -> Program:
     args: list[Operand] = [
         lit(literal[k]) if k in literal else p for k, p in enumerate(params)
     ]
-    ct = Var("ct", F64)
+    ct = Var("ct", prim.result)
     result = b.prim(prim.name, *args)
     assert prim.transpose is not None
     cts = prim.transpose(b, args, result, ct)

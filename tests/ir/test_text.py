@@ -132,7 +132,7 @@ def test_types_round_trip(text: str) -> None:
         ("def f() {\n  return x\n}", "line 2: x is not bound here"),
         ("def f() {\n  return\n", "line 3: expected an operand, found end of text"),
         ("def f() {\n  y = foo(1)\n}", "line 2: no operation named foo"),
-        ("def f(x: f32) { return }", "line 1: expected a type, found f32"),
+        ("def f(x: f16) { return }", "line 1: expected a type, found f16"),
         ("def f(x: f64, x: f64) { return }", "line 1: x is bound twice"),
         ("def f(one: f64) { return }", "line 1: one is a keyword"),
         ("def f(x: f64) {\n\n y = sin(1)\n}", "line 3: sin takes (f64), found (i64)"),

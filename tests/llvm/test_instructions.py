@@ -24,13 +24,14 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.op import PRIMS, ProgramError
 from chadllvm.ir.term import Lit
-from chadllvm.ir.types import BOOL, F64, I64, Product
+from chadllvm.ir.types import BOOL, F64, I64, Product, to_single
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 FLOATS = (0.0, -0.0, 1.0, -1.5, 2.75, 1e300, -3e-310, math.inf, -math.inf, math.nan)
 INTS = (0, 1, -1, 2, -7, 10, LEAST, MOST)
 BOOLS = (False, True)
-VALUES = {"f": FLOATS, "i": INTS, "b": BOOLS, "T": FLOATS}
+SINGLES = tuple(map(to_single, FLOATS))
+VALUES = {"f": FLOATS, "d": FLOATS, "s": SINGLES, "i": INTS, "b": BOOLS, "T": FLOATS}
 
 
 def wrap(value: int) -> int:
@@ -123,6 +124,7 @@ MEANING: dict[str, Callable[..., Any]] = {
     "not": lambda a: not a,
     "select": lambda c, a, b: a if c else b,
     "to_float": float,
+    **{name: PRIMS[name].meaning for name in ("to_single", "narrow", "widen")},
     "bool_to_int": int,
     "to_int": int,
     "powi": ieee("power"),
@@ -187,6 +189,8 @@ def test_meaning(op: str) -> None:
         if op in OUTSIDE and OUTSIDE[op](*args):
             continue
         found, wanted = run(*args), MEANING[op](*args)
+        if isinstance(found, np.float32):
+            found = float(found)
         assert same(found, wanted, TOLERANCE.get(op, 1e-14 * (op == "powi"))), args
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,10 @@ from chadllvm.ir.loops import (
     ScalarParam,
     ScalarResult,
 )
+from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.op import PRIMS, Prim, ProgramError
 from chadllvm.ir.term import Lit
-from chadllvm.ir.types import BOOL, F64, I64
+from chadllvm.ir.types import BOOL, F32, F64, I64, Scalar, to_single
 
 LITERALS: list[tuple[str, Any]] = [
     ("ifloordiv", 3),
@@ -39,15 +40,25 @@ LITERALS: list[tuple[str, Any]] = [
 PLACE = Span("user.py", 3, 0, 3, 5, "f")
 VALUES: dict[Any, tuple[Any, ...]] = {
     F64: (0.0, -0.0, 1.0, -1.0, 0.1, -2.5, 7.0, 1e300, 2.0**53 + 2, math.inf, math.nan),
+    F32: (0.0, -0.0, 1.0, -1.0, to_single(0.1), 2.0**25, 2.0**127, math.inf, math.nan),
     I64: (0, 1, -1, 2, -3, 7, 64, -(1 << 63), (1 << 63) - 1),
     BOOL: (False, True),
 }
 
 
-def native(prim: Prim, literals: dict[int, Any]) -> Any:
-    """The primitive as a compiled function; some arguments may be literals."""
+def native(prim: Prim, literals: dict[int, Any], *, single: bool = False) -> Any:
+    """The primitive as a compiled function; some arguments may be literals.
+
+    With `single` it is that of f32.
+    """
+    types: tuple[Scalar, ...] = prim.params
+    if single:
+        assert prim.single_params is not None
+        types = prim.single_params
+    (ty,) = prim.result_types(types, ())
+    assert isinstance(ty, Scalar)
     loops = LoopBuilder()
-    regs = [Reg(f"x{k}", ty) for k, ty in enumerate(prim.params)]
+    regs = [Reg(f"x{k}", ty) for k, ty in enumerate(types)]
     params = [ScalarParam(reg) for reg in regs]
     loops.depth.update((reg, 0) for reg in regs)
     args = [Lit(literals[k]) if k in literals else reg for k, reg in enumerate(regs)]
@@ -56,16 +67,15 @@ def native(prim: Prim, literals: dict[int, Any]) -> Any:
     else:
         result = prim.lowering(loops, args, PLACE)
     body = (*loops.close(), Return((result,)))
-    function = LoopFunction(
-        "f", tuple(params), (ScalarResult(prim.result),), body, 0, ()
-    )
+    function = LoopFunction("f", tuple(params), (ScalarResult(ty),), body, 0, ())
+    check_loops(function)
     names = [reg.name for reg in regs]
-    return NativeFunction(function, "f", names, prim.params, prim.result).call
+    return NativeFunction(function, "f", names, types, ty).call
 
 
-def argument_lists(prim: Prim) -> Iterator[tuple[Any, ...]]:
+def argument_lists(types: Sequence[Scalar]) -> Iterator[tuple[Any, ...]]:
     """Combinations of the values at the edges, and random ones."""
-    columns = [VALUES[ty] for ty in prim.params]
+    columns = [VALUES[ty] for ty in types]
     random = np.random.default_rng(3)
     if len(columns) == 1:
         yield from ((x,) for x in columns[0])
@@ -73,11 +83,12 @@ def argument_lists(prim: Prim) -> Iterator[tuple[Any, ...]]:
         yield from ((x, y) for x in columns[0] for y in columns[1])
     draw: dict[Any, Callable[[], Any]] = {
         F64: lambda: float(random.normal()),
+        F32: lambda: to_single(random.normal()),
         I64: lambda: int(random.integers(1, 9)),
         BOOL: lambda: bool(random.integers(2)),
     }
     for _ in range(30):
-        yield tuple(draw[ty]() for ty in prim.params)
+        yield tuple(draw[ty]() for ty in types)
 
 
 def outcome(function: Any, args: tuple[Any, ...]) -> Any:
@@ -91,6 +102,8 @@ def outcome(function: Any, args: tuple[Any, ...]) -> Any:
 
 
 def agree(result: Any, expected: Any) -> bool:
+    if isinstance(result, np.float32):
+        result = float(result)
     if not isinstance(expected, float):
         return type(result) is type(expected) and bool(result == expected)
     if math.isnan(expected) or math.isinf(expected):
@@ -106,7 +119,7 @@ def is_extreme_power(prim: Prim, args: tuple[Any, ...]) -> bool:
 @pytest.mark.parametrize("prim", PRIMS.values(), ids=lambda p: p.name)
 def test_machine_code_agrees_with_the_meaning(prim: Prim) -> None:
     function = native(prim, {})
-    for args in argument_lists(prim):
+    for args in argument_lists(prim.params):
         # The size of an array is not negative.
         if is_extreme_power(prim, args):
             continue

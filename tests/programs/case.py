@@ -45,3 +45,17 @@ def case(*args: Any, is_smooth: bool = True) -> Callable[[F], F]:
         return function
 
     return enter
+
+
+# Programs of f32, which are checked less closely.
+SINGLE_CASES: list[Case] = []
+
+
+def single_case(*args: Any) -> Callable[[F], F]:
+    """The same for a program of f32."""
+
+    def enter(function: F) -> F:
+        SINGLE_CASES.append(Case(function, args))
+        return function
+
+    return enter

@@ -14,7 +14,7 @@ from chadllvm.diagnostic import InternalError
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import PTR, Atom
 from chadllvm.ir.term import Lit
-from chadllvm.ir.types import F64, I64, Array, Box, Type
+from chadllvm.ir.types import I64, Array, Box, Type, is_float
 from chadllvm.lower.boxed.storage import Storage
 
 # The offset of the cell of a scalar, which is no part of an array's.
@@ -91,9 +91,9 @@ class Cells(Storage):
         match content:
             case Array(Box()):
                 return self._open_boxes(content, dims[0])
-            case Array(elem) if elem == F64:
+            case Array(elem) if is_float(elem):
                 return self._open_array(dims)
-            case _ if content == F64:
+            case _ if is_float(content):
                 return CellRep(self.call("chad_cells_open_real", self.cells), WHOLE, ())
             case _:
                 raise InternalError(f"boxed: a cell of a {content}")
@@ -154,6 +154,7 @@ class Cells(Storage):
             with self.each(self.size(value)) as i:
                 self.add_to(self._boxed_cell(rep, i), self.load(arrays, i, PTR))
             return
+        value = self.word(value)
         place = (self.cells, rep.cell, rep.offset, value)
         if value.type == PTR:
             self.run("chad_cells_add_array", *place)

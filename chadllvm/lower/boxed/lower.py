@@ -39,7 +39,7 @@ from chadllvm.ir.term import (
     Var,
     View,
 )
-from chadllvm.ir.types import F64, I64, Array, Scalar, Type
+from chadllvm.ir.types import F32, I64, Acc, Array, Scalar, Type, is_float
 from chadllvm.lower.boxed.cells import AnyCell, Cells, Rep, atoms_of, rebuilt
 from chadllvm.lower.boxed.collect import collector, growing, states
 from chadllvm.lower.boxed.flow import Lambdas, reaching
@@ -283,7 +283,9 @@ class BoxedLowering(Cells):
                 self.add_to(part, self.atom(value))
                 return None
             case Close(cell):
-                return self.close_cell(self._known(cell))
+                total = self.close_cell(self._known(cell))
+                is_single = cell.type == Acc(F32)
+                return self.loops.let("narrow", total) if is_single else total
             case _:
                 assert_never(expr)
 
@@ -361,7 +363,7 @@ class BoxedLowering(Cells):
         self.loops.set(slot, self.sum_of(self.loops.get(slot), value))
 
     def sum_of(self, a: Atom, b: Atom) -> Atom:
-        return self.loops.let("add" if a.type == F64 else "iadd", a, b)
+        return self.loops.let("add" if is_float(a.type) else "iadd", a, b)
 
     # Arrays.
 
@@ -423,7 +425,7 @@ class BoxedLowering(Cells):
         self.copy(self.new_data(new), self.data(whole), self.size(new))
         self.bind(var, new)
 
-    def bind_zeros(self, var: Var, args: Sequence[Operand]) -> None:
+    def bind_zeros(self, var: Var, args: Sequence[Operand], elem: Scalar) -> None:
         dims = [self.loops.count(self.atom(a)) for a in args]
         self.bind(var, self.zero_array(dims, var.name))
 

@@ -1,6 +1,7 @@
 """Arrays of the C runtime, and records: how generated code reaches them.
 
-Memory consists of words: a number, a truth value as an integer, or a pointer. An array
+Memory consists of words: a number (an f32 as the f64 it equals), a truth value as an
+integer, or a pointer. An array
 is a `chad_array_t`, of which only the runtime knows whether its elements are there or
 still in a bag; so elements are read from where `chad_array_data` says.
 """
@@ -16,7 +17,7 @@ from chadllvm.ir import loops as l
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import PTR, RESULT, Atom, Reg
 from chadllvm.ir.term import Lit
-from chadllvm.ir.types import BOOL, F64, I64, Scalar, Type
+from chadllvm.ir.types import BOOL, F32, F64, I64, Scalar, Type
 
 # Roots: what the function itself makes, what it is given, what it gives back.
 OWN, GIVEN, RETURNED = 0, 1, 2
@@ -30,7 +31,7 @@ def word_of(ty: Type) -> Scalar:
     """The type of the word that stands for a value of this type."""
     if not isinstance(ty, Scalar):
         return PTR
-    return I64 if ty == BOOL else ty
+    return {BOOL: I64, F32: F64}.get(ty, ty)
 
 
 class Storage:
@@ -86,15 +87,25 @@ class Storage:
         self.loops.emit(l.Alloc(reg, 0, count, I64, OWN))
         return reg
 
-    def store(self, ptr: Atom, index: Atom, value: Atom) -> None:
+    def word(self, value: Atom) -> Atom:
+        """The word that stands for a value."""
         if value.type == BOOL:
-            value = self.loops.let("bool_to_int", value)
-        self.loops.emit(l.Store(ptr, index, value, OWN))
+            return self.loops.let("bool_to_int", value)
+        return self.loops.let("widen", value) if value.type == F32 else value
+
+    def value(self, word: Reg, ty: Type, name: str = "t") -> Reg:
+        """The value of this type that a word stands for."""
+        if ty == BOOL:
+            return self.loops.let("ine", word, Lit(0), name=name)
+        return self.loops.let("narrow", word, name=name) if ty == F32 else word
+
+    def store(self, ptr: Atom, index: Atom, value: Atom) -> None:
+        self.loops.emit(l.Store(ptr, index, self.word(value), OWN))
 
     def load(self, ptr: Atom, index: Atom, ty: Type, name: str = "t") -> Reg:
         """The value of this type whose word is there."""
         word = self.loops.load(ptr, index, word_of(ty), OWN, name)
-        return self.loops.let("ine", word, Lit(0), name=name) if ty == BOOL else word
+        return self.value(word, ty, name)
 
     # Arrays.
 
@@ -110,7 +121,8 @@ class Storage:
 
     def constant(self, value: np.ndarray) -> Reg:
         """An array whose elements are a part of the code."""
-        words = value.astype(np.int64) if value.dtype == np.bool_ else value
+        wider = {np.dtype(np.bool_): np.int64, np.dtype(np.float32): np.float64}
+        words = value.astype(wider.get(value.dtype, value.dtype))
         data = self.loops.reg("const", PTR)
         self.loops.emit(l.Data(data, words, GIVEN))
         header = self.record(Lit(_DIMS + value.ndim), "array")
@@ -151,22 +163,22 @@ class Storage:
     def take(self, array: Atom, source: Atom, elem: Scalar) -> None:
         """Fill a new array with the elements of a parameter."""
         target, count = self.new_data(array), self.size(array)
-        if elem != BOOL:
+        if elem == word_of(elem):
             self.loops.emit(l.Copy(target, source, count, elem, OWN, GIVEN))
             return
         with self.each(count) as i:
-            self.store(target, i, self.loops.load(source, i, BOOL, GIVEN, "v"))
+            self.store(target, i, self.loops.load(source, i, elem, GIVEN, "v"))
 
     def give(self, array: Atom, elem: Scalar) -> Reg:
         """The elements of an array in a buffer for the caller."""
         target = self.loops.reg("result", PTR)
         source, count = self.data(array), self.size(array)
         self.loops.emit(l.Alloc(target, RESULT, count, elem, RETURNED))
-        if elem != BOOL:
+        if elem == word_of(elem):
             self.loops.emit(l.Copy(target, source, count, elem, RETURNED, OWN))
             return target
         with self.each(count) as i:
-            value = self.load(source, i, BOOL)
+            value = self.load(source, i, elem)
             self.loops.emit(l.Store(target, i, value, RETURNED))
         return target
 

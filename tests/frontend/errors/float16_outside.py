@@ -1,6 +1,6 @@
 import numpy as np
 
-TABLE = np.ones(3, np.float32)
+TABLE = np.ones(3, np.float16)
 
 
 def f(x: float):
