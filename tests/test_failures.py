@@ -83,6 +83,43 @@ def in_a_comprehension(a: cl.f64[:], k: cl.i64[:]) -> float:
     return sum(squares)
 
 
+@fails(ValueError, A, 5)
+@fails(ValueError, NONE, 0)
+def least_of_nothing(a: cl.f64[:], k: int) -> float:
+    return sum(a) * min(a[i] for i in range(len(a)) if a[i] > k)  # here
+
+
+@fails(ValueError, A, 1)
+@fails(ValueError, NONE, 1)
+def largest_of_no_pairs(a: cl.f64[:], k: int) -> float:
+    pairs = [a[i] * a[j] for i in range(len(a)) for j in range(i) if a[i] < a[j]]
+    total = sum(pairs)
+    total += max(a[i] * a[j] for i in range(len(a)) for j in range(-i * k))  # here
+    return total
+
+
+@fails(IndexError, A, 1)
+def behind_a_test(a: cl.f64[:], k: int) -> float:
+    return sum(
+        a[i + k] * b  # here
+        for i in range(len(a))
+        if a[i] > 2.0
+        for b in a
+    )
+
+
+@fails(IndexError, A, 3)
+def in_a_test(a: cl.f64[:], k: int) -> float:
+    found = [
+        b * c
+        for b in a
+        if b > 1.5
+        for c in a
+        if c * a[k] > 1.0  # here
+    ]
+    return sum(found)
+
+
 @fails(IndexError, A, 3)
 def updated(a: cl.f64[:], k: int) -> float:
     b = a.copy()

@@ -186,6 +186,23 @@ def test_a_gradient_keeps_one_state_for_each_step() -> None:
     assert peak_of_call() < 3 * 8 * 10**6
 
 
+@cl.jit
+def nearest(x: cl.f64[:]) -> float:
+    n = len(x)
+    pairs = sum(1 for i in range(n) for j in range(i) if x[i] > x[j])
+    return pairs * min(abs(x[i] - x[j]) for i in range(n) for j in range(i))
+
+
+@pytest.mark.parametrize("run", [nearest, cl.value_and_grad(nearest)])
+def test_a_generator_makes_no_list(run: Any) -> None:
+    """Over a million pairs are looked at, and no more is kept than the gradient."""
+    x = np.random.default_rng(0).normal(size=1500)
+    run(x[:3])
+    peak_of_call()
+    run(x)
+    assert peak_of_call() < 2 * 8 * 1500
+
+
 def test_functions_are_freed_with_their_code() -> None:
     def fresh(k: int) -> Any:
         @cl.jit

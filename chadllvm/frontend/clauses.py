@@ -7,7 +7,7 @@ the loops are is up to the user of the nest (`comprehension.py`):
           for y in b)               if p { fold[add](m) { j -> e } } else { 0 } }
 
 In the flat form there is one loop, whose number of steps is known before it begins. It
-is that of clauses that do not depend on each other, the last of which has the tests:
+is that of clauses that do not depend on each other, and of a single one with tests:
 
     e for x in a for y in b        →   n * m steps, the k-th for a[k // m], b[k % m]
     e for x in a if p              →   as many as there are `places` in a where p holds
@@ -32,7 +32,18 @@ from chadllvm.frontend.scope import Unusable
 from chadllvm.frontend.surface import target_names
 from chadllvm.frontend.targets import bind_target
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Apply, Binding, Call, If, Lambda, Lit, Operand, Var, nested
+from chadllvm.ir.term import (
+    Apply,
+    Binding,
+    Block,
+    Call,
+    If,
+    Lambda,
+    Lit,
+    Operand,
+    Var,
+    nested,
+)
 from chadllvm.ir.types import I64, Array
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
@@ -42,6 +53,8 @@ Comprehension = ast.ListComp | ast.GeneratorExp
 
 # Emits what one step gives, into the current block.
 Leaf = Callable[[], Operand]
+# The same in a nest, where there may be several values; it is given the indices.
+Inmost = Callable[[Sequence[Var]], Sequence[Operand]]
 
 
 def bind_item(cx: Context, target: ast.expr, source: Items, index: Operand) -> None:
@@ -64,39 +77,59 @@ def new_index(target: ast.expr, source: Items) -> Var:
 class Nest(Protocol):
     """What the loops of a nest are; the outermost one has depth 0."""
 
-    def skipped(self, depth: int, value: Operand) -> Operand:
-        """What a step gives whose test fails, where others give such a value."""
+    def skipped(self, depth: int, values: Sequence[Operand]) -> Sequence[Operand]:
+        """What a step gives whose test fails, where others give such values."""
 
     def loop(
         self, b: Builder, depth: int, length: Operand, index: Var, step: Step
-    ) -> Operand:
+    ) -> Sequence[Operand]:
         """Emit the loop of these steps."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """The body of a loop, without its end, and the value that it gives."""
+    """The body of a loop, without its end, and the values that it gives."""
 
     builder: Builder
-    value: Operand
+    values: Sequence[Operand]
+
+    def block(self) -> Block:
+        return self.builder.block(self.values)
 
 
 def in_nest(
-    cx: Context, node: Comprehension, leaf: Leaf, nest: Nest, depth: int = 0
-) -> Operand:
-    """Emit the loops from this depth on, with the leaf in the innermost one."""
+    cx: Context, node: Comprehension, source: Items, leaf: Inmost, nest: Nest
+) -> Sequence[Operand]:
+    """A loop for each clause, the first one over this source; the leaf is inmost."""
+    return _loops(cx, node, source, leaf, nest, ())
+
+
+def _loops(
+    cx: Context,
+    node: Comprehension,
+    source: Items,
+    leaf: Inmost,
+    nest: Nest,
+    outer: tuple[Var, ...],
+) -> Sequence[Operand]:
+    """Emit the loops inside of those with the indices `outer`."""
+    depth, last = len(outer), len(node.generators) - 1
     clause = node.generators[depth]
-    source = items(cx, clause.iter)
     index = new_index(clause.target, source)
-    rest = leaf
-    if depth + 1 < len(node.generators):
-        rest = partial(in_nest, cx, node, leaf, nest, depth + 1)
+
+    def rest() -> Sequence[Operand]:
+        indices = (*outer, index)
+        if depth == last:
+            return leaf(indices)
+        inner = items(cx, node.generators[depth + 1].iter)
+        return _loops(cx, node, inner, leaf, nest, indices)
+
     with cx.nested() as b:
         if depth == 0:
             _forget(cx, node)
         bind_item(cx, clause.target, source, index)
-        value = _tested(cx, clause.ifs, rest, partial(nest.skipped, depth))
-    step = Step(b, value)
+        values = _tested(cx, clause.ifs, rest, partial(nest.skipped, depth))
+    step = Step(b, values)
     return nest.loop(cx.at(clause.iter), depth, source.length, index, step)
 
 
@@ -111,17 +144,27 @@ def _forget(cx: Context, node: Comprehension) -> None:
 def _tested(
     cx: Context,
     tests: Sequence[ast.expr],
-    leaf: Leaf,
-    skipped: Callable[[Operand], Operand],
-) -> Operand:
+    leaf: Callable[[], Sequence[Operand]],
+    skipped: Callable[[Sequence[Operand]], Sequence[Operand]],
+) -> Sequence[Operand]:
     """What the leaf gives where all tests hold; a test is made if those before hold."""
     if not tests:
         return leaf()
     test = condition(cx, tests[0])
     with cx.nested() as b:
-        value = _tested(cx, tests[1:], leaf, skipped)
-    other = cx.builder.child().block([skipped(value)])
-    return cx.at(tests[0]).one(If(test, b.block([value]), other))
+        values = _tested(cx, tests[1:], leaf, skipped)
+    other = cx.builder.child().block(skipped(values))
+    return cx.at(tests[0]).emit(If(test, b.block(values), other))
+
+
+def bind_step(
+    cx: Context, node: Comprehension, source: Items, places: Sequence[Operand]
+) -> None:
+    """Make the targets stand for what they are at these indices of a nest's loops."""
+    for clause, place in zip(node.generators, places, strict=True):
+        if clause is not node.generators[0]:
+            source = items(cx, clause.iter)
+        bind_item(cx, clause.target, source, place)
 
 
 # ---- one loop --------------------------------------------------------------------
@@ -145,13 +188,13 @@ class Flat:
 
 def flat(cx: Context, node: Comprehension) -> Flat | None:
     """The clauses as one loop, if they can be."""
-    if any(clause.ifs for clause in node.generators[:-1]):
+    tests = node.generators[-1].ifs
+    if len(node.generators) > 1 and any(clause.ifs for clause in node.generators):
         return None
     sources = _independent(cx, node)
     if sources is None:
         return None
     every = _product(cx, node, sources)
-    tests = node.generators[-1].ifs
     return _selected(cx, tests, every) if tests else every
 
 
@@ -220,7 +263,11 @@ def _size(b: Builder, length: Operand) -> Operand:
 def _selected(cx: Context, tests: Sequence[ast.expr], every: Flat) -> Flat:
     """The steps in which the tests hold."""
     *others, last = tests
-    holds = partial(_tested, cx, others, partial(condition, cx, last), _never)
+
+    def holds() -> Operand:
+        (held,) = _tested(cx, others, lambda: (condition(cx, last),), _never)
+        return held
+
     b = cx.at(tests[0])
     mask = b.apply(Build(), [every.count], [every.body(cx, holds)])[0]
     (places,) = true_places(cx, tests[0], delayed(cx, tests[0], mask))
@@ -231,5 +278,5 @@ def _selected(cx: Context, tests: Sequence[ast.expr], every: Flat) -> Flat:
     return Flat(places.shape[0], bind)
 
 
-def _never(value: Operand) -> Operand:
-    return Lit(False)
+def _never(values: Sequence[Operand]) -> Sequence[Operand]:
+    return (Lit(False),)

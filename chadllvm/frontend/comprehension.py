@@ -7,28 +7,40 @@ any(p(x) for x in a)            →   iterate(n, False) { i, s ->
 [e(i, j) for i … for j in f(i)] →   iterate(n, empty) { i, s -> iterate(m, s) { j, s ->
                                       yield append(s, e(i, j)) } }
 
-The last form is for what is not known to have a length of its own (`clauses.py`).
+The last form is for lists whose length is not known beforehand (`clauses.py`). Minima
+of what has no known length are found by such loops too: they carry the best value, and
+where it is.
+
+min(e(i, j) for i … for j in f(i)) →   found, _, i, j = iterate(n, False, 0, 0, 0) { … }
+                                       fold[min](1 if found else 0) { yield e(i, j) }
 """
 
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from chadllvm.frontend import errors, type_errors
 from chadllvm.frontend.arithmetic import is_number, to_int, truth
-from chadllvm.frontend.clauses import Comprehension, Leaf, Step, flat, in_nest
+from chadllvm.frontend.clauses import (
+    Comprehension,
+    Leaf,
+    Step,
+    bind_step,
+    flat,
+    in_nest,
+)
 from chadllvm.frontend.context import Context
-from chadllvm.frontend.iteration import items
+from chadllvm.frontend.iteration import Items, items
 from chadllvm.frontend.lists import check_row
-from chadllvm.frontend.subscript import dimension
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import If, Lambda, Lit, Operand, Var
-from chadllvm.ir.types import BOOL, F64, I64, Array, stacked
+from chadllvm.ir.types import BOOL, F64, I64, Array, Type, stacked
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.grow import Append
-from chadllvm.ops.index import Empty, Index
+from chadllvm.ops.index import Empty
 from chadllvm.ops.iterate import Iterate
 
 # ---- lists -----------------------------------------------------------------------
@@ -61,49 +73,61 @@ def listed(cx: Context, node: ast.expr, call: ast.Call) -> Operand:
     return made
 
 
-@dataclass
-class _Growing:
-    """Loops that hand on the list so far; `states` are those in their bodies.
+class _Carrying:
+    """Loops that hand on what there is so far; `states` are those in their bodies.
 
-    What the list holds is known as soon as the innermost body is translated.
+    Their types are known as soon as the innermost body is translated.
     """
 
-    states: list[Var] = field(default_factory=list)
+    def __init__(
+        self, loops: int, start: Callable[[Builder, Sequence[Type]], Sequence[Operand]]
+    ) -> None:
+        self.states: list[tuple[Var, ...]] = [()] * loops
+        self._start = start
 
-    def begin(self, loops: int, elem: Operand) -> Var:
-        """The list in the innermost loop."""
-        self.states = [Var("xs", stacked(elem.type)) for _ in range(loops)]
+    def begin(self, types: Sequence[Type]) -> tuple[Var, ...]:
+        """The states in the innermost loop."""
+        self.states = [tuple(Var("s", ty) for ty in types) for _ in self.states]
         return self.states[-1]
 
-    def skipped(self, depth: int, value: Operand) -> Operand:
+    def skipped(self, depth: int, values: Sequence[Operand]) -> Sequence[Operand]:
         return self.states[depth]
 
     def loop(
         self, b: Builder, depth: int, length: Operand, index: Var, step: Step
-    ) -> Operand:
-        state = self.states[depth]
-        assert isinstance(state.type, Array)
-        if depth:
-            start = self.states[depth - 1]
-        else:
-            start = b.apply(Empty(state.type), [], [], ["xs"])[0]
-        body = Lambda((index, state), step.builder.block([step.value]))
-        return b.apply(Iterate(), [length, start], [body], ["xs"])[0]
+    ) -> Sequence[Operand]:
+        states = self.states[depth]
+        before = self.states[depth - 1] if depth else None
+        start = before or self._start(b, [state.type for state in states])
+        body = Lambda((index, *states), step.block())
+        return b.apply(Iterate(), [length, *start], [body])
 
 
 def _grown(cx: Context, node: Comprehension, leaf: Leaf) -> Operand:
     """A list to which an element is appended in each step."""
-    growing = _Growing()
+    carrying = _Carrying(len(node.generators), _empty)
 
-    def append() -> Operand:
+    def append(indices: Sequence[Var]) -> Sequence[Operand]:
         value = leaf()
-        state = growing.begin(len(node.generators), value)
+        (state,) = carrying.begin([stacked(value.type)])
         b = cx.at(node.elt)
         if isinstance(value.type, Array):
             check_row(b, state, value)
-        return b.apply(Append(), [state, value], [], ["xs"])[0]
+        return b.apply(Append(), [state, value], [], ["xs"])
 
-    return in_nest(cx, node, append, growing)
+    (made,) = in_nest(cx, node, _first(cx, node), append, carrying)
+    return made
+
+
+def _empty(b: Builder, types: Sequence[Type]) -> Sequence[Operand]:
+    (ty,) = types
+    assert isinstance(ty, Array)
+    return b.apply(Empty(ty), [], [], ["xs"])
+
+
+def _first(cx: Context, node: Comprehension) -> Items:
+    """What the outermost loop runs over."""
+    return items(cx, node.generators[0].iter)
 
 
 # ---- sums, minima and maxima -----------------------------------------------------
@@ -112,34 +136,70 @@ def _grown(cx: Context, node: Comprehension, leaf: Leaf) -> Operand:
 class _Summing:
     """Sums of sums; what is skipped is not run, and adds zero."""
 
-    def skipped(self, depth: int, value: Operand) -> Operand:
-        return Lit(0.0) if value.type == F64 else Lit(0)
+    def skipped(self, depth: int, values: Sequence[Operand]) -> Sequence[Operand]:
+        return [_zero(value.type) for value in values]
 
     def loop(
         self, b: Builder, depth: int, length: Operand, index: Var, step: Step
-    ) -> Operand:
-        body = Lambda((index,), step.builder.block([step.value]))
-        return b.apply(Fold("add"), [length], [body])[0]
+    ) -> Sequence[Operand]:
+        return b.apply(Fold("add"), [length], [Lambda((index,), step.block())])
+
+
+def _zero(ty: Type) -> Operand:
+    return Lit(0.0) if ty == F64 else Lit(0)
 
 
 def reduce_generator(
     cx: Context, node: Comprehension, call: ast.Call, kind: str
 ) -> Operand:
-    """`sum`, `min` or `max` of a generator, without making the array if it can be."""
+    """`sum`, `min` or `max` of a generator, without making the array."""
 
     def number() -> Operand:
         return _number(cx, node.elt, cx.value(node.elt), kind)
 
     if kind == "add":
-        return in_nest(cx, node, number, _Summing())
-    loop = flat(cx, node)
-    if loop is not None:
-        return cx.at(call).apply(Fold(kind), [loop.count], [loop.body(cx, number)])[0]
-    array, index = _grown(cx, node, number), Var("i", I64)
-    b = cx.at(call)
-    inner = b.child()
-    body = Lambda((index,), inner.block(inner.apply(Index(), [array, index])))
-    return b.apply(Fold(kind), [dimension(b, array, 0)], [body])[0]
+        summing = _Summing()
+        (total,) = in_nest(cx, node, _first(cx, node), lambda _: [number()], summing)
+        return total
+    has_tests = any(clause.ifs for clause in node.generators)
+    loop = None if has_tests else flat(cx, node)
+    if loop is None:
+        return _best(cx, node, call, kind, number)
+    return cx.at(call).apply(Fold(kind), [loop.count], [loop.body(cx, number)])[0]
+
+
+def _best(
+    cx: Context, node: Comprehension, call: ast.Call, kind: str, leaf: Leaf
+) -> Operand:
+    """The least or largest value of some steps: where it is, and then what.
+
+    The place has no derivative. What is there is a minimum of a single value, or of
+    none, which fails.
+    """
+    carrying = _Carrying(len(node.generators), _no_best)
+
+    def better(indices: Sequence[Var]) -> Sequence[Operand]:
+        value = leaf()
+        states = carrying.begin([BOOL, value.type, *[I64] * len(indices)])
+        b = cx.at(node.elt)
+        pair = (value, states[1]) if kind == "min" else (states[1], value)
+        is_better = b.prim("flt" if value.type == F64 else "ilt", *pair)
+        wins = b.prim("or", b.prim("not", states[0]), is_better)
+        new = b.child().block([Lit(True), value, *indices])
+        return b.emit(If(wins, new, b.child().block(states)))
+
+    source = _first(cx, node)
+    found, _, *places = in_nest(cx, node, source, better, carrying)
+    count = cx.at(call).prim("bool_to_int", found)
+    with cx.nested() as b:
+        bind_step(cx, node, source, places)
+        body = Lambda((Var("i", I64),), b.block([leaf()]))
+    return cx.at(call).apply(Fold(kind), [count], [body])[0]
+
+
+def _no_best(b: Builder, types: Sequence[Type]) -> Sequence[Operand]:
+    """Nothing is found yet."""
+    return [Lit(False), *map(_zero, types[1:])]
 
 
 def reduce_items(cx: Context, node: ast.expr, call: ast.Call, kind: str) -> Operand:
@@ -171,29 +231,33 @@ class _Deciding:
 
     is_any: bool
 
-    def skipped(self, depth: int, value: Operand) -> Operand:
-        return Lit(not self.is_any)
+    def skipped(self, depth: int, values: Sequence[Operand]) -> Sequence[Operand]:
+        return [Lit(not self.is_any)]
 
     def loop(
         self, b: Builder, depth: int, length: Operand, index: Var, step: Step
-    ) -> Operand:
+    ) -> Sequence[Operand]:
         state, outer = Var("s", BOOL), b.child()
-        done, rest = outer.child().block([state]), step.builder.block([step.value])
+        done, rest = outer.child().block([state]), step.block()
         decided = If(state, *((done, rest) if self.is_any else (rest, done)))
         body = Lambda((index, state), outer.block([outer.one(decided)]))
-        return b.apply(Iterate(), [length, Lit(not self.is_any)], [body])[0]
+        return b.apply(Iterate(), [length, Lit(not self.is_any)], [body])
 
 
 def any_or_all(cx: Context, node: ast.expr, call: ast.Call, is_any: bool) -> Operand:
     """`any(...)` or `all(...)`: what follows the element that decides is not run."""
     deciding = _Deciding(is_any)
     if isinstance(node, Comprehension):
-        elt = node.elt
-        return in_nest(cx, node, lambda: _truth(cx, elt, cx.value(elt)), deciding)
+        elt, first = node.elt, _first(cx, node)
+
+        def leaf(indices: Sequence[Var]) -> Sequence[Operand]:
+            return [_truth(cx, elt, cx.value(elt))]
+
+        return in_nest(cx, node, first, leaf, deciding)[0]
     source, index = items(cx, node), Var("i", I64)
     with cx.nested() as b:
         value = _truth(cx, node, source.element(cx.at(node), index))
-    return deciding.loop(cx.at(call), 0, source.length, index, Step(b, value))
+    return deciding.loop(cx.at(call), 0, source.length, index, Step(b, [value]))[0]
 
 
 def _truth(cx: Context, node: ast.expr, value: Operand) -> Operand:
