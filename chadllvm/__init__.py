@@ -18,7 +18,8 @@ stands in `ops/`, one entry each.
 """
 
 from chadllvm._version import __version__
-from chadllvm.api import Compiled, Derivative, Function, grad, jit, value_and_grad
+from chadllvm.api import grad, jit, value_and_grad
+from chadllvm.compiled import Compiled, Derivative, Function
 from chadllvm.diagnostic import CompileError
 from chadllvm.frontend.annotations import boolean, f32, f64, i64
 from chadllvm.jacobian import hessian, hvp, jacfwd, jacrev

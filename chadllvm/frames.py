@@ -17,7 +17,10 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 # The modules that check arguments and run compiled code: what they raise is meant.
-_AT_CALLS = ("api", "arguments", "backend", "call", "frames", "jvp", "values")
+_AT_CALLS = (
+    *("api", "arguments", "backend", "call", "compiled", "frames", "jacobian", "jvp"),
+    *("values", "vjp"),
+)
 
 
 def hide_frames(error: Exception) -> None:

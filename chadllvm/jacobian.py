@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.api import Function, grad, jit
+from chadllvm.api import grad, jit
+from chadllvm.compiled import Function
 from chadllvm.frames import without_frames
 from chadllvm.jvp import jvp
 from chadllvm.vjp import vjp
@@ -152,6 +153,7 @@ class HessianProduct(_Derivative):
         return f"{{jvp}}({slope}, {self._moved(names, '{v}')})[1]"
 
 
+@without_frames
 def jacfwd(function: Callable[..., Any], argnums: int | str = 0) -> ForwardJacobian:
     """The Jacobian of a function by a parameter, in forward mode.
 
@@ -175,11 +177,13 @@ def jacfwd(function: Callable[..., Any], argnums: int | str = 0) -> ForwardJacob
     return ForwardJacobian(function, argnums)
 
 
+@without_frames
 def jacrev(function: Callable[..., Any], argnums: int | str = 0) -> ReverseJacobian:
     """The same by reverse mode, at the cost of a gradient for each of the results."""
     return ReverseJacobian(function, argnums)
 
 
+@without_frames
 def hessian(function: Callable[..., Any], argnums: int | str = 0) -> ForwardJacobian:
     """The second derivatives of a function that returns a float: see `jacfwd`.
 
@@ -188,6 +192,7 @@ def hessian(function: Callable[..., Any], argnums: int | str = 0) -> ForwardJaco
     return ForwardJacobian(grad(function, argnums), argnums)
 
 
+@without_frames
 def hvp(function: Callable[..., Any], argnums: int | str = 0) -> HessianProduct:
     """`hvp(f)(x, v)`: the Hessian of f at x times v, without the Hessian.
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.api import Compiled
 from chadllvm.backend.columns import columns
 from chadllvm.backend.convert import DTYPES, Converter, found
 from chadllvm.backend.results import Group, Many, Result, leaf_types
+from chadllvm.compiled import Compiled
 from chadllvm.frames import without_frames
 from chadllvm.frontend.derivatives import Transform, means
 from chadllvm.ir.record import RecordNames

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from chadllvm.api import Compiled, Function
+from chadllvm.compiled import Compiled, Function
+from chadllvm.frames import without_frames
 from chadllvm.frontend.derivatives import Transform, means
 from chadllvm.written import compiled_function, unused, written
 
@@ -20,6 +21,7 @@ _KEPT = "_chadllvm_pullbacks"
 
 
 @means(Transform.VJP)
+@without_frames
 def vjp(
     function: Callable[..., Any], *primals: Any
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:

@@ -6,7 +6,8 @@ import linecache
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from chadllvm.api import Compiled, Function, jit, static_argument
+from chadllvm.api import jit
+from chadllvm.compiled import Compiled, Function, static_argument
 
 
 def compiled_function(function: Callable[..., Any]) -> Compiled:

@@ -18,7 +18,7 @@ import pytest
 from numpy.typing import NDArray
 
 import chadllvm as cl
-from chadllvm.api import STAGES
+from chadllvm.compiled import STAGES
 
 GOLDEN = Path(__file__).parent / "api"
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
-from chadllvm import api
+from chadllvm import compiled
 from chadllvm.diagnostic import InternalError
 
 SCRIPT = """\
@@ -98,7 +98,9 @@ CALLS: list[tuple[type[Exception], Callable[[], Any]]] = [
     (cl.CompileError, lambda: cl.jvp(unknown, (1.0,), (1.0,))),
     (cl.CompileError, lambda: unknown.show("llvm")),
     (cl.CompileError, lambda: cl.jit(annotated)),
-    (cl.CompileError, lambda: cl.grad(lambda x: x)),
+    (cl.CompileError, lambda: cl.grad(np.sin)),
+    (TypeError, lambda: cl.jacfwd(element)(1, 2)),
+    (ValueError, lambda: cl.hessian(element, 5)),
     (cl.CompileError, lambda: cl.grad(element, argnums="k")(VECTOR, 1)),
     (IndexError, lambda: element(VECTOR, 3)),
     (IndexError, lambda: cl.grad(element)(VECTOR, 3)),
@@ -158,7 +160,7 @@ def test_our_own_mistakes_keep_their_frames(
     def broken(*args: Any) -> None:
         raise kind("ours")
 
-    monkeypatch.setattr(api, "specialise", broken)
+    monkeypatch.setattr(compiled, "specialise", broken)
     with pytest.raises(kind, match="ours") as caught:
         cl.jit(tuned)(1.0, 2)
     frames = traceback.extract_tb(caught.value.__traceback__)

@@ -13,8 +13,8 @@ PACKAGE = Path(__file__).resolve().parents[1] / "chadllvm"
 LAYERS = (
     "_version", "diagnostic", "codes", "frames", "options", "library", "linalg", "ir",
     "ops", "frontend", "chad", "closure", "simplify", "debug", "lower", "llvm", "watch",
-    "backend", "pipeline", "report", "values", "plan", "arguments", "api", "jvp",
-    "written", "vjp", "jacobian", "explain", "cli",
+    "backend", "pipeline", "report", "values", "plan", "arguments", "compiled", "api",
+    "jvp", "written", "vjp", "jacobian", "explain", "cli",
 )  # fmt: skip
 
 # The package itself and `python -m chadllvm` stand outside: they may import all.

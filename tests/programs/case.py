@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from chadllvm.api import Function
+from chadllvm.compiled import Function
 
 F = TypeVar("F", bound=Function[..., Any])
 

@@ -1,0 +1,436 @@
+"""Callables that compile themselves: functions, and their derivatives.
+
+A compiled function is specialised to the types of its arguments, once for every
+combination of dtypes and ranks, never for shapes. Specialisation happens at the first
+call, or when a stage is shown.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import FunctionType, MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+
+from chadllvm.arguments import bind
+from chadllvm.backend.call import NativeFunction
+from chadllvm.frames import hide_frames, without_frames
+from chadllvm.frontend import Parameter, signature, specialise, too_deep
+from chadllvm.frontend.annotations import OpenFunction, target_type
+from chadllvm.frontend.derivatives import GRADIENT_PARTS
+from chadllvm.frontend.static import static_key
+from chadllvm.ir.loops_pretty import pretty_loops
+from chadllvm.ir.pretty import pretty
+from chadllvm.ir.term import Program
+from chadllvm.ir.types import Array, Box, Product, Scalar, Type
+from chadllvm.ir.wording import said
+from chadllvm.options import CompileOptions
+from chadllvm.pipeline import Compilation, collector_paused
+from chadllvm.plan import Plan, Request
+from chadllvm.report import Report, report
+from chadllvm.values import fingerprint, of_one_width, type_of
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+STAGES = ("source", "core", "chad", "simplified", "loops", "llvm", "asm")
+
+
+class Text(str):
+    """A string that shows itself as it is in a notebook or the REPL."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+@dataclass(frozen=True)
+class _Specialisation:
+    """One compiled version: the fast code, and how to show what led to it."""
+
+    compilation: Compilation
+    native: NativeFunction
+
+
+class Compiled:
+    """A callable that compiles itself for the types it is called with.
+
+    `below` are the derivatives that are taken before that of the request.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        request: Request,
+        options: CompileOptions,
+        statics: tuple[str, ...] = (),
+        below: tuple[Request, ...] = (),
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._request = request
+        self._below = below
+        self._options = options
+        self.static_argnames = statics
+        self._parameters: tuple[Parameter, ...] = tuple(
+            replace(p, is_static=True) if p.annotation == OpenFunction() else p
+            for p in signature(function, statics)
+        )
+        # How many positional arguments need no binding.
+        is_plain = not any(p.is_keyword_only or p.is_static for p in self._parameters)
+        self._count = len(self._parameters) if is_plain else -1
+        self._static_at = [k for k, p in enumerate(self._parameters) if p.is_static]
+        self._dynamic_at = [
+            k for k, p in enumerate(self._parameters) if not p.is_static
+        ]
+        self._versions: dict[Hashable, _Specialisation] = {}
+        # The versions again, by what is quick to look up.
+        self._known: dict[tuple[object, ...], Callable[..., Any]] = {}
+        self._lock = threading.RLock()
+        self._fixed = _fixed_types(self._parameters)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            if kwargs or len(args) != self._count:
+                args = self._bind(args, kwargs)
+                if self._static_at:
+                    return self._call_with_statics(args)
+            prints = tuple(map(fingerprint, args))
+            call = self._known.get(prints)
+            if call is None:
+                call = self._version(self._types(args)).native.call
+                if None not in prints:
+                    self._known[prints] = call
+            return call(*args)
+        except Exception as error:
+            hide_frames(error)
+            raise
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What it takes."""
+        return self._parameters
+
+    @property
+    def name(self) -> str:
+        """The name of the Python function, `lambda` if it has none."""
+        return self._name.strip("<>")
+
+    @property
+    def options(self) -> CompileOptions:
+        """How it is compiled."""
+        return self._options
+
+    def _call_with_statics(self, bound: tuple[Any, ...]) -> Any:
+        """Call the version for these static arguments, with the others."""
+        args = self._dynamic(bound)
+        prints = (self._static_keys(bound), *map(fingerprint, args))
+        call = self._known.get(prints)
+        if call is None:
+            call = self._version_for(bound).native.call
+            if None not in prints:
+                self._known[prints] = call
+        return call(*args)
+
+    def _dynamic(self, bound: Sequence[Any]) -> tuple[Any, ...]:
+        """The arguments that are no static ones."""
+        return tuple([bound[k] for k in self._dynamic_at])
+
+    def _statics(self, bound: Sequence[Any]) -> dict[str, Any]:
+        """The static arguments by the names of their parameters."""
+        names = [self._parameters[k].name for k in self._static_at]
+        values = [static_argument(bound[k]) for k in self._static_at]
+        return dict(zip(names, values, strict=True))
+
+    def _static_keys(self, bound: Sequence[Any]) -> tuple[Hashable, ...]:
+        return tuple([self._static_key(k, bound[k]) for k in self._static_at])
+
+    def _static_key(self, position: int, value: Any) -> Hashable:
+        try:
+            return static_key(static_argument(value))
+        except TypeError:
+            raise TypeError(
+                f"{self._name}(): static argument {self._parameters[position].name!r} "
+                f"must be hashable, found a {type(value).__name__}"
+            ) from None
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._name}>"
+
+    @without_frames
+    def show(self, stage: str, *args: Any, **kwargs: Any) -> Text:
+        """The program at a stage, as text.
+
+        Args:
+            stage: one of `source core chad simplified loops llvm asm`.
+            args: example arguments that choose the types to compile for. Without any,
+                the annotations do, or the latest call.
+
+        Raises:
+            ValueError: if there is no such stage, or nothing says which types to use.
+        """
+        if stage not in STAGES:
+            raise ValueError(f"no stage {stage!r}; the stages are {' '.join(STAGES)}")
+        if stage == "source":
+            from chadllvm.frontend.source import read_source
+
+            return Text(read_source(self._function).text)
+        version = self._shown_version(args, kwargs)
+        match stage:
+            case "loops":
+                assert version.compilation.loops is not None
+                return Text(pretty_loops(version.compilation.loops))
+            case "llvm":
+                return Text(version.native.llvm_ir)
+            case "asm":
+                return Text(version.native.asm)
+            case _:
+                return Text(pretty(version.compilation.stages[stage]))
+
+    def report(self, *args: Any, **kwargs: Any) -> Report:
+        """What the program copies, and what its loops store, line by line.
+
+        Args:
+            args: example arguments that choose the types to compile for. Without any,
+                the annotations do, or the latest call.
+
+        Raises:
+            ValueError: if nothing says which types to use.
+        """
+        version = self._shown_version(args, kwargs)
+        return report(self._name, version.compilation)
+
+    def _shown_version(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> _Specialisation:
+        if args or kwargs:
+            return self._version_for(self._bind(args, kwargs))
+        if self._fixed is not None:
+            return self._version(self._fixed)
+        if not self._versions:
+            raise ValueError(
+                f"{self._name}: some parameters have no type; call the function first, "
+                "or give example arguments"
+            )
+        return list(self._versions.values())[-1]
+
+    @property
+    def _name(self) -> str:
+        return self._function.__name__
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        return bind(self._name, self._parameters, args, kwargs)
+
+    def _types(self, bound: Sequence[Any]) -> tuple[Type, ...]:
+        """The types to specialise to; annotations widen numbers or refuse."""
+        if self._fixed is not None:
+            return self._fixed
+        values = self._dynamic(bound)
+        taken = [self._parameters[k] for k in self._dynamic_at]
+        pairs = zip(taken, values, strict=True)
+        types = [self._type(parameter, value) for parameter, value in pairs]
+        return of_one_width(types, values, [p.annotation is None for p in taken])
+
+    def _type(self, parameter: Parameter, value: Any) -> Type:
+        annotation = parameter.annotation
+        if isinstance(annotation, Array) and isinstance(value, list) and not value:
+            return annotation
+        ty = type_of(value, self._name, parameter.name)
+        wanted = target_type(annotation, ty, weak=True)
+        if wanted is None:
+            raise TypeError(
+                f"{self._name}(): parameter {parameter.name!r} is {said(ty)}; "
+                f"expected {said(annotation)}"
+            )
+        return wanted
+
+    def _version_for(self, bound: Sequence[Any]) -> _Specialisation:
+        """The version for these arguments."""
+        types = self._types(bound)
+        if not self._static_at:
+            return self._version(types)
+        return self._version(types, self._statics(bound), self._static_keys(bound))
+
+    def _version(
+        self,
+        types: tuple[Type, ...],
+        statics: Mapping[str, Any] = MappingProxyType({}),
+        keys: tuple[Hashable, ...] = (),
+    ) -> _Specialisation:
+        key: Hashable = (types, keys) if keys else types
+        version = self._versions.get(key)
+        if version is not None:
+            return version
+        with self._lock:
+            if key not in self._versions:
+                self._versions[key] = self._compile(types, statics)
+                if types == self._fixed and self._count >= 0:
+                    self._call_directly(self._versions[key].native.call)
+            return self._versions[key]
+
+    def _call_directly(self, call: Callable[..., Any]) -> None:
+        """Let Python call this function at once: annotations leave one version only.
+
+        Python looks `__call__` up in the class, so this object gets one of its own.
+        """
+        assert isinstance(call, FunctionType)
+        call.__defaults__ = self._function.__defaults__
+        kind = type(self)
+        members = {"__call__": staticmethod(call), "__module__": kind.__module__}
+        self.__class__ = type(kind.__name__, (kind,), members)
+
+    @collector_paused()
+    def _compile(
+        self, types: tuple[Type, ...], statics: Mapping[str, Any]
+    ) -> _Specialisation:
+        below = [self._own(r) for r in self._below]
+        parts = [(r.argnums, r.value, r.has_aux) for r in below]
+        program = specialise(self._function, types, statics, parts)
+        plan = self._plan(program, types, self._own(self._request))
+        options = self._options
+        repeat = watched = None
+        if options.may_repeat:
+            repeat = self._again(plan, replace(options, speculate=False))
+        if not options.nans:
+            watched = self._again(plan, replace(options, nans=True))
+        return self._native(plan, options, repeat, watched)
+
+    def _own(self, request: Request) -> Request:
+        """The request by the positions of parameters that are not static."""
+        if request.argnums is None or not self._static_at:
+            return request
+        order = self._dynamic(range(len(self._parameters)))
+        found = tuple(order.index(position) for position in request.positions)
+        single = isinstance(request.argnums, int)
+        return replace(request, argnums=found[0] if single else found)
+
+    def _plan(
+        self, program: Program, types: tuple[Type, ...], request: Request
+    ) -> Plan:
+        return Plan(program, types, request)
+
+    def _native(
+        self,
+        plan: Plan,
+        options: CompileOptions,
+        on_failure: Callable[..., Any] | None,
+        watched: Callable[..., Any] | None = None,
+    ) -> _Specialisation:
+        try:
+            compilation = plan.compile(options)
+        except RecursionError:
+            raise too_deep(self._function) from None
+        assert compilation.loops is not None
+        native = NativeFunction(
+            compilation.loops,
+            name=self._name,
+            param_names=plan.names,
+            param_types=plan.types,
+            result_type=plan.result,
+            on_failure=on_failure,
+            watched=watched,
+        )
+        return _Specialisation(compilation, native)
+
+    def _again(self, plan: Plan, options: CompileOptions) -> Callable[..., Any]:
+        """What calls a second compilation with these options, made when first needed.
+
+        It is made of the same program: what was captured may have changed since.
+        """
+        made: list[NativeFunction] = []
+
+        def call(*args: Any) -> Any:
+            with self._lock:
+                if not made:
+                    made.append(self._native(plan, options, None).native)
+            return made[0].call(*args)
+
+        return call
+
+
+def _fixed_types(parameters: Sequence[Parameter]) -> tuple[Type, ...] | None:
+    """The types of the parameters if annotations decide them all."""
+    types = [p.annotation for p in parameters]
+    if all(isinstance(t, Scalar | Array | Product | Box) for t in types):
+        return tuple(t for t in types if isinstance(t, Scalar | Array | Product))
+    return None
+
+
+class Function(Compiled, Generic[P, R]):
+    """A compiled function; `py_func` is the Python function that it was made from."""
+
+    def __init__(
+        self,
+        function: Callable[P, R],
+        options: CompileOptions,
+        statics: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(function, Request(), options, statics)
+        self.py_func = function
+        self._derivatives: dict[Request, Derivative] = {}
+
+    def derivative(self, request: Request) -> Derivative:
+        """The same one each time, so that `grad(f)(x)` in a loop compiles once."""
+        with self._lock:
+            if request not in self._derivatives:
+                made = Derivative(self, request, self._options)
+                self._derivatives[request] = made
+            return self._derivatives[request]
+
+    def __reduce__(self) -> str:
+        """Pickled like any function: as the name that finds it in its module."""
+        return self.py_func.__qualname__
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+
+
+class Derivative(Compiled):
+    """A compiled function that was made by `grad` or `value_and_grad`."""
+
+    def __init__(
+        self, function: Callable[..., Any], request: Request, options: CompileOptions
+    ) -> None:
+        plain, below = plain_function(function), derivatives_below(function)
+        super().__init__(plain, request, options, statics_of(function), below)
+        self._of = function
+        parts = function, request.argnums, request.value, request.has_aux
+        setattr(self, GRADIENT_PARTS, parts)
+
+    def __reduce__(self) -> tuple[type[Derivative], tuple[Any, ...]]:
+        return Derivative, (self._of, self._request, self._options)
+
+
+# Where a plain function that was an argument keeps its compiled form.
+_COMPILED = "_chadllvm_jit"
+
+
+def static_argument(value: Any) -> Any:
+    """A static argument as programs see it: a plain Python function is compiled."""
+    if not isinstance(value, FunctionType):
+        return value
+    found = getattr(value, _COMPILED, None)
+    if found is None or found.py_func is not value:
+        found = Function(value, CompileOptions())
+        setattr(value, _COMPILED, found)
+    return found
+
+
+def statics_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    return function.static_argnames if isinstance(function, Compiled) else ()
+
+
+def plain_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The Python function below all derivatives."""
+    return function._function if isinstance(function, Compiled) else function
+
+
+def derivatives_below(function: Callable[..., Any]) -> tuple[Request, ...]:
+    """The derivatives that a function is, from the inside out."""
+    if isinstance(function, Derivative):
+        return (*function._below, function._request)
+    return ()
