@@ -17,8 +17,8 @@ from chadllvm.diagnostic import InternalError
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import Atom
 from chadllvm.ir.rewrite import free_vars_of
-from chadllvm.ir.term import Apply, Binding, Function, Operand, Var, literal
-from chadllvm.ir.types import Array, Box, Type
+from chadllvm.ir.term import Apply, Binding, Function, Lit, Operand, Var
+from chadllvm.ir.types import F32, Array, Box, Type
 from chadllvm.lower.boxes import add_array, add_boxes, open_like
 from chadllvm.lower.buffers import Buffers
 from chadllvm.lower.cover import only_contribution
@@ -88,7 +88,10 @@ class Cells(Buffers):
                 self.zero_cells.add(var)
                 self.sizes[var] = tuple(dims)
             case _:
-                self.bind(var, SlotCell(self.loops.slot(var.name, literal(0, content))))
+                # A cell of f32 may be added to very often: its sum is kept as f64.
+                is_single = content == F32
+                slot = self.loops.slot(var.name, Lit(0.0))
+                self.bind(var, SlotCell(slot, is_single))
 
     def view_cell(self, var: Var, cell: Operand, indices: Sequence[Operand]) -> None:
         rep = self.array(cell)
@@ -116,8 +119,10 @@ class Cells(Buffers):
         self.fill(cell)
         target, added = self.rep(cell), self.rep(value)
         match target:
-            case SlotCell(slot):
-                self.loops.emit(l.Accumulate(slot, self.atom_of(added)))
+            case SlotCell(slot, is_single):
+                atom = self.atom_of(added)
+                atom = self.loops.let("widen", atom) if is_single else atom
+                self.loops.emit(l.Accumulate(slot, atom))
             case ElementCell(ptr, index, root):
                 self.loops.emit(l.AddTo(ptr, index, self.atom_of(added), root))
             case ArrayRep() if binding in self.stored:
@@ -179,8 +184,10 @@ class Cells(Buffers):
         self.fill(cell)
         rep = self.rep(cell)
         match rep:
-            case SlotCell(slot):
-                self.bind(var, self.loops.get(slot))
+            case SlotCell(slot, is_single):
+                total: Atom = self.loops.get(slot)
+                total = self.loops.let("narrow", total) if is_single else total
+                self.bind(var, total)
             case ArrayRep():
                 self.bind(var, rep)
             case _:

@@ -58,9 +58,10 @@ class ArrayRep:
 
 @dataclass(frozen=True, slots=True)
 class SlotCell:
-    """The cell of a scalar, local to the function."""
+    """The cell of a scalar, local to the function; that of an f32 is kept as f64."""
 
     slot: Slot
+    is_single: bool = False
 
 
 @dataclass(frozen=True, slots=True)

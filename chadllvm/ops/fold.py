@@ -207,10 +207,14 @@ class Fold(ArrayOp):
         collectors: Sequence[Any],
         binding: Binding,
     ) -> None:
-        """One loop, or a loop over chunks whose sums are added in their order."""
-        loops = lowering.loops
-        zero = literal(0, binding.vars[0].type)
-        total = loops.slot(binding.vars[0].name, zero)
+        """One loop, or a loop over chunks whose sums are added in their order.
+
+        Those of f32 are added as f64, for there may be very many chunks.
+        """
+        loops, ty = lowering.loops, binding.vars[0].type
+        zero, is_single = literal(0, ty), ty == F32
+        wide = literal(0, F64) if is_single else zero
+        total = loops.slot(binding.vars[0].name, wide)
         chunk = _chunk(lowering, body)
 
         def run(low: Atom, high: Atom) -> None:
@@ -220,14 +224,18 @@ class Fold(ArrayOp):
                 lowering.accumulate(part, lowering.atom_of(value))
                 for collector, result in zip(collectors, rest, strict=True):
                     collector.collect(index, result)
-            loops.set(total, lowering.sum_of(loops.get(total), loops.get(part)))
+            before, done = loops.get(total), loops.get(part)
+            done = loops.let("widen", done) if is_single else done
+            loops.set(total, lowering.sum_of(before, done))
 
         if chunk is None:
             run(Lit(0), count)
         else:
             with lowering.chunks(count, chunk) as (low, high):
                 run(low, high)
-        lowering.bind(binding.vars[0], loops.get(total))
+        result: Atom = loops.get(total)
+        result = loops.let("narrow", result) if is_single else result
+        lowering.bind(binding.vars[0], result)
 
     def _lower_best(
         self,
@@ -355,9 +363,9 @@ def _chunk(lowering: Lowering, body: Lambda) -> int | None:
 
     It depends on the program alone, not on the machine or its threads, so that the
     result does not either. Sums inside the iterations of another data-parallel loop
-    are never spread over threads and need no chunks.
+    are never spread over threads and need no chunks; those of f32 do, to be exact.
     """
-    if lowering.inside_parallel:
+    if lowering.inside_parallel and body.body.results[0].type != F32:
         return None
     return _HEAVY_CHUNK if lowering.has_loop(body.body) else _LIGHT_CHUNK
 
