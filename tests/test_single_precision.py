@@ -15,7 +15,11 @@ from programs import single_precision
 from programs.case import SINGLE_CASES, Case
 
 import chadllvm as cl
+from chadllvm.chad.reference.source import read
+from chadllvm.diagnostic import InternalError
+from chadllvm.frontend import specialise
 from chadllvm.ir.interp import Interpreter
+from chadllvm.ir.types import F32
 from chadllvm.ir.value import from_value, to_value
 from chadllvm.pipeline import OPTIONAL
 
@@ -145,3 +149,10 @@ def test_interpreter_agrees_at_every_stage(case: Case) -> None:
         types = program.entry.body.types
         found = [from_value(r, ty) for r, ty in zip(results, types, strict=True)]
         close(floats(found[0]) + found[1:], expected[: len(found)], 1e-4)
+
+
+def test_the_reference_does_not_take_f32_for_its_reals() -> None:
+    """It would have no cotangent there."""
+    program = specialise(lambda x: x * x, (F32,))
+    with pytest.raises(InternalError, match="x is f32, the paper's reals f64"):
+        read(program.entry)

@@ -44,7 +44,7 @@ from chadllvm.ir.types import (
 class ScalarAnnotation:
     """A scalar type that can be subscripted with one `:` per dimension.
 
-    Called, it converts a number to itself, as NumPy's type does.
+    Called, it converts a number to itself, and it names a dtype, as NumPy's type does.
     """
 
     scalar: Scalar
@@ -55,6 +55,10 @@ class ScalarAnnotation:
         if not dimensions or any(d != slice(None) for d in dimensions):
             raise TypeError(f"write one `:` per dimension, as in {self.scalar}[:, :]")
         return Array(self.scalar, len(dimensions))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(_NUMPY[self.scalar])
 
     def __call__(self, number: Any) -> Any:
         return _NUMPY[self.scalar](number)

@@ -1,7 +1,8 @@
 """Reads blocks of the core as terms of the paper, as far as they are of first order.
 
 A block is nested lets, its results a nested pair; products and sums become binary ones,
-and `if` is a case of a truth value. What is not in the paper's first-order language has
+and `if` is a case of a truth value. The paper's one type of reals is f64: there is no
+f32 in any of the reference's forms. What is not in the paper's first-order language has
 its own readers: `source` reads arrays.
 """
 
@@ -40,7 +41,7 @@ from chadllvm.ir.term import (
     Tuple,
     Var,
 )
-from chadllvm.ir.types import UNIT, Product, Sum, Type
+from chadllvm.ir.types import F32, UNIT, Product, Sum, Type, holds
 
 
 class Reader:
@@ -51,6 +52,8 @@ class Reader:
 
     def bind(self, var: Var) -> Var:
         """A variable of the term in place of a variable of the core."""
+        if holds(var.type, F32):
+            raise InternalError(f"reference: {var.name} is f32, the paper's reals f64")
         new = Var(var.name, binary(var.type))
         self.known[var] = Ref(new)
         return new
