@@ -292,7 +292,7 @@ def _identifier(name: str) -> str:
 def literal_text(lit: Lit) -> str:
     """A constant as it is written: `true`, `3`, `0.5`, and `0.5f32` for an f32."""
     if lit.is_single:
-        return f"{np.float32(lit.value)}f32"
+        return f"{np.float32(lit.value)!s}f32"
     return repr(lit.value).lower() if isinstance(lit.value, bool) else repr(lit.value)
 
 

@@ -151,6 +151,13 @@ def _abs(define: Definition, args: tuple[Operand, ...]) -> Operand | Apply | Non
     return x if _args(define, x, "abs") else None
 
 
+@_rule("narrow")
+def _narrow(define: Definition, args: tuple[Operand, ...]) -> Operand | None:
+    """An f32 made an f64 and an f32 again is what it was; the other way it is not."""
+    inner = _args(define, args[0], "widen")
+    return inner[0] if inner else None
+
+
 @_rule("powi")
 def _powi(define: Definition, args: tuple[Operand, ...]) -> Operand | Apply | None:
     x, n = args

@@ -13,24 +13,28 @@ import chadllvm.ops  # noqa: F401
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.op import PRIMS, Prim, ProgramError
-from chadllvm.ir.term import Function, Operand, Program, Var
-from chadllvm.ir.types import BOOL, F64, I64, Scalar
+from chadllvm.ir.term import Function, Operand, Program, Var, literal
+from chadllvm.ir.types import BOOL, F32, F64, I64, Scalar, to_single
 from chadllvm.simplify.constants import fold_constants
 
 FLOATS = (0.0, -0.0, 1.0, -1.0, 2.0, 3.0, -4.0, 0.1, math.inf, -math.inf, math.nan)
 INTEGERS = (0, 1, -1, 2, 3, -7, 2**63 - 1, -(2**63))
+SINGLES = (0.0, -0.0, 1.0, -1.0, 2.0, to_single(0.1), 2.0**-140)
 LITERALS: dict[Scalar, tuple[Any, ...]] = {
     F64: FLOATS,
+    F32: SINGLES,
     I64: INTEGERS,
     BOOL: (True, False),
 }
 VALUES: dict[Scalar, tuple[Any, ...]] = {
     F64: (0.0, -0.0, 1.5, -3.0, math.inf, math.nan),
+    F32: (-0.0, 1.5, 2.0**127, math.nan),
     I64: (0, 1, -5, 2**63 - 1, -(2**63)),
     BOOL: (True, False),
 }
 INNER = {
     F64: (("neg", ()), ("mul", (3.0,)), ("abs", ())),
+    F32: (("neg", ()), ("mul", (3.0,)), ("abs", ())),
     I64: (("ineg", ()), ("iadd", (5,)), ("isub", (2,))),
     BOOL: (("not", ()),),
 }
@@ -42,7 +46,7 @@ def operands(b: Builder, ty: Scalar, variables: tuple[Var, Var]) -> list[Operand
     """Variables, literals and applications of a primitive, of one type."""
     x = variables[0]
     inner = [b.prim(name, x, *map(lit, rest)) for name, rest in INNER[ty]]
-    return [*variables, *inner, *map(lit, LITERALS[ty])]
+    return [*variables, *inner, *(literal(value, ty) for value in LITERALS[ty])]
 
 
 def same_bits(found: Any, expected: Any) -> bool:
@@ -83,10 +87,23 @@ def check_application(prim: Prim, b: Builder, args: Any, params: list[Var]) -> N
 
 @pytest.mark.parametrize("name", PRIMS)
 def test_identities(name: str) -> None:
-    prim = PRIMS[name]
-    pairs = {ty: (Var("x", ty), Var("y", ty)) for ty in dict.fromkeys(prim.params)}
+    check_all(PRIMS[name], PRIMS[name].params)
+
+
+SINGLE = [name for name, prim in PRIMS.items() if prim.single_params is not None]
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_identities_of_f32(name: str) -> None:
+    types = PRIMS[name].single_params
+    assert types is not None
+    check_all(PRIMS[name], types)
+
+
+def check_all(prim: Prim, types: tuple[Scalar, ...]) -> None:
+    pairs = {ty: (Var("x", ty), Var("y", ty)) for ty in dict.fromkeys(types)}
     b = Builder()
     choices = {ty: operands(b, ty, pair) for ty, pair in pairs.items()}
     params = [v for pair in pairs.values() for v in pair]
-    for args in product(*(choices[ty] for ty in prim.params)):
+    for args in product(*(choices[ty] for ty in types)):
         check_application(prim, b, args, params)
