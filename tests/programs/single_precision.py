@@ -31,14 +31,6 @@ class Spring(NamedTuple):
     points: np.ndarray
 
 
-ROWS = np.zeros(
-    4, [("mass", np.float32), ("count", np.int64), ("at", np.float32, (2,))]
-)
-ROWS["mass"] = [1.0, 2.0, 0.5, 1.5]
-ROWS["count"] = [1, 2, 3, 4]
-ROWS["at"] = [[0.5, 1.0], [-1.0, 0.25], [2.0, 0.0], [1.0, 1.0]]
-
-
 @single_case(X, Y)
 @cl.jit
 def arithmetic(x, y):
@@ -267,3 +259,18 @@ def untaken_pole(x):
     """What is not taken contributes nothing, at this width as well."""
     pole = 1.0 / (x - x) if x > 5.0 else x * x
     return pole if x > 0.0 else math.log(-x)
+
+
+@single_case(A, X)
+@cl.jit
+def until(a, x):
+    """States that are Python's own numbers for some steps, or for all."""
+    total, step, i = 0.0, 1.0, 0
+    while step > 1e-2:
+        total += step * a[i] * x
+        step *= 0.5
+        i = (i + 1) % len(a)
+        if total > 3.0:
+            total = 0.5
+            break
+    return total * step
