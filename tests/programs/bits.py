@@ -17,7 +17,7 @@ def mixed_bits(n: int, x: float) -> float:
     b = (n | 5) ^ (n >> 3)
     c = ~n & 0xFFFF
     d = (n & 0xFFFF) << 5
-    return x * a + x * x * (b % 1000) + c * 1e-3 + d * x
+    return x * a + x * x * (b % 1000) + c * 1e-3 + d * 1e-5 * x
 
 
 @case(2463534242, 10, 0.25)
@@ -59,7 +59,12 @@ def divisors(a: int, b: int, x: float) -> float:
 @cl.jit
 def choices(n: int, k: int, x: float) -> float:
     few = math.perm(n, min(k, 5)) + math.isqrt(n * k)
-    return math.comb(n, k) * x + few * x * x + pow(n, k, 97) + pow(-n, k, -97)
+    return (
+        math.comb(n, k) * 1e-15 * x
+        + few * 1e-6 * x * x
+        + pow(n, k, 97)
+        + pow(-n, k, -97)
+    )
 
 
 @case(2.671)
