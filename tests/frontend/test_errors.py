@@ -43,8 +43,10 @@ def test_every_message_helps() -> None:
 
 
 def test_types_are_said_as_users_write_them() -> None:
-    """`float`, not `f64`, but for the elements of an array; no core syntax."""
+    """`float`, not `f64`, but for the elements of an array, or beside an f32."""
     for path in CASES:
+        if path.stem.startswith("f32_"):
+            continue
         for line in path.with_suffix(".err").read_text(encoding="utf-8").splitlines():
             if " | " not in line or "^" in line:  # not the user's own source
                 assert not re.search(r"\b(f64|i64)\b(?!\[)", line), (path.stem, line)
