@@ -18,7 +18,7 @@ from chadllvm.llvm.optimize import Effort
 from chadllvm.lower.lower import lower_function
 from chadllvm.lower.split import split_loops
 from chadllvm.options import CompileOptions
-from chadllvm.pipeline import DERIVATIVE, FINAL, NORMALISE, SOURCE, Compilation
+from chadllvm.pipeline import DERIVATIVE, FINAL, SOURCE, Compilation
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,8 @@ def gradient_of_source(
     program: Program, wrt: Sequence[int], options: CompileOptions
 ) -> Order:
     """The gradient of a program as the compiler makes it."""
-    flat = Compilation(options).run(program, (*NORMALISE, *SOURCE))
+    done = Compilation(options)
+    flat = done.run(done.normalised(program), SOURCE)
     return gradient_of(flat, wrt, options)
 
 
