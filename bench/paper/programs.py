@@ -18,14 +18,17 @@ TESTS = Path(__file__).resolve().parents[2] / "tests"
 
 
 def corpus() -> list[Any]:
-    """The programs of `tests/programs`, each a function with arguments to call it."""
+    """The programs of `tests/programs`, each a function with arguments to call it.
+
+    Those that take derivatives themselves are left out: the paper has none.
+    """
     if str(TESTS) not in sys.path:
         sys.path.append(str(TESTS))
     for path in sorted((TESTS / "programs").glob("[a-z]*.py")):
         if path.stem != "case":
             import_module(f"programs.{path.stem}")
-    cases: list[Any] = import_module("programs.case").CASES
-    return cases
+    cases = import_module("programs.case").CASES
+    return [c for c in cases if c.function.__module__ != "programs.derivatives"]
 
 
 def for_each(
