@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -33,3 +34,8 @@ def golden(request: pytest.FixtureRequest) -> Golden:
         assert text == path.read_text(encoding="utf-8")
 
     return check
+
+
+# A shell that starts us in the background has Ctrl-C ignored; tests of it need it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
