@@ -12,6 +12,7 @@ the totals are checked (`totals.py`).
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 
 from chadllvm.debug.checks import in_library
 from chadllvm.debug.sequential import sequential
@@ -113,7 +114,7 @@ def _named(block: Block, in_reverse: bool) -> Block:
     bindings = []
     for binding in block.bindings:
         below = in_reverse or isinstance(binding.expr, Lambda)
-        inside = rebuild(binding.expr, lambda b, below=below: _named(b, below))  # type: ignore[misc]
+        inside = rebuild(binding.expr, partial(_named, in_reverse=below))
         span = _part(binding.span, "reverse") if in_reverse else binding.span
         bindings.append(Binding(binding.vars, inside, span))
     return Block(tuple(bindings), block.results)

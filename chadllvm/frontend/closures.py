@@ -70,8 +70,11 @@ class ClosureNames(tuple[str, ...]):
 
 def code_of(ty: Type) -> Code | None:
     """The function that values of this type are; None if they are none, or several."""
-    is_closure = isinstance(ty, Product) and isinstance(ty.names, ClosureNames)
-    return ty.names.code if is_closure else None  # type: ignore[union-attr]
+    match ty:
+        case Product(names=ClosureNames() as names):
+            return names.code
+        case _:
+            return None
 
 
 def is_function(ty: Type) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -388,18 +388,12 @@ def _wrapped(target: _Target, code: Code, signature: Callable[[str], Any]) -> _T
     inner = _wrapped(target, code.of, signature)
 
     def body(b: Builder, params: Sequence[Operand]) -> Sequence[Operand]:
-        at_params = _Target(
-            inner.title, inner.name, inner.result, tuple(params), inner.at, inner.span,
-            inner.wrapper,
-        )  # fmt: skip
+        at_params = replace(inner, operands=tuple(params))
         return (at_params.gradient(code, b),)
 
     name = target.wrapper(code.title, target.operands, body)
     result = signature(name).results[0]
-    return _Target(
-        code.title, name, result, target.operands, target.at, target.span,
-        target.wrapper,
-    )  # fmt: skip
+    return replace(target, title=code.title, name=name, result=result)
 
 
 # ---- directions and cotangents ----------------------------------------------------
