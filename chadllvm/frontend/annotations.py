@@ -66,6 +66,10 @@ class ScalarAnnotation:
     def __repr__(self) -> str:
         return self.scalar.name
 
+    @property
+    def __name__(self) -> str:
+        return self.scalar.name
+
 
 _NUMPY: dict[Scalar, type[np.generic]] = {
     F64: np.float64,
