@@ -24,6 +24,7 @@ WORKLOADS = (
     "gmm",
     "elementwise",
     "updates",
+    "newton",
     "call_overhead",
     "compile_time",
     "memory",

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 import numpy as np
 
 import chadllvm as cl
+from bench.kernels import Case, Kernel, check
 from bench.measure import interleaved
 from bench.reference.load import build
 from bench.report import Figure, Settings
-from bench.workloads.updates import Case, Kernel, check
 
 TARGET_VALUE_TO_NUMPY = 1.0
 TARGET_GRADIENT_TO_VALUE = 3.0
@@ -65,15 +65,15 @@ def measure(settings: Settings) -> Iterator[Figure]:
     libraries = build(settings.build_folder, "elementwise")
     for case in _cases(10_000 if settings.quick else 1_000_000):
         kernels = [Kernel(path, case) for path in libraries]
-        gradient = cl.value_and_grad(case.program, argnums=case.argnums)
+        gradient = case.gradient()
         for kernel in kernels:
             check(case, gradient, kernel)
         yield from _figures(case, kernels, settings.rounds(15))
 
 
 def _figures(case: Case, kernels: list[Kernel], rounds: int) -> Iterator[Figure]:
-    name, arguments = case.program.__name__, case.arguments
-    gradient = cl.value_and_grad(case.program, argnums=case.argnums)
+    name, arguments = case.name, case.arguments
+    gradient = case.gradient()
     value, plain = "value", case.program.py_func
     runs = {value: lambda: case.program(*arguments)}
     # In turns with nothing else: what NumPy allocates disturbs what runs after it.

@@ -7,21 +7,16 @@ values and gradients. The C kernels of tables have no tape: they read the final 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
-import cffi
 import numpy as np
 
 import chadllvm as cl
-from bench.measure import interleaved
-from bench.reference.load import build, declarations
+from bench.kernels import Case, Targets, compare
+from bench.reference.load import build
 from bench.report import Figure, Settings
 
-TARGET_VALUE_TO_C = 1.5
-TARGET_GRADIENT_TO_VALUE = 4.0
+TARGETS = Targets(value_to_c=1.5, gradient_to_value=4.0)
 
 
 @cl.jit
@@ -106,19 +101,6 @@ def knapsack(worth: cl.f64[:], weight: cl.i64[:], capacity: int) -> float:
     return best[capacity]
 
 
-@dataclass(frozen=True)
-class Case:
-    """A program, the arguments to run it with, and those to differentiate by.
-
-    `lengths`: the arrays in front of whose C parameter their length is passed.
-    """
-
-    program: Callable[..., float]
-    arguments: tuple[Any, ...]
-    argnums: tuple[int, ...]
-    lengths: tuple[int, ...]
-
-
 def _cases(steps: int) -> Iterator[Case]:
     rng = np.random.default_rng(0)
     x = rng.uniform(0.3, 0.7, steps)
@@ -136,98 +118,8 @@ def _cases(steps: int) -> Iterator[Case]:
     yield Case(knapsack, (rng.uniform(size=things), weight, 10_000), (0,), (0,))
 
 
-class Kernel:
-    """The C functions of one build, bound to the arguments of a case."""
-
-    def __init__(self, path: Path, case: Case) -> None:
-        ffi = cffi.FFI()
-        kernel, self.build = path.stem.removeprefix("lib").split("-", 1)
-        ffi.cdef(declarations(kernel))
-        # The functions do not keep the library alive.
-        self._library = library = ffi.dlopen(str(path))
-        name = case.program.__name__
-        self._value_of = getattr(library, f"{name}_value")
-        self._gradient_of = getattr(library, f"{name}_gradient")
-        self.gradient = [np.zeros_like(case.arguments[k]) for k in case.argnums]
-        self._out = ffi.new("double *")
-        self._outputs = [ffi.from_buffer("double[]", g) for g in self.gradient]
-        self._inputs: list[Any] = []
-        for k, argument in enumerate(case.arguments):
-            if k in case.lengths:
-                self._inputs.append(len(argument))
-            if isinstance(argument, np.ndarray):
-                kind = "double[]" if argument.dtype == np.float64 else "int64_t[]"
-                argument = ffi.from_buffer(kind, argument)
-            self._inputs.append(argument)
-
-    def value(self) -> float:
-        """The value. Raises: MemoryError."""
-        return self._checked(self._value_of(*self._inputs, self._out))
-
-    def value_and_gradient(self) -> float:
-        """The value; leaves the derivatives in `gradient`. Raises: MemoryError."""
-        status = self._gradient_of(*self._inputs, self._out, *self._outputs)
-        return self._checked(status)
-
-    def _checked(self, status: int) -> float:
-        if status != 0:
-            raise MemoryError("the reference kernel found no memory")
-        return float(self._out[0])
-
-
 def measure(settings: Settings) -> Iterator[Figure]:
     """Times and ratios of each program for a million steps, and its tape."""
     libraries = build(settings.build_folder, "updates")
     for case in _cases(10_000 if settings.quick else 1_000_000):
-        gradient = cl.value_and_grad(case.program, argnums=case.argnums)
-        kernels = [Kernel(path, case) for path in libraries]
-        for kernel in kernels:
-            check(case, gradient, kernel)
-        runs = _runs(case, gradient, kernels)
-        yield from _figures(case, interleaved(runs, settings.rounds(15)))
-        yield _tape(case, gradient)
-
-
-def check(case: Case, gradient: Callable[..., Any], kernel: Kernel) -> None:
-    """Our value and gradient are those of the C kernel."""
-    expected = kernel.value_and_gradient()
-    value, found = gradient(*case.arguments)
-    np.testing.assert_allclose(kernel.value(), expected, rtol=1e-12)
-    np.testing.assert_allclose(case.program(*case.arguments), expected, rtol=1e-9)
-    np.testing.assert_allclose(value, expected, rtol=1e-9)
-    for ours, theirs in zip(found, kernel.gradient, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-6)
-
-
-def _runs(
-    case: Case, gradient: Callable[..., Any], kernels: list[Kernel]
-) -> dict[str, Callable[[], object]]:
-    runs: dict[str, Callable[[], object]] = {
-        "value": lambda: case.program(*case.arguments),
-        "gradient": lambda: gradient(*case.arguments),
-    }
-    for kernel in kernels:
-        runs[f"C value {kernel.build}"] = kernel.value
-        runs[f"C gradient {kernel.build}"] = kernel.value_and_gradient
-    return runs
-
-
-def _figures(case: Case, times: dict[str, float]) -> Iterator[Figure]:
-    name = case.program.__name__
-    c_value = min(t for key, t in times.items() if key.startswith("C value"))
-    c_gradient = min(t for key, t in times.items() if key.startswith("C gradient"))
-    value, gradient = times["value"], times["gradient"]
-    yield Figure(f"{name} C value", c_value * 1e3, "ms")
-    yield Figure(f"{name} C value and gradient", c_gradient * 1e3, "ms")
-    yield Figure(f"{name} value to C", value / c_value, "x", TARGET_VALUE_TO_C)
-    yield Figure(f"{name} gradient to C", gradient / c_gradient, "x")
-    yield Figure(
-        f"{name} gradient/value", gradient / value, "x", TARGET_GRADIENT_TO_VALUE
-    )
-
-
-def _tape(case: Case, gradient: Any) -> Figure:
-    """The bytes that a step stores for the reverse, at most; arrays are told inside."""
-    loops = gradient.report(*case.arguments).loops
-    sums = [sum(s.bytes or 0 for s in loop.stored if s.tape) for loop in loops]
-    return Figure(f"{case.program.__name__} tape", max(sums), "bytes a step")
+        yield from compare(case, libraries, TARGETS, settings.rounds(15))

@@ -1,0 +1,49 @@
+"""A loop that stops by itself, in a loop: Newton's iteration against hand-written C.
+
+The gradient is that of the iteration as it is written, in C as well; to differentiate
+the equation instead would be another program.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+import chadllvm as cl
+from bench.kernels import Case, Targets, compare
+from bench.reference.load import build
+from bench.report import Figure, Settings
+
+TARGETS = Targets(value_to_c=1.3, gradient_to_value=4.0)
+
+
+@cl.jit
+def eccentric_anomaly(mean: float, e: float) -> float:
+    """The solution x of Kepler's equation, x - e sin(x) = mean."""
+    x = mean
+    step = 1.0
+    while abs(step) > 1e-12:
+        step = (x - e * math.sin(x) - mean) / (1.0 - e * math.cos(x))
+        x -= step
+    return x
+
+
+@cl.jit
+def orbits(mean: cl.f64[:], e: cl.f64[:]) -> float:
+    """The sum of the cosines of many orbits' eccentric anomalies."""
+    total = 0.0
+    for i in range(len(mean)):
+        total += math.cos(eccentric_anomaly(mean[i], e[i]))
+    return total
+
+
+def measure(settings: Settings) -> Iterator[Figure]:
+    """Times and ratios for a hundred thousand equations, and the tape."""
+    libraries = build(settings.build_folder, "newton")
+    count = 1_000 if settings.quick else 100_000
+    rng = np.random.default_rng(0)
+    mean, e = rng.uniform(0.1, 3.0, count), rng.uniform(0.1, 0.7, count)
+    case = Case(orbits, (mean, e), (0, 1), (0, 1))
+    yield from compare(case, libraries, TARGETS, settings.rounds(15))
