@@ -25,6 +25,7 @@ WORKLOADS = (
     "elementwise",
     "updates",
     "newton",
+    "second",
     "call_overhead",
     "compile_time",
     "memory",

@@ -1,9 +1,11 @@
-"""Clocks: one core, interleaved runs, medians; and the memory of this process."""
+"""Clocks: one core, interleaved runs, medians, new processes; and memory."""
 
 from __future__ import annotations
 
 import os
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -46,6 +48,20 @@ def interleaved(
         for name, run in runs.items():
             samples[name].append(seconds(run, calls))
     return {name: statistics.median(times) for name, times in samples.items()}
+
+
+def fresh(program: str, *arguments: str, repeats: int = 3) -> float:
+    """The least of the seconds that a program prints, run by new interpreters."""
+    command = [sys.executable, "-c", program, *arguments]
+    return min(_printed(command) for _ in range(repeats))
+
+
+def _printed(command: list[str]) -> float:
+    """The number that a command prints."""
+    result = subprocess.run(command, check=False, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise RuntimeError(result.stderr.strip().splitlines()[-1])
+    return float(result.stdout)
 
 
 def _status(field: str) -> int:

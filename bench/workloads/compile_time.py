@@ -7,17 +7,15 @@ warm; what else the machine does is left out, and so are imports.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from bench.measure import fresh
 from bench.report import Figure, Settings
 
 TARGET_GMM = 1.0
 TARGET_500_LINES = 5.0
 TARGET_DOUBLING = 2.3
-REPEATS = 3
 
 _GMM = """
 import time
@@ -79,7 +77,7 @@ print(time.process_time() - start)
 
 def measure(settings: Settings) -> Iterator[Figure]:
     """Seconds for each program, and the ratio each time the program doubles."""
-    gmm = _fresh(_GMM)
+    gmm = fresh(_GMM)
     yield Figure("gmm value and gradient, cold", gmm, "s", TARGET_GMM)
     sizes = (50, 100) if settings.quick else (1250, 2500, 5000, 10_000)
     for transform in ("jit", "grad"):
@@ -95,23 +93,9 @@ def _growing(
     """The time for each size, and how it grows from one to the next."""
     times = {}
     for size in sizes:
-        times[size] = _fresh(program, str(size), transform)
+        times[size] = fresh(program, str(size), transform)
         target = TARGET_500_LINES if (size, unit) == (500, "lines") else None
         yield Figure(f"{transform}, {size} {unit}", times[size], "s", target)
     for small, large in pairwise(sizes):
         name = f"{transform}, {large} to {small} {unit}"
         yield Figure(name, times[large] / times[small], "x", TARGET_DOUBLING)
-
-
-def _fresh(program: str, *arguments: str) -> float:
-    """The least of the seconds that a program prints, run by new interpreters."""
-    command = [sys.executable, "-c", program, *arguments]
-    return min(_printed(command) for _ in range(REPEATS))
-
-
-def _printed(command: list[str]) -> float:
-    """The number that a command prints."""
-    result = subprocess.run(command, check=False, capture_output=True, text=True)
-    if result.returncode != 0:
-        raise RuntimeError(result.stderr.strip().splitlines()[-1])
-    return float(result.stdout)
