@@ -19,7 +19,7 @@ from chadllvm.backend.call import NativeFunction
 from chadllvm.frames import hide_frames, without_frames
 from chadllvm.frontend import Parameter, signature, specialise, too_deep
 from chadllvm.frontend.annotations import OpenFunction, target_type
-from chadllvm.frontend.derivatives import GRADIENT_PARTS
+from chadllvm.frontend.gradients import GRADIENT_PARTS
 from chadllvm.frontend.static import static_key
 from chadllvm.ir.loops_pretty import pretty_loops
 from chadllvm.ir.pretty import pretty

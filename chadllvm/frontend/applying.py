@@ -28,6 +28,7 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.jitted import called, prepared
 from chadllvm.frontend.local import LocalFunction
+from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.width import component, product
 from chadllvm.ir.term import Case, Lambda, Operand, Tuple, Var
 from chadllvm.ir.types import Product, Sum
@@ -68,6 +69,10 @@ class Made(ABC):
     @abstractmethod
     def title(self) -> str:
         """What messages call it."""
+
+    @abstractmethod
+    def parameters(self, cx: Context, node: ast.expr) -> tuple[Parameter, ...]:
+        """What it takes."""
 
     @abstractmethod
     def call(self, cx: Context, node: ast.Call, function: Operand) -> Value:

@@ -27,12 +27,9 @@ from chadllvm.frontend.containers import (
 )
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
-from chadllvm.frontend.derivatives import (
-    gradient_from_outside,
-    transform,
-    transform_of,
-)
+from chadllvm.frontend.derivatives import transform, transform_of
 from chadllvm.frontend.functions import known_function
+from chadllvm.frontend.gradients import gradient_from_outside
 from chadllvm.frontend.integers import INTEGER_METHODS, integer_method
 from chadllvm.frontend.jitted import function_call
 from chadllvm.frontend.logic import is_integral

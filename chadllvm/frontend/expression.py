@@ -36,8 +36,8 @@ from chadllvm.frontend.constants import constant, number
 from chadllvm.frontend.containers import dictionary
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value, elementwise, is_array, is_number_operand
-from chadllvm.frontend.derivatives import function_constant
 from chadllvm.frontend.displays import display, list_operation
+from chadllvm.frontend.gradients import function_constant
 from chadllvm.frontend.local import define
 from chadllvm.frontend.logic import (
     LOGICAL,

@@ -26,8 +26,8 @@ from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.closures import holds_function
 from chadllvm.frontend.context import Context, Elements, Wrap
 from chadllvm.frontend.delayed import force
-from chadllvm.frontend.derivatives import GradientParts, nested_gradient
 from chadllvm.frontend.expression import expression
+from chadllvm.frontend.gradients import GradientParts, nested_gradient
 from chadllvm.frontend.lists import Learned
 from chadllvm.frontend.liveness import liveness
 from chadllvm.frontend.local import LocalFunction

@@ -1,0 +1,191 @@
+"""What derivatives are taken of: a function at the arguments of a call.
+
+A function that is made of others, such as a gradient, is put into one of its own first:
+
+    cl.grad(cl.grad(f))(x)     →     g = lambda x: cl.grad(f)(x);  cl.grad(g)(x)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from chadllvm.diagnostic import Span
+from chadllvm.frontend import closure_errors
+from chadllvm.frontend.applying import (
+    Made,
+    Outside,
+    captures_of,
+    closure,
+    defaults_of,
+)
+from chadllvm.frontend.closures import Code, code_of
+from chadllvm.frontend.context import Context, Wrap
+from chadllvm.frontend.jitted import prepared
+from chadllvm.frontend.local import LocalFunction
+from chadllvm.frontend.signature import Parameter
+from chadllvm.frontend.source import Function, Source
+from chadllvm.frontend.width import weak_positions
+from chadllvm.ir.build import Builder
+from chadllvm.ir.term import Operand, Proj
+from chadllvm.ir.types import NONE, Product, Type, has_float
+
+# What the function that is put into one of its own is called there.
+_INNER = "function."
+
+
+@dataclass(frozen=True)
+class Target:
+    """A function and all that it is called with: captures, then arguments.
+
+    `name` is that of the top-level function; `at` is where each parameter of the user's
+    is among the operands, None for a static one.
+    """
+
+    title: str
+    name: str
+    result: Type
+    operands: tuple[Operand, ...]
+    at: tuple[int | None, ...]
+    span: Span
+    wrapper: Callable[[str, Sequence[Operand], Wrap], str]
+
+    def wrt(self, positions: Sequence[int]) -> tuple[int, ...]:
+        """Where the parameters at these positions are, which must hold reals."""
+        found = []
+        for position in positions:
+            at = self.at[position]
+            ty = NONE if at is None else self.operands[at].type
+            if at is None or not has_float(ty):
+                raise closure_errors.no_reals(self.span, self.title, position, ty)
+            found.append(at)
+        return tuple(found)
+
+    def reals(self) -> list[int]:
+        """The positions of all parameters that hold reals."""
+        pairs = enumerate(self.at)
+        return [
+            k for k, at in pairs if at is not None and has_float(self.operands[at].type)
+        ]
+
+    def pair(self) -> tuple[Type, Type]:
+        """The types of the two results of a function with auxiliary ones."""
+        ty = self.result
+        if isinstance(ty, Product) and len(ty.fields) == 2:
+            return ty.fields[0], ty.fields[1]
+        wanted = "a tuple of a float and anything else"
+        raise closure_errors.not_differentiable(self.span, self.title, ty, wanted)
+
+    def with_aux(self) -> str:
+        """The function with its two results apart."""
+
+        def body(b: Builder, params: Sequence[Operand]) -> Sequence[Operand]:
+            (both,) = b.call(self.name, params)
+            return b.one(Proj(both, 0)), b.one(Proj(both, 1))
+
+        return self.wrapper(self.name, self.operands, body)
+
+
+def parameters_of(cx: Context, code: Code, node: ast.expr) -> tuple[Parameter, ...]:
+    """The parameters of a function, if it has a body that can be differentiated."""
+    match code:
+        case LocalFunction():
+            return code.parameters
+        case Outside():
+            return cx.callees.parameters(*_python(cx, code, node))
+        case Made():
+            return code.parameters(cx, node)
+        case _:
+            raise closure_errors.derivative_argument(
+                cx.span(node), "derivative", f"{code.title} cannot be differentiated"
+            )
+
+
+def _python(
+    cx: Context, code: Outside, node: ast.expr
+) -> tuple[Function, tuple[str, ...]]:
+    """The Python function, and its static parameters."""
+    python = code.python()
+    if python is None:
+        raise closure_errors.derivative_argument(
+            cx.span(node), "derivative", f"{code.title} is not a jitted function"
+        )
+    return python, tuple(getattr(code.value, "static_argnames", ()))
+
+
+def target_of(cx: Context, node: ast.Call, function: Operand) -> Target:
+    """The function at the arguments of a call."""
+    code = code_of(function.type)
+    if isinstance(code, Made):
+        function = _own_function(cx, node, code, function)
+        code = code_of(function.type)
+    assert code is not None
+    captured = captures_of(cx, node, function)
+    parameters = parameters_of(cx, code, node)
+    statics: tuple[str, ...] = ()
+    called: Function | LocalFunction
+    if isinstance(code, Outside):
+        called, statics = _python(cx, code, node)
+    else:
+        assert isinstance(code, LocalFunction)
+        called = code
+    operands, fixed = prepared(
+        cx, node, called, statics, defaults=defaults_of(captured)
+    )
+    order = iter(range(len(captured), len(captured) + len(operands)))
+    at = tuple(None if p.is_static else next(order) for p in parameters)
+    everything = (*captured.values(), *operands)
+    types, span = [o.type for o in everything], cx.span(node)
+    weak = weak_positions(everything)
+    name = cx.callees.instance(called, types, span, fixed, weak)
+    result = cx.builder.signature(name).results[0]
+    return Target(code.title, name, result, everything, at, span, cx.callees.wrapper)
+
+
+def _own_function(
+    cx: Context, node: ast.Call, code: Made, function: Operand
+) -> Operand:
+    """The function that calls one that is made of others."""
+    parameters = code.parameters(cx, node)
+    defaults = defaults_of(captures_of(cx, node, function))
+    captures = {_INNER: function, **{f"{n}=": v for n, v in defaults.items()}}
+    key = code, tuple(captures)
+    if key not in cx.codes:
+        definition = _calling(node, code.title, parameters)
+        outer = cx.source
+        source = Source(
+            outer.function,
+            definition,
+            outer.file,
+            outer.first_line,
+            outer.lines,
+            outer.wrapped,
+            is_local=True,
+        )
+        cx.codes[key] = LocalFunction(
+            source, cx.surroundings, parameters, tuple(captures)
+        )
+    return closure(cx, node, cx.codes[key], captures)
+
+
+def _calling(
+    node: ast.expr, title: str, parameters: Sequence[Parameter]
+) -> ast.FunctionDef:
+    """`def title(x, y): return function(x, y)`, which stands where `node` does."""
+
+    def name(of: str) -> ast.Name:
+        return ast.Name(of, ast.Load())
+
+    plain = [p.name for p in parameters if not p.is_keyword_only]
+    named = [p.name for p in parameters if p.is_keyword_only]
+    keywords = [ast.keyword(n, name(n)) for n in named]
+    call = ast.Call(name(_INNER), [name(n) for n in plain], keywords)
+    taken = ast.arguments(
+        [], [ast.arg(n) for n in plain], None, [ast.arg(n) for n in named],
+        [None] * len(named), None, [],
+    )  # fmt: skip
+    made = ast.FunctionDef(title, taken, [ast.Return(call)], [], None)
+    for part in ast.walk(made):
+        ast.copy_location(part, node)
+    return made

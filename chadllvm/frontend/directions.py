@@ -1,0 +1,115 @@
+"""Derivatives along directions, inside of programs: `cl.jvp`.
+
+cl.jvp(f, (x, n), (v, None))     →     y, y_t = derivative push_forward[0] @f(x, n, v)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from chadllvm.frontend import call_errors, closure_errors
+from chadllvm.frontend.applying import for_each, function_of
+from chadllvm.frontend.arithmetic import convert, join
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.delayed import Value
+from chadllvm.frontend.derivative_arguments import given_arguments
+from chadllvm.frontend.differentiated import Target, target_of
+from chadllvm.frontend.width import is_weak, to_width
+from chadllvm.ir.build import Builder
+from chadllvm.ir.record import NONE_NAMES
+from chadllvm.ir.term import Apply, Call, Derivative, Mode, Operand, Proj, Tuple
+from chadllvm.ir.types import Array, Product, cotangent_type, has_float, is_float
+from chadllvm.ops.index import Dim
+
+NONE_VALUE = Tuple((), NONE_NAMES)
+
+
+def jvp(cx: Context, node: ast.Call) -> Value:
+    """A call of `jvp`."""
+    given = given_arguments(cx, node, "jvp", ("function", "primals", "tangents"))
+    for name in ("primals", "tangents"):
+        if name not in given:
+            raise call_errors.missing_argument(cx.span(node), "jvp", name)
+    function = function_of(cx, given["function"])
+    primals = _parts(cx, given["primals"])
+    tangents = _parts(cx, given["tangents"])
+    if len(primals) != len(tangents):
+        raise closure_errors.derivative_argument(
+            cx.span(given["tangents"]), "jvp",
+            f"{len(primals)} primals and {len(tangents)} tangents",
+        )  # fmt: skip
+    moved = ast.copy_location(ast.Call(given["function"], primals, []), node)
+
+    def push(cx: Context, node: ast.Call, function: Operand) -> Operand:
+        return pushed(cx, node, target_of(cx, node, function), tangents)
+
+    return for_each(cx, moved, function, push)
+
+
+def _parts(cx: Context, node: ast.expr) -> list[ast.expr]:
+    """The components of a tuple, each computed already."""
+    if isinstance(node, ast.Tuple):
+        return [e if _is_none(e) else cx.settled(e, cx.value(e)) for e in node.elts]
+    value = cx.value(node)
+    if not isinstance(value.type, Product) or value.type.names:
+        raise closure_errors.derivative_argument(
+            cx.span(node), "jvp", f"expected a tuple, found {value.type}"
+        )
+    b = cx.at(node)
+    return [
+        cx.settled(node, b.one(Proj(value, k))) for k in range(len(value.type.fields))
+    ]
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def pushed(
+    cx: Context, node: ast.Call, target: Target, tangents: Sequence[ast.expr]
+) -> Operand:
+    """The result, and how fast it changes along the tangents."""
+    wrt, given = [], []
+    for at, tangent in zip(target.at, tangents, strict=False):
+        if at is None or not has_float(target.operands[at].type):
+            continue
+        if _is_none(tangent):
+            continue
+        wrt.append(at)
+        given.append(tangent_of(cx, tangent, cx.value(tangent), target.operands[at]))
+    rule = Derivative(Mode.PUSH_FORWARD, tuple(wrt))
+    call = Call(target.name, (*target.operands, *given), rule)
+    results = cx.at(node).emit(call, "out", "out_t")
+    if len(results) == 1:
+        return cx.at(node).one(Tuple((*results, cx.at(node).one(NONE_VALUE))))
+    return cx.at(node).one(Tuple(results))
+
+
+def tangent_of(cx: Context, node: ast.expr, value: Operand, primal: Operand) -> Operand:
+    """A tangent or cotangent, of the type and the sizes of what it belongs to."""
+    b, wanted = cx.at(node), cotangent_type(primal.type)
+    if is_weak(value) and is_float(wanted):
+        value = to_width(b, value, wanted)
+    if value.type != wanted:
+        if join(value.type, wanted) != wanted:
+            raise closure_errors.wrong_tangent(cx.span(node), value.type, wanted)
+        value = convert(b, value, wanted)
+    _check_sizes(b, value, primal)
+    return value
+
+
+def _check_sizes(b: Builder, value: Operand, primal: Operand) -> None:
+    """Fail when the program runs if the arrays in two values differ in their sizes."""
+    match value.type:
+        case Product(fields) if isinstance(primal.type, Product):
+            for k, part in enumerate(fields):
+                if has_float(part):
+                    parts = b.one(Proj(value, k)), b.one(Proj(primal, k))
+                    _check_sizes(b, *parts)
+        case Array(_, rank):
+            for axis in range(rank):
+                sizes = [b.one(Apply(Dim(axis), (a,))) for a in (value, primal)]
+                b.prim("same", *sizes)
+        case _:
+            return

@@ -1,0 +1,93 @@
+"""Cotangents inside of programs: `cl.vjp`.
+
+out, back = cl.vjp(f, x)       out = @f(x);  back = {x: x, out: out}
+dx = back(ct)          →       _, dx = derivative pull_back[0] @f(x, ct)
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from chadllvm.diagnostic import Span
+from chadllvm.frontend import call_errors, closure_errors
+from chadllvm.frontend.applying import (
+    Made,
+    captures_of,
+    closure,
+    for_each,
+    function_of,
+)
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.delayed import Value
+from chadllvm.frontend.differentiated import Target, target_of
+from chadllvm.frontend.directions import NONE_VALUE, tangent_of
+from chadllvm.frontend.functions import arguments
+from chadllvm.frontend.records import NO_DEFAULT
+from chadllvm.frontend.signature import Parameter
+from chadllvm.ir.term import Call, Derivative, Mode, Operand, Tuple
+from chadllvm.ir.types import has_float
+
+
+@dataclass(frozen=True)
+class Pullback(Made):
+    """What `vjp` gives beside the result: it takes a cotangent of that.
+
+    It captures what the function has captured, the arguments, and the result. `at` is
+    where the parameters are among these.
+    """
+
+    of: str
+    name: str
+    at: tuple[int | None, ...]
+    made_at: Span
+
+    @property
+    def title(self) -> str:
+        return f"pullback_{self.of}"
+
+    def parameters(self, cx: Context, node: ast.expr) -> tuple[Parameter, ...]:
+        return (Parameter("cotangent", None, NO_DEFAULT, self.made_at),)
+
+    def call(self, cx: Context, node: ast.Call, function: Operand) -> Value:
+        (argument,) = arguments(cx, node, "the pullback", 1, 1)
+        *operands, out = captures_of(cx, node, function).values()
+        real = [
+            k for k, at in enumerate(self.at)
+            if at is not None and has_float(operands[at].type)
+        ]  # fmt: skip
+        wrt = tuple(at for k in real if (at := self.at[k]) is not None)
+        if not has_float(out.type) or not wrt:
+            raise closure_errors.no_reals(cx.span(node), self.title, 0, out.type)
+        ct = tangent_of(cx, argument, cx.value(argument), out)
+        call = Call(self.name, (*operands, ct), Derivative(Mode.PULL_BACK, wrt))
+        _, *gradients = cx.at(node).emit(call, "out")
+        found = dict(zip(real, gradients, strict=True))
+        unit = None if len(found) == len(self.at) else cx.at(node).one(NONE_VALUE)
+        parts = [found.get(k, unit) for k in range(len(self.at))]
+        return cx.at(node).one(Tuple(tuple([p for p in parts if p is not None])))
+
+
+def vjp(cx: Context, node: ast.Call) -> Value:
+    """A call of `vjp`."""
+    if not node.args:
+        raise call_errors.missing_argument(cx.span(node), "vjp", "function")
+    function = function_of(cx, node.args[0])
+    moved = ast.copy_location(
+        ast.Call(node.args[0], node.args[1:], node.keywords), node
+    )
+
+    def pull(cx: Context, node: ast.Call, function: Operand) -> Operand:
+        return _pulled(cx, node, target_of(cx, node, function))
+
+    return for_each(cx, moved, function, pull)
+
+
+def _pulled(cx: Context, node: ast.Call, target: Target) -> Operand:
+    """The result, and the pullback."""
+    b = cx.at(node)
+    (out,) = b.call(target.name, target.operands)
+    captures = {f"p{k}": o for k, o in enumerate(target.operands)}
+    captures["out"] = out
+    made = Pullback(target.title, target.name, target.at, target.span)
+    return b.one(Tuple((out, closure(cx, node, made, captures))))
