@@ -181,6 +181,10 @@ def _no_type(value: Any, function: str, path: str) -> TypeError:
         return TypeError(
             f"{_where(function, path)} is a {type(value).__name__}; {_NOT_REAL}"
         )
+    if callable(value) and not isinstance(value, type):
+        return TypeError(
+            f"{_where(function, path)} is a function; annotate it with `Callable`"
+        )
     return TypeError(
         f"{_where(function, path)} is a {type(value).__name__}; expected a number, a "
         "NumPy array, a tuple, a record or a dictionary of these, or a list of records"

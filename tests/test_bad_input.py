@@ -475,3 +475,11 @@ def test_a_long_call_can_be_interrupted(kind: str, loops: str, tmp_path: Path) -
     )
     assert done.stderr == ""
     assert done.stdout == "interrupted True True\n"
+
+
+def test_a_function_for_a_parameter_without_an_annotation() -> None:
+    def applied(f, x: float) -> float:
+        return f(x)
+
+    with pytest.raises(TypeError, match="'f' is a function; annotate it with `Call"):
+        cl.jit(applied)(lambda t: t * t, 1.0)

@@ -277,6 +277,40 @@ def recursion(span: Span, name: str, chain: Sequence[str]) -> Diagnostic:
     )
 
 
+@code("CL0617")
+def endless_calls(span: Span, name: str, times: int) -> Diagnostic:
+    """A function may call itself for other types or static arguments, if that ends.
+
+    It is compiled anew for each of them.
+
+    Fails:
+
+        @cl.jit(static_argnames="n")
+        def power(x: float, n: int) -> float:
+            return x * power(x, n - 1)
+
+        def f(x: float) -> float:
+            return power(x, 3)
+
+    Works:
+
+        @cl.jit(static_argnames="n")
+        def power(x: float, n: int) -> float:
+            if n == 0:
+                return 1.0
+            return x * power(x, n - 1)
+
+        def f(x: float) -> float:
+            return power(x, 3)
+    """
+    return error(
+        "calls of a function inside of itself do not end",
+        span,
+        f"`{name}` is being compiled for {times} kinds of arguments already",
+        "write it as a loop",
+    )
+
+
 @code("CL0612")
 def function_needed(span: Span, name: str, arity: int) -> Diagnostic:
     """An argument must be a function of so many arguments.

@@ -79,6 +79,8 @@ def _meaning(cx: Context, node: ast.Call, function: Any) -> Meaning:
     if isinstance(jitted, FunctionType):
         statics = getattr(function, "static_argnames", ())
         return partial(function_call, function=jitted, statics=statics)
+    if _is_inner(function):
+        return partial(function_call, function=function)
     if is_record(function):
         return partial(construct, python=function)
     raise _unknown(cx, node, function)
@@ -100,13 +102,26 @@ def _function_value(cx: Context, node: ast.expr) -> Operand | None:
 
 def is_callable(value: Any) -> bool:
     """Whether an object from outside is a function that programs can call."""
-    if isinstance(getattr(value, "py_func", None), FunctionType):
+    if isinstance(getattr(value, "py_func", None), FunctionType) or _is_inner(value):
         return True
     found = transform_of(value) or gradient_from_outside(value)
     if found is not None or is_record(value):
         return True
     known = callable(value) and known_function(value)
     return bool(known or _container_function(value))
+
+
+def _is_inner(value: Any) -> bool:
+    """Whether it is a Python function from inside of another one.
+
+    These are compiled without a decorator, as they are inside of a compiled function:
+    that gives the same when it is run in Python, where its local functions are such.
+    """
+    return (
+        isinstance(value, FunctionType)
+        and "<locals>" in value.__qualname__
+        and not _is_library(value)
+    )
 
 
 def _container_function(

@@ -47,7 +47,7 @@ from chadllvm.ir.op import TypeRuleError
 from chadllvm.ir.term import Block, Call, Operand, Program, Var, nested
 from chadllvm.ir.term import Function as CoreFunction
 from chadllvm.ir.types import UNIT, Array, Fun, Product, Scalar, Type
-from chadllvm.ir.wording import said
+from chadllvm.ir.wording import said, shorten
 
 
 def specialise(
@@ -93,6 +93,14 @@ Code = Function | LocalFunction
 # A function, the types of its arguments, its static arguments, and which are weak.
 _Key = tuple[Code, tuple[Type, ...], Hashable, frozenset[int]]
 
+# A function may call itself for other types or static arguments, as a minimum over one
+# variable of minima over another does: it is another function then. At so many calls
+# inside of each other it is taken that they do not end.
+_MOST_NESTED = 16
+
+# So many characters of a call are told.
+_LONGEST_CALL = 120
+
 
 @dataclass
 class _Read:
@@ -116,7 +124,7 @@ class _Program:
     names: set[str] = field(default_factory=set)
     types: dict[str, Fun] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
-    active: list[Code] = field(default_factory=list)
+    active: list[_Key] = field(default_factory=list)
     read: dict[Code, _Read] = field(default_factory=dict)
     failed: dict[_Key, CompileError] = field(default_factory=dict)
 
@@ -175,11 +183,9 @@ class _Program:
             return self.instances[key]
         if key in self.failed:
             raise _called_from(self.failed[key], function, types, span)
-        if function in self.active:
-            chain = [f.__name__ for f in self.active]
-            raise call_errors.recursion(span, function.__name__, chain)
+        self._check_active(key, span)
         name = unused_name(function.__name__, self.names)
-        self.active.append(function)
+        self.active.append(key)
         try:
             self._add(name, function, key[1], statics, weak)
         except CompileError as error:
@@ -191,6 +197,15 @@ class _Program:
             self.active.pop()
         self.instances[key] = name
         return name
+
+    def _check_active(self, key: _Key, span: Span) -> None:
+        """Refuse a function that is being translated already, for its own result."""
+        name, functions = key[0].__name__, [code for code, *_ in self.active]
+        if key in self.active:
+            chain = [code.__name__ for code in functions]
+            raise call_errors.recursion(span, name, chain)
+        if functions.count(key[0]) >= _MOST_NESTED:
+            raise call_errors.endless_calls(span, name, _MOST_NESTED)
 
     def _add(
         self,
@@ -322,11 +337,20 @@ def _checked_result(cx: Context, result: Operand | None) -> Operand:
 def _called_from(
     error: CompileError, function: Code, types: Sequence[Type], span: Span
 ) -> CompileError:
-    """The same error, with the call that led to it."""
-    call = f"{function.__name__}({', '.join(map(said, types))})"
-    note = f"in the call {call} at {span}"
+    """The same error, with the call that led to it.
+
+    Of a function that is called within itself the two innermost calls are told.
+    """
+    same = f"in the call {function.__name__}("
+    call = shorten(f"{same}{', '.join(map(said, types))})", _LONGEST_CALL)
+    note = f"{call} at {span}"
     return CompileError(
-        *(replace(d, notes=(*d.notes, note)) for d in error.diagnostics)
+        *(
+            d
+            if sum(note.startswith(same) for note in d.notes) >= 2
+            else replace(d, notes=(*d.notes, note))
+            for d in error.diagnostics
+        )
     )
 
 

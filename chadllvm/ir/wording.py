@@ -20,6 +20,8 @@ def said(ty: object) -> str:
             return f"{said(elem)}[{', '.join([':'] * rank)}]"
         case Product(fields, RecordNames() as names):
             return _record(names, list(map(said, fields)))
+        case Product(_, names) if title := getattr(names, "title", ""):
+            return str(title).strip()
         case Product(()):
             return "tuple[()]"
         case Product(fields):
@@ -37,3 +39,8 @@ def _record(names: RecordNames, fields: list[str]) -> str:
         return names.title
     entries = ", ".join(f'"{n}": {f}' for n, f in zip(names, fields, strict=True))
     return ("row " if names.kind is Kind.ROW else "") + "{" + entries + "}"
+
+
+def shorten(text: str, length: int) -> str:
+    """The beginning of a text that is longer than this."""
+    return text if len(text) <= length else text[: length - 1] + "…"

@@ -13,11 +13,7 @@ from tests.test_programs import real_params
 
 assert arrays and control and models and scalars
 # The paper's forms are for programs that have no derivatives in them.
-CORPUS = [
-    case
-    for case in CASES
-    if real_params(case) and case.function.__module__ != "programs.derivatives"
-]
+CORPUS = [case for case in CASES if real_params(case) and not case.has_derivatives]
 
 
 def core(case: Case) -> Program:

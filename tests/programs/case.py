@@ -13,6 +13,10 @@ from chadllvm.compiled import Function
 F = TypeVar("F", bound=Function[..., Any])
 
 
+# The files with programs that take derivatives themselves.
+WITH_DERIVATIVES = ("derivatives", "optimisers", "simulations")
+
+
 @dataclass(frozen=True)
 class Case:
     """A compiled function and the arguments to check it with.
@@ -27,6 +31,12 @@ class Case:
     @property
     def name(self) -> str:
         return self.function.py_func.__name__
+
+    @property
+    def has_derivatives(self) -> bool:
+        """Whether the program may take derivatives itself."""
+        module = self.function.py_func.__module__
+        return module.removeprefix("programs.") in WITH_DERIVATIVES
 
     def plain_value(self) -> Any:
         """What plain Python gives; NumPy warns of what `np.where` does not choose."""
