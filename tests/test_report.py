@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -105,6 +106,25 @@ def test_the_tape_is_told_by_line_and_size() -> None:
     (reverse,) = (note for note in report.loops if note.reads)
     assert reverse.span == loop.span
     assert not any(note.reads for note in clean.report(X).loops)
+
+
+@cl.jit
+def halved(x: float) -> float:
+    while x > 1.0:
+        x = 0.5 * x * math.cos(x) ** 2
+    return x
+
+
+def test_the_tape_of_a_loop_that_stops() -> None:
+    """The cosine that was computed is kept; the sine is computed in the reverse."""
+    report = cl.grad(halved).report(3.0)
+    (loop,) = (note for note in report.loops if note.stored)
+    assert loop.span.line == line_of(halved, "while")
+    assert all(s.tape and s.bytes == 8 for s in loop.stored)
+    kept = {line_of(halved, "while"), line_of(halved, "x = 0.5")}
+    assert {s.span.line for s in loop.stored} == kept
+    (reverse,) = (note for note in report.loops if note.reads)
+    assert len(reverse.reads) == len(loop.stored) == 2
 
 
 def test_the_state_that_is_renewed() -> None:

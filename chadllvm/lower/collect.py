@@ -5,15 +5,12 @@ directly if their shape is known in front of the loop; else the first row decide
 shape, memory is taken then, and the rows are copied. Rows of different shapes end the
 program.
 
-Where the number of iterations is not known in front of the loop, the buffer grows: if
-it is full, all moves to one of twice the room, so that n results are written with less
-than 2 n copied.
+Where the number of iterations is not known in front of the loop, see `growing.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +20,7 @@ from chadllvm.ir import loops as l
 from chadllvm.ir.loops import PTR, RESULT, Atom, Slot
 from chadllvm.ir.op import ArrayOp
 from chadllvm.ir.term import Apply, Binding, Close, Lambda, Lit, Open, Operand, Var
-from chadllvm.ir.types import Array, Box, Scalar, Type
+from chadllvm.ir.types import Array, Box, Scalar
 from chadllvm.ir.value import ROWS_DIFFER
 from chadllvm.lower.destination import definitions, maker
 from chadllvm.lower.memory import CALLER
@@ -128,9 +125,7 @@ class _UnknownRows(Collector):
         self.span = span
         self.root = lowering.roots.new()
         self.destination = lowering.destinations.pop(var, None)
-        empty = lowering.loops.reg("none", PTR)
-        lowering.loops.emit(l.Data(empty, np.zeros(0), self.root))
-        self.ptr = lowering.loops.slot(var.name, empty)
+        self.ptr = lowering.loops.slot(var.name, no_elements(lowering, self.root))
         self.dims: list[Slot] = [
             lowering.loops.slot(f"{var.name}_n", Lit(0)) for _ in range(rank)
         ]
@@ -181,91 +176,6 @@ class _UnknownRows(Collector):
         dims = tuple(loops.get(s) for s in self.dims)
         rep = ArrayRep(loops.get(self.ptr), (self.count, *dims), self.elem, self.root)
         self.lowering.bind(self.var, rep)
-
-
-class _Growing(Collector):
-    """Results of a loop whose number of steps is not known in front of it."""
-
-    def __init__(self, lowering: Lowering, var: Var, row: Type, span: Span) -> None:
-        super().__init__(lowering, var, Lit(0))
-        self.elem = element_type(row)
-        self.span = span
-        loops = lowering.loops
-        self.root = lowering.roots.new()
-        empty = loops.reg("none", PTR)
-        loops.emit(l.Data(empty, np.zeros(0), self.root))
-        self.ptr = loops.slot(var.name, empty)
-        self.room = loops.slot(f"{var.name}_room", Lit(0))
-        self.made = loops.slot(f"{var.name}_made", Lit(0))
-        rank = row.rank if isinstance(row, Array) else 0
-        self.dims = [loops.slot(f"{var.name}_n", Lit(0)) for _ in range(rank)]
-
-    def collect(self, index: Atom, result: Rep) -> None:
-        loops = self.lowering.loops
-        dims: tuple[Atom, ...] = ()
-        if self.dims:
-            assert isinstance(result, ArrayRep)
-            dims = result.dims
-            self._agree(index, dims)
-        after = loops.let("iadd", index, Lit(1))
-        grown = ArrayRep(Lit(0), (after, *dims), self.elem, self.root)
-        self._make_room(grown, index)
-        now = replace(grown, ptr=loops.get(self.ptr))
-        if isinstance(result, ArrayRep) and self.dims:
-            self.lowering.copy_into(self.lowering.row(now, [index]), result)
-        else:
-            self.lowering.store(now, index, result)
-        loops.set(self.made, after)
-
-    def _agree(self, index: Atom, dims: Sequence[Atom]) -> None:
-        """The first row decides the shape of all."""
-        loops = self.lowering.loops
-        is_first = loops.let("ieq", index, Lit(0))
-        loops.open(is_loop=False)
-        for slot, dim in zip(self.dims, dims, strict=True):
-            loops.set(slot, dim)
-        loops.emit(l.Branch(is_first, loops.close()))
-        for slot, dim in zip(self.dims, dims, strict=True):
-            same = loops.let("ieq", loops.get(slot), dim)
-            loops.check(same, "ValueError", ROWS_DIFFER, self.span)
-
-    def _make_room(self, grown: ArrayRep, index: Atom) -> None:
-        loops = self.lowering.loops
-        needed = self.lowering.size(grown)
-        is_full = loops.let("ilt", loops.get(self.room), needed)
-        loops.open(is_loop=False)
-        twice = loops.let("imul", loops.get(self.room), Lit(2))
-        least = loops.let("imax", needed, Lit(_FIRST_ROOM))
-        room = loops.let("imax", twice, least)
-        ptr = loops.reg("p", PTR)
-        region = self.lowering.region(self.lowering.life.home(self.var))
-        loops.emit(l.Alloc(ptr, region, room, grown.machine, self.root))
-        old = replace(grown, ptr=loops.get(self.ptr), dims=(index, *grown.dims[1:]))
-        self.lowering.copy_into(replace(old, ptr=ptr), old)
-        loops.set(self.ptr, ptr)
-        loops.set(self.room, room)
-        loops.emit(l.Branch(is_full, loops.close()))
-
-    def finish(self) -> None:
-        loops = self.lowering.loops
-        dims = tuple(loops.get(slot) for slot in (self.made, *self.dims))
-        for dim in dims:
-            loops.is_count(dim)
-        rep = ArrayRep(loops.get(self.ptr), dims, self.elem, self.root)
-        self.lowering.bind(self.var, rep)
-
-
-# The least room, in machine elements, of a buffer that grows.
-_FIRST_ROOM = 16
-
-
-def growing(
-    lowering: Lowering, variables: Sequence[Var], body: Lambda, first: int, span: Span
-) -> list[Collector]:
-    """Collectors for a loop whose number of steps is not known in front of it."""
-    types = body.body.types[first:]
-    pairs = zip(variables, types, strict=True)
-    return [_Growing(lowering, var, ty, span) for var, ty in pairs]
 
 
 def collectors(
@@ -365,3 +275,10 @@ def _outside(
     ):
         return None
     return [lowering.loops.count(lowering.atom(s)) for s in sizes]
+
+
+def no_elements(lowering: Lowering, root: int) -> Atom:
+    """Where an array begins that has no elements yet."""
+    empty = lowering.loops.reg("none", PTR)
+    lowering.loops.emit(l.Data(empty, np.zeros(0), root))
+    return empty

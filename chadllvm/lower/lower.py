@@ -38,7 +38,8 @@ from chadllvm.ir.term import (
 from chadllvm.ir.types import I64, Array, Box, Scalar, is_float
 from chadllvm.ir.typing import SCALAR_OF_DTYPE
 from chadllvm.lower.cells import Cells
-from chadllvm.lower.collect import Collector, collectors, growing
+from chadllvm.lower.collect import Collector, collectors
+from chadllvm.lower.growing import growing
 from chadllvm.lower.growth import append, drop_last
 from chadllvm.lower.inplace import InPlace, in_place
 from chadllvm.lower.reasons import NOT_FRESH, Reason
@@ -283,6 +284,7 @@ class Lowering(Cells):
         self, variables: Sequence[Var], body: Lambda, first: int, span: Span
     ) -> list[Collector]:
         """The same for a loop whose number of steps is not known in front of it."""
+        self.notes.loop(body, variables, span, self.life.bodies[body].depth)
         return growing(self, variables, body, first, span)
 
     def carriers(self, node: Apply, binding: Binding) -> list[Carrier]:
