@@ -42,6 +42,7 @@ from chadllvm.simplify.fuse import fuse
 from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.inline import inline
 from chadllvm.simplify.pointwise import pointwise
+from chadllvm.simplify.recall import recall
 from chadllvm.simplify.scatter import scatter
 from chadllvm.simplify.separate import separate
 from chadllvm.simplify.shapes import shapes
@@ -133,6 +134,7 @@ FINAL: tuple[Pass, ...] = (
     _plain(hoist),
     _plain(fold_constants),
     _plain(cse),
+    _plain(recall),
     _plain(dce),
     _plain(pointwise),
     _plain(cells),
@@ -171,6 +173,8 @@ class Compilation:
     options: CompileOptions
     stages: dict[str, Program] = field(default_factory=dict)
     loops: LoopFunction | None = None
+    # The arrays that hold what the reverse needs.
+    tape: frozenset[Var] = frozenset()
     # What each pass made last: it finds nothing more to do there.
     _settled: dict[str, Program] = field(default_factory=dict)
 
@@ -183,6 +187,7 @@ class Compilation:
             if self.options.verify and new is not program:
                 check(new, after=name)
             program = self._settled[name] = new
+            self.tape |= program.tape
         return program
 
     def normalised(self, program: Program) -> Program:
@@ -251,7 +256,6 @@ def compile_program(
         check(source, after="frontend")
     program = done.run(source, DEBUG) if options.debug else source
     program = done.normalised(program)
-    tape: frozenset[Var] = frozenset()
     if options.optimize and not options.nans:
         program = done.run(program, SOURCE)
     if options.optimize and gradient is not None:
@@ -265,7 +269,6 @@ def compile_program(
         program = done.run(program, NANS)
     if gradient is not None and (options.optimize or tangents is not None):
         program = done.run(program, DERIVATIVE)
-        tape |= program.tape
     if tangents is not None:
         before, entry = program, push_forward(program.entry, tangents.wrt)
         program = done.derived(Program((entry,)), "forward")
@@ -273,11 +276,10 @@ def compile_program(
             program = done.run(name_tangents(program, before), NANS)
         if options.optimize:
             program = done.run(program, DERIVATIVE)
-            tape |= program.tape
     if options.optimize:
         program = done.run(program, FINAL)
     done.stages["simplified"] = program
-    done.loops = _lower(program.entry, options, tape)
+    done.loops = _lower(program.entry, options, done.tape)
     if options.verify:
         check_loops(done.loops)
     return done

@@ -28,7 +28,7 @@ from chadllvm.ops.index import Dim, Index, Unbox
 
 # The work, in additions, up to which a value is computed again rather than stored:
 # about what writing eight bytes to memory and reading them back costs.
-_BUDGET = 8
+BUDGET = 8
 
 
 def store_or_recompute(
@@ -84,7 +84,7 @@ class _Plan:
             case Apply(Index() | Dim(), (Var() as array, *_)):
                 return array not in self.fleeting
             case expr:
-                return _weight(expr) <= _BUDGET
+                return _weight(expr) <= BUDGET
 
     def _needed(self, var: Var, stored: set[Var], again: set[Var]) -> set[Var] | None:
         """The variables to compute again for `var`; None if it is better stored."""
@@ -97,7 +97,7 @@ class _Plan:
             if not self._is_cheap(v):
                 return None
             work += _weight(self.defined[v].expr)
-            if work > _BUDGET:
+            if work > BUDGET:
                 return None
             found.add(v)
             args = operands(self.defined[v].expr)
@@ -122,4 +122,4 @@ def _weight(expr: Expr) -> int:
         case Apply(Index() | Dim() | Unbox()):
             return 1
         case _:
-            return _BUDGET + 1
+            return BUDGET + 1

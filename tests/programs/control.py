@@ -45,6 +45,57 @@ def collatz_weights(x: float, n: int) -> float:
     return total
 
 
+@case(1.1, 0.4)
+@case(2.6, 0.7)
+@cl.jit
+def kepler(mean: float, e: float) -> float:
+    """What each step computes is what its reverse and its tangents need."""
+    x = mean
+    step = 1.0
+    steps = 0
+    while abs(step) > 1e-12 and steps < 20:
+        step = (x - e * math.sin(x) - mean) / (1.0 - e * math.cos(x))
+        x -= step
+        steps += 1
+    return math.cos(x) + e * x
+
+
+@case(np.array([0.4, -0.2, 1.3]), 9)
+@case(np.array([0.4, -0.2, 1.3]), 0)
+@cl.jit
+def forced_swing(p: cl.f64[:], n: int) -> float:
+    """Functions of the state of each step, some of them in one of two branches."""
+    x, v, push = p
+    for i in range(n):
+        pull = math.sin(x) * math.exp(-0.1 * x * x)
+        if v > 0.2:
+            pull += push * math.cos(x)
+        else:
+            pull -= math.tanh(v) * math.cos(0.3 * i)
+        v -= 0.2 * pull
+        x += 0.2 * v
+    return x * v + math.sin(x)
+
+
+@case(np.array([1.2, 0.7, 2.4]), 1.5)
+@cl.jit
+def decaying_paths(x: cl.f64[:], rate: float) -> float:
+    """Loops of different lengths, read again by other loops, forwards and backwards."""
+    total = 0.0
+    for start in x:
+        path = []
+        level = start
+        while level > 0.3:
+            path.append(level)
+            level *= math.exp(-rate * 0.2 * level)
+        weight = 1.0
+        for k in range(len(path)):
+            last = path[len(path) - 1 - k]
+            weight *= math.exp(-rate * 0.2 * last)
+            total += weight * math.exp(-rate * 0.2 * path[k])
+    return total
+
+
 @case(0.3, 48, 36)
 @cl.jit
 def scaled_gcd(x: float, a: int, b: int) -> float:

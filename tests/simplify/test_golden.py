@@ -23,6 +23,7 @@ from chadllvm.simplify.fuse import fuse
 from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.inline import inline
 from chadllvm.simplify.pointwise import pointwise
+from chadllvm.simplify.recall import recall
 from chadllvm.simplify.scatter import scatter
 from chadllvm.simplify.shapes import shapes
 from chadllvm.simplify.sink import sink
@@ -43,6 +44,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "hoist": hoist,
     "inline": inline,
     "pointwise": pointwise,
+    "recall": recall,
     "scatter": scatter,
     "shapes": shapes,
     "states": states,

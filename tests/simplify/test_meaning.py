@@ -33,6 +33,7 @@ from chadllvm.simplify.dce import dce
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.inline import inline
+from chadllvm.simplify.recall import recall
 from chadllvm.simplify.shapes import shapes
 from chadllvm.simplify.states import states
 
@@ -46,6 +47,7 @@ PASSES: tuple[Callable[[Program], Program], ...] = (
     accumulate,
     cells,
     bounds,
+    recall,
 )
 
 EXAMPLES = settings(
