@@ -48,7 +48,7 @@ def collatz_weights(x: float, n: int) -> float:
 @case(1.1, 0.4)
 @case(2.6, 0.7)
 @cl.jit
-def kepler(mean: float, e: float) -> float:
+def kept_steps(mean: float, e: float) -> float:
     """What each step computes is what its reverse and its tangents need."""
     x = mean
     step = 1.0
