@@ -40,7 +40,7 @@ from chadllvm.simplify.dce import dce
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.fuse import fuse
 from chadllvm.simplify.hoist import hoist
-from chadllvm.simplify.inline import inline
+from chadllvm.simplify.inline import around_pullbacks, inline
 from chadllvm.simplify.pointwise import pointwise
 from chadllvm.simplify.recall import recall
 from chadllvm.simplify.scatter import scatter
@@ -67,6 +67,10 @@ NANS: tuple[Pass, ...] = (_plain(dce), _plain(check_nans))
 
 # Products and sums go first.
 FLATTEN: tuple[Pass, ...] = (_plain(flatten),)
+
+# What a program with derivatives in it is made ready by: flat, and with pull-backs
+# where they can be seen from the calls of the functions themselves.
+READY: tuple[Pass, ...] = (*FLATTEN, _plain(around_pullbacks))
 
 # What leaves one function without calls, in which updates of arrays mean
 # what they mean in Python.
@@ -192,7 +196,7 @@ class Compilation:
 
     def normalised(self, program: Program) -> Program:
         """One function without products, calls and derivatives."""
-        program = derived(self.run(program, FLATTEN), self._source, self._without)
+        program = derived(self.run(program, READY), self._source, self._without)
         return self.run(program, NORMALISE)
 
     def _source(self, program: Program) -> Program:

@@ -10,17 +10,24 @@ Callees stand before their callers, so that a derivative of what calls derivativ
 itself is made of a program in which these are functions already: D[·] knows cells.
 What has to be done with a function before D[·] and after it, `pipeline.py` says.
 Products and sums are gone by then.
+
+A pull-back is called in two halves (`halves.py`), the first where the function itself
+was called with these arguments, if that is in scope: for `vjp` calls it for the result.
+
+    y = @f(x)                                      y, c = @f_vjp_early(x)
+    _, d = derivative pull_back[0] @f(x, y_ct)  →  _, d = @f_vjp_late(y, c, y_ct)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import assert_never
 
 from chadllvm.chad.forward import push_forward
 from chadllvm.chad.gradient import pull_back, value_and_gradient
+from chadllvm.chad.halves import Halves, halves
 from chadllvm.ir.build import unused_name
-from chadllvm.ir.rewrite import rebuild
+from chadllvm.ir.rewrite import rebuild, with_body
 from chadllvm.ir.term import (
     Binding,
     Block,
@@ -28,7 +35,9 @@ from chadllvm.ir.term import (
     Derivative,
     Function,
     Mode,
+    Operand,
     Program,
+    Var,
     nested,
 )
 from chadllvm.ir.types import has_float
@@ -56,10 +65,15 @@ def derived(program: Program, before: Simplify, after: Simplify) -> Program:
         return program
     resolver = _Resolver(before, after, {f.name for f in program.functions})
     for function in program.functions:
-        body = resolver.block(function.body)
-        function = Function(function.name, function.params, body, function.span)
-        resolver.functions.append(function)
+        resolver.function(function)
     return Program(tuple(resolver.functions))
+
+
+# A function with its arguments, and the parameters that it is pulled back to.
+_Key = tuple[str, tuple[object, ...], tuple[int, ...]]
+
+# The results of first halves by what they are of, for those in scope.
+_Run = dict[_Key, tuple[Var, ...]]
 
 
 class _Resolver:
@@ -70,33 +84,124 @@ class _Resolver:
         self.names = names
         self.functions: list[Function] = []
         self.made: dict[tuple[str, Derivative], str] = {}
+        self.halved: dict[tuple[str, Derivative], Halves] = {}
+        # What the function at hand pulls back, by function and arguments.
+        self.pulled: dict[tuple[str, tuple[object, ...]], Derivative] = {}
 
-    def block(self, block: Block) -> Block:
-        if not has_derivatives(block):
+    def function(self, function: Function) -> None:
+        """Append a function without calls of derivatives."""
+        body = function.body
+        if has_derivatives(body):
+            self.pulled = dict(self._pulled(body))
+            body = self.block(body, {})
+        self.functions.append(with_body(function, body))
+
+    def _pulled(
+        self, block: Block
+    ) -> Iterator[tuple[tuple[str, tuple[object, ...]], Derivative]]:
+        for binding in block.bindings:
+            match binding.expr:
+                case Call(str() as name, args, Derivative(Mode.PULL_BACK) as rule):
+                    yield (name, _same(self._primals(name, args))), rule
+            for _, inner in nested(binding.expr):
+                yield from self._pulled(inner)
+
+    def block(self, block: Block, run: _Run) -> Block:
+        if not (has_derivatives(block) or self.pulled):
             return block
-        bindings = tuple([self._binding(b) for b in block.bindings])
-        return Block(bindings, block.results)
+        run, bindings = dict(run), list[Binding]()
+        for binding in block.bindings:
+            bindings += self._binding(binding, run)
+        return Block(tuple(bindings), block.results)
 
-    def _binding(self, binding: Binding) -> Binding:
+    def _binding(self, binding: Binding, run: _Run) -> list[Binding]:
         match binding.expr:
-            case Call(str() as name, args, Derivative() as derivative):
-                new = Call(self._derived(name, derivative), args)
-                return Binding(binding.vars, new, binding.span)
+            case Call(str() as name, args, Derivative(Mode.PULL_BACK) as rule):
+                return self._pull_back(binding, name, args, rule, run)
+            case Call(str() as name, args, Derivative() as rule):
+                call = Call(self._derived(name, rule), args)
+                return [Binding(binding.vars, call, binding.span)]
+            case Call(str() as name, args) if (name, _same(args)) in self.pulled:
+                rule = self.pulled[name, _same(args)]
+                return [self._early(binding, name, args, rule, run)]
             case expr:
-                return Binding(binding.vars, rebuild(expr, self.block), binding.span)
+                new = rebuild(expr, lambda block: self.block(block, run))
+                return [Binding(binding.vars, new, binding.span)]
+
+    def _pull_back(
+        self,
+        binding: Binding,
+        name: str,
+        args: tuple[Operand, ...],
+        rule: Derivative,
+        run: _Run,
+    ) -> list[Binding]:
+        """The second half, behind the first one if that has not been run yet."""
+        primals = self._primals(name, args)
+        key = name, _same(primals), rule.wrt
+        found = []
+        if key not in run:
+            count = len(binding.vars) - len(rule.wrt)
+            outs = tuple([Var(v.name, v.type) for v in binding.vars[:count]])
+            primal = Binding(outs, binding.expr, binding.span)
+            found.append(self._early(primal, name, primals, rule, run))
+        made = self._halves(name, rule)
+        saved = tuple([run[key][k] for k in made.saved])
+        call = Call(made.late.name, (*saved, *args[len(primals) :]))
+        return [*found, Binding(binding.vars, call, binding.span)]
+
+    def _early(
+        self,
+        binding: Binding,
+        name: str,
+        args: tuple[Operand, ...],
+        rule: Derivative,
+        run: _Run,
+    ) -> Binding:
+        """The first half, in the place of a call of the function itself."""
+        made = self._halves(name, rule)
+        more = made.early.body.types[len(binding.vars) :]
+        results = (*binding.vars, *(Var("saved", ty) for ty in more))
+        run[name, _same(args), rule.wrt] = results
+        return Binding(results, Call(made.early.name, args), binding.span)
+
+    def _primals(self, name: str, args: tuple[Operand, ...]) -> tuple[Operand, ...]:
+        """The arguments of a pull-back without the cotangents."""
+        (function,) = [f for f in self.functions if f.name == name]
+        return args[: len(function.params)]
+
+    def _halves(self, name: str, derivative: Derivative) -> Halves:
+        key = name, derivative
+        if key not in self.halved:
+            (of,) = [f for f in self.functions if f.name == name]
+            results = len(of.body.results)
+            whole = self._differentiated(name, derivative)
+            made = halves(whole, results, len(whole.params) - len(of.params))
+            self.functions += [made.early, made.late]
+            self.halved[key] = made
+        return self.halved[key]
 
     def _derived(self, name: str, derivative: Derivative) -> str:
         key = name, derivative
         if key not in self.made:
-            last = [f.name for f in self.functions].index(name)
-            program = self.before(Program(tuple(self.functions[: last + 1])))
-            function = differentiated(program.entry, derivative)
-            (function,) = self.after(Program((function,))).functions
-            new = unused_name(function.name, self.names)
-            function = Function(new, function.params, function.body, function.span)
+            function = self._differentiated(name, derivative)
             self.functions.append(function)
-            self.made[key] = new
+            self.made[key] = function.name
         return self.made[key]
+
+    def _differentiated(self, name: str, derivative: Derivative) -> Function:
+        """The derivative of a function, with a name of its own."""
+        last = [f.name for f in self.functions].index(name)
+        program = self.before(Program(tuple(self.functions[: last + 1])))
+        function = differentiated(program.entry, derivative)
+        (function,) = self.after(Program((function,))).functions
+        new = unused_name(function.name, self.names)
+        return Function(new, function.params, function.body, function.span)
+
+
+def _same(args: tuple[Operand, ...]) -> tuple[object, ...]:
+    """What is equal for the same arguments; of numbers, 0 and -0 are two."""
+    return tuple([a if isinstance(a, Var) else repr(a) for a in args])
 
 
 def differentiated(function: Function, derivative: Derivative) -> Function:

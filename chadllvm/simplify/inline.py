@@ -11,8 +11,18 @@ copied. A binding keeps its span: an error inside of a callee is reported there.
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator
+
 from chadllvm.ir.rewrite import Renaming, with_body
-from chadllvm.ir.term import Binding, Block, Call, Function, Program, nested
+from chadllvm.ir.term import (
+    Binding,
+    Block,
+    Call,
+    Function,
+    Mode,
+    Program,
+    nested,
+)
 
 
 def inline(program: Program) -> Program:
@@ -28,6 +38,34 @@ def inline(program: Program) -> Program:
     return Program((done[program.entry.name],))
 
 
+def around_pullbacks(program: Program) -> Program:
+    """Inline all but what is pulled back, and what derivatives are taken of.
+
+    So that the call of a function, and those of its pull-back, stand in one function.
+    """
+    calls = [c for f in program.functions for c in _calls(f.body)]
+    rules = [c.derivative for c in calls if c.derivative is not None]
+    if not any(rule.mode is Mode.PULL_BACK for rule in rules):
+        return program
+    kept = {str(c.function) for c in calls if c.derivative is not None}
+    done: dict[str, Function] = {}
+    for function in program.functions:
+        body = _Inliner(done, kept).block(function.body)
+        done[function.name] = with_body(function, body)
+    found = [f for f in done.values() if f.name in kept or f.name == program.entry.name]
+    return Program(tuple(found))
+
+
+def _calls(block: Block) -> Iterator[Call]:
+    """The calls of top-level functions, at any depth."""
+    for binding in block.bindings:
+        match binding.expr:
+            case Call(str()) as call:
+                yield call
+        for _, inner in nested(binding.expr):
+            yield from _calls(inner)
+
+
 def _has_calls(block: Block) -> bool:
     for binding in block.bindings:
         if isinstance(binding.expr, Call) and isinstance(binding.expr.function, str):
@@ -40,15 +78,17 @@ def _has_calls(block: Block) -> bool:
 class _Inliner(Renaming):
     """Renames what a call gave to what the copy of the callee gives."""
 
-    def __init__(self, functions: dict[str, Function]) -> None:
+    def __init__(
+        self, functions: dict[str, Function], kept: Container[str] = ()
+    ) -> None:
         super().__init__()
-        self.functions = functions
+        self.functions, self.kept = functions, kept
 
     def block(self, block: Block) -> Block:
         bindings: list[Binding] = []
         for binding in block.bindings:
             match binding.expr:
-                case Call(str() as name, _):
+                case Call(str() as name, _, None) if name not in self.kept:
                     bindings += self._copy(self.functions[name], binding)
                 case _:
                     bindings.append(self.binding(binding))

@@ -129,3 +129,63 @@ def gradient_of_a_choice(x: float, y: float, flag: bool) -> float:
 
     f = first if flag else second
     return cl.grad(f)(x)
+
+
+@cl.jit
+def grown(x: cl.f64[:]):
+    return np.exp(x) * x[0]
+
+
+@case(np.array([0.5, -0.2, 1.1]), 3)
+@cl.jit
+def pulled_back_often(x: cl.f64[:], n: int) -> float:
+    """By a loop, and by a function that is handed the pullback."""
+    out, back = cl.vjp(grown, x)
+
+    def squares(pull, n):
+        total = 0.0
+        for k in range(n):
+            (moved,) = pull(out * k)
+            total += np.sum(moved * moved)
+        return total
+
+    total = squares(back, 2)
+    for k in range(n):
+        (moved,) = back(back(x * k)[0])
+        total += np.sum(moved)
+    return total
+
+
+@case(np.array([0.5, -0.2, 1.1]), True)
+@case(np.array([0.5, -0.2, 1.1]), False)
+@cl.jit
+def pullbacks_kept(x: cl.f64[:], flag: bool) -> float:
+    """In a list, and out of a branch."""
+    pulls = [cl.vjp(grown, x * k)[1] for k in range(3)]
+    out, back = cl.vjp(grown, x) if flag else cl.vjp(lambda v: v * v, x)
+    total = np.sum(back(out)[0] * back(x)[0])
+    for pull in pulls:
+        total += np.sum(pull(x)[0])
+    return total
+
+
+@case(np.array([0.5, -0.2, 1.1]))
+@cl.jit
+def pulled_back_and_changed(x: cl.f64[:]) -> float:
+    """A pullback is that of the values at the time."""
+    out, back = cl.vjp(grown, x)
+    ct = out * 2.0
+    out[0] = 10.0
+    (first,), (second,) = back(ct), back(out)
+    return np.sum(first * second) * 1e-3
+
+
+@case(np.array([0.5, -0.2, 0.3]))
+@cl.jit
+def pulled_back_twice(x: cl.f64[:]) -> float:
+    def g(y):
+        out, back = cl.vjp(grown, y)
+        return np.sum(back(out * y)[0] * back(y)[0])
+
+    value, back = cl.vjp(g, x)
+    return np.sum(back(value)[0] ** 2) + back(0.5)[0][1]
