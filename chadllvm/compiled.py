@@ -18,13 +18,13 @@ from chadllvm.arguments import bind
 from chadllvm.backend.call import NativeFunction
 from chadllvm.frames import hide_frames, without_frames
 from chadllvm.frontend import Parameter, signature, specialise, too_deep
-from chadllvm.frontend.annotations import OpenFunction, target_type
+from chadllvm.frontend.annotations import CLOSED, OpenFunction, target_type
 from chadllvm.frontend.gradients import GRADIENT_PARTS
 from chadllvm.frontend.static import static_key
 from chadllvm.ir.loops_pretty import pretty_loops
 from chadllvm.ir.pretty import pretty
 from chadllvm.ir.term import Program
-from chadllvm.ir.types import Array, Box, Product, Scalar, Type
+from chadllvm.ir.types import Array, Type
 from chadllvm.ir.wording import said
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, collector_paused
@@ -354,8 +354,8 @@ class Compiled:
 def _fixed_types(parameters: Sequence[Parameter]) -> tuple[Type, ...] | None:
     """The types of the parameters if annotations decide them all."""
     types = [p.annotation for p in parameters]
-    if all(isinstance(t, Scalar | Array | Product | Box) for t in types):
-        return tuple(t for t in types if isinstance(t, Scalar | Array | Product))
+    if all(isinstance(t, CLOSED) for t in types):
+        return tuple(t for t in types if isinstance(t, CLOSED))
     return None
 
 

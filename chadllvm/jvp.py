@@ -14,17 +14,18 @@ import numpy as np
 
 from chadllvm.backend.columns import columns
 from chadllvm.backend.convert import DTYPES, Converter, found
-from chadllvm.backend.results import Group, Many, Result, leaf_types
+from chadllvm.backend.results import Choice, Group, Many, Result, leaf_types
 from chadllvm.compiled import Compiled
 from chadllvm.frames import without_frames
 from chadllvm.frontend.derivatives import Transform, means
 from chadllvm.ir.record import RecordNames
-from chadllvm.ir.term import Program
-from chadllvm.ir.types import F32, Array, Product, Scalar, Type, has_float
+from chadllvm.ir.term import Block, Function, Program
+from chadllvm.ir.types import F32, Array, Product, Scalar, Sum, Type, has_float
+from chadllvm.ir.wording import said
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, Tangents, compile_program
 from chadllvm.plan import Plan, Request
-from chadllvm.values import gradient_type, leaf_positions
+from chadllvm.values import gradient_type, leaf_positions, tags_of_tangent
 
 # Where a function keeps its compiled form with tangents.
 _KEPT = "_chadllvm_jvp"
@@ -129,12 +130,27 @@ class TangentPlan(Plan):
         self.moved = leaf_positions(types, range(len(types)))
         self.types = (*types, *(leaves[k] for k in self.moved))
         self.names = (*self.names, *_new_names(self.names, len(self.moved)))
+        self.moved_tags = tags_of_tangent(self.result)
         self.result = Group((self.result, _tangent_type(self.result)))
 
     def compile(self, options: CompileOptions) -> Compilation:
         return compile_program(
-            self.program, self.gradient, self.select, options, Tangents(self.moved)
+            self.program,
+            self.gradient,
+            self.select,
+            options,
+            Tangents(self.moved, self._with_tags),
         )
+
+    def _with_tags(self, function: Function) -> Function:
+        """The function whose results' tangents say which member of a union they are."""
+        tangents = sum(tag is None for tag in self.moved_tags)
+        results = function.body.results
+        reals = iter(results[len(results) - tangents :])
+        moved = [next(reals) if tag is None else results[tag] for tag in self.moved_tags]
+        everything = (*results[: len(results) - tangents], *moved)
+        body = Block(function.body.bindings, everything)
+        return Function(function.name, function.params, body, function.span)
 
 
 def _new_names(names: Sequence[str], count: int) -> list[str]:
@@ -150,9 +166,11 @@ def _tangent_type(result: Result) -> Result:
     match result:
         case Group(parts, names):
             return Group(tuple(map(_tangent_type, parts)), names)
+        case Choice(members):
+            return Choice(tuple(map(_tangent_type, members)))
         case Many(elem, rank):
             inner = _tangent_type(elem)
-            assert isinstance(inner, Group)
+            assert isinstance(inner, Group | Choice)
             return Many(inner, rank)
         case None:
             return None
@@ -183,10 +201,71 @@ def _leaves(
             converter = _converter(function, path, ty)
             as_number = converter.as_single if ty == F32 else converter.as_float
             yield as_number(1, tangent)
-        case Array(Product()):
+        case Sum():
+            tag = _member(function, path, ty, primal, tangent)
+            for k, member in enumerate(ty.payloads):
+                if k == tag:
+                    yield from _leaves(function, path, member, primal, tangent)
+                else:
+                    yield from _absent(member)
+        case Array(Product() | Sum()):
+            _check_members(function, path, ty, primal, tangent)
             yield from _columns(function, path, ty, primal, tangent)
         case _:
             yield _array(function, path, ty, primal, tangent)
+
+
+def _member(function: str, path: str, ty: Sum, primal: Any, tangent: Any) -> int:
+    """The member of a union that a value is, as its tangent must be."""
+    converter = _converter(function, path, ty)
+    tag, other = converter.as_member(0, primal), converter.as_member(1, tangent)
+    if tag != other:
+        raise TypeError(
+            f"{function}: {path} is {said(ty.payloads[tag])}, so that its tangent "
+            f"must be one, found {found(tangent)}"
+        )
+    return tag
+
+
+def _check_members(
+    function: str, path: str, ty: Type, primal: Any, tangent: Any
+) -> None:
+    """Tangents of what is in lists are of the members that the values are."""
+    match ty:
+        case Sum():
+            tag = _member(function, path, ty, primal, tangent)
+            _check_members(function, path, ty.payloads[tag], primal, tangent)
+        case Product(fields) if tangent is not None and _has_union(ty):
+            converter = _converter(function, path, ty)
+            both = converter.parts(0, primal), converter.tangent_parts(1, tangent)
+            for k, (field, value, part) in enumerate(zip(fields, *both, strict=True)):
+                _check_members(function, _inside(path, ty, k), field, value, part)
+        case Array(elem, rank) if isinstance(tangent, list) and _has_union(elem):
+            inner = elem if rank == 1 else Array(elem, rank - 1)
+            for k, (value, part) in enumerate(zip(primal, tangent, strict=False)):
+                _check_members(function, f"{path}[{k}]", inner, value, part)
+        case _:
+            return
+
+
+def _has_union(ty: Type) -> bool:
+    match ty:
+        case Product(fields):
+            return any(map(_has_union, fields))
+        case Array(elem):
+            return _has_union(elem)
+        case _:
+            return isinstance(ty, Sum)
+
+
+def _absent(ty: Type) -> Iterator[Any]:
+    """The tangents of the reals in a member that a value is not."""
+    for leaf in leaf_types(ty):
+        if isinstance(leaf, Array) and has_float(leaf):
+            assert isinstance(leaf.elem, Scalar)
+            yield np.zeros((0,) * leaf.rank, DTYPES[leaf.elem])
+        elif has_float(leaf):
+            yield 0.0
 
 
 def _inside(path: str, ty: Product, k: int) -> str:
@@ -233,7 +312,14 @@ def _zeros(function: str, path: str, ty: Type, primal: Any) -> Iterator[Any]:
             parts = _converter(function, path, ty).parts(0, primal)
             for k, (field, part) in enumerate(zip(fields, parts, strict=True)):
                 yield from _zeros(function, _inside(path, ty, k), field, part)
-        case Array(Product()):
+        case Sum():
+            tag = _converter(function, path, ty).as_member(0, primal)
+            for k, member in enumerate(ty.payloads):
+                if k == tag:
+                    yield from _zeros(function, path, member, primal)
+                else:
+                    yield from _absent(member)
+        case Array(Product() | Sum()):
             found = columns(function, path, ty, primal, reals=True)
             yield from map(np.zeros_like, found)
         case Array() if has_float(ty):

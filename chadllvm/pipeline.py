@@ -153,6 +153,10 @@ OPTIONAL = frozenset(
 )
 
 
+# Chooses, orders or adds results of a flattened function.
+Select = Callable[[Function], Function]
+
+
 @dataclass(frozen=True)
 class Gradient:
     """A request for derivatives by these parameters (positions after flattening)."""
@@ -164,10 +168,12 @@ class Gradient:
 class Tangents:
     """A request for the results' tangents, given those of these parameters.
 
-    With a gradient, that is forward mode over reverse mode.
+    With a gradient, that is forward mode over reverse mode. `select` may add to the
+    results and the tangents behind them.
     """
 
     wrt: tuple[int, ...]
+    select: Select = lambda function: function
 
 
 @dataclass
@@ -218,9 +224,6 @@ class Compilation:
             check(program, after=after)
         self.stages["chad"] = program
         return program
-
-
-Select = Callable[[Function], Function]
 
 
 @contextmanager
@@ -275,7 +278,7 @@ def compile_program(
         program = done.run(program, DERIVATIVE)
     if tangents is not None:
         before, entry = program, push_forward(program.entry, tangents.wrt)
-        program = done.derived(Program((entry,)), "forward")
+        program = done.derived(Program((tangents.select(entry),)), "forward")
         if options.nans:
             program = done.run(name_tangents(program, before), NANS)
         if options.optimize:

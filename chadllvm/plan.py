@@ -14,7 +14,7 @@ from chadllvm.ir.types import Product, Type, has_float, is_float
 from chadllvm.ir.wording import said
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, Gradient, compile_program
-from chadllvm.values import gradient_type, leaf_positions
+from chadllvm.values import gradient_type, leaf_positions, tags_of_gradients
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class Plan:
         self.request = request
         self.value = program.entry.body.results[0].type
         self.gradient: Gradient | None = None
+        self.tags: tuple[int | None, ...] = ()
         self.result: Result = self.value
         if request.argnums is None:
             return
@@ -52,6 +53,7 @@ class Plan:
             _check_real(program.entry, types, position)
         self.gradient = Gradient(leaf_positions(types, request.positions))
         gradients = tuple(gradient_type(types[p]) for p in request.positions)
+        self.tags = tags_of_gradients(types, request.positions)
         single = isinstance(request.argnums, int)
         gradient = gradients[0] if single else Group(gradients)
         self.result = self._result(gradient)
@@ -70,12 +72,17 @@ class Plan:
 
     def select(self, function: CoreFunction) -> CoreFunction:
         """The flattened function with just the results wanted, in their order."""
-        if self.gradient is None or self.request.value:
+        if self.gradient is None:
             return function
-        results = function.body.results
         value = len(leaf_types(self.value))
-        chosen = results[value:]
-        if self.request.has_aux:
+        results = function.body.results
+        reals = iter(results[value:])
+        chosen = tuple(
+            next(reals) if tag is None else function.params[tag] for tag in self.tags
+        )
+        if self.request.value:
+            chosen = (*results[:value], *chosen)
+        elif self.request.has_aux:
             chosen = (*chosen, *results[1:value])
         body = type(function.body)(function.body.bindings, chosen)
         return CoreFunction(function.name, function.params, body, function.span)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any, assert_never
 
 import numpy as np
 
-from chadllvm.backend.results import Group, Many, Result, leaf_types
+from chadllvm.backend.results import Choice, Group, Many, Result, leaf_types
 from chadllvm.frontend.annotations import record_annotation, target_type
 from chadllvm.frontend.arithmetic import join
 from chadllvm.frontend.records import BadRecord, RecordClass, record_class, row_type
@@ -19,6 +19,7 @@ from chadllvm.ir.types import (
     F32,
     F64,
     I64,
+    NONE,
     Acc,
     Array,
     Box,
@@ -50,6 +51,8 @@ def fingerprint(value: Any) -> object:
     None if there is nothing so simple; `type_of` tells.
     """
     kind = type(value)
+    if value is None:
+        return kind
     if kind is np.ndarray:
         return value.dtype, value.ndim
     if kind is tuple:
@@ -63,8 +66,9 @@ def _record_fingerprint(kind: type, value: Any) -> object:
         parts = tuple(map(fingerprint, value.values()))
         return None if None in parts else (dict, tuple(value), parts)
     if kind is list:
-        item: type = type(value[0]) if value else list
-        return (list, item) if _closed(item) is not None else None
+        items = frozenset(map(type, value)) if value else {list}
+        is_closed = all(_closed(item) is not None for item in items)
+        return (list, items) if is_closed else None
     if kind is np.void:
         return kind, value.dtype
     if _closed(kind) is not None:
@@ -101,6 +105,8 @@ def type_of(value: Any, function: str, path: str) -> Type:
     if scalar is not None:
         return scalar
     match value:
+        case None:
+            return NONE
         case np.ndarray():
             return _array_type(value, function, path)
         case bool() | np.bool_():
@@ -224,14 +230,13 @@ def _list_type(value: list[Any], function: str, path: str) -> Array:
             f"{_where(function, path)} is an empty list, which says nothing of its "
             "items; annotate the parameter, as in list[Point]"
         )
-    item: type = type(value[0])
-    if _closed(item) is not None:
-        elem: Type = type_of(value[0], function, f"{path}[0]")
-    else:
-        elem = _common_type(value, function, path)
-    if isinstance(elem, Product):
+    # Of each class that says all of its type, one item is enough.
+    kinds: dict[type, int] = {type(item): k for k, item in enumerate(value)}
+    is_closed = all(_closed(kind) is not None for kind in kinds)
+    elem = _common_type(value, kinds.values() if is_closed else None, function, path)
+    if isinstance(elem, Product | Sum):
         return Array(elem, 1)
-    if isinstance(elem, Array) and isinstance(elem.elem, Product):
+    if isinstance(elem, Array) and isinstance(elem.elem, Product | Sum):
         return Array(elem.elem, elem.rank + 1)
     raise TypeError(
         f"{_where(function, path)} is a list of {said(elem)}; expected a list of "
@@ -239,10 +244,14 @@ def _list_type(value: list[Any], function: str, path: str) -> Array:
     )
 
 
-def _common_type(value: list[Any], function: str, path: str) -> Type:
-    elem = type_of(value[0], function, f"{path}[0]")
-    for k, item in enumerate(value[1:], start=1):
-        found = type_of(item, function, f"{path}[{k}]")
+def _common_type(
+    value: list[Any], which: Iterable[int] | None, function: str, path: str
+) -> Type:
+    """What the items at these positions, or all, are."""
+    first, *rest = range(len(value)) if which is None else sorted(which)
+    elem = type_of(value[first], function, f"{path}[{first}]")
+    for k in rest:
+        found = type_of(value[k], function, f"{path}[{k}]")
         joined = join(elem, found)
         if joined is None:
             raise TypeError(
@@ -279,16 +288,63 @@ def gradient_type(ty: Type) -> Result:
     match ty:
         case Product(fields, names):
             return Group(tuple(gradient_type(f) for f in fields), names)
-        case Array(Product() as elem, rank) if has_float(ty):
-            group = gradient_type(elem)
-            assert isinstance(group, Group)
-            return Many(group, rank)
+        case Array(Product() | Sum() as elem, rank) if has_float(ty):
+            each = gradient_type(elem)
+            assert isinstance(each, Group | Choice)
+            return Many(each, rank)
+        case Sum():
+            return Choice(tuple(map(gradient_type, ty.payloads)))
         case Scalar() | Array():
             return ty if has_float(ty) else None
-        case Sum() | Box() | Fun() | Acc():
+        case Box() | Fun() | Acc():
             return None
         case _:
             assert_never(ty)
+
+
+def tags_of_gradients(
+    types: Sequence[Type], which: Sequence[int]
+) -> tuple[int | None, ...]:
+    """For each leaf of the gradients by these, the tag that it is, if it is one.
+
+    A tag is a leaf of the parameters, given by its position: the gradient of a union is
+    that of the member that its value is.
+    """
+    starts = [0, *accumulate(len(leaf_types(ty)) for ty in types)]
+    found: list[int | None] = []
+    for k in which:
+        _find_tags(types[k], starts[k], found)
+    return tuple(found)
+
+
+def tags_of_tangent(result: Result) -> tuple[int | None, ...]:
+    """The same for the leaves of a result's tangent, by positions in the result."""
+    found: list[int | None] = []
+    _find_tags(result, 0, found)
+    return tuple(found)
+
+
+def _find_tags(ty: Result, start: int, found: list[int | None]) -> int:
+    """Enter the leaves of a gradient; `start` is the position of the first leaf."""
+    match ty:
+        case Product(parts) | Group(parts):
+            for part in parts:
+                start = _find_tags(part, start, found)
+            return start
+        case Sum(payloads=parts) | Choice(parts):
+            found.append(start)
+            start += 1
+            for part in parts:
+                start = _find_tags(part, start, found)
+            return start
+        case Many(elem):
+            return _find_tags(elem, start, found)
+        case Array(Product() | Sum() as elem) if has_float(ty):
+            return _find_tags(elem, start, found)
+        case _:
+            leaves = leaf_types(ty)
+            found += [None for leaf in leaves if has_float(leaf)]
+            return start + len(leaves)
 
 
 def leaf_positions(types: Sequence[Type], which: Sequence[int]) -> tuple[int, ...]:

@@ -7,6 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from chadllvm.ir.record import RecordNames
+from chadllvm.ir.types import Array, Product, Scalar, Sum, Type, has_float
+from chadllvm.ir.union import member_of
+from chadllvm.ir.value import to_value
+
 
 def parts(value: Any) -> list[Any] | None:
     """The components of a tuple, a record, a dictionary or a structured array."""
@@ -54,17 +59,72 @@ def _structured(value: Any, components: list[Any]) -> Any:
 def leaves(value: Any) -> list[Any]:
     """The numbers and arrays in a container; None (no cotangent) is left out.
 
-    A list of records gives an array for each leaf of a record.
+    A list of records gives an array for each leaf of a record; one of several classes
+    the leaves of each.
     """
     if value is None:
         return []
     if isinstance(value, list):
-        columns = zip(*map(leaves, value), strict=True)
-        return [np.array(column) for column in columns]
+        rows = list(map(leaves, value))
+        is_mixed = len({(type(v), len(r)) for v, r in zip(value, rows, strict=True)})
+        if is_mixed > 1:
+            return [leaf for row in rows for leaf in row]
+        return [np.array(column) for column in zip(*rows, strict=True)]
     components = parts(value)
     if components is None:
         return [value]
     return [leaf for component in components for leaf in leaves(component)]
+
+
+def has_union(ty: Type) -> bool:
+    """Whether there are unions in values of this type."""
+    match ty:
+        case Sum():
+            return True
+        case Product(fields):
+            return any(map(has_union, fields))
+        case Array(elem, _):
+            return has_union(elem)
+        case _:
+            return False
+
+
+def flattened(value: Any, ty: Type, *, real: bool = False) -> list[Any]:
+    """The leaves that an argument of this type is to native code, unions as well.
+
+    With `real`, those of a gradient: the reals, and what tells the members of unions.
+    """
+    match ty:
+        case Sum():
+            tag = member_of(ty, value)
+            assert tag is not None
+            found = [tag]
+            for k, member in enumerate(ty.payloads):
+                own = value if k == tag else None
+                found += flattened(own, member, real=real)
+            return found
+        case Product(fields, names):
+            named = isinstance(names, RecordNames)
+            if value is None:
+                own = [None] * len(fields)
+            else:
+                own = names.parts(value) if named else value
+            pairs = zip(own, fields, strict=True)
+            return [leaf for v, f in pairs for leaf in flattened(v, f, real=real)]
+        case Array(elem, rank) if not isinstance(elem, Scalar):
+            if real and not has_float(ty):
+                return []
+            inner = elem if rank == 1 else Array(elem, rank - 1)
+            rows = [flattened(item, inner, real=real) for item in value]
+            return [np.array(column) for column in zip(*rows, strict=True)]
+        case Scalar() | Array() if real and not has_float(ty):
+            return []
+        case Scalar():
+            return [to_value(0 if value is None else value, ty)]
+        case Array(elem, rank):
+            return [np.zeros((0,) * rank) if value is None else value]
+        case _:
+            raise AssertionError(ty)
 
 
 def drawn(value: Any, random: np.random.Generator) -> Any:

@@ -108,7 +108,12 @@ S = Sample(X, [Point(1.0)])
         (structured, (ROWS["x"],), TypeError, "'rows' is f64[:]; expected row{"),
         (structured, ([Point(1.0)],), TypeError, "'rows' is Point[:]"),
         (same, ([1.0, 2.0],), TypeError, "by np.asarray"),
-        (same, ([Point(1.0), (1.0, 2.0)],), TypeError, "x[1] must be of class Point"),
+        (
+            same,
+            ([Point(1.0), (1.0, 2.0)],),
+            TypeError,
+            "x[1] is tuple[float, float], unlike",
+        ),
         (same, ([(1.0, 2), (1.0,)],), TypeError, "x[1] is tuple[float], unlike"),
         (same, ({"a": {"b": ["c"]}},), TypeError, 'x["a"]["b"][0] is a str'),
         (same, ({1: 2.0},), TypeError, "'x' is a dict"),

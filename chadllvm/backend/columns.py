@@ -139,6 +139,11 @@ class _Places:
         path = self.path
         return _Places(self.function, lambda k: names.path(path(k), name), self.reals)
 
+    def only(self, kept: Sequence[int]) -> _Places:
+        """The places of some of the items."""
+        path = self.path
+        return _Places(self.function, lambda k: path(kept[k]), self.reals)
+
     def item(self, index: int) -> _Places:
         path = self.path
         return _Places(self.function, lambda k: f"{path(k)}[{index}]", self.reals)
@@ -199,7 +204,9 @@ def _leaves(
             return [_stacked(places, Array(elem, rank), items, shape)]
         case Array():
             return _inner_lists(places, ty, items, shape)
-        case Sum() | Box() | Fun() | Acc():
+        case Sum():
+            return _members(places, ty, items, shape)
+        case Box() | Fun() | Acc():
             raise InternalError(f"{places.function}: a list of {ty}")
         case _:
             assert_never(ty)
@@ -233,6 +240,38 @@ def _records(
         column = names.column(items, name)
         arrays += _leaves(places.inside(names, name), field, column, shape)
     return arrays
+
+
+def _members(
+    places: _Places, ty: Sum, items: Sequence[Any], shape: Shape
+) -> list[np.ndarray]:
+    """The members that items of a union are, and the arrays of what each may hold."""
+    tags = np.array(tags_of(places, ty, items), np.int64)
+    arrays = [] if places.reals else [tags.reshape(shape)]
+    for index, member in enumerate(ty.payloads):
+        at = np.flatnonzero(tags == index).tolist()
+        own = [items[k] for k in at]
+        for part in _leaves(places.only(at), member, own, (len(at),)):
+            whole = np.zeros(len(items), part.dtype)
+            whole[at] = part
+            arrays.append(whole.reshape(shape))
+    return arrays
+
+
+def tags_of(places: _Places, ty: Sum, items: Sequence[Any]) -> list[int]:
+    """For each item the member of the union that it is."""
+    found: dict[type, int] = {}
+    tags = []
+    for k, item in enumerate(items):
+        kind = type(item)
+        if kind not in found:
+            tag = places.converter(k, ty).as_member(0, item)
+            if not isinstance(item, dict | tuple) or hasattr(item, "_fields"):
+                found[kind] = tag
+            tags.append(tag)
+        else:
+            tags.append(found[kind])
+    return tags
 
 
 def _tuples(

@@ -22,10 +22,13 @@ from chadllvm.ir.types import (
     Array,
     Product,
     Scalar,
+    Sum,
     Type,
     has_float,
     is_float,
 )
+from chadllvm.ir.union import is_none, member_of
+from chadllvm.ir.wording import said
 
 DTYPES: dict[Scalar, np.dtype[Any]] = {
     F64: np.dtype(np.float64),
@@ -125,6 +128,15 @@ class Converter:
             raise TypeError(f"{self._name(leaf)} {_keys(names, value)}")
         self._refuse(leaf, value)
 
+    def as_member(self, leaf: int, value: Any) -> int:
+        """Which member of a union a value is."""
+        ty = self._types[leaf]
+        assert isinstance(ty, Sum)
+        found = member_of(ty, value)
+        if found is None:
+            self._refuse(leaf, value)
+        return found
+
     def parts(self, leaf: int, value: Any) -> Sequence[Any]:
         """The components of a tuple or a record, in order."""
         ty = self._types[leaf]
@@ -205,10 +217,12 @@ class Converter:
 def expected(ty: Type) -> str:
     """A parameter's type as the user knows it."""
     match ty:
+        case Sum():
+            return " or ".join(map(expected, sorted(ty.payloads, key=is_none)))
         case Scalar():
             return _NAMES[ty]
         case Array(elem, rank):
-            if isinstance(elem, Product):
+            if isinstance(elem, Product | Sum):
                 return _rows(elem, rank)
             dtype = DTYPES[elem] if isinstance(elem, Scalar) else elem
             return f"a NumPy array of {dtype} with {rank} dimension(s)"
@@ -223,15 +237,19 @@ def expected(ty: Type) -> str:
 def _record(names: RecordNames) -> str:
     if names.is_class:
         return f"of class {names.title}"
+    if names.kind is Kind.NONE:
+        return "None"
     fields = ", ".join(repr(name) for name in names)
     what = "a dictionary with the keys" if names.kind is Kind.DICT else "a row of"
     return f"{what} {fields}"
 
 
-def _rows(elem: Product, rank: int) -> str:
+def _rows(elem: Product | Sum, rank: int) -> str:
     """An array of records as the user knows it."""
-    names = elem.names
-    if not isinstance(names, RecordNames):
+    names = elem.names if isinstance(elem, Product) else ()
+    if isinstance(elem, Sum):
+        what = said(elem)
+    elif not isinstance(names, RecordNames):
         what = f"tuples of {len(elem.fields)}"
     elif names.kind is Kind.ROW:
         fields = ", ".join(repr(name) for name in names)

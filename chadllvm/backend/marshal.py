@@ -30,6 +30,7 @@ from chadllvm.backend.columns import columns
 from chadllvm.backend.convert import DTYPES, INT64, Converter
 from chadllvm.backend.jit import Code
 from chadllvm.backend.results import (
+    Choice,
     Group,
     Many,
     Result,
@@ -81,6 +82,8 @@ class Marshal:
         self.conversions: list[str] = []
         # The arguments of the native call, with their C types.
         self.args: list[tuple[str, str]] = []
+        # The variables that they are made of, with their types.
+        self.passed: list[tuple[str, Scalar | Array]] = []
         # The paths and types that messages about arguments name.
         self.paths: list[str] = []
         self.leaves: list[Type] = []
@@ -197,16 +200,18 @@ class Marshal:
                 if ty == I64:
                     test += f" and {INT64.start} <= {name} < {INT64.stop}"
                 self._unless(test, name, f"{self.mine}{_CONVERT[ty]}", leaf)
-                self.args.append((name, C_TYPES[ty]))
+                self._pass(name, ty)
             case Product(fields, names) if isinstance(names, RecordNames):
                 self._record(name, path, fields, names, leaf)
             case Product(fields):
                 self._product(name, path, fields, leaf)
             case Array(Scalar()):
-                self._array(name, leaf)
-            case Array(Product()):
+                self._array(name, ty, leaf)
+            case Array(Product() | Sum()):
                 self._rows(name, path, ty, leaf)
-            case Array() | Sum() | Box() | Fun() | Acc():
+            case Sum():
+                self._union(name, path, ty, leaf)
+            case Array() | Box() | Fun() | Acc():
                 raise InternalError(f"{self.name}: a parameter of type {ty}")
             case _:
                 assert_never(ty)
@@ -264,12 +269,65 @@ class Marshal:
         self.lines.append(
             f"{', '.join(parts)}, = {mine}columns({mine}name, {arguments})"
         )
-        self.args += [(f"{mine}id({part})", "intptr_t") for part in parts]
+        for part, flat in zip(parts, leaf_types(ty), strict=True):
+            self._pass(part, flat)
 
-    def _array(self, name: str, leaf: int) -> None:
+    def _pass(self, name: str, ty: Scalar | Array) -> None:
+        """Let a variable of the code be an argument of the native call."""
+        if isinstance(ty, Scalar):
+            self.args.append((name, C_TYPES[ty]))
+        else:
+            self.args.append((f"{self.mine}id({name})", "intptr_t"))
+        self.passed.append((name, ty))
+
+    def _union(self, name: str, path: str, ty: Sum, leaf: int) -> None:
+        """The member that the value is, and the parts of all members.
+
+        What the others would hold is zeros and empty arrays.
+        """
+        tag = f"{self.mine}p{leaf}_tag"
+        self.lines.append(f"{tag} = {self._tag(name, ty, leaf)}")
+        self._pass(tag, I64)
+        outer, blocks = self.lines, []
+        start = len(self.passed)
+        for k, member in enumerate(ty.payloads):
+            part, first = f"{self.mine}p{leaf}_{k}", len(self.passed)
+            self.lines = [f"{part} = {name}"]
+            self._param(part, path, member)
+            blocks.append((self.lines, first, len(self.passed)))
+        self.lines = outer
+        passed = self.passed[start:]
+        for k, (lines, first, end) in enumerate(blocks):
+            others = [*self.passed[start:first], *self.passed[end:]]
+            others = [item for item in passed if item in others]
+            zeros = [f"{n} = {self._zero(flat)}" for n, flat in others]
+            self.lines.append(f"{'if' if k == 0 else 'elif'} {tag} == {k}:")
+            self.lines += ["    " + line for line in (*lines, *zeros)]
+
+    def _tag(self, name: str, ty: Sum, leaf: int) -> str:
+        """The position of the member that a value is; the usual ones are asked here."""
+        text = f"{self.mine}as_member({leaf}, {name})"
+        for k, member in reversed([*enumerate(ty.payloads)]):
+            if isinstance(member, Scalar):
+                test = f"type({name}) is {self.mine}{_USUAL[member]}"
+            elif isinstance(member, Product) and isinstance(member.names, RecordNames):
+                test = self._record_test(name, member.names)
+            else:
+                continue
+            text = f"{k} if {test} else {text}"
+        return text
+
+    def _zero(self, ty: Scalar | Array) -> str:
+        """What stands for a part that there is not."""
+        if isinstance(ty, Scalar):
+            return {F64: "0.0", F32: "0.0", I64: "0", BOOL: "False"}[ty]
+        assert isinstance(ty.elem, Scalar)
+        return self._object(np.zeros((0,) * ty.rank, DTYPES[ty.elem]))
+
+    def _array(self, name: str, ty: Array, leaf: int) -> None:
         mine = self.mine
         self.conversions.append(f"{name} = {mine}as_array({leaf}, {name})")
-        self.args.append((f"{mine}id({name})", "intptr_t"))
+        self._pass(name, ty)
 
     def _result(self, ty: Result) -> str:
         match ty:
@@ -292,7 +350,11 @@ class Marshal:
             case Array(elem, rank) | Many(elem, rank):
                 leaves = ", ".join(self._result(leaf) for leaf in leaf_types(ty))
                 return f"{self.mine}rows({self._object(elem)}, {rank}, [{leaves}])"
-            case Sum() | Box() | Fun() | Acc():
+            case Sum(payloads=members) | Choice(members):
+                tag = f"{self.mine}ints[{self._word()}]"
+                options = "".join(f"{self._result(m)}, " for m in members)
+                return f"({options})[{tag}]"
+            case Box() | Fun() | Acc():
                 raise InternalError(f"{self.name}: a result of type {ty}")
             case _:
                 assert_never(ty)
@@ -376,5 +438,6 @@ class Marshal:
             "as_array": converter.as_array,
             "as_product": converter.as_product,
             "as_record": converter.as_record,
+            "as_member": converter.as_member,
             **{f"array_{elem}": array_maker(elem) for elem in DTYPES},
         }

@@ -13,7 +13,7 @@ from chadllvm.backend.convert import DTYPES
 from chadllvm.backend.runtime import runtime
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir.record import Kind, RecordNames, structured
-from chadllvm.ir.types import F32, Acc, Array, Box, Fun, Product, Scalar, Sum, Type
+from chadllvm.ir.types import F32, I64, Acc, Array, Box, Fun, Product, Scalar, Sum, Type
 
 
 def array_maker(elem: Scalar) -> Callable[[int, tuple[int, ...]], np.ndarray]:
@@ -48,12 +48,19 @@ class Group:
 class Many:
     """A list of results, or a structured array: as an array of products is one."""
 
-    elem: Group
+    elem: Group | Choice
     rank: int
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several results; which one a number tells, in front of all their parts."""
+
+    members: tuple[Result, ...]
+
+
 # What a call returns. None stands for the gradient by what holds no real numbers.
-Result: TypeAlias = Type | Group | Many | None
+Result: TypeAlias = Type | Group | Many | Choice | None
 
 
 def leaf_types(ty: Result) -> list[Scalar | Array]:
@@ -70,7 +77,9 @@ def leaf_types(ty: Result) -> list[Scalar | Array]:
             return []
         case Array(elem, rank) | Many(elem, rank):
             return [_stacked(leaf, rank) for leaf in leaf_types(elem)]
-        case Sum() | Box() | Fun() | Acc():
+        case Sum(payloads=parts) | Choice(parts):
+            return [I64, *(leaf for part in parts for leaf in leaf_types(part))]
+        case Box() | Fun() | Acc():
             raise InternalError(f"native code cannot return a {ty}")
         case _:
             assert_never(ty)
@@ -125,6 +134,12 @@ def _values(ty: Result, leaves: Sequence[np.ndarray], count: int) -> list[Any]:
             if not isinstance(names, RecordNames):
                 return list(zip(*columns, strict=True))
             return list(map(names.make, *columns))
+        case Sum(payloads=members) | Choice(members):
+            tags, *held = leaves
+            options = [
+                _values(part, own, count) for part, own in _portions(members, held)
+            ]
+            return [options[tag][k] for k, tag in enumerate(tags.tolist())]
         case _:
             raise InternalError(f"native code cannot return a {ty}")
 

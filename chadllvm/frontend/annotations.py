@@ -11,8 +11,9 @@ instances, `list[Point]` is an array of them.
 from __future__ import annotations
 
 import functools
+import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
@@ -32,12 +33,17 @@ from chadllvm.ir.types import (
     F32,
     F64,
     I64,
+    NONE,
+    Alternatives,
     Array,
     Product,
     Scalar,
+    Sum,
     Type,
     is_float,
 )
+from chadllvm.ir.union import is_union, kind_of, members, union_of
+from chadllvm.ir.wording import said
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,12 @@ class ScalarAnnotation:
 
     def __call__(self, number: Any) -> Any:
         return _NUMPY[self.scalar](number)
+
+    def __or__(self, other: object) -> Alternatives:
+        return Alternatives((self, other))
+
+    def __ror__(self, other: object) -> Alternatives:
+        return Alternatives((other, self))
 
     def __repr__(self) -> str:
         return self.scalar.name
@@ -115,7 +127,7 @@ class OpenProduct:
 class OpenList:
     """Lists of tuples or records that are open themselves."""
 
-    elem: OpenProduct | OpenDict
+    elem: OpenProduct | OpenDict | OpenUnion
     rank: int
 
     def __str__(self) -> str:
@@ -143,7 +155,23 @@ class OpenFunction:
         return "function"
 
 
-Open = OpenArray | OpenProduct | OpenList | OpenDict | OpenFunction
+@dataclass(frozen=True, slots=True)
+class OpenUnion:
+    """Unions with open members: `NDArray[np.float64] | None`.
+
+    A value is not made one of a union, but stays what it is: one of the members.
+    """
+
+    members: tuple[Annotation, ...]
+
+    def __str__(self) -> str:
+        return " | ".join(map(str, self.members))
+
+
+Open = OpenArray | OpenProduct | OpenList | OpenDict | OpenFunction | OpenUnion
+
+# Annotations that say all of a type.
+CLOSED = Scalar | Array | Product | Sum
 
 # What a parameter may be annotated with; None: nothing, any type is welcome.
 Annotation = Type | Open | None
@@ -175,7 +203,7 @@ def read_annotation(value: Any) -> Annotation:
         return None
     if isinstance(value, ScalarAnnotation):
         return value.scalar
-    if isinstance(value, Scalar | Array | Product):
+    if isinstance(value, CLOSED):
         return value
     for python, scalar in _SCALARS:
         if value is python:
@@ -184,6 +212,8 @@ def read_annotation(value: Any) -> Annotation:
         return OpenArray(None)
     if value is dict:
         return OpenDict(None)
+    if value is types.NoneType:
+        return NONE
     if value in (Callable, typing.Callable):
         return OpenFunction()
     return _read_generic(value)
@@ -199,6 +229,10 @@ def _read_generic(value: Any) -> Annotation:
         return _read_annotated(arguments)
     if origin is Callable:
         return OpenFunction()
+    if isinstance(value, Alternatives):
+        origin, arguments = typing.Union, value.options
+    if origin in (typing.Union, types.UnionType):
+        return _union([NONE if a is None else read_annotation(a) for a in arguments])
     if isinstance(alias, type):
         record = _read_class(alias)
         if record is not None:
@@ -239,14 +273,32 @@ def field_annotation(record: RecordClass, field: Field) -> Annotation:
         ) from None
 
 
+def _union(found: Sequence[Annotation]) -> Annotation:
+    """The union of these; of several numbers the one that all of them become."""
+    if None in found:
+        return None
+    kept: dict[Hashable, Type] = {}
+    for ty in found:
+        if not isinstance(ty, CLOSED):
+            return OpenUnion(tuple(found))
+        for member in members(ty):
+            kind = kind_of(member)
+            both = {member, kept.get(kind, member)}
+            mixed = both == {I64, F64}
+            if kind is None or (len(both) > 1 and not mixed):
+                raise UnknownAnnotation(" | ".join(map(said, found)))
+            kept[kind] = F64 if mixed else member
+    return union_of(kept.values())
+
+
 def _list(elem: Annotation, value: Any) -> Annotation:
-    """`list[...]` of tuples, records, or lists of these."""
+    """`list[...]` of tuples, records, unions, or lists of these."""
     match elem:
-        case Product():
+        case Product() | Sum():
             return Array(elem, 1)
-        case Array(Product(), rank):
+        case Array(Product() | Sum(), rank):
             return Array(elem.elem, rank + 1)
-        case OpenProduct() | OpenDict():
+        case OpenProduct() | OpenDict() | OpenUnion():
             return OpenList(elem, 1)
         case OpenList(inner, rank):
             return OpenList(inner, rank + 1)
@@ -270,7 +322,7 @@ def _fields(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _product(fields: tuple[Annotation, ...], names: tuple[str, ...] = ()) -> Annotation:
-    closed = tuple(f for f in fields if isinstance(f, Scalar | Array | Product))
+    closed = tuple(f for f in fields if isinstance(f, CLOSED))
     if len(closed) == len(fields):
         return Product(closed, names)
     return OpenProduct(fields, names)
@@ -302,7 +354,11 @@ def target_type(annotation: Annotation, ty: Type, *, weak: bool = False) -> Type
             return _target_product(annotation.fields, annotation.names, ty, weak)
         case OpenDict(value), Product(fields, names) if _kind(names) is Kind.DICT:
             return _target_product((value,) * len(fields), names, ty, weak)
-        case ((Array(Product()) | OpenList()), Array(elem, rank)):
+        case Sum(), _ if is_union(annotation):
+            return annotation if _is_member(annotation, ty, weak) else None
+        case OpenUnion(), _:
+            return _target_member(annotation.members, ty, weak)
+        case ((Array(Product() | Sum()) | OpenList()), Array(elem, rank)):
             wanted = target_type(annotation.elem, elem, weak=weak)
             same = wanted is not None and annotation.rank == rank
             return Array(wanted, rank) if same and wanted is not None else None
@@ -312,6 +368,28 @@ def target_type(annotation: Annotation, ty: Type, *, weak: bool = False) -> Type
             return annotation if annotation in _WIDER.get(ty, ()) else None
         case _:
             return None
+
+
+def _is_member(union: Sum, ty: Type, weak: bool) -> bool:
+    """Whether a value of this type becomes one of a union."""
+    wanted = {kind_of(member): member for member in members(union)}
+    return all(
+        kind_of(member) in wanted
+        and target_type(wanted[kind_of(member)], member, weak=weak) is not None
+        for member in members(ty)
+    )
+
+
+def _target_member(found: Sequence[Annotation], ty: Type, weak: bool) -> Type | None:
+    """What a value becomes that is one of these, or of a union of some of these."""
+    targets: dict[Hashable, Type] = {}
+    for member in members(ty):
+        options = (target_type(a, member, weak=weak) for a in found)
+        target = next((t for t in options if t is not None), None)
+        if target is None:
+            return None
+        targets[kind_of(target)] = target
+    return union_of(targets.values())
 
 
 def _is_array_of(elem: Type | None, ty: Array) -> bool:

@@ -14,8 +14,7 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
-from chadllvm.frontend import errors
-from chadllvm.frontend.arithmetic import convert, join
+from chadllvm.frontend.cases import by_case, settled_call
 from chadllvm.frontend.closure_errors import captured_changed, not_a_function
 from chadllvm.frontend.closures import (
     NOTHING,
@@ -30,7 +29,7 @@ from chadllvm.frontend.jitted import called, prepared
 from chadllvm.frontend.local import LocalFunction
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.width import component, product
-from chadllvm.ir.term import Case, Lambda, Operand, Tuple, Var
+from chadllvm.ir.term import Operand, Tuple
 from chadllvm.ir.types import Product, Sum
 
 # What is done with one function: given the call and the function's value.
@@ -119,34 +118,8 @@ def for_each(cx: Context, node: ast.Call, function: Operand, apply: Apply) -> Op
     """
     if not isinstance(function.type, Sum):
         return cx.make(cx, node, apply(cx, node, function))
-    settled = _settled(cx, node)
-    sides: list[tuple[Any, Var, Operand]] = []
-    for payload in function.type.payloads:
-        param = Var("captures", payload)
-        with cx.nested() as b:
-            value = cx.make(cx, settled, apply(cx, settled, param))
-        sides.append((b, param, value))
-    joined = sides[0][2].type
-    for _, _, value in sides[1:]:
-        both = join(joined, value.type)
-        if both is None:
-            raise errors.different_branches(cx.span(node), joined, value.type)
-        joined = both
-    branches = [
-        Lambda((param,), b.block([convert(b, value, joined)]))
-        for b, param, value in sides
-    ]
-    return cx.at(node).one(Case(function, tuple(branches)))
-
-
-def _settled(cx: Context, node: ast.Call) -> ast.Call:
-    """The call with its arguments computed."""
-    args = [cx.settled(a, cx.value(a)) for a in node.args]
-    keywords = [
-        ast.copy_location(ast.keyword(k.arg, cx.settled(k.value, cx.value(k.value))), k)
-        for k in node.keywords
-    ]
-    return ast.copy_location(ast.Call(node.func, args, keywords), node)
+    settled = settled_call(cx, node)
+    return by_case(cx, node, function, lambda param: apply(cx, settled, param))
 
 
 def call_value(

@@ -16,6 +16,7 @@ from chadllvm.frontend.closures import (
     is_function,
     join_functions,
 )
+from chadllvm.frontend.unions import convert_union, join_unions, may_unite
 from chadllvm.frontend.width import as_weak, floats, is_weak, to_float, to_width
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lambda, Lit, Operand, Proj, Tuple, Var
@@ -31,6 +32,7 @@ from chadllvm.ir.types import (
     Type,
     is_float,
 )
+from chadllvm.ir.union import is_union
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index
 
@@ -70,6 +72,8 @@ def join(first: Type, second: Type) -> Type | None:
         return second if first == I64 else first
     if is_function(first) and is_function(second) and not _same_code(first, second):
         return join_functions(first, second, join)
+    if may_unite(first, second):
+        return join_unions(first, second, join)
     if isinstance(first, Product) and isinstance(second, Product):
         return _join_products(first, second)
     return None
@@ -115,7 +119,8 @@ def convert(b: Builder, value: Operand, ty: Type) -> Operand:
     if isinstance(ty, Array):
         return _converted_elements(b, value, ty)
     if isinstance(ty, Sum):
-        return convert_function(b, value, ty, convert)
+        into = convert_union if is_union(ty) else convert_function
+        return into(b, value, ty, convert)
     assert isinstance(ty, Product) and isinstance(value.type, Product)
     # The keys of a dictionary may come in another order.
     order = [value.type.names.index(name) for name in ty.names]

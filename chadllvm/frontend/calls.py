@@ -17,6 +17,7 @@ from chadllvm.frontend import (
 )
 from chadllvm.frontend.applying import call_value, closure, function_of
 from chadllvm.frontend.array_functions import METHODS, NAMES
+from chadllvm.frontend.cases import by_case, check_members, settled_call
 from chadllvm.frontend.closures import is_function
 from chadllvm.frontend.containers import (
     FUNCTIONS,
@@ -26,19 +27,21 @@ from chadllvm.frontend.containers import (
     record_method,
 )
 from chadllvm.frontend.context import Context
-from chadllvm.frontend.delayed import Value
+from chadllvm.frontend.delayed import Delayed, Value
 from chadllvm.frontend.derivatives import transform, transform_of
 from chadllvm.frontend.functions import known_function
 from chadllvm.frontend.gradients import gradient_from_outside
 from chadllvm.frontend.integers import INTEGER_METHODS, integer_method
 from chadllvm.frontend.jitted import function_call
 from chadllvm.frontend.logic import is_integral
+from chadllvm.frontend.narrowing import instance_test
 from chadllvm.frontend.records import is_record
 from chadllvm.frontend.recovery import POISON, unknown_in_module
 from chadllvm.frontend.scope import NotStatic, Unusable
 from chadllvm.frontend.surface import CHANGING
 from chadllvm.ir.term import Operand, Proj
 from chadllvm.ir.types import Product
+from chadllvm.ir.union import is_union
 
 
 def call(cx: Context, node: ast.Call) -> Value:
@@ -127,7 +130,8 @@ def _is_inner(value: Any) -> bool:
 def _container_function(
     function: Any,
 ) -> Callable[[Context, ast.Call], Operand] | None:
-    return next((t for known, t in FUNCTIONS if function is known), None)
+    table = (*FUNCTIONS, (isinstance, instance_test))
+    return next((t for known, t in table if function is known), None)
 
 
 def _is_method(cx: Context, function: ast.Attribute) -> bool:
@@ -153,6 +157,10 @@ def _owner_class(cx: Context, function: ast.Attribute) -> type | None:
 def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
     """A method of a record, or one of an array: NumPy's function of that name."""
     owner = cx.lazy(function.value)
+    if is_union(owner.type) and not isinstance(owner, Delayed):
+        check_members(cx, function, owner.type)
+        settled = settled_call(cx, node)
+        return by_case(cx, node, owner, lambda held: record_method(cx, settled, held))
     if is_record_value(owner):
         field = _function_field(cx, function, owner)
         if field is not None:

@@ -27,6 +27,7 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import delayed, number_of, unravelled
 from chadllvm.frontend.free import free_names
 from chadllvm.frontend.iteration import Items, items
+from chadllvm.frontend.narrowing import assume
 from chadllvm.frontend.places import true_places
 from chadllvm.frontend.scope import Unusable
 from chadllvm.frontend.surface import target_names
@@ -152,6 +153,7 @@ def _tested(
         return leaf()
     test = condition(cx, tests[0])
     with cx.nested() as b:
+        assume(cx, tests[0], True)
         values = _tested(cx, tests[1:], leaf, skipped)
     other = cx.builder.child().block(skipped(values))
     return cx.at(tests[0]).emit(If(test, b.block(values), other))
@@ -274,6 +276,8 @@ def _selected(cx: Context, tests: Sequence[ast.expr], every: Flat) -> Flat:
 
     def bind(index: Operand) -> None:
         every.bind(places.element(cx.builder, [index]))
+        for test in tests:
+            assume(cx, test, True)
 
     return Flat(places.shape[0], bind)
 

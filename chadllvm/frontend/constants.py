@@ -18,7 +18,7 @@ from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.records import BadRecord, is_record, record_class
 from chadllvm.frontend.width import is_weak, product
-from chadllvm.ir.record import Kind, RecordNames
+from chadllvm.ir.record import NONE_NAMES, Kind, RecordNames
 from chadllvm.ir.term import Const, Lit, Operand, Tuple, Var, literal
 from chadllvm.ir.types import F32
 
@@ -44,6 +44,8 @@ def _constant(cx: Context, value: Any, name: str, span: Span) -> Operand:
         value = _plain(value, name, span)
     if isinstance(value, bool | int | float):
         return number(value, span)
+    if value is None:
+        return _emit(cx, Tuple((), NONE_NAMES), name, span)
     if is_record(type(value)):
         return _record(cx, value, name, span)
     if isinstance(value, tuple):

@@ -16,6 +16,7 @@ from chadllvm.frontend import (
     record_errors,
     syntax_errors,
     type_errors,
+    union_errors,
 )
 from chadllvm.frontend.applying import read_function
 from chadllvm.frontend.arithmetic import (
@@ -46,16 +47,19 @@ from chadllvm.frontend.logic import (
     is_boolean,
     logical,
 )
+from chadllvm.frontend.narrowing import assume, known_field, type_test
 from chadllvm.frontend.operators import binary_method, unary_method
 from chadllvm.frontend.products import matrix_product
 from chadllvm.frontend.scope import NotStatic, Unusable
 from chadllvm.frontend.static import decided, static_value
 from chadllvm.frontend.subscript import attribute, subscript
 from chadllvm.frontend.surface import Defined
+from chadllvm.frontend.unions import NONE_VALUE
 from chadllvm.frontend.width import as_weak, product
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import If, Lit, Operand, Tuple
 from chadllvm.ir.types import Array, Product
+from chadllvm.ir.union import is_union
 
 _OPERATOR_HELP: dict[type[ast.AST], tuple[str, str]] = {
     ast.Is: ("is", "compare with `==`; only a static argument may be None"),
@@ -113,6 +117,8 @@ def _literal(cx: Context, node: ast.Constant) -> Operand:
             return number(node.value, span)
         case complex():
             raise syntax_errors.unsupported_constant(span, "a complex number")
+        case None:
+            return cx.at(node).one(NONE_VALUE)
         case str() | bytes():
             raise syntax_errors.unsupported_constant(span, "a string")
         case _:
@@ -141,7 +147,7 @@ def _attribute(cx: Context, node: ast.Attribute) -> Value:
     try:
         outside = cx.static(node)
     except NotStatic:
-        return attribute(cx, node)
+        return known_field(cx, node) or attribute(cx, node)
     if callable(outside) and is_callable(outside):
         return function_constant(cx, node, outside)
     return attribute(cx, node)
@@ -199,6 +205,8 @@ def _compare(op: ast.cmpop, b: Builder, x: Operand, y: Operand) -> Operand:
 def _check_numbers(cx: Context, node: ast.expr, values: Sequence[Value]) -> None:
     for value in values:
         ty = value.type.elem if isinstance(value.type, Array) else value.type
+        if is_union(ty):
+            raise union_errors.not_one(cx.span(node), "the operator", ty)
         if isinstance(ty, Product) and ty.names:
             raise record_errors.compared(cx.span(node), ty)
         if not is_number(ty):
@@ -238,6 +246,9 @@ def _comparison(cx: Context, node: ast.Compare) -> Value:
     known = decided(cx, node)
     if known is not None:
         return Lit(known)
+    test = type_test(cx, node)
+    if test is not None:
+        return test.ask(cx, cx.value(test.value))
     return _compare_from(cx, node, cx.lazy(node.left), 0)
 
 
@@ -277,6 +288,7 @@ def _and_or(
         return first
     test = truth_of(cx, values[0], first)
     with cx.nested() as b:
+        assume(cx, values[0], is_and)
         rest = _and_or(cx, node, is_and, values[1:])
     short = cx.builder.child()
     sides = [(b, rest), (short, first)] if is_and else [(short, first), (b, rest)]
@@ -296,8 +308,10 @@ def _conditional(cx: Context, node: ast.IfExp) -> Operand:
         return cx.value(node.body if known else node.orelse)
     test = condition(cx, node.test)
     with cx.nested() as then:
+        assume(cx, node.test, True)
         first = cx.value(node.body)
     with cx.nested() as orelse:
+        assume(cx, node.test, False)
         second = cx.value(node.orelse)
     return choose(cx, node, test, (then, first), (orelse, second))
 

@@ -19,6 +19,7 @@ from chadllvm.frontend.clauses import bind_item, new_index
 from chadllvm.frontend.conditions import condition
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.iteration import Items, items
+from chadllvm.frontend.narrowing import assume
 from chadllvm.frontend.recovery import POISON
 from chadllvm.frontend.scope import Unusable, Value
 from chadllvm.frontend.statements import mistake, poison, translate
@@ -212,6 +213,8 @@ def _body(cx: Context, loop: Loop) -> Ends:
 
 
 def _block(cx: Context, loop: Loop) -> Ends:
+    if isinstance(loop, While):
+        assume(cx, loop.test, True)
     cx.loops.append(loop)
     ends = translate(cx, loop.body, cx.liveness.handed_on[loop])
     cx.loops.pop()

@@ -19,6 +19,7 @@ from chadllvm.frontend.records import is_record
 from chadllvm.frontend.signature import closure_values
 from chadllvm.frontend.source import Function
 from chadllvm.ir.term import Operand, Var
+from chadllvm.ir.types import Sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,9 @@ DEAD = Unusable(_dead)
 
 Value = Operand | Unusable
 
+# A variable, and the fields that lead to a part of its value.
+Place = tuple[Var, tuple[str, ...]]
+
 
 class Scope:
     """The local variables of a block, on top of those of the blocks around it."""
@@ -46,6 +50,8 @@ class Scope:
         self.values: dict[str, Value] = {}
         # The sizes of arrays that this block has asked for.
         self.shapes: dict[Var, tuple[Operand, ...]] = {}
+        # What is known of values of unions, by the value and the fields behind it.
+        self.narrowed: dict[Place, Operand] = {}
         # The latest assignments of names in this block.
         self.assignments: dict[str, object] = {}
 
@@ -75,7 +81,23 @@ class Scope:
         at: Scope | None = self
         while at is not None:
             if name in at.values:
-                return at.values[name]
+                return self._known(at.values[name])
+            at = at.outer
+        return None
+
+    def _known(self, value: Value) -> Value:
+        """A value as what it is known to be here."""
+        if not isinstance(value, Var) or not isinstance(value.type, Sum):
+            return value
+        found = self.known((value, ()))
+        return value if found is None else self._known(found)
+
+    def known(self, place: Place) -> Operand | None:
+        """What is at a place as it is known to be here, if more is known of it."""
+        at: Scope | None = self
+        while at is not None:
+            if place in at.narrowed:
+                return at.narrowed[place]
             at = at.outer
         return None
 

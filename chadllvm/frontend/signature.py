@@ -15,9 +15,11 @@ from chadllvm.frontend.annotations import (
     Annotation,
     UnknownAnnotation,
     read_annotation,
+    target_type,
 )
 from chadllvm.frontend.records import NO_DEFAULT, BadRecord
 from chadllvm.frontend.source import Source, read_source
+from chadllvm.ir.types import NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +92,9 @@ def _parameter(
     span, is_static = source.span(node), node.arg in statics
     if is_static:
         return Parameter(node.arg, None, default, span, is_keyword_only, True)
-    if default is None:
-        raise function_errors.no_value_by_default(span, node.arg)
     annotation = _annotation(source, node.arg, node.annotation)
+    if default is None and target_type(annotation, NONE) is None:
+        raise function_errors.no_value_by_default(span, node.arg)
     return Parameter(node.arg, annotation, default, span, is_keyword_only)
 
 

@@ -21,7 +21,7 @@ from chadllvm.frontend import (
     function_errors,
     list_errors,
 )
-from chadllvm.frontend.annotations import target_type
+from chadllvm.frontend.annotations import CLOSED, target_type
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.closures import holds_function
 from chadllvm.frontend.context import Context, Elements, Wrap
@@ -40,13 +40,13 @@ from chadllvm.frontend.source import Function, Source, read_source
 from chadllvm.frontend.statements import translate_function
 from chadllvm.frontend.static import static_key
 from chadllvm.frontend.surface import Statement
-from chadllvm.frontend.ways import placeholder
+from chadllvm.frontend.unions import placeholder
 from chadllvm.frontend.width import is_weak, new_state
 from chadllvm.ir.build import Builder, unused_name
 from chadllvm.ir.op import TypeRuleError
 from chadllvm.ir.term import Block, Call, Operand, Program, Var, nested
 from chadllvm.ir.term import Function as CoreFunction
-from chadllvm.ir.types import UNIT, Array, Fun, Product, Scalar, Type
+from chadllvm.ir.types import NONE, UNIT, Fun, Type
 from chadllvm.ir.wording import said, shorten
 
 
@@ -323,10 +323,10 @@ def _checked_result(cx: Context, result: Operand | None) -> Operand:
     span = cx.span(definition.returns or definition)
     declared = return_annotation(cx.source)
     if result is None:
-        if not isinstance(declared, Scalar | Array | Product):
+        if not isinstance(declared, CLOSED):
             raise errors.never_returns(span)
         return placeholder(cx.builder, declared)
-    if result.type == UNIT:
+    if result.type == UNIT or (result.type == NONE and declared is None):
         raise errors.returns_nothing(span)
     ty = target_type(declared, result.type, weak=is_weak(result))
     if ty is None:

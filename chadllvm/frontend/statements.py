@@ -27,6 +27,7 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.expression import operation
 from chadllvm.frontend.lists import begin_list, change, extend, is_empty_list
 from chadllvm.frontend.liveness import exit_reads
+from chadllvm.frontend.narrowing import assume
 from chadllvm.frontend.raising import fail, is_constant, require
 from chadllvm.frontend.recovery import POISON, asks_for_type, unknown_names
 from chadllvm.frontend.scope import Unusable, Value
@@ -44,6 +45,7 @@ from chadllvm.frontend.surface import (
     Statement,
     While,
     goes_on,
+    has_break,
     target_names,
 )
 from chadllvm.frontend.targets import bind_target
@@ -101,8 +103,13 @@ def _statement(cx: Context, statement: Statement) -> Ends:
             return Ends({ON: {}})
         case Branch():
             return _branch(cx, statement)
-        case For() | While():
+        case For():
             return cx.loop(cx, statement)
+        case While():
+            ends = cx.loop(cx, statement)
+            if ends.only_goes_on and not has_break(statement.body):
+                assume(cx, statement.test, False)
+            return ends
         case Return():
             return _return(cx, statement)
         case Raise():
@@ -242,7 +249,10 @@ def _annotated(
         raise function_errors.wrong_annotation(
             cx.span(statement.value), value.type, annotation
         )
-    return convert(cx.at(statement.node), value, ty)
+    converted = convert(cx.at(statement.node), value, ty)
+    if value in cx.lists:
+        cx.lists.add(converted)
+    return converted
 
 
 # ---- exits -----------------------------------------------------------------------
@@ -340,13 +350,19 @@ def _branch(cx: Context, branch: Branch) -> Ends:
     match branch.then, branch.orelse:
         case (Raise() as raised,), () if is_constant(raised):
             require(cx, raised, cx.at(branch.test).prim("not", test))
+            assume(cx, branch.test, False)
             return Ends({ON: {}})
     sides: list[Side] = []
-    for statements in (branch.then, branch.orelse):
+    for outcome, statements in ((True, branch.then), (False, branch.orelse)):
         with cx.nested() as b:
+            assume(cx, branch.test, outcome)
             sides.append(Side(b, cx.scope, translate(cx, statements, names)))
     why = partial(_why, cx, branch)
-    return joined(cx, branch.test, test, sides, why)
+    ends = joined(cx, branch.test, test, sides, why)
+    leads_on = [ON in side.ends.envs for side in sides]
+    if any(leads_on) and not all(leads_on):
+        assume(cx, branch.test, leads_on[0])
+    return ends
 
 
 def _tested(cx: Context, branch: Branch) -> Operand:

@@ -15,6 +15,7 @@ from enum import Enum
 from typing import Any
 
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.narrowing import decided_by_type
 from chadllvm.frontend.records import is_record, record_class
 from chadllvm.frontend.scope import NotStatic
 
@@ -60,7 +61,12 @@ def static_value(cx: Context, node: ast.expr) -> Any:
         case ast.BinOp(left, op, right) if type(op) in _BINARY:
             return _applied(_BINARY[type(op)], cx, left, right)
         case ast.Compare():
-            return _static_comparison(cx, node)
+            try:
+                return _static_comparison(cx, node)
+            except NotStatic:
+                return decided_by_type(cx, node)
+        case ast.Call(ast.Name("isinstance")):
+            return decided_by_type(cx, node)
         case _:
             raise NotStatic
 
@@ -118,6 +124,8 @@ def decided(cx: Context, node: ast.expr) -> bool | None:
 def _is_static(cx: Context, node: ast.AST) -> bool:
     if isinstance(node, ast.Constant):
         return node.value is None or isinstance(node.value, str)
+    if isinstance(node, ast.Call):
+        return True  # Of `isinstance`: no other call has a static value.
     if not isinstance(node, ast.Name):
         return False
     if cx.surroundings.is_static(node.id):

@@ -27,6 +27,7 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.scope import DEAD, Scope, Unusable, Value
 from chadllvm.frontend.statements import translate
 from chadllvm.frontend.surface import For, Loop, While, is_endless
+from chadllvm.frontend.unions import placeholder
 from chadllvm.frontend.ways import (
     BREAK,
     END,
@@ -37,7 +38,6 @@ from chadllvm.frontend.ways import (
     bind_all,
     is_way,
     joined,
-    placeholder,
     renamed,
 )
 from chadllvm.frontend.width import is_weak, weakened

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from chadllvm.frontend import name_errors, type_errors
 from chadllvm.frontend.arithmetic import to_int
+from chadllvm.frontend.cases import by_case, check_members
 from chadllvm.frontend.constants import constant
 from chadllvm.frontend.containers import entry, is_record_value, record_attribute
 from chadllvm.frontend.context import Context
@@ -35,6 +36,7 @@ from chadllvm.frontend.width import component
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand, Tuple, Var
 from chadllvm.ir.types import BOOL, I64, Array, Product
+from chadllvm.ir.union import is_none, is_union
 from chadllvm.ir.wording import said
 from chadllvm.ops.index import Dim, Index
 
@@ -212,7 +214,10 @@ def _value_attribute(cx: Context, node: ast.Attribute) -> Value:
     if cx.is_module(node.value):
         raise unknown_in_module(cx, node)
     value = cx.lazy(node.value)
-    if is_record_value(value):
+    if is_union(value.type) and not isinstance(value, Delayed):
+        check_members(cx, node, value.type)
+        return by_case(cx, node, value, lambda held: record_attribute(cx, node, held))
+    if is_record_value(value) and not is_none(value.type):
         return record_attribute(cx, node, value)
     if not is_array(value):
         raise name_errors.unknown_attribute(cx.span(node), said(value.type), node.attr)

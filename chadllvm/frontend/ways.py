@@ -24,11 +24,11 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.recovery import POISON
 from chadllvm.frontend.scope import DEAD, Scope, Unusable, Value
 from chadllvm.frontend.source import Located
+from chadllvm.frontend.unions import placeholder
 from chadllvm.frontend.width import as_weak
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import If, Lit, Operand, Tuple, Var
-from chadllvm.ir.types import Product, Type
-from chadllvm.ops.index import nothing
+from chadllvm.ir.term import If, Lit, Operand, Var
+from chadllvm.ir.types import Type
 
 # The ways: to the end of the block; to the next step of the loop, out of the loop, out
 # of it because its test failed; out of the function. A `return` in a loop is a way of
@@ -89,13 +89,6 @@ def renamed(
     is_old = is_way(cx, node, ends.way, old)
     way = cx.at(node).prim("iselect", is_old, Lit(new), ends.way)
     return Ends(envs, way)
-
-
-def placeholder(b: Builder, ty: Type) -> Operand:
-    """A value of this type that nobody looks at."""
-    if isinstance(ty, Product):
-        return b.one(Tuple(tuple(placeholder(b, f) for f in ty.fields), ty.names))
-    return nothing(b, ty)
 
 
 # ---- joining ---------------------------------------------------------------------

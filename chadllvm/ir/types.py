@@ -64,6 +64,19 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True)
+class Alternatives:
+    """What `f64[:] | None` is in Python: some annotations, one of which is meant."""
+
+    options: tuple[object, ...]
+
+    def __or__(self, other: object) -> Alternatives:
+        return Alternatives((*self.options, other))
+
+    def __ror__(self, other: object) -> Alternatives:
+        return Alternatives((other, *self.options))
+
+
+@dataclass(frozen=True, slots=True)
 class Array:
     """A regular array of `rank` dimensions; its elements are never arrays."""
 
@@ -72,6 +85,12 @@ class Array:
 
     def __str__(self) -> str:
         return f"{self.elem}[{', '.join([':'] * self.rank)}]"
+
+    def __or__(self, other: object) -> Alternatives:
+        return Alternatives((self, other))
+
+    def __ror__(self, other: object) -> Alternatives:
+        return Alternatives((other, self))
 
 
 @dataclass(frozen=True, slots=True)

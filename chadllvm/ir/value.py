@@ -34,6 +34,7 @@ from chadllvm.ir.types import (
     Type,
     to_single,
 )
+from chadllvm.ir.union import member_of
 
 ROWS_DIFFER = "rows of different lengths"
 
@@ -221,8 +222,13 @@ def to_value(obj: Any, ty: Type | None = None) -> Any:
         case Product(fields, names):
             parts = names.parts(obj) if isinstance(names, RecordNames) else obj
             return tuple(to_value(o, f) for o, f in zip(parts, fields, strict=True))
-        case Sum():
+        case Sum() if isinstance(obj, Injected):
             return Injected(obj.index, to_value(obj.value, ty.payloads[obj.index]))
+        case Sum():
+            tag = member_of(ty, obj)
+            if tag is None:
+                raise InternalError(f"{obj!r} is no {ty}")
+            return Injected(tag, to_value(obj, ty.payloads[tag]))
         case Array(Scalar() as elem, rank):
             return _from_numpy(np.asarray(obj, _DTYPES[elem]), rank)
         case Array(elem, rank):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from chadllvm.ir.record import Kind, RecordNames
-from chadllvm.ir.types import Array, Box, Fun, Product, Scalar
+from chadllvm.ir.types import Array, Box, Fun, Product, Scalar, Sum
+from chadllvm.ir.union import is_none, is_union
 
 # Python's own names; the elements of arrays are called as in `cl.f64[:]`.
 _SCALARS = {"f64": "float", "i64": "int"}
@@ -17,7 +18,10 @@ def said(ty: object) -> str:
         case Array(Scalar(), _):
             return str(ty)
         case Array(elem, rank):
-            return f"{said(elem)}[{', '.join([':'] * rank)}]"
+            inner = f"({said(elem)})" if is_union(elem) else said(elem)
+            return f"{inner}[{', '.join([':'] * rank)}]"
+        case Product(_, RecordNames() as names) if names.kind is Kind.NONE:
+            return "None"
         case Product(fields, RecordNames() as names):
             return _record(names, list(map(said, fields)))
         case Product(_, names) if title := getattr(names, "title", ""):
@@ -26,6 +30,8 @@ def said(ty: object) -> str:
             return "tuple[()]"
         case Product(fields):
             return f"tuple[{', '.join(map(said, fields))}]"
+        case Sum() if is_union(ty):
+            return " | ".join(map(said, sorted(ty.payloads, key=is_none)))
         case Box(content):
             return said(content)
         case Fun():

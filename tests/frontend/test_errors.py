@@ -16,7 +16,8 @@ from frontend.generated import load
 
 from chadllvm.diagnostic import CompileError
 from chadllvm.frontend import signature, specialise
-from chadllvm.ir.types import F64, Array, Product, Scalar
+from chadllvm.frontend.annotations import CLOSED
+from chadllvm.ir.types import F64
 
 CASES = sorted((Path(__file__).parent / "errors").glob("*.py"))
 
@@ -24,7 +25,7 @@ CASES = sorted((Path(__file__).parent / "errors").glob("*.py"))
 def message(function: Callable[..., Any]) -> str:
     with pytest.raises(CompileError) as caught:
         types = [param.annotation for param in signature(function)]
-        assert all(isinstance(ty, Scalar | Array | Product) for ty in types)
+        assert all(isinstance(ty, CLOSED) for ty in types)
         specialise(function, types)
     return str(caught.value) + "\n"
 

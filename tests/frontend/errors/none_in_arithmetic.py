@@ -1,3 +1,3 @@
 def f(x: float):
     y = None
-    return x
+    return x + y

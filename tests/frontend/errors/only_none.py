@@ -1,5 +1,3 @@
 def f(x: float):
     y = None
-    if x > 0:
-        y = x
     return y

@@ -1,2 +1,2 @@
 def f(x: float, y: float | None):
-    return x
+    return x * y

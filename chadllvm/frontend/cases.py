@@ -1,0 +1,70 @@
+"""What is done with a value of a sum: something for each of its constructors.
+
+    s.area()   →   case s { Circle(c): @Circle.area(c)  Square(q): @Square.area(q) }
+
+The values that the branches give are joined, as those of an `if` are.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from chadllvm.frontend import errors, union_errors
+from chadllvm.frontend.arithmetic import convert, join
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.delayed import Value
+from chadllvm.ir.build import Builder
+from chadllvm.ir.record import RecordNames
+from chadllvm.ir.term import Case, Lambda, Operand, Var
+from chadllvm.ir.types import Product, Sum, Type
+
+
+def by_case(
+    cx: Context, node: ast.expr, value: Operand, apply: Callable[[Var], Value]
+) -> Operand:
+    """What `apply` gives for what the value's constructor holds."""
+    assert isinstance(value.type, Sum)
+    sides: list[tuple[Builder, Var, Operand]] = []
+    for payload in value.type.payloads:
+        param = Var("held", payload)
+        with cx.nested() as b:
+            result = cx.make(cx, node, apply(param))
+        sides.append((b, param, result))
+    joined = sides[0][2].type
+    for _, _, result in sides[1:]:
+        both = join(joined, result.type)
+        if both is None:
+            raise errors.different_branches(cx.span(node), joined, result.type)
+        joined = both
+    branches = [
+        Lambda((param,), b.block([convert(b, result, joined)]))
+        for b, param, result in sides
+    ]
+    return cx.at(node).one(Case(value, tuple(branches)))
+
+
+def check_members(cx: Context, node: ast.Attribute, ty: Type) -> None:
+    """All members of a union must have what is asked of it."""
+    assert isinstance(ty, Sum)
+    missing = [member for member in ty.payloads if not _has(member, node.attr)]
+    if missing:
+        raise union_errors.not_in_all(cx.span(node), ty, node.attr, missing)
+
+
+def _has(ty: Type, name: str) -> bool:
+    match ty:
+        case Product(_, RecordNames() as names) if names.is_class:
+            return name in names or hasattr(names.python, name)
+        case _:
+            return False
+
+
+def settled_call(cx: Context, node: ast.Call) -> ast.Call:
+    """The call with its arguments computed."""
+    args = [cx.settled(a, cx.value(a)) for a in node.args]
+    keywords = [
+        ast.copy_location(ast.keyword(k.arg, cx.settled(k.value, cx.value(k.value))), k)
+        for k in node.keywords
+    ]
+    return ast.copy_location(ast.Call(node.func, args, keywords), node)

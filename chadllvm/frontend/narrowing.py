@@ -1,0 +1,280 @@
+"""What a test tells of the values of unions: `isinstance(x, Circle)`, `x is None`.
+
+    if isinstance(s, Circle):        if case s { Circle: true  Square: false } {
+        a = s.r                 →        c = case s { Circle(m): m  Square: zeros }
+    else:                                … c.0 …
+        a = s.side                   } else { … }
+
+In a branch, a name, or a field of one, that such a test is about stands for the value
+as the member that it is there: values do not change, so this holds up to the end of the
+block. What the types decide alone is decided when the program is compiled.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from types import NoneType, UnionType
+from typing import Any
+
+import numpy as np
+
+from chadllvm.frontend import call_errors, union_errors
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.scope import NotStatic, Place
+from chadllvm.frontend.unions import is_one_of, narrowed
+from chadllvm.ir.record import RecordNames
+from chadllvm.ir.term import Lit, Operand, Proj, Var
+from chadllvm.ir.types import BOOL, F32, F64, I64, Array, Product, Scalar, Type
+from chadllvm.ir.union import is_none, is_union, members
+
+# Which members a test lets through, by the place that it is about.
+Kept = dict[Place, frozenset[int]]
+
+Accepts = Callable[[Type], bool]
+
+_PYTHON: dict[Type, type] = {F64: float, F32: np.float32, I64: int, BOOL: bool}
+
+
+class TypeTest:
+    """`isinstance(value, …)`, `value is None` or `value is not None`."""
+
+    def __init__(self, node: ast.expr, value: ast.expr, accepts: Accepts) -> None:
+        self.node = node
+        self.value = value
+        self.accepts = accepts
+
+    def kept(self, ty: Type, outcome: bool = True) -> frozenset[int]:
+        """The members of which it is true, or false."""
+        return frozenset(
+            k for k, m in enumerate(members(ty)) if self.accepts(m) is outcome
+        )
+
+    def outcome(self, ty: Type) -> bool | None:
+        """The outcome for all values of this type, if there is only one."""
+        count = len(self.kept(ty))
+        if count == 0:
+            return False
+        return True if count == len(members(ty)) else None
+
+    def ask(self, cx: Context, value: Operand) -> Operand:
+        """Whether it is true of a value."""
+        known = self.outcome(value.type)
+        if known is not None:
+            return Lit(known)
+        return is_one_of(cx.at(self.node), value, self.kept(value.type))
+
+
+def type_test(cx: Context, node: ast.expr) -> TypeTest | None:
+    """The test that an expression is, if it is one of a value of the program."""
+    match node:
+        case ast.Compare(value, [ast.Is() | ast.IsNot() as op], [ast.Constant(None)]):
+            wanted = isinstance(op, ast.Is)
+            return TypeTest(node, value, lambda ty: is_none(ty) is wanted)
+        case ast.Call(ast.Name("isinstance") as function, [value, which], []):
+            if not _is_builtin(cx, function):
+                return None
+            classes = tuple(_classes(cx, which))
+            return TypeTest(
+                node, value, lambda ty: _is_instance(cx, which, ty, classes)
+            )
+        case _:
+            return None
+
+
+def _is_builtin(cx: Context, function: ast.Name) -> bool:
+    try:
+        return cx.static(function) is isinstance
+    except NotStatic:
+        return False
+
+
+def _classes(cx: Context, node: ast.expr) -> Iterator[type]:
+    """The classes in the second argument of `isinstance`."""
+    if isinstance(node, ast.Tuple):
+        for element in node.elts:
+            yield from _classes(cx, element)
+        return
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        yield from _classes(cx, node.left)
+        yield from _classes(cx, node.right)
+        return
+    try:
+        found = None if _is_none(node) else cx.static(node)
+    except NotStatic:
+        raise union_errors.not_a_class(cx.span(node), ast.unparse(node)) from None
+    yield from _flat(cx, node, found)
+
+
+def _flat(cx: Context, node: ast.expr, found: Any) -> Iterator[type]:
+    """The classes that an object stands for: a class, a union or a tuple of them."""
+    if found is None:
+        yield NoneType
+    elif isinstance(found, type):
+        yield found
+    elif isinstance(found, UnionType | tuple):
+        parts = found if isinstance(found, tuple) else found.__args__
+        for part in parts:
+            yield from _flat(cx, node, part)
+    else:
+        raise union_errors.not_a_class(cx.span(node), ast.unparse(node))
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _is_instance(
+    cx: Context, node: ast.expr, ty: Type, classes: tuple[type, ...]
+) -> bool:
+    """Whether values of a type are instances of one of these classes."""
+    python = class_of(ty)
+    if python is None:
+        raise union_errors.unknown_class(cx.span(node), ty)
+    try:
+        found = issubclass(python, classes)
+        # Lists of numbers are arrays here, and integers may have become floats.
+        other = {np.ndarray: list, float: int}.get(python)
+        if other is not None and not found and issubclass(other, classes):
+            raise union_errors.unknown_class(cx.span(node), ty)
+        return found
+    except TypeError:
+        raise union_errors.not_a_class(cx.span(node), ast.unparse(node)) from None
+
+
+def class_of(ty: Type) -> type | None:
+    """The Python class of the values of a type that is no union, if it has one."""
+    match ty:
+        case Scalar():
+            return _PYTHON[ty]
+        case Product(_, RecordNames() as names):
+            return names.python
+        case Product(_, ()):
+            return tuple
+        case Array(Scalar(), _):
+            return np.ndarray
+        case Array():
+            return list
+        case _:
+            return None
+
+
+def instance_test(cx: Context, node: ast.Call) -> Operand:
+    """`isinstance(value, Circle)` as a value."""
+    test = type_test(cx, node)
+    if test is None:
+        raise call_errors.wrong_argument_count(
+            cx.span(node), "isinstance", "a value and a class"
+        )
+    return test.ask(cx, cx.value(test.value))
+
+
+# ---- places ----------------------------------------------------------------------
+
+
+def place_of(cx: Context, node: ast.expr) -> tuple[Place, Type] | None:
+    """The place that a name, or a field of one, is; with what is known of its type."""
+    match node:
+        case ast.Name(name):
+            value = cx.scope.lookup(name)
+            return ((value, ()), value.type) if isinstance(value, Var) else None
+        case ast.Attribute(owner, name):
+            inside = place_of(cx, owner)
+            return None if inside is None else _field(cx, *inside, name)
+        case _:
+            return None
+
+
+def _field(cx: Context, place: Place, ty: Type, name: str) -> tuple[Place, Type] | None:
+    if not isinstance(ty, Product) or name not in ty.names:
+        return None
+    if not isinstance(ty.names, RecordNames) or not ty.names.is_class:
+        return None
+    inside: Place = (place[0], (*place[1], name))
+    found = cx.scope.known(inside)
+    while isinstance(found, Var):
+        inside = (found, ())
+        found = cx.scope.known(inside)
+    if not inside[1]:
+        return inside, inside[0].type
+    return inside, ty.fields[ty.names.index(name)]
+
+
+def known_field(cx: Context, node: ast.Attribute) -> Operand | None:
+    """The value of a field of which a test has told more than its type does."""
+    found = place_of(cx, node)
+    return found[0][0] if found is not None and not found[0][1] else None
+
+
+# ---- what tests tell -------------------------------------------------------------
+
+
+def decided_by_type(cx: Context, node: ast.expr) -> bool:
+    """The outcome of a test that types decide, or `NotStatic`."""
+    test = type_test(cx, node)
+    found = None if test is None else place_of(cx, test.value)
+    outcome = None
+    if test is not None and found is not None:
+        outcome = test.outcome(found[1])
+    if outcome is None:
+        raise NotStatic
+    return outcome
+
+
+def assume(cx: Context, node: ast.expr, outcome: bool) -> None:
+    """Take it as known in this block that a test has had this outcome."""
+    match node:
+        case ast.UnaryOp(ast.Not(), operand):
+            assume(cx, operand, not outcome)
+            return
+        case ast.BoolOp(op, values) if isinstance(op, ast.And) is outcome:
+            for value in values:
+                assume(cx, value, outcome)
+            return
+    for place, kept in _kept(cx, node, outcome).items():
+        keep(cx, node, place, kept)
+
+
+def keep(cx: Context, node: ast.expr, place: Place, kept: frozenset[int]) -> None:
+    """Take it as known that what is at a place is one of these members."""
+    value, path = place
+    b = cx.at(node)
+    operand: Operand = value
+    for name in path:
+        assert isinstance(operand.type, Product)
+        operand = b.one(Proj(operand, operand.type.names.index(name)))
+    if 0 < len(kept) < len(members(operand.type)):
+        cx.scope.narrowed[place] = narrowed(b, operand, kept)
+
+
+def _kept(cx: Context, node: ast.expr, outcome: bool) -> Kept:
+    """The members that remain, by place, where a test has this outcome."""
+    match node:
+        case ast.UnaryOp(ast.Not(), operand):
+            return _kept(cx, operand, not outcome)
+        case ast.BoolOp(op, values):
+            parts = [_kept(cx, value, outcome) for value in values]
+            return _all(parts) if isinstance(op, ast.And) is outcome else _any(parts)
+    test = type_test(cx, node)
+    found = None if test is None else place_of(cx, test.value)
+    if test is None or found is None or not is_union(found[1]):
+        return {}
+    place, ty = found
+    return {place: test.kept(ty, outcome)}
+
+
+def _all(parts: list[Kept]) -> Kept:
+    """What is left where all of several things are known."""
+    found: Kept = {}
+    for part in parts:
+        for place, kept in part.items():
+            found[place] = found.get(place, kept) & kept
+    return found
+
+
+def _any(parts: list[Kept]) -> Kept:
+    """What is left where one of several things is known."""
+    places = set.intersection(*(set(part) for part in parts))
+    return {
+        place: frozenset().union(*(part[place] for part in parts)) for place in places
+    }

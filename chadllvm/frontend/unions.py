@@ -1,0 +1,105 @@
+"""Values of unions: made where paths with different classes meet, and taken apart.
+
+x = Circle(r) if c else Square(a)    →   inject Circle, inject Square
+shape, known to be a Circle          →   case shape { Circle: its fields  …: zeros }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from chadllvm.ir.build import Builder
+from chadllvm.ir.record import NONE_NAMES
+from chadllvm.ir.term import Case, Inject, Lambda, Lit, Operand, Tuple, Var
+from chadllvm.ir.types import Product, Sum, Type
+from chadllvm.ir.union import is_class, is_none, is_union, kind_of, members, union_of
+from chadllvm.ops.index import nothing
+
+Join = Callable[[Type, Type], Type | None]
+Convert = Callable[[Builder, Operand, Type], Operand]
+
+NONE_VALUE = Tuple((), NONE_NAMES)
+
+
+def may_unite(first: Type, second: Type) -> bool:
+    """Whether values of both types, which are not the same, make up a union.
+
+    Records of several classes do, what may be None, and what is one of a union already;
+    a number and a record say, which is a mistake as a rule, do so by annotation only.
+    """
+    kinds = {kind_of(member) for ty in (first, second) for member in members(ty)}
+    if None in kinds or len(kinds) == 1:
+        return False
+    if is_union(first) or is_union(second) or is_none(first) or is_none(second):
+        return True
+    return is_class(first) and is_class(second)
+
+
+def join_unions(first: Type, second: Type, join: Join) -> Type | None:
+    """The union of the members of two; those of the same kind are joined."""
+    found = {kind_of(member): member for member in members(first)}
+    for member in members(second):
+        kind = kind_of(member)
+        joined = join(found[kind], member) if kind in found else member
+        if joined is None:
+            return None
+        found[kind] = joined
+    return union_of(found.values())
+
+
+def index_of(ty: Sum, member: Type) -> int:
+    """Which member of a union values of this type are."""
+    return [kind_of(payload) for payload in ty.payloads].index(kind_of(member))
+
+
+def convert_union(b: Builder, value: Operand, ty: Sum, convert: Convert) -> Operand:
+    """A value as one of a union that it is a member of, or of all of whose members."""
+    if is_union(value.type):
+        assert isinstance(value.type, Sum)
+        branches = []
+        for payload in value.type.payloads:
+            param, inner = Var("member", payload), b.child()
+            block = inner.block([convert_union(inner, param, ty, convert)])
+            branches.append(Lambda((param,), block))
+        return b.one(Case(value, tuple(branches)))
+    index = index_of(ty, value.type)
+    return b.one(Inject(ty, index, convert(b, value, ty.payloads[index])))
+
+
+def is_one_of(b: Builder, value: Operand, kept: Collection[int]) -> Operand:
+    """Whether a value is one of the members at these positions."""
+    assert isinstance(value.type, Sum)
+    branches = [
+        Lambda((Var("member", payload),), b.child().block([Lit(k in kept)]))
+        for k, payload in enumerate(value.type.payloads)
+    ]
+    return b.one(Case(value, tuple(branches)))
+
+
+def narrowed(b: Builder, value: Operand, kept: Collection[int]) -> Operand:
+    """A value that is sure to be one of these members, as what it is then."""
+    assert isinstance(value.type, Sum)
+    payloads = value.type.payloads
+    ty = union_of(payloads[k] for k in sorted(kept))
+    branches = []
+    for k, payload in enumerate(payloads):
+        param, inner = Var("member", payload), b.child()
+        result: Operand = param
+        if k not in kept:
+            result = placeholder(inner, ty)
+        elif isinstance(ty, Sum) and is_union(ty):
+            result = inner.one(Inject(ty, index_of(ty, payload), param))
+        branches.append(Lambda((param,), inner.block([result])))
+    return b.one(Case(value, tuple(branches)))
+
+
+def placeholder(b: Builder, ty: Type) -> Operand:
+    """A value of this type that nobody looks at."""
+    match ty:
+        case Product():
+            parts = tuple([placeholder(b, field) for field in ty.fields])
+            return b.one(Tuple(parts, ty.names))
+        case Sum():
+            return b.one(Inject(ty, 0, placeholder(b, ty.payloads[0])))
+        case _:
+            return nothing(b, ty)

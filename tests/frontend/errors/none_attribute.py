@@ -1,0 +1,3 @@
+def f(x: float):
+    y = None
+    return y.size + x

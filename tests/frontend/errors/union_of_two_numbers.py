@@ -1,0 +1,2 @@
+def f(x: bool | float) -> float:
+    return 1.0
