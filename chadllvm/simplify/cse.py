@@ -67,6 +67,12 @@ class _Sharing(Walk):
         # The variables that are equal to others in this block.
         self._equal: list[Var] = []
 
+    def operand(self, operand: Operand) -> Operand:
+        """What stands for an operand may turn out to be equal to another one."""
+        while isinstance(operand, Var) and operand in self.mapping:
+            operand = self.mapping[operand]
+        return operand
+
     def enter(self, params: tuple[Var, ...], block: Block) -> Block:
         start, equal = len(self._entered), len(self._equal)
         new = self.block(block)
