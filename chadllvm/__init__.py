@@ -24,7 +24,7 @@ from chadllvm.diagnostic import CompileError
 from chadllvm.frontend.annotations import boolean, f32, f64, i64
 from chadllvm.jacobian import hessian, hvp, jacfwd, jacrev
 from chadllvm.jvp import jvp
-from chadllvm.library import build, fold
+from chadllvm.library import build, fold, stop_gradient
 from chadllvm.options import CompileOptions
 from chadllvm.vjp import vjp
 from chadllvm.watch import debug_nans
@@ -50,6 +50,7 @@ __all__ = [
     "jacrev",
     "jit",
     "jvp",
+    "stop_gradient",
     "value_and_grad",
     "vjp",
 ]

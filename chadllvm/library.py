@@ -1,4 +1,4 @@
-"""`fold` and `build`: what compiled functions write where Python has no word for it.
+"""What compiled functions write where Python has no word: `fold`, `build`, and more.
 
 They are ordinary Python functions as well, and give the same results outside of
 compiled code, in the same order of operations.
@@ -6,6 +6,7 @@ compiled code, in the same order of operations.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -74,3 +75,15 @@ def _as_array(nested: Any, sizes: tuple[int, ...]) -> Any:
             return np.zeros(sizes)
         first = first[0]
     return nested if isinstance(first, tuple) else np.array(nested)
+
+
+def stop_gradient(x: T) -> T:
+    """A copy of x that no derivative goes through.
+
+    Its gradient and its tangent are zero, whatever x depends on, in derivatives of
+    derivatives as well.
+
+    Args:
+        x: a number, an array, or a tuple, record or list of such.
+    """
+    return copy.deepcopy(x)

@@ -37,7 +37,7 @@ from chadllvm.ops.no_nan import NoNan
 
 # What gives one of its arguments, or a part of one: a NaN is older than these.
 _PASSING = {
-    *("neg", "abs", "select", "minimum", "maximum", "copysign", "sign"),
+    *("neg", "abs", "select", "minimum", "maximum", "copysign", "sign", "stop"),
     *("to_float", "to_single", "narrow", "widen"),
     *("floor", "ceil", "trunc", "rint", "round_to", "ldexp"),
 }

@@ -17,6 +17,7 @@ from chadllvm.frontend.products import PRODUCTS
 from chadllvm.frontend.reductions import REDUCTIONS
 from chadllvm.frontend.scans import SCANS
 from chadllvm.frontend.shaping import SHAPING
+from chadllvm.frontend.stopped import STOPPED
 
 LIBRARY: tuple[LibraryFunction, ...] = (
     *REDUCTIONS,
@@ -29,6 +30,7 @@ LIBRARY: tuple[LibraryFunction, ...] = (
     *ORDERING,
     *POINTWISE,
     *HIGHER,
+    *STOPPED,
     *LINEAR,
 )
 
