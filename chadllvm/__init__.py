@@ -20,6 +20,7 @@ stands in `ops/`, one entry each.
 from chadllvm._version import __version__
 from chadllvm.api import grad, jit, value_and_grad
 from chadllvm.compiled import Compiled, Derivative, Function
+from chadllvm.custom import CustomFunction, custom_jvp, custom_vjp
 from chadllvm.diagnostic import CompileError
 from chadllvm.frontend.annotations import boolean, f32, f64, i64
 from chadllvm.jacobian import hessian, hvp, jacfwd, jacrev
@@ -33,11 +34,14 @@ __all__ = [
     "CompileError",
     "CompileOptions",
     "Compiled",
+    "CustomFunction",
     "Derivative",
     "Function",
     "__version__",
     "boolean",
     "build",
+    "custom_jvp",
+    "custom_vjp",
     "debug_nans",
     "f32",
     "f64",

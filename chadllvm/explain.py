@@ -24,8 +24,8 @@ FAMILIES = {
     "09": "Records and dictionaries",
     "10": "Derivatives",
     "11": "Functions as values",
-    "13": "Recursion",
     "14": "Unions",
+    "15": "Derivatives of your own",
 }
 
 # What the examples take for granted.

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from chadllvm.chad.custom import Customs, settled
 from chadllvm.chad.derived import derived
 from chadllvm.chad.forward import push_forward
 from chadllvm.chad.gradient import value_and_gradient
@@ -188,6 +189,9 @@ class Compilation:
     # What each pass made last: it finds nothing more to do there.
     _settled: dict[str, Program] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self.customs = Customs(self._rule)
+
     def run(self, program: Program, passes: Sequence[Pass]) -> Program:
         """Run passes, with the checker after each of them."""
         for name, apply in passes:
@@ -202,8 +206,21 @@ class Compilation:
 
     def normalised(self, program: Program) -> Program:
         """One function without products, calls and derivatives."""
-        program = derived(self.run(program, READY), self._source, self._without)
+        program = self.run(program, READY)
+        program = derived(program, self._source, self._without, self.customs)
         return self.run(program, NORMALISE)
+
+    def _rule(self, program: Program) -> Program:
+        """A function with rules, or one of its rules."""
+        program = self.run(program, DEBUG) if self.options.debug else program
+        return self._source(self.normalised(program))
+
+    def settled(self, program: Program) -> Program:
+        """The program without rules: nobody asks for derivatives any more."""
+        new = settled(program, self.customs)
+        if self.options.verify and new is not program:
+            check(new, after="settled")
+        return new
 
     def _source(self, program: Program) -> Program:
         """A function as plain as the mode makes it."""
@@ -263,22 +280,30 @@ def compile_program(
         check(source, after="frontend")
     program = done.run(source, DEBUG) if options.debug else source
     program = done.normalised(program)
+    if gradient is None and tangents is None:
+        program = done.settled(program)
     if options.optimize and not options.nans:
         program = done.run(program, SOURCE)
     if options.optimize and gradient is not None:
         program = done.run(program, PRIMAL)
     if gradient is not None:
-        program = Program((value_and_gradient(program.entry, gradient.wrt),))
+        entry = value_and_gradient(program.entry, gradient.wrt, done.customs)
+        program = Program((entry,))
         program = name_reverse(program) if options.nans else program
-    program = done.derived(Program((select(program.entry),)), "chad")
+    program = Program((select(program.entry),))
+    if tangents is None:
+        program = done.settled(program)
+    program = done.derived(program, "chad")
     # Forward mode has no rule for functions, so that there they go in any mode.
     if options.nans and tangents is None:
         program = done.run(program, NANS)
     if gradient is not None and (options.optimize or tangents is not None):
         program = done.run(program, DERIVATIVE)
     if tangents is not None:
-        before, entry = program, push_forward(program.entry, tangents.wrt)
-        program = done.derived(Program((tangents.select(entry),)), "forward")
+        before = program
+        entry = push_forward(program.entry, tangents.wrt, done.customs)
+        program = done.settled(Program((tangents.select(entry),)))
+        program = done.derived(program, "forward")
         if options.nans:
             program = done.run(name_tangents(program, before), NANS)
         if options.optimize:

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import assert_never
 
+from chadllvm.chad.custom import Customs
 from chadllvm.chad.forward import push_forward
 from chadllvm.chad.gradient import pull_back, value_and_gradient
 from chadllvm.chad.halves import Halves, halves
@@ -55,7 +56,9 @@ def has_derivatives(block: Block) -> bool:
     return False
 
 
-def derived(program: Program, before: Simplify, after: Simplify) -> Program:
+def derived(
+    program: Program, before: Simplify, after: Simplify, customs: Customs
+) -> Program:
     """The program without calls of derivatives.
 
     `before` leaves of a program one function, without calls, that can be
@@ -63,7 +66,8 @@ def derived(program: Program, before: Simplify, after: Simplify) -> Program:
     """
     if not any(has_derivatives(f.body) for f in program.functions):
         return program
-    resolver = _Resolver(before, after, {f.name for f in program.functions})
+    names = {f.name for f in program.functions}
+    resolver = _Resolver(before, after, customs, names)
     for function in program.functions:
         resolver.function(function)
     return Program(tuple(resolver.functions))
@@ -79,8 +83,10 @@ _Run = dict[_Key, tuple[Var, ...]]
 class _Resolver:
     """Goes through functions in order; each derivative is made once."""
 
-    def __init__(self, before: Simplify, after: Simplify, names: set[str]) -> None:
-        self.before, self.after = before, after
+    def __init__(
+        self, before: Simplify, after: Simplify, customs: Customs, names: set[str]
+    ) -> None:
+        self.before, self.after, self.customs = before, after, customs
         self.names = names
         self.functions: list[Function] = []
         self.made: dict[tuple[str, Derivative], str] = {}
@@ -193,7 +199,7 @@ class _Resolver:
         """The derivative of a function, with a name of its own."""
         last = [f.name for f in self.functions].index(name)
         program = self.before(Program(tuple(self.functions[: last + 1])))
-        function = differentiated(program.entry, derivative)
+        function = differentiated(program.entry, derivative, self.customs)
         (function,) = self.after(Program((function,))).functions
         new = unused_name(function.name, self.names)
         return Function(new, function.params, function.body, function.span)
@@ -204,17 +210,19 @@ def _same(args: tuple[Operand, ...]) -> tuple[object, ...]:
     return tuple([a if isinstance(a, Var) else repr(a) for a in args])
 
 
-def differentiated(function: Function, derivative: Derivative) -> Function:
+def differentiated(
+    function: Function, derivative: Derivative, customs: Customs
+) -> Function:
     """The derivative of one flat function."""
     wrt = derivative.wrt
     match derivative.mode:
         case Mode.GRADIENT:
-            return value_and_gradient(function, wrt)
+            return value_and_gradient(function, wrt, customs)
         case Mode.PULL_BACK:
             results = function.body.results
             reals = [k for k, r in enumerate(results) if has_float(r.type)]
-            return pull_back(function, wrt, reals)
+            return pull_back(function, wrt, reals, customs)
         case Mode.PUSH_FORWARD:
-            return push_forward(function, wrt)
+            return push_forward(function, wrt, customs)
         case _:
             assert_never(derivative.mode)

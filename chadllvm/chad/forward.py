@@ -24,6 +24,8 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from chadllvm.chad.activity import active_variables
+from chadllvm.chad.custom import NO_CUSTOMS, Customs
+from chadllvm.chad.custom_forward import push
 from chadllvm.chad.zeros import in_need_of_zeros
 from chadllvm.diagnostic import NO_SPAN, InternalError, Span
 from chadllvm.ir.build import Builder, lit
@@ -53,10 +55,13 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Array, Type, has_float, is_float
 from chadllvm.ir.typing import SCALAR_OF_DTYPE
+from chadllvm.ops.custom import Custom
 from chadllvm.ops.index import Dim, Zeros
 
 
-def push_forward(function: Function, wrt: Sequence[int]) -> Function:
+def push_forward(
+    function: Function, wrt: Sequence[int], customs: Customs = NO_CUSTOMS
+) -> Function:
     """The function that also takes and returns tangents.
 
     Behind its parameters stand the tangents of those in `wrt`, which hold reals; behind
@@ -66,7 +71,7 @@ def push_forward(function: Function, wrt: Sequence[int]) -> Function:
     block = function.body
     active = active_variables(block, moved)
     wanted = [r for r in block.results if has_float(r.type)]
-    forward = Forward(active | in_need_of_zeros(block, wanted, active))
+    forward = Forward(active, in_need_of_zeros(block, wanted, active), customs)
     tangents = forward.bind(moved)
     forward.hold_fixed([p for p in function.params if p not in moved], function.span)
     out = forward.block(block)
@@ -79,17 +84,23 @@ def push_forward(function: Function, wrt: Sequence[int]) -> Function:
 class Forward:
     """The transformation of one function; knows the tangents of its variables.
 
-    `top` holds bindings that go to the beginning of the function.
+    `top` holds bindings that go to the beginning of the function; `customs` has the
+    derivatives that users have written.
     """
 
-    def __init__(self, moving: set[Var]) -> None:
-        self._moving = moving
+    def __init__(self, active: set[Var], zeros: set[Var], customs: Customs) -> None:
+        self._active, self._moving = active, active | zeros
+        self.customs = customs
         self._tangents: dict[Var, Operand] = {}
         self.top = Builder()
 
     def moves(self, operand: Operand) -> bool:
         """Whether this operand has a tangent."""
         return isinstance(operand, Var) and operand in self._moving
+
+    def is_active(self, operand: Operand) -> bool:
+        """Whether this operand has a tangent that is not sure to be zero."""
+        return isinstance(operand, Var) and operand in self._active
 
     def flags(self, variables: Sequence[Operand]) -> list[bool]:
         return [self.moves(v) for v in variables]
@@ -185,6 +196,10 @@ class Forward:
     ) -> None:
         """Bind the tangents of these variables to an expression of tangents."""
         out.bindings.append(Binding(self.bind(variables), expr, out.span))
+
+    def custom(self, op: Custom, node: Apply, binding: Binding, out: Builder) -> None:
+        """A call of a function with rules of its own."""
+        push(self, op, node, binding, out)
 
     def same(self, node: Apply, binding: Binding, out: Builder) -> None:
         """The rule of an operation without bodies that only moves numbers about."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chadllvm.chad.custom import NO_CUSTOMS, Customs
 from chadllvm.chad.reversal import BlockReversal, define, open_like
 from chadllvm.chad.transform import Chad
 from chadllvm.diagnostic import InternalError
@@ -21,7 +22,9 @@ from chadllvm.ir.types import Acc, Array, Box
 from chadllvm.ops.index import Dim, Zeros
 
 
-def value_and_gradient(function: Function, wrt: Sequence[int]) -> Function:
+def value_and_gradient(
+    function: Function, wrt: Sequence[int], customs: Customs = NO_CUSTOMS
+) -> Function:
     """The function that returns its results, then the gradient of the first of them.
 
     The first result is a real; `wrt` are the positions of parameters that hold reals.
@@ -30,12 +33,17 @@ def value_and_gradient(function: Function, wrt: Sequence[int]) -> Function:
     """
     out = Builder(function.span)
     seed = literal(1, function.body.results[0].type)
-    gradients = _reversed(function, wrt, [0], [seed], True, out)
+    gradients = _reversed(function, wrt, [0], [seed], True, out, customs)
     body = Block(tuple(out.bindings), (*function.body.results, *gradients))
     return Function(f"{function.name}_grad", function.params, body, function.span)
 
 
-def pull_back(function: Function, wrt: Sequence[int], asked: Sequence[int]) -> Function:
+def pull_back(
+    function: Function,
+    wrt: Sequence[int],
+    asked: Sequence[int],
+    customs: Customs = NO_CUSTOMS,
+) -> Function:
     """The function that also takes cotangents and gives what they are pulled back to.
 
     Behind its parameters stand the cotangents of the results at the positions `asked`,
@@ -48,7 +56,7 @@ def pull_back(function: Function, wrt: Sequence[int], asked: Sequence[int]) -> F
     pairs = zip(names, chosen, strict=True)
     cts = [Var(f"{name}_ct", result.type) for name, result in pairs]
     out = Builder(function.span)
-    gradients = _reversed(function, wrt, asked, cts, False, out)
+    gradients = _reversed(function, wrt, asked, cts, False, out, customs)
     body = Block(tuple(out.bindings), (*function.body.results, *gradients))
     params = (*function.params, *cts)
     return Function(f"{function.name}_vjp", params, body, function.span)
@@ -61,12 +69,13 @@ def _reversed(
     cts: Sequence[Operand],
     touched: bool,
     out: Builder,
+    customs: Customs,
 ) -> list[Operand]:
     """Run D[·] of a function forwards and, with these cotangents, backwards."""
     if any(isinstance(p.type, Acc) for p in function.params):
         raise InternalError("chad: what is added to a parameter has no cotangent")
     targets = [function.params[i] for i in wrt]
-    chad = Chad(function, targets)
+    chad = Chad(function, targets, customs)
     count = len(function.body.results)
     flags = [k in asked for k in range(count)]
     reversal = chad.block(function.body, flags, [touched] * count)

@@ -35,6 +35,8 @@ from typing import assert_never
 
 from chadllvm.chad.activity import active_variables
 from chadllvm.chad.additions import Additions
+from chadllvm.chad.custom import Customs
+from chadllvm.chad.custom_reverse import reverse
 from chadllvm.chad.reversal import BlockReversal, define, dual_of, name_of
 from chadllvm.chad.touched import touched_states
 from chadllvm.diagnostic import InternalError, Span
@@ -60,6 +62,7 @@ from chadllvm.ir.term import (
     Var,
     View,
 )
+from chadllvm.ops.custom import Custom
 
 
 @dataclass(frozen=True)
@@ -116,9 +119,15 @@ class Backpropagator:
 
 
 class Chad:
-    """The transformation of one function, by its active parameters."""
+    """The transformation of one function, by its active parameters.
 
-    def __init__(self, function: Function, targets: Sequence[Var]) -> None:
+    `customs` has the derivatives that users have written.
+    """
+
+    def __init__(
+        self, function: Function, targets: Sequence[Var], customs: Customs
+    ) -> None:
+        self.customs = customs
         self.active = active_variables(function.body, targets)
         self.additions = Additions(function.body, self.active)
         # The cells opened in blocks around here whose sums are asked for.
@@ -142,6 +151,16 @@ class Chad:
     ) -> BlockReversal:
         """D of a block: `asked` and `touched` for each result; see `BlockReversal`."""
         return BlockReversal(self, block, asked, touched, params, returned)
+
+    def inner(self, function: Function, targets: Sequence[Var]) -> Chad:
+        """The transformation of another function, beside this one."""
+        return Chad(function, targets, self.customs)
+
+    def custom(
+        self, op: Custom, node: Apply, binding: Binding, asked: Sequence[bool]
+    ) -> Rule:
+        """D of a call of a function with rules of its own."""
+        return reverse(self, op, node, binding, asked)
 
     def rule(
         self, binding: Binding, asked: Sequence[bool], touched: Sequence[bool]

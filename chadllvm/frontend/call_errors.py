@@ -249,22 +249,37 @@ def wrong_operand(span: Span, name: str, expected: str, found: Type) -> Diagnost
 
 @code("CL0611")
 def recursion(span: Span, name: str, chain: Sequence[str]) -> Diagnostic:
-    """A function that calls itself, directly or through others, is not compiled yet.
+    """A function does not call itself, directly or through others.
 
     Write a loop: an array or a list keeps what is still to be done.
+
+    Fails:
+
+        @cl.jit
+        def f(n: int) -> int:
+            return 1 if n < 2 else n * f(n - 1)
+
+    Works:
+
+        @cl.jit
+        def f(n: int) -> int:
+            product = 1
+            for k in range(2, n + 1):
+                product *= k
+            return product
     """
     return error(
         "recursion is not supported",
         span,
-        f"this is part of the recursion of `{name}`",
+        f"`{name}` is being compiled already",
         "write it as a loop",
-        "these functions call each other: " + ", ".join(chain),
+        "the calls are " + " → ".join([*chain, name]),
     )
 
 
 @code("CL0617")
-def endless_calls(span: Span, name: str) -> Diagnostic:
-    """A function may call itself for other static arguments, if that ends.
+def endless_calls(span: Span, name: str, times: int) -> Diagnostic:
+    """A function may call itself for other types or static arguments, if that ends.
 
     It is compiled anew for each of them.
 
@@ -291,8 +306,8 @@ def endless_calls(span: Span, name: str) -> Diagnostic:
     return error(
         "calls of a function inside of itself do not end",
         span,
-        f"`{name}` is compiled anew for ever other static arguments",
-        "test a static parameter to end it, or make the parameter an ordinary one",
+        f"`{name}` is being compiled for {times} kinds of arguments already",
+        "write it as a loop",
     )
 
 

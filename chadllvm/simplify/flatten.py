@@ -72,6 +72,7 @@ from chadllvm.ir.types import (
     stacked,
 )
 from chadllvm.ops.alias import Alias
+from chadllvm.ops.custom import Custom
 from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.index import Dim, Empty, Index, MakeBox, Unbox, nothing
 from chadllvm.ops.update import Update
@@ -349,6 +350,11 @@ class _Flattener:
                 shared = self.leaves(expr.args[1])[:1]
                 values = self.leaves(expr.args[0])
                 return [Apply(expr.op, (part, *shared)) for part in values]
+            case Custom() as op:
+                places = zip(op.origin, map(self.leaves, expr.args), strict=True)
+                origin = tuple(k for k, parts in places for _ in parts)
+                flat = Custom(op.rules, flatten(op.primal), origin)
+                return [Apply(flat, self.all_leaves(expr.args))]
             case Empty(ty):
                 parts2 = leaves(ty)
                 return [Apply(Empty(t), ()) for t in parts2 if isinstance(t, Array)]

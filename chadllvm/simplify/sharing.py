@@ -27,7 +27,7 @@ from functools import partial
 from chadllvm.diagnostic import NO_SPAN, CompileError, Span
 from chadllvm.frontend import update_errors
 from chadllvm.ir.op import ArrayOp
-from chadllvm.ir.rewrite import free_vars_of
+from chadllvm.ir.rewrite import Renaming, free_vars_of
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -43,10 +43,13 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Array
 from chadllvm.ops.alias import Alias, Contains
+from chadllvm.ops.custom import Custom
 from chadllvm.ops.grow import WRITERS, Append, DropLast
 from chadllvm.ops.index import Dim, Index
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
+from chadllvm.simplify.flatten import flatten
+from chadllvm.simplify.inline import inline
 
 
 def sharing(program: Program) -> Program:
@@ -208,6 +211,17 @@ class _Walk:
             self._binding(binding)
         self.frames.pop()
 
+    def _inside(self, op: Custom, args: Sequence[Operand]) -> Sequence[Operand]:
+        """Walk a copy of a function that stands apart; what it gives."""
+        function = inline(flatten(op.primal)).entry
+        renaming = Renaming(fresh=True)
+        params = renaming.bind(function.params)
+        for param, arg in zip(params, args, strict=True):
+            self.bind(param, self.of(arg))
+        body = renaming.block(function.body)
+        self.block(body)
+        return body.results
+
     def _read_later(self, var: Var) -> Span | None:
         """Where a variable is read behind this place, in a later step of a loop too."""
         for frame in reversed(self.frames):
@@ -235,6 +249,10 @@ class _Walk:
             case Apply(Contains(), (array, value)):
                 objects = self.listed(self.of(array), self.of(value))
                 self.bind(binding.vars[0], objects)
+            case Apply(Custom() as op, args):
+                results = self._inside(op, args)
+                for var, result in zip(binding.vars, results, strict=True):
+                    self.bind(var, self.of(result))
             case Apply(Alias(), (array, whole)):
                 self.bind(binding.vars[0], self.of(array) | self.of(whole))
             case If(_, then, orelse):

@@ -1,10 +1,12 @@
-import chadllvm as cl
+from jitted import Jitted
 
 
-@cl.jit(static_argnames="n")
-def g(x: float, n) -> float:
-    return x * g(x, n - 1)
+@Jitted
+def repeated(g, x, n):
+    if n == 0:
+        return g(x)
+    return repeated(lambda t: g(g(t)), x, n - 1)
 
 
-def f(x: float) -> float:
-    return g(x, 3)
+def f(x: float, n: int) -> float:
+    return repeated(lambda t: t * t, x, n)
