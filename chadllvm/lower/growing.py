@@ -66,12 +66,13 @@ class _GrowingElements(Collector):
         self.room.arrays.append(self)
 
     def move(self, size: Atom, room: Atom) -> None:
-        """Move the elements to a new buffer."""
+        """Move the elements to a new buffer with room for so many."""
         loops = self.lowering.loops
         old = ArrayRep(loops.get(self.ptr), (size,), self.elem, self.root)
         ptr = loops.reg("p", PTR)
         region = self.lowering.region(self.lowering.life.home(self.var))
-        loops.emit(l.Alloc(ptr, region, room, old.machine, self.root))
+        words = loops.product([room, Lit(old.words)])
+        loops.emit(l.Alloc(ptr, region, words, old.machine, self.root))
         self.lowering.copy_into(replace(old, ptr=ptr), old)
         loops.set(self.ptr, ptr)
 

@@ -60,6 +60,18 @@ def kept_steps(mean: float, e: float) -> float:
     return math.cos(x) + e * x
 
 
+@case(0.7, 60)
+@cl.jit
+def longer_rows(x: float, n: int) -> float:
+    """Many rows of different lengths are kept, by a loop that stops."""
+    total, k = 0.0, 1
+    while k < n:
+        row = [math.sin(x * j) for j in range(k)]
+        total = 0.5 * total + sum(row[j] * row[k - 1 - j] * row[j] for j in range(k))
+        k += 1
+    return total
+
+
 @case(np.array([0.4, -0.2, 1.3]), 9)
 @case(np.array([0.4, -0.2, 1.3]), 0)
 @cl.jit
