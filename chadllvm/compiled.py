@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 from chadllvm.arguments import bind
 from chadllvm.backend.call import NativeFunction
 from chadllvm.frames import hide_frames, without_frames
-from chadllvm.frontend import Parameter, signature, specialise, too_deep
+from chadllvm.frontend import (
+    Parameter,
+    refuse_recursion,
+    signature,
+    specialise,
+    too_deep,
+)
 from chadllvm.frontend.annotations import CLOSED, OpenFunction, target_type
 from chadllvm.frontend.gradients import GRADIENT_PARTS
 from chadllvm.frontend.static import static_key
@@ -289,6 +295,7 @@ class Compiled:
         below = [self._own(r) for r in self._below]
         parts = [(r.argnums, r.value, r.has_aux) for r in below]
         program = specialise(self._function, types, statics, parts)
+        refuse_recursion(program)
         plan = self._plan(program, types, self._own(self._request))
         options = self._options
         repeat = watched = None

@@ -24,6 +24,7 @@ FAMILIES = {
     "09": "Records and dictionaries",
     "10": "Derivatives",
     "11": "Functions as values",
+    "13": "Recursion",
     "14": "Unions",
     "15": "Derivatives of your own",
 }

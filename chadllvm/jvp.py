@@ -147,7 +147,9 @@ class TangentPlan(Plan):
         tangents = sum(tag is None for tag in self.moved_tags)
         results = function.body.results
         reals = iter(results[len(results) - tangents :])
-        moved = [next(reals) if tag is None else results[tag] for tag in self.moved_tags]
+        moved = [
+            next(reals) if tag is None else results[tag] for tag in self.moved_tags
+        ]
         everything = (*results[: len(results) - tangents], *moved)
         body = Block(function.body.bindings, everything)
         return Function(function.name, function.params, body, function.span)

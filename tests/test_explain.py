@@ -18,7 +18,7 @@ from chadllvm.explain import FAMILIES, PREAMBLE, page, parts
 from chadllvm.frontend import signature, specialise
 
 # What cannot be shown by a program of a few lines.
-WITHOUT_EXAMPLES = {"changed_source", "too_deep", "other_syntax"}
+WITHOUT_EXAMPLES = {"changed_source", "too_deep", "other_syntax", "recursion"}
 
 CODES = sorted(RULES)
 EXAMPLES = [code for code in CODES if RULES[code].name not in WITHOUT_EXAMPLES]

@@ -114,7 +114,7 @@ class _Settling(Renaming):
         for binding in block.bindings:
             match binding.expr:
                 case Apply(Custom() as op, args):
-                    function = self.customs.copy(op.rules.primal)
+                    function = self.customs.copy(the(op.rules.primal))
                     inner = _Settling(self.customs)
                     inner.mapping.update(
                         zip(function.params, self.operands(args), strict=True)

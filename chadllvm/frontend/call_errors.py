@@ -249,37 +249,22 @@ def wrong_operand(span: Span, name: str, expected: str, found: Type) -> Diagnost
 
 @code("CL0611")
 def recursion(span: Span, name: str, chain: Sequence[str]) -> Diagnostic:
-    """A function does not call itself, directly or through others.
+    """A function that calls itself, directly or through others, is not compiled yet.
 
     Write a loop: an array or a list keeps what is still to be done.
-
-    Fails:
-
-        @cl.jit
-        def f(n: int) -> int:
-            return 1 if n < 2 else n * f(n - 1)
-
-    Works:
-
-        @cl.jit
-        def f(n: int) -> int:
-            product = 1
-            for k in range(2, n + 1):
-                product *= k
-            return product
     """
     return error(
         "recursion is not supported",
         span,
-        f"`{name}` is being compiled already",
+        f"this is part of the recursion of `{name}`",
         "write it as a loop",
-        "the calls are " + " → ".join([*chain, name]),
+        "these functions call each other: " + ", ".join(chain),
     )
 
 
 @code("CL0617")
-def endless_calls(span: Span, name: str, times: int) -> Diagnostic:
-    """A function may call itself for other types or static arguments, if that ends.
+def endless_calls(span: Span, name: str) -> Diagnostic:
+    """A function may call itself for other static arguments, if that ends.
 
     It is compiled anew for each of them.
 
@@ -306,8 +291,8 @@ def endless_calls(span: Span, name: str, times: int) -> Diagnostic:
     return error(
         "calls of a function inside of itself do not end",
         span,
-        f"`{name}` is being compiled for {times} kinds of arguments already",
-        "write it as a loop",
+        f"`{name}` is compiled anew for ever other static arguments",
+        "test a static parameter to end it, or make the parameter an ordinary one",
     )
 
 

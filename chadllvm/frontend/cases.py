@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import partial
 
 from chadllvm.frontend import errors, union_errors
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
+from chadllvm.frontend.recursion import resolved
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import RecordNames
 from chadllvm.ir.term import Case, Lambda, Operand, Var
@@ -25,12 +27,15 @@ def by_case(
 ) -> Operand:
     """What `apply` gives for what the value's constructor holds."""
     assert isinstance(value.type, Sum)
-    sides: list[tuple[Builder, Var, Operand]] = []
-    for payload in value.type.payloads:
+
+    def side(payload: Type) -> tuple[Builder, Var, Operand]:
         param = Var("held", payload)
         with cx.nested() as b:
-            result = cx.make(cx, node, apply(param))
-        sides.append((b, param, result))
+            return b, param, cx.make(cx, node, apply(param))
+
+    sides = resolved(partial(side, payload) for payload in value.type.payloads)
+    if len(sides) < len(value.type.payloads):
+        return sides[0][2]
     joined = sides[0][2].type
     for _, _, result in sides[1:]:
         both = join(joined, result.type)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, Protocol
 
@@ -23,7 +23,7 @@ from chadllvm.frontend import custom_errors
 from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.closures import holds_function
-from chadllvm.frontend.context import Callees
+from chadllvm.frontend.context import Callees, Wrap
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.source import Source, read_source
 from chadllvm.ir.build import Builder
@@ -32,6 +32,7 @@ from chadllvm.ir.types import (
     NONE,
     Array,
     Box,
+    Fun,
     Product,
     Scalar,
     Sum,
@@ -61,8 +62,23 @@ class Given:
 class Specialised(Callees, Protocol):
     """The program that is being made, as rules need it."""
 
-    def program(self, name: str) -> Program:
-        """The function of this name with those that it calls."""
+    def signature(self, name: str) -> Fun:
+        """The type of a function that is there."""
+
+
+@dataclass(eq=False)
+class Named:
+    """The rules of a function whose programs are known by name."""
+
+    rules: Rules
+    names: dict[str, str] = field(default_factory=dict)
+
+    def fill(self, programs: Mapping[str, Program]) -> None:
+        """Put the programs of these names into the rules."""
+        self.rules.primal = programs["primal"]
+        self.rules.forward = programs.get("forward")
+        self.rules.backward = programs.get("backward")
+        self.rules.tangent = programs.get("tangent")
 
 
 def rules_of(function: Any) -> Given | None:
@@ -75,39 +91,41 @@ def with_rules(
     function: FunctionType,
     given: Given,
     primal: str,
-    types: Sequence[Type],
     statics: Mapping[str, Any],
     known: Callable[[str], None],
-) -> str:
-    """The name of a function that applies the primal one, and has these rules.
+) -> Named:
+    """The rules of a function at the types of the primal one.
 
-    `known` is told that name before the rules are translated, which may call it.
+    `known` is told the name of the function that applies the primal one and has these
+    rules, before they are translated: they may call it.
     """
     source = read_source(function)
     span = source.span(source.definition)
     if given.vjp is None and given.jvp is None:
         raise custom_errors.no_rule(span, function.__name__)
-    program = callees.program(primal)
-    (result,) = program.entry.body.types
-    flags = tuple(has_float(ty) and not holds_function(ty) for ty in types)
-    rules = Rules(function.__name__, span, program, flags)
-    operation = Custom(rules, program, tuple(range(len(types))))
+    ty = callees.signature(primal)
+    flags = tuple(has_float(p) and not holds_function(p) for p in ty.params)
+    rules = Rules(function.__name__, span, flags)
+    operation = Custom(rules, ty, tuple(range(len(flags))))
 
     def body(b: Builder, params: Sequence[Operand]) -> Sequence[Operand]:
         b.span = span
         return b.apply(operation, params, (), ["y"])
 
-    name = callees.wrapper(function.__name__, program.entry.params, body)
-    known(name)
+    taken = [p for p in callees.parameters(function, statics) if not p.is_static]
+    params = [Var(p.name, t) for p, t in zip(taken, ty.params, strict=True)]
+    known(callees.wrapper(function.__name__, params, body))
     given.is_used = True
+    made = Named(rules, {"primal": primal})
+    (result,) = ty.results
     if any(flags) and has_float(result):
-        maker = _Maker(callees, function, rules, tuple(types), result, statics)
+        maker = _Maker(callees, function, made, ty.params, result, statics)
         maker.check_types()
         if given.vjp is not None:
             maker.vjp(*given.vjp)
         if given.jvp is not None:
             maker.jvp(*given.jvp)
-    return name
+    return made
 
 
 @dataclass
@@ -116,10 +134,14 @@ class _Maker:
 
     callees: Specialised
     function: FunctionType
-    rules: Rules
+    made: Named
     types: tuple[Type, ...]
     result: Type
     statics: Mapping[str, Any]
+
+    @property
+    def rules(self) -> Rules:
+        return self.made.rules
 
     @property
     def title(self) -> str:
@@ -156,7 +178,7 @@ class _Maker:
             residuals = b.one(Tuple((b.one(Proj(pair, 1)), sizes)))
             return out, residuals
 
-        self.rules.forward = self._wrapped(f"{self.title}_forward", params, run)
+        self._wrap("forward", params, run)
         self._backward(backward, kept)
 
     def _forward(self, function: FunctionType) -> tuple[str, Type]:
@@ -166,7 +188,7 @@ class _Maker:
         names = {p.name: q.name for p, q in zip(own, parameters, strict=True)}
         fixed = {names[name]: value for name, value in self.statics.items()}
         name = self._instance(function, self.types, fixed)
-        (found,) = self.callees.program(name).entry.body.types
+        (found,) = self.callees.signature(name).results
         span = _result_span(read_source(function))
         if not isinstance(found, Product) or len(found.fields) != 2 or found.names:
             raise custom_errors.no_residuals(span, function.__name__, found)
@@ -177,7 +199,7 @@ class _Maker:
         wanted = cotangent_type(self.result)
         fixed = self._statics_of(function, 2)
         name = self._instance(function, (kept.fields[0], wanted), fixed)
-        (found,) = self.callees.program(name).entry.body.types
+        (found,) = self.callees.signature(name).results
         span = _result_span(read_source(function))
         chosen = self._cotangents(function, span, found)
         self.rules.silent = frozenset(k for k, at in chosen.items() if at is None)
@@ -189,7 +211,7 @@ class _Maker:
             (result,) = b.call(name, (residuals, args[1]))
             return list(self._checked(b, result, sizes, chosen))
 
-        self.rules.backward = self._wrapped(f"{self.title}_backward", params, run)
+        self._wrap("backward", params, run)
 
     def _checked(
         self, b: Builder, result: Var, sizes: Var, chosen: dict[int, int | None]
@@ -263,7 +285,7 @@ class _Maker:
         ]
         both = Product(self.types), Product(tuple(moved))
         name = self._instance(function, both, self._statics_of(function, 2))
-        (found,) = self.callees.program(name).entry.body.types
+        (found,) = self.callees.signature(name).results
         span = _result_span(read_source(function))
         wanted = cotangent_type(self.result)
         if not isinstance(found, Product) or len(found.fields) != 2 or found.names:
@@ -286,17 +308,14 @@ class _Maker:
             _check_sizes(b, _sizes(b, [tangent]), _sizes(b, [out]))
             return out, tangent
 
-        self.rules.tangent = self._wrapped(f"{self.title}_tangent", params, run)
+        self._wrap("tangent", params, run)
 
     # ---- what rules have in common ---------------------------------------------------
 
-    def _wrapped(
-        self,
-        title: str,
-        params: Sequence[Var],
-        run: Callable[[Builder, Sequence[Operand]], Sequence[Operand]],
-    ) -> Program:
-        return self.callees.program(self.callees.wrapper(title, params, run))
+    def _wrap(self, rule: str, params: Sequence[Var], run: Wrap) -> None:
+        """What CHAD finds as this rule."""
+        name = self.callees.wrapper(f"{self.title}_{rule}", params, run)
+        self.made.names[rule] = name
 
     def _parameters(self, function: FunctionType, count: int) -> tuple[Parameter, ...]:
         """The parameters of a rule, which are so many."""

@@ -50,6 +50,7 @@ from chadllvm.frontend.logic import (
 from chadllvm.frontend.narrowing import assume, known_field, type_test
 from chadllvm.frontend.operators import binary_method, unary_method
 from chadllvm.frontend.products import matrix_product
+from chadllvm.frontend.recursion import Unresolved, resolved
 from chadllvm.frontend.scope import NotStatic, Unusable
 from chadllvm.frontend.static import decided, static_value
 from chadllvm.frontend.subscript import attribute, subscript
@@ -287,9 +288,12 @@ def _and_or(
     if len(values) == 1:
         return first
     test = truth_of(cx, values[0], first)
-    with cx.nested() as b:
-        assume(cx, values[0], is_and)
-        rest = _and_or(cx, node, is_and, values[1:])
+    try:
+        with cx.nested() as b:
+            assume(cx, values[0], is_and)
+            rest = _and_or(cx, node, is_and, values[1:])
+    except Unresolved:
+        return first
     short = cx.builder.child()
     sides = [(b, rest), (short, first)] if is_and else [(short, first), (b, rest)]
     return choose(cx, node, test, sides[0], sides[1])
@@ -307,13 +311,20 @@ def _conditional(cx: Context, node: ast.IfExp) -> Operand:
     if known is not None:
         return cx.value(node.body if known else node.orelse)
     test = condition(cx, node.test)
-    with cx.nested() as then:
-        assume(cx, node.test, True)
-        first = cx.value(node.body)
-    with cx.nested() as orelse:
-        assume(cx, node.test, False)
-        second = cx.value(node.orelse)
-    return choose(cx, node, test, (then, first), (orelse, second))
+    parts = ((node.body, True), (node.orelse, False))
+    sides = resolved(partial(_side, cx, node.test, *part) for part in parts)
+    if len(sides) < len(parts):
+        return sides[0][1]
+    return choose(cx, node, test, *sides)
+
+
+def _side(
+    cx: Context, test: ast.expr, node: ast.expr, holds: bool
+) -> tuple[Builder, Operand]:
+    """The value of an expression in a block of its own, where a test holds or not."""
+    with cx.nested() as b:
+        assume(cx, test, holds)
+        return b, cx.value(node)
 
 
 def choose(

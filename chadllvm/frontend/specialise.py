@@ -1,8 +1,9 @@
 """A Python function and the types of its arguments → a core program.
 
 The functions it calls are specialised to the types of their arguments, each once, and
-stand before their callers. Afterwards every variable has one type, every conversion is
-explicit, every binding knows its place in the user's source.
+stand before their callers, but for those that call each other: see `recursion.py`.
+Afterwards every variable has one type, every conversion is explicit, every binding
+knows its place in the user's source.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from chadllvm.frontend import (
     errors,
     function_errors,
     list_errors,
+    recursion_errors,
 )
-from chadllvm.frontend.annotations import CLOSED, target_type
-from chadllvm.frontend.arithmetic import convert, join
+from chadllvm.frontend.annotations import CLOSED, Annotation, target_type
+from chadllvm.frontend.arithmetic import convert, join, join_values
 from chadllvm.frontend.closures import holds_function
 from chadllvm.frontend.context import Context, Elements, Wrap
-from chadllvm.frontend.custom import rules_of, with_rules
+from chadllvm.frontend.custom import Given, Named, rules_of, with_rules
 from chadllvm.frontend.delayed import force
 from chadllvm.frontend.expression import expression
 from chadllvm.frontend.gradients import GradientParts, nested_gradient
@@ -36,6 +38,7 @@ from chadllvm.frontend.local import LocalFunction
 from chadllvm.frontend.loops import translate_loop
 from chadllvm.frontend.read import read_body
 from chadllvm.frontend.recovery import Mistakes
+from chadllvm.frontend.recursion import Active, Code, Frame, Growth, Key, Unresolved
 from chadllvm.frontend.scope import Surroundings, Unusable
 from chadllvm.frontend.signature import Parameter, read_signature, return_annotation
 from chadllvm.frontend.source import Function, Source, read_source
@@ -45,10 +48,11 @@ from chadllvm.frontend.surface import Statement
 from chadllvm.frontend.unions import placeholder
 from chadllvm.frontend.width import is_weak, new_state
 from chadllvm.ir.build import Builder, unused_name
+from chadllvm.ir.calls import called, differentiated, groups
 from chadllvm.ir.op import TypeRuleError
 from chadllvm.ir.term import Block, Call, Operand, Program, Var, nested
 from chadllvm.ir.term import Function as CoreFunction
-from chadllvm.ir.types import NONE, UNIT, Fun, Type
+from chadllvm.ir.types import F32, NONE, UNIT, Fun, Type, holds
 from chadllvm.ir.wording import said, shorten
 
 
@@ -72,19 +76,19 @@ def specialise(
     program = _Program({source.function: source})
     span = source.span(source.definition)
     try:
-        name = program.instance(
+        entry = program.instance(
             source.function, param_types, span, statics, frozenset()
         )
+        program.translate_deferred()
+        program.fill_rules()
         if below:
-            entry = program.program(name).entry
-            name = nested_gradient(program, program.signature, entry, below)
-        made = program.program(name)
-        result = made.entry.body.results[0]
-        if holds_function(result.type):
+            core = program.functions[entry]
+            entry = nested_gradient(program, program.signature, core, below)
+        if holds_function(program.signature(entry).results[0]):
             raise closure_errors.returned_function(span)
     except RecursionError:
-        raise too_deep(function) from None
-    return made
+        raise program.growth.error() or too_deep(function) from None
+    return ordered(program.functions, entry)
 
 
 def too_deep(function: Callable[..., Any]) -> CompileError:
@@ -93,15 +97,14 @@ def too_deep(function: Callable[..., Any]) -> CompileError:
     return function_errors.too_deep(source.span(source.definition))
 
 
-Code = Function | LocalFunction
+@dataclass(frozen=True)
+class _Deferred:
+    """An instance to be translated, and where it is called."""
 
-# A function, the types of its arguments, its static arguments, and which are weak.
-_Key = tuple[Code, tuple[Type, ...], Hashable, frozenset[int]]
+    key: Key
+    statics: Mapping[str, Any]
+    span: Span
 
-# A function may call itself for other types or static arguments, as a minimum over one
-# variable of minima over another does: it is another function then. At so many calls
-# inside of each other it is taken that they do not end.
-_MOST_NESTED = 16
 
 # So many characters of a call are told.
 _LONGEST_CALL = 120
@@ -116,22 +119,38 @@ class _Read:
     mistakes: Mistakes
 
 
+# The size of a function that is not translated yet: what calls itself may run for long.
+_LARGE = 1000
+
+# How often a function is translated before its result is taken to grow for ever.
+_MOST_PASSES = 12
+
+
 @dataclass
 class _Program:
     """The functions specialised so far; `active` are those being translated.
 
-    `sources` are the sources that are known already.
+    `sources` are the sources that are known already; `names` has the name of each
+    instance, `instances` the names of those whose type is known; `deferred` are
+    instances still to be translated, whose type their annotation tells. `rules` are
+    those of functions that bring their own, and `ruled` the functions that apply them.
     """
 
     sources: dict[Function, Source]
-    functions: list[CoreFunction] = field(default_factory=list)
-    instances: dict[_Key, str] = field(default_factory=dict)
-    names: set[str] = field(default_factory=set)
+    functions: dict[str, CoreFunction] = field(default_factory=dict)
+    instances: dict[Key, str] = field(default_factory=dict)
+    names: dict[Key, str] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
     types: dict[str, Fun] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
-    active: list[_Key] = field(default_factory=list)
+    active: Active = field(default_factory=Active)
+    growth: Growth = field(default_factory=Growth)
+    deferred: list[_Deferred] = field(default_factory=list)
+    rules: list[Named] = field(default_factory=list)
+    ruled: dict[tuple[Key, tuple[Type, ...]], str] = field(default_factory=dict)
     read: dict[Code, _Read] = field(default_factory=dict)
-    failed: dict[_Key, CompileError] = field(default_factory=dict)
+    codes: dict[Hashable, dict[Hashable, LocalFunction]] = field(default_factory=dict)
+    failed: dict[Key, CompileError] = field(default_factory=dict)
 
     def parameters(
         self, function: Code, statics: Collection[str]
@@ -164,13 +183,13 @@ class _Program:
         return self.sources.get(function) or read_source(function)
 
     def wrapper(self, title: str, like: Sequence[Operand], body: Wrap) -> str:
-        name = unused_name(title, self.names)
+        name = unused_name(title, self.taken)
         params = tuple(Var(o.name if isinstance(o, Var) else "p", o.type) for o in like)
         b = Builder(signature=self.signature)
         block = b.block(body(b, params))
         self.types[name] = Fun(tuple(p.type for p in params), block.types)
         self.sizes[name] = self._size(block)
-        self.functions.append(CoreFunction(name, params, block))
+        self.functions[name] = CoreFunction(name, params, block)
         return name
 
     def instance(
@@ -181,83 +200,189 @@ class _Program:
         statics: Mapping[str, Any],
         weak: frozenset[int],
     ) -> str:
-        """The name of the function for arguments of these types."""
+        """The name of the function for arguments of these types.
+
+        Raises:
+            Unresolved: if the type of its result is not known yet.
+        """
         fixed = tuple((name, static_key(v)) for name, v in sorted(statics.items()))
         key = function, tuple(types), fixed, weak
+        name = self._instance(key, span, statics)
+        given = rules_of(function)
+        if given is None or self.active.depth(function):
+            return name
+        return self._with_rules(key, name, given, statics)
+
+    def _with_rules(
+        self, key: Key, primal: str, given: Given, statics: Mapping[str, Any]
+    ) -> str:
+        """The name of the function that has derivatives of its own."""
+        at = key, self.types[primal].results
+        if at not in self.ruled:
+            assert not isinstance(key[0], LocalFunction)
+            known = partial(self.ruled.__setitem__, at)
+            self.rules.append(with_rules(self, key[0], given, primal, statics, known))
+        return self.ruled[at]
+
+    def fill_rules(self) -> None:
+        """Make programs of the rules, which may call each other until then."""
+        for rules in self.rules:
+            programs = {k: ordered(self.functions, n) for k, n in rules.names.items()}
+            for program in programs.values():
+                refuse_recursion(program)
+            rules.fill(programs)
+
+    def _instance(self, key: Key, span: Span, statics: Mapping[str, Any]) -> str:
+        """The name of the function as the user wrote it."""
+        function = key[0]
         if key in self.instances:
+            self.active.reuse(key)
             return self.instances[key]
         if key in self.failed:
-            raise _called_from(self.failed[key], function, types, span)
-        self._check_active(key, span)
-        given = rules_of(function)
-        title = f"{function.__name__}_primal" if given else function.__name__
-        name = unused_name(title, self.names)
-        self.active.append(key)
+            raise _called_from(self.failed[key], key, span)
+        if key not in self.names:
+            title = function.__name__
+            title = f"{title}_primal" if rules_of(function) else title
+            self.names[key] = unused_name(title, self.taken)
+        if self.active.frame(key) is not None:
+            self.active.guess(key, span)
+            return self.names[key]
+        if self.active.depth(function):
+            self.growth.note(key, span)
+            if self._declare(key):
+                self.deferred.append(_Deferred(key, statics, span))
+                return self.names[key]
         try:
-            self._add(name, function, key[1], statics, weak)
+            self._translate(key, statics)
         except CompileError as error:
-            self.failed[key] = error
-            if len(self.active) == 1:
+            if not self.active.frames:
                 raise
-            raise _called_from(error, function, types, span) from None
+            raise _called_from(error, key, span) from None
+        return self.names[key]
+
+    def translate_deferred(self) -> None:
+        """Translate the instances that have been left until now."""
+        while self.deferred:
+            later = self.deferred.pop()
+            try:
+                self._translate(later.key, later.statics)
+            except CompileError as error:
+                raise _called_from(error, later.key, later.span) from None
+
+    def _declare(self, key: Key) -> bool:
+        """Let an instance be called before it is there, if its annotation tells all."""
+        try:
+            declared = return_annotation(self._read(key[0]).source)
+        except CompileError:
+            return False  # It is read again for the result, and the mistake noted then.
+        if not isinstance(declared, CLOSED):
+            return False
+        self._announce(key, declared)
+        self.instances[key] = self.names[key]
+        return True
+
+    def _announce(self, key: Key, result: Type) -> None:
+        """Enter what an instance gives that is not there yet."""
+        name = self.names[key]
+        self.types[name] = Fun(key[1], (result,))
+        self.sizes[name] = _LARGE
+
+    def _translate(self, key: Key, statics: Mapping[str, Any]) -> None:
+        """Translate a function and enter it; its callees are entered meanwhile."""
+        is_declared = self._declare(key)
+        name, frame = self.names[key], self.active.begin(key)
+        self.sizes[name] = _LARGE
+        try:
+            function = self._settled(frame, statics)
+        except CompileError as error:
+            self.instances.pop(key, None)
+            if not frame.outer:
+                self.failed[key] = error
+            raise
         finally:
-            self.active.pop()
-        if given is not None:
-            assert not isinstance(function, LocalFunction)
-            known = partial(self.instances.__setitem__, key)
-            return with_rules(self, function, given, name, types, statics, known)
+            self.active.end()
+        if is_declared and self.types[name].results != function.body.types:
+            raise InternalError(f"{name}: not what its annotation says")
+        self.types[name] = Fun(key[1], function.body.types)
+        self.sizes[name] = self._size(function.body)
+        self.functions[name] = function
         self.instances[key] = name
-        return name
 
-    def _check_active(self, key: _Key, span: Span) -> None:
-        """Refuse a function that is being translated already, for its own result."""
-        name, functions = key[0].__name__, [code for code, *_ in self.active]
-        if key in self.active:
-            chain = [code.__name__ for code in functions]
-            raise call_errors.recursion(span, name, chain)
-        if functions.count(key[0]) >= _MOST_NESTED:
-            raise call_errors.endless_calls(span, name, _MOST_NESTED)
+    def _settled(self, frame: Frame, statics: Mapping[str, Any]) -> CoreFunction:
+        """Translate a function until its result is what it was taken for."""
+        key = frame.key
+        parts, params = self._read(key[0]), self._params(key, statics)
+        for _ in range(_MOST_PASSES):
+            frame.renew()
+            body = self._body(frame, params, statics)
+            if body is None:
+                self._forget(key)
+                raise self._unresolved(frame)
+            if self._is_settled(frame, body):
+                span = parts.source.span(parts.source.definition)
+                return CoreFunction(self.names[key], params, body, span)
+        assert frame.guessed_at is not None
+        raise recursion_errors.growing_result(frame.guessed_at, key[0].__name__)
 
-    def program(self, name: str) -> Program:
-        """The function of this name with those that it calls."""
-        return Program(_reachable(self.functions, name))
+    def _is_settled(self, frame: Frame, body: Block) -> bool:
+        """Whether the result was taken for what it is; if not it is from here on."""
+        key, (found,) = frame.key, body.types
+        if key in frame.uses:
+            known = self.active.guessed.get(key)
+            if known is None and is_weak(body.results[0]):
+                found = F32 if any(holds(ty, F32) for ty in key[1]) else found
+            joined = found if known is None else join(known, found) or found
+            if joined != known:
+                self._forget(key)
+                self.active.guessed[key] = joined
+                self._announce(key, joined)
+                return False
+        if frame.unresolved is not None and not frame.outer:
+            raise self._unresolved(frame)
+        self.active.settle(frame)
+        return True
 
-    def _add(
-        self,
-        name: str,
-        function: Code,
-        types: tuple[Type, ...],
-        statics: Mapping[str, Any],
-        weak: frozenset[int],
-    ) -> None:
-        """Translate a function and append it; its callees are appended meanwhile."""
-        parts = self._read(function)
+    def _forget(self, key: Key) -> None:
+        """Forget the functions that rest on a wrong guess."""
+        for other in self.active.forget(key):
+            self.instances.pop(other, None)
+
+    def _unresolved(self, frame: Frame) -> Exception:
+        """What to raise where a result depends on itself alone, or on callers."""
+        span = frame.unresolved
+        assert span is not None
+        if frame.outer:
+            return Unresolved(span)
+        return recursion_errors.unknown_result(span, frame.key[0].__name__)
+
+    def _params(self, key: Key, statics: Mapping[str, Any]) -> tuple[Var, ...]:
+        function, types, _, weak = key
         taken = [p for p in self.parameters(function, statics) if not p.is_static]
         names = [(p.name, p.annotation is None) for p in taken]
         if isinstance(function, LocalFunction):
             names = [*((name, True) for name in function.captured), *names]
-        params = tuple(
+        return tuple(
             new_state(name, ty, k in weak and is_open)
             for k, ((name, is_open), ty) in enumerate(zip(names, types, strict=True))
         )
-        body = self._body(function, params, statics)
-        self.types[name] = Fun(types, body.types)
-        self.sizes[name] = self._size(body)
-        span = parts.source.span(parts.source.definition)
-        self.functions.append(CoreFunction(name, params, body, span))
 
     def _body(
-        self, function: Code, params: Sequence[Var], statics: Mapping[str, Any]
-    ) -> Block:
-        """The body, translated again whenever it is learned what a list holds."""
+        self, frame: Frame, params: Sequence[Var], statics: Mapping[str, Any]
+    ) -> Block | None:
+        """The body, translated again whenever it is learned what a list holds.
+
+        There is none as long as the result of a call has no type on any path.
+        """
+        function, _, fixed, _ = frame.key
         elements: dict[str, Elements] = {}
-        codes: dict[Hashable, LocalFunction] = {}
         parts = self._read(function)
+        guessed = self.active.guessed.get(frame.key)
         while True:
             cx = self._context(function, params, statics)
-            cx.elements, cx.codes = elements, codes
+            cx.elements = elements
+            cx.codes = self.codes.setdefault((function, fixed), {})
             try:
-                body = _translated(cx, parts.statements)
+                body = _translated(cx, parts.statements, frame, guessed)
             except Learned as found:
                 known = elements.get(found.name)
                 elem = found.elem
@@ -266,7 +391,7 @@ class _Program:
                 elements[found.name] = Elements(elem, found.is_sure)
                 continue
             for name, known in elements.items():
-                if known.unsure is not None:
+                if known.unsure is not None and frame.unresolved is None:
                     span = parts.source.span(known.unsure)
                     raise list_errors.unknown_elements(span, name)
             return body
@@ -310,8 +435,10 @@ class _Program:
         return self.types[name]
 
 
-def _translated(cx: Context, statements: Sequence[Statement]) -> Block:
-    """The body of a function without mistakes."""
+def _translated(
+    cx: Context, statements: Sequence[Statement], frame: Frame, guessed: Type | None
+) -> Block | None:
+    """The body of a function without mistakes, None if all paths are left out."""
     try:
         result = translate_function(cx, statements)
     except Learned:
@@ -325,18 +452,26 @@ def _translated(cx: Context, statements: Sequence[Statement]) -> Block:
         raise cx.mistakes.error()
     if isinstance(result, Unusable):
         raise InternalError(f"{cx.source.name}: no result, and no mistake to say why")
-    result = _checked_result(cx, result)
+    declared = return_annotation(cx.source)
+    if (
+        result is None
+        and frame.unresolved is not None
+        and not isinstance(declared, CLOSED)
+    ):
+        return None
+    result = _checked_result(cx, result, declared, guessed)
     return Block((*cx.prelude.bindings, *cx.builder.bindings), (result,))
 
 
-def _checked_result(cx: Context, result: Operand | None) -> Operand:
-    """The result as what the function's annotation says, if it says something.
+def _checked_result(
+    cx: Context, result: Operand | None, declared: Annotation, guessed: Type | None
+) -> Operand:
+    """The result as what the function's annotation says, or what it was taken for.
 
     There is none if all that the function does is to raise exceptions.
     """
     definition = cx.source.definition
     span = cx.span(definition.returns or definition)
-    declared = return_annotation(cx.source)
     if result is None:
         if not isinstance(declared, CLOSED):
             raise errors.never_returns(span)
@@ -346,55 +481,54 @@ def _checked_result(cx: Context, result: Operand | None) -> Operand:
     ty = target_type(declared, result.type, weak=is_weak(result))
     if ty is None:
         raise function_errors.wrong_return_type(span, result.type, declared)
+    if guessed is not None:
+        ty = join_values(Var("guessed", guessed), result) or ty
     return convert(cx.builder, result, ty)
 
 
-def _called_from(
-    error: CompileError, function: Code, types: Sequence[Type], span: Span
-) -> CompileError:
-    """The same error, with the call that led to it.
-
-    Of a function that is called within itself the two innermost calls are told.
-    """
-    same = f"in the call {function.__name__}("
-    call = shorten(f"{same}{', '.join(map(said, types))})", _LONGEST_CALL)
-    note = f"{call} at {span}"
+def _called_from(error: CompileError, key: Key, span: Span) -> CompileError:
+    """The same error, with the call that led to it; the same place is told once."""
+    call = f"{key[0].__name__}({', '.join(map(said, key[1]))})"
+    call = shorten(call, _LONGEST_CALL)
+    place = f" at {span}"
     return CompileError(
         *(
             d
-            if sum(note.startswith(same) for note in d.notes) >= 2
-            else replace(d, notes=(*d.notes, note))
+            if any(note.endswith(place) for note in d.notes)
+            else replace(d, notes=(*d.notes, f"in the call {call}{place}"))
             for d in error.diagnostics
         )
     )
 
 
-def _reachable(
-    functions: Sequence[CoreFunction], name: str
-) -> tuple[CoreFunction, ...]:
-    """The function of this name, behind those that it needs, in order.
+def ordered(functions: Mapping[str, CoreFunction], entry: str) -> Program:
+    """What the entry needs: callees before callers, but within groups; itself last.
 
     A loop whose types turn out wider than first thought is translated again, and may
     leave functions behind for the narrower types.
     """
-    needed = {name}
-    kept = []
-    for function in reversed(functions):
-        if function.name in needed:
-            kept.append(function)
-            needed |= _called(function.body)
-    return tuple(reversed(kept))
+    names = []
+    for group in groups(functions, entry):
+        _check_derivatives(functions, group)
+        names += group
+    names.remove(entry)
+    return Program(tuple([functions[name] for name in (*names, entry)]))
 
 
-def _called(body: Block) -> set[str]:
-    names: set[str] = set()
-    stack = [body]
-    while stack:
-        block = stack.pop()
-        for binding in block.bindings:
-            if isinstance(binding.expr, Call) and isinstance(
-                binding.expr.function, str
-            ):
-                names.add(binding.expr.function)
-            stack += [inner for _, inner in nested(binding.expr)]
-    return names
+def _check_derivatives(functions: Mapping[str, CoreFunction], group: list[str]) -> None:
+    """No function of a group needs a derivative of one of them."""
+    for name in group:
+        for derived, binding in differentiated(functions[name].body).items():
+            if derived in group:
+                raise recursion_errors.derivative_of_itself(binding.span, derived)
+
+
+def refuse_recursion(program: Program) -> None:
+    """Refuse functions that call each other, which are not compiled yet."""
+    functions = {f.name: f for f in program.functions}
+    for group in groups(functions, program.entry.name):
+        for name in group:
+            found = called(functions[name].body)
+            for callee in group:
+                if callee in found:
+                    raise call_errors.recursion(found[callee].span, callee, group)

@@ -30,6 +30,7 @@ from chadllvm.frontend.liveness import exit_reads
 from chadllvm.frontend.narrowing import assume
 from chadllvm.frontend.raising import fail, is_constant, require
 from chadllvm.frontend.recovery import POISON, asks_for_type, unknown_names
+from chadllvm.frontend.recursion import Unresolved
 from chadllvm.frontend.scope import Unusable, Value
 from chadllvm.frontend.static import decided
 from chadllvm.frontend.surface import (
@@ -87,6 +88,8 @@ def translate(
             if not ends.only_goes_on:
                 rest = statements[position + 1 :]
                 return _go_on(cx, statement, ends, rest, wanted)
+        except Unresolved:
+            return Ends({})
         except CompileError as error:
             poison(cx, statement)
             mistake(cx, error, *_expressions(statement))

@@ -1,7 +1,8 @@
 """The checker of the core: runs after every pass, names the one that broke a program.
 
 It checks that every variable is bound once and used in its scope, that every node
-obeys its typing rule (`ir/typing.py`), and the discipline of cells. A cell is second
+obeys its typing rule (`ir/typing.py`), that callees stand before their callers unless
+they call each other, and the discipline of cells. A cell is second
 class: it is never part of another value, never captured by a function and never
 returned from one (a branch may return one). What `open` makes is closed exactly once,
 in the block of the `open`, and neither it nor a view of it is used afterwards. A box
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from chadllvm.diagnostic import InternalError
+from chadllvm.ir.calls import groups
 from chadllvm.ir.op import TypeRuleError
 from chadllvm.ir.pretty import Printer
 from chadllvm.ir.term import (
@@ -104,12 +106,15 @@ class _Checker:
         # For each variable bound so far its cell, if it is one; `_GONE` out of scope.
         self.scope: dict[Var, _Cell | None] = {}
         self.cells: dict[Var, _Cell] = {}
-        self.signatures: dict[str, Fun] = {}
+        self.functions: dict[str, Function] = {}
+        self.ended: set[str] = set()
+        self.current = ""
         self.places: list[_Place] = []
         self.level = 0
         self._storable: dict[Type, bool] = {}
 
     def program(self, program: Program) -> None:
+        self.functions = {f.name: f for f in program.functions}
         for function in program.functions:
             self.places = []
             try:
@@ -118,11 +123,11 @@ class _Checker:
                 raise InternalError(self._report(function, rule)) from None
 
     def _function(self, function: Function) -> None:
-        if function.name in self.signatures:
+        if function.name in self.ended:
             raise BrokenRule(f"scope: two functions are named {function.name}")
+        self.current = function.name
         self._closed_body(function.params, function.body)
-        types = tuple(p.type for p in function.params)
-        self.signatures[function.name] = Fun(types, function.body.types)
+        self.ended.add(function.name)
 
     def _closed_body(self, params: tuple[Var, ...], body: Block) -> None:
         """The body of a function: cells from outside are out of reach in it."""
@@ -180,9 +185,14 @@ class _Checker:
             raise BrokenRule("types: wrong number of arguments or bodies") from None
 
     def _signature(self, name: str) -> Fun:
-        if name not in self.signatures:
+        function = self.functions.get(name)
+        if function is None or not (name in self.ended or self._calls_back(name)):
             raise BrokenRule(f"scope: no function named {name} stands above")
-        return self.signatures[name]
+        return Fun(tuple([p.type for p in function.params]), function.body.types)
+
+    def _calls_back(self, name: str) -> bool:
+        """Whether a function calls the one that the checker is in."""
+        return any(self.current in group for group in groups(self.functions, name))
 
     def _nested(self, expr: Expr) -> None:
         match expr:

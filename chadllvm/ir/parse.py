@@ -66,6 +66,7 @@ class _Parser(Reader):
         self.functions: dict[str, Fun] = {}
 
     def program(self) -> Program:
+        self._announce()
         functions = []
         while self.tokens[self.at][0] != "end":
             functions.append(self._function())
@@ -79,11 +80,35 @@ class _Parser(Reader):
         self.expect("(")
         outer = len(self.bound)
         params = self.listed(self._param, ")")
+        self._results()
         self.expect("{")
         function = Function(name, params, self._block("return"))
         self._leave(outer)
-        self.functions[name] = Fun(tuple(p.type for p in params), function.body.types)
+        found = Fun(tuple(p.type for p in params), function.body.types)
+        if self.functions.setdefault(name, found) != found:
+            raise self.error(f"{name} does not return what it says")
         return function
+
+    def _announce(self) -> None:
+        """Enter the functions that tell what they return, wherever they stand."""
+        start = self.at
+        for at, (_, token, _) in enumerate(self.tokens):
+            if token == "def":
+                self.at = at + 1
+                name = self.identifier()
+                self.expect("(")
+                params = self.listed(self.named_type, ")")
+                results = self._results()
+                if results is not None:
+                    self.functions[name] = Fun(tuple(ty for _, ty in params), results)
+        self.at = start
+
+    def _results(self) -> tuple[Type, ...] | None:
+        """The types of the results, which stand behind the parameters, or do not."""
+        if not self.accept("->"):
+            return None
+        self.expect("(")
+        return self.listed(self.type, ")")
 
     def _param(self) -> Var:
         name, ty = self.named_type()

@@ -39,6 +39,7 @@ from typing import assert_never
 import numpy as np
 
 from chadllvm.diagnostic import NO_SPAN, Span
+from chadllvm.ir.calls import called_early
 from chadllvm.ir.op import ArrayOp
 from chadllvm.ir.term import (
     Apply,
@@ -89,10 +90,12 @@ def alpha_equal(a: Node, b: Node) -> bool:
 def _lines(printer: Printer, node: Node) -> Iterator[str]:
     match node:
         case Program(functions):
+            early = called_early(functions)
             for k, function in enumerate(functions):
                 if k:
                     yield ""
-                yield from printer.fresh().function(function)
+                is_early = function.name in early
+                yield from printer.fresh().function(function, is_early)
         case Function():
             yield from printer.function(node)
         case Lambda(params, body):
@@ -139,9 +142,13 @@ class Printer:
         self._taken.add(name)
         return name
 
-    def function(self, function: Function) -> Iterator[str]:
+    def function(self, function: Function, is_early: bool = False) -> Iterator[str]:
+        """A function, with the types of its results if it is called before its end."""
         place = self._place(function.span)
-        yield f"def {function.name}({self.params(function.params)}) {{{place}"
+        types = ", ".join(map(str, function.body.types))
+        results = f" -> ({types})" if is_early else ""
+        params = self.params(function.params)
+        yield f"def {function.name}({params}){results} {{{place}"
         yield from self.block(function.body, "  ", "return")
         yield "}"
 

@@ -293,6 +293,9 @@ class Function:
 class Program:
     """Functions by name; callees stand before their callers, `entry` is the last.
 
+    Functions may call each other, and themselves: the order within such a group is
+    free. `simplify/recursion.py` makes loops over a stack of them.
+
     `tape` are the arrays that keep what functions captured, as closure conversion made
     them; the passes behind it do not hand them on.
     """

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir.op import ArrayOp, TypeRuleError
 from chadllvm.ir.term import Apply, Lambda, Program
-from chadllvm.ir.types import Type
+from chadllvm.ir.types import Fun, Type
 
 if TYPE_CHECKING:
     from chadllvm.chad.forward import Forward
@@ -40,15 +40,15 @@ class Rules:
         backward    (r…, y_ct) -> x_ct…     for the arguments not in `silent`
         tangent     (x…, x_t…) -> (y, y_t)  of a jvp
 
-    They are filled in after calls of the function have been made, for the rules
+    The programs are filled in after calls of the function have been made, for the rules
     themselves may call it.
     """
 
     title: str
     span: Span
-    primal: Program
     differentiable: tuple[bool, ...]
     silent: frozenset[int] = frozenset()
+    primal: Program | None = None
     forward: Program | None = None
     backward: Program | None = None
     tangent: Program | None = None
@@ -58,16 +58,25 @@ class Rules:
 class Custom(ArrayOp):
     """`custom[title](x…)`
 
-    `primal` is the function itself; `origin` says of each operand which argument it is,
-    or is a leaf of.
+    `type` is that of the function; `origin` says of each operand which argument it is,
+    or is a leaf of. `flat` is the function behind `flatten`.
     """
 
     rules: Rules
-    primal: Program
+    type: Fun
     origin: tuple[int, ...]
+    flat: Program | None = None
 
     name = "custom"
     can_fail = True
+
+    @property
+    def primal(self) -> Program:
+        """The function itself."""
+        found = self.flat or self.rules.primal
+        if found is None:
+            raise InternalError(f"custom: {self.rules.title} is not there yet")
+        return found
 
     @property
     def attributes(self) -> str:
@@ -76,11 +85,10 @@ class Custom(ArrayOp):
     def result_types(
         self, args: Sequence[Type], bodies: Sequence[Lambda]
     ) -> tuple[Type, ...]:
-        params = tuple(p.type for p in self.primal.entry.params)
-        if tuple(args) != params or bodies:
-            expected = ", ".join(map(str, params))
+        if tuple(args) != self.type.params or bodies:
+            expected = ", ".join(map(str, self.type.params))
             raise TypeRuleError(f"custom[{self.attributes}] takes ({expected})")
-        return self.primal.entry.body.types
+        return self.type.results
 
     def interpret(
         self, run: Interpreter, args: Sequence[Any], bodies: Sequence[Lambda]

@@ -353,7 +353,8 @@ class _Flattener:
             case Custom() as op:
                 places = zip(op.origin, map(self.leaves, expr.args), strict=True)
                 origin = tuple(k for k, parts in places for _ in parts)
-                flat = Custom(op.rules, flatten(op.primal), origin)
+                ty = Fun(_all_leaves(op.type.params), _all_leaves(op.type.results))
+                flat = Custom(op.rules, ty, origin, flatten(op.primal))
                 return [Apply(flat, self.all_leaves(expr.args))]
             case Empty(ty):
                 parts2 = leaves(ty)

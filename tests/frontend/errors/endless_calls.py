@@ -1,12 +1,10 @@
-from jitted import Jitted
+import chadllvm as cl
 
 
-@Jitted
-def repeated(g, x, n):
-    if n == 0:
-        return g(x)
-    return repeated(lambda t: g(g(t)), x, n - 1)
+@cl.jit(static_argnames="n")
+def g(x: float, n) -> float:
+    return x * g(x, n - 1)
 
 
-def f(x: float, n: int) -> float:
-    return repeated(lambda t: t * t, x, n)
+def f(x: float) -> float:
+    return g(x, 3)

@@ -3,7 +3,7 @@ from jitted import Jitted
 
 @Jitted
 def f(x: float):
-    return g(x) if x > 0.0 else 1.0
+    return g(x)
 
 
 @Jitted
