@@ -157,5 +157,9 @@ def _call_local(
 
 
 def defaults_of(captured: dict[str, Operand]) -> dict[str, Operand]:
-    """The defaults of parameters among the captures, by parameter."""
-    return {n[:-1]: v for n, v in captured.items() if n.endswith("=")}
+    """The defaults of parameters among the captures, by parameter.
+
+    Those with a dot are of other functions (`siblings.py`).
+    """
+    own = (n for n in captured if n.endswith("=") and "." not in n)
+    return {name.removesuffix("="): captured[name] for name in own}

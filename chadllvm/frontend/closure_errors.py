@@ -8,40 +8,13 @@ from chadllvm.ir.types import Type
 from chadllvm.ir.wording import said
 
 
-@code("CL1101")
-def local_recursion(span: Span, name: str) -> Diagnostic:
-    """A local function does not call itself.
-
-    Fails:
-
-        def f(x: float, n: int) -> float:
-            def power(k: int) -> float:
-                return 1.0 if k == 0 else x * power(k - 1)
-
-            return power(n)
-
-    Works:
-
-        def f(x: float, n: int) -> float:
-            y = 1.0
-            for _ in range(n):
-                y = y * x
-            return y
-    """
-    return error(
-        "a local function calls itself",
-        span,
-        f"`{name}` is being defined",
-        "write it as a loop",
-    )
-
-
 @code("CL1102")
 def captured_too_early(span: Span, name: str, function: str, line: int) -> Diagnostic:
     """What a local function reads has a value where the function is defined.
 
     Python looks variables up when the function is called; the compiled one captures
-    their values when it is defined.
+    their values when it is defined. Functions that call each other are defined one
+    right behind the other.
 
     Fails:
 

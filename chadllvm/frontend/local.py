@@ -19,16 +19,30 @@ from functools import partial
 
 from chadllvm.diagnostic import CompileError, Span
 from chadllvm.frontend import closure_errors, syntax_errors
-from chadllvm.frontend.closures import NOTHING, ClosureNames, holds_function
+from chadllvm.frontend.closures import (
+    NOTHING,
+    ClosureNames,
+    code_of,
+    holds_function,
+)
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.free import captured_names, default_values
 from chadllvm.frontend.records import NO_DEFAULT
 from chadllvm.frontend.recovery import POISON
 from chadllvm.frontend.scope import Scope, Surroundings, Unusable
+from chadllvm.frontend.siblings import (
+    Node,
+    capture_in,
+    default_name,
+    definition_of,
+    group_of,
+    name_of,
+    siblings_of,
+)
 from chadllvm.frontend.signature import Parameter, local_annotation
-from chadllvm.frontend.source import Source, lambda_definition
-from chadllvm.frontend.surface import Defined
+from chadllvm.frontend.source import Source
 from chadllvm.frontend.width import product
+from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Operand, Tuple
 
 
@@ -37,7 +51,9 @@ class LocalFunction:
     """The code of a local function: one for each place where one is defined.
 
     `captured` are the names of its captures, the defaults of parameters behind the
-    variables; `missing` are the names that had no value when it was defined.
+    variables; `missing` are the names that had no value when it was defined. `siblings`
+    are the functions that it makes anew, one may be itself (`siblings.py`); `name` is
+    the variable it is given to.
     """
 
     source: Source
@@ -45,6 +61,8 @@ class LocalFunction:
     parameters: tuple[Parameter, ...]
     captured: tuple[str, ...]
     missing: dict[str, Unusable] = field(default_factory=dict)
+    siblings: dict[str, LocalFunction] = field(default_factory=dict)
+    name: str = ""
 
     @property
     def title(self) -> str:
@@ -54,73 +72,140 @@ class LocalFunction:
     def __name__(self) -> str:
         return self.source.name
 
-    def default(self, parameter: str) -> str:
-        """The name of the capture that is a parameter's default."""
-        return f"{parameter}="
+    def bind(self, cx: Context, captures: Sequence[Operand]) -> None:
+        """Give the names that the body reads their values."""
+        read = captured_names(self.source.definition)
+        found = dict(zip(self.captured, captures, strict=True))
+        for name in found.keys() & read:
+            cx.scope.bind(name, found[name])
+        for name, value in self.missing.items():
+            cx.scope.bind(name, value)
+        for name in sorted(self.siblings.keys() & read):
+            cx.scope.bind(name, self._made_anew(cx.builder, name, found))
+
+    def _made_anew(
+        self, b: Builder, name: str, captures: Mapping[str, Operand]
+    ) -> Operand:
+        """One of the siblings, made of what this function has captured."""
+        code = self.siblings[name]
+        values = {
+            n: self._made_anew(b, n, captures)
+            if n in self.siblings
+            else captures[capture_in(n, code.name, self.name)]
+            for n in code.captured
+        }
+        return _closure(b, code, values)
 
 
-def define(cx: Context, node: ast.Lambda | Defined) -> Operand:
+def define(cx: Context, node: Node) -> Operand:
     """The value of a local function."""
-    definition = (
-        node.definition if isinstance(node, Defined) else lambda_definition(node)
-    )
-    values, missing = _captures(cx, definition, node)
-    for name, default in default_values(definition.args):
-        values[f"{name}="] = cx.value(default)
-    key = id(node), tuple(values)
-    code = cx.codes.get(key)
-    if code is None:
-        code = _code(cx, definition, node, tuple(values), missing)
-        cx.codes[key] = code
-    fields: Mapping[str, Operand] = values or NOTHING
-    names = ClosureNames(fields, code)
-    value = product(cx.at(node), Tuple(tuple(fields.values()), names), code.title)
+    captured = _captured(cx, node)
+    code = _code(cx, node, captured)
+    values = {
+        name: cx.value(default) if default is not None else _value(cx, node, name)
+        for name, default in captured.names.items()
+    }
+    value = _closure(cx.at(node), code, values)
     cx.captures.note(cx, value, [n for n in values if not n.endswith("=")])
     cx.captures.merge(value, tuple(values.values()))
     return value
 
 
-def _captures(
-    cx: Context, definition: ast.FunctionDef, node: ast.expr
-) -> tuple[dict[str, Operand], dict[str, Unusable]]:
-    """The variables of the enclosing function that a local one reads."""
-    values: dict[str, Operand] = {}
-    missing: dict[str, Unusable] = {}
-    for name in sorted(captured_names(definition)):
-        if not cx.is_local(name):
-            continue
+def note_siblings(cx: Context, node: Node) -> None:
+    """Note for the functions that call this one that it has been assigned."""
+    own = name_of(node)
+    for name in group_of(node):
         value = cx.scope.lookup(name)
-        if value is POISON:
-            raise POISON.error(cx.span(node))
-        if isinstance(value, Unusable):
-            missing[name] = value
-        elif value is not None:
-            values[name] = value
-        elif name == definition.name:
-            missing[name] = Unusable(partial(_recursion, name))
-        else:
-            missing[name] = Unusable(
-                partial(_defined_later, name, definition.name, cx.span(node).line)
-            )
-    return values, missing
+        if value is None or isinstance(value, Unusable):
+            continue
+        code = code_of(value.type)
+        if isinstance(code, LocalFunction) and own in code.siblings:
+            cx.captures.note_name(cx, value, own)
 
 
-def _recursion(name: str, span: Span) -> CompileError:
-    return closure_errors.local_recursion(span, name)
+def _closure(
+    b: Builder, code: LocalFunction, captures: Mapping[str, Operand]
+) -> Operand:
+    fields = captures or NOTHING
+    names = ClosureNames(fields, code)
+    return product(b, Tuple(tuple(fields.values()), names), code.title)
+
+
+def _value(cx: Context, node: ast.expr, name: str) -> Operand:
+    """What a variable that is captured stands for."""
+    value = cx.scope.lookup(name)
+    if isinstance(value, Unusable):
+        raise value.error(cx.span(node))
+    assert value is not None
+    return value
+
+
+@dataclass(frozen=True)
+class _Captured:
+    """The names of captures, with the expressions of defaults, and those missing."""
+
+    names: dict[str, ast.expr | None] = field(default_factory=dict)
+    missing: dict[str, Unusable] = field(default_factory=dict)
+
+
+def _captured(cx: Context, node: Node) -> _Captured:
+    """What a local function captures: what it reads, and what its siblings read."""
+    siblings, group = siblings_of(node), group_of(node)
+    definition, own = definition_of(node), name_of(node)
+    read = captured_names(definition)
+    for sibling in siblings.values():
+        read |= captured_names(definition_of(sibling))
+    found = _Captured()
+    for name in sorted(read - siblings.keys()):
+        if name in group and _stands_before(group, name, own):
+            found.names[name] = None
+        elif cx.is_local(name):
+            _enter(cx, node, name, found)
+    for name, default in default_values(definition.args):
+        found.names[default_name(name)] = default
+    for owner, sibling in siblings.items():
+        if sibling is not node:
+            for name, default in default_values(definition_of(sibling).args):
+                found.names[default_name(name, owner)] = default
+    return found
+
+
+def _stands_before(group: Mapping[str, Node], name: str, own: str) -> bool:
+    order = list(group)
+    return order.index(name) < order.index(own)
+
+
+def _enter(cx: Context, node: Node, name: str, found: _Captured) -> None:
+    """Enter a variable of the enclosing function, which may have no value here."""
+    value = cx.scope.lookup(name)
+    if value is POISON:
+        raise POISON.error(cx.span(node))
+    if isinstance(value, Unusable):
+        found.missing[name] = value
+    elif value is not None:
+        found.names[name] = None
+    else:
+        title, line = definition_of(node).name, cx.span(node).line
+        found.missing[name] = Unusable(partial(_defined_later, name, title, line))
 
 
 def _defined_later(name: str, function: str, line: int, span: Span) -> CompileError:
     return closure_errors.captured_too_early(span, name, function, line)
 
 
-def _code(
-    cx: Context,
-    definition: ast.FunctionDef,
-    node: ast.expr,
-    captured: tuple[str, ...],
-    missing: dict[str, Unusable],
-) -> LocalFunction:
-    outer = cx.source
+def _code(cx: Context, node: Node, captured: _Captured) -> LocalFunction:
+    """The code of a function for these captures, with that of its siblings."""
+    key = id(node), tuple(captured.names)
+    code = cx.codes.get(key)
+    if code is None:
+        code = cx.codes[key] = _new_code(cx, node, captured)
+        for name, sibling in siblings_of(node).items():
+            code.siblings[name] = _code(cx, sibling, _captured(cx, sibling))
+    return code
+
+
+def _new_code(cx: Context, node: Node, captured: _Captured) -> LocalFunction:
+    outer, definition = cx.source, definition_of(node)
     if definition.decorator_list:
         raise closure_errors.decorated(outer.span(definition.decorator_list[0]))
     source = Source(
@@ -132,8 +217,14 @@ def _code(
         outer.wrapped,
         is_local=True,
     )
-    parameters = _parameters(source)
-    return LocalFunction(source, cx.surroundings, parameters, captured, missing)
+    return LocalFunction(
+        source,
+        cx.surroundings,
+        _parameters(source),
+        tuple(captured.names),
+        captured.missing,
+        name=name_of(node),
+    )
 
 
 def _parameters(source: Source) -> tuple[Parameter, ...]:
@@ -177,6 +268,10 @@ class Captured:
         """Note what a new function captures."""
         self._of[value] = {name: cx.scope.assignment(name) for name in names}
         self._log.append(value)
+
+    def note_name(self, cx: Context, value: Operand, name: str) -> None:
+        """Note that a function reads one more variable."""
+        self._add(value, {name: cx.scope.assignment(name)})
 
     @property
     def now(self) -> int:

@@ -131,11 +131,11 @@ def _settled(cx: Context, loop: Loop, source: Items | None) -> Step:
 
 
 def _check_captures(cx: Context, loop: Loop, step: Step) -> None:
-    """Functions that are carried on capture nothing that steps assign."""
+    """Functions that are carried on read nothing that steps assign, but themselves."""
     assigned = cx.liveness.assigned[loop]
     for name, final in zip(step.types, step.finals, strict=True):
         for captured in cx.captures.names(operand_of(final)):
-            if captured in assigned:
+            if captured in assigned and captured != name:
                 raise closure_errors.captured_changed(
                     cx.span(loop.node), captured, name
                 )

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import assert_never
 
 from chadllvm.diagnostic import CompileError
@@ -39,6 +40,7 @@ from chadllvm.frontend.surface import (
     Continue,
     Defined,
     For,
+    NamedLambda,
     Raise,
     Return,
     Statement,
@@ -102,7 +104,7 @@ class _Reader:
                 statements += broken(node)
             if not goes_on(tuple(statements[-1:])):
                 break
-        return tuple(statements)
+        return _grouped(statements)
 
     def _branch(self, node: ast.If, rest: Sequence[ast.stmt] = ()) -> Branch:
         """A branch; `rest` follows on the one path that goes on."""
@@ -255,6 +257,31 @@ class _Reader:
                 return syntax_errors.unsupported(self.source.span(value), value)
             case _:
                 return syntax_errors.unsupported(span, node)
+
+
+def _grouped(statements: Sequence[Statement]) -> tuple[Statement, ...]:
+    """The block, where functions know which others are defined right beside them."""
+    grouped: list[Statement] = []
+    group: dict[str, ast.Lambda | Defined] = {}
+    for statement in statements:
+        match statement:
+            case Assign(ast.Name(name), ast.Lambda() | Defined() as made):
+                made = _named(made)
+                group = {} if name in group else group
+                group[name] = made
+                made.group = group
+                grouped.append(replace(statement, value=made))
+            case _:
+                group = {}
+                grouped.append(statement)
+    return tuple(grouped)
+
+
+def _named(node: ast.Lambda | Defined) -> NamedLambda | Defined:
+    """The function with a place for its group."""
+    if isinstance(node, Defined | NamedLambda):
+        return node
+    return ast.copy_location(NamedLambda(node.args, node.body), node)
 
 
 def _changed(call: ast.Call) -> Changed | None:

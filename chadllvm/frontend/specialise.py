@@ -402,7 +402,8 @@ class _Program:
         """The state of the translation of a function, at its beginning."""
         parts = self._read(function)
         source = parts.source
-        live = liveness(parts.statements, [p.name for p in params])
+        count = len(function.captured) if isinstance(function, LocalFunction) else 0
+        live = liveness(parts.statements, [p.name for p in params[count:]])
         for parameter in self.parameters(function, statics):
             if parameter.is_static and parameter.name in live.locals:
                 raise call_errors.assigned_static(parameter.span, parameter.name)
@@ -422,11 +423,10 @@ class _Program:
             parameters=frozenset(params),
             mistakes=Mistakes(parts.mistakes),
         )
-        for param in params:
-            cx.scope.bind(param.name, param)
         if isinstance(function, LocalFunction):
-            for name, value in function.missing.items():
-                cx.scope.bind(name, value)
+            function.bind(cx, params[:count])
+        for param in params[count:]:
+            cx.scope.bind(param.name, param)
         return cx
 
     def signature(self, name: str) -> Fun:

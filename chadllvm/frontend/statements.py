@@ -27,6 +27,7 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.expression import operation
 from chadllvm.frontend.lists import begin_list, change, extend, is_empty_list
 from chadllvm.frontend.liveness import exit_reads
+from chadllvm.frontend.local import note_siblings
 from chadllvm.frontend.narrowing import assume
 from chadllvm.frontend.raising import fail, is_constant, require
 from chadllvm.frontend.recovery import POISON, asks_for_type, unknown_names
@@ -40,7 +41,9 @@ from chadllvm.frontend.surface import (
     Break,
     Changed,
     Continue,
+    Defined,
     For,
+    NamedLambda,
     Raise,
     Return,
     Statement,
@@ -184,6 +187,8 @@ def _assign(cx: Context, statement: Assign) -> None:
             value = cx.scope.lookup(name)
             if value is not None and not isinstance(value, Unusable):
                 cx.captures.hand_on(value, began)
+    if isinstance(statement.value, Defined | NamedLambda):
+        note_siblings(cx, statement.value)
 
 
 def _assign_value(cx: Context, statement: Assign) -> None:

@@ -23,13 +23,23 @@ class Augmented(ast.BinOp):
 
 
 class Defined(ast.expr):
-    """The function that a `def` inside of a function makes."""
+    """The function that a `def` inside of a function makes.
+
+    `group` are the functions that are defined one behind the other, by their names.
+    """
 
     __match_args__ = ("definition",)
 
     def __init__(self, definition: ast.FunctionDef) -> None:
         super().__init__()
         self.definition = definition
+        self.group: dict[str, ast.Lambda | Defined] = {}
+
+
+class NamedLambda(ast.Lambda):
+    """A `lambda` that a variable is assigned, with its `group` as that of a `def`."""
+
+    group: dict[str, ast.Lambda | Defined]
 
 
 # The methods of lists and arrays that change them.

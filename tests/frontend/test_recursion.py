@@ -295,3 +295,149 @@ def test_an_array_is_passed_unchanged() -> None:
 
     x = np.array([1.0, 2.5, -3.0, 4.0, 0.25])
     assert_same(interpret(use, x), use(x))
+
+
+# ---- local functions -----------------------------------------------------------------
+
+
+def local_power(x, n):
+    def power(k):
+        return 1.0 if k == 0 else x * power(k - 1)
+
+    return power(n)
+
+
+def local_lambda(n):
+    count = lambda k: 0 if k == 0 else 1 + count(k // 2)  # noqa: E731
+    return count(n)
+
+
+def local_with_default(x, n):
+    scale = 0.5 * x
+
+    def damped(k, by=scale):
+        return x if k == 0 else by * damped(k - 1)
+
+    return damped(n) + damped(n, 2.0)
+
+
+def local_even(n, step):
+    def is_even(k):
+        return True if k == 0 else is_odd(k - 1)
+
+    def is_odd(k):
+        return False if k == 0 else is_even(k - step)
+
+    return is_even(n)
+
+
+def local_three(n, a, b):
+    c = a * b
+
+    def first(k, by=a + 1.0):
+        return by if k <= 0 else second(k - 1) + a
+
+    def helper(t):
+        return t * b
+
+    def second(k, by=2.0 * b):
+        return by + third(k - 1, third)
+
+    def third(k, f):
+        a = 3.0
+        return helper(first(k - 1)) + a if k > 1 else c * k
+
+    return first(n) + second(n) + third(n, third) + helper(a)
+
+
+def local_in_a_loop(n):
+    total = 0
+    for k in range(n):
+
+        def down(j):
+            return k if j == 0 else 1 + down(j - 1)  # noqa: B023
+
+        total += down(k)
+    return total
+
+
+def local_on_a_branch(n, x):
+    if n > 2:
+
+        def power(k):
+            return 1.0 if k == 0 else x * power(k - 1)
+
+    else:
+
+        def power(k):
+            return x if k == 0 else power(k - 1) + 1.0
+
+    return power(n)
+
+
+def local_of_local(n, x):
+    def outer(k):
+        def inner(j):
+            return x if j <= 0 else inner(j - 1) + outer(j - 2)
+
+        return 1.0 if k <= 0 else inner(k - 1)
+
+    return outer(n)
+
+
+def local_passed(n, x):
+    def twice(f, t):
+        return f(f(t))
+
+    def grow(k, t):
+        return t if k == 0 else twice(lambda s: grow(k - 1, s) + x, t)
+
+    return grow(n, 1.0)
+
+
+def by_itself(n):
+    def fact(self, k):
+        return 1 if k == 0 else k * self(self, k - 1)
+
+    return fact(fact, n)
+
+
+def by_a_combinator(n):
+    def fix(f, k):
+        return f(lambda j: fix(f, j), k)
+
+    return fix(lambda self, k: 1 if k < 2 else self(k - 1) + self(k - 2), n)
+
+
+def local_shadowed(n, x):
+    def first(k):
+        return x if k == 0 else second(k - 1, 1.0)
+
+    def second(k, x):
+        return first(k) * x if k > 0 else x
+
+    return first(n)
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (local_power, (1.5, 4)),
+        (local_lambda, (100,)),
+        (local_with_default, (1.5, 3)),
+        (local_even, (7, 1)),
+        (local_even, (8, 1)),
+        (local_three, (7, 1.5, 0.25)),
+        (local_three, (8, 1.5, 0.25)),
+        (local_in_a_loop, (5,)),
+        (local_on_a_branch, (4, 1.5)),
+        (local_on_a_branch, (1, 1.5)),
+        (local_of_local, (5, 0.5)),
+        (local_passed, (3, 0.5)),
+        (by_itself, (5,)),
+        (by_a_combinator, (7,)),
+        (local_shadowed, (4, 2.5)),
+    ],
+)
+def test_local_functions_are_pythons(function: Any, args: tuple[Any, ...]) -> None:
+    assert_same(interpret(function, *args), function(*args))
