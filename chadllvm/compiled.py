@@ -36,6 +36,7 @@ from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, collector_paused
 from chadllvm.plan import Plan, Request
 from chadllvm.report import Report, report
+from chadllvm.simplify.finite import finite
 from chadllvm.values import fingerprint, of_one_width, type_of
 
 P = ParamSpec("P")
@@ -331,6 +332,10 @@ class Compiled:
         except RecursionError:
             raise too_deep(self._function) from None
         assert compilation.loops is not None
+        if compilation.supposes_finite:
+            disabled = options.disabled | {finite.__name__}
+            again = replace(options, disabled=disabled)
+            on_failure = self._again(plan, again, on_failure)
         native = NativeFunction(
             compilation.loops,
             name=self._name,
@@ -342,7 +347,12 @@ class Compiled:
         )
         return _Specialisation(compilation, native)
 
-    def _again(self, plan: Plan, options: CompileOptions) -> Callable[..., Any]:
+    def _again(
+        self,
+        plan: Plan,
+        options: CompileOptions,
+        on_failure: Callable[..., Any] | None = None,
+    ) -> Callable[..., Any]:
         """What calls a second compilation with these options, made when first needed.
 
         It is made of the same program: what was captured may have changed since.
@@ -352,7 +362,7 @@ class Compiled:
         def call(*args: Any) -> Any:
             with self._lock:
                 if not made:
-                    made.append(self._native(plan, options, None).native)
+                    made.append(self._native(plan, options, on_failure).native)
             return made[0].call(*args)
 
         return call

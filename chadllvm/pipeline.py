@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from chadllvm.chad.custom import Customs, settled
-from chadllvm.chad.derived import derived
+from chadllvm.chad.derived import derived, has_tangents
 from chadllvm.chad.forward import push_forward
 from chadllvm.chad.gradient import value_and_gradient
 from chadllvm.closure.convert import convert_closures
@@ -38,6 +38,7 @@ from chadllvm.simplify.constants import fold_constants
 from chadllvm.simplify.copies import copies
 from chadllvm.simplify.cse import cse
 from chadllvm.simplify.dce import dce
+from chadllvm.simplify.finite import finite
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.fuse import fuse
 from chadllvm.simplify.hoist import hoist
@@ -126,6 +127,12 @@ PLAIN: tuple[Pass, ...] = (
     _plain(dce),
 )
 
+# What tangents need not ask.
+TANGENTS: tuple[Pass, ...] = (
+    _plain(fold_constants),
+    _plain(finite),
+)
+
 # What the derivative's loops need not do.
 FINAL: tuple[Pass, ...] = (
     _plain(cells),
@@ -150,7 +157,10 @@ FINAL: tuple[Pass, ...] = (
 
 # The passes that a program compiles without.
 OPTIONAL = frozenset(
-    [*(name for name, _ in (*SOURCE, *PRIMAL, *FINAL)), split_loops.__name__]
+    [
+        *(name for name, _ in (*SOURCE, *PRIMAL, *TANGENTS, *FINAL)),
+        split_loops.__name__,
+    ]
 )
 
 
@@ -186,6 +196,8 @@ class Compilation:
     loops: LoopFunction | None = None
     # The arrays that hold what the reverse needs.
     tape: frozenset[Var] = frozenset()
+    # Whether it fails where a factor is not finite (`simplify/finite.py`).
+    supposes_finite: bool = False
     # What each pass made last: it finds nothing more to do there.
     _settled: dict[str, Program] = field(default_factory=dict)
 
@@ -200,6 +212,7 @@ class Compilation:
             new = apply(program, self.options)
             if self.options.verify and new is not program:
                 check(new, after=name)
+            self.supposes_finite |= name == finite.__name__ and new is not program
             program = self._settled[name] = new
             self.tape |= program.tape
         return program
@@ -278,6 +291,7 @@ def compile_program(
     done.stages["core"] = source
     if options.verify:
         check(source, after="frontend")
+    moves = tangents is not None or has_tangents(source)
     program = done.run(source, DEBUG) if options.debug else source
     program = done.normalised(program)
     if gradient is None and tangents is None:
@@ -308,6 +322,8 @@ def compile_program(
             program = done.run(name_tangents(program, before), NANS)
         if options.optimize:
             program = done.run(program, DERIVATIVE)
+    if moves and options.may_repeat:
+        program = done.run(program, TANGENTS)
     if options.optimize:
         program = done.run(program, FINAL)
     done.stages["simplified"] = program

@@ -46,14 +46,24 @@ from chadllvm.ir.types import has_float
 Simplify = Callable[[Program], Program]
 
 
-def has_derivatives(block: Block) -> bool:
-    """Whether a derivative is called in a block."""
+def derivatives(block: Block) -> Iterator[Derivative]:
+    """The derivatives that are called in a block."""
     for binding in block.bindings:
         if isinstance(binding.expr, Call) and binding.expr.derivative is not None:
-            return True
-        if any(has_derivatives(inner) for _, inner in nested(binding.expr)):
-            return True
-    return False
+            yield binding.expr.derivative
+        for _, inner in nested(binding.expr):
+            yield from derivatives(inner)
+
+
+def has_derivatives(block: Block) -> bool:
+    """Whether a derivative is called in a block."""
+    return any(derivatives(block))
+
+
+def has_tangents(program: Program) -> bool:
+    """Whether forward mode is asked for somewhere in a program."""
+    found = (d for f in program.functions for d in derivatives(f.body))
+    return any(d.mode is Mode.PUSH_FORWARD for d in found)
 
 
 def derived(

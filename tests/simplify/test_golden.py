@@ -18,6 +18,7 @@ from chadllvm.simplify.cells import cells
 from chadllvm.simplify.constants import fold_constants
 from chadllvm.simplify.cse import cse
 from chadllvm.simplify.dce import dce
+from chadllvm.simplify.finite import finite
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.fuse import fuse
 from chadllvm.simplify.hoist import hoist
@@ -39,6 +40,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "constants": fold_constants,
     "cse": cse,
     "dce": dce,
+    "finite": finite,
     "flatten": flatten,
     "fuse": partial(fuse, speculate=True),
     "hoist": hoist,
