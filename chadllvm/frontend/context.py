@@ -107,6 +107,8 @@ class Context:
 
     `views` says of rows, and of slices that are made, what they are parts of.
 
+    `matched` has the types of what is matched with cases, by the first of these.
+
     `codes` has the local functions, and `captures` what values have captured.
 
     `shapes` has the sizes of arrays whose sizes are older than they are, and so may be
@@ -138,6 +140,7 @@ class Context:
     mistakes: Mistakes = field(default_factory=Mistakes)
     codes: dict[Hashable, LocalFunction] = field(default_factory=dict)
     captures: Captured = field(default_factory=_captured)
+    matched: dict[ast.match_case, Type] = field(default_factory=dict)
 
     def span(self, node: Located) -> Span:
         return self.source.span(node)

@@ -47,6 +47,12 @@ from chadllvm.frontend.logic import (
     is_boolean,
     logical,
 )
+from chadllvm.frontend.match_statement import (
+    Captured,
+    Matched,
+    Uncovered,
+)
+from chadllvm.frontend.matching import captured, matched, uncovered
 from chadllvm.frontend.narrowing import assume, known_field, type_test
 from chadllvm.frontend.operators import binary_method, unary_method
 from chadllvm.frontend.products import matrix_product
@@ -103,6 +109,12 @@ def expression(cx: Context, node: ast.expr) -> Value:
             return list_comprehension(cx, node)
         case ast.Lambda() | Defined():
             return define(cx, node)
+        case Matched():
+            return matched(cx, node)
+        case Captured():
+            return captured(cx, node)
+        case Uncovered():
+            return uncovered(cx, node)
         case ast.GeneratorExp():
             raise errors.bare_generator(cx.span(node))
         case ast.Starred():

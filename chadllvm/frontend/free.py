@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from chadllvm.frontend.match_statement import Matched, captures
 from chadllvm.frontend.surface import Defined, target_names
 
 _Pending = list[tuple[ast.AST, frozenset[str]]]
@@ -45,6 +46,11 @@ def _free(stack: _Pending) -> set[str]:
                 names |= {name} - bound
             case ast.ListComp() | ast.GeneratorExp():
                 stack += _comprehension_parts(node, bound)
+            case Matched(subject, pattern):
+                stack.append((subject, bound))
+                if node.guard is not None:
+                    inside = bound.union(captures(pattern))
+                    stack.append((node.guard, inside))
             case Defined(definition):
                 stack += _function_parts(definition, bound)
             case ast.Lambda() | ast.FunctionDef():
@@ -89,6 +95,9 @@ def _assigned(statements: Sequence[ast.stmt]) -> set[str]:
                 names.add(name)
             case ast.FunctionDef(name):
                 names.add(name)
+            case ast.MatchAs(_, str(name)):
+                names.add(name)
+                stack += ast.iter_child_nodes(node)
             case ast.Lambda() | ast.ListComp() | ast.GeneratorExp():
                 pass
             case _:

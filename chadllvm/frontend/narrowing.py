@@ -13,27 +13,24 @@ block. What the types decide alone is decided when the program is compiled.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
-from types import NoneType, UnionType
-from typing import Any
+from collections.abc import Callable
 
-import numpy as np
-
-from chadllvm.frontend import call_errors, union_errors
+from chadllvm.frontend import call_errors
+from chadllvm.frontend.classes import classes_of, is_instance
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.match_statement import Matched
+from chadllvm.frontend.patterns import matched_members
 from chadllvm.frontend.scope import NotStatic, Place
 from chadllvm.frontend.unions import is_one_of, narrowed
 from chadllvm.ir.record import RecordNames
 from chadllvm.ir.term import Lit, Operand, Proj, Var
-from chadllvm.ir.types import BOOL, F32, F64, I64, Array, Product, Scalar, Type
+from chadllvm.ir.types import Product, Type
 from chadllvm.ir.union import is_none, is_union, members
 
 # Which members a test lets through, by the place that it is about.
 Kept = dict[Place, frozenset[int]]
 
 Accepts = Callable[[Type], bool]
-
-_PYTHON: dict[Type, type] = {F64: float, F32: np.float32, I64: int, BOOL: bool}
 
 
 class TypeTest:
@@ -74,10 +71,8 @@ def type_test(cx: Context, node: ast.expr) -> TypeTest | None:
         case ast.Call(ast.Name("isinstance") as function, [value, which], []):
             if not _is_builtin(cx, function):
                 return None
-            classes = tuple(_classes(cx, which))
-            return TypeTest(
-                node, value, lambda ty: _is_instance(cx, which, ty, classes)
-            )
+            classes = tuple(classes_of(cx, which))
+            return TypeTest(node, value, lambda ty: is_instance(cx, which, ty, classes))
         case _:
             return None
 
@@ -87,76 +82,6 @@ def _is_builtin(cx: Context, function: ast.Name) -> bool:
         return cx.static(function) is isinstance
     except NotStatic:
         return False
-
-
-def _classes(cx: Context, node: ast.expr) -> Iterator[type]:
-    """The classes in the second argument of `isinstance`."""
-    if isinstance(node, ast.Tuple):
-        for element in node.elts:
-            yield from _classes(cx, element)
-        return
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        yield from _classes(cx, node.left)
-        yield from _classes(cx, node.right)
-        return
-    try:
-        found = None if _is_none(node) else cx.static(node)
-    except NotStatic:
-        raise union_errors.not_a_class(cx.span(node), ast.unparse(node)) from None
-    yield from _flat(cx, node, found)
-
-
-def _flat(cx: Context, node: ast.expr, found: Any) -> Iterator[type]:
-    """The classes that an object stands for: a class, a union or a tuple of them."""
-    if found is None:
-        yield NoneType
-    elif isinstance(found, type):
-        yield found
-    elif isinstance(found, UnionType | tuple):
-        parts = found if isinstance(found, tuple) else found.__args__
-        for part in parts:
-            yield from _flat(cx, node, part)
-    else:
-        raise union_errors.not_a_class(cx.span(node), ast.unparse(node))
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
-def _is_instance(
-    cx: Context, node: ast.expr, ty: Type, classes: tuple[type, ...]
-) -> bool:
-    """Whether values of a type are instances of one of these classes."""
-    python = class_of(ty)
-    if python is None:
-        raise union_errors.unknown_class(cx.span(node), ty)
-    try:
-        found = issubclass(python, classes)
-        # Lists of numbers are arrays here, and integers may have become floats.
-        other = {np.ndarray: list, float: int}.get(python)
-        if other is not None and not found and issubclass(other, classes):
-            raise union_errors.unknown_class(cx.span(node), ty)
-        return found
-    except TypeError:
-        raise union_errors.not_a_class(cx.span(node), ast.unparse(node)) from None
-
-
-def class_of(ty: Type) -> type | None:
-    """The Python class of the values of a type that is no union, if it has one."""
-    match ty:
-        case Scalar():
-            return _PYTHON[ty]
-        case Product(_, RecordNames() as names):
-            return names.python
-        case Product(_, ()):
-            return tuple
-        case Array(Scalar(), _):
-            return np.ndarray
-        case Array():
-            return list
-        case _:
-            return None
 
 
 def instance_test(cx: Context, node: ast.Call) -> Operand:
@@ -231,11 +156,17 @@ def assume(cx: Context, node: ast.expr, outcome: bool) -> None:
             for value in values:
                 assume(cx, value, outcome)
             return
-    for place, kept in _kept(cx, node, outcome).items():
-        keep(cx, node, place, kept)
+    for place, kept in told(cx, node, outcome).items():
+        _keep(cx, node, place, kept)
 
 
-def keep(cx: Context, node: ast.expr, place: Place, kept: frozenset[int]) -> None:
+def assume_told(cx: Context, node: ast.expr, kept: Kept) -> None:
+    """Take as known what a test has told of values, whatever names stand for now."""
+    for place, those in kept.items():
+        _keep(cx, node, place, those)
+
+
+def _keep(cx: Context, node: ast.expr, place: Place, kept: frozenset[int]) -> None:
     """Take it as known that what is at a place is one of these members."""
     value, path = place
     b = cx.at(node)
@@ -247,14 +178,19 @@ def keep(cx: Context, node: ast.expr, place: Place, kept: frozenset[int]) -> Non
         cx.scope.narrowed[place] = narrowed(b, operand, kept)
 
 
-def _kept(cx: Context, node: ast.expr, outcome: bool) -> Kept:
+def told(cx: Context, node: ast.expr, outcome: bool) -> Kept:
     """The members that remain, by place, where a test has this outcome."""
     match node:
         case ast.UnaryOp(ast.Not(), operand):
-            return _kept(cx, operand, not outcome)
+            return told(cx, operand, not outcome)
         case ast.BoolOp(op, values):
-            parts = [_kept(cx, value, outcome) for value in values]
+            parts = [told(cx, value, outcome) for value in values]
             return _all(parts) if isinstance(op, ast.And) is outcome else _any(parts)
+        case Matched(subject):
+            of = place_of(cx, subject)
+            if of is None or not is_union(of[1]):
+                return {}
+            return {of[0]: matched_members(cx, node, of[1], outcome)}
     test = type_test(cx, node)
     found = None if test is None else place_of(cx, test.value)
     if test is None or found is None or not is_union(found[1]):

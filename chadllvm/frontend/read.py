@@ -27,6 +27,11 @@ from chadllvm.frontend import (
     syntax_errors,
     update_errors,
 )
+from chadllvm.frontend.match_statement import (
+    Matched,
+    Uncovered,
+    without_match,
+)
 from chadllvm.frontend.recovery import Mistakes, broken, broken_return
 from chadllvm.frontend.signature import local_annotation
 from chadllvm.frontend.source import Source
@@ -62,12 +67,35 @@ def read_body(source: Source, mistakes: Mistakes) -> tuple[Statement, ...]:
     What cannot be read is entered in `mistakes` and stands as broken in the result.
     """
     definition = source.definition
-    statements = _Reader(source, mistakes).block(definition.body)
+    statements = _Reader(source, mistakes).block(without_match(definition.body))
     if not goes_on(statements):
         return statements
+    last = _match_at_end(statements)
+    if last is not None:
+        test, node = last
+        result = ast.copy_location(Uncovered(test.cases, is_end=True), test)
+        return (*statements, Return(result, node))
     if not mistakes:
         mistakes.add(_no_result(source, statements))
     return (*statements, broken_return(definition))
+
+
+def _match_at_end(
+    statements: Sequence[Statement],
+) -> tuple[Uncovered, ast.stmt] | None:
+    """The `match` that must be left by no case if the end of a block is reached.
+
+    Types will tell whether there is a value that none of its cases takes.
+    """
+    match [*statements]:
+        case [*_, Branch(Uncovered() as test, node=node)]:
+            return test, node
+        case [*_, Branch(_, then, orelse)]:
+            ends = [block for block in (then, orelse) if goes_on(block)]
+            found = [_match_at_end(block) for block in ends]
+            return None if None in found else found[-1]
+        case _:
+            return None
 
 
 def _no_result(source: Source, statements: Sequence[Statement]) -> CompileError:
@@ -75,7 +103,8 @@ def _no_result(source: Source, statements: Sequence[Statement]) -> CompileError:
     span = source.span(source.definition)
     match statements:
         case [*_, Branch(node=node) as branch] if has_return((branch,)):
-            return errors.missing_return(source.span(node), "`if`")
+            word = "`match`" if isinstance(branch.test, Matched) else "`if`"
+            return errors.missing_return(source.span(node), word)
     if any(isinstance(node, ast.Return) for node in ast.walk(source.definition)):
         return errors.missing_return(span, "function")
     return errors.returns_nothing(span, "there is no `return` in this function")

@@ -22,7 +22,7 @@ from chadllvm.diagnostic import Span
 from chadllvm.frontend import function_errors
 
 Function = FunctionType
-Located = ast.expr | ast.stmt | ast.arg | ast.keyword
+Located = ast.expr | ast.stmt | ast.arg | ast.keyword | ast.pattern
 
 
 @dataclass(frozen=True, eq=False)

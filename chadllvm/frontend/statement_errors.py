@@ -60,36 +60,6 @@ def with_statement(span: Span) -> Diagnostic:
     )
 
 
-@code("CL0207")
-def match_statement(span: Span) -> Diagnostic:
-    """`match` is not in the language.
-
-    Values have one type each, so there are only values to tell apart: `if` and `elif`
-    do.
-
-    Fails:
-
-        def f(n: int) -> float:
-            match n:
-                case 0:
-                    return 1.0
-            return 2.0
-
-    Works:
-
-        def f(n: int) -> float:
-            if n == 0:
-                return 1.0
-            return 2.0
-    """
-    return error(
-        "`match` is not supported",
-        span,
-        "",
-        "use `if` and `elif`",
-    )
-
-
 @code("CL0210")
 def delete(span: Span) -> Diagnostic:
     """Variables end with the function, and elements of lists by `pop`.

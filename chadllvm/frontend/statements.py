@@ -28,7 +28,8 @@ from chadllvm.frontend.expression import operation
 from chadllvm.frontend.lists import begin_list, change, extend, is_empty_list
 from chadllvm.frontend.liveness import exit_reads
 from chadllvm.frontend.local import note_siblings
-from chadllvm.frontend.narrowing import assume
+from chadllvm.frontend.match_statement import Matched
+from chadllvm.frontend.narrowing import assume, assume_told, told
 from chadllvm.frontend.raising import fail, is_constant, require
 from chadllvm.frontend.recovery import POISON, asks_for_type, unknown_names
 from chadllvm.frontend.recursion import Unresolved
@@ -360,6 +361,7 @@ def _branch(cx: Context, branch: Branch) -> Ends:
             require(cx, raised, cx.at(branch.test).prim("not", test))
             assume(cx, branch.test, False)
             return Ends({ON: {}})
+    facts = [told(cx, branch.test, outcome) for outcome in (True, False)]
     sides: list[Side] = []
     for outcome, statements in ((True, branch.then), (False, branch.orelse)):
         with cx.nested() as b:
@@ -369,7 +371,7 @@ def _branch(cx: Context, branch: Branch) -> Ends:
     ends = joined(cx, branch.test, test, sides, why)
     leads_on = [ON in side.ends.envs for side in sides]
     if any(leads_on) and not all(leads_on):
-        assume(cx, branch.test, leads_on[0])
+        assume_told(cx, branch.test, facts[leads_on.index(True)])
     return ends
 
 
@@ -397,7 +399,10 @@ def _why(
     """Why a variable cannot be used that two blocks leave so."""
     line = cx.span(place.node).line
     if then is None or orelse is None:
-        side = "`if`" if then is None else "`else`"
+        sides = ("`if`", "`else`")
+        if isinstance(place, Branch) and isinstance(place.test, Matched):
+            sides = ("`case`", "other `case`")
+        side = sides[0] if then is None else sides[1]
         return Unusable(
             partial(name_errors.missing_on_branch, name=name, branch=side, line=line)
         )

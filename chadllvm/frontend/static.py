@@ -14,8 +14,11 @@ from collections.abc import Callable, Hashable
 from enum import Enum
 from typing import Any
 
+from chadllvm.frontend import union_errors
 from chadllvm.frontend.context import Context
-from chadllvm.frontend.narrowing import decided_by_type
+from chadllvm.frontend.match_statement import Matched
+from chadllvm.frontend.narrowing import decided_by_type, place_of
+from chadllvm.frontend.patterns import check_cases, constant_of, decided_case
 from chadllvm.frontend.records import is_record, record_class
 from chadllvm.frontend.scope import NotStatic
 
@@ -65,10 +68,49 @@ def static_value(cx: Context, node: ast.expr) -> Any:
                 return _static_comparison(cx, node)
             except NotStatic:
                 return decided_by_type(cx, node)
+        case Matched():
+            return _static_case(cx, node)
         case ast.Call(ast.Name("isinstance")):
             return decided_by_type(cx, node)
         case _:
             raise NotStatic
+
+
+def _static_case(cx: Context, node: Matched) -> bool:
+    """Whether a case is taken, for what types or static arguments tell."""
+    try:
+        value = static_value(cx, node.subject)
+    except NotStatic:
+        found = place_of(cx, node.subject)
+        if found is None:
+            raise
+        if node.cases:
+            check_cases(cx, node, found[1])
+        outcome = decided_case(cx, node, found[1])
+        if outcome is None:
+            raise NotStatic from None
+        return outcome
+    fits = _fits(cx, node.pattern, value)
+    if fits and node.guard is not None:
+        raise NotStatic
+    return fits
+
+
+def _fits(cx: Context, pattern: ast.pattern, value: Any) -> bool:
+    """Whether a static value fits a pattern, which has no parts."""
+    match pattern:
+        case ast.MatchAs(None):
+            return True
+        case ast.MatchAs(ast.pattern() as inner):
+            return _fits(cx, inner, value)
+        case ast.MatchOr(patterns):
+            return any(_fits(cx, p, value) for p in patterns)
+        case ast.MatchValue(node):
+            return bool(value == constant_of(cx, node))
+        case ast.MatchSingleton(wanted):
+            return value is wanted
+        case _:
+            raise union_errors.unsupported_pattern(cx.span(pattern))
 
 
 def _applied(function: Callable[..., Any], cx: Context, *nodes: ast.expr) -> Any:
@@ -124,7 +166,7 @@ def decided(cx: Context, node: ast.expr) -> bool | None:
 def _is_static(cx: Context, node: ast.AST) -> bool:
     if isinstance(node, ast.Constant):
         return node.value is None or isinstance(node.value, str)
-    if isinstance(node, ast.Call):
+    if isinstance(node, ast.Call | Matched):
         return True  # Of `isinstance`: no other call has a static value.
     if not isinstance(node, ast.Name):
         return False

@@ -239,7 +239,6 @@ SYNTAX: dict[type[ast.AST], Callable[[Span], CompileError]] = {
     ast.Try: statement_errors.try_statement,
     ast.TryStar: statement_errors.try_statement,
     ast.With: statement_errors.with_statement,
-    ast.Match: statement_errors.match_statement,
     ast.Delete: statement_errors.delete,
     ast.Global: statement_errors.outer_variable,
     ast.Nonlocal: statement_errors.outer_variable,

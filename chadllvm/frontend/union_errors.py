@@ -116,3 +116,177 @@ def unknown_class(span: Span, ty: Type) -> Diagnostic:
         f"what is asked is {said(ty)}",
         "ask for a class of records, a number, a tuple, `np.ndarray` or None",
     )
+
+
+@code("CL1405")
+def not_covered(span: Span, lacking: Sequence[str]) -> Diagnostic:
+    """A `match` on a union has a case for each of its members.
+
+    So has any `match` that a function ends with, for it must return a value. `case _`
+    takes all that is left.
+
+    Fails:
+
+        class Circle(NamedTuple):
+            r: float
+
+        class Square(NamedTuple):
+            side: float
+
+        def f(s: Circle | Square) -> float:
+            match s:
+                case Circle(r):
+                    return r
+
+    Works:
+
+        class Circle(NamedTuple):
+            r: float
+
+        class Square(NamedTuple):
+            side: float
+
+        def f(s: Circle | Square) -> float:
+            match s:
+                case Circle(r):
+                    return r
+                case Square(side):
+                    return side
+    """
+    cases = ", ".join("other values" if c == "_" else f"`{c}`" for c in lacking)
+    return error(
+        "not all cases are covered",
+        span,
+        f"there is no case for {cases}",
+        "add a case for what is missing, or `case _`",
+    )
+
+
+@code("CL1406")
+def never_taken(span: Span, ty: Type) -> Diagnostic:
+    """Each case of a `match` is taken for some value.
+
+    A last case that only raises an exception may be there all the same.
+
+    Fails:
+
+        def f(x: float | None) -> float:
+            match x:
+                case None:
+                    return 0.0
+                case float():
+                    return x
+                case _:
+                    return 1.0
+
+    Works:
+
+        def f(x: float | None) -> float:
+            match x:
+                case None:
+                    return 0.0
+                case float():
+                    return x
+    """
+    return error(
+        "a case that is never taken",
+        span,
+        f"what is matched is {said(ty)}: no value of it comes here and fits",
+        "leave it out, or correct the pattern or the cases before it",
+    )
+
+
+@code("CL1407")
+def wrong_pattern_parts(span: Span, title: str, names: Sequence[str]) -> Diagnostic:
+    """A class pattern names fields that the class has, each at most once.
+
+    By position they are those in its `__match_args__`.
+
+    Fails:
+
+        class Circle(NamedTuple):
+            r: float
+
+        def f(s: Circle | None) -> float:
+            match s:
+                case Circle(r, x):
+                    return r
+                case None:
+                    return 0.0
+
+    Works:
+
+        class Circle(NamedTuple):
+            r: float
+
+        def f(s: Circle | None) -> float:
+            match s:
+                case Circle(r):
+                    return r
+                case None:
+                    return 0.0
+    """
+    known = f"its fields are {', '.join(names)}" if names else "it has no such fields"
+    return error(
+        "a pattern that does not fit its class",
+        span,
+        f"these are no patterns for the fields of {title}",
+        known,
+    )
+
+
+@code("CL1408")
+def unsupported_pattern(span: Span) -> Diagnostic:
+    """Patterns are made of classes, constants, tuples and names.
+
+    A constant is a number, None, True, False, or a dotted name of one of these. What a
+    `*name` or `**name` would capture is a list or dictionary that there is not.
+
+    Fails:
+
+        def f(p: tuple[float, float, float]) -> float:
+            match p:
+                case (x, *rest):
+                    return x
+
+    Works:
+
+        def f(p: tuple[float, float, float]) -> float:
+            match p:
+                case (x, *_):
+                    return x
+    """
+    return error(
+        "this pattern is not supported",
+        span,
+        "it is no class, constant, tuple or name",
+        "take the value apart in the case",
+    )
+
+
+@code("CL1409")
+def pattern_of_array(span: Span, ty: Type) -> Diagnostic:
+    """Only tuples are matched with sequences: the length of an array is not known.
+
+    Python does not take NumPy's arrays for sequences here either.
+
+    Fails:
+
+        def f(a: cl.f64[:]) -> float:
+            match a:
+                case [x, y]:
+                    return x + y
+                case _:
+                    return 0.0
+
+    Works:
+
+        def f(a: cl.f64[:]) -> float:
+            return a[0] + a[1] if len(a) == 2 else 0.0
+    """
+    return error(
+        "an array is not matched with a sequence",
+        span,
+        f"this is {said(ty)}",
+        "ask for its length with `len`",
+    )

@@ -1,0 +1,15 @@
+from typing import NamedTuple
+
+
+class Circle(NamedTuple):
+    r: float
+
+
+class Square(NamedTuple):
+    side: float
+
+
+def f(s: Circle | Square | None) -> float:
+    match s:
+        case Circle(r):
+            return r

@@ -1,0 +1,17 @@
+from typing import NamedTuple
+
+
+class Circle(NamedTuple):
+    r: float
+
+
+class Square(NamedTuple):
+    side: float
+
+
+def f(s: Circle | Square, x: float) -> float:
+    match s:
+        case Circle(r) if r > 0.0:
+            return r
+        case Square():
+            return x

@@ -1,0 +1,17 @@
+from typing import NamedTuple
+
+
+class Circle(NamedTuple):
+    r: float
+
+
+class Square(NamedTuple):
+    side: float
+
+
+def f(s: Circle | Square) -> float:
+    match s:
+        case Triangle(r):
+            return r
+        case _:
+            return 1.0
