@@ -23,7 +23,7 @@ from chadllvm.compiled import Compiled, Derivative, Function
 from chadllvm.custom import CustomFunction, custom_jvp, custom_vjp
 from chadllvm.diagnostic import CompileError
 from chadllvm.frontend.annotations import boolean, f32, f64, i64
-from chadllvm.jacobian import hessian, hvp, jacfwd, jacrev
+from chadllvm.jacobian import hessian, hvp, jacfwd, jacrev, linearize
 from chadllvm.jvp import jvp
 from chadllvm.library import build, fold, stop_gradient
 from chadllvm.options import CompileOptions
@@ -54,6 +54,7 @@ __all__ = [
     "jacrev",
     "jit",
     "jvp",
+    "linearize",
     "stop_gradient",
     "value_and_grad",
     "vjp",

@@ -139,19 +139,30 @@ def _derivative(
     value: bool,
     has_aux: bool,
 ) -> Derivative:
-    plain = plain_function(function)
-    parameters = signature(plain, statics_of(function))
-    if isinstance(argnums, Sequence) and not isinstance(argnums, str):
-        several = tuple(_position(plain, a, parameters) for a in argnums)
-        if not several or len(set(several)) < len(several):
-            raise ValueError(f"argnums={argnums!r}: expected distinct parameters")
-        request = Request(several, value, has_aux)
-    else:
-        request = Request(_position(plain, argnums, parameters), value, has_aux)
+    request = Request(positions(function, argnums), value, has_aux)
     if isinstance(function, Function):
         return function.derivative(request)
     options = function._options if isinstance(function, Compiled) else CompileOptions()
     return Derivative(function, request, options)
+
+
+def positions(
+    function: Callable[..., Any], argnums: int | str | Sequence[int | str]
+) -> int | tuple[int, ...]:
+    """The positions of parameters that can be differentiated by: of one, or of several.
+
+    Raises:
+        ValueError: if there is no such parameter, or it is static, or one is there
+            twice.
+    """
+    plain = plain_function(function)
+    parameters = signature(plain, statics_of(function))
+    if isinstance(argnums, int | str) or not isinstance(argnums, Sequence):
+        return _position(plain, argnums, parameters)
+    several = tuple(_position(plain, a, parameters) for a in argnums)
+    if not several or len(set(several)) < len(several):
+        raise ValueError(f"argnums={argnums!r}: expected distinct parameters")
+    return several
 
 
 def _position(

@@ -67,10 +67,81 @@ def test_hessian_and_its_products() -> None:
     assert math.isclose(cl.hessian(energy, 1)(X, 0.7), by_t)
 
 
+def test_of_several_by_several() -> None:
+    @cl.jit
+    def pair(x: cl.f64[:], n: int, m: cl.f64[:, :] = M):
+        return np.sum(x) * x[0], n, m @ x
+
+    for make in (cl.jacfwd, cl.jacrev):
+        first, nothing, last = make(pair, argnums=("x", 2))(X, 3)
+        assert nothing is None
+        by_x = np.sum(X) * np.eye(3)[0] + X[0]
+        np.testing.assert_allclose(first[0], by_x, rtol=1e-14)
+        np.testing.assert_allclose(last[0], M, rtol=1e-14)
+        assert first[1].shape == (2, 3) and not first[1].any()
+        np.testing.assert_allclose(last[1], np.eye(2)[:, :, None] * X[None, None, :])
+        jacobian, aux = make(lambda x: (x * x, x[0]), has_aux=True)(X)
+        np.testing.assert_allclose(jacobian, np.diag(2 * X))
+        assert aux == X[0]
+
+
+def test_of_what_has_no_elements() -> None:
+    rows = cl.jit(lambda x, n: np.array([x * k for k in range(n)]).reshape(n, x.size))
+    for make in (cl.jacfwd, cl.jacrev):
+        empty = np.zeros(0)
+        assert make(lambda x: np.sum(x))(empty).shape == (0,)
+        assert make(lambda x: x * 2.0)(empty).shape == (0, 0)
+        assert make(lambda x, y: y * np.sum(x))(empty, X).shape == (3, 0)
+        assert make(rows)(X, 2).shape == (2, 3, 3)
+
+
+def test_second_derivatives_by_several() -> None:
+    blocks = cl.hessian(energy, argnums=(0, 1))(X, 0.7)
+    full = cl.hessian(energy)(X, 0.7)
+    np.testing.assert_allclose(blocks[0][0], full, rtol=1e-13)
+    np.testing.assert_allclose(blocks[0][1], blocks[1][0], rtol=1e-13)
+    assert math.isclose(blocks[1][1], cl.hessian(energy, 1)(X, 0.7))
+    v = np.array([1.0, 2.0, 3.0])
+    by_x, by_t = cl.hvp(energy, (0, 1))(X, 0.7, (v, 0.5))
+    np.testing.assert_allclose(by_x, full @ v + 0.5 * blocks[0][1], rtol=1e-13)
+    assert math.isclose(by_t, blocks[1][0] @ v + 0.5 * blocks[1][1])
+
+
+def test_of_one_another() -> None:
+    full = cl.hessian(energy)(X, 0.7)
+    for outer in (cl.jacfwd, cl.jacrev):
+        for inner in (cl.jacfwd, cl.jacrev, cl.grad):
+            found = outer(inner(energy))(X, 0.7)
+            np.testing.assert_allclose(found, full, rtol=1e-13)
+    third = cl.jacfwd(cl.hessian(energy))(X, 0.7)
+    trace = cl.grad(lambda x: np.trace(cl.hessian(energy)(x, 0.7)))(X)
+    np.testing.assert_allclose(np.einsum("iik->k", third), trace, rtol=1e-13)
+
+
+def test_the_linear_map() -> None:
+    out, moved = cl.linearize(waves, X, 0.7, 3)
+    np.testing.assert_allclose(out, waves(X, 0.7, 3), rtol=1e-15)
+    jacobian = cl.jacrev(waves)(X, 0.7, 3)
+    for v in np.eye(3):
+        np.testing.assert_allclose(moved(v, None, None), jacobian @ v, rtol=1e-13)
+
+
+def test_the_same_one_each_time() -> None:
+    assert cl.jacfwd(waves) is cl.jacfwd(waves, "x")
+    assert cl.jacfwd(waves) is not cl.jacrev(waves)
+    assert cl.jacfwd(waves, (0,)) is not cl.jacfwd(waves)
+
+
 def test_what_is_no_array_is_refused() -> None:
-    with pytest.raises(TypeError, match="by floats and arrays"):
+    with pytest.raises(cl.CompileError, match="holds no real numbers"):
         cl.jacfwd(waves, argnums="n")(X, 0.7, 3)
-    with pytest.raises(TypeError, match="takes 3 arguments"):
+    with pytest.raises(cl.CompileError, match="floats and arrays of floats"):
+        cl.jacfwd(lambda p: p[0] * p[1])((1.0, 2.0))
+    with pytest.raises(cl.CompileError, match="floats and arrays of floats"):
+        cl.jacrev(lambda x: 3)(1.0)
+    with pytest.raises(TypeError, match="takes 3 arguments, 4 were given"):
         cl.jacrev(waves)(X, 0.7, 3, 4)
     with pytest.raises(ValueError, match="2 parameters"):
         cl.hessian(energy, 2)
+    with pytest.raises(ValueError, match="distinct parameters"):
+        cl.jacrev(energy, (0, "x"))

@@ -4,9 +4,9 @@
     y = g(x)               →       v, y = derivative gradient[0] @f(x)
 
 Here is which function of the library means what. `differentiated.py` says what is
-differentiated, `gradients.py`, `directions.py`, `pullbacks.py` and `jacobians.py` what
-comes of it; `chad/derived.py` makes these calls functions. What f has captured is held
-fixed, and has its part in derivatives of what is around.
+differentiated, `gradients.py`, `directions.py`, `pullbacks.py`, `jacobians.py` and
+`linearised.py` what comes of it; `chad/derived.py` makes these calls functions. What f
+has captured is held fixed, and has its part in derivatives of what is around.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any, TypeVar, assert_never
 
-from chadllvm.frontend import directions, gradients, pullbacks
+from chadllvm.frontend import directions, gradients, jacobians, linearised, pullbacks
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
 
@@ -31,7 +31,19 @@ class Transform(Enum):
     VALUE_AND_GRAD = "value_and_grad"
     JVP = "jvp"
     VJP = "vjp"
+    JACFWD = "jacfwd"
+    JACREV = "jacrev"
+    HESSIAN = "hessian"
+    HVP = "hvp"
+    LINEARIZE = "linearize"
 
+
+# Whether a Jacobian is made in forward mode, and whether of the gradient.
+_JACOBIANS = {
+    Transform.JACFWD: (True, False),
+    Transform.JACREV: (False, False),
+    Transform.HESSIAN: (True, True),
+}
 
 Python = TypeVar("Python", bound=Callable[..., Any])
 
@@ -61,5 +73,12 @@ def transform(which: Transform, cx: Context, node: ast.Call) -> Value:
             return directions.jvp(cx, node)
         case Transform.VJP:
             return pullbacks.vjp(cx, node)
+        case Transform.JACFWD | Transform.JACREV | Transform.HESSIAN:
+            is_forward, of_gradient = _JACOBIANS[which]
+            return jacobians.jacobian(cx, node, is_forward, of_gradient)
+        case Transform.HVP:
+            return linearised.hvp(cx, node)
+        case Transform.LINEARIZE:
+            return linearised.linearize(cx, node)
         case _:
             assert_never(which)

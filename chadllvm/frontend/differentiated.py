@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chadllvm.diagnostic import Span
 from chadllvm.frontend import closure_errors
@@ -74,8 +74,19 @@ class Target:
         ty = self.result
         if isinstance(ty, Product) and len(ty.fields) == 2:
             return ty.fields[0], ty.fields[1]
-        wanted = "a tuple of a float and anything else"
+        wanted = "a tuple of two, what is differentiated and anything else"
         raise closure_errors.not_differentiable(self.span, self.title, ty, wanted)
+
+    def first(self) -> Target:
+        """The function that gives the first of its two results alone."""
+        ty, _ = self.pair()
+
+        def body(b: Builder, params: Sequence[Operand]) -> Sequence[Operand]:
+            (both,) = b.call(self.name, params)
+            return (b.one(Proj(both, 0)),)
+
+        name = self.wrapper(self.name, self.operands, body)
+        return replace(self, name=name, result=ty)
 
     def with_aux(self) -> str:
         """The function with its two results apart."""

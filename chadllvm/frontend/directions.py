@@ -33,18 +33,23 @@ def jvp(cx: Context, node: ast.Call) -> Value:
             raise call_errors.missing_argument(cx.span(node), "jvp", name)
     function = function_of(cx, given["function"])
     primals = _parts(cx, given["primals"])
-    tangents = _parts(cx, given["tangents"])
-    if len(primals) != len(tangents):
-        raise closure_errors.derivative_argument(
-            cx.span(given["tangents"]), "jvp",
-            f"{len(primals)} primals and {len(tangents)} tangents",
-        )  # fmt: skip
+    tangents = parts_of(cx, given["tangents"], len(primals))
     moved = ast.copy_location(ast.Call(given["function"], primals, []), node)
 
     def push(cx: Context, node: ast.Call, function: Operand) -> Operand:
         return pushed(cx, node, target_of(cx, node, function), tangents)
 
     return for_each(cx, moved, function, push)
+
+
+def parts_of(cx: Context, node: ast.expr, count: int) -> list[ast.expr]:
+    """The tangents in a tuple, one for each of so many primals."""
+    tangents = _parts(cx, node)
+    if len(tangents) != count:
+        raise closure_errors.derivative_argument(
+            cx.span(node), "jvp", f"{count} primals and {len(tangents)} tangents"
+        )
+    return tangents
 
 
 def _parts(cx: Context, node: ast.expr) -> list[ast.expr]:

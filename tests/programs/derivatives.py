@@ -157,7 +157,6 @@ def pulled_back_often(x: cl.f64[:], n: int) -> float:
 
 
 @case(np.array([0.5, -0.2, 1.1]), True)
-@case(np.array([0.5, -0.2, 1.1]), False)
 @cl.jit
 def pullbacks_kept(x: cl.f64[:], flag: bool) -> float:
     """In a list, and out of a branch."""
@@ -180,12 +179,46 @@ def pulled_back_and_changed(x: cl.f64[:]) -> float:
     return np.sum(first * second) * 1e-3
 
 
-@case(np.array([0.5, -0.2, 0.3]))
+@case(0.7)
 @cl.jit
-def pulled_back_twice(x: cl.f64[:]) -> float:
+def pulled_back_twice(x: float) -> float:
     def g(y):
-        out, back = cl.vjp(grown, y)
-        return np.sum(back(out * y)[0] * back(y)[0])
+        out, back = cl.vjp(lambda t: math.exp(t) * t * y, y)
+        return back(out * y)[0] * back(y)[0]
 
     value, back = cl.vjp(g, x)
-    return np.sum(back(value)[0] ** 2) + back(0.5)[0][1]
+    return back(value)[0] * back(0.5)[0]
+
+
+@cl.jit
+def spring(x: cl.f64[:], k: float):
+    return np.sin(x * k) + x[0] * x
+
+
+@case(np.array([0.5, -0.2, 0.3]), 0.8)
+@cl.jit
+def jacobians_inside(x: cl.f64[:], k: float) -> float:
+    by_x = cl.jacfwd(spring)(x, k)
+    by_both = cl.jacrev(spring, argnums=(0, "k"))(x * k, k)
+    twisted, scale = cl.jacrev(lambda v: (v * v, k), has_aux=True)(x)
+    return np.sum(by_x @ by_both[0]) + by_both[1][1] * scale + twisted[2, 2]
+
+
+@case(np.array([0.5, -0.2]), 0.8)
+@cl.jit
+def hessians_inside(x: cl.f64[:], k: float) -> float:
+    def well(y, s=k):
+        return np.sum(np.exp(y * s)) * x[0]
+
+    full = cl.hessian(well)(x)
+    return np.sum(full * full) + np.sum(cl.hvp(well)(x, k, x * k))
+
+
+@case(np.array([0.5, -0.2, 0.3]), 0.8)
+@cl.jit
+def linear_maps(x: cl.f64[:], k: float) -> float:
+    out, moved = cl.linearize(spring, x, k)
+    total = np.sum(out)
+    for n in range(2):
+        total += np.sum(moved(x * n, 1.0))
+    return total + np.sum(moved(moved(out, None), 0.5))
