@@ -62,6 +62,7 @@ from chadllvm.ir.types import (
     has_float,
     is_float,
 )
+from chadllvm.ir.wording import said
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index
 
@@ -141,7 +142,7 @@ class _Rows:
         if not count or not _is_regular(ty, what == "result"):
             wanted = "Jacobians are of floats and arrays of floats, by such"
             raise closure_errors.derivative_argument(
-                self.target.span, "jacobian", f"the {what} is {ty}: {wanted}"
+                self.target.span, "jacobian", f"the {what} is {said(ty)}; {wanted}"
             )
 
     def forward(self) -> list[list[Operand]]:
