@@ -104,7 +104,7 @@ class CompileError(Exception):
             try:
                 results.append(step())
             except cls as error:
-                found += error.diagnostics
+                found += [d for d in error.diagnostics if d not in found]
         if found:
             raise cls(*found)
         return results

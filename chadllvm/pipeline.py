@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from chadllvm.chad.custom import Customs, settled
-from chadllvm.chad.derived import derived, has_tangents
+from chadllvm.chad.derived import derived, has_derivatives, has_tangents
 from chadllvm.chad.forward import push_forward
 from chadllvm.chad.gradient import value_and_gradient
 from chadllvm.closure.convert import convert_closures
@@ -42,7 +42,7 @@ from chadllvm.simplify.finite import finite
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.fuse import fuse
 from chadllvm.simplify.hoist import hoist
-from chadllvm.simplify.inline import around_pullbacks, inline
+from chadllvm.simplify.inline import around_pullbacks, as_written, inline
 from chadllvm.simplify.pointwise import pointwise
 from chadllvm.simplify.recall import recall
 from chadllvm.simplify.scatter import scatter
@@ -70,12 +70,14 @@ NANS: tuple[Pass, ...] = (_plain(dce), _plain(check_nans))
 # Products and sums go first.
 FLATTEN: tuple[Pass, ...] = (_plain(flatten),)
 
-# What a program with derivatives in it is made ready by: flat, and with pull-backs
-# where they can be seen from the calls of the functions themselves.
-READY: tuple[Pass, ...] = (*FLATTEN, _plain(around_pullbacks))
+# What refuses updates that mean something else in Python. It looks at what is run, as
+# it was written: a derivative is made of values, and so are the arrays it returns.
+WRITTEN: tuple[Pass, ...] = (_plain(as_written), _plain(sharing))
 
-# What leaves one function without calls, in which updates of arrays mean
-# what they mean in Python.
+# What leaves one function without calls, in which updates make new arrays.
+VALUES: tuple[Pass, ...] = (*FLATTEN, _plain(inline), _plain(views))
+
+# The same for a program without derivatives in it.
 NORMALISE: tuple[Pass, ...] = (
     *FLATTEN,
     _plain(inline),
@@ -219,9 +221,13 @@ class Compilation:
 
     def normalised(self, program: Program) -> Program:
         """One function without products, calls and derivatives."""
-        program = self.run(program, READY)
+        program = self.run(program, FLATTEN)
+        if not any(has_derivatives(f.body) for f in program.functions):
+            return self.run(program, NORMALISE)
+        self.run(program, WRITTEN)
+        program = self.run(program, [_plain(around_pullbacks)])
         program = derived(program, self._source, self._without, self.customs)
-        return self.run(program, NORMALISE)
+        return self.run(program, VALUES)
 
     def _rule(self, program: Program) -> Program:
         """A function with rules, or one of its rules."""
@@ -237,7 +243,7 @@ class Compilation:
 
     def _source(self, program: Program) -> Program:
         """A function as plain as the mode makes it."""
-        program = self.run(program, NORMALISE)
+        program = self.run(program, VALUES)
         plain = self.options.nans or not self.options.optimize
         return program if plain else self.run(program, SOURCE)
 

@@ -144,3 +144,43 @@ def rows_moved(x: cl.f64[:]) -> float:
 def test_a_row_costs_a_row_in_the_gradient_too(size: int) -> None:
     value, gradient = operations(rows_moved, size)
     assert gradient < 5 * value
+
+
+@cl.jit
+def shared(x: cl.f64[:]):
+    y = x * 2.0
+    z = y
+    y[0] = 1.0
+    return z * y
+
+
+@cl.jit
+def handed_back(x: cl.f64[:]):
+    return x
+
+
+def test_updates_beside_derivatives() -> None:
+    """What is run is looked at as it is written, whatever derivatives are made of."""
+    with pytest.raises(cl.CompileError, match="`y` is updated here") as caught:
+        cl.jit(lambda x: cl.vjp(shared, x)[1](x)[0])(np.ones(3))
+    assert len(caught.value.diagnostics) == 1
+
+    def renamed(x: cl.f64[:]):
+        y = x.copy()
+        z = handed_back(y)
+        slope = cl.jvp(handed_back, (y,), (y,))[1]
+        y[0] = 2.0
+        return z + slope
+
+    with pytest.raises(cl.CompileError, match="`y` is updated here"):
+        cl.jit(renamed)(np.ones(3))
+
+    def solved(x: cl.f64[:]):
+        def f(y):
+            a = np.array([[y[0], 1.0], [2.0, y[1]]])
+            return np.sum(np.linalg.solve(a, y))
+
+        return cl.grad(f)(x)
+
+    found = cl.jit(solved)(np.array([2.0, 3.0]))
+    np.testing.assert_allclose(found, [0.0625, 0.125], rtol=1e-12)

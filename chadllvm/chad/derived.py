@@ -74,8 +74,6 @@ def derived(
     `before` leaves of a program one function, without calls, that can be
     differentiated; `after` is applied to what came of it, and removes functions.
     """
-    if not any(has_derivatives(f.body) for f in program.functions):
-        return program
     names = {f.name for f in program.functions}
     resolver = _Resolver(before, after, customs, names)
     for function in program.functions:

@@ -43,17 +43,30 @@ def around_pullbacks(program: Program) -> Program:
 
     So that the call of a function, and those of its pull-back, stand in one function.
     """
-    calls = [c for f in program.functions for c in _calls(f.body)]
-    rules = [c.derivative for c in calls if c.derivative is not None]
-    if not any(rule.mode is Mode.PULL_BACK for rule in rules):
+    rules = [call.derivative for f in program.functions for call in _calls(f.body)]
+    if not any(rule is not None and rule.mode is Mode.PULL_BACK for rule in rules):
         return program
-    kept = {str(c.function) for c in calls if c.derivative is not None}
+    return _around_derivatives(program, whole=False)
+
+
+def as_written(program: Program) -> Program:
+    """All that is run, inlined but for the calls of derivatives.
+
+    These are functions still, of which each is whole.
+    """
+    return _around_derivatives(program, whole=True)
+
+
+def _around_derivatives(program: Program, *, whole: bool) -> Program:
+    """Inline calls, if `whole` also those of what derivatives are taken of."""
+    calls = [call for f in program.functions for call in _calls(f.body)]
+    derived = {str(call.function) for call in calls if call.derivative is not None}
     done: dict[str, Function] = {}
     for function in program.functions:
-        body = _Inliner(done, kept).block(function.body)
+        body = _Inliner(done, () if whole else derived).block(function.body)
         done[function.name] = with_body(function, body)
-    found = [f for f in done.values() if f.name in kept or f.name == program.entry.name]
-    return Program(tuple(found))
+    kept = {*derived, program.entry.name}
+    return Program(tuple([f for f in done.values() if f.name in kept]))
 
 
 def _calls(block: Block) -> Iterator[Call]:
