@@ -19,6 +19,7 @@ stands in `ops/`, one entry each.
 
 from chadllvm._version import __version__
 from chadllvm.api import grad, jit, value_and_grad
+from chadllvm.checking import check_grads
 from chadllvm.compiled import Compiled, Derivative, Function
 from chadllvm.custom import CustomFunction, custom_jvp, custom_vjp
 from chadllvm.diagnostic import CompileError
@@ -40,6 +41,7 @@ __all__ = [
     "__version__",
     "boolean",
     "build",
+    "check_grads",
     "custom_jvp",
     "custom_vjp",
     "debug_nans",

@@ -24,6 +24,7 @@ from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.closures import holds_function
 from chadllvm.frontend.context import Callees, Wrap
+from chadllvm.frontend.reals import as_reals, fits
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.source import Source, read_source
 from chadllvm.ir.build import Builder
@@ -222,7 +223,7 @@ class _Maker:
             count = _count(self.types[k])
             if place is not None:
                 given = result if place < 0 else b.one(Proj(result, place))
-                ct = _as_reals(b, given, cotangent_type(self.types[k]))
+                ct = as_reals(b, given, cotangent_type(self.types[k]))
                 known = [b.one(Proj(sizes, first + j)) for j in range(count)]
                 _check_sizes(b, _sizes(b, [ct]), known)
                 yield ct
@@ -237,7 +238,7 @@ class _Maker:
         """
         at = self.differentiable()
         first = cotangent_type(self.types[at[0]])
-        if len(at) == 1 and _fits(found, first):
+        if len(at) == 1 and fits(found, first):
             return {at[0]: -1}
         is_tuple = isinstance(found, Product) and not found.names
         count = len(found.fields) if isinstance(found, Product) and is_tuple else -1
@@ -253,7 +254,7 @@ class _Maker:
         is_short = count == len(at)
         places = {k: j if is_short else k for j, k in enumerate(at)}
         for k in () if is_short else range(count):
-            if k not in places and not _fits(found.fields[k], NONE):
+            if k not in places and not fits(found.fields[k], NONE):
                 raise custom_errors.wrong_cotangent(
                     span, self.title, self._name(k), found.fields[k], NONE
                 )
@@ -266,7 +267,7 @@ class _Maker:
         wanted = cotangent_type(self.types[k])
         if found == NONE:
             return None
-        if not _fits(found, wanted):
+        if not fits(found, wanted):
             raise custom_errors.wrong_cotangent(
                 span, self.title, self._name(k), found, wanted
             )
@@ -291,7 +292,7 @@ class _Maker:
         if not isinstance(found, Product) or len(found.fields) != 2 or found.names:
             raise custom_errors.no_tangent(span, function.__name__, found)
         self._check_value(function, span, found.fields[0])
-        if not _fits(found.fields[1], wanted):
+        if not fits(found.fields[1], wanted):
             raise custom_errors.wrong_tangent(span, self.title, found.fields[1], wanted)
         params = [Var("x", ty) for ty in self.types]
         params += [Var("x_t", moved[k]) for k in at]
@@ -304,7 +305,7 @@ class _Maker:
             given = b.one(Tuple(tuple(primals))), b.one(Tuple(tuple(tangents)))
             (pair,) = b.call(name, given)
             out = convert(b, b.one(Proj(pair, 0)), self.result)
-            tangent = _as_reals(b, b.one(Proj(pair, 1)), wanted)
+            tangent = as_reals(b, b.one(Proj(pair, 1)), wanted)
             _check_sizes(b, _sizes(b, [tangent]), _sizes(b, [out]))
             return out, tangent
 
@@ -353,33 +354,6 @@ class _Maker:
             raise custom_errors.wrong_value(
                 span, function.__name__, found, self.title, self.result
             )
-
-
-def _fits(found: Type, wanted: Type) -> bool:
-    """Whether a value of this type can be a cotangent or tangent of that type.
-
-    What belongs to integers and booleans may be anything without reals.
-    """
-    if wanted == NONE:
-        return not has_float(found)
-    if isinstance(found, Product) and isinstance(wanted, Product):
-        if found.names != wanted.names or len(found.fields) != len(wanted.fields):
-            return False
-        return all(map(_fits, found.fields, wanted.fields))
-    return join(found, wanted) == wanted
-
-
-def _as_reals(b: Builder, value: Operand, wanted: Type) -> Operand:
-    """A value that fits, as a cotangent or tangent of this type."""
-    if wanted == NONE and value.type != NONE:
-        return b.one(Tuple((), NONE.names))
-    if isinstance(wanted, Product):
-        parts = [
-            _as_reals(b, b.one(Proj(value, k)), field)
-            for k, field in enumerate(wanted.fields)
-        ]
-        return b.one(Tuple(tuple(parts), wanted.names))
-    return convert(b, value, wanted)
 
 
 def _result_span(source: Source) -> Span:

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from chadllvm.frontend import call_errors, closure_errors
 from chadllvm.frontend.applying import for_each, function_of
-from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.derivative_arguments import given_arguments
 from chadllvm.frontend.differentiated import Target, target_of
+from chadllvm.frontend.reals import as_reals, fits
 from chadllvm.frontend.width import is_weak, to_width
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import NONE_NAMES
@@ -96,10 +96,9 @@ def tangent_of(cx: Context, node: ast.expr, value: Operand, primal: Operand) -> 
     b, wanted = cx.at(node), cotangent_type(primal.type)
     if is_weak(value) and is_float(wanted):
         value = to_width(b, value, wanted)
-    if value.type != wanted:
-        if join(value.type, wanted) != wanted:
-            raise closure_errors.wrong_tangent(cx.span(node), value.type, wanted)
-        value = convert(b, value, wanted)
+    if not fits(value.type, wanted):
+        raise closure_errors.wrong_tangent(cx.span(node), value.type, wanted)
+    value = as_reals(b, value, wanted)
     _check_sizes(b, value, primal)
     return value
 

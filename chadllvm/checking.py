@@ -1,0 +1,277 @@
+"""`check_grads`: derivatives of a function against differences of its values.
+
+Each argument is moved along a direction, the others held fixed. What the results then
+change by is measured by a central difference, and compared with what forward mode says,
+and with what reverse mode says of the results times a cotangent. Derivatives of higher
+orders are checked as those of functions that we write: the tangent of f along given
+directions, and the pullback of f for a given cotangent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from chadllvm.compiled import Compiled
+from chadllvm.frames import without_frames
+from chadllvm.jvp import jvp
+from chadllvm.vjp import vjp
+from chadllvm.written import compiled_function, unused, written
+
+MODES = ("fwd", "rev")
+
+# The step of differences, and how much they may be off, for f64 and with f32.
+_DOUBLE, _SINGLE = (6e-6, 1e-6), (2e-2, 2e-2)
+
+
+@without_frames
+def check_grads(
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    order: int = 1,
+    modes: Sequence[str] = MODES,
+    atol: float | None = None,
+    rtol: float | None = None,
+    eps: float | None = None,
+) -> None:
+    """Check the derivatives of a function at some arguments by central differences.
+
+    Args:
+        f: a function, compiled or not, with any results.
+        args: its arguments, by position. The function must be smooth around them.
+        order: up to which order derivatives are checked.
+        modes: of forward mode (`"fwd"`) and reverse mode (`"rev"`), which to check.
+        atol, rtol: how far a derivative may be off, absolutely and relatively; by
+            default 1e-6, or 2e-2 if there are f32 among the arguments.
+        eps: the step of the differences, 6e-6 or 2e-2 by default.
+
+    Raises:
+        AssertionError: if a derivative is wrong; it says by which argument, in which
+            mode, and what was expected.
+        ValueError: if no argument holds reals, or there is no such order or mode.
+    """
+    modes = (modes,) if isinstance(modes, str) else tuple(modes)
+    if order < 1 or not modes or not set(modes) <= set(MODES):
+        raise ValueError(
+            f"check_grads: order={order}, modes={modes}: an order is at least 1, and "
+            "modes are 'fwd' and 'rev'"
+        )
+    function = compiled_function(f)
+    step, tolerance = _SINGLE if _has_singles(tuple(args)) else _DOUBLE
+    limits = _Limits(
+        step if eps is None else eps,
+        tolerance if atol is None else atol,
+        tolerance if rtol is None else rtol,
+    )
+    check = _Check(function, tuple(args), limits, np.random.default_rng(0))
+    check.run(modes, order, f"the derivative of {function.name}")
+
+
+@dataclass(frozen=True)
+class _Limits:
+    step: float
+    atol: float
+    rtol: float
+
+    def are_close(self, found: float, expected: float, size: float) -> bool:
+        """`size` is that of the numbers that were added up."""
+        if found == expected:
+            return True
+        return abs(found - expected) <= self.atol + self.rtol * max(size, abs(found))
+
+
+@dataclass
+class _Check:
+    """A function at some arguments."""
+
+    function: Compiled
+    args: tuple[Any, ...]
+    limits: _Limits
+    random: np.random.Generator
+    out: Any = None
+
+    def run(self, modes: Sequence[str], order: int, title: str) -> None:
+        """Check derivatives up to this order."""
+        self.args = tuple(map(self._as_declared, range(len(self.args)), self.args))
+        self.out = self.function(*self.args)
+        ct = self._direction(self.out)
+        real = [k for k, arg in enumerate(self.args) if any(_numbers(arg))]
+        if not real or not any(_numbers(ct)):
+            raise ValueError(f"{title}: there are no reals to differentiate")
+        directions = [self._direction(arg) for arg in self.args]
+        for k in real:
+            self._argument(k, directions[k], ct, modes, title)
+        if order > 1:
+            for mode in modes:
+                inner, args = self._derivative(mode, directions, ct)
+                name = f"{title}, in {_WORDS[mode]} mode,"
+                check = _Check(inner, args, self.limits, self.random)
+                check.run(modes, order - 1, f"the derivative of {name}")
+
+    def _as_declared(self, k: int, arg: Any) -> Any:
+        """An int for a parameter that is a float is a float."""
+        annotation = self.function.parameters[k].annotation
+        is_whole = isinstance(arg, int) and not isinstance(arg, bool)
+        return float(arg) if is_whole and str(annotation) == "f64" else arg
+
+    def _direction(self, value: Any) -> Any:
+        """Random numbers in the place of reals, None in that of others."""
+        return _mapped(value, self._random, lambda _: None)
+
+    def _random(self, x: Any) -> Any:
+        numbers = self.random.uniform(0.5, 1.5, np.shape(x))
+        numbers *= self.random.choice([-1.0, 1.0], np.shape(x))
+        if isinstance(x, np.ndarray):
+            return numbers.astype(x.dtype)
+        return type(x)(numbers) if isinstance(x, np.floating) else float(numbers)
+
+    def _argument(
+        self, k: int, direction: Any, ct: Any, modes: Sequence[str], title: str
+    ) -> None:
+        """Check the derivatives by one argument."""
+        measured = self._difference(k, direction)
+        name = f"{title} by {self.function.parameters[k].name}"
+        if "fwd" in modes:
+            self._forward(k, direction, measured, name)
+        if "rev" in modes:
+            self._reverse(k, direction, ct, measured, name)
+
+    def _forward(self, k: int, direction: Any, measured: np.ndarray, name: str) -> None:
+        """The tangent of each result is what was measured."""
+        tangents = [direction if j == k else None for j in range(len(self.args))]
+        found = _all_numbers(jvp(self.function, self.args, tangents)[1])
+        for j, (one, other) in enumerate(zip(found, measured, strict=True)):
+            if not self.limits.are_close(one, other, abs(other)):
+                part = f", result {j}" if len(measured) > 1 else ""
+                raise _wrong(f"{name}{part}", "fwd", one, other)
+
+    def _reverse(
+        self, k: int, direction: Any, ct: Any, measured: np.ndarray, name: str
+    ) -> None:
+        """Cotangents times tangents are the same on both sides of the function."""
+        _, pullback = vjp(self.function, *self.args)
+        pulled = _all_numbers(pullback(_moved_along(self.out, ct))[k])
+        backwards = pulled * _all_numbers(direction)
+        forwards = measured * _all_numbers(ct)
+        size = max(np.sum(np.abs(backwards)), np.sum(np.abs(forwards)))
+        one, other = float(np.sum(backwards)), float(np.sum(forwards))
+        if not self.limits.are_close(one, other, float(size)):
+            raise _wrong(name, "rev", one, other)
+
+    def _difference(self, k: int, direction: Any) -> np.ndarray:
+        """How fast the results change along a direction of one argument."""
+        sides = []
+        for step in (self.limits.step, -self.limits.step):
+            moved = _stepped(self.args[k], step * _all_numbers(direction))
+            args = (*self.args[:k], moved, *self.args[k + 1 :])
+            sides.append(_all_numbers(self.function(*args)))
+        if sides[0].shape != sides[1].shape:
+            raise ValueError(f"{self.function.name} has results of changing shapes")
+        slope: np.ndarray = (sides[0] - sides[1]) / (2.0 * self.limits.step)
+        return slope
+
+    def _derivative(
+        self, mode: str, directions: Sequence[Any], ct: Any
+    ) -> tuple[Compiled, tuple[Any, ...]]:
+        """The function's derivative as a function, and its arguments."""
+        names = [p.name for p in self.function.parameters[: len(self.args)]]
+        called, take = unused("function", names), unused("derivative", names)
+        if mode == "fwd":
+            new = [unused(f"{name}_t", names) for name in names]
+            kept = [any(_numbers(d)) for d in directions]
+            given = [n if flag else "None" for n, flag in zip(new, kept, strict=True)]
+            body = f"{take}({called}, ({', '.join(names)},), ({', '.join(given)},))[1]"
+            more = [n for n, flag in zip(new, kept, strict=True) if flag]
+            pairs = zip(self.args, directions, kept, strict=True)
+            values = [_moved_along(arg, d) for arg, d, flag in pairs if flag]
+        else:
+            more, values = [unused("ct", names)], [_moved_along(self.out, ct)]
+            body = f"{take}({', '.join([called, *names])})[1]({more[0]})"
+        title = unused(f"{_WORDS[mode]}_{self.function.name}", [*names, *more])
+        text = f"def {title}({', '.join([*names, *more])}):\n    return {body}\n"
+        space = {called: self.function, take: jvp if mode == "fwd" else vjp}
+        return written(self.function, title, text, space), (*self.args, *values)
+
+
+_WORDS = {"fwd": "forward", "rev": "reverse"}
+
+
+def _wrong(what: str, mode: str, found: float, expected: float) -> AssertionError:
+    return AssertionError(
+        f"{what} is wrong: {_WORDS[mode]} mode says {found:.12g}, differences of "
+        f"values say {expected:.12g}"
+    )
+
+
+def _moved_along(value: Any, direction: Any) -> Any:
+    """A direction in the container of a value, where None cannot stand for integers."""
+    zeros = _mapped(value, lambda x: x * 0, lambda x: 0 if x is None else x)
+    return _stepped(zeros, _all_numbers(direction))
+
+
+def _stepped(value: Any, steps: np.ndarray) -> Any:
+    """A value with its reals moved by these numbers, in order."""
+    rest = iter(steps.tolist())
+    return _mapped(value, lambda x: _plus(x, rest), lambda x: x)
+
+
+def _plus(x: Any, steps: Iterator[float]) -> Any:
+    """A number or an array, each number of it moved by the next step."""
+    if not isinstance(x, np.ndarray):
+        return type(x)(x + next(steps))
+    moved = [number + next(steps) for number in x.ravel().tolist()]
+    return np.array(moved, x.dtype).reshape(x.shape)
+
+
+def _mapped(value: Any, real: Callable[[Any], Any], other: Callable[[Any], Any]) -> Any:
+    """A value with its reals changed, and all else that is no container."""
+
+    def inside(part: Any) -> Any:
+        return _mapped(part, real, other)
+
+    match value:
+        case np.ndarray() if value.dtype.names:
+            raise ValueError("check_grads: no structured arrays; use a list of records")
+        case float() | np.floating():
+            return real(value)
+        case np.ndarray() if value.dtype.kind == "f":
+            return real(value)
+        case tuple() if hasattr(value, "_fields"):
+            return type(value)(*map(inside, value))
+        case tuple() | list():
+            return type(value)(map(inside, value))
+        case dict():
+            return {key: inside(part) for key, part in value.items()}
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            parts = {f.name: inside(getattr(value, f.name)) for f in fields(value)}
+            return replace(value, **parts)
+        case _:
+            return other(value)
+
+
+def _numbers(value: Any) -> Iterator[bool]:
+    """True for each real number or array of them in a value."""
+    found: list[bool] = []
+    _mapped(value, lambda _: found.append(True), lambda _: None)
+    return iter(found)
+
+
+def _all_numbers(value: Any) -> np.ndarray:
+    """All reals in a value."""
+    found: list[np.ndarray] = [np.zeros(0)]
+    _mapped(value, lambda x: found.append(np.ravel(x)), lambda _: None)
+    return np.concatenate(found).astype(np.float64)
+
+
+def _has_singles(value: Any) -> bool:
+    """Whether there are f32 in a value."""
+    found: list[bool] = []
+
+    def note(x: Any) -> None:
+        found.append(np.asarray(x).dtype == np.float32)
+
+    _mapped(value, note, lambda _: None)
+    return any(found)
