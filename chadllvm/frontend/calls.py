@@ -38,7 +38,7 @@ from chadllvm.frontend.narrowing import instance_test
 from chadllvm.frontend.records import is_record
 from chadllvm.frontend.recovery import POISON, unknown_in_module
 from chadllvm.frontend.scope import NotStatic, Unusable
-from chadllvm.frontend.surface import CHANGING
+from chadllvm.frontend.surface import CHANGING, Popped
 from chadllvm.ir.term import Operand, Proj
 from chadllvm.ir.types import Product
 from chadllvm.ir.union import is_union
@@ -173,6 +173,10 @@ def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
         is_name = isinstance(function.value, ast.Name)
         place = function.value if is_name else cx.settled(function.value, owner)
         return method.method_call(cx, node, place)
+    if isinstance(node, Popped):
+        last = ast.copy_location(ast.Constant(-1), node)
+        item = ast.Subscript(function.value, last, ast.Load())
+        return cx.lazy(ast.copy_location(item, node))
     if function.attr in CHANGING:
         raise list_errors.list_method_value(cx.span(node), function.attr)
     raise array_errors.no_method(cx.span(function), owner.type, function.attr, METHODS)

@@ -19,6 +19,7 @@ from typing import NoReturn
 from chadllvm.diagnostic import Span
 from chadllvm.frontend import call_errors, list_errors, update_errors
 from chadllvm.frontend.arithmetic import convert, join_values
+from chadllvm.frontend.containers import is_record_value
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.iteration import items
 from chadllvm.frontend.scope import Unusable
@@ -175,6 +176,8 @@ def _extend(cx: Context, name: ast.Name, node: ast.expr) -> None:
 
 def _pop(cx: Context, name: ast.Name, call: Changed) -> None:
     """`xs.pop()`; what it gives is read before (`read.py`)."""
+    if call.is_behind and is_record_value(cx.value(name)):
+        return  # It was a method of that name.
     array = _list(cx, name, "pop", None)
     b = cx.at(call)
     if call.args and not _is_last(call.args[0]):

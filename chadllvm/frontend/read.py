@@ -46,6 +46,7 @@ from chadllvm.frontend.surface import (
     Defined,
     For,
     NamedLambda,
+    Popped,
     Raise,
     Return,
     Statement,
@@ -167,7 +168,7 @@ class _Reader:
             case ast.Return(value):
                 if value is None:
                     raise errors.returns_nothing(self.source.span(node))
-                return (Return(value, node),)
+                return self._returned(value, node)
             case ast.Expr(ast.Call() as call) if (
                 changed := _changed(call)
             ) is not None:
@@ -184,6 +185,13 @@ class _Reader:
                 return ()
             case _:
                 raise self._unsupported(node)
+
+    def _returned(self, value: ast.expr, node: ast.Return) -> tuple[Statement, ...]:
+        if _popped([], value) is None:
+            return (Return(value, node),)
+        result = ast.copy_location(ast.Name(_CHAINED, ast.Store()), value)
+        taken = self._assignments([result], value, node)
+        return (*taken, Return(_load(result), node))
 
     def _shortened(self, owner: ast.Name, node: ast.Delete) -> Assign:
         """`del xs[-1]` does what `xs.pop()` does."""
@@ -217,6 +225,11 @@ class _Reader:
         self, target: ast.expr, op: ast.operator, value: ast.expr, node: ast.stmt
     ) -> tuple[Statement, ...]:
         self._check_target(target)
+        popped = _popped([target], value)
+        if popped is not None:
+            last, shorter = popped
+            rest = Assign(shorter.target, shorter, node)
+            return (*self._augmented(target, op, last, node), rest)
         operation = ast.copy_location(Augmented(_load(target), op, value), node)
         return (Assign(target, operation, node),)
 
@@ -339,20 +352,32 @@ def _popped(
 
     Only names are assigned, and not that of the list: it would be too long for others.
     """
-    names = {target.id for target in targets if isinstance(target, ast.Name)}
-    if len(names) < len(targets):
+    bound = [name for target in targets for name in _bound(target)]
+    names = set(bound)
+    if len(names) < len(bound) or "" in names:
         return None
     match value:
-        case ast.Call(ast.Attribute(ast.Name(owner), "pop")) if owner in names:
+        case Popped():
             return None
-        case ast.Call(ast.Attribute(ast.Name() as owner, "pop")):
+        case ast.Call(ast.Attribute(ast.Name(owner), "pop")) if owner not in names:
             changed = _changed(value)
             assert changed is not None
-            last = ast.copy_location(ast.Constant(-1), value)
-            item = ast.Subscript(owner, last, ast.Load())
-            return ast.copy_location(item, value), changed
+            changed.is_behind = True
+            last = Popped(value.func, value.args, value.keywords)
+            return ast.copy_location(last, value), changed
         case _:
             return None
+
+
+def _bound(target: ast.expr) -> list[str]:
+    """The names in a target; an empty one for what is no name."""
+    match target:
+        case ast.Name(name):
+            return [name]
+        case ast.Tuple(parts) | ast.List(parts):
+            return [name for part in parts for name in _bound(part)]
+        case _:
+            return [""]
 
 
 def _are_distinct_names(targets: Sequence[ast.expr]) -> bool:

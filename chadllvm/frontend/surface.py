@@ -50,6 +50,15 @@ class Changed(ast.Call):
     """A call that changes what the name `target` stands for, as `xs.append(v)` does."""
 
     target: ast.Name
+    # Whether it stands behind what reads the element that it takes off.
+    is_behind = False
+
+
+class Popped(ast.Call):
+    """`xs.pop()` as the last element; what makes the list shorter stands behind it.
+
+    On a record it is a method of that name.
+    """
 
 
 @dataclass(frozen=True, slots=True, eq=False)

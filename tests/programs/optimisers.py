@@ -108,25 +108,6 @@ def secant(a: float, b: float) -> float:
     return x * b
 
 
-@case(np.array([0.3, -0.2]), 1.5)
-@cl.jit
-def newton_of_a_gradient(start: cl.f64[:], a: float) -> float:
-    """The Hessian by tangents of the gradient, column by column."""
-
-    def f(v):
-        return (v[0] - a) ** 2 + 0.1 * v[0] ** 4 + (v[1] - a * v[0]) ** 2
-
-    x = start
-    for _ in range(3):
-        gradient = cl.grad(f)
-        columns = [
-            cl.jvp(gradient, (x,), (np.array([float(k == 0), float(k == 1)]),))[1]
-            for k in range(2)
-        ]
-        x = x - np.linalg.solve(np.array(columns), gradient(x))
-    return x[0] * x[1]
-
-
 @cl.jit
 def along(
     f: Callable[[cl.f64[:]], float], x: cl.f64[:], direction: cl.f64[:], slope: float
@@ -153,27 +134,6 @@ def line_search(start: cl.f64[:], a: float) -> float:
             break
         x = x + along(valley, x, -gradient, -np.dot(gradient, gradient)) * -gradient
     return valley(x)
-
-
-@case(np.array([0.1, 0.9, 2.1]), np.array([1.0, 1.7, 4.1]), 0.4)
-@cl.jit
-def levenberg_marquardt(t: cl.f64[:], y: cl.f64[:], rate: float) -> float:
-    """A damped least-squares fit; steps that do not help raise the damping."""
-
-    def residuals(p):
-        return np.exp(p * t) - y
-
-    p, damping = rate, 1e-2
-    cost = np.sum(residuals(p) ** 2)
-    for _ in range(4):
-        here, slopes = cl.jvp(residuals, (p,), (1.0,))
-        new = p - np.dot(slopes, here) / (np.dot(slopes, slopes) + damping)
-        reached = np.sum(residuals(new) ** 2)
-        if reached < cost:
-            p, cost, damping = new, reached, 0.3 * damping
-        else:
-            damping *= 5.0
-    return p + cost
 
 
 @case(np.array([[2.6, -0.2, 0.4], [-0.2, 1.7, -0.3], [0.4, -0.3, 3.3]]), np.ones(3))
@@ -214,25 +174,3 @@ def steffensen(a: float, x: float) -> float:
     while abs(g(y) - y) > 1e-4:
         y = g(y)
     return y
-
-
-@case(np.array([0.6, -1.1, 0.4]))
-@cl.jit
-def coordinate_descent(b: cl.f64[:]) -> float:
-    """Each variable by a parabola through three values; sweeps until nothing moves."""
-    x = np.zeros(3)
-
-    def f(v):
-        return np.sum(v**2 + 0.1 * v**4) + v[0] * v[1] - np.dot(b, v)
-
-    for _ in range(20):
-        largest = 0.0
-        for k in range(3):
-            unit = np.array([float(i == k) for i in range(3)])
-            left, here, right = f(x - 0.1 * unit), f(x), f(x + 0.1 * unit)
-            step = 0.05 * (left - right) / (left - 2.0 * here + right)
-            x = x + step * unit
-            largest = max(largest, abs(step))
-        if largest < 1e-2:
-            break
-    return np.dot(x, x) + x[2]

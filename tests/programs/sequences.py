@@ -1,0 +1,213 @@
+"""Sequences, graphs, sparse matrices: tables in order, orders found on the way."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+import chadllvm as cl
+from programs.case import case
+
+WORD = np.array([0, 1, 1, 2, 0])
+TRANSITIONS = np.array([[0.7, 0.3], [0.4, 0.6]])
+EMISSIONS = np.array([[0.5, 0.4, 0.1], [0.1, 0.3, 0.6]])
+
+
+@case(WORD, TRANSITIONS, EMISSIONS)
+@cl.jit
+def viterbi(
+    word: cl.i64[:], transitions: cl.f64[:, :], emissions: cl.f64[:, :]
+) -> float:
+    """The best path by its indices, and its weight once more along it."""
+    n, states = len(word), len(transitions)
+    score = np.log(emissions[:, word[0]])
+    came_from = np.zeros((n, states), int)
+    for t in range(1, n):
+        new = np.zeros(states)
+        for j in range(states):
+            best = 0
+            for i in range(1, states):
+                if score[i] + math.log(transitions[i, j]) > (
+                    score[best] + math.log(transitions[best, j])
+                ):
+                    best = i
+            came_from[t, j] = best
+            new[j] = score[best] + math.log(
+                transitions[best, j] * emissions[j, word[t]]
+            )
+        score = new
+    state = np.argmax(score)
+    weight = 1.0
+    for t in range(n - 1, 0, -1):
+        weight *= transitions[came_from[t, state], state]
+        state = came_from[t, state]
+    return np.max(score) + weight
+
+
+@case(np.array([0.4, 1.1, 0.7, 1.5]), np.array([0.1, -0.4, 0.5, 0.9]), 0.8)
+@cl.jit
+def particle_filter(seen: cl.f64[:], start: cl.f64[:], noise: float) -> float:
+    """Particles are drawn again by their weights, at even places of the sum."""
+    n = len(start)
+    particles, evidence = start, 0.0
+    for t in range(len(seen)):
+        moved = 0.9 * particles + 0.2 * np.sin(particles + t)
+        weights = np.exp(-0.5 * ((seen[t] - moved) / noise) ** 2)
+        total = np.sum(weights)
+        evidence += math.log(total / n)
+        reached, k, chosen = weights[0], 0, []
+        for i in range(n):
+            while reached < (i + 0.5) / n * total:
+                k += 1
+                reached += weights[k]
+            chosen.append(k)
+        particles = moved[np.array(chosen)]
+    return evidence + np.mean(particles)
+
+
+# A matrix in compressed rows: where rows begin, the columns, the entries.
+ROWS = np.array([0, 2, 3, 6])
+COLUMNS = np.array([0, 2, 1, 0, 1, 2])
+
+
+@case(
+    ROWS, COLUMNS, np.array([4.0, 0.5, 3.0, -0.3, 0.8, 5.0]), np.array([1.0, 2.0, -1.0])
+)
+@cl.jit
+def gauss_seidel(
+    rows: cl.i64[:], columns: cl.i64[:], entries: cl.f64[:], b: cl.f64[:]
+) -> float:
+    """Sweeps over a sparse matrix until nothing changes."""
+    x = np.zeros(len(b))
+    while True:
+        largest = 0.0
+        for i in range(len(b)):
+            rest, diagonal = b[i], 1.0
+            for k in range(rows[i], rows[i + 1]):
+                if columns[k] == i:
+                    diagonal = entries[k]
+                else:
+                    rest -= entries[k] * x[columns[k]]
+            new = rest / diagonal
+            largest = max(largest, abs(new - x[i]))
+            x[i] = new
+        if largest < 1e-4:
+            return np.dot(x, x)
+
+
+@case(np.array([[0.0, 0.7, 2.5], [0.7, 0.0, 0.9], [2.5, 0.9, 0.0]]))
+@cl.jit
+def shortest_path(lengths: cl.f64[:, :]) -> float:
+    """Dijkstra's, ended at once when the last node is reached."""
+    n = len(lengths)
+    distance = np.full(n, math.inf)
+    distance[0] = 0.0
+    done = np.zeros(n, int)
+    while True:
+        at = -1
+        for k in range(n):
+            if done[k] == 0 and (at < 0 or distance[k] < distance[at]):
+                at = k
+        if at == n - 1:
+            return distance[at] ** 2
+        done[at] = 1
+        for k in range(n):
+            if at != k and distance[at] + lengths[at, k] < distance[k]:
+                distance[k] = distance[at] + lengths[at, k]
+
+
+@case(np.array([0.3, -1.2, 2.0, 0.7, 1.4]), 0.5)
+@cl.jit
+def quicksort(x: cl.f64[:], weight: float) -> float:
+    """Ranges wait in a list; the result is a weighted sum of what is sorted."""
+    a = x.copy()
+    waiting = [(0, len(a) - 1)]
+    while waiting:
+        low, high = waiting.pop()
+        if low >= high:
+            continue
+        pivot, i, j = a[(low + high) // 2], low, high
+        while i <= j:
+            while a[i] < pivot:
+                i += 1
+            while a[j] > pivot:
+                j -= 1
+            if i <= j:
+                a[i], a[j] = a[j], a[i]
+                i, j = i + 1, j - 1
+        waiting += [(low, j), (i, high)]
+    total = 0.0
+    for k, v in enumerate(a):
+        total += weight**k * v * k
+    return total
+
+
+@case(np.array([[0.5, 1.5], [0.3, 0.8], [1.7, 0.2]]), 0.7)
+@cl.jit
+def first_pair_in_reach(points: cl.f64[:, :], reach: float) -> float:
+    """Nested loops are left from the inside, from two places."""
+    closest = math.inf
+    for i in range(len(points)):
+        for j in range(i + 1, len(points)):
+            gap = np.sum((points[i] - points[j]) ** 2)
+            if gap < reach * reach:
+                return gap * reach
+            for v in points[j]:
+                if v > 10.0:
+                    return -v
+            closest = min(closest, gap)
+    return closest
+
+
+@case(np.array([0.9, 0.4, 1.3, 0.7]), 0.3)
+@cl.jit
+def binary_search(steps: cl.f64[:], target: float) -> float:
+    """In a running sum, then by a straight line between two of its values."""
+    knots = np.cumsum(steps * steps)
+    low, high = 0, len(knots) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if knots[middle] > target * knots[-1]:
+            high = middle
+        else:
+            low = middle
+    return low + (target * knots[-1] - knots[low]) / (knots[high] - knots[low])
+
+
+@case(1.5, 3)
+@cl.jit
+def lists_as_conditions(x: float, n: int) -> float:
+    """A list is true if it holds anything; what is popped goes on at once."""
+    left, right = [(x * k, k) for k in range(n)], []
+    total = 1.0
+    while left or total < 0.0:
+        value, k = left.pop()
+        total += value
+        if (right and right[-1] < value) or not left:
+            total *= 0.5
+        else:
+            right.append(value + k)
+    return total + len(right)
+
+
+class Pair(NamedTuple):
+    """What has methods of the names that lists have."""
+
+    first: float
+    second: float
+
+    def append(self, value):
+        return Pair(self.second, value)
+
+    def pop(self):
+        return self.first * 2.0, self.second
+
+
+@case(0.7)
+@cl.jit
+def methods_called_as_those_of_lists(x: float) -> float:
+    pair = Pair(x, x * x).append(3.0)
+    pair = pair.append(x)
+    first, second = pair.pop()
+    both = pair.pop()
+    return first * second + both[0]
