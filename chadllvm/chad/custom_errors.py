@@ -152,6 +152,6 @@ def captured_real(span: Span, name: str) -> Diagnostic:
     return error(
         f"{name} has no derivative by what a function captured",
         span,
-        "a function among these arguments captured what is differentiated by",
+        "a function among its arguments captured what is differentiated by",
         "make what it captured an argument, or hold it fixed by cl.stop_gradient",
     )

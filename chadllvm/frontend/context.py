@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from chadllvm.diagnostic import Span
+from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.frontend.liveness import Liveness
 from chadllvm.frontend.recovery import POISON, Broken, Mistakes
 from chadllvm.frontend.scope import NotStatic, Scope, Surroundings
@@ -63,7 +63,13 @@ class Callees(Protocol):
         of a local function are its captures.
         """
 
-    def wrapper(self, title: str, like: Sequence[Operand], body: Wrap) -> str:
+    def wrapper(
+        self,
+        title: str,
+        like: Sequence[Operand],
+        body: Wrap,
+        span: Span = NO_SPAN,
+    ) -> str:
         """The name of a new function for arguments like these.
 
         `body` emits what it does and gives its results.

@@ -18,31 +18,34 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, Protocol
 
-from chadllvm.diagnostic import Span
+from chadllvm.diagnostic import CompileError, Span
 from chadllvm.frontend import custom_errors
 from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.closures import holds_function
 from chadllvm.frontend.context import Callees, Wrap
-from chadllvm.frontend.reals import as_reals, fits
+from chadllvm.frontend.reals import (
+    as_reals,
+    check_sizes,
+    count_of_sizes,
+    fits,
+    is_regular,
+    sizes_of,
+    sizes_type,
+)
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.source import Source, read_source
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Apply, Operand, Program, Proj, Tuple, Var
+from chadllvm.ir.term import Operand, Program, Proj, Tuple, Var
 from chadllvm.ir.types import (
     NONE,
-    Array,
-    Box,
     Fun,
     Product,
-    Scalar,
-    Sum,
     Type,
     cotangent_type,
     has_float,
 )
 from chadllvm.ops.custom import Custom, Rules
-from chadllvm.ops.index import Dim
 
 # By this attribute a Python function says which derivatives it has.
 MARK = "__chadllvm_rules__"
@@ -115,7 +118,7 @@ def with_rules(
 
     taken = [p for p in callees.parameters(function, statics) if not p.is_static]
     params = [Var(p.name, t) for p, t in zip(taken, ty.params, strict=True)]
-    known(callees.wrapper(function.__name__, params, body))
+    known(callees.wrapper(function.__name__, params, body, span))
     given.is_used = True
     made = Named(rules, {"primal": primal})
     (result,) = ty.results
@@ -156,26 +159,25 @@ class _Maker:
         parameters = self.callees.parameters(self.function, self.statics)
         taken = [p for p in parameters if not p.is_static]
         for k in self.differentiable():
-            if not _is_regular(self.types[k]):
+            if not is_regular(self.types[k]):
                 raise custom_errors.irregular(taken[k].span, self.title, self.types[k])
-        if not _is_regular(self.result) or holds_function(self.result):
+        if not is_regular(self.result) or holds_function(self.result):
             raise custom_errors.irregular(self.rules.span, self.title, self.result)
 
     # ---- vjp ----------------------------------------------------------------------
 
     def vjp(self, forward: FunctionType, backward: FunctionType) -> None:
-        span = read_source(forward).span(read_source(forward).definition)
         name, both = self._forward(forward)
         assert isinstance(both, Product)
         params = [Var("x", ty) for ty in self.types]
         at = self.differentiable()
-        kept = Product((both.fields[1], _sizes_type([self.types[k] for k in at])))
+        kept = Product((both.fields[1], sizes_type([self.types[k] for k in at])))
 
         def run(b: Builder, args: Sequence[Operand]) -> Sequence[Operand]:
-            b.span = span
+            b.span = _result_span(read_source(forward))
             (pair,) = b.call(name, args)
             out = convert(b, b.one(Proj(pair, 0)), self.result)
-            sizes = b.one(Tuple(tuple(_sizes(b, [args[k] for k in at]))))
+            sizes = b.one(Tuple(tuple(sizes_of(b, [args[k] for k in at]))))
             residuals = b.one(Tuple((b.one(Proj(pair, 1)), sizes)))
             return out, residuals
 
@@ -190,10 +192,10 @@ class _Maker:
         fixed = {names[name]: value for name, value in self.statics.items()}
         name = self._instance(function, self.types, fixed)
         (found,) = self.callees.signature(name).results
-        span = _result_span(read_source(function))
         if not isinstance(found, Product) or len(found.fields) != 2 or found.names:
+            span = _result_span(read_source(function))
             raise custom_errors.no_residuals(span, function.__name__, found)
-        self._check_value(function, span, found.fields[0])
+        self._check_value(function, found.fields[0])
         return name, found
 
     def _backward(self, function: FunctionType, kept: Product) -> None:
@@ -201,13 +203,12 @@ class _Maker:
         fixed = self._statics_of(function, 2)
         name = self._instance(function, (kept.fields[0], wanted), fixed)
         (found,) = self.callees.signature(name).results
-        span = _result_span(read_source(function))
-        chosen = self._cotangents(function, span, found)
+        chosen = self._cotangents(function, found)
         self.rules.silent = frozenset(k for k, at in chosen.items() if at is None)
         params = [Var("r", kept), Var("ct", wanted)]
 
         def run(b: Builder, args: Sequence[Operand]) -> Sequence[Operand]:
-            b.span = span
+            b.span = _result_span(read_source(function))
             residuals, sizes = (b.one(Proj(args[0], k)) for k in range(2))
             (result,) = b.call(name, (residuals, args[1]))
             return list(self._checked(b, result, sizes, chosen))
@@ -220,62 +221,64 @@ class _Maker:
         """The cotangents in what the rule gives, if they have the arguments' sizes."""
         first = 0
         for k, place in chosen.items():
-            count = _count(self.types[k])
+            count = count_of_sizes(self.types[k])
             if place is not None:
                 given = result if place < 0 else b.one(Proj(result, place))
                 ct = as_reals(b, given, cotangent_type(self.types[k]))
                 known = [b.one(Proj(sizes, first + j)) for j in range(count)]
-                _check_sizes(b, _sizes(b, [ct]), known)
+                check_sizes(b, sizes_of(b, [ct]), known)
                 yield ct
             first += count
 
-    def _cotangents(
-        self, function: FunctionType, span: Span, found: Type
-    ) -> dict[int, int | None]:
+    def _cotangents(self, function: FunctionType, found: Type) -> dict[int, int | None]:
         """Where each argument's cotangent is in what the rule gives.
 
         -1 for all of it, None for an argument whose cotangent is None: zero.
         """
-        at = self.differentiable()
+        at, everything = self.differentiable(), range(len(self.types))
         first = cotangent_type(self.types[at[0]])
         if len(at) == 1 and fits(found, first):
             return {at[0]: -1}
-        is_tuple = isinstance(found, Product) and not found.names
-        count = len(found.fields) if isinstance(found, Product) and is_tuple else -1
-        if count not in (len(at), len(self.types)):
-            if len(at) == 1 and not is_tuple:
-                raise custom_errors.wrong_cotangent(
-                    span, self.title, self._name(at[0]), found, first
-                )
-            raise custom_errors.wrong_count(
-                span, function.__name__, found, self.title, len(at)
-            )
-        assert isinstance(found, Product)
-        is_short = count == len(at)
-        places = {k: j if is_short else k for j, k in enumerate(at)}
-        for k in () if is_short else range(count):
-            if k not in places and not fits(found.fields[k], NONE):
-                raise custom_errors.wrong_cotangent(
-                    span, self.title, self._name(k), found.fields[k], NONE
-                )
+        if not isinstance(found, Product) or found.names:
+            if len(at) == 1:
+                raise self._wrong(function, None, at[0], found)
+            raise self._wrong_count(function, found)
+        if len(found.fields) == len(at):
+            places = dict(zip(at, range(len(at)), strict=True))
+        elif len(found.fields) == len(everything):
+            places = dict(zip(everything, everything, strict=True))
+        else:
+            raise self._wrong_count(function, found)
+        for k, place in places.items():
+            ty = found.fields[place]
+            if ty != NONE and not fits(ty, self._cotangent(k)):
+                raise self._wrong(function, place, k, ty)
         return {
-            k: self._place(span, k, place, found.fields[place])
+            k: None if found.fields[place] == NONE else place
             for k, place in places.items()
+            if k in at
         }
 
-    def _place(self, span: Span, k: int, place: int, found: Type) -> int | None:
-        wanted = cotangent_type(self.types[k])
-        if found == NONE:
-            return None
-        if not fits(found, wanted):
-            raise custom_errors.wrong_cotangent(
-                span, self.title, self._name(k), found, wanted
-            )
-        return place
+    def _cotangent(self, k: int) -> Type:
+        """The type of an argument's cotangent, None if it has none."""
+        is_real = self.rules.differentiable[k]
+        return cotangent_type(self.types[k]) if is_real else NONE
 
-    def _name(self, k: int) -> str:
+    def _wrong(
+        self, function: FunctionType, part: int | None, k: int, found: Type
+    ) -> CompileError:
+        span = _result_span(read_source(function), part)
         parameters = self.callees.parameters(self.function, self.statics)
-        return [p for p in parameters if not p.is_static][k].name
+        name = [p for p in parameters if not p.is_static][k].name
+        return custom_errors.wrong_cotangent(
+            span, self.title, name, found, self._cotangent(k)
+        )
+
+    def _wrong_count(self, function: FunctionType, found: Type) -> CompileError:
+        span, count = _result_span(read_source(function)), len(self.differentiable())
+        return custom_errors.wrong_count(
+            span, function.__name__, found, self.title, count
+        )
 
     # ---- jvp ----------------------------------------------------------------------
 
@@ -291,8 +294,9 @@ class _Maker:
         wanted = cotangent_type(self.result)
         if not isinstance(found, Product) or len(found.fields) != 2 or found.names:
             raise custom_errors.no_tangent(span, function.__name__, found)
-        self._check_value(function, span, found.fields[0])
+        self._check_value(function, found.fields[0])
         if not fits(found.fields[1], wanted):
+            span = _result_span(read_source(function), 1)
             raise custom_errors.wrong_tangent(span, self.title, found.fields[1], wanted)
         params = [Var("x", ty) for ty in self.types]
         params += [Var("x_t", moved[k]) for k in at]
@@ -306,7 +310,7 @@ class _Maker:
             (pair,) = b.call(name, given)
             out = convert(b, b.one(Proj(pair, 0)), self.result)
             tangent = as_reals(b, b.one(Proj(pair, 1)), wanted)
-            _check_sizes(b, _sizes(b, [tangent]), _sizes(b, [out]))
+            check_sizes(b, sizes_of(b, [tangent]), sizes_of(b, [out]))
             return out, tangent
 
         self._wrap("tangent", params, run)
@@ -349,15 +353,16 @@ class _Maker:
         span = self.rules.span
         return self.callees.instance(function, types, span, fixed, frozenset())
 
-    def _check_value(self, function: FunctionType, span: Span, found: Type) -> None:
+    def _check_value(self, function: FunctionType, found: Type) -> None:
         if join(found, self.result) != self.result:
+            span = _result_span(read_source(function), 0)
             raise custom_errors.wrong_value(
                 span, function.__name__, found, self.title, self.result
             )
 
 
-def _result_span(source: Source) -> Span:
-    """Where a function says what it returns: at its last `return`."""
+def _result_span(source: Source, part: int | None = None) -> Span:
+    """Where a function says what it returns, or a part of it: at its last `return`."""
     returns = [
         node
         for node in ast.walk(source.definition)
@@ -365,55 +370,7 @@ def _result_span(source: Source) -> Span:
     ]
     if not returns or returns[-1].value is None:
         return source.span(source.definition)
-    return source.span(returns[-1].value)
-
-
-def _is_regular(ty: Type) -> bool:
-    """Whether the sizes of all arrays in the reals of a type are known beside them."""
-    match ty:
-        case Product(fields):
-            return all(_is_regular(field) for field in fields if has_float(field))
-        case Array(elem, _):
-            return not _has_boxes(elem)
-        case _:
-            return isinstance(ty, Scalar)
-
-
-def _has_boxes(ty: Type) -> bool:
-    match ty:
-        case Product(fields):
-            return any(map(_has_boxes, fields))
-        case _:
-            return isinstance(ty, Array | Box | Sum)
-
-
-def _sizes(b: Builder, values: Sequence[Operand]) -> list[Operand]:
-    """The sizes of the arrays of reals in values, in order."""
-    found: list[Operand] = []
-    for value in values:
-        match value.type:
-            case Product(fields):
-                at = [k for k, field in enumerate(fields) if has_float(field)]
-                found += _sizes(b, [b.one(Proj(value, k)) for k in at])
-            case Array(elem, rank) if has_float(elem):
-                axes = range(rank)
-                found += [b.one(Apply(Dim(axis), (value,))) for axis in axes]
-    return found
-
-
-def _check_sizes(
-    b: Builder, found: Sequence[Operand], wanted: Sequence[Operand]
-) -> None:
-    """Fail when the program runs unless these sizes are those."""
-    for pair in zip(found, wanted, strict=True):
-        b.prim("same", *pair)
-
-
-def _count(ty: Type) -> int:
-    """How many sizes a value of this type has."""
-    return len(_sizes(Builder(), [Var("x", ty)]))
-
-
-def _sizes_type(types: Sequence[Type]) -> Type:
-    sizes = _sizes(Builder(), [Var("x", ty) for ty in types])
-    return Product(tuple(size.type for size in sizes))
+    value = returns[-1].value
+    if part is not None and isinstance(value, ast.Tuple) and part < len(value.elts):
+        value = value.elts[part]
+    return source.span(value)

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 import chadllvm.ops  # noqa: F401  The table of operations must be full.
-from chadllvm.diagnostic import CompileError, InternalError, Span
+from chadllvm.diagnostic import NO_SPAN, CompileError, InternalError, Span
 from chadllvm.frontend import (
     call_errors,
     closure_errors,
@@ -182,14 +182,20 @@ class _Program:
             return function.source
         return self.sources.get(function) or read_source(function)
 
-    def wrapper(self, title: str, like: Sequence[Operand], body: Wrap) -> str:
+    def wrapper(
+        self,
+        title: str,
+        like: Sequence[Operand],
+        body: Wrap,
+        span: Span = NO_SPAN,
+    ) -> str:
         name = unused_name(title, self.taken)
         params = tuple(Var(o.name if isinstance(o, Var) else "p", o.type) for o in like)
         b = Builder(signature=self.signature)
         block = b.block(body(b, params))
         self.types[name] = Fun(tuple(p.type for p in params), block.types)
         self.sizes[name] = self._size(block)
-        self.functions[name] = CoreFunction(name, params, block)
+        self.functions[name] = CoreFunction(name, params, block, span)
         return name
 
     def instance(
