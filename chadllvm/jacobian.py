@@ -73,7 +73,7 @@ def hessian(
 ) -> Function[..., Any]:
     """The second derivatives of a function that returns a float: see `jacfwd`.
 
-    Forward over reverse mode: about three gradients for each component.
+    Forward over reverse mode: about two gradients for each component.
     """
     return _made(hessian, function, argnums, has_aux)
 
