@@ -34,6 +34,7 @@ from chadllvm.options import CompileOptions
 from chadllvm.simplify.accumulate import accumulate
 from chadllvm.simplify.bounds import bounds
 from chadllvm.simplify.cells import cells
+from chadllvm.simplify.choose import choose
 from chadllvm.simplify.constants import fold_constants
 from chadllvm.simplify.copies import copies
 from chadllvm.simplify.cse import cse
@@ -93,6 +94,7 @@ SOURCE: tuple[Pass, ...] = (
     ("stretch", lambda program, o: stretch(program, speculate=o.speculates)),
     _plain(dce),
     _plain(states),
+    _plain(choose),
     _plain(shapes),
     _plain(accumulate),
     _plain(scatter),

@@ -140,9 +140,24 @@ def rows_moved(x: cl.f64[:]) -> float:
     return np.sum(a * a)
 
 
+def rows_chosen(x: cl.f64[:]) -> float:
+    """Branches choose rows, of which one element is read."""
+    a = np.outer(x, x)
+    total, n = 0.0, len(x)
+    for i in range(30 * n):
+        row = a[i % n]
+        if i % 3 == 0:
+            row = a[0]
+        elif row[0] < 2.0:
+            row = a[-1]
+        total += row[i % n]
+    return total
+
+
 @pytest.mark.parametrize("size", [16, 64])
-def test_a_row_costs_a_row_in_the_gradient_too(size: int) -> None:
-    value, gradient = operations(rows_moved, size)
+@pytest.mark.parametrize("function", [rows_moved, rows_chosen])
+def test_a_row_costs_a_row_in_the_gradient_too(function: Any, size: int) -> None:
+    value, gradient = operations(function, size)
     assert gradient < 5 * value
 
 

@@ -54,6 +54,26 @@ def renewed_when_empty(x: cl.f64[:], steps: int) -> float:
     return np.sum(b) + np.sum(a)
 
 
+@case(M, ORDER)
+@case(M[:, :2], ORDER[:1])
+@cl.jit
+def rows_to_choose_from(m: cl.f64[:, :], order: cl.i64[:]) -> float:
+    """Branches give rows of one array, by indices that they compute, or others."""
+    total, last = 0.0, m[0]
+    for k in range(len(order)):
+        i = order[k] % len(m)
+        row = m[i] if k % 2 == 0 else m[len(m) - 1 - i]
+        if row[0] > 1.0:
+            row = m[0]
+        elif k == 3:
+            row = row * 2.0
+        other = m[i] if k % 3 == 0 else last
+        total += row[k % len(row)] * other[0] * other[1] + row[0] ** 2
+        if k % 4 == 1:
+            last = m[i]
+    return total * last[1]
+
+
 @case(X, 6)
 @cl.jit
 def two_that_are_renewed(x: cl.f64[:], steps: int) -> float:

@@ -15,6 +15,7 @@ from chadllvm.ir.term import Program
 from chadllvm.simplify.accumulate import accumulate
 from chadllvm.simplify.bounds import bounds
 from chadllvm.simplify.cells import cells
+from chadllvm.simplify.choose import choose
 from chadllvm.simplify.constants import fold_constants
 from chadllvm.simplify.cse import cse
 from chadllvm.simplify.dce import dce
@@ -37,6 +38,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "bounds": bounds,
     "speculate": partial(bounds, speculate=True),
     "cells": cells,
+    "choose": choose,
     "constants": fold_constants,
     "cse": cse,
     "dce": dce,

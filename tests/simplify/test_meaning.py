@@ -27,6 +27,7 @@ from chadllvm.ir.value import ArrayValue, to_value
 from chadllvm.simplify.accumulate import accumulate
 from chadllvm.simplify.bounds import bounds
 from chadllvm.simplify.cells import cells
+from chadllvm.simplify.choose import choose
 from chadllvm.simplify.constants import fold_constants
 from chadllvm.simplify.cse import cse
 from chadllvm.simplify.dce import dce
@@ -48,6 +49,7 @@ PASSES: tuple[Callable[[Program], Program], ...] = (
     cells,
     bounds,
     recall,
+    choose,
 )
 
 EXAMPLES = settings(
