@@ -19,7 +19,7 @@ from chadllvm.frames import without_frames
 from chadllvm.frontend.derivatives import Transform, means
 from chadllvm.frontend.records import NO_DEFAULT
 from chadllvm.jvp import jvp
-from chadllvm.written import compiled_function, unused, written
+from chadllvm.written import as_they_are, compiled_function, unused, written
 
 Argnums = int | str | Sequence[int | str]
 
@@ -108,14 +108,16 @@ def linearize(
 
     Returns:
         `(out, map)`: `map(*tangents)` takes a tangent for each primal, as `jvp` does,
-        and gives that of the result. Each call runs the function along.
+        and gives that of the result. Each call runs the function along, for the primals
+        as they were.
 
     Raises:
         CompileError: if the function cannot be compiled.
         TypeError, ValueError: at a call of the map, as those of `jvp`.
     """
     compiled = compiled_function(function)
-    return compiled(*primals), lambda *tangents: jvp(compiled, primals, tangents)[1]
+    kept = as_they_are(compiled, primals)
+    return compiled(*primals), lambda *tangents: jvp(compiled, kept, tangents)[1]
 
 
 def _made(

@@ -14,7 +14,7 @@ from typing import Any
 from chadllvm.compiled import Compiled, Function
 from chadllvm.frames import without_frames
 from chadllvm.frontend.derivatives import Transform, means
-from chadllvm.written import compiled_function, unused, written
+from chadllvm.written import as_they_are, compiled_function, unused, written
 
 # Where a compiled function keeps its pullbacks, by the number of arguments.
 _KEPT = "_chadllvm_pullbacks"
@@ -37,7 +37,7 @@ def vjp(
         a float, an array of the same shape for an array, a tuple for a tuple, and gives
         a tuple of cotangents, one for each primal, in its container; None for what
         holds no reals. It may be called any number of times; each call runs the
-        function again.
+        function again, on the primals as they were.
 
     Raises:
         CompileError: if the function cannot be compiled.
@@ -46,7 +46,8 @@ def vjp(
     """
     compiled = compiled_function(function)
     pullback = _pullback(compiled, len(primals))
-    return compiled(*primals), lambda cotangent: pullback(*primals, cotangent)
+    kept = as_they_are(compiled, primals)
+    return compiled(*primals), lambda cotangent: pullback(*kept, cotangent)
 
 
 def _pullback(function: Compiled, count: int) -> Function[..., tuple[Any, ...]]:

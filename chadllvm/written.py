@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
 from chadllvm.api import jit
@@ -14,6 +15,13 @@ def compiled_function(function: Callable[..., Any]) -> Compiled:
     """A function compiled, the same one each time."""
     found = static_argument(function)
     return found if isinstance(found, Compiled) else jit(function)
+
+
+def as_they_are(function: Compiled, primals: Sequence[Any]) -> tuple[Any, ...]:
+    """Arguments that stay what they are, whatever happens to the arrays in them."""
+    pairs = zip(function.parameters, primals, strict=False)
+    kept = [value if p.is_static else deepcopy(value) for p, value in pairs]
+    return (*kept, *primals[len(kept) :])
 
 
 def unused(wanted: str, taken: Sequence[str]) -> str:

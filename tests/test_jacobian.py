@@ -126,6 +126,18 @@ def test_the_linear_map() -> None:
         np.testing.assert_allclose(moved(v, None, None), jacobian @ v, rtol=1e-13)
 
 
+def test_pullbacks_and_maps_are_of_the_primals_as_they_were() -> None:
+    x, pair = X.copy(), (X.copy(), 2.0)
+    _, back = cl.vjp(waves, x, 0.7, 3)
+    _, moved = cl.linearize(waves, x, 0.7, 3)
+    _, back_pair = cl.vjp(lambda p: p[0] * p[0] * p[1], pair)
+    x[:], pair[0][:] = 0.0, 0.0
+    jacobian = cl.jacrev(waves)(X, 0.7, 3)
+    np.testing.assert_allclose(back(X)[0], X @ jacobian, rtol=1e-13)
+    np.testing.assert_allclose(moved(X, None, None), jacobian @ X, rtol=1e-13)
+    np.testing.assert_allclose(back_pair(X)[0][0], 4.0 * X * X, rtol=1e-13)
+
+
 def test_the_same_one_each_time() -> None:
     assert cl.jacfwd(waves) is cl.jacfwd(waves, "x")
     assert cl.jacfwd(waves) is not cl.jacrev(waves)
