@@ -15,14 +15,19 @@ from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.derivative_arguments import given_arguments
 from chadllvm.frontend.differentiated import Target, target_of
 from chadllvm.frontend.reals import as_reals, fits
+from chadllvm.frontend.union_cotangents import (
+    hidden,
+    holds_union,
+    shown,
+    shown_type,
+    without_integers,
+)
+from chadllvm.frontend.unions import NONE_VALUE
 from chadllvm.frontend.width import is_weak, to_width
 from chadllvm.ir.build import Builder
-from chadllvm.ir.record import NONE_NAMES
 from chadllvm.ir.term import Apply, Call, Derivative, Mode, Operand, Proj, Tuple
-from chadllvm.ir.types import Array, Product, cotangent_type, has_float, is_float
+from chadllvm.ir.types import Array, Product, has_float, is_float
 from chadllvm.ops.index import Dim
-
-NONE_VALUE = Tuple((), NONE_NAMES)
 
 
 def jvp(cx: Context, node: ast.Call) -> Value:
@@ -85,22 +90,23 @@ def pushed(
         given.append(tangent_of(cx, tangent, cx.value(tangent), target.operands[at]))
     rule = Derivative(Mode.PUSH_FORWARD, tuple(wrt))
     call = Call(target.name, (*target.operands, *given), rule)
-    results = cx.at(node).emit(call, "out", "out_t")
-    if len(results) == 1:
-        return cx.at(node).one(Tuple((*results, cx.at(node).one(NONE_VALUE))))
-    return cx.at(node).one(Tuple(results))
+    b = cx.at(node)
+    out, *moved = b.emit(call, "out", "out_t")
+    if not moved:
+        return b.one(Tuple((out, b.one(NONE_VALUE))))
+    return b.one(Tuple((out, shown(b, moved[0], out))))
 
 
 def tangent_of(cx: Context, node: ast.expr, value: Operand, primal: Operand) -> Operand:
     """A tangent or cotangent, of the type and the sizes of what it belongs to."""
-    b, wanted = cx.at(node), cotangent_type(primal.type)
+    b, wanted = cx.at(node), shown_type(primal.type)
     if is_weak(value) and is_float(wanted):
         value = to_width(b, value, wanted)
+    if holds_union(primal.type):
+        value = without_integers(b, value)
     if not fits(value.type, wanted):
         raise closure_errors.wrong_tangent(cx.span(node), value.type, wanted)
-    value = as_reals(b, value, wanted)
-    _check_sizes(b, value, primal)
-    return value
+    return hidden(b, as_reals(b, value, wanted), primal, _check_sizes)
 
 
 def _check_sizes(b: Builder, value: Operand, primal: Operand) -> None:

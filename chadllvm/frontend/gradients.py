@@ -32,6 +32,7 @@ from chadllvm.frontend.derivative_arguments import (
 )
 from chadllvm.frontend.differentiated import Target, parameters_of, target_of
 from chadllvm.frontend.signature import Parameter
+from chadllvm.frontend.union_cotangents import shown
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Call, Derivative, Mode, Operand, Tuple
 from chadllvm.ir.term import Function as CoreFunction
@@ -75,15 +76,18 @@ class Gradient(Made):
             raise closure_errors.not_differentiable(
                 target.span, target.title, ty, "a float, for example a sum"
             )
-        rule = Derivative(Mode.GRADIENT, target.wrt(positions(self.argnums)))
+        wrt = target.wrt(positions(self.argnums))
+        rule = Derivative(Mode.GRADIENT, wrt)
         value, *rest = b.emit(Call(name, target.operands, rule), "value")
         out: Operand = value
         if self.has_aux:
             aux, *rest = rest
             out = b.one(Tuple((value, aux))) if self.value else aux
-        gradient: Operand = rest[0]
+        pairs = zip(rest, wrt, strict=True)
+        gradients = [shown(b, ct, target.operands[k]) for ct, k in pairs]
+        gradient = gradients[0]
         if not isinstance(self.argnums, int):
-            gradient = b.one(Tuple(tuple(rest)))
+            gradient = b.one(Tuple(tuple(gradients)))
         if self.value:
             return b.one(Tuple((out, gradient)))
         return b.one(Tuple((gradient, out))) if self.has_aux else gradient

@@ -21,10 +21,12 @@ from chadllvm.frontend.applying import (
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.differentiated import Target, target_of
-from chadllvm.frontend.directions import NONE_VALUE, tangent_of
+from chadllvm.frontend.directions import tangent_of
 from chadllvm.frontend.functions import arguments
 from chadllvm.frontend.records import NO_DEFAULT
 from chadllvm.frontend.signature import Parameter
+from chadllvm.frontend.union_cotangents import shown
+from chadllvm.frontend.unions import NONE_VALUE
 from chadllvm.ir.term import Call, Derivative, Mode, Operand, Tuple
 from chadllvm.ir.types import has_float
 
@@ -61,8 +63,12 @@ class Pullback(Made):
             raise closure_errors.no_reals(cx.span(node), self.title, 0, out.type)
         ct = tangent_of(cx, argument, cx.value(argument), out)
         call = Call(self.name, (*operands, ct), Derivative(Mode.PULL_BACK, wrt))
-        _, *gradients = cx.at(node).emit(call, "out")
-        found = dict(zip(real, gradients, strict=True))
+        b = cx.at(node)
+        _, *gradients = b.emit(call, "out")
+        found = {
+            k: shown(b, gradient, operands[at])
+            for k, at, gradient in zip(real, wrt, gradients, strict=True)
+        }
         unit = None if len(found) == len(self.at) else cx.at(node).one(NONE_VALUE)
         parts = [found.get(k, unit) for k in range(len(self.at))]
         return cx.at(node).one(Tuple(tuple([p for p in parts if p is not None])))

@@ -32,6 +32,7 @@ from chadllvm.frontend.custom import Given, Named, rules_of, with_rules
 from chadllvm.frontend.delayed import force
 from chadllvm.frontend.expression import expression
 from chadllvm.frontend.gradients import GradientParts, nested_gradient
+from chadllvm.frontend.listable import check_lists
 from chadllvm.frontend.lists import Learned
 from chadllvm.frontend.liveness import liveness
 from chadllvm.frontend.local import LocalFunction
@@ -326,6 +327,7 @@ class _Program:
                 raise self._unresolved(frame)
             if self._is_settled(frame, body):
                 span = parts.source.span(parts.source.definition)
+                check_lists(params, body, span)
                 return CoreFunction(self.names[key], params, body, span)
         assert frame.guessed_at is not None
         raise recursion_errors.growing_result(frame.guessed_at, key[0].__name__)

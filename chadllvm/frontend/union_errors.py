@@ -290,3 +290,28 @@ def pattern_of_array(span: Span, ty: Type) -> Diagnostic:
         f"this is {said(ty)}",
         "ask for its length with `len`",
     )
+
+
+@code("CL1410")
+def list_without_room(span: Span, ty: Type) -> Diagnostic:
+    """What is in a list has the same parts everywhere, of which there is one at least.
+
+    The members of a union in a list hold no arrays, for each of these would have a size
+    of its own; and a list of None, or of records without fields, would hold nothing.
+
+    Fails:
+
+        def f(n: int) -> int:
+            return len([None for _ in range(n)])
+
+    Works:
+
+        def f(n: int) -> int:
+            return len([1.0 if k > 2 else None for k in range(n)])
+    """
+    return error(
+        "a list that cannot be kept",
+        span,
+        f"its items are {said(ty)}",
+        "keep what has arrays, or nothing, in it outside of lists",
+    )
