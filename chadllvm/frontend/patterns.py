@@ -430,10 +430,10 @@ def check_cases(cx: Context, node: Matched, ty: Type) -> None:
     """Refuse cases that are never come to; the first one asks for all of them.
 
     One that only raises an exception may stand behind the others all the same. A
-    function that is compiled for one type of several may have cases for the others.
+    function that takes what comes may have cases for what does not come this time.
     """
     cx.matched[node.cases[0]] = ty
-    if not _is_checked(ty):
+    if _takes_anything(cx) or not (isinstance(ty, Scalar) or has_members(ty)):
         return
     rows: list[Row] = []
     for case in node.cases:
@@ -444,8 +444,11 @@ def check_cases(cx: Context, node: Matched, ty: Type) -> None:
             rows.append(row)
 
 
-def _is_checked(ty: Type) -> bool:
-    return isinstance(ty, Scalar) or has_members(ty)
+def _takes_anything(cx: Context) -> bool:
+    """Whether a parameter has no annotation."""
+    args = cx.source.definition.args
+    nodes = [*args.posonlyargs, *args.args, *args.kwonlyargs]
+    return any(node.annotation is None for node in nodes)
 
 
 def has_members(ty: Type) -> bool:

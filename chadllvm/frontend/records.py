@@ -69,7 +69,7 @@ def record_class(python: type) -> RecordClass | None:
         found = _typed_dict(python)
     elif dataclasses.is_dataclass(python):
         found = _dataclass(python)
-    if found is not None and not found.fields:
+    if found is not None and not found.fields and found.names.kind is Kind.DICT:
         raise BadRecord(f"{python.__name__} has no fields")
     if found is not None and _refers_to(python, found):
         raise BadRecord(f"{python.__name__} has fields of its own class")

@@ -150,7 +150,9 @@ def without_integers(b: Builder, value: Operand) -> Operand:
         return value
     match ty:
         case Product(fields, names):
-            parts = [without_integers(b, b.one(Proj(value, k))) for k in range(len(fields))]
+            parts = [
+                without_integers(b, b.one(Proj(value, k))) for k in range(len(fields))
+            ]
             return b.one(Tuple(tuple(parts), names))
         case Array(_, rank) if has_float(ty):
             return _each(b, [value], rank, lambda i, o: without_integers(i, o[0]))

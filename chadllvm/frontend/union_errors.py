@@ -166,7 +166,8 @@ def not_covered(span: Span, lacking: Sequence[str]) -> Diagnostic:
 def never_taken(span: Span, ty: Type) -> Diagnostic:
     """Each case of a `match` is taken for some value.
 
-    A last case that only raises an exception may be there all the same.
+    A last case that only raises an exception may be there all the same, and in a
+    function with parameters that are not annotated all cases may.
 
     Fails:
 

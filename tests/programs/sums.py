@@ -632,3 +632,75 @@ def a_case_that_raises(shape: Shape, x: float) -> float:
         case _:
             raise ValueError("no shape")
     return y * y
+
+
+@cl.jit
+def scaled_area(shape: Shape, x: float) -> float:
+    match shape:
+        case Circle(r):
+            return math.pi * r**2 * x
+        case Rectangle(w, h):
+            return w * h * x**2
+        case Polygon(side, corners):
+            return side**3 * corners * x
+
+
+@case(Circle(1.5), 0.5)
+@case(Rectangle(1.5), 0.5)
+@case(Polygon(1.5, 3), 0.5)
+@cl.jit
+def gradient_of_a_union(shape: Shape, x: float) -> float:
+    match cl.grad(scaled_area)(shape, x):
+        case Circle(r):
+            return r * x
+        case Rectangle(w, h):
+            return w + h**2
+        case Polygon(side):
+            return side
+
+
+@case(SHAPES, 0.5)
+@cl.jit
+def gradients_in_a_list(shapes: list[Shape], x: float) -> float:
+    slopes = cl.grad(total_area)(shapes, x)
+    return sum(s.r**2 for s in slopes if isinstance(s, Circle)) + x
+
+
+@cl.jit
+def total_area(shapes: list[Shape], x: float) -> float:
+    return sum(scaled_area(s, x) for s in shapes)
+
+
+@case(0.5)
+@case(-0.5)
+@cl.jit
+def tangent_of_a_union(x: float) -> float:
+    shape, tangent = cl.jvp(bent, (x,), (2.0,))
+    if isinstance(tangent, Circle):
+        return tangent.r
+    assert isinstance(tangent, Rectangle)
+    return tangent.width * shape.area()
+
+
+@cl.jit
+def bent(x: float) -> Shape:
+    return Circle(x * x) if x > 0 else Rectangle(x**3, x)
+
+
+@case(0.5, 2.0)
+@cl.jit
+def cotangents_of_unions(x: float, y: float) -> float:
+    shape, pull = cl.vjp(bent, x)
+    (slope,) = pull(Circle(y))
+    value, back = cl.vjp(scaled_area, shape, y)
+    shape_ct, y_ct = back(slope)
+    assert isinstance(shape_ct, Circle)
+    return value * shape_ct.r + y_ct
+
+
+@case(2.0, None)
+@case(2.0, 3.0)
+@cl.jit
+def gradient_by_what_may_be_none(x: float, y: float | None) -> float:
+    a, b = cl.grad(given_or_not, argnums=(0, 1))(x, y)
+    return a if b is None else a * b

@@ -1,0 +1,246 @@
+"""Unions at the boundary: what is passed, what comes back, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import chadllvm as cl
+
+
+class Circle(NamedTuple):
+    r: float
+
+
+@dataclass(frozen=True)
+class Square:
+    side: float
+    corners: int = 4
+
+
+@dataclass(frozen=True)
+class Empty:
+    pass
+
+
+class Wall(NamedTuple):
+    at: float
+    normal: cl.f64[:]
+
+
+class Triangle(NamedTuple):
+    a: float
+
+
+Shape = Circle | Square
+
+
+@cl.jit
+def area(shape: Shape, scale: float | None = None) -> float:
+    found = 3.0 * shape.r**2 if isinstance(shape, Circle) else shape.side**2
+    return found if scale is None else scale * found
+
+
+@cl.jit
+def total(shapes: list[Shape | None], x: float = 1.0) -> float:
+    return sum(area(s, x) for s in shapes if s is not None)
+
+
+@cl.jit
+def made(x: float, n: int) -> Shape | None:
+    match n:
+        case 0:
+            return None
+        case 1:
+            return Circle(x * x)
+        case _:
+            return Square(x**3, n)
+
+
+@cl.jit
+def push(wall: Wall | Circle | None, x: float) -> float:
+    match wall:
+        case Wall(at, normal):
+            return at * x + np.sum(normal**2)
+        case Circle(r):
+            return r * x
+        case None:
+            return x
+
+
+MODES: list[Callable[[Any], Any]] = [
+    lambda f: f,
+    lambda f: cl.jit(f.py_func, optimize=0),
+]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_gradients_are_of_the_class_of_the_value(mode: Any) -> None:
+    slope = cl.grad(mode(area), argnums=(0, 1))
+    assert slope(Circle(2.0), 3.0) == (Circle(36.0), 12.0)
+    assert slope(Square(2.0), 3) == (Square(12.0, None), 4.0)
+    assert slope(Square(2.0), None) == (Square(4.0, None), None)
+    assert slope(Circle(2.0)) == (Circle(12.0), None)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_lists_of_unions(mode: Any) -> None:
+    shapes = [Circle(1.0), None, Square(2.0, 3), Circle(0.5)]
+    value, (slopes, x_ct) = cl.value_and_grad(mode(total), argnums=(0, 1))(shapes, 2.0)
+    assert value == 2 * (3.0 + 4.0 + 0.75)
+    assert slopes == [Circle(12.0), None, Square(8.0, None), Circle(6.0)]
+    assert x_ct == value / 2
+    assert mode(total)([]) == 0.0
+    assert cl.grad(mode(total))([None]) == [None]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_results_of_unions(mode: Any) -> None:
+    f = mode(made)
+    assert [f(2.0, k) for k in range(3)] == [None, Circle(4.0), Square(8.0, 2)]
+    assert cl.jvp(f, (2.0, 0), (1.0, None)) == (None, None)
+    assert cl.jvp(f, (2.0, 1), (1.0, None)) == (Circle(4.0), Circle(4.0))
+    out, tangent = cl.jvp(f, (2.0, 5), (1.0, None))
+    assert (out, tangent) == (Square(8.0, 5), Square(12.0, None))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_arrays_in_members(mode: Any) -> None:
+    f, normal = mode(push), np.array([1.0, 2.0])
+    value, (wall, x) = cl.value_and_grad(f, argnums=(0, 1))(Wall(2.0, normal), 3.0)
+    assert value == 11.0 and wall.at == 3.0 and x == 2.0
+    np.testing.assert_array_equal(wall.normal, [2.0, 4.0])
+    assert cl.grad(f)(Circle(2.0), 3.0) == Circle(3.0)
+    assert cl.grad(f, argnums=(0, 1))(None, 3.0) == (None, 1.0)
+    strided = Wall(2, np.arange(6)[::3].astype(float))
+    assert f(strided, 3.0) == 15.0
+    assert cl.jvp(f, (Wall(2.0, normal), 3.0), (Wall(1.0, normal), None))[1] == 13.0
+
+
+def test_tangents_of_tangents() -> None:
+    slope = cl.grad(area, argnums=(0, 1))
+    out, tangent = cl.jvp(slope, (Circle(2.0), 3.0), (Circle(1.0), 1.0))
+    assert out == (Circle(36.0), 12.0)
+    assert tangent == (Circle(3 * 6.0 + 12.0), 12.0)
+
+
+def test_pullbacks() -> None:
+    value, pull = cl.vjp(made, 2.0, 1)
+    assert value == Circle(4.0)
+    assert pull(Circle(0.5)) == (2.0, None)
+    with pytest.raises(TypeError, match="not of the class that its value is of"):
+        pull(Square(1.0))
+    assert cl.vjp(made, 2.0, 3)[1](Square(1.0)) == (12.0, None)
+
+
+def test_open_members_are_what_is_given() -> None:
+    @cl.jit
+    def norm(x, weights: np.ndarray | None = None):
+        return np.sum(x * x) if weights is None else np.sum(weights * x * x)
+
+    x = np.array([1.0, 2.0])
+    assert norm(x) == norm(x, None) == 5.0
+    assert norm(x, 2 * x) == 18.0
+    assert norm(np.ones((2, 2)), np.ones((2, 2))) == 4.0
+
+
+def test_spellings_of_unions() -> None:
+    def f(a: Circle | None, b: Circle | None, c: cl.f64 | None) -> float:
+        found = [x for x in (a, b) if x is not None]
+        return sum(x.r for x in found) + (0.0 if c is None else c)
+
+    assert cl.jit(f)(Circle(1.0), None, 2) == 3.0
+    assert cl.jit(f)(None, Circle(1.0), None) == 1.0
+
+
+def test_members_without_fields() -> None:
+    @cl.jit
+    def f(shape: Circle | Empty, x: float) -> Circle | Empty:
+        match shape:
+            case Circle(r):
+                return Empty() if r > x else Circle(r + 1)
+            case Empty():
+                return Circle(x)
+
+    assert f(Empty(), 2.0) == Circle(2.0)
+    assert f(Circle(3.0), 2.0) == Empty()
+    assert cl.jvp(f, (Circle(1.0), 2.0), (Circle(0.5), None))[1] == Circle(0.5)
+    assert cl.jvp(f, (Empty(), 2.0), (Empty(), 3.0))[1] == Circle(3.0)
+
+
+def test_classes_decide_where_nothing_is_annotated() -> None:
+    @cl.jit
+    def size(shape):
+        match shape:
+            case Circle(r):
+                return r
+            case Square(side) | Triangle(side):
+                return 2.0 * side
+
+    assert [size(Circle(1.0)), size(Square(1.0)), size(Triangle(1.5))] == [1, 2, 3]
+    assert size.py_func(Square(1.0)) == 2.0
+
+    @cl.jit
+    def sizes(shapes):
+        return sum(size(s) for s in shapes)
+
+    assert sizes([Circle(1.0)]) == 1.0
+    assert sizes([Circle(1.0), Square(1.0), Circle(2.0)]) == 5.0
+    assert sizes([Triangle(1.0), Square(1.0)]) == 4.0
+
+
+CIRCLES = "of class Circle or of class Square"
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "message"),
+    [
+        (area, (Triangle(1.0),), f"parameter shape must be {CIRCLES}, found Triangle"),
+        (area, (2.0,), "parameter shape must be"),
+        (area, (None,), "found NoneType None"),
+        (area, (Circle("a"),), "parameter shape.r must be a float, found str 'a'"),
+        (area, (Circle(1.0), "a"), "parameter scale must be a float or None"),
+        (total, ([Circle(1.0), 3.0],), f"shapes[1] must be {CIRCLES} or None, found"),
+        (total, ([Circle(1.0), Square("a")],), "shapes[1].side must be a float"),
+        (total, (Circle(1.0),), "must be a list of Circle | Square | None, found"),
+        (push, (Wall(1.0, [1.0]), 1.0), "wall.normal must be a NumPy array"),
+        (push, (np.ones(2), 1.0), "parameter wall must be"),
+    ],
+)
+def test_wrong_arguments(function: Any, args: tuple[Any, ...], message: str) -> None:
+    for run in (function, cl.grad(function), cl.jit(function.py_func, optimize=0)):
+        with pytest.raises(TypeError, match=re.escape(message)):
+            run(*args)
+
+
+@pytest.mark.parametrize(
+    ("args", "tangents", "message"),
+    [
+        ((Circle(1.0), 1.0), (Square(1.0), 1.0), "shape is Circle, so that its"),
+        ((Circle(1.0), None), (Circle(1.0), 1.0), "scale is None, so that its"),
+        ((Circle(1.0), 1.0), (3.0, 1.0), "shape (tangent) must be"),
+    ],
+)
+def test_wrong_tangents(
+    args: tuple[Any, ...], tangents: tuple[Any, ...], message: str
+) -> None:
+    with pytest.raises(TypeError, match=re.escape(message)):
+        cl.jvp(area, args, tangents)
+
+
+def test_wrong_tangents_in_lists() -> None:
+    shapes = [Circle(1.0), None]
+    with pytest.raises(TypeError, match=re.escape("shapes[1] is None, so that its")):
+        cl.jvp(total, (shapes, 1.0), ([Circle(1.0), Circle(1.0)], None))
+    with pytest.raises(ValueError, match="shape"):
+        cl.jvp(total, (shapes, 1.0), ([Circle(1.0)], None))
+
+
+def test_no_fields_at_all_in_a_list() -> None:
+    with pytest.raises(cl.CompileError, match="CL1410"):
+        cl.jit(lambda xs: len(xs))([Empty()])
