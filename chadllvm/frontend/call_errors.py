@@ -292,7 +292,7 @@ def endless_calls(span: Span, name: str) -> Diagnostic:
         "calls of a function inside of itself do not end",
         span,
         f"`{name}` is compiled anew for ever other static arguments",
-        "test a static parameter to end it, or make the parameter an ordinary one",
+        "test a static parameter to end it; if it is only deep, annotate the result",
     )
 
 

@@ -88,9 +88,10 @@ class Active:
         """The frame of a function, if it is being translated."""
         return next((f for f in self.frames if f.key == key), None)
 
-    def depth(self, code: Code) -> int:
-        """How many frames a function has, for whatever arguments."""
-        return sum(frame.key[0] is code for frame in self.frames)
+    def instance(self, code: Code) -> Key | None:
+        """The last instance of a function that is being translated, if there is one."""
+        keys = (frame.key for frame in reversed(self.frames))
+        return next((key for key in keys if key[0] is code), None)
 
     def begin(self, key: Key) -> Frame:
         """Begin the translation of a function."""
@@ -141,32 +142,34 @@ class Active:
             self.provisional[frame.key] = frame
 
 
-# How many types a function is called with, by itself, before that is taken to go on for
-# ever; and with how many values of static parameters.
+# So many instances of a function, each called by the one before for other types, or for
+# other values of static parameters, are taken to go on for ever.
 _MOST_TYPES, _MOST_VALUES = 12, 1000
 
 
 @dataclass
 class Growth:
-    """The instances that functions have called of themselves, for other arguments."""
+    """The instances that functions have called of themselves, for other arguments.
 
-    types: dict[Code, set[tuple[Type, ...]]] = field(default_factory=dict)
-    values: dict[Code, set[Hashable]] = field(default_factory=dict)
+    `depths` has how often types and static values have changed on the way to each.
+    """
+
+    depths: dict[Key, tuple[int, int]] = field(default_factory=dict)
     last: tuple[Key, Span] | None = None
 
-    def note(self, key: Key, span: Span) -> None:
-        """Enter an instance.
+    def note(self, caller: Key, key: Key, span: Span) -> None:
+        """Enter an instance, called within another one.
 
         Raises:
             CompileError: if it seems that there is no end.
         """
-        function, types, values, _ = key
+        types, values = self.depths.get(caller, (0, 0))
+        types, values = types + (caller[1] != key[1]), values + (caller[2] != key[2])
+        self.depths[key] = types, values
         self.last = key, span
-        self.types.setdefault(function, set()).add(types)
-        self.values.setdefault(function, set()).add(values)
-        if len(self.types[function]) > _MOST_TYPES:
+        if types > _MOST_TYPES:
             raise _endless_types(key, span)
-        if len(self.values[function]) > _MOST_VALUES:
+        if values > _MOST_VALUES:
             raise _endless_values(key, span)
 
     def error(self) -> CompileError | None:
@@ -174,7 +177,8 @@ class Growth:
         if self.last is None:
             return None
         key, span = self.last
-        if len(self.types[key[0]]) > len(self.values[key[0]]):
+        types, values = self.depths[key]
+        if types > values:
             return _endless_types(key, span)
         return _endless_values(key, span)
 

@@ -216,7 +216,7 @@ class _Program:
         key = function, tuple(types), fixed, weak
         name = self._instance(key, span, statics)
         given = rules_of(function)
-        if given is None or self.active.depth(function):
+        if given is None or self.active.instance(function) is not None:
             return name
         return self._with_rules(key, name, given, statics)
 
@@ -254,8 +254,9 @@ class _Program:
         if self.active.frame(key) is not None:
             self.active.guess(key, span)
             return self.names[key]
-        if self.active.depth(function):
-            self.growth.note(key, span)
+        caller = self.active.instance(function)
+        if caller is not None:
+            self.growth.note(caller, key, span)
             if self._declare(key):
                 self.deferred.append(_Deferred(key, statics, span))
                 return self.names[key]
