@@ -30,7 +30,7 @@ from chadllvm.frontend.static import static_key
 from chadllvm.ir.loops_pretty import pretty_loops
 from chadllvm.ir.pretty import pretty
 from chadllvm.ir.term import Program
-from chadllvm.ir.types import Array, Type
+from chadllvm.ir.types import Array, Product, Type, list_names
 from chadllvm.ir.wording import said
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, collector_paused
@@ -244,6 +244,8 @@ class Compiled:
     def _type(self, parameter: Parameter, value: Any) -> Type:
         annotation = parameter.annotation
         if isinstance(annotation, Array) and isinstance(value, list) and not value:
+            return annotation
+        if isinstance(annotation, Product) and list_names(annotation) is not None:
             return annotation
         ty = type_of(value, self._name, parameter.name)
         wanted = target_type(annotation, ty, weak=True)

@@ -27,6 +27,7 @@ FAMILIES = {
     "13": "Recursion",
     "14": "Unions",
     "15": "Derivatives of your own",
+    "16": "Lists of arrays",
 }
 
 # What the examples take for granted.

@@ -12,15 +12,26 @@ from typing import Any
 
 import numpy as np
 
+from chadllvm.backend.arrays import list_parts
 from chadllvm.backend.columns import columns
 from chadllvm.backend.convert import DTYPES, Converter, found
-from chadllvm.backend.results import Choice, Group, Many, Result, leaf_types
+from chadllvm.backend.results import Arrays, Choice, Group, Many, Result, leaf_types
 from chadllvm.compiled import Compiled
 from chadllvm.frames import without_frames
 from chadllvm.frontend.derivatives import Transform, means
-from chadllvm.ir.record import RecordNames
+from chadllvm.ir.lists import nested
+from chadllvm.ir.record import ListNames, RecordNames
 from chadllvm.ir.term import Block, Function, Program
-from chadllvm.ir.types import F32, Array, Product, Scalar, Sum, Type, has_float
+from chadllvm.ir.types import (
+    F32,
+    Array,
+    Product,
+    Scalar,
+    Sum,
+    Type,
+    has_float,
+    list_names,
+)
 from chadllvm.ir.wording import said
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, Tangents, compile_program
@@ -174,8 +185,8 @@ def _tangent_type(result: Result) -> Result:
             inner = _tangent_type(elem)
             assert isinstance(inner, Group | Choice)
             return Many(inner, rank)
-        case None:
-            return None
+        case None | Arrays():
+            return result
         case _:
             return gradient_type(result)
 
@@ -185,13 +196,15 @@ def _leaves(
 ) -> Iterator[Any]:
     """The tangents of the reals in a primal, checked against it."""
     match ty:
-        case Product(fields) if tangent is not None:
+        case Product(_, ListNames()) if tangent is not None and has_float(ty):
+            yield _items(function, path, ty, primal, tangent)
+        case Product(fields) if tangent is not None and list_names(ty) is None:
             converter = _converter(function, path, ty)
             both = converter.parts(0, primal), converter.tangent_parts(1, tangent)
             for k, (field, value, part) in enumerate(zip(fields, *both, strict=True)):
                 inside = _inside(path, ty, k)
                 yield from _leaves(function, inside, field, value, part)
-        case Scalar() | Array() if not has_float(ty):
+        case Scalar() | Array() | Product() if not has_float(ty):
             if tangent is not None and not (np.isscalar(tangent) and tangent == 0):
                 raise TypeError(
                     f"{function}: {path} holds no real numbers, so that its tangent "
@@ -270,6 +283,32 @@ def _absent(ty: Type) -> Iterator[Any]:
             yield 0.0
 
 
+def _items(
+    function: str, path: str, ty: Product, primal: Any, tangent: Any
+) -> np.ndarray:
+    """The numbers of the tangents of a list of arrays, each of its array's shape."""
+    items, *own = list_parts(function, path, ty, primal)
+    moved, *given = list_parts(function, f"{path} (tangent)", ty, tangent)
+    if not all(map(np.array_equal, own, given)):
+        sizes = [_shapes(ty, parts) for parts in ([items, *own], [moved, *given])]
+        raise ValueError(
+            f"{function}: {path} is a list of arrays of the shapes {sizes[0]}, its "
+            f"tangent is one of {sizes[1]}"
+        )
+    return moved
+
+
+def _shapes(ty: Product, parts: Sequence[np.ndarray]) -> str:
+    """The shapes of the arrays of a list, as far as there is room for them."""
+    assert isinstance(ty.names, ListNames)
+    flat = [parts[0], *parts[1:2]]
+    if ty.names.rank > 1:
+        flat.append(parts[2])
+    arrays = nested(ty.names.like(depth=1), flat)
+    text = ", ".join(str(a.shape) for a in arrays[:8])
+    return text + (", …" if len(arrays) > 8 else "")
+
+
 def _inside(path: str, ty: Product, k: int) -> str:
     names = ty.names
     if isinstance(names, RecordNames):
@@ -310,6 +349,9 @@ def _converter(function: str, path: str, ty: Type) -> Converter:
 def _zeros(function: str, path: str, ty: Type, primal: Any) -> Iterator[Any]:
     """The tangents of the reals in what is held fixed."""
     match ty:
+        case Product(_, ListNames()):
+            if has_float(ty):
+                yield np.zeros_like(list_parts(function, path, ty, primal)[0])
         case Product(fields):
             parts = _converter(function, path, ty).parts(0, primal)
             for k, (field, part) in enumerate(zip(fields, parts, strict=True)):

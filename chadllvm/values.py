@@ -9,11 +9,11 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from chadllvm.backend.results import Choice, Group, Many, Result, leaf_types
+from chadllvm.backend.results import Arrays, Choice, Group, Many, Result, leaf_types
 from chadllvm.frontend.annotations import record_annotation, target_type
 from chadllvm.frontend.arithmetic import join
 from chadllvm.frontend.records import BadRecord, RecordClass, record_class, row_type
-from chadllvm.ir.record import Kind, RecordNames
+from chadllvm.ir.record import Kind, ListNames, RecordNames
 from chadllvm.ir.types import (
     BOOL,
     F32,
@@ -30,6 +30,9 @@ from chadllvm.ir.types import (
     Type,
     has_float,
     holds,
+    list_elem,
+    list_names,
+    list_type,
 )
 from chadllvm.ir.typing import scalar_of
 from chadllvm.ir.wording import said
@@ -223,25 +226,48 @@ def _record_type(value: Any, record: RecordClass, function: str, path: str) -> P
     return wanted
 
 
-def _list_type(value: list[Any], function: str, path: str) -> Array:
-    """A list of tuples or records, or of lists of these."""
+def _list_type(value: list[Any], function: str, path: str) -> Array | Product:
+    """A list of tuples or records, of arrays, or of lists of these."""
     if not value:
         raise TypeError(
             f"{_where(function, path)} is an empty list, which says nothing of its "
             "items; annotate the parameter, as in list[Point]"
         )
+    numbers = _rows_of_numbers(value)
+    if numbers is not None:
+        return list_type(numbers, ListNames(1, 1, of_lists=True))
     # Of each class that says all of its type, one item is enough.
     kinds: dict[type, int] = {type(item): k for k, item in enumerate(value)}
     is_closed = all(_closed(kind) is not None for kind in kinds)
     elem = _common_type(value, kinds.values() if is_closed else None, function, path)
-    if isinstance(elem, Product | Sum):
+    if isinstance(elem, Product | Sum) and list_names(elem) is None:
         return Array(elem, 1)
     if isinstance(elem, Array) and isinstance(elem.elem, Product | Sum):
         return Array(elem.elem, elem.rank + 1)
+    names = list_names(elem)
+    if names is not None:
+        return list_type(list_elem(elem), names.like(depth=names.depth + 1))
+    if isinstance(elem, Array) and isinstance(elem.elem, Scalar):
+        return list_type(elem.elem, ListNames(1, elem.rank))
     raise TypeError(
         f"{_where(function, path)} is a list of {said(elem)}; expected a list of "
         "records or tuples (make a list of numbers an array by np.asarray)"
     )
+
+
+def _rows_of_numbers(value: list[Any]) -> Scalar | None:
+    """The type of the numbers in lists of them; None if that is not what it holds."""
+    if not all(isinstance(row, list) for row in value):
+        return None
+    kinds = {_PYTHON.get(type(number)) for row in value for number in row}
+    joined: Type | None = BOOL if kinds else None
+    for kind in kinds:
+        if kind is None or joined is None:
+            return None
+        joined = (
+            kind if joined == BOOL else joined if kind == BOOL else join(joined, kind)
+        )
+    return joined if isinstance(joined, Scalar) else None
 
 
 def _common_type(
@@ -286,6 +312,8 @@ def _array_type(value: np.ndarray, function: str, path: str) -> Type:
 def gradient_type(ty: Type) -> Result:
     """The type of the gradient by a parameter: None where there are no reals."""
     match ty:
+        case Product(_, ListNames()):
+            return Arrays(ty) if has_float(ty) else None
         case Product(fields, names):
             return Group(tuple(gradient_type(f) for f in fields), names)
         case Array(Product() | Sum() as elem, rank) if has_float(ty):
@@ -327,6 +355,12 @@ def tags_of_tangent(result: Result) -> tuple[int | None, ...]:
 def _find_tags(ty: Result, start: int, found: list[int | None]) -> int:
     """Enter the leaves of a gradient; `start` is the position of the first leaf."""
     match ty:
+        case Product(_, ListNames()) | Arrays():
+            leaves = leaf_types(ty)
+            if any(map(has_float, leaves)):
+                own = enumerate(leaves, start)
+                found += [None if has_float(leaf) else k for k, leaf in own]
+            return start + len(leaves)
         case Product(parts) | Group(parts):
             for part in parts:
                 start = _find_tags(part, start, found)

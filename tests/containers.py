@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.ir.record import RecordNames
+from chadllvm.ir.record import ListNames, RecordNames
 from chadllvm.ir.types import Array, Product, Scalar, Sum, Type, has_float
 from chadllvm.ir.union import member_of
-from chadllvm.ir.value import to_value
+from chadllvm.ir.value import from_value, to_value
 
 
 def parts(value: Any) -> list[Any] | None:
@@ -60,10 +60,13 @@ def leaves(value: Any) -> list[Any]:
     """The numbers and arrays in a container; None (no cotangent) is left out.
 
     A list of records gives an array for each leaf of a record; one of several classes
-    the leaves of each.
+    the leaves of each; one of arrays all their numbers.
     """
     if value is None:
         return []
+    if is_ragged(value):
+        numbers = [np.ravel(leaf) for item in value for leaf in leaves(item)]
+        return [np.concatenate([np.zeros(0), *numbers])]
     if isinstance(value, list):
         rows = list(map(leaves, value))
         is_mixed = len({(type(v), len(r)) for v, r in zip(value, rows, strict=True)})
@@ -103,6 +106,9 @@ def flattened(value: Any, ty: Type, *, real: bool = False) -> list[Any]:
                 own = value if k == tag else None
                 found += flattened(own, member, real=real)
             return found
+        case Product(_, ListNames()):
+            pairs = zip(to_value(value, ty), ty.fields, strict=True)
+            return [from_value(part, field) for part, field in pairs]
         case Product(fields, names):
             named = isinstance(names, RecordNames)
             if value is None:
@@ -125,6 +131,13 @@ def flattened(value: Any, ty: Type, *, real: bool = False) -> list[Any]:
             return [np.zeros((0,) * rank) if value is None else value]
         case _:
             raise AssertionError(ty)
+
+
+def is_ragged(value: Any) -> bool:
+    """Whether this is a list of arrays, or of lists of numbers."""
+    if not isinstance(value, list):
+        return False
+    return all(is_ragged(v) or parts(v) is None for v in value)
 
 
 def drawn(value: Any, random: np.random.Generator) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from chadllvm.ir.record import Kind, RecordNames
+from chadllvm.ir.record import Kind, ListNames, RecordNames
 from chadllvm.ir.types import (
     BOOL,
     F32,
@@ -227,6 +227,8 @@ def expected(ty: Type) -> str:
             dtype = DTYPES[elem] if isinstance(elem, Scalar) else elem
             return f"a NumPy array of {dtype} with {rank} dimension(s)"
         case Product(fields, names):
+            if isinstance(names, ListNames):
+                return f"a {said(ty)}"
             if isinstance(names, RecordNames):
                 return _record(names)
             return f"a tuple of {len(fields)}"

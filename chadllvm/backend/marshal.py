@@ -26,10 +26,12 @@ from typing import Any, assert_never
 
 import numpy as np
 
+from chadllvm.backend.arrays import list_parts
 from chadllvm.backend.columns import columns
 from chadllvm.backend.convert import DTYPES, INT64, Converter
 from chadllvm.backend.jit import Code
 from chadllvm.backend.results import (
+    Arrays,
     Choice,
     Group,
     Many,
@@ -41,8 +43,9 @@ from chadllvm.backend.results import (
 from chadllvm.backend.runtime import POOLED_WORDS, runtime
 from chadllvm.diagnostic import InternalError
 from chadllvm.frames import hide_frames
+from chadllvm.ir.lists import nested
 from chadllvm.ir.loops import ArrayResult, LoopFunction, ScalarParam
-from chadllvm.ir.record import Kind, RecordNames
+from chadllvm.ir.record import Kind, ListNames, RecordNames
 from chadllvm.ir.types import (
     BOOL,
     F32,
@@ -201,6 +204,8 @@ class Marshal:
                     test += f" and {INT64.start} <= {name} < {INT64.stop}"
                 self._unless(test, name, f"{self.mine}{_CONVERT[ty]}", leaf)
                 self._pass(name, ty)
+            case Product(_, ListNames()):
+                self._list(name, path, ty, leaf)
             case Product(fields, names) if isinstance(names, RecordNames):
                 self._record(name, path, fields, names, leaf)
             case Product(fields):
@@ -324,6 +329,17 @@ class Marshal:
         assert isinstance(ty.elem, Scalar)
         return self._object(np.zeros((0,) * ty.rank, DTYPES[ty.elem]))
 
+    def _list(self, name: str, path: str, ty: Product, leaf: int) -> None:
+        """A list of arrays is one array for each of its parts."""
+        mine = self.mine
+        parts = [f"{mine}p{leaf}_{k}" for k in range(len(ty.fields))]
+        arguments = f"{self._object(path)}, {self._object(ty)}, {name}"
+        self.lines.append(
+            f"{', '.join(parts)}, = {mine}list_parts({mine}name, {arguments})"
+        )
+        for part, flat in zip(parts, leaf_types(ty), strict=True):
+            self._pass(part, flat)
+
     def _array(self, name: str, ty: Array, leaf: int) -> None:
         mine = self.mine
         self.conversions.append(f"{name} = {mine}as_array({leaf}, {name})")
@@ -337,6 +353,11 @@ class Marshal:
                 if ty == F32:
                     return f"{self.mine}single({word})"
                 return f"{word} != 0" if ty == BOOL else word
+            case Product(parts, ListNames() as list_names):
+                leaves = ", ".join(self._result(part) for part in parts)
+                return f"{self.mine}nested({self._object(list_names)}, [{leaves}])"
+            case Arrays(like):
+                return self._result(like)
             case Product(parts, names) | Group(parts, names):
                 return self._results(parts, names)
             case None:
@@ -423,6 +444,8 @@ class Marshal:
             "release": rt.lib.chad_results_release,
             "rows": rows,
             "columns": columns,
+            "list_parts": list_parts,
+            "nested": nested,
             "name": self.name,
             "watches": OPEN,
             "is_watched": is_watched,

@@ -59,8 +59,15 @@ class Choice:
     members: tuple[Result, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Arrays:
+    """A list of arrays like another list, of which it has all but the numbers."""
+
+    like: Product
+
+
 # What a call returns. None stands for the gradient by what holds no real numbers.
-Result: TypeAlias = Type | Group | Many | Choice | None
+Result: TypeAlias = Type | Group | Many | Choice | Arrays | None
 
 
 def leaf_types(ty: Result) -> list[Scalar | Array]:
@@ -73,6 +80,8 @@ def leaf_types(ty: Result) -> list[Scalar | Array]:
             return [ty]
         case Product(parts) | Group(parts):
             return [leaf for part in parts for leaf in leaf_types(part)]
+        case Arrays(like):
+            return leaf_types(like)
         case None:
             return []
         case Array(elem, rank) | Many(elem, rank):

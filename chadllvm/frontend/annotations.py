@@ -27,7 +27,7 @@ from chadllvm.frontend.records import (
     record_class,
     row_type,
 )
-from chadllvm.ir.record import Kind, RecordNames
+from chadllvm.ir.record import Kind, ListNames, RecordNames
 from chadllvm.ir.types import (
     BOOL,
     F32,
@@ -41,6 +41,9 @@ from chadllvm.ir.types import (
     Sum,
     Type,
     is_float,
+    list_elem,
+    list_names,
+    list_type,
 )
 from chadllvm.ir.union import is_union, kind_of, members, union_of
 from chadllvm.ir.wording import said
@@ -238,7 +241,7 @@ def _read_generic(value: Any) -> Annotation:
         if record is not None:
             return record
     if origin is list and len(arguments) == 1:
-        return _list(read_annotation(arguments[0]), value)
+        return _list(_list_item(arguments[0]), value)
     if origin in (dict, Mapping) and len(arguments) == 2 and arguments[0] is str:
         return OpenDict(read_annotation(arguments[1]))
     if origin is tuple and Ellipsis not in arguments:
@@ -291,9 +294,24 @@ def _union(found: Sequence[Annotation]) -> Annotation:
     return union_of(kept.values())
 
 
+def _list_item(value: Any) -> Annotation:
+    """What a list holds: of lists of numbers, an array of them for each."""
+    inner = get_args(value)
+    if get_origin(value) is list and len(inner) == 1:
+        elem = read_annotation(inner[0])
+        if isinstance(elem, Scalar):
+            # As an element of a list this is the list of such lists, less a level.
+            return list_type(elem, ListNames(0, 1, of_lists=True))
+    return read_annotation(value)
+
+
 def _list(elem: Annotation, value: Any) -> Annotation:
-    """`list[...]` of tuples, records, unions, or lists of these."""
+    """`list[...]` of arrays, tuples, records, unions, or lists of these."""
     match elem:
+        case Array(Scalar() as scalar, rank):
+            return list_type(scalar, ListNames(1, rank))
+        case Product(_, ListNames() as names):
+            return list_type(list_elem(elem), names.like(depth=names.depth + 1))
         case Product() | Sum():
             return Array(elem, 1)
         case Array(Product() | Sum(), rank):
@@ -345,6 +363,8 @@ def target_type(annotation: Annotation, ty: Type, *, weak: bool = False) -> Type
     """
     if annotation is None or annotation == ty:
         return ty
+    if isinstance(annotation, Product) and list_names(annotation) is not None:
+        return _target_list(annotation, ty)
     match annotation, ty:
         case OpenFunction(), _:
             return ty if is_function(ty) else None
@@ -390,6 +410,17 @@ def _target_member(found: Sequence[Annotation], ty: Type, weak: bool) -> Type | 
             return None
         targets[kind_of(target)] = target
     return union_of(targets.values())
+
+
+def _target_list(wanted: Product, ty: Type) -> Type | None:
+    """The type of a list of arrays; a regular array is one of its rows."""
+    names, found = list_names(wanted), list_names(ty)
+    assert names is not None
+    if found is not None:
+        is_same = found.like() == names and list_elem(ty) == list_elem(wanted)
+        return ty if is_same else None
+    regular = Array(list_elem(wanted), names.depth + names.rank)
+    return wanted if ty == regular else None
 
 
 def _is_array_of(elem: Type | None, ty: Array) -> bool:

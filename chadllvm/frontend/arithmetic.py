@@ -16,6 +16,7 @@ from chadllvm.frontend.closures import (
     is_function,
     join_functions,
 )
+from chadllvm.frontend.regular import as_list, join_lists
 from chadllvm.frontend.unions import convert_union, join_unions, may_unite
 from chadllvm.frontend.width import as_weak, floats, is_weak, to_float, to_width
 from chadllvm.ir.build import Builder
@@ -31,6 +32,7 @@ from chadllvm.ir.types import (
     Sum,
     Type,
     is_float,
+    list_names,
 )
 from chadllvm.ir.union import is_union
 from chadllvm.ops.build import Build
@@ -72,6 +74,8 @@ def join(first: Type, second: Type) -> Type | None:
         return second if first == I64 else first
     if is_function(first) and is_function(second) and not _same_code(first, second):
         return join_functions(first, second, join)
+    if list_names(first) is not None or list_names(second) is not None:
+        return join_lists(first, second)
     if may_unite(first, second):
         return join_unions(first, second, join)
     if isinstance(first, Product) and isinstance(second, Product):
@@ -116,6 +120,8 @@ def convert(b: Builder, value: Operand, ty: Type) -> Operand:
         return to_width(b, value, ty)
     if ty == I64:
         return to_int(b, value)
+    if isinstance(ty, Product) and list_names(ty) is not None:
+        return as_list(b, value, ty)
     if isinstance(ty, Array):
         return _converted_elements(b, value, ty)
     if isinstance(ty, Sum):

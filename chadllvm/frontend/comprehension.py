@@ -32,11 +32,22 @@ from chadllvm.frontend.clauses import (
     in_nest,
 )
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.iteration import Items, items
 from chadllvm.frontend.lists import check_row
+from chadllvm.frontend.ragged import is_list, make_list
+from chadllvm.frontend.ragged_making import (
+    appended,
+    collected,
+    empty_parts,
+    is_element,
+    list_of,
+)
+from chadllvm.frontend.varying import may_vary
 from chadllvm.ir.build import Builder
+from chadllvm.ir.record import ListNames
 from chadllvm.ir.term import If, Lambda, Lit, Operand, Var
-from chadllvm.ir.types import BOOL, F64, I64, Array, Type, stacked
+from chadllvm.ir.types import BOOL, F64, I64, Array, Product, Type, stacked
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.grow import Append
@@ -48,26 +59,47 @@ from chadllvm.ops.iterate import Iterate
 
 def list_comprehension(cx: Context, node: Comprehension) -> Operand:
     """An array of the values of the element, in order."""
-    made = _collected(cx, node, lambda: cx.value(node.elt))
-    cx.lists.add(made)
+    made = _collected(cx, node)
+    if not is_list(made):
+        cx.lists.add(made)
     return made
 
 
-def _collected(cx: Context, node: Comprehension, leaf: Leaf) -> Operand:
-    """An array of what the leaf gives."""
-    loop = flat(cx, node)
+def _collected(cx: Context, node: Comprehension) -> Operand:
+    """An array of the elements, or a list if they are arrays that differ in size."""
+    loop, level = flat(cx, node), len(cx.enclosing)
     if loop is None:
-        return _grown(cx, node, leaf)
+        return _grown(cx, node)
+    differ: list[bool] = []
+
+    def leaf() -> Operand:
+        value = cx.value(node.elt)
+        differ.append(_makes_list(cx, node, level, value))
+        return value
+
     body = loop.body(cx, leaf)
+    if any(differ):
+        return _grown(cx, node)
     return cx.at(node).apply(Build(), [loop.count], [body])[0]
+
+
+def _makes_list(cx: Context, node: ast.expr, level: int, value: Value) -> bool:
+    """Whether such elements make a list of arrays that differ in size."""
+    if is_list(value):
+        return True
+    return is_element(value) and (node in cx.wanted or may_vary(cx, level, value))
 
 
 def listed(cx: Context, node: ast.expr, call: ast.Call) -> Operand:
     """`list(...)`: an array of what its argument runs over."""
     source = items(cx, node)
-    index = Var("i", I64)
+    index, level = Var("i", I64), len(cx.enclosing)
     with cx.nested() as b:
-        body = b.block([source.element(cx.at(node), index)])
+        value = source.element(cx.at(node), index)
+        differ = _makes_list(cx, call, level, value)
+        body = b.block([value])
+    if differ:
+        return collected(cx, node, source.length, source.element)
     made = cx.at(call).apply(Build(), [source.length], [Lambda((index,), body)])[0]
     cx.lists.add(made)
     return made
@@ -103,20 +135,35 @@ class _Carrying:
         return b.apply(Iterate(), [length, *start], [body])
 
 
-def _grown(cx: Context, node: Comprehension, leaf: Leaf) -> Operand:
+def _grown(cx: Context, node: Comprehension) -> Operand:
     """A list to which an element is appended in each step."""
-    carrying = _Carrying(len(node.generators), _empty)
+    found: list[Product] = []
+    level = len(cx.enclosing)
+
+    def start(b: Builder, types: Sequence[Type]) -> Sequence[Operand]:
+        return empty_parts(b, found[0]) if found else _empty(b, types)
+
+    carrying = _Carrying(len(node.generators), start)
 
     def append(indices: Sequence[Var]) -> Sequence[Operand]:
-        value = leaf()
+        value = cx.lazy(node.elt)
+        if _makes_list(cx, node, level, value):
+            ty = list_of(cx, value)
+            found.append(ty)
+            return appended(cx, node.elt, ty, carrying.begin(ty.fields), value)
+        value = cx.make(cx, node.elt, value)
         (state,) = carrying.begin([stacked(value.type)])
         b = cx.at(node.elt)
         if isinstance(value.type, Array):
             check_row(b, state, value)
         return b.apply(Append(), [state, value], [], ["xs"])
 
-    (made,) = in_nest(cx, node, _first(cx, node), append, carrying)
-    return made
+    made = in_nest(cx, node, _first(cx, node), append, carrying)
+    if not found:
+        return made[0]
+    names = found[0].names
+    assert isinstance(names, ListNames)
+    return make_list(cx.at(node), names, made)
 
 
 def _empty(b: Builder, types: Sequence[Type]) -> Sequence[Operand]:

@@ -36,10 +36,11 @@ from chadllvm.frontend.delayed import (
 from chadllvm.frontend.given import Given, LibraryFunction, as_size
 from chadllvm.frontend.joining import displayed
 from chadllvm.frontend.products import diagonal
+from chadllvm.frontend.ragged import ragged, regular
 from chadllvm.frontend.width import floats, to_width
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Block, If, Lit, Operand, literal
-from chadllvm.ir.types import BOOL, F64, I64, Scalar, is_float
+from chadllvm.ir.types import BOOL, F64, I64, Scalar, is_float, list_names
 
 
 def _constant(value: int) -> Callable[[Given], Value]:
@@ -282,6 +283,10 @@ def _asarray(call: Given) -> Value:
 
 
 def _as_array(call: Given, value: Value) -> Delayed:
+    if not isinstance(value, Delayed) and list_names(value.type) is not None:
+        xs = ragged(call.cx, call.node, value)
+        if xs.names.depth == 1:
+            return regular(call.cx, call.node, xs)
     if not is_array(value):
         raise call_errors.wrong_operand(
             call.cx.span(call.nodes["a"]), call.name, "an array or a list", value.type

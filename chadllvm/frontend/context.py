@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from chadllvm.diagnostic import NO_SPAN, Span
+from chadllvm.frontend.annotations import Annotation
 from chadllvm.frontend.liveness import Liveness
 from chadllvm.frontend.recovery import POISON, Broken, Mistakes
 from chadllvm.frontend.scope import NotStatic, Scope, Surroundings
@@ -120,6 +121,10 @@ class Context:
     `shapes` has the sizes of arrays whose sizes are older than they are, and so may be
     used wherever the array may; `lists` are the arrays that are lists in Python.
 
+    `enclosing` are the blocks that this one is in, and `begun` how many there were
+    where a list of a name began empty. `wanted` says of lists what they are to be
+    where an annotation does, and `declared` of the result.
+
     `mistakes` are those found so far; with any, the function has no result.
     """
 
@@ -140,7 +145,11 @@ class Context:
     tests_first: dict[Loop, bool] = field(default_factory=dict)
     promoted: dict[Loop, dict[str, Type]] = field(default_factory=dict)
     shapes: dict[Var, tuple[Operand, ...]] = field(default_factory=dict)
-    lists: set[Operand] = field(default_factory=set)
+    lists: set[object] = field(default_factory=set)
+    enclosing: list[tuple[Builder, Scope]] = field(default_factory=list)
+    begun: dict[str, int] = field(default_factory=dict)
+    wanted: dict[ast.expr, Type] = field(default_factory=dict)
+    declared: Annotation = None
     views: dict[Var, Var] = field(default_factory=dict)
     elements: dict[str, Elements] = field(default_factory=dict)
     mistakes: Mistakes = field(default_factory=Mistakes)
@@ -172,11 +181,13 @@ class Context:
     def nested(self) -> Iterator[Builder]:
         """Translate into a block of its own, with a scope of its own."""
         outer = self.builder, self.scope
+        self.enclosing.append(outer)
         self.builder, self.scope = self.builder.child(), Scope(self.scope)
         try:
             yield self.builder
         finally:
             self.builder, self.scope = outer
+            self.enclosing.pop()
 
     def settled(self, node: ast.expr, value: Value) -> ast.expr:
         """An expression that stands for this value of `node`, computed already."""

@@ -24,7 +24,7 @@ from chadllvm.frontend.context import Context
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Apply, Block, Lambda, Lit, Operand, Proj, Var, nested
 from chadllvm.ir.types import F64, I64, Array, Product, Scalar, Type, is_float
-from chadllvm.ops.alias import Alias, Contains
+from chadllvm.ops.alias import Alias, Contains, Item
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index, Zeros
 
@@ -43,6 +43,7 @@ class Delayed:
     `is_transposed`: going along the last axis is not going along memory. `fill`: the
     value of every element, if they are all the same. `is_weak`: a list written out of
     Python's own numbers alone, which becomes what it is a part of (`width.py`).
+    `is_item`: it is one of the arrays of a list, whose numbers are in `view_of`.
     """
 
     shape: Shape
@@ -54,6 +55,7 @@ class Delayed:
     is_transposed: bool = False
     fill: Operand | None = None
     is_weak: bool = False
+    is_item: bool = False
 
     @property
     def rank(self) -> int:
@@ -127,10 +129,13 @@ def force(cx: Context, node: ast.expr, value: Value) -> Operand:
     else:
         array = build_nest(b, value.shape, value.element)
     if value.view_of is not None:
-        (array,) = b.apply(Alias(), [array, value.view_of])
+        alias = Item() if value.is_item else Alias()
+        (array,) = b.apply(alias, [array, value.view_of])
         assert isinstance(value.view_of, Var)
         cx.views[array] = value.view_of
     cx.shapes[array] = value.shape
+    if value in cx.lists:
+        cx.lists.add(array)
     return array
 
 

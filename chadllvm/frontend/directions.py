@@ -14,11 +14,11 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.derivative_arguments import given_arguments
 from chadllvm.frontend.differentiated import Target, target_of
+from chadllvm.frontend.list_tangents import own, reals
 from chadllvm.frontend.reals import as_reals, fits
 from chadllvm.frontend.union_cotangents import (
     hidden,
     holds_union,
-    shown,
     shown_type,
     without_integers,
 )
@@ -94,12 +94,13 @@ def pushed(
     out, *moved = b.emit(call, "out", "out_t")
     if not moved:
         return b.one(Tuple((out, b.one(NONE_VALUE))))
-    return b.one(Tuple((out, shown(b, moved[0], out))))
+    return b.one(Tuple((out, own(b, moved[0], out))))
 
 
 def tangent_of(cx: Context, node: ast.expr, value: Operand, primal: Operand) -> Operand:
     """A tangent or cotangent, of the type and the sizes of what it belongs to."""
     b, wanted = cx.at(node), shown_type(primal.type)
+    value = reals(cx, node, value, primal)
     if is_weak(value) and is_float(wanted):
         value = to_width(b, value, wanted)
     if holds_union(primal.type):

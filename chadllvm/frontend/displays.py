@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from chadllvm.frontend import array_errors, list_errors, syntax_errors
+from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert, join, join_values, to_int
 from chadllvm.frontend.context import Context, Settled
 from chadllvm.frontend.delayed import (
@@ -26,9 +27,18 @@ from chadllvm.frontend.delayed import (
     shape_of,
 )
 from chadllvm.frontend.joining import choose_below, displayed
+from chadllvm.frontend.ragged import is_item, is_list
+from chadllvm.frontend.ragged_making import (
+    appended_to,
+    copied,
+    empty_list,
+    extended,
+    is_element,
+    list_of,
+)
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand
-from chadllvm.ir.types import BOOL, I64, Array, Product
+from chadllvm.ir.types import BOOL, I64, Array, Product, Type, list_names
 
 
 def display(cx: Context, node: ast.List) -> Operand:
@@ -37,6 +47,8 @@ def display(cx: Context, node: ast.List) -> Operand:
         raise list_errors.nested_empty_list(cx.span(node))
     elements = [_element(cx, e) for e in node.elts]
     values = [e.value for e in _settled(elements)]
+    if node in cx.wanted or any(is_list(v) or is_item(v) for v in values):
+        return _of_arrays(cx, node, elements)
     if any(isinstance(value.type, Product) for value in values):
         made = _of_tuples(cx, node, elements)
     else:
@@ -65,6 +77,19 @@ def _settled(elements: Sequence[ast.expr]) -> Iterator[Settled]:
             yield from _settled(element.elts)
 
 
+def _of_arrays(cx: Context, node: ast.List, elements: Sequence[ast.expr]) -> Operand:
+    """A list of arrays that may differ in size, or of such lists."""
+    values = [
+        display(cx, e) if isinstance(e, ast.List) else cx.lazy(e) for e in elements
+    ]
+    if not is_element(values[0]):
+        raise array_errors.mixed_elements(cx.span(node))
+    made = empty_list(cx.at(node), list_of(cx, values[0]))
+    for part, value in zip(node.elts, values, strict=True):
+        made = appended_to(cx, part, made, value)
+    return made
+
+
 def _of_tuples(cx: Context, node: ast.List, elements: Sequence[ast.expr]) -> Operand:
     """A list of tuples or records."""
     values = [cx.value(element) for element in elements]
@@ -83,6 +108,9 @@ def _of_tuples(cx: Context, node: ast.List, elements: Sequence[ast.expr]) -> Ope
 
 def list_operation(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Operand | None:
     """`x + y` and `x * n` of lists; None if these are not lists."""
+    ragged = [value for value in (x, y) if list_names(value.type) is not None]
+    if ragged and isinstance(node.op, ast.Add):
+        return _extended(cx, node, x, y, ragged[0].type)
     are_lists = [value in cx.lists for value in (x, y)]
     if isinstance(node.op, ast.Add) and all(are_lists):
         return _joined(cx, node, x, y)
@@ -120,6 +148,20 @@ def _joined(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Operand:
         made = referring(cx, node, made, side)
     cx.lists.add(made)
     return made
+
+
+def _extended(
+    cx: Context, node: ast.BinOp, x: Value, y: Value, ty: Type
+) -> Operand | None:
+    """The sum of two lists of arrays, of which one may be regular."""
+    sides = []
+    for part, value in zip((node.left, node.right), (x, y), strict=True):
+        found = target_type(ty, value.type)
+        if found is None:
+            raise list_errors.other_elements(cx.span(part), ty, value.type)
+        sides.append(convert(cx.at(part), force(cx, part, value), found))
+    left = copied(cx, node.left, sides[0])
+    return extended(cx, cx.settled(node.right, sides[1]), left)
 
 
 def _repeated(cx: Context, node: ast.BinOp, items: Value, count: Operand) -> Operand:

@@ -13,6 +13,7 @@ from chadllvm.frontend import (
     array_errors,
     errors,
     name_errors,
+    ragged_errors,
     record_errors,
     syntax_errors,
     type_errors,
@@ -65,7 +66,7 @@ from chadllvm.frontend.unions import NONE_VALUE
 from chadllvm.frontend.width import as_weak, product
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import If, Lit, Operand, Tuple
-from chadllvm.ir.types import Array, Product
+from chadllvm.ir.types import Array, Product, list_names
 from chadllvm.ir.union import is_union
 
 _OPERATOR_HELP: dict[type[ast.AST], tuple[str, str]] = {
@@ -220,6 +221,8 @@ def _check_numbers(cx: Context, node: ast.expr, values: Sequence[Value]) -> None
         ty = value.type.elem if isinstance(value.type, Array) else value.type
         if is_union(ty):
             raise union_errors.not_one(cx.span(node), "the operator", ty)
+        if list_names(ty) is not None:
+            raise ragged_errors.ragged_arithmetic(cx.span(node), ty)
         if isinstance(ty, Product) and ty.names:
             raise record_errors.compared(cx.span(node), ty)
         if not is_number(ty):

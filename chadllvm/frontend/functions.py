@@ -48,9 +48,10 @@ from chadllvm.frontend.comprehension import (
     reduce_items,
 )
 from chadllvm.frontend.context import Context
-from chadllvm.frontend.delayed import Value, delayed, elementwise, is_array
+from chadllvm.frontend.delayed import Delayed, Value, delayed, elementwise, is_array
 from chadllvm.frontend.integers import INTEGERS, MODULAR_POWER
 from chadllvm.frontend.linear import scipy_linear
+from chadllvm.frontend.ragged import is_list, ragged
 from chadllvm.frontend.scalar import Meaning, ScalarFunction, either
 from chadllvm.frontend.width import (
     as_weak,
@@ -175,6 +176,8 @@ def _takes_arrays(function: Any) -> bool:
 def _len(cx: Context, node: ast.Call) -> Operand:
     (argument,) = arguments(cx, node, "len", 1, 1)
     value = cx.lazy(argument)
+    if not isinstance(value, Delayed) and is_list(value):
+        return ragged(cx, argument, value).count
     if isinstance(value.type, Product):
         names = value.type.names
         if isinstance(names, RecordNames) and names.kind is Kind.DATACLASS:

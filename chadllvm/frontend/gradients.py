@@ -31,8 +31,8 @@ from chadllvm.frontend.derivative_arguments import (
     positions,
 )
 from chadllvm.frontend.differentiated import Target, parameters_of, target_of
+from chadllvm.frontend.list_tangents import own
 from chadllvm.frontend.signature import Parameter
-from chadllvm.frontend.union_cotangents import shown
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Call, Derivative, Mode, Operand, Tuple
 from chadllvm.ir.term import Function as CoreFunction
@@ -84,7 +84,7 @@ class Gradient(Made):
             aux, *rest = rest
             out = b.one(Tuple((value, aux))) if self.value else aux
         pairs = zip(rest, wrt, strict=True)
-        gradients = [shown(b, ct, target.operands[k]) for ct, k in pairs]
+        gradients = [own(b, ct, target.operands[k]) for ct, k in pairs]
         gradient = gradients[0]
         if not isinstance(self.argnums, int):
             gradient = b.one(Tuple(tuple(gradients)))

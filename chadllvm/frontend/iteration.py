@@ -27,13 +27,14 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, can_fail
 from chadllvm.frontend.higher import ACCUMULATE
 from chadllvm.frontend.joining import choose_item
+from chadllvm.frontend.ragged import made_element, ragged
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.subscript import dimension
 from chadllvm.frontend.width import as_weak, component
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import RecordNames
 from chadllvm.ir.term import Lit, Operand, Tuple
-from chadllvm.ir.types import BOOL, I64, Array, Product
+from chadllvm.ir.types import BOOL, I64, Array, Product, list_names
 from chadllvm.ops.index import Index
 
 
@@ -127,6 +128,8 @@ def _integer(cx: Context, node: ast.expr) -> Operand:
 
 def _array_items(cx: Context, node: ast.expr) -> Items:
     value = cx.lazy(node)
+    if not isinstance(value, Delayed) and list_names(value.type) is not None:
+        return _list_items(cx, node, value)
     if not isinstance(value, Delayed) and isinstance(value.type, Product):
         return _tuple_items(cx, node, value, value.type)
     if not isinstance(value.type, Array):
@@ -134,6 +137,16 @@ def _array_items(cx: Context, node: ast.expr) -> Items:
     if isinstance(value, Delayed) and value.rank == 1 and not can_fail(value):
         return Items(value.shape[0], lambda b, k: value.element(b, [k]))
     return _made_items(cx, node, cx.make(cx, node, value))
+
+
+def _list_items(cx: Context, node: ast.expr, value: Operand) -> Items:
+    """The arrays of a list, each made in its step."""
+    xs = ragged(cx, node, value)
+
+    def element(b: Builder, k: Operand) -> Operand:
+        return made_element(cx, node, b, xs, k)
+
+    return Items(xs.count, element)
 
 
 def _tuple_items(cx: Context, node: ast.expr, value: Operand, ty: Product) -> Items:

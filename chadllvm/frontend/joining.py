@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from chadllvm.frontend import array_errors, shape_errors, syntax_errors
+from chadllvm.frontend import array_errors, ragged_errors, shape_errors, syntax_errors
 from chadllvm.frontend.arithmetic import convert, is_number, join_values
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
@@ -26,14 +26,16 @@ from chadllvm.frontend.delayed import (
     delayed,
     is_array,
     is_number_operand,
+    permuted,
     plain,
     same_size,
 )
 from chadllvm.frontend.given import Given, LibraryFunction
+from chadllvm.frontend.ragged import Ragged, end_to_end, ragged, regular
 from chadllvm.frontend.width import common_float, is_weak, new_state
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import If, Lit, Operand
-from chadllvm.ir.types import F32, F64, I64, Array, Type, is_float
+from chadllvm.ir.types import F32, F64, I64, Array, Type, is_float, list_names
 
 # Emits one of several values.
 Option = Callable[[Builder], Operand]
@@ -210,7 +212,31 @@ def concatenated(
     return Delayed(whole, arrays[0].elem, element)
 
 
+def _list(call: Given) -> Ragged | None:
+    """The argument, if it is a list of arrays of different sizes."""
+    node = call.nodes["arrays"]
+    if isinstance(node, ast.Tuple | ast.List):
+        return None
+    value = call.cx.value(node)
+    if list_names(value.type) is None:
+        return None
+    xs = ragged(call.cx, node, value)
+    if xs.names.depth > 1:
+        raise shape_errors.not_arrays(call.cx.span(node), call.name)
+    return xs
+
+
+def _joined_list(call: Given, xs: Ragged, axis: int | None) -> Delayed:
+    """The arrays of a list one behind the other: as their numbers stand already."""
+    if axis not in (None, 0):
+        raise ragged_errors.joined_across(call.cx.span(call.nodes["arrays"]))
+    return end_to_end(call.cx, call.node, xs)
+
+
 def _concatenate(call: Given) -> Value:
+    xs = _list(call)
+    if xs is not None:
+        return _joined_list(call, xs, call.axis(xs.names.rank))
     arrays = _parts(call)
     _check_ranks(call, arrays)
     axis = call.axis(arrays[0].rank)
@@ -218,6 +244,11 @@ def _concatenate(call: Given) -> Value:
 
 
 def _stack(call: Given) -> Value:
+    xs = _list(call)
+    if xs is not None:
+        first = call.axis(xs.names.rank + 1) or 0
+        order = [*range(1, first + 1), 0, *range(first + 1, xs.names.rank + 1)]
+        return permuted(regular(call.cx, call.node, xs), order, is_view=False)
     arrays = _parts(call)
     _check_ranks(call, arrays)
     axis = call.axis(arrays[0].rank + 1)
@@ -226,6 +257,10 @@ def _stack(call: Given) -> Value:
 
 def _vstack(call: Given) -> Value:
     """Vectors become rows."""
+    xs = _list(call)
+    if xs is not None:
+        is_rows = xs.names.rank == 1
+        return regular(call.cx, call.node, xs) if is_rows else _joined_list(call, xs, 0)
     arrays = _parts(call)
     _check_ranks(call, arrays)
     if arrays[0].rank == 1:
@@ -234,6 +269,9 @@ def _vstack(call: Given) -> Value:
 
 
 def _hstack(call: Given) -> Value:
+    xs = _list(call)
+    if xs is not None:
+        return _joined_list(call, xs, 0 if xs.names.rank == 1 else 1)
     arrays = _parts(call)
     _check_ranks(call, arrays)
     axis = 0 if arrays[0].rank == 1 else 1

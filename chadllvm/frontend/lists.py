@@ -17,18 +17,29 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from chadllvm.diagnostic import Span
-from chadllvm.frontend import call_errors, list_errors, update_errors
+from chadllvm.frontend import call_errors, list_errors, ragged_errors, update_errors
 from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.containers import is_record_value
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.iteration import items
+from chadllvm.frontend.ragged import is_list, ragged
+from chadllvm.frontend.ragged_making import (
+    appended_to,
+    empty_list,
+    extended,
+    is_element,
+    list_of,
+    shortened,
+)
 from chadllvm.frontend.scope import Unusable
 from chadllvm.frontend.subscript import dimension
 from chadllvm.frontend.surface import Augmented, Changed
+from chadllvm.frontend.varying import may_vary
 from chadllvm.frontend.writing import add_at, assign, place_of_items, whole
 from chadllvm.ir.build import Builder
+from chadllvm.ir.record import ListNames
 from chadllvm.ir.term import Lambda, Lit, Operand, Var
-from chadllvm.ir.types import F64, I64, Array, Type, element
+from chadllvm.ir.types import F64, I64, Array, Product, Type, element, list_names
 from chadllvm.ir.wording import said
 from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.index import Empty
@@ -62,6 +73,11 @@ def is_empty_list(node: ast.expr) -> bool:
 def begin_list(cx: Context, target: ast.Name, node: ast.expr) -> None:
     """`xs = []`"""
     name = target.id
+    cx.begun[name] = len(cx.enclosing)
+    wanted = cx.wanted.get(node)
+    if isinstance(wanted, Product):
+        cx.scope.assign(name, empty_list(cx.at(node), wanted))
+        return
     known = cx.elements.get(name)
     if known is None:
 
@@ -72,6 +88,9 @@ def begin_list(cx: Context, target: ast.Name, node: ast.expr) -> None:
         return
     if known.unsure is None and not known.is_sure:
         known.unsure = node
+    if isinstance(known.elem, Product) and list_names(known.elem) is not None:
+        cx.scope.assign(name, empty_list(cx.at(node), known.elem))
+        return
     rank = known.elem.rank + 1 if isinstance(known.elem, Array) else 1
     elem = known.elem.elem if isinstance(known.elem, Array) else known.elem
     made = cx.at(node).apply(Empty(Array(elem, rank)), [], [], [name])[0]
@@ -89,6 +108,10 @@ def change(cx: Context, call: Changed) -> None:
     if not low <= len(call.args) <= high:
         expected = f"{high} argument{'' if high == 1 else 's'}"
         raise call_errors.wrong_argument_count(cx.span(call), method, expected)
+    value = cx.scope.lookup(name.id)
+    if isinstance(value, Var) and list_names(value.type) is not None:
+        _change_list(cx, call, value)
+        return
     match method:
         case "append":
             _append(cx, name, call.args[0])
@@ -107,6 +130,45 @@ _ARGUMENTS = {"append": (1, 1), "extend": (1, 1), "pop": (0, 1), "fill": (1, 1)}
 _ARGUMENTS["at"] = (3, 3)
 
 
+def _change_list(cx: Context, call: Changed, value: Var) -> None:
+    """The same for a list of arrays that differ in size."""
+    assert isinstance(call.func, ast.Attribute)
+    name, ty = call.target, value.type
+    assert isinstance(ty, Product) and isinstance(ty.names, ListNames)
+    if ty.names.is_part:
+        raise ragged_errors.grows_elsewhere(cx.span(call))
+    match call.func.attr:
+        case "append":
+            item = cx.lazy(call.args[0])
+            made = appended_to(cx, call.args[0], value, item)
+        case "extend":
+            made = extended(cx, call.args[0], value)
+        case "pop":
+            made = _popped(cx, call, value)
+        case _:
+            raise ragged_errors.list_part_changed(cx.span(call))
+    cx.scope.assign(name.id, made)
+
+
+def _popped(cx: Context, call: Changed, value: Var) -> Var:
+    """What `pop` gives is read before, as a copy."""
+    if call.args and not _is_last(call.args[0]):
+        raise list_errors.pop_place(cx.span(call.args[0]))
+    count = ragged(cx, call, value).count
+    cx.at(call).prim("poppable", count)
+    return shortened(cx, call, value)
+
+
+def extend_list(cx: Context, name: ast.Name, node: Augmented, value: Var) -> None:
+    """`xs += ys` of lists of arrays that differ in size."""
+    if not isinstance(node.op, ast.Add):
+        raise list_errors.list_grows(cx.span(node))
+    names = list_names(value.type)
+    if names is not None and names.is_part:
+        raise ragged_errors.grows_elsewhere(cx.span(node))
+    cx.scope.assign(name.id, extended(cx, node.right, value))
+
+
 def extend(cx: Context, name: ast.Name, node: Augmented) -> None:
     """`xs += ys`"""
     if not isinstance(node.op, ast.Add):
@@ -116,6 +178,9 @@ def extend(cx: Context, name: ast.Name, node: Augmented) -> None:
 
 def _append(cx: Context, name: ast.Name, node: ast.expr) -> None:
     item = cx.value(node)
+    level = cx.begun.get(name.id, len(cx.enclosing))
+    if is_list(item) or (is_element(item) and may_vary(cx, level, item)):
+        raise Learned(name.id, list_of(cx, item), is_sure=True)
     array = _list(cx, name, "append", item.type)
     _bind(cx, name, _appended(cx, node, cx.at(node), name.id, array, item))
 

@@ -23,9 +23,9 @@ from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.differentiated import Target, target_of
 from chadllvm.frontend.directions import tangent_of
 from chadllvm.frontend.functions import arguments
+from chadllvm.frontend.list_tangents import own
 from chadllvm.frontend.records import NO_DEFAULT
 from chadllvm.frontend.signature import Parameter
-from chadllvm.frontend.union_cotangents import shown
 from chadllvm.frontend.unions import NONE_VALUE
 from chadllvm.ir.term import Call, Derivative, Mode, Operand, Tuple
 from chadllvm.ir.types import has_float
@@ -66,7 +66,7 @@ class Pullback(Made):
         b = cx.at(node)
         _, *gradients = b.emit(call, "out")
         found = {
-            k: shown(b, gradient, operands[at])
+            k: own(b, gradient, operands[at])
             for k, at, gradient in zip(real, wrt, gradients, strict=True)
         }
         unit = None if len(found) == len(self.at) else cx.at(node).one(NONE_VALUE)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.ir.build import Builder
+from chadllvm.ir.record import ListNames
 from chadllvm.ir.term import Apply, Operand, Proj, Tuple, Var
 from chadllvm.ir.types import (
     NONE,
@@ -55,6 +56,8 @@ def as_reals(b: Builder, value: Operand, wanted: Type) -> Operand:
 def is_regular(ty: Type) -> bool:
     """Whether the sizes of all arrays in the reals of a type are known beside them."""
     match ty:
+        case Product(_, ListNames()):
+            return False
         case Product(fields):
             return all(is_regular(field) for field in fields if has_float(field))
         case Array(elem, _):

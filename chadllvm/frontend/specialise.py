@@ -390,6 +390,7 @@ class _Program:
             cx = self._context(function, params, statics)
             cx.elements = elements
             cx.codes = self.codes.setdefault((function, fixed), {})
+            cx.declared = return_annotation(cx.source)
             try:
                 body = _translated(cx, parts.statements, frame, guessed)
             except Learned as found:

@@ -25,11 +25,18 @@ from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.conditions import condition
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.expression import operation
-from chadllvm.frontend.lists import begin_list, change, extend, is_empty_list
+from chadllvm.frontend.lists import (
+    begin_list,
+    change,
+    extend,
+    extend_list,
+    is_empty_list,
+)
 from chadllvm.frontend.liveness import exit_reads
 from chadllvm.frontend.local import note_siblings
 from chadllvm.frontend.match_statement import Matched
 from chadllvm.frontend.narrowing import assume, assume_told, told
+from chadllvm.frontend.ragged_updates import assign_in_list, changes_list
 from chadllvm.frontend.raising import fail, is_constant, require
 from chadllvm.frontend.recovery import POISON, asks_for_type, unknown_names
 from chadllvm.frontend.recursion import Unresolved
@@ -70,7 +77,8 @@ from chadllvm.frontend.ways import (
 )
 from chadllvm.frontend.width import is_weak
 from chadllvm.frontend.writing import assign, assign_operation, place_of, whole
-from chadllvm.ir.term import Lit, Operand
+from chadllvm.ir.term import Lit, Operand, Var
+from chadllvm.ir.types import Product, list_names
 
 
 def translate_function(cx: Context, statements: Sequence[Statement]) -> Value | None:
@@ -197,7 +205,12 @@ def _assign_value(cx: Context, statement: Assign) -> None:
     if isinstance(target, ast.Subscript) and statement.annotation is None:
         _assign_part(cx, target, node)
         return
+    _want(cx, node, statement.annotation)
     if isinstance(node, Augmented) and isinstance(target, ast.Name):
+        found = cx.scope.lookup(target.id)
+        if isinstance(found, Var) and list_names(found.type) is not None:
+            extend_list(cx, target, node, found)
+            return
         array = whole(cx, target)
         if array is not None and array.array in cx.lists:
             extend(cx, target, node)
@@ -218,6 +231,12 @@ def _assign_value(cx: Context, statement: Assign) -> None:
     if statement.annotation is not None:
         value = _annotated(cx, statement, value, statement.annotation)
     bind_target(cx, statement.target, value, since)
+
+
+def _want(cx: Context, node: ast.expr, annotation: Annotation) -> None:
+    """What an annotation says of a list decides how it is made."""
+    if isinstance(annotation, Product) and list_names(annotation) is not None:
+        cx.wanted[node] = annotation
 
 
 def _assign_each(cx: Context, target: ast.expr, node: ast.expr) -> bool:
@@ -241,6 +260,9 @@ def _assign_each(cx: Context, target: ast.expr, node: ast.expr) -> bool:
 
 def _assign_part(cx: Context, target: ast.Subscript, node: ast.expr) -> None:
     """`a[i] = node`; of `a[i] += node` the left side is computed first, once."""
+    if changes_list(cx, target):
+        assign_in_list(cx, target, node)
+        return
     if isinstance(node, Augmented):
         place = place_of(cx, target)
         assign_operation(cx, place, node.right, partial(operation, cx, node))
@@ -272,6 +294,7 @@ def _return(cx: Context, statement: Return) -> Ends:
 
     It is translated here all the same, for its mistakes.
     """
+    _want(cx, statement.value, cx.declared)
     if not cx.loops:
         return Ends({RETURN: {RESULT: cx.value(statement.value)}})
     with cx.nested():

@@ -28,6 +28,9 @@ from chadllvm.frontend.delayed import (
     shape_of,
     transposed,
 )
+from chadllvm.frontend.ragged_making import (
+    item_of,
+)
 from chadllvm.frontend.recovery import unknown_in_module
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.slicing import Item, is_syntax, part
@@ -35,7 +38,7 @@ from chadllvm.frontend.static import static_value
 from chadllvm.frontend.width import component
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand, Tuple, Var
-from chadllvm.ir.types import BOOL, I64, Array, Product
+from chadllvm.ir.types import BOOL, I64, Array, Product, list_names
 from chadllvm.ir.union import is_none, is_union
 from chadllvm.ir.wording import said
 from chadllvm.ops.index import Dim, Index
@@ -57,6 +60,9 @@ def subscript(cx: Context, node: ast.Subscript) -> Value:
     for link in reversed(chain):
         if isinstance(value.type, Array) and len(pending) == value.type.rank:
             value, pending = _read(cx, link.value, value, pending), []
+        if not isinstance(value, Delayed) and list_names(value.type) is not None:
+            value = item_of(cx, link, value)
+            continue
         named = None if pending else entry(cx, link, value)
         if named is not None:
             value = named

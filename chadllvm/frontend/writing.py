@@ -338,8 +338,51 @@ def _put_all(
     _loop(cx, place, chosen, new)
 
 
+def put_elements(
+    cx: Context,
+    place: Place,
+    chosen: Selection,
+    value: Value,
+    change: Callable[[Value, Value], Value] | None,
+) -> Var:
+    """The array of a place with the chosen elements replaced by those of a value.
+
+    `change` is the operation of the old ones and the value that gives the new ones.
+    """
+    if is_array(value):
+        value = delayed(cx, place.node, force(cx, place.node, value))
+    source = _Source(place.array)
+
+    def old(b: Builder, indices: Indices) -> Operand:
+        return b.apply(Index(), [source.array, *chosen.place(b, indices)])[0]
+
+    if change is not None and not chosen.shape:
+        value = change(old(cx.at(place.node), ()), value)
+    elif change is not None:
+        part = Delayed(chosen.shape, place.type.elem, old, is_plain=True)
+        if is_array(value):
+            _check_fits(cx, place, delayed(cx, place.node, value), chosen.shape)
+        value = change(part, value)
+        if not chosen.is_regular:
+            value = delayed(cx, place.node, force(cx, place.node, value))
+    fitted = _fitted(cx, place, value, chosen.shape)
+
+    def new(
+        b: Builder, indices: Indices, own: Sequence[Operand], state: Operand
+    ) -> Operand:
+        source.array = state
+        return fitted(b, indices)
+
+    return _looped(cx, place, chosen, new)
+
+
 def _loop(cx: Context, place: Place, chosen: Selection, new: _New) -> None:
     """Put an element at each index of the part, in order."""
+    _bind(cx, place, _looped(cx, place, chosen, new))
+
+
+def _looped(cx: Context, place: Place, chosen: Selection, new: _New) -> Var:
+    """The array with an element put at each index of the part, in order."""
     indices: list[Operand] = []
 
     def level(b: Builder, axis: int, state: Operand) -> Operand:
@@ -355,7 +398,7 @@ def _loop(cx: Context, place: Place, chosen: Selection, new: _New) -> None:
 
     updated = level(cx.at(place.node), 0, place.array)
     assert isinstance(updated, Var)
-    _bind(cx, place, updated)
+    return updated
 
 
 # ---- masks -----------------------------------------------------------------------

@@ -110,6 +110,59 @@ class RecordNames(tuple[str, ...]):
         return tuple([self.part(value, name) for name in self])
 
 
+class ListNames(tuple[str, ...]):
+    """The names of the parts of a list of arrays, each of a size of its own.
+
+    The numbers of all arrays stand in one array `items`, one array behind the other;
+    `starts_1` says where each begins, and where the last one ends. In a list of such
+    lists `starts_2` says the same of the arrays, and so on for `depth` levels of lists.
+    Of arrays of more dimensions than one, `sizes` has a row for each. What `is_part`
+    has `count` elements of a list, from `first` on.
+
+    `of_lists`: in Python the innermost arrays are lists of numbers.
+    """
+
+    depth: int
+    rank: int
+    of_lists: bool
+    is_part: bool
+
+    def __new__(
+        cls, depth: int, rank: int, *, of_lists: bool = False, is_part: bool = False
+    ) -> ListNames:
+        starts = [f"starts_{level}" for level in range(1, depth + 1)]
+        sizes = ["sizes"] if rank > 1 else []
+        window = ["first", "count"] if is_part else []
+        self = super().__new__(cls, ["items", *sizes, *starts, *window])
+        self.depth, self.rank = depth, rank
+        self.of_lists, self.is_part = of_lists, is_part
+        return self
+
+    def like(self, *, depth: int | None = None, is_part: bool = False) -> ListNames:
+        """The same with another number of levels, as a part or not."""
+        levels = self.depth if depth is None else depth
+        return ListNames(levels, self.rank, of_lists=self.of_lists, is_part=is_part)
+
+    def _key(self) -> tuple[int, int, bool, bool]:
+        return self.depth, self.rank, self.of_lists, self.is_part
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ListNames) and self._key() == other._key()
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def said(self, elem: str) -> str:
+        """The list as an annotation, with numbers of this type."""
+        inner = f"{elem}[{', '.join([':'] * self.rank)}]"
+        if self.of_lists:
+            inner = f"list[{elem}]"
+        return "list[" * self.depth + inner + "]" * self.depth
+
+
 def _maker(names: RecordNames) -> Callable[..., Any]:
     """What makes a container of its fields.
 

@@ -11,7 +11,7 @@ import ctypes
 from dataclasses import dataclass
 from typing import assert_never
 
-from chadllvm.ir.record import NONE_NAMES
+from chadllvm.ir.record import NONE_NAMES, ListNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +207,29 @@ def cotangent_type(ty: Type) -> Type:
             return NONE
         case _:
             assert_never(ty)
+
+
+def list_type(elem: Scalar, names: ListNames) -> Product:
+    """The type of a list of arrays of numbers of a type."""
+    fields: dict[str, Type] = dict.fromkeys(names, Array(I64, 1))
+    fields |= dict.fromkeys(("first", "count"), I64)
+    fields["items"] = Array(elem, 1)
+    fields["sizes"] = Array(I64, 2)
+    return Product(tuple(fields[name] for name in names), names)
+
+
+def list_names(ty: object) -> ListNames | None:
+    """The names in the type of a list of arrays; None for any other type."""
+    names = ty.names if isinstance(ty, Product) else ()
+    return names if isinstance(names, ListNames) else None
+
+
+def list_elem(ty: Type) -> Scalar:
+    """The type of the numbers in a list of arrays."""
+    assert isinstance(ty, Product)
+    items = ty.fields[0]
+    assert isinstance(items, Array) and isinstance(items.elem, Scalar)
+    return items.elem
 
 
 def stacked(ty: Type, rank: int = 1) -> Type:

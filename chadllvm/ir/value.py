@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import Any, NoReturn, assert_never
 
 import numpy as np
 
 from chadllvm.diagnostic import InternalError
+from chadllvm.ir.lists import flattened, nested
 from chadllvm.ir.op import ProgramError
-from chadllvm.ir.record import RecordNames
+from chadllvm.ir.record import ListNames, RecordNames
 from chadllvm.ir.term import Lambda, Var, literal
 from chadllvm.ir.types import (
     BOOL,
@@ -32,6 +33,7 @@ from chadllvm.ir.types import (
     Scalar,
     Sum,
     Type,
+    list_elem,
     to_single,
 )
 from chadllvm.ir.union import member_of
@@ -220,7 +222,7 @@ def to_value(obj: Any, ty: Type | None = None) -> Any:
         case Scalar():
             return literal(obj, ty).value
         case Product(fields, names):
-            parts = names.parts(obj) if isinstance(names, RecordNames) else obj
+            parts = _parts(obj, ty, names)
             return tuple(to_value(o, f) for o, f in zip(parts, fields, strict=True))
         case Sum() if isinstance(obj, Injected):
             return Injected(obj.index, to_value(obj.value, ty.payloads[obj.index]))
@@ -240,6 +242,27 @@ def to_value(obj: Any, ty: Type | None = None) -> Any:
             raise InternalError(f"no Python object is a {ty}")
         case _:
             assert_never(ty)
+
+
+def _parts(obj: Any, ty: Product, names: tuple[str, ...]) -> Any:
+    """The components of a tuple, a record or a list of arrays."""
+    if isinstance(names, ListNames):
+        dtype = _DTYPES[list_elem(ty)]
+        return flattened(names, np.dtype(dtype), "list", obj, _Reader(dtype))
+    return names.parts(obj) if isinstance(names, RecordNames) else obj
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Takes what NumPy takes."""
+
+    dtype: type[np.generic]
+
+    def array(self, path: str, item: Any) -> np.ndarray:
+        return np.asarray(item, self.dtype)
+
+    def refuse(self, path: str, item: Any) -> NoReturn:
+        raise InternalError(f"{path} is no list")
 
 
 def _guess(obj: Any) -> Any:
@@ -274,8 +297,11 @@ def from_value(value: Any, ty: Type) -> Any:
             return np.float32(value) if ty == F32 else value
         case Fun():
             return value
-        case Product(fields):
-            return tuple(from_value(v, f) for v, f in zip(value, fields, strict=True))
+        case Product(fields, names):
+            parts = tuple(map(from_value, value, fields))
+            if isinstance(names, ListNames) and all(p is not None for p in parts):
+                return nested(names, parts)
+            return parts
         case Sum():
             payload = ty.payloads[value.index]
             return Injected(value.index, from_value(value.value, payload))

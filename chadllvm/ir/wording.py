@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chadllvm.ir.record import Kind, RecordNames
+from chadllvm.ir.record import Kind, ListNames, RecordNames
 from chadllvm.ir.types import Array, Box, Fun, Product, Scalar, Sum
 from chadllvm.ir.union import is_none, is_union
 
@@ -26,6 +26,8 @@ def said(ty: object) -> str:
             return _record(names, list(map(said, fields)))
         case Product(_, names) if title := getattr(names, "title", ""):
             return str(title).strip()
+        case Product((Array(elem, _), *_), ListNames() as names):
+            return names.said(said(elem) if names.of_lists else str(elem))
         case Product(()):
             return "tuple[()]"
         case Product(fields):

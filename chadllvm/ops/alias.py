@@ -2,6 +2,8 @@
 
 `contains(a, b)`: the array a, where Python has a list that refers to b.
 
+`item(a, b)`: the array a, to which in Python a list refers whose numbers are in b.
+
 Arrays are values, so it is nothing but a. That the elements are the same objects in
 Python matters to those alone who decide whether b may be updated (`simplify/sharing`);
 behind that the operation goes (`simplify/views`).
@@ -79,3 +81,11 @@ class Contains(Alias):
     """`contains(a, b)`"""
 
     name = "contains"
+
+
+@register_array_op
+@dataclass(frozen=True)
+class Item(Alias):
+    """`item(a, b)`"""
+
+    name = "item"

@@ -42,7 +42,7 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ir.types import Array
-from chadllvm.ops.alias import Alias, Contains
+from chadllvm.ops.alias import Alias, Contains, Item
 from chadllvm.ops.custom import Custom
 from chadllvm.ops.grow import WRITERS, Append, DropLast
 from chadllvm.ops.index import Dim, Index
@@ -87,15 +87,19 @@ class _Object:
 
         `rows`: or one may be a list that refers to the other.
         """
+        if not rows and (self.is_row or other.is_row):
+            return False
         if self is other:
             return True
         if self.family is not None and self.family is other.family:
             return False
         if self.number < other.number:
             return other.may_be(self, rows=rows)
-        if self.is_row and not rows:
-            return False
         return any(parent.may_be(other, rows=rows) for parent in self.parents)
+
+    def holds(self, other: _Object) -> bool:
+        """Whether this may be another object, or a list that refers to it."""
+        return self.may_be(other, rows=self.number > other.number)
 
 
 _SHARED_ROWS = "made of rows that are used elsewhere"
@@ -128,7 +132,7 @@ def _has(block: Block, *ops: type[ArrayOp]) -> bool:
 def _check(function: Function) -> None:
     body = function.body
     walk = _Walk(
-        sizes_change=_has(body, Append, DropLast), rows_change=_has(body, Update)
+        sizes_change=_has(body, Append, DropLast), rows_change=_has(body, *WRITERS)
     )
     for param in function.params:
         walk.bind(param, walk.new("an argument"))
@@ -253,6 +257,9 @@ class _Walk:
                 results = self._inside(op, args)
                 for var, result in zip(binding.vars, results, strict=True):
                     self.bind(var, self.of(result))
+            case Apply(Item(), (array, whole)):
+                items = frozenset(map(self.row, self.of(whole)))
+                self.bind(binding.vars[0], self.of(array) | items)
             case Apply(Alias(), (array, whole)):
                 self.bind(binding.vars[0], self.of(array) | self.of(whole))
             case If(_, then, orelse):
@@ -307,7 +314,7 @@ class _Walk:
         same = [
             known
             for known in self.named
-            if any(known.may_be(item, rows=rows) for item in objects)
+            if any(known.may_be(o) if rows else known.holds(o) for o in objects)
         ]
         for other in dict.fromkeys(n for item in same for n in item.names):
             span = self._read_later(other)

@@ -37,7 +37,7 @@ from tests.second_order import (
     native,
 )
 from tests.strategies import Case, cases
-from tests.test_programs import leaves, real_params
+from tests.test_programs import flat_arguments, real_params
 
 
 def check_native(case: Case, options: cl.CompileOptions) -> None:
@@ -88,8 +88,7 @@ def test_machine_code_of_the_corpus(case: ProgramCase) -> None:
     types = [leaf for p in params for leaf in leaf_types(p.type)]
     wrt = [k for k, ty in enumerate(types) if has_float(ty)]
     first = gradient_of_source(source, wrt, options)
-    pairs = zip(leaves(case.args), types, strict=True)
-    values = [to_value(a, ty) for a, ty in pairs]
+    values = flat_arguments(case, source)
     check_against_forward(first, values)
     args = [*values, *directions(values, wrt)]
     expected = Interpreter(first.next.program).run(*args)

@@ -38,7 +38,7 @@ def _power(i, j):
 
 
 def _ragged(n):
-    return [[1.0 for _ in range(i)] for i in range(n)]
+    return np.array([[1.0 for _ in range(i)] for i in range(n)])
 
 
 def _integer(x):

@@ -1,0 +1,206 @@
+"""Whether the arrays that go into a list may differ in size.
+
+    [np.zeros(m) for i in range(n)]     →   a regular array, of n rows
+    [np.zeros(i) for i in range(n)]     →   a list of arrays, each of its own size
+
+They may if the size of one depends on the step that makes it, as far as that can be
+seen: of the state of a loop, and of what a call makes of arrays that have one size, it
+is taken for granted that it has one. If that is wrong it is found when the program
+runs. An annotation decides where it matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.delayed import Delayed, Value
+from chadllvm.ir.rewrite import free_vars_of
+from chadllvm.ir.term import (
+    Apply,
+    Binding,
+    Block,
+    Call,
+    If,
+    Lambda,
+    Lit,
+    Operand,
+    Proj,
+    Var,
+)
+from chadllvm.ir.term import Tuple as Product
+from chadllvm.ir.types import I64, Array
+from chadllvm.ops.alias import Alias
+from chadllvm.ops.build import Build
+from chadllvm.ops.grow import Append, DropLast
+from chadllvm.ops.index import Dim, Index, Zeros
+from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.update import Update
+
+
+def may_vary(cx: Context, level: int, array: Value) -> bool:
+    """Whether the size of an array depends on loops entered since a level of nesting.
+
+    The level is that of `cx.enclosing` where the list begins.
+    """
+    if len(cx.enclosing) == level:
+        return False
+    outer, inner = cx.enclosing[: level + 1], cx.enclosing[level + 1 :]
+    inside = [*(b for b, _ in inner), cx.builder]
+    outside = [cx.prelude, *(b for b, _ in outer)]
+    known: set[object] = {v for b in outside for x in b.bindings for v in x.vars}
+    known |= cx.parameters
+    for _, scope in outer:
+        known |= set(scope.values.values())
+    walk = _Varying((x for b in inside for x in b.bindings), known)
+    if isinstance(array, Delayed):
+        return any(map(walk.value, array.shape))
+    return walk.size(array)
+
+
+class _Varying:
+    """What depends on the step; `outside` is known not to."""
+
+    def __init__(self, bindings: Iterable[Binding], outside: set[object]) -> None:
+        self._defined: dict[Var, Binding] = {}
+        self._outside = outside
+        self._sizes: dict[Var, bool] = {}
+        self._values: dict[Var, bool] = {}
+        self._enter(bindings)
+
+    def _enter(self, bindings: Iterable[Binding]) -> None:
+        self._defined.update((v, b) for b in bindings for v in b.vars)
+
+    def size(self, operand: Operand) -> bool:
+        """Whether the size of an array does."""
+        if not isinstance(operand, Var) or operand not in self._defined:
+            return False
+        if operand not in self._sizes:
+            self._sizes[operand] = False
+            self._sizes[operand] = self._size(operand, self._defined[operand])
+        return self._sizes[operand]
+
+    def _size(self, var: Var, binding: Binding) -> bool:
+        position = binding.vars.index(var)
+        match binding.expr:
+            case Apply(Build(), (count,), (body,)):
+                return self.value(count) or self._result(body.body, position)
+            case Apply(Zeros(), sizes):
+                return any(map(self.value, sizes))
+            case Apply(Iterate()) as node:
+                return self._state(node, position)
+            case Apply(Index() | Alias() | Update() | Append() | DropLast(), args):
+                return self.size(args[0])
+            case If(cond, then, orelse):
+                blocks = (then, orelse)
+                if any([self._result(block, position) for block in blocks]):
+                    return True
+                counts = {self._count(block.results[position]) for block in blocks}
+                return self.value(cond) and None not in counts and len(counts) > 1
+            case Call(_, args):
+                return self._made_by_call(args)
+            case Proj(arg, index):
+                return self._component(arg, index)
+            case _:
+                return False
+
+    def _result(self, block: Block, position: int) -> bool:
+        self._enter(block.bindings)
+        return self.size(block.results[position])
+
+    def _count(self, array: Operand) -> Operand | None:
+        """The number of elements of an array if it is a constant."""
+        binding = self._defined.get(array) if isinstance(array, Var) else None
+        match binding and binding.expr:
+            case Apply(Build(), (Lit() as count,)):
+                return count
+            case Apply(Alias(), (inner, _)):
+                return self._count(inner)
+            case _:
+                return None
+
+    def _made_by_call(self, args: Iterable[Operand]) -> bool:
+        """Of arrays of one size arrays of one size are made; of integers none."""
+        args = tuple(args)
+        arrays = [a for a in args if isinstance(a.type, Array)]
+        if arrays:
+            return any(map(self.size, arrays))
+        return any(self.value(a) for a in args if a.type == I64)
+
+    def _component(self, arg: Operand, index: int) -> bool:
+        binding = self._defined.get(arg) if isinstance(arg, Var) else None
+        match binding and binding.expr:
+            case Product(parts):
+                return self.size(parts[index])
+            case Call(_, args):
+                return self._made_by_call(args)
+            case _:
+                return False
+
+    def _state(self, node: Apply, position: int) -> bool:
+        """The last state of a loop, or what it collects."""
+        (body,) = node.bodies
+        self._enter(body.body.bindings)
+        count, *starts = node.args
+        if position >= len(starts):
+            return self._result(body.body, position)
+        state, result = body.params[1 + position], body.body.results[position]
+        return self.size(starts[position]) or self._grows(state, result, count)
+
+    def _grows(self, state: Var, result: Operand, count: Operand) -> bool:
+        """Whether a loop's steps change the size of a state in different ways."""
+        while isinstance(result, Var) and result in self._defined:
+            binding = self._defined[result]
+            match binding.expr:
+                case Apply(Append() | DropLast(), (array, *_)):
+                    return self.value(count) or self._grows(state, array, count)
+                case Apply(Alias() | Update(), (array, *_)):
+                    result = array
+                case Apply(Iterate()) as node:
+                    position = binding.vars.index(result)
+                    if position + 1 >= len(node.args):
+                        return self.size(result)
+                    own: Lambda = node.bodies[0]
+                    self._enter(own.body.bindings)
+                    inner = own.params[1 + position], own.body.results[position]
+                    if self._grows(*inner, node.args[0]):
+                        return True
+                    result = node.args[1 + position]
+                case If(_, then, orelse):
+                    position = binding.vars.index(result)
+                    return any(
+                        [self._changes(state, b, position) for b in (then, orelse)]
+                    )
+                case _:
+                    return self.size(result)
+        return False
+
+    def _changes(self, state: Var, branch: Block, position: int) -> bool:
+        """Whether a branch changes the size of a state."""
+        self._enter(branch.bindings)
+        result = branch.results[position]
+        if not isinstance(result, Var) or result not in self._defined:
+            return False
+        match self._defined[result].expr:
+            case Apply(Append() | DropLast() | Iterate()):
+                return True
+            case _:
+                return self.size(result)
+
+    def value(self, operand: Operand) -> bool:
+        """Whether a number does, or some element of an array."""
+        if not isinstance(operand, Var) or operand in self._outside:
+            return False
+        if operand not in self._defined:
+            return True
+        if operand not in self._values:
+            self._values[operand] = False
+            self._values[operand] = self._value(self._defined[operand])
+        return self._values[operand]
+
+    def _value(self, binding: Binding) -> bool:
+        match binding.expr:
+            case Apply(Dim(), (array,)):
+                return self.size(array)
+            case expr:
+                return any(map(self.value, free_vars_of(expr)))
