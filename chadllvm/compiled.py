@@ -25,6 +25,7 @@ from chadllvm.frontend import (
     too_deep,
 )
 from chadllvm.frontend.annotations import CLOSED, OpenFunction, target_type
+from chadllvm.frontend.calls import is_callable
 from chadllvm.frontend.gradients import GRADIENT_PARTS
 from chadllvm.frontend.static import static_key
 from chadllvm.ir.loops_pretty import pretty_loops
@@ -430,7 +431,7 @@ _COMPILED = "_chadllvm_jit"
 
 def static_argument(value: Any) -> Any:
     """A static argument as programs see it: a plain Python function is compiled."""
-    if not isinstance(value, FunctionType):
+    if not isinstance(value, FunctionType) or is_callable(value):
         return value
     found = getattr(value, _COMPILED, None)
     if found is None or found.py_func is not value:

@@ -213,3 +213,94 @@ def test_the_arm_is_calibrated(robot_arm: Any) -> None:
     assert all(
         k.lower <= a <= k.upper for k, a in zip(built.links, angles, strict=True)
     )
+
+
+# ---- the saddle point
+
+
+@pytest.fixture(scope="module")
+def saddle_point() -> Any:
+    return load("saddle_point")
+
+
+def test_saddle_points_are_found_in_all_modes(saddle_point: Any) -> None:
+    model, charges = saddle_point, np.array([2.0, 1.0])
+    start = model.Place(np.array([1.0, 1.0]), np.array([1.0, 1.0]))
+    way = model.forward, model.reverse
+    place = model.saddle(model.sheet, start, *way, 1e-7, model.STEPS)
+    np.testing.assert_allclose(np.concatenate(place), 0.0, atol=1e-6)
+    found = [model.rest(charges, outer, inner) for outer, inner in model.WAYS]
+    np.testing.assert_allclose(found, model.exact_rest(charges), atol=1e-6)
+    np.testing.assert_allclose(found, found[0], rtol=1e-12)
+
+
+def test_a_saddle_point_moves_with_the_charges(saddle_point: Any) -> None:
+    """The derivative goes through both descents, and is that of the exact place."""
+    model, charges = saddle_point, np.array([2.0, 1.0])
+    slopes = [
+        (model.exact_rest(charges + h) - model.exact_rest(charges - h)) / (2.0 * STEP)
+        for h in STEP * np.eye(2)
+    ]
+    gradient = cl.grad(model.rest)(charges, model.reverse, model.reverse)
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-4)
+
+
+def test_descents_in_plain_python(saddle_point: Any) -> None:
+    """The outer one; of the inner ones, each is compiled when it is needed."""
+    model = saddle_point
+    start = model.Place(np.array([1.0, 0.5]), np.array([-1.0, 0.3]))
+    functions = model.sheet, start, model.reverse, model.forward
+    compiled = model.saddle(*functions, 1e-7, 1)
+    plain_functions = (getattr(f, "py_func", f) for f in functions)
+    plain = model.saddle.py_func(*plain_functions, 1e-7, 1)
+    np.testing.assert_allclose(np.concatenate(plain), np.concatenate(compiled))
+    bowl = lambda x: np.sum((x - 2.0) ** 2 + 0.1 * x**4)  # noqa: E731
+    arguments = bowl, start.x, model.reverse.py_func, 1e-9, 10
+    expected = model.minimiser.py_func(*arguments)
+    np.testing.assert_allclose(model.minimiser(*arguments), expected)
+
+
+# ---- steering
+
+
+@pytest.fixture(scope="module")
+def steering() -> Any:
+    return load("steering")
+
+
+def test_particles_land_on_their_targets_in_all_modes(steering: Any) -> None:
+    model = steering
+    for flight, target, start in model.PROBLEMS:
+        ways = model.WAYS if flight is model.by_charges else model.WAYS[2:3]
+        controls = [model.steered(flight, target, start, *way) for way in ways]
+        np.testing.assert_allclose(controls, controls[0], rtol=1e-12)
+        place = flight(controls[0], model.reverse_field).place
+        np.testing.assert_allclose(place, [target, 0.0], atol=1e-6)
+        if flight is model.by_charges:
+            # As published, where the search ended a little before.
+            assert controls[0] == pytest.approx(0.20719, abs=1e-4)
+
+
+def test_a_flights_derivatives_are_those_of_differences(steering: Any) -> None:
+    """The event is a place, not a count of steps: it moves with the control."""
+    model = steering
+    for flight, target, control in model.PROBLEMS:
+        arguments = flight, target, control, model.reverse_field
+        slope = cl.grad(model.miss, argnums=2)(*arguments)
+        ends = [
+            model.miss(flight, target, control + h, model.forward_field)
+            for h in (STEP, -STEP)
+        ]
+        assert slope == pytest.approx((ends[0] - ends[1]) / (2.0 * STEP), rel=1e-5)
+
+
+def test_a_flight_in_plain_python(steering: Any) -> None:
+    model = steering
+    here, speed = np.array([0.0, 1.0]), np.array([0.6, 0.4])
+    spring = lambda place: 2.0 * place[1] + 0.5 * np.sum(place**2)  # noqa: E731
+    arguments = spring, model.Particle(here, speed, 0.0), 0.1
+    expected = model.landed.py_func(*arguments, model.reverse_field.py_func)
+    for field in (model.forward_field, model.reverse_field):
+        found = model.landed(*arguments, field)
+        np.testing.assert_allclose(found.place, expected.place, atol=1e-12)
+        np.testing.assert_allclose(found.time, expected.time)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 import re
+from collections.abc import Callable
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -206,3 +207,33 @@ def test_what_a_static_test_does_not_come_to_may_depend_on_anything() -> None:
         return x if not (TRACED and x > 2.0) else 2.0 * x
 
     assert guarded(3.0) == 3.0
+
+
+def test_functions_of_the_library_are_arguments() -> None:
+    """They are what they are in programs; nobody compiles their source."""
+
+    @cl.jit
+    def stepped(f: Callable, x: float, derivative: Callable) -> float:
+        return x - f(x) / derivative(f)(x)
+
+    def f(x: float) -> float:
+        return x * x - 2.0
+
+    for function in (f, cl.jit(f)):
+        assert stepped(function, 1.0, cl.grad) == 1.5
+    assert stepped.py_func(f, 1.0, cl.grad) == 1.5
+
+
+def test_what_a_plain_function_has_captured_is_compiled_with_it() -> None:
+    def applied(f: Callable, x: float) -> float:
+        return cl.grad(lambda t: 3.0 * f(t))(x)
+
+    assert applied(plain_square, 2.0) == 12.0
+    with pytest.raises(
+        cl.CompileError, match="plain_square` is a plain Python function"
+    ):
+        cl.grad(lambda t: plain_square(t))(2.0)
+
+
+def plain_square(x: float) -> float:
+    return x * x

@@ -37,7 +37,7 @@ from chadllvm.frontend.logic import is_integral
 from chadllvm.frontend.narrowing import instance_test
 from chadllvm.frontend.records import is_record
 from chadllvm.frontend.recovery import POISON, unknown_in_module
-from chadllvm.frontend.scope import NotStatic, Unusable
+from chadllvm.frontend.scope import NotStatic, Unusable, is_library
 from chadllvm.frontend.surface import CHANGING, Popped
 from chadllvm.ir.term import Operand, Proj
 from chadllvm.ir.types import Product
@@ -60,7 +60,9 @@ def call(cx: Context, node: ast.Call) -> Value:
 
 
 def call_outside(cx: Context, node: ast.Call, function: Any) -> Value:
-    """A call of a function that stands outside of the one that is compiled."""
+    """A call of a function value that stands outside of the one that is compiled."""
+    if isinstance(function, FunctionType) and not is_callable(function):
+        return function_call(cx, node, function)
     return _meaning(cx, node, function)(cx, node)
 
 
@@ -82,10 +84,10 @@ def _meaning(cx: Context, node: ast.Call, function: Any) -> Meaning:
     if isinstance(jitted, FunctionType):
         statics = getattr(function, "static_argnames", ())
         return partial(function_call, function=jitted, statics=statics)
-    if _is_inner(function):
-        return partial(function_call, function=function)
     if is_record(function):
         return partial(construct, python=function)
+    if cx.surroundings.encloses(function):
+        return partial(function_call, function=function)
     raise _unknown(cx, node, function)
 
 
@@ -105,26 +107,13 @@ def _function_value(cx: Context, node: ast.expr) -> Operand | None:
 
 def is_callable(value: Any) -> bool:
     """Whether an object from outside is a function that programs can call."""
-    if isinstance(getattr(value, "py_func", None), FunctionType) or _is_inner(value):
+    if isinstance(getattr(value, "py_func", None), FunctionType):
         return True
     found = transform_of(value) or gradient_from_outside(value)
     if found is not None or is_record(value):
         return True
     known = callable(value) and known_function(value)
     return bool(known or _container_function(value))
-
-
-def _is_inner(value: Any) -> bool:
-    """Whether it is a Python function from inside of another one.
-
-    These are compiled without a decorator, as they are inside of a compiled function:
-    that gives the same when it is run in Python, where its local functions are such.
-    """
-    return (
-        isinstance(value, FunctionType)
-        and "<locals>" in value.__qualname__
-        and not _is_library(value)
-    )
 
 
 def _container_function(
@@ -216,7 +205,7 @@ def _unknown(cx: Context, node: ast.Call, function: Any) -> Exception:
     span, name = cx.span(node.func), ast.unparse(node.func)
     if function is print:
         return statement_errors.printing(span)
-    if isinstance(function, FunctionType) and not _is_library(function):
+    if isinstance(function, FunctionType) and not is_library(function):
         return call_errors.not_jitted(span, name)
     if isinstance(vars(type(function)).get("__call__"), FunctionType):
         return name_errors.not_a_value(span, name, f"a `{type(function).__name__}`")
@@ -225,7 +214,3 @@ def _unknown(cx: Context, node: ast.Call, function: Any) -> Exception:
     if name.partition(".")[0] in ("np", "numpy"):
         return array_errors.unknown_array_function(span, name, NAMES)
     return call_errors.unknown_function(span, name)
-
-
-def _is_library(function: FunctionType) -> bool:
-    return (function.__module__ or "").partition(".")[0] in ("numpy", "scipy", "math")

@@ -139,6 +139,13 @@ def _literal(cx: Context, node: ast.Constant) -> Operand:
             raise syntax_errors.unsupported_constant(span, f"`{node.value}`")
 
 
+def _is_function(cx: Context, outside: object) -> bool:
+    """Whether what stands outside is a function that may be a value."""
+    if not callable(outside):
+        return False
+    return is_callable(outside) or cx.surroundings.encloses(outside)
+
+
 def _name(cx: Context, node: ast.Name) -> Operand:
     value = cx.scope.lookup(node.id)
     if isinstance(value, Unusable):
@@ -152,7 +159,7 @@ def _name(cx: Context, node: ast.Name) -> Operand:
         outside = cx.static(node)
     except NotStatic:
         raise name_errors.unknown_name(cx.span(node), node.id, cx.names()) from None
-    if callable(outside) and is_callable(outside):
+    if _is_function(cx, outside):
         return function_constant(cx, node, outside)
     return constant(cx, outside, node.id, cx.span(node))
 
@@ -162,7 +169,7 @@ def _attribute(cx: Context, node: ast.Attribute) -> Value:
         outside = cx.static(node)
     except NotStatic:
         return known_field(cx, node) or attribute(cx, node)
-    if callable(outside) and is_callable(outside):
+    if _is_function(cx, outside):
         return function_constant(cx, node, outside)
     return attribute(cx, node)
 

@@ -11,7 +11,7 @@ import builtins
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from types import MethodType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from chadllvm.diagnostic import CompileError, InternalError, Span
@@ -138,6 +138,16 @@ class Surroundings:
                 return layer[name]
         raise KeyError(name)
 
+    def encloses(self, value: object) -> bool:
+        """Whether this is a plain Python function that the function has captured.
+
+        Such a one is compiled without a decorator, as a local function of a compiled
+        one is: a program whose outermost function runs in Python gives the same.
+        """
+        if not isinstance(value, FunctionType) or is_library(value):
+            return False
+        return any(value is enclosed for enclosed in self._layers[1].values())
+
     def is_static(self, name: str) -> bool:
         """Whether the name is that of a static parameter."""
         return name in self._statics
@@ -164,6 +174,11 @@ class Surroundings:
         if attributes and isinstance(value, MethodType):
             raise NotStatic  # A method of a static record is one of any record.
         return value
+
+
+def is_library(function: FunctionType) -> bool:
+    """Whether a Python function is one of the libraries that are known."""
+    return (function.__module__ or "").partition(".")[0] in ("numpy", "scipy", "math")
 
 
 def _is_namespace(value: object) -> bool:
