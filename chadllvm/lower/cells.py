@@ -59,6 +59,8 @@ class Cells(Buffers):
         # The sizes of these, and what is the only contribution to its element.
         self.sizes: dict[Operand, tuple[Operand, ...]] = {}
         self.stored: set[Binding] = set()
+        # What is one less than a size.
+        self.last_indices: dict[Operand, Var] = {}
 
     def bind(self, var: Var, rep: Rep) -> None:
         self.env[var] = rep
@@ -157,7 +159,8 @@ class Cells(Buffers):
             return
         for var in free_vars_of(node):
             if var in self.zero_cells:
-                only = only_contribution(node, var, self.sizes[var])
+                sizes, last = self.sizes[var], self.last_indices
+                only = only_contribution(node, var, sizes, last)
                 self._filled(var, zero=only is None)
                 self.stored.update([only] if only else [])
 

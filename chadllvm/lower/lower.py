@@ -162,6 +162,9 @@ class Lowering(Cells):
     def _prim(self, op: Prim, args: Sequence[Operand], binding: Binding) -> None:
         atoms = [self.atom(a) for a in args]
         (var,) = binding.vars
+        match op.name, *args:
+            case "iadd", Var() as size, Lit(-1):
+                self.last_indices[var] = size
         if op.lowering is None:
             self.bind(var, self.loops.let(op.name, *atoms, name=var.name))
         else:
