@@ -39,7 +39,8 @@ class Order:
         """The transposed derivative of this one's derivatives."""
         count = len(self.program.entry.body.results)
         asked = range(count - len(self.wrt), count)
-        function = pull_back(self.program.entry, self.wrt, asked)
+        customs = Compilation(self.options).customs
+        function = pull_back(self.program.entry, self.wrt, asked, customs)
         return order(function, self.wrt, self.options)
 
 
@@ -54,8 +55,9 @@ def gradient_of(
     program: Program, wrt: Sequence[int], options: CompileOptions | None = None
 ) -> Order:
     """The gradient of a program without products and calls."""
-    function = value_and_gradient(program.entry, wrt)
-    return order(function, wrt, options or CompileOptions())
+    options = options or CompileOptions()
+    customs = Compilation(options).customs
+    return order(value_and_gradient(program.entry, wrt, customs), wrt, options)
 
 
 def gradient_of_source(
@@ -69,7 +71,8 @@ def gradient_of_source(
 
 def native(found: Order, effort: Effort | None = None) -> NativeFunction:
     """Compile a derivative; it takes and returns numbers and ndarrays."""
-    program = Compilation(found.options).run(found.program, FINAL)
+    done = Compilation(found.options)
+    program = done.run(done.settled(found.program), FINAL)
     loops = lower_function(program.entry)
     if split_loops.__name__ not in found.options.disabled:
         loops = split_loops(loops)

@@ -66,6 +66,8 @@ _SUMS = ("add", "sub")
 _PASSING = ("neg", "widen", "narrow")
 # Linear in each argument, the others fixed.
 _PRODUCTS = ("mul", "scale")
+# Linear in the first argument, the other fixed.
+_SCALINGS = ("div", "ldexp")
 
 
 def either(first: Level, second: Level) -> Level:
@@ -149,7 +151,7 @@ class Linearity:
             return all_of(levels)
         if op.name in _PRODUCTS:
             return _product(*levels)
-        if op.name == "div" and _is_fixed(levels[1]):
+        if op.name in _SCALINGS and _is_fixed(levels[1]):
             return levels[0]
         if op.name == "select" and _is_fixed(levels[0]):
             return all_of(levels[1:])

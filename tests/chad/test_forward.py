@@ -26,6 +26,7 @@ from chadllvm.ir.pretty import pretty
 from chadllvm.ir.term import Program
 from chadllvm.ir.types import has_float
 from chadllvm.ir.value import ArrayValue, to_value
+from chadllvm.pipeline import Compilation
 from tests.array_strategies import array_cases
 from tests.chad.test_random_programs import EXAMPLES, numbers, prepared
 from tests.strategies import Case, cases
@@ -39,7 +40,8 @@ NO_SECOND_SLOPE = ("untaken_branch", "unused_element", "norm_at_the_origin")
 
 
 def with_tangents(program: Program, wrt: list[int]) -> Program:
-    new = Program((push_forward(program.entry, wrt),))
+    customs = Compilation(cl.CompileOptions()).customs
+    new = Program((push_forward(program.entry, wrt, customs),))
     check(new, after="forward")
     return new
 

@@ -14,7 +14,7 @@ F = TypeVar("F", bound=Function[..., Any])
 
 
 # The files with programs that take derivatives themselves.
-WITH_DERIVATIVES = ("derivatives", "optimisers", "simulations")
+WITH_DERIVATIVES = ("customs", "derivatives", "optimisers", "simulations")
 
 
 @dataclass(frozen=True)
