@@ -114,7 +114,7 @@ class WithTangents(Compiled):
         for k, ty in zip(positions, types, strict=True):
             name = f"jvp of {self._name}", self._parameters[k].name
             if k < len(tangents):
-                flat += _leaves(*name, ty, bound[k], tangents[k])
+                flat += tangent_leaves(*name, ty, bound[k], tangents[k])
             else:
                 flat += _zeros(*name, ty, bound[k])
         native = self._version_for(bound).native
@@ -191,7 +191,7 @@ def _tangent_type(result: Result) -> Result:
             return gradient_type(result)
 
 
-def _leaves(
+def tangent_leaves(
     function: str, path: str, ty: Type, primal: Any, tangent: Any
 ) -> Iterator[Any]:
     """The tangents of the reals in a primal, checked against it."""
@@ -203,7 +203,7 @@ def _leaves(
             both = converter.parts(0, primal), converter.tangent_parts(1, tangent)
             for k, (field, value, part) in enumerate(zip(fields, *both, strict=True)):
                 inside = _inside(path, ty, k)
-                yield from _leaves(function, inside, field, value, part)
+                yield from tangent_leaves(function, inside, field, value, part)
         case Scalar() | Array() | Product() if not has_float(ty):
             if tangent is not None and not (np.isscalar(tangent) and tangent == 0):
                 raise TypeError(
@@ -220,7 +220,7 @@ def _leaves(
             tag = _member(function, path, ty, primal, tangent)
             for k, member in enumerate(ty.payloads):
                 if k == tag:
-                    yield from _leaves(function, path, member, primal, tangent)
+                    yield from tangent_leaves(function, path, member, primal, tangent)
                 else:
                     yield from _absent(member)
         case Array(Product() | Sum()):

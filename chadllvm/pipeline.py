@@ -19,7 +19,9 @@ from dataclasses import dataclass, field
 from chadllvm.chad.custom import Customs, settled
 from chadllvm.chad.derived import derived, has_derivatives, has_tangents
 from chadllvm.chad.forward import push_forward
-from chadllvm.chad.gradient import value_and_gradient
+from chadllvm.chad.gradient import pull_back, value_and_gradient
+from chadllvm.chad.halves import halves
+from chadllvm.chad.packing import packed
 from chadllvm.closure.convert import convert_closures
 from chadllvm.debug.checks import add_checks
 from chadllvm.debug.nans import check_nans, name_reverse, name_tangents
@@ -27,6 +29,7 @@ from chadllvm.ir.check import check
 from chadllvm.ir.loops import LoopFunction
 from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.term import Function, Program, Var
+from chadllvm.ir.types import has_float
 from chadllvm.lower.boxed.lower import lower_boxed
 from chadllvm.lower.lower import lower_function
 from chadllvm.lower.split import split_loops
@@ -339,6 +342,48 @@ def compile_program(
     if options.verify:
         check_loops(done.loops)
     return done
+
+
+@collector_paused()
+def compile_halves(
+    source: Program, wrt: tuple[int, ...], options: CompileOptions
+) -> tuple[Compilation, Compilation] | None:
+    """Compile the pull-back of the entry in the halves of `chad/halves.py`.
+
+    The first gives the results, and behind them what the second takes in front of the
+    cotangents of the results that hold reals; that gives those of the parameters `wrt`.
+    None if that is not numbers and arrays of numbers.
+    """
+    done = Compilation(options)
+    moves = has_tangents(source)
+    program = done.run(done.run(done.normalised(source), SOURCE), PRIMAL)
+    results = program.entry.body.results
+    reals = [k for k, result in enumerate(results) if has_float(result.type)]
+    whole = pull_back(program.entry, wrt, reals, done.customs)
+    program = done.derived(done.settled(Program((whole,))), "chad")
+    program = done.run(program, DERIVATIVE)
+    cut = packed(halves(program.entry, len(results), len(reals), apart=True))
+    if cut is None:
+        return None
+    return (
+        _compiled_half(cut.early, done.tape, moves, options),
+        _compiled_half(cut.late, done.tape, moves, options),
+    )
+
+
+def _compiled_half(
+    function: Function, tape: frozenset[Var], moves: bool, options: CompileOptions
+) -> Compilation:
+    half, program = Compilation(options), Program((function,))
+    if options.verify:
+        check(program, after="halves")
+    if moves and options.may_repeat:
+        program = half.run(program, TANGENTS)
+    program = half.stages["simplified"] = half.run(program, FINAL)
+    half.loops = _lower(program.entry, options, tape | half.tape)
+    if options.verify:
+        check_loops(half.loops)
+    return half
 
 
 def _lower(

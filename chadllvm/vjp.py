@@ -1,6 +1,7 @@
 """`vjp`: what takes a cotangent of a function's result to cotangents of its arguments.
 
-The pullback is a function of our own language, compiled like the user's:
+The function is run once, with a tape (`pullback.py`). Where that is not possible, the
+pullback is a function of our own language that runs the function again:
 
     def pullback_f(x, y, cotangent):
         return vjp(f, x, y)[1](cotangent)
@@ -14,10 +15,14 @@ from typing import Any
 from chadllvm.compiled import Compiled, Function
 from chadllvm.frames import without_frames
 from chadllvm.frontend.derivatives import Transform, means
+from chadllvm.pullback import Halved
 from chadllvm.written import as_they_are, compiled_function, unused, written
 
 # Where a compiled function keeps its pullbacks, by the number of arguments.
 _KEPT = "_chadllvm_pullbacks"
+
+# Where it keeps the form that gives a tape.
+_HALVED = "_chadllvm_halved"
 
 
 @means(Transform.VJP)
@@ -36,8 +41,9 @@ def vjp(
         `(out, pullback)`: `pullback(cotangent)` takes a cotangent of `out`, a float for
         a float, an array of the same shape for an array, a tuple for a tuple, and gives
         a tuple of cotangents, one for each primal, in its container; None for what
-        holds no reals. It may be called any number of times; each call runs the
-        function again, on the primals as they were.
+        holds no reals. It may be called any number of times, from any thread. It keeps
+        what it needs of the run of the function, and the primals as they were; with
+        unions of classes among arguments or results it runs the function again.
 
     Raises:
         CompileError: if the function cannot be compiled.
@@ -45,9 +51,21 @@ def vjp(
         ValueError: if its shape is another one; at the call of the pullback.
     """
     compiled = compiled_function(function)
-    pullback = _pullback(compiled, len(primals))
     kept = as_they_are(compiled, primals)
-    return compiled(*primals), lambda cotangent: pullback(*kept, cotangent)
+
+    def again(cotangent: Any) -> tuple[Any, ...]:
+        return _pullback(compiled, len(primals))(*kept, cotangent)
+
+    found = _halved(compiled).run(primals, again)
+    return found or (compiled(*primals), again)
+
+
+def _halved(function: Compiled) -> Halved:
+    """The function with its tape, kept with it so that it lives as long."""
+    kept: dict[str, Halved] = vars(function)
+    if _HALVED not in kept:
+        kept[_HALVED] = Halved(function)
+    return kept[_HALVED]
 
 
 def _pullback(function: Compiled, count: int) -> Function[..., tuple[Any, ...]]:

@@ -14,7 +14,8 @@ LAYERS = (
     "_version", "diagnostic", "codes", "frames", "options", "library", "linalg", "ir",
     "ops", "frontend", "chad", "closure", "simplify", "debug", "lower", "llvm", "watch",
     "backend", "pipeline", "report", "values", "plan", "arguments", "compiled", "api",
-    "custom", "jvp", "written", "vjp", "jacobian", "checking", "explain", "cli",
+    "custom", "jvp", "written", "pullback", "vjp", "jacobian", "checking", "explain",
+    "cli",
 )  # fmt: skip
 
 # The package itself and `python -m chadllvm` stand outside: they may import all.

@@ -34,17 +34,22 @@ class Halves:
     saved: tuple[int, ...]
 
 
-def halves(function: Function, results: int, cotangents: int) -> Halves:
+def halves(
+    function: Function, results: int, cotangents: int, *, apart: bool = False
+) -> Halves:
     """Cut a pull-back; so many results are the primal's, so many parameters the last.
 
-    The function has no function values.
+    The function has no function values. If the halves are to be `apart`, what is saved
+    stands behind the results of the first though it is one of them, and the second
+    does not give these again.
     """
     count = len(function.params) - cotangents
     params, cts = function.params[:count], function.params[count:]
     early, late = _parted(function.body.bindings, cts)
     primal = function.body.results[:results]
-    saved = _needed(late, function.body.results, cts)
-    more = tuple([v for v in saved if v not in primal])
+    last = function.body.results[results if apart else 0 :]
+    saved = _needed(late, last, cts)
+    more = tuple([v for v in saved if apart or v not in primal])
     first = Function(
         f"{function.name}_early", params, Block(tuple(early), (*primal, *more)),
         function.span,
@@ -52,8 +57,10 @@ def halves(function: Function, results: int, cotangents: int) -> Halves:
     places = first.body.results
     second = _renamed(Function(
         f"{function.name}_late", (*saved, *cts),
-        Block(tuple(late), function.body.results), function.span,
+        Block(tuple(late), last), function.span,
     ))  # fmt: skip
+    if apart:
+        return Halves(first, second, tuple(range(results, len(places))))
     return Halves(first, second, tuple(places.index(v) for v in saved))
 
 

@@ -1,0 +1,146 @@
+"""Pullbacks that keep what the reverse needs of the run of the function.
+
+The derivative is compiled in the halves of `chad/halves.py`. The first runs at once,
+and gives beside the result the tape, as arrays that nobody else has; the second runs
+for each cotangent, from any thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from chadllvm.backend.call import NativeFunction
+from chadllvm.backend.results import Group, leaf_types
+from chadllvm.compiled import Compiled, Derivative
+from chadllvm.frontend import refuse_recursion, specialise
+from chadllvm.ir.types import Array, Product, Sum, Type, has_float
+from chadllvm.jvp import tangent_leaves
+from chadllvm.pipeline import Compilation, compile_halves
+from chadllvm.plan import Request
+from chadllvm.values import gradient_type, leaf_positions
+from chadllvm.watch import is_watched
+
+Pullback = Callable[[Any], tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class _Halves:
+    """The two halves for arguments of some types; `value` is the type of the result."""
+
+    early: NativeFunction
+    late: NativeFunction
+    value: Type
+
+
+class Halved(Compiled):
+    """A function, or a gradient, that gives its result and what its pullback needs."""
+
+    def __init__(self, origin: Compiled) -> None:
+        below = origin._below
+        if isinstance(origin, Derivative):
+            below = (*below, origin._request)
+        super().__init__(
+            origin._function, Request(), origin._options, origin.static_argnames, below
+        )
+        self._halves: dict[Any, _Halves | None] = {}
+
+    def run(
+        self, primals: Sequence[Any], again: Pullback
+    ) -> tuple[Any, Pullback] | None:
+        """The result and the pullback; None if it has to be done in another way.
+
+        `again` is the pullback that runs the function once more. It is asked where the
+        second half fails: it may suppose what does not hold.
+        """
+        options = self._options
+        if not options.optimize or options.debug or options.nans or is_watched():
+            return None
+        bound = self._bind(tuple(primals), {})
+        halves = self._version_of(bound, len(primals))
+        if halves is None:
+            return None
+        try:
+            out, saved = halves.early.call(*self._dynamic(bound))
+        except Exception:
+            return None
+        title, like = f"pullback of {self._name}", deepcopy(out)
+
+        def pullback(cotangent: Any) -> tuple[Any, ...]:
+            cts = tangent_leaves(title, "the result", halves.value, like, cotangent)
+            flat = [*saved, *cts]
+            try:
+                found: tuple[Any, ...] = halves.late.call(*flat)
+            except Exception:
+                found = again(cotangent)
+            return found
+
+        return out, pullback
+
+    def _version_of(self, bound: Sequence[Any], count: int) -> _Halves | None:
+        """What is compiled for these arguments, of which so many were given."""
+        types = self._types(bound)
+        key = types, self._static_keys(bound), count
+        with self._lock:
+            if key not in self._halves:
+                self._halves[key] = self._made(types, self._statics(bound), count)
+            return self._halves[key]
+
+    def _made(
+        self, types: tuple[Type, ...], statics: Mapping[str, Any], count: int
+    ) -> _Halves | None:
+        below = [self._own(r) for r in self._below]
+        parts = [(r.argnums, r.value, r.has_aux) for r in below]
+        program = specialise(self._function, types, statics, parts)
+        refuse_recursion(program)
+        value = program.entry.body.results[0].type
+        given = [k for k in self._dynamic(range(len(self._parameters))) if k < count]
+        wrt = leaf_positions(types, range(len(given)))
+        if not wrt or not has_float(value) or any(map(_has_choice, (value, *types))):
+            return None
+        compiled = compile_halves(program, wrt, self._options)
+        if compiled is None:
+            return None
+        early, late = compiled
+        first = early.stages["simplified"].entry.body.types
+        saved = first[len(leaf_types(value)) :]
+        found = dict(zip(given, map(gradient_type, types), strict=False))
+        result = Group(tuple(found.get(k) for k in range(count)))
+        names = tuple(p.name for p in program.entry.params)
+        return _Halves(
+            self._half(early, names, types, Group((value, Group(saved)))),
+            self._half(late, *_taken(saved, value), result),
+            value,
+        )
+
+    def _half(
+        self,
+        compilation: Compilation,
+        names: Sequence[str],
+        types: Sequence[Type],
+        result: Group,
+    ) -> NativeFunction:
+        assert compilation.loops is not None
+        return NativeFunction(compilation.loops, self._name, names, types, result)
+
+
+def _taken(saved: Sequence[Type], value: Type) -> tuple[list[str], list[Type]]:
+    """The parameters of a second half: what is saved, and the cotangents."""
+    cts = [leaf for leaf in leaf_types(value) if has_float(leaf)]
+    names = [f"saved{k}" for k in range(len(saved))]
+    return [*names, *(f"ct{k}" for k in range(len(cts)))], [*saved, *cts]
+
+
+def _has_choice(ty: Type) -> bool:
+    """Whether values of this type may be of one class or another."""
+    match ty:
+        case Sum():
+            return True
+        case Product(fields):
+            return any(map(_has_choice, fields))
+        case Array(elem, _):
+            return _has_choice(elem)
+        case _:
+            return False

@@ -1,0 +1,147 @@
+"""`vjp` from Python: the function is run once, and its pullback as often as wanted."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import erf
+
+import chadllvm as cl
+from chadllvm.frontend import specialise
+from chadllvm.ir.pretty import pretty
+from chadllvm.ir.types import F64, I64, Array
+from chadllvm.options import CompileOptions
+from chadllvm.pipeline import compile_halves
+
+X = np.array([0.3, -0.8, 1.2])
+
+
+@cl.jit
+def scalars(x: cl.f64[:], n: int):
+    v = x[0]
+    for k in range(n):
+        v = math.sin(v) * x[k % 3] + 0.1
+    return v * x
+
+
+@cl.jit
+def states(x: cl.f64[:], n: int):
+    for _ in range(n):
+        x = np.array([erf(v) for v in x]) * 1.3 + x[0]
+    return x
+
+
+@cl.jit
+def of_different_sizes(x: cl.f64[:], n: int):
+    total = np.zeros(2)
+    for k in range(n):
+        part = np.outer(np.sin(x[: k % 3 + 1]), np.cos(x * k))
+        for _ in range(2):
+            part = np.sin(part) * part
+        total += np.array([np.sum(part), part[0, 1]])
+    return total
+
+
+@cl.jit
+def until(x: cl.f64[:], n: int):
+    y = x.copy()
+    while np.sum(y * y) > 0.1 * n:
+        y = np.sin(y) * np.sum(np.cos(y)) * 0.3
+    return y[:2], y[0] * x[1], n
+
+
+@pytest.mark.parametrize("f", [scalars, states, of_different_sizes, until], ids=str)
+@pytest.mark.parametrize("optimize", [0, 2])
+def test_the_pullback_is_the_transposed_jacobian(f: Any, optimize: int) -> None:
+    function = cl.jit(f.py_func, optimize=optimize)
+    out, back = cl.vjp(function, X, 3)
+    v = np.array([0.5, 1.0, -0.7])
+    _, moved = cl.jvp(f, (X, 3), (v, None))
+    random = np.random.default_rng(3)
+    for _ in range(2):
+        ct = drawn(out, random)
+        by_x, by_n = back(ct)
+        assert by_n is None
+        assert math.isclose(np.dot(by_x, v), dot(ct, moved), rel_tol=1e-12)
+        assert np.array_equal(back(ct)[0], by_x)
+
+
+def drawn(out: Any, random: np.random.Generator) -> Any:
+    if isinstance(out, tuple):
+        return tuple([drawn(part, random) for part in out])
+    if isinstance(out, int):
+        return None
+    return random.normal(size=np.shape(out))[()]
+
+
+def dot(ct: Any, tangent: Any) -> float:
+    if isinstance(ct, tuple):
+        return sum(map(dot, ct, tangent))
+    return 0.0 if ct is None else float(np.sum(ct * tangent))
+
+
+def test_the_second_half_does_not_run_the_function() -> None:
+    source = specialise(states.py_func, (Array(F64, 1), I64))
+    found = compile_halves(source, (0,), CompileOptions())
+    assert found is not None
+    early, late = (pretty(half.stages["simplified"]) for half in found)
+    assert "erf" in early
+    assert "erf" not in late
+
+
+def test_from_many_threads() -> None:
+    _, back = cl.vjp(of_different_sizes, X, 40)
+    cts = np.random.default_rng(2).normal(size=(50, 2))
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda ct: back(ct)[0], cts))
+    for ct, by_x in zip(cts, found, strict=True):
+        assert np.array_equal(by_x, back(ct)[0])
+
+
+def test_nothing_that_python_changes_changes_it() -> None:
+    x = X.copy()
+    out, back = cl.vjp(states, x, 4)
+    expected = back(X)[0]
+    x[:], out[:] = 0.0, 0.0
+    expected_again = back(X)[0]
+    assert np.array_equal(expected_again, expected)
+    expected_again[:] = 0.0
+    assert np.array_equal(back(X)[0], expected)
+
+
+def test_failures() -> None:
+    def at(x: cl.f64[:], k: int):
+        return np.exp(x) * x[k]
+
+    with pytest.raises(IndexError):
+        cl.vjp(at, X, 3)
+    _, back = cl.vjp(at, X, 2)
+    with pytest.raises(ValueError, match=r"shape \(3,\)"):
+        back(np.ones(2))
+    with pytest.raises(TypeError):
+        back("no cotangent")
+
+
+def test_what_speculation_fails_on() -> None:
+    """A negative index: the fast version supposes that there is none."""
+
+    def shifted(x: cl.f64[:], k: int):
+        y = x.copy()
+        for i in range(len(x)):
+            y[i] = x[i - k] * x[i]
+        return y
+
+    _, back = cl.vjp(shifted, X, 1)
+    jacobian = cl.jacfwd(shifted)(X, 1)
+    np.testing.assert_allclose(back(X)[0], X @ jacobian, rtol=1e-14)
+
+
+def test_gradients_and_defaults() -> None:
+    _, back = cl.vjp(cl.grad(lambda x, y=3.0: x**3 * y), 2.0)
+    assert back(1.0) == (36.0,)
+    _, back = cl.vjp(cl.grad(lambda x, y=3.0: x**3 * y), 2.0, 1.0)
+    assert back(1.0) == (12.0, 12.0)
