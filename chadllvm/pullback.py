@@ -16,6 +16,7 @@ from chadllvm.backend.call import NativeFunction
 from chadllvm.backend.results import Group, leaf_types
 from chadllvm.compiled import Compiled, Derivative
 from chadllvm.frontend import refuse_recursion, specialise
+from chadllvm.ir.record import ListNames
 from chadllvm.ir.types import Array, Product, Sum, Type, has_float
 from chadllvm.jvp import tangent_leaves
 from chadllvm.pipeline import Compilation, compile_halves
@@ -134,9 +135,12 @@ def _taken(saved: Sequence[Type], value: Type) -> tuple[list[str], list[Type]]:
 
 
 def _has_choice(ty: Type) -> bool:
-    """Whether values of this type may be of one class or another."""
+    """Whether values of this type may be of one class or another, or of several sizes.
+
+    Their cotangents have leaves that say so.
+    """
     match ty:
-        case Sum():
+        case Sum() | Product(_, ListNames()):
             return True
         case Product(fields):
             return any(map(_has_choice, fields))

@@ -61,6 +61,7 @@ from chadllvm.ir.types import (
     cotangent_type,
     has_float,
     is_float,
+    list_names,
 )
 from chadllvm.ir.wording import said
 from chadllvm.ops.build import Build
@@ -204,7 +205,7 @@ class _Rows:
 def _is_regular(ty: Type, in_product: bool) -> bool:
     """Whether this is a float or an array of floats, or a product of such."""
     match ty:
-        case Product(fields) if in_product:
+        case Product(fields) if in_product and list_names(ty) is None:
             return all(_is_regular(part, True) for part in fields if has_float(part))
         case Array(elem, _):
             return is_float(elem)
