@@ -19,7 +19,6 @@ from chadllvm.backend.call import NativeFunction
 from chadllvm.frames import hide_frames, without_frames
 from chadllvm.frontend import (
     Parameter,
-    refuse_recursion,
     signature,
     specialise,
     too_deep,
@@ -299,7 +298,6 @@ class Compiled:
         below = [self._own(r) for r in self._below]
         parts = [(r.argnums, r.value, r.has_aux) for r in below]
         program = specialise(self._function, types, statics, parts)
-        refuse_recursion(program)
         plan = self._plan(program, types, self._own(self._request))
         options = self._options
         repeat = watched = None

@@ -47,8 +47,10 @@ from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.fuse import fuse
 from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.inline import around_pullbacks, as_written, inline
+from chadllvm.simplify.invariants import invariants
 from chadllvm.simplify.pointwise import pointwise
 from chadllvm.simplify.recall import recall
+from chadllvm.simplify.recursion import recursion
 from chadllvm.simplify.scatter import scatter
 from chadllvm.simplify.separate import separate
 from chadllvm.simplify.shapes import shapes
@@ -71,21 +73,27 @@ DEBUG: tuple[Pass, ...] = (_plain(add_checks),)
 # Who makes a NaN that nobody asked for is no matter.
 NANS: tuple[Pass, ...] = (_plain(dce), _plain(check_nans))
 
-# Products and sums go first.
-FLATTEN: tuple[Pass, ...] = (_plain(flatten),)
+# Products and sums go first, then what functions call themselves by their names.
+FLATTEN: tuple[Pass, ...] = (_plain(flatten), _plain(recursion))
 
 # What refuses updates that mean something else in Python. It looks at what is run, as
 # it was written: a derivative is made of values, and so are the arrays it returns.
 WRITTEN: tuple[Pass, ...] = (_plain(as_written), _plain(sharing))
 
 # What leaves one function without calls, in which updates make new arrays.
-VALUES: tuple[Pass, ...] = (*FLATTEN, _plain(inline), _plain(views))
+VALUES: tuple[Pass, ...] = (
+    *FLATTEN,
+    _plain(inline),
+    _plain(invariants),
+    _plain(views),
+)
 
 # The same for a program without derivatives in it.
 NORMALISE: tuple[Pass, ...] = (
     *FLATTEN,
     _plain(inline),
     _plain(sharing),
+    _plain(invariants),
     _plain(views),
 )
 
@@ -124,6 +132,7 @@ DERIVATIVE: tuple[Pass, ...] = (
     _plain(fold_constants),
     _plain(shapes),
     _plain(convert_closures),
+    _plain(invariants),
 )
 
 # What makes a derivative plain that is to be differentiated again.

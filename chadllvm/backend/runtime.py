@@ -23,13 +23,15 @@ import chadllvm
 from chadllvm.llvm.runtime import SYMBOLS
 from chadllvm.llvm.vecmath import RUNTIME_SYMBOLS
 
-ABI = 2
+ABI = 3
 
 # The result words that a pooled context has room for.
 POOLED_WORDS = 256
 
 _DECLARATIONS = """
-typedef struct { int32_t site; int32_t unused; int64_t values[8]; } chad_context_t;
+typedef struct {
+  int32_t site; int32_t unused; int64_t values[8]; char *stack_limit; int64_t fuel;
+} chad_context_t;
 typedef struct chad_arena chad_arena_t;
 int32_t chad_rt_abi(void);
 int32_t chad_openmp(void);
@@ -39,6 +41,10 @@ chad_arena_t *chad_enter(chad_context_t *context, int64_t regions);
 void chad_leave(chad_context_t *context, chad_arena_t *arenas);
 void *chad_arena_grow(chad_context_t *context, chad_arena_t *arena, int64_t bytes);
 void chad_arena_reset(chad_arena_t *arena);
+void chad_arena_release(chad_arena_t *arena, void *chunk, char *cursor);
+int32_t chad_deep(chad_context_t *context, int32_t (*run)(chad_context_t *, void *),
+                  void *argument);
+int32_t chad_deeper(chad_context_t *context, const char *frame);
 void *chad_result_alloc(chad_context_t *context, int64_t bytes);
 void chad_results_discard(chad_context_t *context);
 void chad_results_release(chad_context_t *context);

@@ -32,6 +32,7 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ir.types import Acc, has_float
+from chadllvm.ops.recurse import Recurse
 
 
 def active_variables(block: Block, wrt: Iterable[Var]) -> set[Var]:
@@ -47,6 +48,8 @@ class _Activity:
     def __init__(self, active: set[Var]) -> None:
         self.active = active
         self.parts: dict[Var, tuple[Operand, ...]] = {}
+        # The functions of recursions: what they take, and which results are active.
+        self.recursions: dict[Var, tuple[tuple[Var, ...], list[bool]]] = {}
 
     def is_active(self, operand: Operand) -> bool:
         return isinstance(operand, Var) and operand in self.active
@@ -68,8 +71,12 @@ class _Activity:
                 return [depends and transpose is not None]
             case Apply(_, args, ()):
                 return [any(map(self.is_active, args))] * len(binding.vars)
+            case Apply(Recurse() as op) as node:
+                return self._recursion(op, node, len(binding.vars))
             case Apply() as node:
                 return self._loop(node, len(binding.vars))
+            case Call(Var() as function, args) if function in self.recursions:
+                return self._call(function, args)
             case If(_, then, orelse):
                 return self._choice((then, orelse), binding)
             case Case(arg, branches):
@@ -120,6 +127,35 @@ class _Activity:
                 flags[: len(states)] = [s in self.active for s in states]
                 return [*flags, *[False] * (results - len(flags))]
             self.active.update(new)
+
+    def _recursion(self, op: Recurse, node: Apply, results: int) -> list[bool]:
+        """A parameter depends on what any call gives for it."""
+        (body,) = node.bodies
+        function, *params = body.params
+        count = op.plain(body)
+        flags = [False] * len(body.body.results)
+        while True:
+            own = [*flags[:count], *[False] * bool(op.collects)]
+            self.recursions[function] = tuple(params), own
+            before = len(self.active)
+            self._call(function, node.args)
+            self.block(body.body)
+            found = [self.is_active(r) for r in body.body.results]
+            if found == flags and len(self.active) == before:
+                return [*own, *flags[count:]]
+            flags = found
+
+    def _call(self, function: Var, args: Sequence[Operand]) -> list[bool]:
+        """A call in a recursion, or the first one."""
+        params, flags = self.recursions[function]
+        for param, arg in zip(params, args, strict=True):
+            if self.is_active(arg):
+                self._activate([param])
+            if isinstance(param.type, Acc):
+                self.parts[param] = (*self.parts.get(param, ()), arg)
+                if param in self.active:
+                    self._add_to(arg)
+        return flags
 
     def _add_to(self, cell: Operand) -> None:
         """Something active is added to a cell, and to the cells that it is part of."""

@@ -15,8 +15,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from chadllvm.ir.term import (
+    Apply,
     Binding,
     Block,
+    Call,
     Case,
     Expr,
     If,
@@ -28,6 +30,7 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ir.types import Acc
+from chadllvm.ops.recurse import Recurse
 
 Roots = frozenset[Var]
 
@@ -42,6 +45,8 @@ class Additions:
         self._roots: dict[Var, Roots] = {}
         self._of_binding: dict[Binding, Roots] = {}
         self._of_block: dict[Block, Roots] = {}
+        # The functions of recursions: their parameters, and what a call adds to.
+        self._recursions: dict[Var, tuple[tuple[Var, ...], Roots]] = {}
         self._block(block)
 
     def of(self, binding: Binding) -> Roots:
@@ -72,8 +77,12 @@ class Additions:
 
     def _binding(self, binding: Binding) -> Roots:
         """What a binding adds to; notes the roots of the cells that it names."""
+        if isinstance(binding.expr, Apply) and isinstance(binding.expr.op, Recurse):
+            return self._recursion(binding.expr)
         added = _NONE.union(*(self._block(b) for _, b in nested(binding.expr)))
         match binding.expr:
+            case Call(Var() as function, args) if function in self._recursions:
+                added = self._call(function, args)
             case One(cell, _, value) if value in self._active:
                 added = self.roots(cell)
             case View(cell):
@@ -82,6 +91,27 @@ class Additions:
                 self._choice([then, orelse], binding)
             case Case(_, branches):
                 self._choice([b.body for b in branches], binding)
+        return added
+
+    def _recursion(self, node: Apply) -> Roots:
+        """What any of the calls adds to, known when nothing new is found."""
+        (body,) = node.bodies
+        function, *params = body.params
+        self._roots.update((p, _NONE) for p in params if isinstance(p.type, Acc))
+        known: object = None
+        added = _NONE
+        while known != (added, [self._roots.get(p) for p in params]):
+            known = added, [self._roots.get(p) for p in params]
+            self._recursions[function] = tuple(params), added
+            self._call(function, node.args)
+            added = self._block(body.body)
+        return added
+
+    def _call(self, function: Var, args: Iterable[Operand]) -> Roots:
+        params, added = self._recursions[function]
+        for param, arg in zip(params, args, strict=True):
+            if isinstance(param.type, Acc):
+                self._roots[param] |= self.roots(arg)
         return added
 
     def _choice(self, blocks: list[Block], binding: Binding) -> None:

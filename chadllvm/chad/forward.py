@@ -57,6 +57,7 @@ from chadllvm.ir.types import Array, Type, has_float, is_float
 from chadllvm.ir.typing import SCALAR_OF_DTYPE
 from chadllvm.ops.custom import Custom
 from chadllvm.ops.index import Dim, Zeros
+from chadllvm.ops.recurse import Moved
 
 
 def push_forward(
@@ -93,6 +94,8 @@ class Forward:
         self.customs = customs
         self._tangents: dict[Var, Operand] = {}
         self.top = Builder()
+        # What calls of the functions of recursions become.
+        self.recursions: dict[Var, Moved] = {}
 
     def moves(self, operand: Operand) -> bool:
         """Whether this operand has a tangent."""
@@ -170,6 +173,8 @@ class Forward:
                     self.set(binding.vars[0], zeros)
             case Open() | View() | One() | Close():
                 self._cell(binding, out)
+            case Call(Var() as function) as call if function in self.recursions:
+                self.recursions[function].call(self, call, binding, out)
             case (
                 Apply() | Lambda() | Tuple() | Proj() | Inject() | Case() | Call()
             ):  # fmt: skip

@@ -97,6 +97,11 @@ class BlockReversal:
         )
 
     @property
+    def results(self) -> tuple[Operand, ...]:
+        """The results of the block itself."""
+        return self._block.results
+
+    @property
     def free(self) -> tuple[Var, ...]:
         """The free variables whose duals the backpropagator takes."""
         return tuple(self._free)

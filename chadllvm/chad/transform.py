@@ -37,6 +37,7 @@ from chadllvm.chad.activity import active_variables
 from chadllvm.chad.additions import Additions
 from chadllvm.chad.custom import Customs
 from chadllvm.chad.custom_reverse import reverse
+from chadllvm.chad.recursion import Reversed, reverse_recursion
 from chadllvm.chad.reversal import BlockReversal, define, dual_of, name_of
 from chadllvm.chad.touched import touched_states
 from chadllvm.diagnostic import InternalError, Span
@@ -132,6 +133,8 @@ class Chad:
         self.additions = Additions(function.body, self.active)
         # The cells opened in blocks around here whose sums are asked for.
         self.asked_cells: set[Var] = set()
+        # What the functions of recursions around here become.
+        self.recursions: dict[Var, Reversed] = {}
         self._touched: Sequence[bool] = ()
 
     def is_active(self, operand: Operand) -> bool:
@@ -174,6 +177,8 @@ class Chad:
                 return op.differentiate(self, node, binding, asked)
             case If() as node:
                 return self._if(node, binding, asked, touched)
+            case Call(Var() as function) if function in self.recursions:
+                return self.recursions[function].call(self, binding, asked)
             case (
                 Apply() | Const() | Lambda() | Tuple() | Proj() | Inject() | Case()
                 | Call() | Open() | View() | One() | Close()
@@ -205,6 +210,12 @@ class Chad:
         """
         cells = self.asked_cells & self.additions.of_block(block)
         return self.additions.influences(block, cells.union(wanted))
+
+    def reverse_recursion(
+        self, node: Apply, binding: Binding, asked: Sequence[bool]
+    ) -> Rule:
+        """D of a function that calls itself: see `chad/recursion.py`."""
+        return reverse_recursion(self, node, binding, asked)
 
     def touched_states(self, body: Lambda, finals: Sequence[bool]) -> list[bool]:
         """The states of a loop that are touched in every step."""

@@ -37,6 +37,7 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ir.types import Acc, Scalar, Type, has_float
+from chadllvm.ops.recurse import Recurse
 
 Sources = dict[Var, tuple[Operand, ...]]
 
@@ -67,6 +68,9 @@ def _has_shape(ty: Type) -> bool:
 
 def _block(block: Block, sources: Sources) -> None:
     for binding in block.bindings:
+        match binding.expr:
+            case Apply(Recurse() as op) as node:
+                _recursion(op, node, binding, sources)
         _binding(binding, sources)
         for _, inner in nested(binding.expr):
             _block(inner, sources)
@@ -75,8 +79,10 @@ def _block(block: Block, sources: Sources) -> None:
 def _binding(binding: Binding, sources: Sources) -> None:
     """What the variables of a binding may be, or be made of, element by element."""
     match binding.expr:
-        case Apply(Prim()):
+        case Apply(Prim() | Recurse()):
             return
+        case Call(Var() as function) if function in sources:
+            _call(binding, function, sources)
         case Apply(_, args, ()):
             sources.update((v, args) for v in binding.vars)
         case Apply() as node:
@@ -104,3 +110,31 @@ def _loop(node: Apply, binding: Binding, sources: Sources) -> None:
     states = zip(binding.vars, body.params[1:], node.args[1:], results, strict=False)
     for final, state, init, result in states:
         sources[final] = sources[state] = (init, result, state, final)
+
+
+def _recursion(op: Recurse, node: Apply, binding: Binding, sources: Sources) -> None:
+    """The arguments of all calls have tangents together, and so have their results.
+
+    The function stands for its parameters, then the results of the first call.
+    """
+    (body,) = node.bodies
+    function, *params = body.params
+    finals, _, outputs = op.parts(binding.vars, op.plain(body))
+    results = body.body.results
+    pairs = zip((*finals, *outputs), results, strict=True)
+    sources.update((v, (r,)) for v, r in pairs)
+    sources.update((p, (a,)) for p, a in zip(params, node.args, strict=True))
+    sources[function] = (*params, *finals)
+
+
+def _call(binding: Binding, function: Var, sources: Sources) -> None:
+    assert isinstance(binding.expr, Call)
+    args = binding.expr.args
+    params, finals = sources[function][: len(args)], sources[function][len(args) :]
+    for param, arg in zip(params, args, strict=True):
+        assert isinstance(param, Var)
+        sources[param] = (*sources[param], arg)
+    for var, final in zip(binding.vars, finals, strict=False):
+        assert isinstance(final, Var)
+        sources[var] = (final,)
+        sources[final] = (*sources[final], var)

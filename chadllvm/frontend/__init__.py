@@ -16,7 +16,7 @@ from chadllvm.frontend.annotations import (
     target_type,
 )
 from chadllvm.frontend.signature import Parameter, signature
-from chadllvm.frontend.specialise import refuse_recursion, specialise, too_deep
+from chadllvm.frontend.specialise import specialise, too_deep
 
 __all__ = [
     "Annotation",
@@ -27,7 +27,6 @@ __all__ = [
     "f64",
     "i64",
     "signature",
-    "refuse_recursion",
     "specialise",
     "target_type",
     "too_deep",

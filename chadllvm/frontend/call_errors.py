@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.frontend import hints
@@ -244,21 +242,6 @@ def wrong_operand(span: Span, name: str, expected: str, found: Type) -> Diagnost
         span,
         f"`{name}` takes {expected}, found {said(found)}",
         f"pass {expected}",
-    )
-
-
-@code("CL0611")
-def recursion(span: Span, name: str, chain: Sequence[str]) -> Diagnostic:
-    """A function that calls itself, directly or through others, is not compiled yet.
-
-    Write a loop: an array or a list keeps what is still to be done.
-    """
-    return error(
-        "recursion is not supported",
-        span,
-        f"this is part of the recursion of `{name}`",
-        "write it as a loop",
-        "these functions call each other: " + ", ".join(chain),
     )
 
 

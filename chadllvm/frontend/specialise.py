@@ -49,7 +49,7 @@ from chadllvm.frontend.surface import Statement
 from chadllvm.frontend.unions import placeholder
 from chadllvm.frontend.width import is_weak, new_state
 from chadllvm.ir.build import Builder, unused_name
-from chadllvm.ir.calls import called, differentiated, groups
+from chadllvm.ir.calls import differentiated, groups
 from chadllvm.ir.op import TypeRuleError
 from chadllvm.ir.term import Block, Call, Operand, Program, Var, nested
 from chadllvm.ir.term import Function as CoreFunction
@@ -235,8 +235,6 @@ class _Program:
         """Make programs of the rules, which may call each other until then."""
         for rules in self.rules:
             programs = {k: ordered(self.functions, n) for k, n in rules.names.items()}
-            for program in programs.values():
-                refuse_recursion(program)
             rules.fill(programs)
 
     def _instance(self, key: Key, span: Span, statics: Mapping[str, Any]) -> str:
@@ -531,14 +529,3 @@ def _check_derivatives(functions: Mapping[str, CoreFunction], group: list[str]) 
         for derived, binding in differentiated(functions[name].body).items():
             if derived in group:
                 raise recursion_errors.derivative_of_itself(binding.span, derived)
-
-
-def refuse_recursion(program: Program) -> None:
-    """Refuse functions that call each other, which are not compiled yet."""
-    functions = {f.name: f for f in program.functions}
-    for group in groups(functions, program.entry.name):
-        for name in group:
-            found = called(functions[name].body)
-            for callee in group:
-                if callee in found:
-                    raise call_errors.recursion(found[callee].span, callee, group)

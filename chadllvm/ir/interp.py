@@ -46,7 +46,15 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import F32, Acc, Array, Product, to_single
 from chadllvm.ir.typing import SCALAR_OF_DTYPE
-from chadllvm.ir.value import Cell, Closure, Injected, from_value, rounded, to_value
+from chadllvm.ir.value import (
+    Cell,
+    Closure,
+    Injected,
+    Recursive,
+    from_value,
+    rounded,
+    to_value,
+)
 
 Frame = dict[Var, Any]
 
@@ -89,6 +97,15 @@ class Interpreter:
         return self._in_frame(
             frame, closure.function.params, args, closure.function.body
         )
+
+    def call_recursive(
+        self, function: Recursive, args: Sequence[Any]
+    ) -> tuple[Any, ...]:
+        """Call what the body of a recursion calls."""
+        body = function.body
+        values = (function, *args)
+        frame = dict(function.captured)
+        return function.finish(self._in_frame(frame, body.params, values, body.body))
 
     def _in_frame(
         self, frame: Frame, params: tuple[Var, ...], args: Sequence[Any], body: Block
@@ -156,7 +173,10 @@ class Interpreter:
                 values = self._operands(args)
                 if isinstance(function, str):
                     return self.call_function(self.functions[function], values)
-                return self.call_closure(self._operand(function), values)
+                called = self._operand(function)
+                if isinstance(called, Recursive):
+                    return self.call_recursive(called, values)
+                return self.call_closure(called, values)
             case Open(content, dims):
                 cell = Cell.opened(content, self._operands(dims))
                 self.pay(cell.size)

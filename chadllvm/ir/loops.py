@@ -242,10 +242,56 @@ class Return:
     values: tuple[Atom, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Invoke:
+    """`regs = subroutine(args)`; `into`: the regions of the buffers that it returns.
+
+    If it fails, so does the function around.
+    """
+
+    regs: tuple[Reg, ...]
+    subroutine: str
+    args: tuple[Atom, ...]
+    into: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leave:
+    """Leave a subroutine with these values; an array is its pointer and dimensions."""
+
+    values: tuple[Atom, ...]
+
+
 Stmt = (
     Let | Get | Set | Accumulate | Alloc | Data | Offset | Load | Store | AddTo
     | Clear | Copy | For | Branch | Check | Reset | CallRuntime | Return
+    | Invoke | Leave
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subroutine:
+    """A part of a function that may invoke itself. It sees the registers and slots of
+    the place where it is invoked from outside, and stands at that place.
+
+    What a run of it allocates in its own `regions` is gone when it returns. Of each of
+    them there are two, `r` and `r + 1`: those who invoke each other use them in turn,
+    so that one may return a buffer in a region of who invoked it; `turn` is 0 or 1.
+    `into(k)` is the region that buffer k of its results has to be in.
+    """
+
+    name: str
+    turn: Reg
+    params: tuple[Reg, ...]
+    results: tuple[Scalar, ...]
+    buffers: int
+    body: tuple[Stmt, ...]
+    regions: tuple[int, ...]
+
+
+def into(buffer: int) -> int:
+    """The region that a subroutine's result has to be in."""
+    return RESULT - 1 - buffer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -330,7 +376,8 @@ class LoopFunction:
 
     `regions` counts its regions (0, 1, …; all empty at entry and given back at the
     end); `roots[r]` is the representative of root r: roots with different ones do not
-    alias. `copies` and `notes` are what was decided on the way, for the user to read.
+    alias. `copies` and `notes` are what was decided on the way, for the user to read;
+    a subroutine stands in front of those that it is inside of.
     """
 
     name: str
@@ -341,6 +388,11 @@ class LoopFunction:
     roots: tuple[int, ...]
     copies: tuple[ArrayCopy, ...] = ()
     notes: tuple[LoopNote, ...] = ()
+    subroutines: tuple[Subroutine, ...] = ()
+
+    def subroutine(self, name: str) -> Subroutine:
+        """The subroutine of this name."""
+        return next(s for s in self.subroutines if s.name == name)
 
 
 # Every machine instruction with the types of its arguments and result. f: f64, or f32

@@ -30,6 +30,8 @@ from chadllvm.ir.loops import (
     Data,
     For,
     Get,
+    Invoke,
+    Leave,
     Let,
     Load,
     LoopFunction,
@@ -44,6 +46,7 @@ from chadllvm.ir.loops import (
     Slot,
     Stmt,
     Store,
+    Subroutine,
     operand_types,
     result_of,
 )
@@ -72,6 +75,8 @@ def check_loops(function: LoopFunction) -> None:
             case _:
                 assert_never(param)
     checker.body(function.body)
+    if checker.entered:
+        raise checker.fail(f"{checker.entered} are left")
 
 
 def _word_types(results: Iterable[Result]) -> list[Scalar]:
@@ -98,6 +103,8 @@ class _Checker:
         self.ever: set[Reg] = set()
         self.slots: set[Slot] = set()
         self.scope: list[Reg] = []
+        # The subroutines that this is inside of.
+        self.entered: list[Subroutine] = []
 
     def fail(self, problem: str) -> InternalError:
         return InternalError(f"loops of {self.function.name}: {problem}")
@@ -129,9 +136,9 @@ class _Checker:
                 raise self.fail(f"there is no root {root}")
 
     def region(self, region: int, result: bool) -> None:
-        if not 0 <= region < self.function.regions and not (
-            result and region == RESULT
-        ):
+        buffers = self.entered[-1].buffers if self.entered else 0
+        least = RESULT - buffers if result else 0
+        if not least <= region < self.function.regions:
             raise self.fail(f"there is no region {region}")
 
     def body(self, body: Sequence[Stmt]) -> None:
@@ -179,9 +186,13 @@ class _Checker:
             case Reset(region):
                 self.region(region, result=False)
             case Return(values):
-                self.values(values)
+                self.typed(values, self.words)
             case CallRuntime():
                 self.runtime(stmt)
+            case Invoke():
+                self.invoke(stmt)
+            case Leave(values):
+                self.typed(values, self.entered[-1].results)
             case _:
                 self.memory(stmt)
 
@@ -216,7 +227,7 @@ class _Checker:
                 self.place(source, count)
             case (
                 Let() | Get() | Set() | Accumulate() | For() | Branch() | Check()
-                | Reset() | Return() | CallRuntime()
+                | Reset() | Return() | CallRuntime() | Invoke() | Leave()
             ):  # fmt: skip
                 raise AssertionError("not about buffers")
             case _:
@@ -241,12 +252,36 @@ class _Checker:
         self.use(ptr, PTR)
         self.use(index, I64)
 
-    def values(self, values: Sequence[Atom]) -> None:
+    def typed(self, values: Sequence[Atom], types: Sequence[Scalar]) -> None:
         """The values of a `Return` are those of the results."""
-        if len(values) != len(self.words):
-            raise self.fail(f"{len(values)} values returned for {len(self.words)}")
-        for value, ty in zip(values, self.words, strict=True):
+        if len(values) != len(types):
+            raise self.fail(f"{len(values)} values returned for {len(types)}")
+        for value, ty in zip(values, types, strict=True):
             self.use(value, ty)
+
+    def invoke(self, stmt: Invoke) -> None:
+        """A subroutine is checked where it is invoked from outside."""
+        called = self.function.subroutine(stmt.subroutine)
+        if len(stmt.args) != len(called.params):
+            raise self.fail(f"{called.name} takes {len(called.params)} operands")
+        for arg, param in zip(stmt.args, called.params, strict=True):
+            self.use(arg, param.type)
+        if len(stmt.into) != called.buffers:
+            raise self.fail(f"{called.name} returns {called.buffers} buffers")
+        for region in stmt.into:
+            self.region(region, result=True)
+        for reg, ty in zip(stmt.regs, called.results, strict=True):
+            self.assign(reg, ty)
+        if called in self.entered:
+            return
+        self.entered.append(called)
+        for reg in (called.turn, *called.params):
+            self.assign(reg, reg.type)
+        before = set(self.slots)
+        self.body(called.body)
+        self.slots = before
+        self.known.difference_update((called.turn, *called.params))
+        self.entered.pop()
 
     def branches(self, then: Sequence[Stmt], orelse: Sequence[Stmt]) -> None:
         """A slot is set after a branch if both bodies set it, or it was before."""

@@ -33,6 +33,8 @@ from chadllvm.ir.loops import (
     Data,
     For,
     Get,
+    Invoke,
+    Leave,
     Let,
     Load,
     LoopFunction,
@@ -48,6 +50,7 @@ from chadllvm.ir.loops import (
     Slot,
     Stmt,
     Store,
+    Subroutine,
 )
 from chadllvm.ir.pretty import literal_text
 from chadllvm.ir.term import Lit
@@ -70,7 +73,8 @@ def pretty_loops(function: LoopFunction) -> str:
     params = ", ".join(printer.param(param) for param in function.params)
     results = ", ".join(_result(result) for result in function.results)
     head = f"def {function.name}({params}) -> {results or '()'}"
-    return "\n".join([head, *printer.body(function.body, 1), ""])
+    parts = [line for s in function.subroutines for line in printer.subroutine(s)]
+    return "\n".join([head, *parts, *printer.body(function.body, 1), ""])
 
 
 def _result(result: Result) -> str:
@@ -81,6 +85,12 @@ def _result(result: Result) -> str:
             return f"{elem}[{', '.join([':'] * rank)}]"
         case _:
             assert_never(result)
+
+
+def _home(region: int) -> str:
+    if region == RESULT:
+        return "result"
+    return f"region {region}" if region >= 0 else f"result {RESULT - 1 - region}"
 
 
 class _Printer:
@@ -120,6 +130,15 @@ class _Printer:
                 return f"{name}: {elem}[{self.atoms(dims)}]"
             case _:
                 assert_never(param)
+
+    def subroutine(self, subroutine: Subroutine) -> list[str]:
+        params = ", ".join(f"{self.name(p)}: {p.type}" for p in subroutine.params)
+        results = ", ".join(map(str, subroutine.results))
+        head = f"  def {subroutine.name}({params}) -> ({results})"
+        if subroutine.regions:
+            listed = ", ".join(map(str, subroutine.regions))
+            head += f"  # regions {listed} by {self.name(subroutine.turn)}"
+        return [head, *self.body(subroutine.body, 2)]
 
     def body(self, body: Iterable[Stmt], depth: int) -> list[str]:
         lines: list[str] = []
@@ -165,8 +184,12 @@ class _Printer:
             case CallRuntime(reg, function, args):
                 to = "" if reg is None else f"{self.name(reg)} = "
                 return f"{to}{function}({self.atoms(args)})"
-            case Return(values):
+            case Return(values) | Leave(values):
                 return f"return {self.atoms(values)}"
+            case Invoke(regs, name, args, into):
+                homes = f" into {', '.join(map(_home, into))}" if into else ""
+                to = f"{self.atoms(regs)} = " if regs else ""
+                return f"{to}{name}({self.atoms(args)}){homes}"
             case _:
                 return self.memory(stmt)
 
@@ -174,7 +197,7 @@ class _Printer:
         """A statement about buffers."""
         match stmt:
             case Alloc(reg, region, count, elem, _, zero):
-                home = "result" if region == RESULT else f"region {region}"
+                home = _home(region)
                 kind = "zeros" if zero else "buffer"
                 return f"{self.name(reg)} = {kind} {elem}[{self.atom(count)}] in {home}"
             case Data(reg, value):
@@ -194,7 +217,7 @@ class _Printer:
                 return f"{to}[0 .. {many}] = {self.atom(source)}[0 .. {many}]"
             case (
                 Let() | Get() | Set() | Accumulate() | Check() | Reset() | Return()
-                | For() | Branch() | CallRuntime()
+                | For() | Branch() | CallRuntime() | Invoke() | Leave()
             ):  # fmt: skip
                 raise AssertionError("not about buffers")
             case _:

@@ -9,7 +9,7 @@ and a cell is a `Cell`, the only one that is ever written to.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, assert_never
 
@@ -77,6 +77,18 @@ class Closure:
 
     function: Lambda
     captured: dict[Var, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recursive:
+    """The function that the body of a recursion calls: the first parameter is itself.
+
+    `finish` makes the results of a call of what the body gives.
+    """
+
+    body: Lambda
+    captured: dict[Var, Any]
+    finish: Callable[[tuple[Any, ...]], tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -78,6 +78,8 @@ def _scopes(function: LoopFunction) -> dict[int, int]:
     """The scope of each representative that has one of its own."""
     uses: Counter[int] = Counter()
     _count_uses(function.body, function.roots, 1, uses)
+    for subroutine in function.subroutines:
+        _count_uses(subroutine.body, function.roots, LOOP_WEIGHT, uses)
     own = [root for root, _ in uses.most_common(MAX_SCOPES)]
     return {root: SHARED_SCOPE + 1 + k for k, root in enumerate(own)}
 

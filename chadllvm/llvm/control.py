@@ -22,6 +22,7 @@ from chadllvm.ir.loops import (
     Clear,
     Copy,
     For,
+    Invoke,
     Let,
     Load,
     Offset,
@@ -175,7 +176,7 @@ def _statement_work(stmt: Stmt) -> int | None:
             return CALL_WORK + int(count.value) if isinstance(count, Lit) else None
         case Alloc():
             return CALL_WORK
-        case CallRuntime():
+        case CallRuntime() | Invoke():
             return None
         case _:
             return 1

@@ -30,11 +30,13 @@ from chadllvm.ir.loops import (
     Reset,
     ScalarParam,
     Stmt,
+    Subroutine,
 )
 from chadllvm.ir.types import BOOL
 from chadllvm.llvm import runtime, vecmath
 from chadllvm.llvm.alias import AliasScopes
 from chadllvm.llvm.instructions import POWI, POWI_SINGLE
+from chadllvm.llvm.invoke import result_type
 from chadllvm.llvm.state import (
     FAILED,
     FINISHED,
@@ -45,6 +47,7 @@ from chadllvm.llvm.state import (
     State,
 )
 from chadllvm.llvm.statements import emit_body, word
+from chadllvm.llvm.subroutine import deep_entry, emit_subroutine, head
 from chadllvm.llvm.types import MAX_DIM, REGISTER
 from chadllvm.llvm.writer import FIRST_METADATA, LIKELY, METADATA
 
@@ -81,16 +84,23 @@ def emit(
     `vector` has the vector versions of libm's functions, `width` is the preferred
     vector width in bits.
     """
-    state = State(function, vector, AliasScopes(function, FIRST_METADATA))
+    alias = AliasScopes(function, FIRST_METADATA)
+    state = State(function, vector, alias, symbol=symbol)
     params = [_param(state, param) for param in function.params]
-    arenas = _uses_arenas(function.body)
+    arenas = bool(function.subroutines) or _uses_arenas(function.body)
     if arenas:
         _enter(state)
     emit_body(state, function.body)
     _finish(state, arenas)
-    text = "\n".join(
-        [*_before(state, symbol, params), *_body(state), *_after(state, width)]
+    parts = _subroutines(state)
+    if function.subroutines:
+        args = [a for p in function.params for a in _passed(state, p)]
+        parts.append(deep_entry(symbol, params, args))
+    definition = _head(
+        state, f"{symbol}.body" if function.subroutines else symbol, params
     )
+    parts += [definition, *_body(state)]
+    text = "\n".join([*_before(state, parts), *parts, *_after(state, width)])
     math = [n for name in state.math for n in (name, *vector.get(name, ()))]
     return Module(symbol, text, tuple(state.sites), tuple(state.data), tuple(math))
 
@@ -108,7 +118,7 @@ def _param(state: State, param: Param) -> str:
 def _scalar_param(state: State, reg: Reg) -> str:
     if reg.type != BOOL:
         return f"{REGISTER[reg.type]} {state.bind(reg)}"
-    byte = state.out.fresh(reg.name)
+    byte = state.bytes[reg] = state.out.fresh(reg.name)
     state.names[reg] = state.out.let(f"icmp ne i8 {byte}, 0")
     return f"i8 zeroext {byte}"
 
@@ -120,6 +130,43 @@ def _array_param(state: State, param: ArrayParam) -> str:
     return ", ".join(
         [f"ptr noalias readonly captures(none) {state.bind(param.ptr)}", *dims]
     )
+
+
+def _passed(state: State, param: Param) -> list[tuple[str, str]]:
+    """The types and names of what a parameter is passed as."""
+    match param:
+        case ScalarParam(reg) if reg.type == BOOL:
+            # Its byte is what the register was made of.
+            return [("i8", state.bytes[reg])]
+        case ScalarParam(reg):
+            return [(REGISTER[reg.type], state.names[reg])]
+        case ArrayParam(ptr, dims):
+            return [(REGISTER[r.type], state.names[r]) for r in (ptr, *dims)]
+        case _:
+            assert_never(param)
+
+
+def _subroutines(state: State) -> list[str]:
+    """The definitions of all subroutines."""
+    lines: list[str] = []
+    while state.pending:
+        subroutine, items, outer = state.pending.pop()
+        inner = emit_subroutine(subroutine, items, outer)
+        _ways_out(inner, subroutine)
+        lines += [head(inner, subroutine), *_body(inner)]
+    return lines
+
+
+def _ways_out(state: State, subroutine: Subroutine) -> None:
+    """Where a subroutine fails it returns the status only."""
+    out = state.out
+    for label, check in state.checks:
+        _report(state, label, check)
+    exits = [(str(STATUS[label]), label) for label in sorted(state.exits)]
+    ty = result_type(subroutine)
+    for status, label in (*exits, *state.refused):
+        out.start(label)
+        out.put(f"ret {ty} {out.let(f'insertvalue {ty} undef, i32 {status}, 0')}")
 
 
 def _uses_arenas(body: Iterable[Stmt]) -> bool:
@@ -186,10 +233,16 @@ def _report(state: State, label: str, check: Check) -> None:
     out.jump(state.exit(FAILED))
 
 
-def _before(state: State, symbol: str, params: list[str]) -> list[str]:
-    """Everything in front of the function's first block."""
+def _head(state: State, symbol: str, params: list[str]) -> str:
+    listed = ", ".join(["ptr %ctx", "ptr noalias captures(none) %results", *params])
+    linkage = "internal " if state.function.subroutines else ""
+    return f"define {linkage}i32 @{symbol}({listed}) #0 {{"
+
+
+def _before(state: State, parts: list[str]) -> list[str]:
+    """Everything in front of the functions, whose text is in `parts`."""
     lines, used = [runtime.DECLARATIONS, POWI, *state.constants], []
-    if any("@chad_powif(" in line for line in state.out.lines):
+    if any("@chad_powif(" in line for line in parts):
         lines.append(POWI_SINGLE)
     lines += [runtime.declaration(name) for name in state.runtime]
     for name in state.math:
@@ -202,8 +255,7 @@ def _before(state: State, symbol: str, params: list[str]) -> list[str]:
             f"@llvm.compiler.used = appending global [{len(used)} x ptr] "
             f'[{", ".join(used)}], section "llvm.metadata"'
         )
-    listed = ", ".join(["ptr %ctx", "ptr noalias captures(none) %results", *params])
-    return [*lines, f"define i32 @{symbol}({listed}) #0 {{"]
+    return lines
 
 
 def _body(state: State) -> list[str]:

@@ -23,7 +23,12 @@ INTERRUPT = 5
 SITE_OFFSET = 0
 VALUES_OFFSET = 8
 MAX_VALUES = 8
+STACK_OFFSET = 72
+FUEL_OFFSET = 80
 ARENA_SIZE = 64
+
+# Offset of an arena's current chunk.
+CURRENT = 24
 
 # Buffers of an arena start at multiples of this many bytes.
 ALIGNMENT = 64
@@ -36,6 +41,9 @@ SYMBOLS = (
     "chad_leave",
     "chad_arena_grow",
     "chad_arena_reset",
+    "chad_arena_release",
+    "chad_deep",
+    "chad_deeper",
     "chad_result_alloc",
     "chad_poll",
     *RUNTIME,
@@ -48,6 +56,10 @@ declare ptr @chad_enter(ptr, i64) {_OWN}
 declare void @chad_leave(ptr, ptr) nounwind
 declare align 64 ptr @chad_arena_grow(ptr, ptr, i64) cold {_OWN}
 declare void @chad_arena_reset(ptr) nounwind
+declare void @chad_arena_release(ptr, ptr, ptr) nounwind
+declare i32 @chad_deep(ptr, ptr, ptr) nounwind
+declare i32 @chad_deeper(ptr, ptr) cold {_OWN}
+declare ptr @llvm.frameaddress.p0(i32 immarg)
 declare noalias align 64 ptr @chad_result_alloc(ptr, i64) {_OWN}
 declare i32 @chad_poll(ptr) cold {_OWN}
 """

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from chadllvm.ir.loops import Atom, Check, Failure, LoopFunction, Reg, Slot
+from chadllvm.ir.loops import (
+    Atom,
+    Check,
+    Failure,
+    LoopFunction,
+    Reg,
+    Slot,
+    Subroutine,
+)
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import Scalar
 from chadllvm.llvm import control
@@ -42,6 +51,8 @@ class State:
     alias: AliasScopes
     out: Writer = field(default_factory=Writer)
     names: dict[Reg, str] = field(default_factory=dict)
+    # The bytes that bools are passed as.
+    bytes: dict[Reg, str] = field(default_factory=dict)
     slots: dict[Slot, str] = field(default_factory=dict)
     # The number of each site, and the checks with their blocks, written at the end.
     sites: dict[Site, int] = field(default_factory=dict)
@@ -59,7 +70,53 @@ class State:
     math: list[str] = field(default_factory=list)
     # The functions of the runtime's structures that are called, in order.
     runtime: dict[str, None] = field(default_factory=dict)
+    symbol: str = ""
+    # What this is the code of, if it is not the function itself; the subroutines that
+    # it is inside of, from outside inwards, and the addresses of their environments.
+    subroutine: Subroutine | None = None
+    inside: tuple[str, ...] = ()
+    around: dict[str, str] = field(default_factory=dict)
+    # What the subroutine's regions held at its entry: the cursor, and the chunk.
+    marks: dict[int, tuple[str, str]] = field(default_factory=dict)
+    # Subroutines that are invoked and not written yet, each with its environment and
+    # with the state of the first place that invokes it.
+    pending: list[tuple[Subroutine, list[Any], State]] = field(default_factory=list)
     _fuel: str = ""
+
+    def enter(self, subroutine: Subroutine) -> State:
+        """The state of writing a subroutine, which shares what belongs to the module.
+
+        Its names are its own.
+        """
+        inner = State(
+            self.function,
+            self.vector,
+            self.alias,
+            sites=self.sites,
+            constants=self.constants,
+            data=self.data,
+            math=self.math,
+            runtime=self.runtime,
+            symbol=self.symbol,
+            subroutine=subroutine,
+            inside=(*self.inside, subroutine.name),
+            around={subroutine.name: "%env"},
+            pending=self.pending,
+        )
+        for param in subroutine.params:
+            inner.bind(param)
+        return inner
+
+    def symbol_of(self, subroutine: Subroutine) -> str:
+        """The symbol of a subroutine."""
+        return f'"{self.symbol}.{subroutine.name}"'
+
+    def turn_of(self, region: int) -> Reg | None:
+        """The register that says which of its two a region is, if it has two."""
+        for subroutine in self.function.subroutines:
+            if region in subroutine.regions:
+                return subroutine.turn
+        return None
 
     def name(self, atom: Atom) -> str:
         """How an atom is written as an operand."""

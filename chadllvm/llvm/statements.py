@@ -22,6 +22,8 @@ from chadllvm.ir.loops import (
     Data,
     For,
     Get,
+    Invoke,
+    Leave,
     Let,
     Load,
     Offset,
@@ -35,6 +37,7 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.types import BOOL, F32, F64, I64, Scalar, is_float
 from chadllvm.llvm import control, runtime, vecmath
 from chadllvm.llvm.instructions import emit_instruction
+from chadllvm.llvm.invoke import arena_of, emit_invoke, emit_leave, release
 from chadllvm.llvm.state import FINISHED, INTERRUPTED, NO_MEMORY, State
 from chadllvm.llvm.types import BYTES, REGISTER, STORED
 from chadllvm.llvm.writer import LIKELY
@@ -90,6 +93,10 @@ def _emit(state: State, stmt: Stmt) -> None:
             _call_runtime(state, stmt)
         case Return():
             _return(state, stmt)
+        case Invoke():
+            emit_invoke(state, stmt)
+        case Leave(values):
+            emit_leave(state, values)
         case _:
             assert_never(stmt)
 
@@ -185,7 +192,7 @@ def _alloc(state: State, stmt: Alloc) -> None:
     if stmt.region == RESULT:
         buffer = runtime.emit_result_alloc(state.out, size, fail)
     else:
-        arena = _arena(state, stmt.region)
+        arena = arena_of(state, stmt.region)
         alias = state.alias.runtime_suffix()
         buffer = runtime.emit_arena_alloc(state.out, arena, size, alias, fail)
     state.names[stmt.reg] = buffer
@@ -193,16 +200,12 @@ def _alloc(state: State, stmt: Alloc) -> None:
         _clear(state, Clear(stmt.reg, stmt.count, stmt.elem, stmt.root))
 
 
-def _arena(state: State, region: int) -> str:
-    if region == 0:
-        return "%arenas"
-    offset = region * runtime.ARENA_SIZE
-    return state.out.let(f"getelementptr inbounds i8, ptr %arenas, i64 {offset}")
-
-
 def _reset(state: State, stmt: Reset) -> None:
-    arena = _arena(state, stmt.region)
-    state.out.put(f"call void @chad_arena_reset(ptr {arena})")
+    arena = arena_of(state, stmt.region)
+    if stmt.region in state.marks:
+        release(state, arena, stmt.region)
+    else:
+        state.out.put(f"call void @chad_arena_reset(ptr {arena})")
 
 
 def _data(state: State, stmt: Data) -> None:

@@ -38,6 +38,8 @@ class Buffers:
         # Where the buffer of a variable is already waiting for its contents.
         self.destinations: dict[Var, Destination] = {}
         self.regions = 0
+        # The regions of the scopes that are in the body of a recursion.
+        self.owned: dict[Scope | None, list[int]] = {}
 
     def atom_of(self, rep: Rep) -> Atom:
         """The atom of a scalar."""
@@ -51,7 +53,9 @@ class Buffers:
             return RESULT
         if scope.region is None:
             scope.region = self.regions
-            self.regions += 1
+            # Those of calls and of whom they were called by are used in turn.
+            self.regions += 1 if scope.recursion is None else 2
+            self.owned.setdefault(scope.recursion, []).append(scope.region)
         return scope.region
 
     def allocate(

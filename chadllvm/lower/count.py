@@ -45,16 +45,23 @@ def count_operations(function: LoopFunction) -> LoopFunction:
     """The function with the number of executed operations behind its results."""
     steps = Slot("steps", I64)
     start: list[Stmt] = [Set(steps, Lit(0))]
-    if _uses_runtime(function.body):
+    reports = _uses_runtime(function.body) or any(
+        _uses_runtime(s.body) for s in function.subroutines
+    )
+    if reports:
         before, none = Reg("before", I64), Reg("none", I64)
         start = [
             CallRuntime(before, "chad_steps", ()),
             Let(none, "isub", (Lit(0), before)),
             Set(steps, none),
         ]
-    body = (*start, *_counted(function.body, steps, len(start) > 1))
+    body = (*start, *_counted(function.body, steps, reports))
     results = (*function.results, ScalarResult(I64))
-    return replace(function, body=body, results=results)
+    subroutines = tuple(
+        replace(s, body=tuple(_counted(s.body, steps, reports)))
+        for s in function.subroutines
+    )
+    return replace(function, body=body, results=results, subroutines=subroutines)
 
 
 def _uses_runtime(body: Sequence[Stmt]) -> bool:

@@ -98,6 +98,9 @@ class Lowering(Protocol):
     ) -> Sequence[Collector]:
         """The same for a loop whose number of steps is not known in front of it."""
 
+    def recursion(self, node: Apply, binding: Binding) -> None:
+        """A function that calls itself, which is applied."""
+
     def carriers(self, node: Apply, binding: Binding) -> Sequence[Carrier]:
         """The states of a loop."""
 

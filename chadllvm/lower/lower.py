@@ -10,7 +10,7 @@ import numpy as np
 
 from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir import loops as l
-from chadllvm.ir.loops import PTR, RESULT, Atom, LoopFunction, Slot
+from chadllvm.ir.loops import PTR, RESULT, Atom, LoopFunction, Slot, Subroutine
 from chadllvm.ir.op import ArrayOp, Prim
 from chadllvm.ir.rewrite import free_vars_of
 from chadllvm.ir.term import (
@@ -43,6 +43,7 @@ from chadllvm.lower.growing import growing
 from chadllvm.lower.growth import append, drop_last
 from chadllvm.lower.inplace import InPlace, in_place
 from chadllvm.lower.reasons import NOT_FRESH, Reason
+from chadllvm.lower.recursion import Recursion
 from chadllvm.lower.represent import (
     ArrayRep,
     ElementCell,
@@ -53,6 +54,7 @@ from chadllvm.lower.represent import (
 )
 from chadllvm.lower.state import Carrier, carriers
 from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
 
 
@@ -75,6 +77,9 @@ class Lowering(Cells):
         super().__init__(function, found, self._direct, tape)
         self.function = function
         self._parallel = 0
+        # The functions of the recursions around here, and all that they became.
+        self.recursions: dict[Var, Recursion] = {}
+        self.subroutines: list[Subroutine] = []
 
     def run(self) -> LoopFunction:
         params = tuple(self._param(p) for p in self.function.params)
@@ -93,6 +98,7 @@ class Lowering(Cells):
             self.roots.table(),
             tuple(self.notes.copies),
             tuple(self.notes.loops),
+            tuple(self.subroutines),
         )
 
     def _param(self, param: Var) -> l.Param:
@@ -152,6 +158,8 @@ class Lowering(Cells):
                 self.add_to_cell(binding, cell, indices, value)
             case Close(cell):
                 self.close_cell(binding.vars[0], cell)
+            case Call(Var() as function, args) if function in self.recursions:
+                self.recursions[function].call(args, binding.vars)
             case (
                 Apply() | Tuple() | Proj() | Inject() | Case() | Lambda() | Call()
             ):  # fmt: skip
@@ -283,6 +291,10 @@ class Lowering(Cells):
         elsewhere = [carrier.direct for carrier in carriers]
         return collectors(self, variables, body, first, count, span, elsewhere)
 
+    def recursion(self, node: Apply, binding: Binding) -> None:
+        """A function that calls itself becomes a subroutine: `lower/recursion.py`."""
+        Recursion(self, node, binding).lower()
+
     def growing(
         self, variables: Sequence[Var], body: Lambda, first: int, span: Span
     ) -> list[Collector]:
@@ -398,6 +410,8 @@ def _direct_results(function: Function, found: InPlace) -> list[Var]:
                 # What a loop that stops collects has a buffer that grows.
                 if node.op != Iterate(stops=True):
                     made.update(binding.vars[len(node.args) - 1 :])
+            case Apply(Recurse()):
+                pass  # What calls return is copied, what they collect may grow.
             case Apply(ArrayOp(), _, bodies) as node if bodies:
                 first = node.op.carried(node) if isinstance(node.op, ArrayOp) else None
                 made.update(binding.vars[first or 0 :])

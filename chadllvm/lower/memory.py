@@ -41,6 +41,7 @@ from chadllvm.ir.types import Acc, Array, Box, Scalar, Type
 from chadllvm.lower.inplace import InPlace
 from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.index import Index, MakeBox, Unbox
+from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
 
 
@@ -51,6 +52,12 @@ class Scope:
     parent: Scope | None
     depth: int
     region: int | None = None
+    # The body of a recursion that this is or is in: there may be several at a time.
+    recursion: Scope | None = None
+
+    def inside(self) -> Scope:
+        """A new scope in this one."""
+        return Scope(self, self.depth + 1, recursion=self.recursion)
 
 
 CALLER = Scope(None, -1)
@@ -74,6 +81,8 @@ class Lifetimes:
     bodies: dict[Lambda, Scope] = field(default_factory=dict)
     # The states of loops whose every step's value outlives the step, by parameter.
     outlives: dict[Var, Scope] = field(default_factory=dict)
+    # The functions of recursions, with their parameters and the scope of the body.
+    recursions: dict[Var, tuple[Sequence[Var], Scope]] = field(default_factory=dict)
 
     def home(self, var: Var) -> Scope:
         """The scope in whose region the variable's buffer is."""
@@ -153,8 +162,12 @@ def _binding(binding: Binding, scope: Scope, found: Lifetimes) -> None:
         case If(_, then, orelse):
             for branch in (then, orelse):
                 _block(branch, scope, lives, found)
+        case Apply(Recurse()) as node:
+            _recursion(node, binding, lives, found, scope)
         case Apply(_, _, (body,)) as node:
             _loop(node, body, binding, lives, found, scope)
+        case Call(Var() as function, args) if function in found.recursions:
+            _call(function, args, found)
         case Apply() | Const() | Open() | One():
             return
         case Lambda() | Tuple() | Proj() | Inject() | Case() | Call():
@@ -184,7 +197,7 @@ def _loop(
     found: Lifetimes,
     outer: Scope,
 ) -> None:
-    scope = found.bodies.setdefault(body, Scope(outer, outer.depth + 1))
+    scope = found.bodies.setdefault(body, outer.inside())
     states = body.params[1:]
     results = body.body.results
     demands = [
@@ -195,6 +208,43 @@ def _loop(
     while _run_body(body, scope, demands, found):
         pass
     _final_states(node, body, binding, found, outer)
+
+
+def _recursion(
+    node: Apply,
+    binding: Binding,
+    lives: Sequence[Life],
+    found: Lifetimes,
+    outer: Scope,
+) -> None:
+    """A call's results are copied to where they are needed; what boxes in them refer
+    to lives as long as where the outermost call's do. What is given to one call lives
+    as long as what is given to any."""
+    (body,) = node.bodies
+    op = node.op
+    assert isinstance(op, Recurse)
+    scope = found.bodies.get(body)
+    if scope is None:
+        scope = found.bodies[body] = outer.inside()
+        scope.recursion = scope
+    itself, *params = body.params
+    found.recursions[itself] = params, scope
+    finals, _, outputs = op.parts(lives, op.plain(body))
+    results = body.body.results
+    demands = [Life(scope, life.contents) for life in finals]
+    for result, life in zip(results[len(finals) :], outputs, strict=True):
+        demands.append(_collected(result.type, life, scope))
+    known: list[Life] | None = None
+    while known != (new := [found.life(p, scope) for p in params]):
+        known = new
+        _block(body.body, scope, demands, found)
+    _call(itself, node.args, found)
+
+
+def _call(function: Var, args: Sequence[Operand], found: Lifetimes) -> None:
+    params, scope = found.recursions[function]
+    for param, arg in zip(params, args, strict=True):
+        found.need(arg, found.life(param, scope))
 
 
 def _final_states(

@@ -27,6 +27,7 @@ from chadllvm.ir.loops import (
     Atom,
     Branch,
     For,
+    Invoke,
     Let,
     Load,
     LoopFunction,
@@ -45,7 +46,8 @@ _LIMIT = (1 << 62) + (1 << 33)
 
 def split_loops(function: LoopFunction) -> LoopFunction:
     """Split the innermost loops whose index is clamped."""
-    return replace(function, body=_body(function.body))
+    subroutines = tuple(replace(s, body=_body(s.body)) for s in function.subroutines)
+    return replace(function, body=_body(function.body), subroutines=subroutines)
 
 
 def _body(body: Sequence[Stmt]) -> tuple[Stmt, ...]:
@@ -53,7 +55,7 @@ def _body(body: Sequence[Stmt]) -> tuple[Stmt, ...]:
     for stmt in body:
         match stmt:
             case For(go=None) if not any(
-                isinstance(s, For | Branch) for s in stmt.body
+                isinstance(s, For | Branch | Invoke) for s in stmt.body
             ):
                 new += _split(stmt)
             case For():

@@ -117,7 +117,7 @@ class Iterate(ArrayOp):
         with chad.backpropagator(binding, asked) as bp:
             cts = iter(bp.cts)
             start = [
-                next(cts) if flag else _zero(bp.body, state, zeros)
+                next(cts) if flag else zero_cotangent(bp.body, state, zeros)
                 for flag, want, state in zip(asked, wanted, binding.vars, strict=False)
                 if want
             ]
@@ -229,8 +229,8 @@ def _chosen(
     return [x for x, flag in zip(items, flags, strict=False) if flag]
 
 
-def _zero(b: Builder, state: Var, forward: list[Binding]) -> Operand:
-    """The zero cotangent of a final state that nobody uses.
+def zero_cotangent(b: Builder, state: Var, forward: list[Binding]) -> Operand:
+    """The zero cotangent of a result that nobody uses.
 
     The dimensions of an array are bound in the forward part, so that the backpropagator
     captures them and not the array.

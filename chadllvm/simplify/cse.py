@@ -37,6 +37,7 @@ from chadllvm.ir.term import (
     View,
 )
 from chadllvm.ops.index import Dim, Index, MakeBox, Unbox
+from chadllvm.ops.recurse import Recurse
 from chadllvm.simplify.walk import Walk
 
 # Exactly commutative; `minimum(0.0, -0.0)` for instance is not.
@@ -109,6 +110,12 @@ class _Sharing(Walk):
         build(n) { i -> … yield x, x } has one result for both.
         """
         match binding.expr:
+            case Apply(Recurse() as op, _, (body,)):
+                count, results = op.plain(body), body.body.results
+                _, _, arrays = op.parts(binding.vars, count)
+                chosen = self._distinct(arrays, results[count:], 0)
+                keep = [k in chosen for k in range(len(arrays))]
+                return op.collecting(binding, keep)
             case Apply(ArrayOp() as op, args, (body,)) as node:
                 results = body.body.results
                 kept = self._distinct(binding.vars, results, op.carried(node) or 0)

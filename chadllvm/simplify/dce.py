@@ -44,6 +44,7 @@ from chadllvm.ir.types import Acc
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.recurse import Recurse
 from chadllvm.simplify.regions import Region, Regions, has_equal_rows, may_not_end
 from chadllvm.simplify.walk import same
 
@@ -124,6 +125,10 @@ class _Liveness:
             case Apply(Build() | Fold(), _, (body,)):
                 results = body.body.results
                 self._mark(results[position if position < len(results) else 0])
+            case Apply(Recurse() as op, _, (body,)) if position >= op.plain(body):
+                # That of a number needs something to be collected.
+                collected = position - op.plain(body) - 1
+                self._mark(body.body.results[max(collected, 0) + op.plain(body)])
             case Apply(Iterate(), args, (body,)):
                 self._mark(body.body.results[position])
                 if position < len(args) - 1:
@@ -148,6 +153,11 @@ class _Liveness:
                 self._mark(args[0])
                 if kind != "add":
                     self._mark(body.body.results[0])
+            case Apply(Recurse() as op, args, (body,)):
+                self._mark_all(args)
+                self._mark_all(body.body.results[: op.plain(body)])
+                for param in body.params:
+                    self._observe_cell(param)
             case Apply(_, args, bodies):
                 self._mark_all(args)
                 for other in bodies:
@@ -243,6 +253,8 @@ class _Sweep:
                 return self._fold(binding, node, kind, keep)
             case Apply(Iterate()) as node:
                 return self._iterate(binding, node, keep)
+            case Apply(Recurse()) as node:
+                return self._recursion(binding, node)
             case Apply(op, args, bodies) if bodies:
                 new = tuple(map(self._body, bodies))
                 if same(new, bodies):
@@ -277,6 +289,21 @@ class _Sweep:
             return binding
         kept = _kept(binding.vars, keep)
         return Binding(kept, Apply(node.op, node.args, (body,)), binding.span)
+
+    def _recursion(self, binding: Binding, node: Apply) -> Binding:
+        """A recursion that collects what is used."""
+        op, body = node.op, self._body(node.bodies[0])
+        assert isinstance(op, Recurse)
+        if body is not node.bodies[0]:
+            binding = _changed(binding, binding.vars, Apply(op, node.args, (body,)))
+        count = op.plain(body)
+        _, number, arrays = op.parts(binding.vars, count)
+        keep = [v in self.live for v in arrays]
+        collected = body.body.results[count:]
+        if not any(keep) and any(v in self.live for v in number):
+            keep[0] = True
+        assert len(keep) == len(collected)
+        return op.collecting(binding, keep)
 
     def _iterate(self, binding: Binding, node: Apply, keep: list[bool]) -> Binding:
         count, *inits = node.args

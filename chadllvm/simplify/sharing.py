@@ -32,6 +32,7 @@ from chadllvm.ir.term import (
     Apply,
     Binding,
     Block,
+    Call,
     Const,
     Function,
     If,
@@ -47,6 +48,7 @@ from chadllvm.ops.custom import Custom
 from chadllvm.ops.grow import WRITERS, Append, DropLast
 from chadllvm.ops.index import Dim, Index
 from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.inline import inline
@@ -100,6 +102,21 @@ class _Object:
     def holds(self, other: _Object) -> bool:
         """Whether this may be another object, or a list that refers to it."""
         return self.may_be(other, rows=self.number > other.number)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What a result of a call may be besides a new array: parameters by position, and
+    objects from outside of the function."""
+
+    params: frozenset[int] = frozenset()
+    outside: frozenset[_Object] = frozenset()
+
+    @classmethod
+    def of(cls, result: Objects, params: Sequence[Objects], before: int) -> _Given:
+        found = _above(result)
+        given = (k for k, own in enumerate(params) if not own.isdisjoint(found))
+        return cls(frozenset(given), frozenset(o for o in found if o.number <= before))
 
 
 _SHARED_ROWS = "made of rows that are used elsewhere"
@@ -157,6 +174,8 @@ class _Walk:
         self.rows: dict[_Object, _Object] = {}
         # The names that updates in a branch found dead there.
         self.dropped: list[tuple[_Object, list[Var]]] = []
+        # For each result of the functions of recursions, what it may be.
+        self.recursions: dict[Var, list[_Given]] = {}
 
     def new(
         self,
@@ -270,6 +289,10 @@ class _Walk:
                     self.bind(var, either)
             case Apply(Iterate()) as node:
                 self._iterate(binding, node)
+            case Apply(Recurse() as op) as node:
+                self._recursion(binding, node, op)
+            case Call(Var() as function, args) if function in self.recursions:
+                self._called(binding.vars, function, args)
             case Apply(_, _, (body,)):
                 before = self.count
                 self.block(body.body, _reads(binding, self.sizes_change))
@@ -355,6 +378,33 @@ class _Walk:
             self.bind(final, last[groups[state]])
         count = len(states)
         self._collected(binding.vars[count:], results[count:], before)
+
+    def _recursion(self, binding: Binding, node: Apply, op: Recurse) -> None:
+        """Calls may return what they are given, or what is outside of them."""
+        (body,) = node.bodies
+        itself, *params = body.params
+        results = body.body.results[: op.plain(body)]
+        before = self.count
+        own = [self.new("an argument") for _ in params]
+        self.recursions[itself] = [_Given() for _ in results]
+        while True:
+            for param, objects in zip(params, own, strict=True):
+                self.bind(param, objects)
+            self.block(body.body, _reads(binding, self.sizes_change))
+            found = [_Given.of(self.of(r), own, before) for r in results]
+            if found == self.recursions[itself]:
+                break
+            self.recursions[itself] = found
+        self._called(binding.vars, itself, node.args)
+
+    def _called(
+        self, variables: Sequence[Var], function: Var, args: Sequence[Operand]
+    ) -> None:
+        """New objects, but for what they may be."""
+        given = [self.of(a) for a in args]
+        for var, found in zip(variables, self.recursions[function], strict=False):
+            parents = found.outside.union(*(given[k] for k in found.params))
+            self.bind(var, self.new("", parents))
 
     def _group(
         self, groups: dict[Var, int], outside: dict[Var, Objects]

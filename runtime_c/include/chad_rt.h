@@ -33,7 +33,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes its meaning or its layout.
-#define CHAD_RT_ABI 2
+#define CHAD_RT_ABI 3
 
 // The number of bytes every buffer is aligned to and every size is rounded up to.
 #define CHAD_ALIGNMENT 64
@@ -64,6 +64,8 @@ typedef struct chad_context {
   int32_t site;       // index into the failures of the function
   int32_t unused;     // keeps `values` at offset 8 whatever the compiler
   int64_t values[8];  // what the failure's message shows, say an index and a size
+  char *stack_limit;  // frames of chad_deep's stack lie above; NULL outside of it
+  int64_t fuel;       // calls of subroutines until the next look for interrupts
 } chad_context_t;
 
 // The buffers of one region. Generated code allocates by itself as long as it can:
@@ -89,6 +91,9 @@ typedef struct chad_arena {
 #ifndef __cplusplus
 static_assert(offsetof(chad_context_t, site) == 0, "generated code writes here");
 static_assert(offsetof(chad_context_t, values) == 8, "generated code writes here");
+static_assert(offsetof(chad_context_t, stack_limit) == 72, "generated code reads here");
+static_assert(offsetof(chad_context_t, fuel) == 80, "generated code writes here");
+static_assert(offsetof(chad_arena_t, current) == 24, "generated code reads here");
 static_assert(offsetof(chad_arena_t, limit) == 8, "generated code reads here");
 static_assert(sizeof(chad_arena_t) == CHAD_ARENA_SIZE, "generated code steps by this");
 static_assert(sizeof(chad_word_t) == 8, "generated code writes words of eight bytes");
@@ -133,6 +138,25 @@ CHAD_API void *chad_arena_grow(chad_context_t *context, chad_arena_t *arena,
 
 // All buffers of the arena are gone; its memory stays with it for the next ones. O(1).
 CHAD_API void chad_arena_reset(chad_arena_t *arena);
+
+// Back to where the arena was when `chunk` was its current one and `cursor` its cursor:
+// buffers made since are gone. `chunk` is NULL if the arena had none. O(1).
+CHAD_API void chad_arena_release(chad_arena_t *arena, struct chad_chunk *chunk,
+                                 char *cursor);
+
+// --- Recursion ---------------------------------------------------------------------
+
+// run(context, argument), on a stack that is large enough for deep recursion. The stack
+// belongs to the thread, which keeps it; within `run` the call may be nested, and then
+// is a plain one. CHAD_MEMORY if there is no address space for the stack. Not for what
+// a poll's callback runs in the same thread: that is CHAD_RECURSION.
+CHAD_API chad_status_t chad_deep(chad_context_t *context,
+                                 chad_status_t (*run)(chad_context_t *, void *),
+                                 void *argument);
+
+// For a frame below `stack_limit`: CHAD_RECURSION if the stack is used up, else lowers
+// the limit.
+CHAD_API chad_status_t chad_deeper(chad_context_t *context, const char *frame);
 
 // --- Results -----------------------------------------------------------------------
 

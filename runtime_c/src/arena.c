@@ -187,6 +187,17 @@ void chad_arena_reset(chad_arena_t *const arena) {
   small_forget(arena);
 }
 
+void chad_arena_release(chad_arena_t *const arena, chad_chunk_t *const chunk,
+                        char *const cursor) {
+  if (chunk == NULL) {
+    chad_arena_reset(arena);
+    return;
+  }
+  arena_use(arena, chunk);
+  arena->cursor = cursor;
+  small_forget(arena);
+}
+
 void *chad_small(chad_context_t *const context, chad_arena_t *const arena,
                  const int64_t bytes) {
   if (bytes > SMALL_BUFFER / 4) {

@@ -71,7 +71,8 @@ chad_status_t chad_poll(chad_context_t *const context) {
     return CHAD_OK;
   }
   state->next_poll = time == INT64_MAX ? time : time + POLL_INTERVAL;
-  return state->callback(state->user) != 0 ? CHAD_INTERRUPT : CHAD_OK;
+  const int32_t answer = chad_deep_ask(context, state->callback, state->user);
+  return answer != 0 ? CHAD_INTERRUPT : CHAD_OK;
 }
 
 void chad_set_poll(chad_context_t *const context, int32_t (*const callback)(void *user),

@@ -66,6 +66,10 @@ static inline int64_t chad_round_up(const int64_t bytes, const int64_t unit) {
   return (bytes + unit - 1) & ~(unit - 1);
 }
 
+// The answer of a poll's callback, which runs on the thread's own stack.
+int32_t chad_deep_ask(chad_context_t *context, int32_t (*callback)(void *user),
+                      void *user);
+
 // Three quarters of the memory this process may have.
 int64_t chad_default_limit(void);
 

@@ -352,6 +352,9 @@ class BoxedLowering(Cells):
     def carriers(self, node: Apply, binding: Binding) -> Sequence[Carrier]:
         return states(self, self.bind, self.atom, node, binding)
 
+    def recursion(self, node: Apply, binding: Binding) -> None:
+        raise InternalError("boxed: a recursion")
+
     def has_loop(self, block: Block) -> bool:
         """Nothing depends on it here."""
         return True

@@ -1,0 +1,219 @@
+"""Invoking subroutines: what they see of the place around them, and what they return.
+
+A subroutine is a native function that takes the address of its *environment*, a word
+for each register and for the address of each slot that it uses and that is not its own.
+Whoever invokes it from outside writes these words down; where it invokes itself it
+hands the address on. So a run takes no more parameters than the program gives it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
+
+from chadllvm.ir.loops import (
+    Alloc,
+    Atom,
+    Branch,
+    For,
+    Invoke,
+    LoopFunction,
+    Reg,
+    Reset,
+    Slot,
+    Stmt,
+    Subroutine,
+)
+from chadllvm.llvm import runtime
+from chadllvm.llvm.state import State
+from chadllvm.llvm.types import REGISTER
+from chadllvm.llvm.writer import LIKELY
+
+
+@dataclass(frozen=True)
+class Around:
+    """The environment of a subroutine that others are inside of."""
+
+    name: str
+
+
+Item = Reg | Slot | Around
+
+
+def environment(
+    function: LoopFunction, subroutine: Subroutine, inside: Sequence[str]
+) -> list[Item]:
+    """What a subroutine uses and does not have itself, in order.
+
+    `inside`: the subroutines around it. Its own slots are among them.
+    """
+    walk = _Uses(function, [*inside])
+    walk.subroutine(subroutine)
+    return [i for i in walk.used if i not in walk.own]
+
+
+@dataclass
+class _Uses:
+    function: LoopFunction
+    inside: list[str]
+    used: dict[Item, None] = field(default_factory=dict)
+    own: set[Item] = field(default_factory=set)
+
+    def subroutine(self, subroutine: Subroutine) -> None:
+        self.inside.append(subroutine.name)
+        self.own.update((subroutine.turn, *subroutine.params))
+        self.body(subroutine.body)
+        self.inside.pop()
+        self.own.add(Around(subroutine.name))
+
+    def body(self, body: Iterable[Stmt]) -> None:
+        for stmt in body:
+            self.statement(stmt)
+
+    def statement(self, stmt: Stmt) -> None:
+        for part in fields(stmt):
+            value = getattr(stmt, part.name)
+            values = value if isinstance(value, tuple) else (value,)
+            for item in values:
+                if isinstance(item, Reg | Slot):
+                    self.used[item] = None
+        match stmt:
+            case For(index, body=body):
+                self.own.add(index)
+                self.body(body)
+            case Branch(_, then, orelse):
+                self.body(then)
+                self.body(orelse)
+            case Alloc(region=region) | Reset(region=region):
+                self.region(region)
+            case Invoke():
+                self.own.update(stmt.regs)
+                self.invoke(stmt)
+        made = getattr(stmt, "reg", None)
+        if made is not None:
+            self.own.add(made)
+
+    def invoke(self, stmt: Invoke) -> None:
+        for region in stmt.into:
+            self.region(region)
+        called = self.function.subroutine(stmt.subroutine)
+        if called.name not in self.inside:
+            self.subroutine(called)
+        elif called.name != self.inside[-1]:
+            self.used[Around(called.name)] = None
+            self.used[called.turn] = None
+
+    def region(self, region: int) -> None:
+        """Which of its two a region of a subroutine around is, one has to know."""
+        for name in self.inside:
+            subroutine = self.function.subroutine(name)
+            if region in subroutine.regions:
+                self.used[subroutine.turn] = None
+
+
+def emit_invoke(state: State, stmt: Invoke) -> None:
+    """Invoke a subroutine; leave if it fails."""
+    out = state.out
+    called = state.function.subroutine(stmt.subroutine)
+    if called.name in state.inside:
+        env = state.around[called.name]
+        turn = out.let(f"xor i64 {state.names[called.turn]}, 1")
+    else:
+        env, turn = _enter(state, called), "0"
+    homes = [f"ptr {arena_of(state, region)}" for region in stmt.into]
+    args = [state.typed(arg) for arg in stmt.args]
+    listed = ["ptr %ctx", "ptr %arenas", f"ptr {env}", f"i64 {turn}", *homes, *args]
+    ty = result_type(called)
+    result = out.let(f"call {ty} @{state.symbol_of(called)}({', '.join(listed)})")
+    status = out.let(f"extractvalue {ty} {result}, 0", "status")
+    good, bad = out.fresh_label("returned"), out.fresh_label("refused")
+    out.branch(out.let(f"icmp eq i32 {status}, {runtime.OK}"), good, bad, LIKELY)
+    state.refused.append((status, bad))
+    out.start(good)
+    for k, reg in enumerate(stmt.regs, 1):
+        state.names[reg] = out.let(f"extractvalue {ty} {result}, {k}", reg.name)
+
+
+def result_type(subroutine: Subroutine) -> str:
+    """What a subroutine returns: a status, and its results."""
+    return f"{{ {', '.join(['i32', *(REGISTER[ty] for ty in subroutine.results)])} }}"
+
+
+def _enter(state: State, called: Subroutine) -> str:
+    """The address of the environment of a subroutine that is invoked from outside."""
+    items = environment(state.function, called, state.inside)
+    items = [i for i in items if not isinstance(i, Slot) or i in state.slots]
+    state.pending.append((called, items, state))
+    env = state.out.alloca(f"[{max(len(items), 1)} x i64]", "env")
+    for k, item in enumerate(items):
+        state.out.put(f"store {_value(state, item)}, ptr {word_at(state, env, k)}")
+    return env
+
+
+def _value(state: State, item: Item) -> str:
+    match item:
+        case Reg():
+            return state.typed(item)
+        case Slot():
+            return f"ptr {state.slots[item]}"
+        case Around(name):
+            return f"ptr {state.around[name]}"
+
+
+def word_at(state: State, env: str, k: int) -> str:
+    """The address of a word of an environment."""
+    return state.out.let(f"getelementptr inbounds i64, ptr {env}, i64 {k}")
+
+
+def emit_leave(state: State, values: Sequence[Atom]) -> None:
+    """Return from a subroutine, whose regions are given back."""
+    assert state.subroutine is not None
+    for region in state.marks:
+        release(state, arena_of(state, region), region)
+    out, ty = state.out, result_type(state.subroutine)
+    result = out.let(f"insertvalue {ty} undef, i32 {runtime.OK}, 0")
+    for k, value in enumerate(values, 1):
+        result = out.let(f"insertvalue {ty} {result}, {state.typed(value)}, {k}")
+    out.put(f"ret {ty} {result}")
+    out.start(out.fresh_label("unreachable"))
+
+
+# Regions.
+
+
+def arena_of(state: State, region: int) -> str:
+    """The address of a region's arena."""
+    out = state.out
+    if region < 0:
+        return f"%into.{-2 - region}"
+    turn = state.turn_of(region)
+    if turn is None:
+        if region == 0:
+            return "%arenas"
+        offset = str(region * runtime.ARENA_SIZE)
+    else:
+        number = out.let(f"add nuw nsw i64 {state.names[turn]}, {region}")
+        offset = out.let(f"mul nuw nsw i64 {number}, {runtime.ARENA_SIZE}")
+    return out.let(f"getelementptr inbounds i8, ptr %arenas, i64 {offset}")
+
+
+def mark(state: State, region: int) -> None:
+    """Note what is in a region at the entry of a subroutine."""
+    arena = arena_of(state, region)
+    cursor = state.out.let(f"load ptr, ptr {arena}, align 8", "cursor")
+    at = state.out.let(f"getelementptr inbounds i8, ptr {arena}, i64 {runtime.CURRENT}")
+    chunk = state.out.let(f"load ptr, ptr {at}, align 8", "chunk")
+    state.marks[region] = cursor, chunk
+
+
+def release(state: State, arena: str, region: int) -> None:
+    """Give back what was allocated in a region since the entry of the subroutine."""
+    out, (cursor, chunk) = state.out, state.marks[region]
+    now = out.let(f"load ptr, ptr {arena}, align 8")
+    used, after = out.fresh_label("release"), out.fresh_label("released")
+    out.branch(out.let(f"icmp eq ptr {now}, {cursor}"), after, used)
+    out.start(used)
+    args = f"ptr {arena}, ptr {chunk}, ptr {cursor}"
+    out.put(f"call void @chad_arena_release({args})")
+    out.jump(after)
+    out.start(after)

@@ -1,0 +1,202 @@
+// A stack of our own for programs that call themselves.
+//
+// The stack of a thread is as large as somebody else has decided, and to overflow it is
+// to be killed. So programs that recurse run on a stack of the runtime's: one for each
+// thread, made at the first such call and kept until the thread ends. Address space is
+// all that it takes: pages are used as the program goes deeper, and what a deep call
+// has used is given back behind it.
+//
+//   base                                   soft                          base + size
+//   | for the runtime |                     |                                     |
+//   hard limit        ^ RECURSION here      ^ behind a call, all below is given back
+//
+// Generated code compares its frame with `stack_limit` of the context, which is the soft
+// limit first and the hard one once the call has gone beyond.
+//
+// Whoever a poll asks may run anything, and may look at the stack it is on, as Python
+// does. So the question is asked on the thread's own stack: the call is left for it.
+
+#define _GNU_SOURCE
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "internal.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+static const size_t LARGEST = (size_t)1 << 30;
+static const size_t SMALLEST = (size_t)1 << 22;
+static const size_t SOFT = (size_t)1 << 18;
+static const size_t RESERVE = (size_t)1 << 16;
+
+typedef struct deep {
+  char *base;
+  size_t size;
+  ucontext_t here;   // the thread's own stack, while `context` is not NULL
+  ucontext_t there;  // this one
+  chad_context_t *context;
+  chad_status_t (*run)(chad_context_t *context, void *argument);
+  void *argument;
+  chad_status_t status;
+  int32_t asks;  // the call wants to know whether to stop; else it is over
+  int32_t answer;
+} deep_t;
+
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int key_error;
+
+static void deep_free(void *const stack) {
+  deep_t *const deep = stack;
+  if (deep->base != NULL) {
+    munmap(deep->base, deep->size);
+  }
+  free(deep);
+}
+
+static void make_key(void) { key_error = pthread_key_create(&key, deep_free); }
+
+// The stack of this thread, or NULL if there is no memory for one.
+static deep_t *deep_here(void) {
+  pthread_once(&once, make_key);
+  if (key_error != 0) {
+    return NULL;
+  }
+  deep_t *deep = pthread_getspecific(key);
+  if (deep != NULL) {
+    return deep;
+  }
+  deep = calloc(1, sizeof(deep_t));
+  if (deep == NULL) {
+    return NULL;
+  }
+  for (size_t size = LARGEST; size >= SMALLEST; size /= 2) {
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *const base = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (base != MAP_FAILED) {
+      deep->base = base;
+      deep->size = size;
+      break;
+    }
+  }
+  if (deep->base == NULL || pthread_setspecific(key, deep) != 0) {
+    deep_free(deep);
+    return NULL;
+  }
+  return deep;
+}
+
+// What the new stack begins with. The halves of the address are put together again, for
+// makecontext hands on integers only.
+static void deep_main(const unsigned high, const unsigned low) {
+  deep_t *const deep =
+      (deep_t *)(void *)(uintptr_t)(((uint64_t)high << 32) | (uint64_t)low);
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(NULL, NULL, NULL);
+#endif
+  deep->status = deep->run(deep->context, deep->argument);
+  deep->asks = 0;
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_start_switch_fiber(NULL, deep->here.uc_stack.ss_sp,
+                                 deep->here.uc_stack.ss_size);
+#endif
+}
+
+static void deep_switch(deep_t *const deep, ucontext_t *const from,
+                        ucontext_t *const to) {
+#if defined(__SANITIZE_ADDRESS__)
+  void *fake = NULL;
+  const int inwards = to == &deep->there;
+  __sanitizer_start_switch_fiber(
+      &fake, inwards ? (void *)deep->base : deep->here.uc_stack.ss_sp,
+      inwards ? deep->size : deep->here.uc_stack.ss_size);
+#else
+  (void)deep;
+#endif
+  swapcontext(from, to);
+#if defined(__SANITIZE_ADDRESS__)
+  const void *bottom = NULL;
+  size_t size = 0;
+  __sanitizer_finish_switch_fiber(fake, &bottom, &size);
+  if (!inwards) {
+    deep->here.uc_stack.ss_sp = (void *)(uintptr_t)bottom;
+    deep->here.uc_stack.ss_size = size;
+  }
+#endif
+}
+
+int32_t chad_deep_ask(chad_context_t *const context,
+                      int32_t (*const callback)(void *user), void *const user) {
+  deep_t *const deep = context->stack_limit == NULL ? NULL : pthread_getspecific(key);
+  if (deep == NULL || deep->context != context) {
+    return callback(user);
+  }
+  deep->asks = 1;
+  deep_switch(deep, &deep->there, &deep->here);
+  return deep->answer;
+}
+
+// Runs the call on the stack of this thread, which is free.
+static void deep_run(deep_t *const deep, chad_state_t *const state) {
+  getcontext(&deep->there);
+  deep->there.uc_stack.ss_sp = deep->base;
+  deep->there.uc_stack.ss_size = deep->size;
+  deep->there.uc_link = &deep->here;
+  const uint64_t address = (uint64_t)(uintptr_t)deep;
+  // A function of another type than makecontext's, which is the way POSIX wants it.
+  makecontext(&deep->there, (void (*)(void))deep_main, 2, (unsigned)(address >> 32),
+              (unsigned)address);
+  do {
+    deep->asks = 0;
+    deep_switch(deep, &deep->here, &deep->there);
+    if (deep->asks != 0) {
+      deep->answer = state->callback(state->user);
+    }
+  } while (deep->asks != 0);
+}
+
+chad_status_t chad_deep(chad_context_t *const context,
+                        chad_status_t (*const run)(chad_context_t *, void *),
+                        void *const argument) {
+  chad_state_t *const state = (chad_state_t *)context;
+  if (context->stack_limit != NULL) {
+    return run(context, argument);
+  }
+  deep_t *const deep = deep_here();
+  if (deep == NULL) {
+    return CHAD_MEMORY;
+  }
+  char *const hard = deep->base + RESERVE;
+  if (deep->context != NULL) {
+    // A call out of what a poll has asked: here there is no stack but the thread's own.
+    return CHAD_RECURSION;
+  }
+  char *const soft = deep->base + deep->size - SOFT;
+  context->stack_limit = soft;
+  context->fuel = 0;
+  deep->context = context;
+  deep->run = run;
+  deep->argument = argument;
+  deep_run(deep, state);
+  if (context->stack_limit == hard) {
+    madvise(deep->base, (size_t)(soft - deep->base), MADV_DONTNEED);
+  }
+  context->stack_limit = NULL;
+  deep->context = NULL;
+  return deep->status;
+}
+
+chad_status_t chad_deeper(chad_context_t *const context, const char *const frame) {
+  const deep_t *const deep = pthread_getspecific(key);
+  char *const hard = deep->base + RESERVE;
+  if (frame <= hard) {
+    return CHAD_RECURSION;
+  }
+  context->stack_limit = hard;
+  return CHAD_OK;
+}
