@@ -18,8 +18,6 @@ from chadllvm.ir.lists import flattened
 from chadllvm.ir.record import ListNames
 from chadllvm.ir.types import Array, Product, Scalar, is_float, list_elem
 
-_NUMBERS = {float, int, bool, np.float64, np.float32, np.int64, np.bool_}
-
 
 def list_parts(function: str, path: str, ty: Product, value: Any) -> list[np.ndarray]:
     """The arrays of the parts of a list, each plain.
@@ -57,12 +55,17 @@ class _Reader:
         try:
             array = np.array(item)
         except (ValueError, OverflowError):
-            return item
+            self._refuse(path, item)
         if is_float(elem) and array.dtype.kind in "iu":
             return array.astype(dtype)
         is_own = is_float(elem) and array.dtype == np.float64
-        is_own = is_own and set(map(type, item)) <= _NUMBERS
         return array.astype(dtype) if is_own else array
+
+    def _refuse(self, path: str, item: Any) -> NoReturn:
+        raise TypeError(
+            f"{self.function}: parameter {path} must be {expected(self.type)}, or a "
+            f"list of numbers, found {found(item)}"
+        )
 
     def refuse(self, path: str, item: Any) -> NoReturn:
         raise TypeError(
