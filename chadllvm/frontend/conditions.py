@@ -10,6 +10,7 @@ from chadllvm.frontend.arithmetic import is_number, truth
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Value, is_number_operand
 from chadllvm.frontend.narrowing import assume
+from chadllvm.frontend.ragged import is_list, ragged
 from chadllvm.frontend.static import decided
 from chadllvm.ir.term import Apply, If, Lit, Operand
 from chadllvm.ops.index import Dim
@@ -47,6 +48,8 @@ def truth_of(cx: Context, node: ast.expr, value: Value) -> Operand:
     if not isinstance(value, Delayed) and value in cx.lists:
         b = cx.at(node)
         return b.prim("ine", b.one(Apply(Dim(0), (value,))), Lit(0))
+    if not isinstance(value, Delayed) and is_list(value):
+        return cx.at(node).prim("ine", ragged(cx, node, value).count, Lit(0))
     if not is_number_operand(value):
         raise array_errors.ambiguous_truth(cx.span(node), value.type)
     if not is_number(value.type):

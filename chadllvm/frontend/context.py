@@ -119,7 +119,8 @@ class Context:
     `codes` has the local functions, and `captures` what values have captured.
 
     `shapes` has the sizes of arrays whose sizes are older than they are, and so may be
-    used wherever the array may; `lists` are the arrays that are lists in Python.
+    used wherever the array may; `lists` are the arrays that are lists in Python, and
+    `items` those that were taken from lists of arrays.
 
     `enclosing` are the blocks that this one is in, and `begun` how many there were
     where a list of a name began empty. `wanted` says of lists what they are to be
@@ -146,6 +147,7 @@ class Context:
     promoted: dict[Loop, dict[str, Type]] = field(default_factory=dict)
     shapes: dict[Var, tuple[Operand, ...]] = field(default_factory=dict)
     lists: set[object] = field(default_factory=set)
+    items: set[object] = field(default_factory=set)
     enclosing: list[tuple[Builder, Scope]] = field(default_factory=list)
     begun: dict[str, int] = field(default_factory=dict)
     wanted: dict[ast.expr, Type] = field(default_factory=dict)
@@ -228,6 +230,8 @@ class Context:
             self.shapes[new] = self.shapes[value]
         if value in self.lists:
             self.lists.add(new)
+        if value in self.items:
+            self.items.add(new)
         if value in self.views:
             self.views[new] = self.views[value]
         self.captures.merge(new, [value])

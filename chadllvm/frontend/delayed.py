@@ -136,6 +136,8 @@ def force(cx: Context, node: ast.expr, value: Value) -> Operand:
     cx.shapes[array] = value.shape
     if value in cx.lists:
         cx.lists.add(array)
+    if value.is_item:
+        cx.items.add(array)
     return array
 
 

@@ -47,7 +47,7 @@ def display(cx: Context, node: ast.List) -> Operand:
         raise list_errors.nested_empty_list(cx.span(node))
     elements = [_element(cx, e) for e in node.elts]
     values = [e.value for e in _settled(elements)]
-    if node in cx.wanted or any(is_list(v) or is_item(v) for v in values):
+    if node in cx.wanted or any(is_list(v) or is_item(cx, v) for v in values):
         return _of_arrays(cx, node, elements)
     if any(isinstance(value.type, Product) for value in values):
         made = _of_tuples(cx, node, elements)

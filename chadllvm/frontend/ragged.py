@@ -74,9 +74,9 @@ def is_list(value: Value) -> bool:
     return list_names(value.type) is not None
 
 
-def is_item(value: Value) -> bool:
+def is_item(cx: Context, value: Value) -> bool:
     """Whether this is an array of such a list."""
-    return isinstance(value, Delayed) and value.is_item
+    return value in cx.items or (isinstance(value, Delayed) and value.is_item)
 
 
 def ragged(cx: Context, node: ast.expr, value: Operand) -> Ragged:
@@ -94,7 +94,8 @@ def ragged(cx: Context, node: ast.expr, value: Operand) -> Ragged:
 
 def _taken_apart(b: Builder, names: ListNames, value: Var) -> Shape:
     """The fields, then the first element and how many there are."""
-    fields = [b.one(Proj(value, k), name) for k, name in enumerate(names)]
+    titles = [value.name, *names[1:]]
+    fields = [b.one(Proj(value, k), title) for k, title in enumerate(titles)]
     if names.is_part:
         return tuple(fields)
     return (*fields, Lit(0), length(b, fields[-1]))

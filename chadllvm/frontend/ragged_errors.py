@@ -103,7 +103,7 @@ def wrong_item(span: Span, found: Type, expected: Type) -> Diagnostic:
             return len(ys)
     """
     return error(
-        f"a {said(found)} does not belong into a {said(expected)}",
+        f"{said(found)} does not belong into {said(expected)}",
         span,
         "this is of another type",
         "all arrays of a list have the same number of dimensions and type",

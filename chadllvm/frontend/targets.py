@@ -14,12 +14,13 @@ import ast
 
 from chadllvm.frontend import record_errors, syntax_errors, type_errors, update_errors
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.ragged import made_element, ragged
 from chadllvm.frontend.subscript import dimension
 from chadllvm.frontend.width import component
 from chadllvm.frontend.writing import assign, place_of
 from chadllvm.ir.record import RecordNames
 from chadllvm.ir.term import Lit, Operand
-from chadllvm.ir.types import Array, Product
+from chadllvm.ir.types import Array, Product, list_names
 from chadllvm.ops.index import Index
 
 
@@ -48,7 +49,7 @@ def _unpack(
     for part in elements:
         if isinstance(part, ast.Starred):
             raise syntax_errors.starred(cx.span(part))
-    if isinstance(ty, Array):
+    if isinstance(ty, Array) or list_names(ty) is not None:
         _unpack_array(cx, target, elements, value)
         return
     if not isinstance(ty, Product):
@@ -69,8 +70,13 @@ def _unpack_array(
 ) -> None:
     """`x, y = point`: how many elements there are is seen when the program runs."""
     b = cx.at(target)
-    b.prim("unpacked", dimension(b, value, 0), Lit(len(elements)))
+    xs = None if isinstance(value.type, Array) else ragged(cx, target, value)
+    size = dimension(b, value, 0) if xs is None else xs.count
+    b.prim("unpacked", size, Lit(len(elements)))
     for k, part in enumerate(elements):
         since = len(cx.builder.bindings)
-        item = cx.at(part).apply(Index(), [value, Lit(k)])[0]
+        if xs is None:
+            item: Operand = cx.at(part).apply(Index(), [value, Lit(k)])[0]
+        else:
+            item = made_element(cx, part, cx.at(part), xs, Lit(k))
         bind_target(cx, part, item, since)

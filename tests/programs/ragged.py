@@ -280,6 +280,18 @@ def gathered(xs: list[cl.f64[:]]) -> float:
     return total
 
 
+@case(FULL)
+@cl.jit
+def taken_from_the_end(xs: list[cl.f64[:]]) -> float:
+    a, b, c = xs
+    rows = [a, b * a[0], c]
+    total = 0.0
+    while rows:
+        last = rows.pop()
+        total = total * 0.5 + np.sum(last * last)
+    return total + b[0] + len(rows)
+
+
 @case(4, X)
 @cl.jit
 def unequal_pieces(n: int, x: cl.f64[:]) -> float:
