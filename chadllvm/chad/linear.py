@@ -127,8 +127,8 @@ class Linearity:
                 return self._choice(binding, cond, (then, orelse))
             case Const(value):
                 return [FIXED if value.any() else ZERO]
-            case Open():
-                return [ZERO]
+            case Open(_, dims):
+                return [self._at(dims, ZERO)]
             case View(cell, indices):
                 self._parts[binding.vars[0]] = (cell,)
                 return [self._at(indices, ZERO)]
@@ -164,7 +164,7 @@ class Linearity:
         return OTHER
 
     def _at(self, indices: Sequence[Operand], level: Level) -> Level:
-        """The level of an element, or of what an element becomes."""
+        """The level of what is at these indices, or of these sizes."""
         return OTHER if any(map(self.depends, indices)) else level
 
     def _add(self, cell: Operand, level: Level) -> None:
@@ -189,7 +189,7 @@ class Linearity:
             case Append():
                 return [all_of(levels)]
             case Zeros() | Empty():
-                return [ZERO]
+                return [self._at(node.args, ZERO)]
             case Dim():
                 return [OTHER if levels[0] is OTHER else FIXED]
             case Build() | Fold() | Iterate():
