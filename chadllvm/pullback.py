@@ -15,7 +15,7 @@ from typing import Any
 from chadllvm.backend.call import NativeFunction
 from chadllvm.backend.results import Group, leaf_types
 from chadllvm.compiled import Compiled, Derivative
-from chadllvm.frontend import refuse_recursion, specialise
+from chadllvm.frontend import specialise
 from chadllvm.ir.record import ListNames
 from chadllvm.ir.types import Array, Product, Sum, Type, has_float
 from chadllvm.jvp import tangent_leaves
@@ -95,7 +95,6 @@ class Halved(Compiled):
         below = [self._own(r) for r in self._below]
         parts = [(r.argnums, r.value, r.has_aux) for r in below]
         program = specialise(self._function, types, statics, parts)
-        refuse_recursion(program)
         value = program.entry.body.results[0].type
         given = [k for k in self._dynamic(range(len(self._parameters))) if k < count]
         wrt = leaf_positions(types, range(len(given)))
