@@ -70,8 +70,8 @@ from chadllvm.ir.types import Array, Product, list_names
 from chadllvm.ir.union import is_union
 
 _OPERATOR_HELP: dict[type[ast.AST], tuple[str, str]] = {
-    ast.Is: ("is", "compare with `==`; only a static argument may be None"),
-    ast.IsNot: ("is not", "compare with `!=`; only a static argument may be None"),
+    ast.Is: ("is", "compare with `==`; `is` asks whether something is None"),
+    ast.IsNot: ("is not", "compare with `!=`; `is not` asks whether something is None"),
     ast.In: ("in", "compare with each element, as in `np.any(x == v)`"),
     ast.NotIn: ("not in", "compare with each element, as in `np.all(x != v)`"),
 }

@@ -37,7 +37,7 @@ _TYPES = {
     "dict": "write a `TypedDict`, or leave the annotation out",
     "tuple": "say what it holds, as in `tuple[float, int]`",
     "complex": "use two floats",
-    "Optional": "what may be None is a static argument: name it in `static_argnames`",
+    "Optional": "say what there is if it is not None, as in `Optional[float]`",
 }
 
 
