@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import NONE_NAMES
-from chadllvm.ir.term import Case, Inject, Lambda, Lit, Operand, Tuple, Var
+from chadllvm.ir.term import Binding, Case, Inject, Lambda, Lit, Operand, Tuple, Var
 from chadllvm.ir.types import Product, Sum, Type
 from chadllvm.ir.union import is_class, is_none, is_union, kind_of, members, union_of
 from chadllvm.ops.index import nothing
@@ -66,8 +66,37 @@ def convert_union(b: Builder, value: Operand, ty: Sum, convert: Convert) -> Oper
     return b.one(Inject(ty, index, convert(b, value, ty.payloads[index])))
 
 
+class Narrowed(Var):
+    """A value of a union that is known to be one of several members of a larger one.
+
+    Whoever asks which asks the value that it was before, of which `kept` are the
+    members.
+    """
+
+    __slots__ = ("before", "kept")
+
+    def __init__(
+        self,
+        name: str,
+        type: Type,
+        before: Operand | None = None,
+        kept: tuple[int, ...] = (),
+    ) -> None:
+        super().__init__(name, type)
+        self.before = before
+        self.kept = kept
+
+
+def _at_first(value: Operand, kept: Collection[int]) -> tuple[Operand, Collection[int]]:
+    """The value that one was narrowed from, and these members among those of it."""
+    if isinstance(value, Narrowed) and value.before is not None:
+        return _at_first(value.before, [value.kept[k] for k in kept])
+    return value, kept
+
+
 def is_one_of(b: Builder, value: Operand, kept: Collection[int]) -> Operand:
     """Whether a value is one of the members at these positions."""
+    value, kept = _at_first(value, kept)
     assert isinstance(value.type, Sum)
     branches = [
         Lambda((Var("member", payload),), b.child().block([Lit(k in kept)]))
@@ -78,6 +107,7 @@ def is_one_of(b: Builder, value: Operand, kept: Collection[int]) -> Operand:
 
 def narrowed(b: Builder, value: Operand, kept: Collection[int]) -> Operand:
     """A value that is sure to be one of these members, as what it is then."""
+    value, kept = _at_first(value, kept)
     assert isinstance(value.type, Sum)
     payloads = value.type.payloads
     ty = union_of(payloads[k] for k in sorted(kept))
@@ -90,7 +120,13 @@ def narrowed(b: Builder, value: Operand, kept: Collection[int]) -> Operand:
         elif isinstance(ty, Sum) and is_union(ty):
             result = inner.one(Inject(ty, index_of(ty, payload), param))
         branches.append(Lambda((param,), inner.block([result])))
-    return b.one(Case(value, tuple(branches)))
+    made = b.one(Case(value, tuple(branches)))
+    if len(kept) == 1:
+        return made
+    last = b.bindings[-1]
+    several = Narrowed(made.name, ty, value, tuple(sorted(kept)))
+    b.bindings[-1] = Binding((several,), last.expr, last.span)
+    return several
 
 
 def placeholder(b: Builder, ty: Type) -> Operand:

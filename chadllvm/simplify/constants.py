@@ -16,6 +16,8 @@ of: that of a `build` is its count, that of a row a size of the whole.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from chadllvm.ir.op import ArrayOp, Prim, ProgramError
 from chadllvm.ir.rewrite import map_functions, with_body
 from chadllvm.ir.term import (
@@ -33,6 +35,7 @@ from chadllvm.ir.term import (
     literal,
     node,
 )
+from chadllvm.ir.types import BOOL
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Dim, Empty, Index, MakeBox, Unbox, Zeros
@@ -88,6 +91,11 @@ class _Folding(Walk):
         match self.define(cond):
             case Apply(Prim(name="not"), (opposite,)):
                 return self.expr(If(opposite, orelse, then))
+            case Apply(Prim(name="ine"), sides):
+                # So that there is one question for the members of a union.
+                same = Var("same", BOOL)
+                self.keep(Binding((same,), apply("ieq", *sides)))
+                return self.expr(If(same, orelse, then))
         if not isinstance(cond, Lit) or cond.value:
             then = self._branch(expr, cond, True)
         if not isinstance(cond, Lit) or not cond.value:
@@ -120,8 +128,8 @@ class _Folding(Walk):
                 return  # What is required is known to hold.
             case If(Lit(value), then, orelse):
                 self._splice(binding, then if value else orelse)
-            case If(_, then, orelse):
-                self._merge(binding, then, orelse)
+            case If(cond, then, orelse):
+                self._merge(binding, cond, then, orelse)
             case _:
                 self.keep(binding)
 
@@ -176,12 +184,37 @@ class _Folding(Walk):
         for var, result in zip(binding.vars, block.results, strict=True):
             self.replace(var, result)
 
-    def _merge(self, binding: Binding, then: Block, orelse: Block) -> None:
-        """A result that both branches give alike is that result."""
-        for var, a, b in zip(binding.vars, then.results, orelse.results, strict=True):
+    def _merge(
+        self, binding: Binding, cond: Operand, then: Block, orelse: Block
+    ) -> None:
+        """A result that both branches give alike is that result.
+
+        One that says which branch it is from is the condition, or its opposite.
+        """
+        rest = []
+        for k, (a, b) in enumerate(zip(then.results, orelse.results, strict=True)):
+            var = binding.vars[k]
+            if is_same(a, Lit(False)) and is_same(b, Lit(True)):
+                opposite = apply("not", cond)
+                self.visit(Binding((var,), opposite, binding.span))
+                continue
+            rest.append(k)
             if is_same(a, b):
                 self.replace(var, a)
-        self.keep(binding)
+            elif is_same(a, Lit(True)) and is_same(b, Lit(False)):
+                self.replace(var, cond)
+        self.keep(_with_results(binding, cond, (then, orelse), rest))
+
+
+def _with_results(
+    binding: Binding, cond: Operand, blocks: Sequence[Block], kept: Sequence[int]
+) -> Binding:
+    """A branch with these of its results only."""
+    if len(kept) == len(binding.vars):
+        return binding
+    sides = (Block(b.bindings, tuple([b.results[k] for k in kept])) for b in blocks)
+    variables = tuple([binding.vars[k] for k in kept])
+    return Binding(variables, If(cond, *sides), binding.span)
 
 
 def _value(node: Apply) -> Lit | None:
