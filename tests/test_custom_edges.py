@@ -159,6 +159,70 @@ def test_functions_as_arguments_from_python() -> None:
     assert cl.grad(apply, argnums=1)(lambda x: x * x, 1.0) == 10.0
 
 
+def test_functions_that_call_themselves() -> None:
+    """Their rules may do so as well, and they may call functions with rules."""
+
+    @cl.custom_vjp
+    def power(x: float, n: int) -> float:
+        return 1.0 if n == 0 else x * power(x, n - 1)
+
+    def backward(kept, ct):
+        x, n = kept
+        return ct * n * power(x, n - 1) if n > 0 else 0.0
+
+    power.defvjp(lambda x, n: (power(x, n), (x, n)), backward)
+    assert cl.grad(power)(2.0, 3) == 12.0
+    assert cl.grad(cl.grad(power))(2.0, 3) == 12.0
+    assert cl.jvp(cl.grad(power), (2.0, 3), (1.0, None)) == (12.0, 12.0)
+
+    @cl.jit
+    def tree(x: float, n: int) -> float:
+        if n == 0:
+            return power(x, 2)
+        return tree(0.5 * x, n - 1) + power(tree(x, n - 1), 1)
+
+    assert tree(2.0, 3) == 7.8125
+    assert cl.grad(tree)(2.0, 3) == 7.8125
+    assert cl.grad(cl.grad(tree))(2.0, 3) == 3.90625
+
+
+@cl.jit
+def power_and_slope(x: float, x_t: float, n: int) -> tuple[float, float]:
+    if n == 0:
+        return 1.0, 0.0
+    y, y_t = power_and_slope(x, x_t, n - 1)
+    return x * y, x_t * y + x * y_t
+
+
+@cl.jit
+def power_of(x: float, x_t: float, n: int) -> float:
+    return x_t if n == 0 else x_t * power_of(x, x_t, n - 1)
+
+
+@cl.jit
+def as_often_as(x: float, x_t: float) -> float:
+    return x_t if x_t < 1.0 else x * as_often_as(x, x_t - 1.0)
+
+
+def test_linear_rules_that_call_themselves() -> None:
+    @cl.custom_jvp
+    def power(x: float, n: int) -> float:
+        return x**n
+
+    power.defjvp(lambda p, t: power_and_slope(p[0], t[0], p[1]))
+    assert cl.jvp(power, (2.0, 3), (1.0, None)) == (8.0, 12.0)
+    assert cl.grad(power)(2.0, 3) == 12.0
+    assert cl.grad(cl.grad(power))(2.0, 3) == 12.0
+    for rule in (
+        lambda p, t: (p[0] ** p[1], power_of(p[0], t[0], p[1])),
+        lambda p, t: (p[0] ** p[1], as_often_as(p[0], t[0])),
+    ):
+        other = cl.custom_jvp(power.py_func)
+        other.defjvp(rule)
+        with pytest.raises(cl.CompileError, match="CL1512"):
+            cl.grad(other)(2.0, 3)
+
+
 def test_single_precision() -> None:
     @cl.custom_vjp
     def square(x: cl.f32) -> cl.f32:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import Enum
 from functools import reduce
 from typing import assert_never
@@ -46,6 +47,7 @@ from chadllvm.ops.fold import Fold
 from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.index import Dim, Empty, Index, MakeBox, Unbox, Zeros
 from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
 
 
@@ -96,6 +98,8 @@ class Linearity:
         self.is_pure = True
         # The cells that views and branches name.
         self._parts: dict[Var, tuple[Operand, ...]] = {}
+        # The recursions around us, by the functions that call them again.
+        self._recursions: dict[Var, _Recursion] = {}
         # Whether we are where a dependent value has led.
         self._astray = False
         self._block(block)
@@ -115,7 +119,8 @@ class Linearity:
             found = self._binding(binding)
             if self._astray:
                 found = [OTHER] * len(found)
-            self.levels.update(zip(binding.vars, found, strict=True))
+            # A call in a recursion may have no number as its last result.
+            self.levels.update(zip(binding.vars, found, strict=False))
 
     def _binding(self, binding: Binding) -> list[Level]:
         match binding.expr:
@@ -137,6 +142,8 @@ class Linearity:
                 return []
             case Close(cell):
                 return [self.level(cell)]
+            case Call(Var() as function, args):
+                return self._call(self._recursions[function], args)
             case Lambda() | Tuple() | Proj() | Inject() | Case() | Call():
                 name = type(binding.expr).__name__
                 raise InternalError(f"linear: no rule for {name}")
@@ -192,6 +199,8 @@ class Linearity:
                 return [self._at(node.args, ZERO)]
             case Dim():
                 return [OTHER if levels[0] is OTHER else FIXED]
+            case Recurse():
+                return self._recurse(op, node)
             case Build() | Fold() | Iterate():
                 return self._loop(op, node)[:results]
             case _:
@@ -250,6 +259,52 @@ class Linearity:
             elif after == found:
                 return [*found, *(self.level(r) for r in results[len(found) :])]
             found = after
+
+    def _recurse(self, op: Recurse, node: Apply) -> list[Level]:
+        """The levels of parameters and results grow until a call changes nothing."""
+        (body,) = node.bodies
+        itself, *params = body.params
+        results, count = body.body.results, op.plain(body)
+        found = _Recursion([self.level(a) for a in node.args], [ZERO] * count)
+        self._recursions[itself] = found
+        while True:
+            before = found.levels
+            self.levels.update(zip(params, found.params, strict=True))
+            self._block(body.body)
+            found.return_(self.level(r) for r in results[:count])
+            if found.levels == before:
+                break
+        number = [FIXED] if op.collects else []
+        levels = [*found.results, *number, *(self.level(r) for r in results[count:])]
+        return [OTHER] * len(levels) if found.is_astray else levels
+
+    def _call(self, found: _Recursion, args: Sequence[Operand]) -> list[Level]:
+        """A recursion goes on with these arguments."""
+        found.call(self.level(arg) for arg in args)
+        found.is_astray = found.is_astray or self._astray
+        return [*found.results, FIXED]
+
+
+@dataclass
+class _Recursion:
+    """What the parameters and the results of a recursion may be, as far as is known.
+
+    `is_astray`: a dependent value decides whether it goes on.
+    """
+
+    params: list[Level]
+    results: list[Level]
+    is_astray: bool = False
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        return (*self.params, *self.results)
+
+    def call(self, args: Iterable[Level]) -> None:
+        self.params = list(map(either, self.params, args))
+
+    def return_(self, results: Iterable[Level]) -> None:
+        self.results = list(map(either, self.results, results))
 
 
 def _product(first: Level, second: Level) -> Level:

@@ -51,7 +51,8 @@ from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
 from chadllvm.simplify.flatten import flatten
-from chadllvm.simplify.inline import inline
+from chadllvm.simplify.inline import as_written
+from chadllvm.simplify.recursion import recursion
 
 
 def sharing(program: Program) -> Program:
@@ -236,7 +237,7 @@ class _Walk:
 
     def _inside(self, op: Custom, args: Sequence[Operand]) -> Sequence[Operand]:
         """Walk a copy of a function that stands apart; what it gives."""
-        function = inline(flatten(op.primal)).entry
+        function = as_written(recursion(flatten(op.primal))).entry
         renaming = Renaming(fresh=True)
         params = renaming.bind(function.params)
         for param, arg in zip(params, args, strict=True):
