@@ -25,6 +25,7 @@ WORKLOADS = (
     "elementwise",
     "updates",
     "newton",
+    "quadrature",
     "second",
     "call_overhead",
     "compile_time",
