@@ -193,6 +193,35 @@ def no_reals(span: Span, name: str, parameter: int, found: Type) -> Diagnostic:
     )
 
 
+@code("CL1111")
+def grows(span: Span, name: str) -> Diagnostic:
+    """A function that is replaced in each step does not hold the one before it.
+
+    Which functions a variable may be is known when the program is compiled, and so is
+    how many are inside of each other: it does not depend on the number of steps.
+
+    Fails:
+
+        def f(x: float, n: int) -> float:
+            g = lambda t: t
+            for _ in range(n):
+                g = lambda t, g=g: g(t) + x
+            return g(x)
+
+    Works:
+
+        def f(x: float, n: int) -> float:
+            g = lambda t, n: t + n * x
+            return g(x, n)
+    """
+    return error(
+        "a function captures the one before it in each step",
+        span,
+        f"`{name}` would hold ever more functions",
+        "keep what the functions differ in, such as numbers in a list",
+    )
+
+
 @code("CL1109")
 def derivative_argument(span: Span, name: str, what: str) -> Diagnostic:
     """`grad`, `jvp` and `vjp` take a function and constants.

@@ -15,11 +15,13 @@ closure conversion comes before CHAD is what keeps higher-order programs linear 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
+from chadllvm.diagnostic import Span
+from chadllvm.frontend import closure_errors
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Case, Inject, Lambda, Lit, Operand, Var
-from chadllvm.ir.types import Array, Product, Sum, Type
+from chadllvm.ir.types import Array, Product, Sum, Type, has_float
 
 Join = Callable[[Type, Type], Type | None]
 Convert = Callable[[Builder, Operand, Type], Operand]
@@ -97,6 +99,16 @@ def holds_function(ty: Type) -> bool:
             return False
 
 
+def is_tuple(ty: Type) -> TypeGuard[Product]:
+    """Whether values of this type have components; a function has none to be read."""
+    return isinstance(ty, Product) and not is_function(ty)
+
+
+def holds_reals(ty: Type) -> bool:
+    """Whether derivatives are taken by values of this type, never by functions."""
+    return has_float(ty) and not holds_function(ty)
+
+
 def members(ty: Type) -> dict[Code, Product]:
     """The functions of a lambda set, with the types of their captures."""
     found = {}
@@ -138,3 +150,21 @@ def convert_function(b: Builder, value: Operand, ty: Sum, convert: Convert) -> O
         return b.one(Case(value, tuple(branches)))
     index = [code_of(payload) for payload in ty.payloads].index(code_of(value.type))
     return b.one(Inject(ty, index, convert(b, value, ty.payloads[index])))
+
+
+# So often a function that is carried on may capture another one.
+_MOST_ROUNDS = 4
+
+
+def check_growth(
+    span: Span, rounds: int, before: Mapping[str, Type], after: Mapping[str, Type]
+) -> None:
+    """Refuse a function that captures itself in each step: its type would have no end.
+
+    Types that have one go from a variable to the next, at worst one in each round.
+    """
+    if rounds < _MOST_ROUNDS + len(before):
+        return
+    for name, ty in after.items():
+        if ty != before[name] and holds_function(ty):
+            raise closure_errors.grows(span, name)

@@ -22,7 +22,7 @@ from chadllvm.diagnostic import CompileError, Span
 from chadllvm.frontend import custom_errors
 from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert, join
-from chadllvm.frontend.closures import holds_function
+from chadllvm.frontend.closures import holds_function, holds_reals
 from chadllvm.frontend.context import Callees, Wrap
 from chadllvm.frontend.reals import (
     as_reals,
@@ -108,7 +108,7 @@ def with_rules(
     if given.vjp is None and given.jvp is None:
         raise custom_errors.no_rule(span, function.__name__)
     ty = callees.signature(primal)
-    flags = tuple(has_float(p) and not holds_function(p) for p in ty.params)
+    flags = tuple(holds_reals(p) for p in ty.params)
     rules = Rules(function.__name__, span, flags)
     operation = Custom(rules, ty, tuple(range(len(flags))))
 

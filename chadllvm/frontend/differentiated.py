@@ -20,7 +20,7 @@ from chadllvm.frontend.applying import (
     closure,
     defaults_of,
 )
-from chadllvm.frontend.closures import Code, code_of
+from chadllvm.frontend.closures import Code, code_of, holds_reals
 from chadllvm.frontend.context import Context, Wrap
 from chadllvm.frontend.jitted import prepared
 from chadllvm.frontend.local import LocalFunction
@@ -29,7 +29,7 @@ from chadllvm.frontend.source import Function, Source
 from chadllvm.frontend.width import weak_positions
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Operand, Proj
-from chadllvm.ir.types import NONE, Product, Type, has_float
+from chadllvm.ir.types import NONE, Product, Type
 
 # What the function that is put into one of its own is called there.
 _INNER = "function."
@@ -57,7 +57,7 @@ class Target:
         for position in positions:
             at = self.at[position]
             ty = NONE if at is None else self.operands[at].type
-            if at is None or not has_float(ty):
+            if at is None or not holds_reals(ty):
                 raise closure_errors.no_reals(self.span, self.title, position, ty)
             found.append(at)
         return tuple(found)
@@ -66,7 +66,9 @@ class Target:
         """The positions of all parameters that hold reals."""
         pairs = enumerate(self.at)
         return [
-            k for k, at in pairs if at is not None and has_float(self.operands[at].type)
+            k
+            for k, at in pairs
+            if at is not None and holds_reals(self.operands[at].type)
         ]
 
     def pair(self) -> tuple[Type, Type]:

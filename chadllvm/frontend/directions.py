@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from chadllvm.frontend import call_errors, closure_errors
 from chadllvm.frontend.applying import for_each, function_of
+from chadllvm.frontend.closures import holds_function, holds_reals
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.derivative_arguments import given_arguments
@@ -27,6 +28,7 @@ from chadllvm.frontend.width import is_weak, to_width
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Apply, Call, Derivative, Mode, Operand, Proj, Tuple
 from chadllvm.ir.types import Array, Product, has_float, is_float
+from chadllvm.ir.wording import said
 from chadllvm.ops.index import Dim
 
 
@@ -64,7 +66,7 @@ def _parts(cx: Context, node: ast.expr) -> list[ast.expr]:
     value = cx.value(node)
     if not isinstance(value.type, Product) or value.type.names:
         raise closure_errors.derivative_argument(
-            cx.span(node), "jvp", f"expected a tuple, found {value.type}"
+            cx.span(node), "jvp", f"expected a tuple, found {said(value.type)}"
         )
     b = cx.at(node)
     return [
@@ -80,9 +82,13 @@ def pushed(
     cx: Context, node: ast.Call, target: Target, tangents: Sequence[ast.expr]
 ) -> Operand:
     """The result, and how fast it changes along the tangents."""
+    if holds_function(target.result):
+        raise closure_errors.not_differentiable(
+            cx.span(node), target.title, target.result, "what holds no functions"
+        )
     wrt, given = [], []
     for at, tangent in zip(target.at, tangents, strict=False):
-        if at is None or not has_float(target.operands[at].type):
+        if at is None or not holds_reals(target.operands[at].type):
             continue
         if _is_none(tangent):
             continue

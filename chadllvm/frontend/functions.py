@@ -40,6 +40,7 @@ from chadllvm.frontend.arithmetic import (
 )
 from chadllvm.frontend.array_functions import ARRAY_FUNCTIONS
 from chadllvm.frontend.calculus import CALCULUS, hypotenuse, scipy_function
+from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.comprehension import (
     any_or_all,
     list_comprehension,
@@ -178,7 +179,7 @@ def _len(cx: Context, node: ast.Call) -> Operand:
     value = cx.lazy(argument)
     if not isinstance(value, Delayed) and is_list(value):
         return ragged(cx, argument, value).count
-    if isinstance(value.type, Product):
+    if is_tuple(value.type):
         names = value.type.names
         if isinstance(names, RecordNames) and names.kind is Kind.DATACLASS:
             raise record_errors.no_length(cx.span(argument), names.title)
@@ -203,7 +204,7 @@ def _distance(cx: Context, node: ast.Call) -> Operand:
     nodes = arguments(cx, node, "dist", 2, 2)
     points = [cx.value(n) for n in nodes]
     for point, argument in zip(points, nodes, strict=True):
-        if not isinstance(point.type, Product):
+        if not is_tuple(point.type):
             raise call_errors.wrong_operand(
                 cx.span(argument), "dist", "a tuple of coordinates", point.type
             )

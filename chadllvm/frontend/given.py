@@ -23,12 +23,13 @@ from chadllvm.frontend import (
 )
 from chadllvm.frontend.annotations import boolean, f32, f64, i64
 from chadllvm.frontend.arithmetic import to_int
+from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Shape, Value, delayed, is_array
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand, Proj
-from chadllvm.ir.types import BOOL, F32, F64, I64, Product, Scalar
+from chadllvm.ir.types import BOOL, F32, F64, I64, Scalar
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ class Given:
             if is_array(owner):
                 return delayed(self.cx, node, owner).shape
         value = self.cx.value(node)
-        if not isinstance(value.type, Product):
+        if not is_tuple(value.type):
             size = self._integer_value(node, value)
             return (as_size(self.cx, node, size),)
         b = self.cx.at(node)

@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from chadllvm import library
 from chadllvm.frontend import call_errors, shape_errors
 from chadllvm.frontend.arithmetic import convert, join_values
+from chadllvm.frontend.closures import check_growth
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.given import Given, LibraryFunction
 from chadllvm.frontend.subscript import dimension
@@ -112,6 +113,7 @@ def _stable(
     weak: bool = False,
 ) -> Type:
     """The type that a state of this type becomes: an integer may become a float."""
+    rounds = 0
     while True:
         found = _result_type(call, function, args(ty), weak)
         joined = join_values(new_state("x", ty, weak), Var("x", found))
@@ -119,7 +121,9 @@ def _stable(
             raise call_errors.changed_type(call.cx.span(function), call.name, ty, found)
         if joined == ty:
             return ty
-        ty = joined
+        name = ast.unparse(function)
+        check_growth(call.cx.span(function), rounds, {name: ty}, {name: joined})
+        ty, rounds = joined, rounds + 1
 
 
 def _fold(call: Given) -> Operand:

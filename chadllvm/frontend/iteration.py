@@ -23,6 +23,7 @@ from chadllvm.frontend import (
     type_errors,
 )
 from chadllvm.frontend.arithmetic import convert, join_values, to_int
+from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, can_fail
 from chadllvm.frontend.higher import ACCUMULATE
@@ -130,7 +131,7 @@ def _array_items(cx: Context, node: ast.expr) -> Items:
     value = cx.lazy(node)
     if not isinstance(value, Delayed) and list_names(value.type) is not None:
         return _list_items(cx, node, value)
-    if not isinstance(value, Delayed) and isinstance(value.type, Product):
+    if not isinstance(value, Delayed) and is_tuple(value.type):
         return _tuple_items(cx, node, value, value.type)
     if not isinstance(value.type, Array):
         raise errors.not_iterable(cx.span(node), value.type)

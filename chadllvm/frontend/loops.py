@@ -16,6 +16,7 @@ from chadllvm.diagnostic import CompileError
 from chadllvm.frontend import closure_errors, name_errors
 from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.clauses import bind_item, new_index
+from chadllvm.frontend.closures import check_growth
 from chadllvm.frontend.conditions import condition
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.iteration import Items, items
@@ -103,6 +104,7 @@ def _settled(cx: Context, loop: Loop, source: Items | None) -> Step:
     others: set[Value | None] = set()
     # The states that begin as a number of Python's own, and do not stay one.
     strong: set[str] = set()
+    rounds = 0
     while True:
         initial = [cx.scope.lookup(name) for name in types]
         states = tuple(
@@ -123,7 +125,8 @@ def _settled(cx: Context, loop: Loop, source: Items | None) -> Step:
             pairs = zip(initial, types.values(), strict=True)
             step.start = [convert(b, operand_of(v), ty) for v, ty in pairs]
             return step
-        types = found
+        check_growth(cx.span(loop.node), rounds, types, found)
+        types, rounds = found, rounds + 1
         others |= changed
         strong |= firm
         cx.mistakes.forget(mistakes)

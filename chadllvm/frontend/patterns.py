@@ -19,6 +19,7 @@ from typing import Any
 
 from chadllvm.frontend import union_errors
 from chadllvm.frontend.classes import classes_of, is_instance
+from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.match_statement import Matched
 from chadllvm.frontend.scope import NotStatic
@@ -211,7 +212,7 @@ def sequence_parts(
     """The patterns of a tuple's components; None if it has another length."""
     if isinstance(ty, Array):
         raise union_errors.pattern_of_array(cx.span(node), ty)
-    if not isinstance(ty, Product):
+    if not is_tuple(ty):
         return None
     names = ty.names
     if isinstance(names, RecordNames) and not names.is_sequence:

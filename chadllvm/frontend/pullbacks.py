@@ -18,6 +18,7 @@ from chadllvm.frontend.applying import (
     for_each,
     function_of,
 )
+from chadllvm.frontend.closures import holds_reals
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.differentiated import Target, target_of
@@ -28,7 +29,6 @@ from chadllvm.frontend.records import NO_DEFAULT
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.unions import NONE_VALUE
 from chadllvm.ir.term import Call, Derivative, Mode, Operand, Tuple
-from chadllvm.ir.types import has_float
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,10 @@ class Pullback(Made):
         *operands, out = captures_of(cx, node, function).values()
         real = [
             k for k, at in enumerate(self.at)
-            if at is not None and has_float(operands[at].type)
+            if at is not None and holds_reals(operands[at].type)
         ]  # fmt: skip
         wrt = tuple(at for k in real if (at := self.at[k]) is not None)
-        if not has_float(out.type) or not wrt:
+        if not holds_reals(out.type) or not wrt:
             raise closure_errors.no_reals(cx.span(node), self.title, 0, out.type)
         ct = tangent_of(cx, argument, cx.value(argument), out)
         call = Call(self.name, (*operands, ct), Derivative(Mode.PULL_BACK, wrt))

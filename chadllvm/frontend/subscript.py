@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from chadllvm.frontend import name_errors, type_errors
 from chadllvm.frontend.arithmetic import to_int
 from chadllvm.frontend.cases import by_case, check_members
+from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.constants import constant
 from chadllvm.frontend.containers import entry, is_record_value, record_attribute
 from chadllvm.frontend.context import Context
@@ -146,7 +147,7 @@ def dimension(b: Builder, array: Operand, axis: int) -> Operand:
 
 
 def _component(cx: Context, node: ast.Subscript, value: Value) -> Operand:
-    if isinstance(value, Delayed) or not isinstance(value.type, Product):
+    if isinstance(value, Delayed) or not is_tuple(value.type):
         raise type_errors.not_indexable(cx.span(node.value), value.type)
     at = _index(cx, node.slice)
     if not isinstance(at, Lit):

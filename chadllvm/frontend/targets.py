@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 
 from chadllvm.frontend import record_errors, syntax_errors, type_errors, update_errors
+from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.ragged import made_element, ragged
 from chadllvm.frontend.subscript import dimension
@@ -20,7 +21,7 @@ from chadllvm.frontend.width import component
 from chadllvm.frontend.writing import assign, place_of
 from chadllvm.ir.record import RecordNames
 from chadllvm.ir.term import Lit, Operand
-from chadllvm.ir.types import Array, Product, list_names
+from chadllvm.ir.types import Array, list_names
 from chadllvm.ops.index import Index
 
 
@@ -52,7 +53,7 @@ def _unpack(
     if isinstance(ty, Array) or list_names(ty) is not None:
         _unpack_array(cx, target, elements, value)
         return
-    if not isinstance(ty, Product):
+    if not is_tuple(ty):
         raise type_errors.not_unpackable(cx.span(target), ty)
     if isinstance(ty.names, RecordNames) and not ty.names.is_sequence:
         raise record_errors.not_unpackable(cx.span(target), ty.names.title)

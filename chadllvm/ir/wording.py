@@ -34,6 +34,8 @@ def said(ty: object) -> str:
             return f"tuple[{', '.join(map(said, fields))}]"
         case Sum() if is_union(ty):
             return " | ".join(map(said, sorted(ty.payloads, key=is_none)))
+        case Sum():
+            return " or ".join(dict.fromkeys(map(said, ty.payloads)))
         case Box(content):
             return said(content)
         case Fun():

@@ -1,0 +1,3 @@
+def f(x: float) -> float:
+    g = lambda t: t * x
+    return g[0]

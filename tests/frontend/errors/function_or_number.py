@@ -1,0 +1,3 @@
+def f(x: float, n: int) -> float:
+    g = (lambda t: t) if n > 0 else x
+    return g(x)

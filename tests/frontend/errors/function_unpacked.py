@@ -1,0 +1,4 @@
+def f(x: float) -> float:
+    g = lambda t: t * x
+    (y,) = g
+    return y
