@@ -454,6 +454,25 @@ def test_a_cotangent_that_is_none_is_zero() -> None:
     assert cl.jvp(f, (2.0, np.ones(3)), (1.0, np.ones(3)))[1] == 3.0
 
 
+def test_integers_in_lists_of_tuples() -> None:
+    """What stands in their place in a cotangent is not looked at."""
+
+    @cl.custom_vjp
+    def total(rows: list[tuple[float, int]], scale: float) -> float:
+        return scale * sum(x * n for x, n in rows)
+
+    def backward(kept, ct):
+        rows, scale = kept
+        by_scale = ct * sum(x * n for x, n in rows)
+        return [(ct * scale * n, n) for _, n in rows], by_scale
+
+    total.defvjp(lambda rows, scale: (total(rows, scale), (rows, scale)), backward)
+    rows = [(1.0, 2), (3.0, 4)]
+    found = cl.grad(total, argnums=(0, 1))(rows, 2.0)
+    assert found == ([(4.0, None), (8.0, None)], 14.0)
+    cl.check_grads(total, (rows, 2.0), order=2)
+
+
 # ---- debugging ---------------------------------------------------------------------
 
 

@@ -8,8 +8,10 @@ those of what the cotangent or tangent belongs to, which is seen when the progra
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from chadllvm.frontend.arithmetic import convert, join
+from chadllvm.frontend.delayed import build_nest
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import ListNames
 from chadllvm.ir.term import Apply, Operand, Proj, Tuple, Var
@@ -23,7 +25,7 @@ from chadllvm.ir.types import (
     Type,
     has_float,
 )
-from chadllvm.ops.index import Dim
+from chadllvm.ops.index import Dim, Index
 
 
 def fits(found: Type, wanted: Type) -> bool:
@@ -37,12 +39,16 @@ def fits(found: Type, wanted: Type) -> bool:
         if found.names != wanted.names or len(found.fields) != len(wanted.fields):
             return False
         return all(map(fits, found.fields, wanted.fields))
+    if isinstance(found, Array) and isinstance(wanted, Array):
+        return found.rank == wanted.rank and fits(found.elem, wanted.elem)
     return join(found, wanted) == wanted
 
 
 def as_reals(b: Builder, value: Operand, wanted: Type) -> Operand:
     """A value that fits, as a cotangent or tangent of this type."""
-    if wanted == NONE and value.type != NONE:
+    if value.type == wanted:
+        return value
+    if wanted == NONE:
         return b.one(Tuple((), NONE.names))
     if isinstance(wanted, Product):
         parts = [
@@ -50,7 +56,16 @@ def as_reals(b: Builder, value: Operand, wanted: Type) -> Operand:
             for k, field in enumerate(wanted.fields)
         ]
         return b.one(Tuple(tuple(parts), wanted.names))
+    if isinstance(wanted, Array):
+        sizes = tuple(b.one(Apply(Dim(k), (value,))) for k in range(wanted.rank))
+        return build_nest(b, sizes, partial(_element, value, wanted.elem))
     return convert(b, value, wanted)
+
+
+def _element(
+    array: Operand, wanted: Type, b: Builder, indices: Sequence[Operand]
+) -> Operand:
+    return as_reals(b, b.one(Apply(Index(), (array, *indices))), wanted)
 
 
 def is_regular(ty: Type) -> bool:
