@@ -19,7 +19,7 @@ R = TypeVar("R")
 # The modules that check arguments and run compiled code: what they raise is meant.
 _AT_CALLS = (
     *("api", "arguments", "backend", "call", "compiled", "frames", "jacobian", "jvp"),
-    *("values", "vjp"),
+    *("pullback", "values", "vjp"),
 )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from chadllvm.backend.call import NativeFunction
 from chadllvm.backend.results import Group, leaf_types
 from chadllvm.compiled import Compiled, Derivative
+from chadllvm.frames import without_frames
 from chadllvm.frontend import specialise
 from chadllvm.ir.record import ListNames
 from chadllvm.ir.types import Array, Product, Sum, Type, has_float
@@ -67,18 +68,32 @@ class Halved(Compiled):
             out, saved = halves.early.call(*self._dynamic(bound))
         except Exception:
             return None
-        title, like = f"pullback of {self._name}", deepcopy(out)
+        like = deepcopy(out)
 
         def pullback(cotangent: Any) -> tuple[Any, ...]:
-            cts = tangent_leaves(title, "the result", halves.value, like, cotangent)
-            flat = [*saved, *cts]
+            cts = self._leaves(halves.value, like, cotangent)
+            if is_watched():
+                return again(cotangent)
             try:
-                found: tuple[Any, ...] = halves.late.call(*flat)
+                found: tuple[Any, ...] = halves.late.call(*saved, *cts)
             except Exception:
                 found = again(cotangent)
             return found
 
-        return out, pullback
+        return out, without_frames(pullback)
+
+    def _leaves(self, ty: Type, out: Any, cotangent: Any) -> list[Any]:
+        """The leaves of a cotangent, which is checked like the tangent of the result.
+
+        Raises:
+            TypeError, ValueError: if it is not one, or of another shape.
+        """
+        title = f"pullback of {self._name}"
+        try:
+            return [*tangent_leaves(title, "out", ty, out, cotangent)]
+        except (TypeError, ValueError) as error:
+            said = str(error).replace("tangent", "cotangent")
+            raise type(error)(said) from None
 
     def _version_of(self, bound: Sequence[Any], count: int) -> _Halves | None:
         """What is compiled for these arguments, of which so many were given."""

@@ -120,10 +120,17 @@ def test_failures() -> None:
     with pytest.raises(IndexError):
         cl.vjp(at, X, 3)
     _, back = cl.vjp(at, X, 2)
-    with pytest.raises(ValueError, match=r"shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"out has shape \(3,\), its cotangent has"):
         back(np.ones(2))
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match=r"out \(cotangent\) must be a NumPy array"):
         back("no cotangent")
+
+
+def test_who_makes_a_nan_is_named() -> None:
+    _, back = cl.vjp(lambda x: math.sqrt(x) - math.sqrt(2.0 * x), 0.0)
+    assert math.isnan(back(1.0)[0])
+    with cl.debug_nans(), pytest.raises(FloatingPointError):
+        back(1.0)
 
 
 def test_what_speculation_fails_on() -> None:
