@@ -56,6 +56,7 @@ from chadllvm.simplify.separate import separate
 from chadllvm.simplify.shapes import shapes
 from chadllvm.simplify.sharing import sharing
 from chadllvm.simplify.sink import sink
+from chadllvm.simplify.slices import slices
 from chadllvm.simplify.states import states
 from chadllvm.simplify.stretch import stretch
 from chadllvm.simplify.views import views
@@ -104,6 +105,7 @@ SOURCE: tuple[Pass, ...] = (
     _plain(cse),
     ("stretch", lambda program, o: stretch(program, speculate=o.speculates)),
     _plain(dce),
+    _plain(slices),
     _plain(states),
     _plain(choose),
     _plain(shapes),

@@ -335,6 +335,32 @@ def test_changes_in_a_loop_cost_a_step_each() -> None:
         assert large[k] - before[k] <= 60 * 4 * 450
 
 
+@cl.jit
+def bisection(xs: list[cl.f64[:]], v: float) -> float:
+    total = 0.0
+    for x in xs:
+        low, high = 0, len(x)
+        while low < high:
+            middle = (low + high) // 2
+            if x[middle] < v:
+                low = middle + 1
+            else:
+                high = middle
+        total += x[min(low, len(x) - 1)] ** 2
+    return total
+
+
+def test_an_array_of_a_list_is_not_copied() -> None:
+    def cost(size: int) -> list[int]:
+        xs = [np.linspace(0.0, 1.0, size) for _ in range(5)]
+        assert bisection(xs, 0.3) == pytest.approx(bisection.py_func(xs, 0.3))
+        return operations(bisection, xs, 0.3)
+
+    small, large = cost(64), cost(4096)
+    assert large[0] - small[0] <= 5 * 6 * 40
+    assert large[1] - small[1] <= 5 * 6 * 40 + 2 * 5 * 4096
+
+
 def test_a_million_arrays() -> None:
     xs = [np.full(k % 3, 1.0) for k in range(10**6)]
     gradient = cl.grad(energy)(xs)

@@ -29,6 +29,7 @@ from chadllvm.simplify.recall import recall
 from chadllvm.simplify.scatter import scatter
 from chadllvm.simplify.shapes import shapes
 from chadllvm.simplify.sink import sink
+from chadllvm.simplify.slices import slices
 from chadllvm.simplify.states import states
 from chadllvm.simplify.stretch import stretch
 from chadllvm.simplify.views import views
@@ -56,6 +57,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "stretch_checked": partial(stretch, speculate=False),
     "sink": sink,
     "views": views,
+    "slices": slices,
 }
 
 
