@@ -5,6 +5,7 @@ from __future__ import annotations
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.ir.types import Type
+from chadllvm.ir.union import is_none, is_union
 from chadllvm.ir.wording import said
 
 
@@ -50,11 +51,14 @@ def not_a_number(span: Span, what: str, ty: Type) -> Diagnostic:
         def f(p: tuple[float, float], q: tuple[float, float]):
             return p[0] + q[0], p[1] + q[1]
     """
+    help = "use the components of the tuple"
+    if is_union(ty) or is_none(ty):
+        help = "ask first whether it is one, by `is None`, `isinstance` or `match`"
     return error(
         "a number is needed",
         span,
         f"{what} takes numbers, found {said(ty)}",
-        "use the components of the tuple",
+        help,
     )
 
 
@@ -74,11 +78,14 @@ def not_a_condition(span: Span, ty: Type) -> Diagnostic:
         def f(p: tuple[float, float]) -> float:
             return 1.0 if p[0] > 0.0 else 0.0
     """
+    help = "compare numbers, as in `x[0] > 0.0` or `len(x) > 0`"
+    if is_union(ty):
+        help = "ask what it is, as in `x is not None`"
     return error(
         "a condition is needed",
         span,
         f"{said(ty)} is neither true nor false",
-        "compare numbers, as in `x[0] > 0.0` or `len(x) > 0`",
+        help,
     )
 
 

@@ -108,7 +108,7 @@ def is_one_of(b: Builder, value: Operand, kept: Collection[int]) -> Operand:
 def narrowed(b: Builder, value: Operand, kept: Collection[int]) -> Operand:
     """A value that is sure to be one of these members, as what it is then."""
     value, kept = _at_first(value, kept)
-    assert isinstance(value.type, Sum)
+    assert isinstance(value, Var) and isinstance(value.type, Sum)
     payloads = value.type.payloads
     ty = union_of(payloads[k] for k in sorted(kept))
     branches = []
@@ -120,7 +120,7 @@ def narrowed(b: Builder, value: Operand, kept: Collection[int]) -> Operand:
         elif isinstance(ty, Sum) and is_union(ty):
             result = inner.one(Inject(ty, index_of(ty, payload), param))
         branches.append(Lambda((param,), inner.block([result])))
-    made = b.one(Case(value, tuple(branches)))
+    made = b.one(Case(value, tuple(branches)), value.name)
     if len(kept) == 1:
         return made
     last = b.bindings[-1]

@@ -1,0 +1,264 @@
+"""Unions, numbers and tuples taken apart by `match`."""
+
+from __future__ import annotations
+
+import math
+
+import chadllvm as cl
+from programs.case import case
+from programs.sums import SHAPES, Body, Circle, Polygon, Rectangle, Shape
+
+
+@case(Circle(1.5))
+@case(Rectangle(0.5, 3.0))
+@case(Polygon(2.0, 6))
+@cl.jit
+def matched_in_turn(shape: Shape) -> float:
+    match shape:
+        case Circle(r):
+            return math.pi * r**2
+        case Rectangle(width=w, height=h):
+            return w * h
+        case Polygon(side, corners):
+            return corners * side**2
+
+
+@case(Circle(1.5), 0.3)
+@case(Rectangle(0.5, 3.0), 0.3)
+@case(Polygon(2.0, 6), 0.3)
+@case(Polygon(2.0, 3), 0.3)
+@cl.jit
+def matched_with_guards(shape: Shape, x: float) -> float:
+    total = x
+    match shape:
+        case Circle(r) if r > 10.0:
+            total = r
+        case Circle() | Rectangle(height=2.0):
+            total += 1.0
+        case Polygon(side=s, corners=3 | 4):
+            total += s**2
+        case Polygon() as p if p.side * x < 5.0:
+            total += shape.side * p.corners
+        case Rectangle(w, _) as rectangle:
+            total += w * rectangle.height
+        case _:
+            total = -x
+    return total * x
+
+
+@case(Circle(1.5), Circle(2.0))
+@case(Circle(1.5), Rectangle(2.0))
+@case(Rectangle(1.5), Polygon(2.0, 3))
+@case(Polygon(1.5, 4), Polygon(2.0, 3))
+@cl.jit
+def matched_pairs(first: Shape, second: Shape) -> float:
+    match first, second:
+        case Circle(r), Circle(s):
+            return r * s
+        case (Circle(r=a), Rectangle(width=b)) | (Rectangle(width=a), Polygon(side=b)):
+            return a + b * b
+        case Polygon(), other:
+            return first.area() * other.area()
+        case _:
+            return first.area() - second.area()
+
+
+@case(2.0, None)
+@case(2.0, 0.0, is_smooth=False)
+@case(2.0, 0.5)
+@cl.jit
+def matched_none(x: float, y: float | None) -> float:
+    match y:
+        case None:
+            return x
+        case 0.0:
+            return x * x
+        case value:
+            return x * value
+
+
+@case(0.7, 0)
+@case(0.7, 1)
+@case(0.7, -1)
+@case(0.7, 5)
+@cl.jit
+def matched_numbers(x: float, n: int) -> float:
+    match n:
+        case 0:
+            y = x
+        case 1 | 2:
+            y = x * x
+        case -1:
+            y = 1.0 / x
+        case k if k > 3:
+            y = x**3 * k
+        case _:
+            y = 0.0
+    return y + x
+
+
+@case(0.7, True, False)
+@case(0.7, True, True)
+@case(0.7, False, True)
+@cl.jit
+def matched_bools(x: float, a: bool, b: bool) -> float:
+    match (a, b):
+        case True, True:
+            return x
+        case True, False:
+            return x * x
+        case False, c:
+            return math.sin(x) if c else 1.0
+
+
+@case(0.7, 3)
+@case(0.7, 8)
+@cl.jit
+def no_case_taken(x: float, n: int) -> float:
+    match n:
+        case 3:
+            x = x * x
+        case 4:
+            x = -x
+    match n:
+        case 8:
+            return x + 1.0
+    return x
+
+
+@case((1.5, -0.5))
+@case((0.0, 2.0), is_smooth=False)
+@case((0.0, 0.0), is_smooth=False)
+@cl.jit
+def matched_tuples(point: tuple[float, float]) -> float:
+    match point:
+        case (0.0, 0.0):
+            return 0.0
+        case (0.0, y):
+            return y**2
+        case (x, *_):
+            return x**3 + point[1]
+
+
+@case(Body(2.0, Circle(0.5)))
+@case(Body(2.0, Circle(0.5), 1.5))
+@case(Body(2.0, Rectangle(0.5), 1.5))
+@case(Body(2.0, Polygon(0.5, 3)))
+@cl.jit
+def matched_inside(body: Body) -> float:
+    match body:
+        case Body(m, Circle(r), None):
+            return m * r
+        case Body(mass=m, shape=Circle(r=r), spin=float(s)):
+            return m * r * s**2
+        case Body(shape=Rectangle(diagonal=d) | Polygon(side=d)):
+            return d * body.mass
+
+
+@case({"a": 2.0, "b": Circle(1.5)})
+@case({"a": 2.0, "b": Rectangle(1.5)})
+@cl.jit
+def matched_dictionary(params) -> float:
+    match params:
+        case {"b": Circle(r)}:
+            return r * params["a"]
+        case {"a": a}:
+            return a * a
+    return 0.0
+
+
+@case(0.3, 12)
+@cl.jit
+def matched_in_a_loop(x: float, n: int) -> float:
+    state: Shape = Circle(x)
+    seen = 0.0
+    for k in range(n):
+        match state:
+            case Circle(r) if r > 1.0:
+                state = Rectangle(r, x)
+            case Circle(r):
+                if k > 9:
+                    break
+                state = Circle(r * 2)
+                continue
+            case Rectangle(w, h):
+                state = Polygon(w + h, 3)
+            case Polygon(side):
+                state = Circle(side * 0.3)
+        seen += state.area()
+    return seen + state.area()
+
+
+@case(SHAPES, 0.3)
+@cl.jit
+def matched_items(shapes: list[Shape], x: float) -> float:
+    total = 0.0
+    for shape in shapes:
+        match shape:
+            case Circle(r):
+                total += r * x
+            case Rectangle():
+                total += shape.diagonal
+            case _:
+                pass
+    return total
+
+
+@case(Circle(1.5), 2.0)
+@case(Circle(0.5), 2.0)
+@case(Rectangle(0.5), 2.0)
+@cl.jit
+def captured_though_the_guard_fails(shape: Shape, x: float) -> float:
+    match shape:
+        case Circle(x) if x > 1.0:
+            return x
+        case Circle():
+            return x**2
+        case _:
+            return 3.0 * x
+
+
+@case(0.5)
+@cl.jit
+def matched_statically(x: float) -> float:
+    return kind_of_curve(x, "square") + kind_of_curve(x, "line")
+
+
+@cl.jit(static_argnames="kind")
+def kind_of_curve(x, kind):
+    match kind:
+        case "square" | "parabola":
+            return x * x
+        case "line":
+            return x
+
+
+@case(Circle(1.5), 0.5)
+@case(Rectangle(1.5), 0.5)
+@cl.jit
+def matched_in_a_function(shape: Circle | Rectangle, x: float) -> float:
+    def scaled(y):
+        match shape:
+            case Circle(r):
+                return r * y
+            case Rectangle(w):
+                return w + y
+
+    return scaled(scaled(x))
+
+
+@case(Circle(1.5), 0.5)
+@case(Rectangle(1.5), 0.5)
+@case(Polygon(1.5, 3), 0.5)
+@cl.jit
+def a_case_that_raises(shape: Shape, x: float) -> float:
+    match shape:
+        case Circle(r):
+            y = r
+        case Rectangle() if x > 9.0:
+            raise ValueError("too large")
+        case Rectangle(w, _) | Polygon(w, _):
+            y = w * x
+        case _:
+            raise ValueError("no shape")
+    return y * y
