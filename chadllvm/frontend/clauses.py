@@ -162,11 +162,16 @@ def _tested(
 def bind_step(
     cx: Context, node: Comprehension, source: Items, places: Sequence[Operand]
 ) -> None:
-    """Make the targets stand for what they are at these indices of a nest's loops."""
+    """Make the targets stand for what they are at these indices of a nest's loops.
+
+    It is a step in which the tests hold.
+    """
     for clause, place in zip(node.generators, places, strict=True):
         if clause is not node.generators[0]:
             source = items(cx, clause.iter)
         bind_item(cx, clause.target, source, place)
+        for test in clause.ifs:
+            assume(cx, test, True)
 
 
 # ---- one loop --------------------------------------------------------------------

@@ -37,8 +37,9 @@ from chadllvm.frontend.ragged_making import (
     list_of,
 )
 from chadllvm.ir.build import Builder
+from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.term import Lit, Operand
-from chadllvm.ir.types import BOOL, I64, Array, Product, Type, list_names
+from chadllvm.ir.types import BOOL, I64, Array, Product, Sum, Type, list_names
 
 
 def display(cx: Context, node: ast.List) -> Operand:
@@ -49,7 +50,7 @@ def display(cx: Context, node: ast.List) -> Operand:
     values = [e.value for e in _settled(elements)]
     if node in cx.wanted or any(is_list(v) or is_item(cx, v) for v in values):
         return _of_arrays(cx, node, elements)
-    if any(isinstance(value.type, Product) for value in values):
+    if any(isinstance(value.type, Product | Sum) for value in values):
         made = _of_tuples(cx, node, elements)
     else:
         made = force(cx, node, displayed(cx, node, elements))
@@ -106,12 +107,22 @@ def _of_tuples(cx: Context, node: ast.List, elements: Sequence[ast.expr]) -> Ope
     return build_nest(cx.at(node), (Lit(len(items)),), choice)
 
 
+def _is_list(cx: Context, value: Value) -> bool:
+    """Whether this is a list in Python; what holds records is one, if not of rows."""
+    if value in cx.lists or not isinstance(value.type, Array):
+        return value in cx.lists
+    elem = value.type.elem
+    names = elem.names if isinstance(elem, Product) else ()
+    is_row = isinstance(names, RecordNames) and names.kind is Kind.ROW
+    return isinstance(elem, Product | Sum) and not is_row
+
+
 def list_operation(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Operand | None:
     """`x + y` and `x * n` of lists; None if these are not lists."""
     ragged = [value for value in (x, y) if list_names(value.type) is not None]
     if ragged and isinstance(node.op, ast.Add):
         return _extended(cx, node, x, y, ragged[0].type)
-    are_lists = [value in cx.lists for value in (x, y)]
+    are_lists = [_is_list(cx, value) for value in (x, y)]
     if isinstance(node.op, ast.Add) and all(are_lists):
         return _joined(cx, node, x, y)
     if isinstance(node.op, ast.Mult) and any(are_lists):

@@ -379,6 +379,16 @@ def tuple_or_none(pair: tuple[float, float] | None, x: float) -> float:
     return a * b * x
 
 
+@case(SHAPES, 1.5)
+@cl.jit
+def chosen_of_some(shapes: list[Shape], x: float) -> float:
+    largest = max(s.r for s in shapes if isinstance(s, Circle))
+    first = shapes[0]
+    twice = [first, first]
+    every = twice + [Circle(x)] * 2 + shapes[1:]
+    return largest + sum(s.area() for s in every)
+
+
 @cl.jit
 def scaled_area(shape: Shape, x: float) -> float:
     match shape:
