@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic, Span
-from chadllvm.ir.types import Type
+from chadllvm.ir.types import Type, has_float
 from chadllvm.ir.wording import said
 
 
@@ -185,10 +185,11 @@ def no_reals(span: Span, name: str, parameter: int, found: Type) -> Diagnostic:
         def f(x: float, n: int) -> float:
             return cl.grad(lambda t: t**n)(x)
     """
+    why = "is or holds a function" if has_float(found) else "holds no real numbers"
     return error(
         f"cannot differentiate {name} by parameter {parameter}",
         span,
-        f"this argument is {said(found)}, which holds no real numbers",
+        f"this argument is {said(found)}, which {why}",
         "name the parameters to differentiate by with `argnums=`",
     )
 
@@ -223,7 +224,12 @@ def grows(span: Span, name: str) -> Diagnostic:
 
 
 @code("CL1109")
-def derivative_argument(span: Span, name: str, what: str) -> Diagnostic:
+def derivative_argument(
+    span: Span,
+    name: str,
+    what: str,
+    help: str = "write it as outside of compiled functions; positions are constants",
+) -> Diagnostic:
     """`grad`, `jvp` and `vjp` take a function and constants.
 
     The positions of parameters are known when the program is compiled, and there is one
@@ -243,7 +249,7 @@ def derivative_argument(span: Span, name: str, what: str) -> Diagnostic:
         f"bad argument of `{name}`",
         span,
         what,
-        "write it as outside of compiled functions; positions are constants",
+        help,
     )
 
 

@@ -122,7 +122,10 @@ def _python(
     python = code.python()
     if python is None:
         raise closure_errors.derivative_argument(
-            cx.span(node), "derivative", f"{code.title} is not a jitted function"
+            cx.span(node),
+            "derivative",
+            f"`{code.title}` is not a function of the program's",
+            f"write a function that calls it, as in `lambda t: {code.title}(t)`",
         )
     return python, tuple(getattr(code.value, "static_argnames", ()))
 
