@@ -5,6 +5,9 @@
     h = if p { yield g } { … yield f' }       loops and parameters
     h(d, c)
 
+What calls of a recursion give is what its body gives. A lambda that may be called while
+it runs (`repeated`) cannot stand where it is called.
+
 A variable may hold what flows into it along these ways, whatever the order of things
 at run time: that is finite, and found in time linear in the program where each function
 is called at one place, as CHAD calls its backpropagators.
@@ -13,7 +16,7 @@ is called at one place, as CHAD calls its backpropagators.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from chadllvm.ir.term import (
     Apply,
@@ -28,6 +31,7 @@ from chadllvm.ir.term import (
     nested,
 )
 from chadllvm.ir.types import has_fun
+from chadllvm.ops.recurse import Recurse
 
 Lambdas = tuple[Lambda, ...]
 
@@ -40,6 +44,42 @@ def reaching(function: Function) -> Mapping[Var, Lambdas]:
     return {var: tuple(held) for var, held in flow.held.items()}
 
 
+def repeated(function: Function, reaching: Mapping[Var, Lambdas]) -> frozenset[Lambda]:
+    """Lambdas that may be called while they run: at least one of each circle.
+
+    They are those that a walk along the calls meets again below themselves.
+    """
+    found: set[Lambda] = set()
+    done: set[Lambda] = set()
+    above: dict[Lambda, None] = {}
+    waiting = [_targets(function.body, reaching)]
+    while waiting:
+        target = next(waiting[-1], None)
+        if target is None:
+            waiting.pop()
+            if above:
+                done.add(above.popitem()[0])
+        elif target in above:
+            found.add(target)
+        elif target not in done:
+            above[target] = None
+            waiting.append(_targets(target.body, reaching))
+    return frozenset(found)
+
+
+def _targets(block: Block, reaching: Mapping[Var, Lambdas]) -> Iterator[Lambda]:
+    """What a run of a block may call; functions that it makes are not run by that."""
+    for binding in block.bindings:
+        match binding.expr:
+            case Lambda():
+                continue
+            case Call(Var() as function):
+                yield from reaching.get(function, ())
+            case expr:
+                for _, inner in nested(expr):
+                    yield from _targets(inner, reaching)
+
+
 class _Flow:
     """What flows from variable to variable; `pending` has not flowed on yet."""
 
@@ -47,6 +87,8 @@ class _Flow:
         self.held: defaultdict[Var, dict[Lambda, None]] = defaultdict(dict)
         self._to: defaultdict[Var, list[Var]] = defaultdict(list)
         self._calls: defaultdict[Var, list[Binding]] = defaultdict(list)
+        # The results of what calls itself.
+        self._recursions: dict[Var, Sequence[Operand]] = {}
         self._pending: list[tuple[Var, Lambda]] = []
 
     def block(self, block: Block) -> None:
@@ -73,6 +115,8 @@ class _Flow:
         match binding.expr:
             case Lambda() as function:
                 self._hold(binding.vars[0], function)
+            case Call(Var() as function, _) if function in self._recursions:
+                self._pairs(self._recursions[function], binding.vars)
             case Call(Var() as function, _):
                 self._calls[function].append(binding)
                 for known in tuple(self.held[function]):
@@ -83,6 +127,8 @@ class _Flow:
             case Apply(_, args, ()):
                 for var in binding.vars:
                     self._pairs(args, [var] * len(args))
+            case Apply(Recurse() as op, _, (body,)):
+                self._recursion(op, body, binding)
             case Apply(_, args, bodies):
                 for body in bodies:
                     self._loop(body, args[1:], binding)
@@ -96,6 +142,13 @@ class _Flow:
         self._pairs(results, states)
         self._pairs(inits, states)
         self._pairs(inits, binding.vars)
+
+    def _recursion(self, op: Recurse, body: Lambda, binding: Binding) -> None:
+        """No function is passed; each call gives what the body does."""
+        count = op.plain(body)
+        finals, _, arrays = op.parts(binding.vars, count)
+        self._pairs(body.body.results, (*finals, *arrays))
+        self._recursions[body.params[0]] = body.body.results[:count]
 
     def _enter(self, binding: Binding, function: Lambda) -> None:
         assert isinstance(binding.expr, Call)

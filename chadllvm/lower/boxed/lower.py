@@ -5,6 +5,7 @@ exactly its free variables (typed closure conversion with tagged existentials, p
 App. B). A call runs the body of the lambda that the tag says, which sees its parameters
 and what the record holds and nothing else. There are no functions in the loop language,
 so the body stands where the call does; CHAD calls each backpropagator at one place.
+Only what calls itself becomes a subroutine (`recursion.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import assert_never
 
 from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir import loops as l
-from chadllvm.ir.loops import PTR, Atom, LoopFunction, Slot
+from chadllvm.ir.loops import PTR, Atom, LoopFunction, Slot, Subroutine
 from chadllvm.ir.op import ArrayOp, Prim
 from chadllvm.ir.rewrite import free_vars_of
 from chadllvm.ir.term import (
@@ -42,7 +43,8 @@ from chadllvm.ir.term import (
 from chadllvm.ir.types import F32, I64, Acc, Array, Scalar, Type, is_float
 from chadllvm.lower.boxed.cells import AnyCell, Cells, Rep, atoms_of, rebuilt
 from chadllvm.lower.boxed.collect import collector, growing, states
-from chadllvm.lower.boxed.flow import Lambdas, reaching
+from chadllvm.lower.boxed.flow import Lambdas, reaching, repeated
+from chadllvm.lower.boxed.recursion import Routine, bind_results, lower_recursion
 from chadllvm.lower.boxed.storage import ROOTS
 from chadllvm.lower.interface import Carrier, Collector
 
@@ -65,8 +67,13 @@ class BoxedLowering(Cells):
         self._reaching = reaching(function)
         self._tags: dict[Lambda, int] = {}
         self._captures: dict[Lambda, tuple[Var, ...]] = {}
-        # The lambdas whose bodies this is inside of.
-        self._entered: list[Lambda] = []
+        # The lambdas that have to be subroutines, and those whose bodies this is inside
+        # of; the recursions of the program by what their bodies call.
+        self._repeated = repeated(function, self._reaching)
+        self._entered: dict[Lambda, Routine] = {}
+        self.recursions: dict[Var, Routine] = {}
+        self.subroutines: list[Subroutine] = []
+        self.subroutine_names: set[str] = set()
 
     def finish(self) -> LoopFunction:
         params = tuple(self._param(p) for p in self.function.params)
@@ -78,7 +85,10 @@ class BoxedLowering(Cells):
         self.loops.emit(l.Return(tuple(values)))
         body = self.loops.close()
         name = self.function.name
-        return LoopFunction(name, params, tuple(kinds), body, 1, ROOTS)
+        subroutines = tuple(self.subroutines)
+        return LoopFunction(
+            name, params, tuple(kinds), body, 1, ROOTS, subroutines=subroutines
+        )
 
     def _param(self, param: Var) -> l.Param:
         """A parameter; an array is copied into one of the runtime's."""
@@ -118,6 +128,9 @@ class BoxedLowering(Cells):
     def rep(self, operand: Operand) -> Rep:
         return self.env[operand] if isinstance(operand, Var) else operand
 
+    def reps(self, operands: Sequence[Operand]) -> list[Rep]:
+        return [self.rep(operand) for operand in operands]
+
     def atom(self, operand: Operand) -> Atom:
         return self.atom_of(self.rep(operand))
 
@@ -135,7 +148,7 @@ class BoxedLowering(Cells):
         """Lower the bindings; what stands for the results."""
         for binding in block.bindings:
             self._binding(binding)
-        return [self.rep(r) for r in block.results]
+        return self.reps(block.results)
 
     def _binding(self, binding: Binding) -> None:
         match binding.expr:
@@ -172,9 +185,7 @@ class BoxedLowering(Cells):
         cond = self.atom(node.cond)
         blocks = (node.then, node.orelse)
         choices = [lambda block=block: self.block(block) for block in blocks]
-        results = self._choose([cond], choices, binding)
-        for var, rep in zip(binding.vars, results, strict=True):
-            self.bind(var, rep)
+        bind_results(self, binding.vars, self._choose([cond], choices, binding))
 
     def _choose(
         self,
@@ -233,32 +244,52 @@ class BoxedLowering(Cells):
         return self._tags.setdefault(function, len(self._tags))
 
     def _call(self, called: Var, args: Sequence[Operand], binding: Binding) -> None:
+        values = self.reps(args)
+        if called in self.recursions:
+            results = self.recursions[called].invoke(values)
+        else:
+            results = self._call_one(called, values, binding)
+        bind_results(self, binding.vars, results)
+
+    def _call_one(
+        self, called: Var, args: Sequence[Rep], binding: Binding
+    ) -> list[Rep]:
+        """Call the lambda that the tag says, of those that the variable may hold."""
         targets: Lambdas = self._reaching.get(called, ())
         if not targets:
             raise InternalError(f"boxed: no function reaches the call of {called.name}")
-        record, values = self.atom(called), [self.rep(a) for a in args]
+        record = self.atom(called)
         if len(targets) == 1:
-            results = self._enter(targets[0], record, values)
-        else:
-            tag = self.load(record, Lit(0), I64, "tag")
-            conds = [
-                self.loops.let("ieq", tag, Lit(self._tag(target)))
-                for target in targets[:-1]
-            ]
-            choices = [
-                lambda target=target: self._enter(target, record, values)
-                for target in targets
-            ]
-            results = self._choose(conds, choices, binding)
-        for var, rep in zip(binding.vars, results, strict=True):
-            self.bind(var, rep)
+            return self._enter(targets[0], record, args)
+        tag = self.load(record, Lit(0), I64, "tag")
+        conds = [
+            self.loops.let("ieq", tag, Lit(self._tag(target)))
+            for target in targets[:-1]
+        ]
+        choices = [
+            lambda target=target: self._enter(target, record, args)
+            for target in targets
+        ]
+        return self._choose(conds, choices, binding)
 
     def _enter(self, target: Lambda, record: Atom, args: Sequence[Rep]) -> list[Rep]:
+        """What a lambda gives, whose body stands here or is a subroutine."""
+        if target not in self._repeated:
+            return self._run(target, record, args)
+        if target not in self._entered:
+            routine = Routine(self, "back", target.body.types)
+            given = [routine.param(p.name, p.type) for p in target.params]
+            own = routine.param("record", PTR)
+            self._entered[target] = routine
+            routine.leave(self._run(target, self.atom_of(own), given))
+            del self._entered[target]
+        else:
+            routine = self._entered[target]
+        return routine.invoke([*args, record])
+
+    def _run(self, target: Lambda, record: Atom, args: Sequence[Rep]) -> list[Rep]:
         """The body of a lambda, which sees nothing but its captures and parameters."""
-        if target in self._entered:
-            raise InternalError("boxed: a function may call itself")
         outer = self.env
-        self._entered.append(target)
         self.env = {
             var: self.load(record, Lit(k), var.type, var.name)
             for k, var in enumerate(self._captured(target), 1)
@@ -266,7 +297,6 @@ class BoxedLowering(Cells):
         self.env.update(zip(target.params, args, strict=True))
         results = self.block(target.body)
         self.env = outer
-        self._entered.pop()
         return results
 
     # Cells.
@@ -353,7 +383,7 @@ class BoxedLowering(Cells):
         return states(self, self.bind, self.atom, node, binding)
 
     def recursion(self, node: Apply, binding: Binding) -> None:
-        raise InternalError("boxed: a recursion")
+        lower_recursion(self, node, binding)
 
     def has_loop(self, block: Block) -> bool:
         """Nothing depends on it here."""
