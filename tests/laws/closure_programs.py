@@ -44,11 +44,12 @@ class Names:
 class Writer:
     """Writes statements; every number is bounded, for `sin` is around what may grow.
 
-    `derived`: derivatives of local functions are among the numbers.
+    `derived`: derivatives of local functions are among the numbers. `recursive`: some
+    functions call themselves, once or twice.
     """
 
-    def __init__(self, random: Random, derived: bool) -> None:
-        self.random, self.derived = random, derived
+    def __init__(self, random: Random, derived: bool, recursive: bool) -> None:
+        self.random, self.derived, self.recursive = random, derived, recursive
         self.count = 0
 
     def fresh(self, kind: str) -> str:
@@ -113,6 +114,8 @@ class Writer:
             ways += [self.choice, self.handed, self.total]
             if self.derived:
                 ways.append(self.pulled)
+        if self.recursive:
+            ways += [self.recursion, self.recursion]
         return self.random.choice(ways)(names)
 
     def assign(self, names: Names) -> list[str]:
@@ -182,6 +185,22 @@ class Writer:
             f"    {name} = math.sin({name} + {back}(0.1 * k + {name})[0])",
         ]
 
+    def recursion(self, names: Names) -> list[str]:
+        name, inner = self.fresh("r"), names.inside("t", "(0.1 * k)")
+        last, step, moved = (self.bounded(inner, 2) for _ in range(3))
+        start, depth = self.leaf(names), self.random.choice(["n", "3", "n - 1"])
+        again = ""
+        if self.random.random() < 0.5:
+            again = f" * math.cos({name}(t - 0.3, k - 2))"
+        names.numbers.append(self.fresh("v"))
+        return [
+            f"def {name}(t: float, k: int) -> float:",
+            "    if k <= 0:",
+            f"        return {last}",
+            f"    return math.sin({step} + {name}({moved}, k - 1){again})",
+            f"{names.numbers[-1]} = {name}({start}, {depth})",
+        ]
+
     def loop(self, names: Names) -> list[str]:
         state, start = self.fresh("v"), self.leaf(names)
         inner = names.inside(state, "(0.1 * k)")
@@ -204,9 +223,9 @@ class Writer:
         ]
 
 
-def program(seed: int, derived: bool = True) -> str:
+def program(seed: int, derived: bool = True, recursive: bool = False) -> str:
     """The text of a random program `main(x, n)`; x has three elements at least."""
-    writer = Writer(Random(f"closures {seed}"), derived)
+    writer = Writer(Random(f"closures {seed}"), derived, recursive)
     names = Names(["x[0]", "x[1]"])
     lines = writer.local(names)
     for _ in range(writer.random.randint(2, 5)):

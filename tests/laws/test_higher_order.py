@@ -25,12 +25,14 @@ LARGEST_RATIO = 6.0
 def test_second_derivatives_agree_by_every_way(seed: int) -> None:
     """With derivatives in the programs too: these are the third ones."""
     options = cl.CompileOptions(optimize=2 if seed % 4 else 0)
-    check_program(f"orders {seed}", program(seed, derived=bool(seed % 2)), options)
+    text = program(seed, derived=bool(seed % 2), recursive=seed % 4 > 1)
+    check_program(f"orders {seed}", text, options)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_compiled_they_are_what_python_computes(seed: int) -> None:
-    function = compiled([program(seed, derived=False)], f"plain {seed}")
+    text = program(seed, derived=False, recursive=bool(seed % 2))
+    function = compiled([text], f"plain {seed}")
     x = np.array([0.4, -0.7, 0.9])
     value, gradient = cl.value_and_grad(function)(x, 5)
     assert value == pytest.approx(function.py_func(x, 5), rel=1e-13, abs=1e-15)
