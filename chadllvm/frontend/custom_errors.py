@@ -436,3 +436,46 @@ def irregular(span: Span, name: str, found: Type) -> Diagnostic:
         f"this is {said(found)}",
         "use numbers, arrays, tuples or records",
     )
+
+
+@code("CL1514")
+def called_back(span: Span, name: str, caller: str) -> Diagnostic:
+    """What a function with rules calls does not call that function.
+
+    It may call itself: its rules say what the derivative is. A function that it calls
+    has none of its own, so that it would matter who calls whom first.
+
+    Fails:
+
+        @cl.custom_vjp
+        def even(x: float, n: int) -> float:
+            return x if n == 0 else odd(x, n - 1)
+
+        @cl.jit
+        def odd(x: float, n: int) -> float:
+            return 0.0 if n == 0 else even(x, n - 1)
+
+        even.defvjp(lambda x, n: (even(x, n), n), lambda n, ct: ct * (1 - n % 2))
+
+        def f(x: float) -> float:
+            return even(x, 4)
+
+    Works:
+
+        @cl.custom_vjp
+        def even(x: float, n: int) -> float:
+            if n <= 1:
+                return x if n == 0 else 0.0
+            return even(x, n - 2)
+
+        even.defvjp(lambda x, n: (even(x, n), n), lambda n, ct: ct * (1 - n % 2))
+
+        def f(x: float) -> float:
+            return even(x, 4)
+    """
+    return error(
+        f"{name}, which has derivatives of its own, is called by what it calls",
+        span,
+        f"{name} calls {caller}, which calls it again",
+        f"let {name} call itself, or write it without recursion",
+    )

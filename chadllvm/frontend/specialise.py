@@ -19,6 +19,7 @@ from chadllvm.diagnostic import NO_SPAN, CompileError, InternalError, Span
 from chadllvm.frontend import (
     call_errors,
     closure_errors,
+    custom_errors,
     errors,
     function_errors,
     list_errors,
@@ -216,9 +217,16 @@ class _Program:
         key = function, tuple(types), fixed, weak
         name = self._instance(key, span, statics)
         given = rules_of(function)
-        if given is None or self.active.instance(function) is not None:
+        if given is None:
             return name
-        return self._with_rules(key, name, given, statics)
+        if self.active.instance(function) is None:
+            return self._with_rules(key, name, given, statics)
+        # The function itself needs no rules: nobody differentiates it.
+        caller = self.active.frames[-1].key[0]
+        own = caller.source.function if isinstance(caller, LocalFunction) else caller
+        if own is not function:
+            raise custom_errors.called_back(span, function.__name__, own.__name__)
+        return name
 
     def _with_rules(
         self, key: Key, primal: str, given: Given, statics: Mapping[str, Any]
