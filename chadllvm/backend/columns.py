@@ -246,7 +246,7 @@ def _members(
     places: _Places, ty: Sum, items: Sequence[Any], shape: Shape
 ) -> list[np.ndarray]:
     """The members that items of a union are, and the arrays of what each may hold."""
-    tags = np.array(tags_of(places, ty, items), np.int64)
+    tags = np.array(_tags(places, ty, items), np.int64)
     arrays = [] if places.reals else [tags.reshape(shape)]
     for index, member in enumerate(ty.payloads):
         at = np.flatnonzero(tags == index).tolist()
@@ -258,7 +258,7 @@ def _members(
     return arrays
 
 
-def tags_of(places: _Places, ty: Sum, items: Sequence[Any]) -> list[int]:
+def _tags(places: _Places, ty: Sum, items: Sequence[Any]) -> list[int]:
     """For each item the member of the union that it is."""
     found: dict[type, int] = {}
     tags = []

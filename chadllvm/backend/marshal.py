@@ -301,10 +301,8 @@ class Marshal:
             self._param(part, path, member)
             blocks.append((self.lines, first, len(self.passed)))
         self.lines = outer
-        passed = self.passed[start:]
         for k, (lines, first, end) in enumerate(blocks):
             others = [*self.passed[start:first], *self.passed[end:]]
-            others = [item for item in passed if item in others]
             zeros = [f"{n} = {self._zero(flat)}" for n, flat in others]
             self.lines.append(f"{'if' if k == 0 else 'elif'} {tag} == {k}:")
             self.lines += ["    " + line for line in (*lines, *zeros)]

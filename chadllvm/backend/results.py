@@ -144,13 +144,23 @@ def _values(ty: Result, leaves: Sequence[np.ndarray], count: int) -> list[Any]:
                 return list(zip(*columns, strict=True))
             return list(map(names.make, *columns))
         case Sum(payloads=members) | Choice(members):
-            tags, *held = leaves
-            options = [
-                _values(part, own, count) for part, own in _portions(members, held)
-            ]
-            return [options[tag][k] for k, tag in enumerate(tags.tolist())]
+            return _chosen(members, leaves, count)
         case _:
             raise InternalError(f"native code cannot return a {ty}")
+
+
+def _chosen(
+    members: Sequence[Result], leaves: Sequence[np.ndarray], count: int
+) -> list[Any]:
+    """Each value as the member that it is; only those are made."""
+    tags, *held = leaves
+    values: list[Any] = [None] * count
+    for index, (member, own) in enumerate(_portions(members, held)):
+        at = np.flatnonzero(tags == index)
+        made = _values(member, [leaf[at] for leaf in own], len(at))
+        for k, value in zip(at.tolist(), made, strict=True):
+            values[k] = value
+    return values
 
 
 def _portions(
