@@ -8,6 +8,7 @@ call, or when a stage is shown.
 from __future__ import annotations
 
 import functools
+import operator
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from chadllvm.frontend import (
 from chadllvm.frontend.annotations import CLOSED, OpenFunction, target_type
 from chadllvm.frontend.calls import is_callable
 from chadllvm.frontend.gradients import GRADIENT_PARTS
+from chadllvm.frontend.signature import closure_values
 from chadllvm.frontend.static import static_key
 from chadllvm.ir.loops_pretty import pretty_loops
 from chadllvm.ir.pretty import pretty
@@ -423,19 +425,40 @@ class Derivative(Compiled):
         return Derivative, (self._of, self._request, self._options)
 
 
-# Where a plain function that was an argument keeps its compiled form.
+# Where a plain function that was an argument keeps its compiled form, and what it had
+# captured then.
 _COMPILED = "_chadllvm_jit"
 
 
 def static_argument(value: Any) -> Any:
-    """A static argument as programs see it: a plain Python function is compiled."""
+    """A static argument as programs see it: a plain Python function is compiled.
+
+    Variables that it has captured may have been assigned again since.
+    """
     if not isinstance(value, FunctionType) or is_callable(value):
         return value
-    found = getattr(value, _COMPILED, None)
-    if found is None or found.py_func is not value:
+    captured = _captured(value)
+    found, before = getattr(value, _COMPILED, (None, ()))
+    if found is None or found.py_func is not value or not _are_same(captured, before):
         found = Function(value, CompileOptions())
-        setattr(value, _COMPILED, found)
+        setattr(value, _COMPILED, (found, captured))
     return found
+
+
+def _captured(function: FunctionType) -> list[Any]:
+    """What the variables hold that a function has captured, or one that is in them."""
+    found: list[Any] = []
+    waiting = [function]
+    while waiting:
+        for value in closure_values(waiting.pop()).values():
+            if isinstance(value, FunctionType) and not any(v is value for v in found):
+                waiting.append(value)
+            found.append(value)
+    return found
+
+
+def _are_same(first: Sequence[Any], second: Sequence[Any]) -> bool:
+    return len(first) == len(second) and all(map(operator.is_, first, second))
 
 
 def statics_of(function: Callable[..., Any]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from chadllvm.backend.arrays import list_parts
 from chadllvm.backend.columns import columns
 from chadllvm.backend.convert import DTYPES, Converter, found
 from chadllvm.backend.results import Arrays, Choice, Group, Many, Result, leaf_types
-from chadllvm.compiled import Compiled
+from chadllvm.compiled import Compiled, static_argument
 from chadllvm.frames import without_frames
 from chadllvm.frontend.derivatives import Transform, means
 from chadllvm.ir.lists import nested
@@ -81,6 +81,7 @@ def jvp(
 
 def with_tangents(function: Callable[..., Any]) -> WithTangents:
     """The compiled form, kept with the function so that it lives as long."""
+    function = static_argument(function)
     kept: WithTangents | None = getattr(function, _KEPT, None)
     # Wrappers may take over what they find in the function that they wrap.
     if kept is not None and kept.origin is function:

@@ -237,3 +237,25 @@ def test_what_a_plain_function_has_captured_is_compiled_with_it() -> None:
 
 def plain_square(x: float) -> float:
     return x * x
+
+
+def test_what_a_plain_function_has_captured_is_read_again() -> None:
+    """As Python does at each call, in functions inside of each other too."""
+
+    @cl.jit
+    def applied(f: Callable, x: float) -> float:
+        return f(x)
+
+    scale = 1.0
+
+    def inner(t: float) -> float:
+        return scale * t
+
+    def outer(t: float) -> float:
+        return inner(t) * t
+
+    for _ in range(3):
+        assert applied(outer, 3.0) == outer(3.0) == 9.0 * scale
+        assert cl.grad(outer)(3.0) == 6.0 * scale
+        assert cl.jvp(outer, (3.0,), (1.0,)) == (9.0 * scale, 6.0 * scale)
+        scale *= 2.0
