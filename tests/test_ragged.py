@@ -269,6 +269,40 @@ def test_an_array_in_a_list_is_the_same_array() -> None:
             run(XS[0], 3)
 
 
+def test_a_list_in_a_list_is_the_same_list() -> None:
+    @cl.jit
+    def longer(xs: list[list[float]]):
+        ys = [[v for v in x] for x in xs]
+        row = ys[0]
+        row.append(1.0)
+        return ys
+
+    @cl.jit
+    def before(x: float):
+        row = [x]
+        rows = [row, [x]]
+        row.append(2.0)
+        return np.array(rows)
+
+    for run, argument in ((longer, [[1.0], []]), (before, 1.0)):
+        with pytest.raises(cl.CompileError, match="CL0804"):
+            run(argument)
+
+
+def test_arrays_are_changed_by_what_they_were() -> None:
+    @cl.jit
+    def f(xs: list[cl.f64[:]]):
+        ys = [x * 1.0 for x in xs]
+        ys[0][:] = ys[0][::-1]
+        ys[1][:] = ys[0][:1] * 2.0
+        others = list(xs)
+        others.append(ys[1])
+        return ys, others
+
+    xs = [XS[0], np.ones(1)]
+    same(f(xs), f.py_func(xs))
+
+
 # ---- cost ------------------------------------------------------------------------
 
 

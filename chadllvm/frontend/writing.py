@@ -350,7 +350,9 @@ def put_elements(
     `change` is the operation of the old ones and the value that gives the new ones.
     """
     if is_array(value):
-        value = delayed(cx, place.node, force(cx, place.node, value))
+        whole = delayed(cx, place.node, value)
+        copy = replace(whole, made=None, view_of=None, is_item=False)
+        value = delayed(cx, place.node, force(cx, place.node, copy))
     source = _Source(place.array)
 
     def old(b: Builder, indices: Indices) -> Operand:

@@ -74,8 +74,8 @@ class _Object:
     `number`: objects are counted as they are met. `fixed`: why it must not be updated,
     if so. `parents`: older objects that it may be; with none it is a new one. `family`:
     objects of one family are different ones. `is_row`: it is one of what a list refers
-    to, not the list itself. `names`: the variables that stand for it, or for a part of
-    it.
+    to, not the list itself; `is_item`: one that was taken from there. `names`: the
+    variables that stand for it, or for a part of it.
     """
 
     number: int
@@ -83,6 +83,7 @@ class _Object:
     parents: frozenset[_Object] = frozenset()
     family: object = None
     is_row: bool = False
+    is_item: bool = False
     names: list[Var] = field(default_factory=list)
 
     def may_be(self, other: _Object, *, rows: bool = True) -> bool:
@@ -173,6 +174,8 @@ class _Walk:
         self.reasons: dict[tuple[str, bool], Objects] = {}
         # What a list refers to, by what that is besides.
         self.rows: dict[_Object, _Object] = {}
+        # What is taken from a list, by what that is besides.
+        self.items: dict[_Object, _Object] = {}
         # The names that updates in a branch found dead there.
         self.dropped: list[tuple[_Object, list[Var]]] = []
         # For each result of the functions of recursions, what it may be.
@@ -185,18 +188,29 @@ class _Walk:
         family: object = None,
         *,
         is_row: bool = False,
+        is_item: bool = False,
     ) -> Objects:
         self.count += 1
-        return frozenset([_Object(self.count, fixed, parents, family, is_row)])
+        made = _Object(self.count, fixed, parents, family, is_row, is_item)
+        return frozenset([made])
 
     def row(self, item: _Object) -> _Object:
         """The object as what a list refers to."""
-        if item.is_row:
+        if item.is_row and not item.is_item:
             return item
         if item not in self.rows:
             parents = frozenset([item])
             (self.rows[item],) = self.new("", parents, is_row=True)
         return self.rows[item]
+
+    def item(self, items: _Object) -> _Object:
+        """What was taken from a list, whose size has nothing to do with the list's."""
+        if items.is_item:
+            return items
+        if items not in self.items:
+            parents = frozenset([items])
+            (self.items[items],) = self.new("", parents, is_row=True, is_item=True)
+        return self.items[items]
 
     def listed(self, array: Objects, value: Objects) -> Objects:
         """The objects of a list that refers to a value as well."""
@@ -278,7 +292,7 @@ class _Walk:
                 for var, result in zip(binding.vars, results, strict=True):
                     self.bind(var, self.of(result))
             case Apply(Item(), (array, whole)):
-                items = frozenset(map(self.row, self.of(whole)))
+                items = frozenset(map(self.item, self.of(whole)))
                 self.bind(binding.vars[0], self.of(array) | items)
             case Apply(Alias(), (array, whole)):
                 self.bind(binding.vars[0], self.of(array) | self.of(whole))
@@ -329,6 +343,8 @@ class _Walk:
     def _update(self, binding: Binding, array: Operand, *, rows: bool = True) -> None:
         """Check an update; `rows`: it may be one of an array that a list refers to."""
         objects = self.of(array)
+        # To make an array of a list longer is to change what is in the list.
+        rows = rows or any(o.is_item for o in _above(objects, items=True))
         if not rows:
             objects = frozenset(o for o in objects if not o.is_row)
         name = array.name if isinstance(array, Var) else "array"
@@ -431,7 +447,9 @@ class _Walk:
                 continue
             if item.fixed:
                 found |= self.reason(item.fixed, is_row=item.is_row)
-            if item.is_row:
+            if item.is_item:
+                found.update(map(self.item, self._older(item.parents, own)))
+            elif item.is_row:
                 found.update(map(self.row, self._older(item.parents, own)))
             else:
                 pending += item.parents
@@ -450,13 +468,19 @@ def _united(groups: dict[Var, int], objects: dict[Var, Objects]) -> dict[Var, in
     return groups
 
 
-def _above(objects: Iterable[_Object], *, rows: bool = True) -> set[_Object]:
-    """These objects and all that they may be; `rows`: or may refer to."""
+def _above(
+    objects: Iterable[_Object], *, rows: bool = True, items: bool = False
+) -> set[_Object]:
+    """These objects and all that they may be; `rows`: or may refer to.
+
+    With `items`, of what they refer to only what they may be themselves.
+    """
     found: set[_Object] = set()
     pending = list(objects)
     while pending:
         item = pending.pop()
-        if item not in found and (rows or not item.is_row):
+        is_passed = item.is_item if items and item.is_row else rows or not item.is_row
+        if item not in found and is_passed:
             found.add(item)
             pending += item.parents
     return found
