@@ -115,7 +115,10 @@ class Halved(Compiled):
         wrt = leaf_positions(types, range(len(given)))
         if not wrt or not has_float(value) or any(map(_has_choice, (value, *types))):
             return None
-        compiled = compile_halves(program, wrt, self._options)
+        try:
+            compiled = compile_halves(program, wrt, self._options)
+        except RecursionError:
+            return None  # The function itself will say so.
         if compiled is None:
             return None
         early, late = compiled

@@ -99,26 +99,37 @@ class _Resolver:
         self.functions: list[Function] = []
         self.made: dict[tuple[str, Derivative], str] = {}
         self.halved: dict[tuple[str, Derivative], Halves] = {}
-        # What the function at hand pulls back, by function and arguments.
-        self.pulled: dict[tuple[str, tuple[object, ...]], Derivative] = {}
+        # The calls in the function at hand that the first halves are to stand for.
+        self.pulled: dict[Binding, Derivative] = {}
 
     def function(self, function: Function) -> None:
         """Append a function without calls of derivatives."""
         body = function.body
         if has_derivatives(body):
-            self.pulled = dict(self._pulled(body))
+            self.pulled = {}
+            self._note_pulled(body, {})
             body = self.block(body, {})
         self.functions.append(with_body(function, body))
 
-    def _pulled(
-        self, block: Block
-    ) -> Iterator[tuple[tuple[str, tuple[object, ...]], Derivative]]:
+    def _note_pulled(
+        self, block: Block, calls: dict[tuple[str, tuple[object, ...]], Binding]
+    ) -> None:
+        """Note for each pull-back the last call of the function itself before it.
+
+        `calls` are those in scope; it is called by `vjp`, in no branch that this is not
+        in as well.
+        """
+        calls = dict(calls)
         for binding in block.bindings:
             match binding.expr:
                 case Call(str() as name, args, Derivative(Mode.PULL_BACK) as rule):
-                    yield (name, _same(self._primals(name, args))), rule
+                    primal = calls.get((name, _same(self._primals(name, args))))
+                    if primal is not None:
+                        self.pulled.setdefault(primal, rule)
+                case Call(str() as name, args, None):
+                    calls[name, _same(args)] = binding
             for _, inner in nested(binding.expr):
-                yield from self._pulled(inner)
+                self._note_pulled(inner, calls)
 
     def block(self, block: Block, run: _Run) -> Block:
         if not (has_derivatives(block) or self.pulled):
@@ -135,8 +146,8 @@ class _Resolver:
             case Call(str() as name, args, Derivative() as rule):
                 call = Call(self._derived(name, rule), args)
                 return [Binding(binding.vars, call, binding.span)]
-            case Call(str() as name, args) if (name, _same(args)) in self.pulled:
-                rule = self.pulled[name, _same(args)]
+            case Call(str() as name, args) if binding in self.pulled:
+                rule = self.pulled[binding]
                 return [self._early(binding, name, args, rule, run)]
             case expr:
                 new = rebuild(expr, lambda block: self.block(block, run))
@@ -191,8 +202,9 @@ class _Resolver:
             results = len(of.body.results)
             whole = self._differentiated(name, derivative)
             made = halves(whole, results, len(whole.params) - len(of.params))
-            self.functions += [made.early, made.late]
-            self.halved[key] = made
+            early, late = self._named(made.early), self._named(made.late)
+            self.functions += [early, late]
+            self.halved[key] = Halves(early, late, made.saved)
         return self.halved[key]
 
     def _derived(self, name: str, derivative: Derivative) -> str:
@@ -204,11 +216,15 @@ class _Resolver:
         return self.made[key]
 
     def _differentiated(self, name: str, derivative: Derivative) -> Function:
-        """The derivative of a function, with a name of its own."""
+        """The derivative of a function."""
         last = [f.name for f in self.functions].index(name)
         program = self.before(Program(tuple(self.functions[: last + 1])))
         function = differentiated(program.entry, derivative, self.customs)
         (function,) = self.after(Program((function,))).functions
+        return self._named(function)
+
+    def _named(self, function: Function) -> Function:
+        """The function with a name of its own."""
         new = unused_name(function.name, self.names)
         return Function(new, function.params, function.body, function.span)
 

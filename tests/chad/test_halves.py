@@ -50,6 +50,24 @@ def test_the_primal_is_run_once() -> None:
             assert level == 0 or one - none < 2.2 * none
 
 
+@cl.jit
+def rarely(x: cl.f64[:], n: int, times: int) -> float:
+    total = np.sum(iterated(x, n))
+    if times > 0:
+        out, back = cl.vjp(iterated, x, n)
+        total += np.sum(back(out)[0])
+    return total
+
+
+@cl.jit
+def never(x: cl.f64[:], n: int, times: int) -> float:
+    return np.sum(iterated(x, n))
+
+
+def test_no_tape_is_made_for_a_branch_not_taken() -> None:
+    assert cost(rarely, X, 50, 0) <= cost(never, X, 50, 0) + 10
+
+
 TEXT = """
 def main(x: f64, y_ct: f64) {
   a = exp(x)
