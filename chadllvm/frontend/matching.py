@@ -176,7 +176,8 @@ def _taken(cx: Context, pattern: ast.pattern, value: Operand, name: str) -> Oper
                 return _as_fitting(cx, inner, value)
             return _taken(cx, inner, value, name)
         case ast.MatchOr(patterns):
-            return _taken_of(cx, patterns, value, name)
+            fitting = [p for p in patterns if normal(cx, p, value.type) != NEVER]
+            return _taken_of(cx, fitting, value, name)
     value = _as_fitting(cx, pattern, value)
     if isinstance(value.type, Sum):
         raise union_errors.unsupported_pattern(cx.span(pattern))

@@ -80,8 +80,12 @@ def normal(cx: Context, pattern: ast.pattern, ty: Type) -> Form:
         if isinstance(pattern, ast.MatchAs) and pattern.pattern is not None:
             return normal(cx, pattern.pattern, ty)
         forms = [normal(cx, pattern, member) for member in ty.payloads]
-        made = [Made(k, ty.payloads, (f,)) for k, f in enumerate(forms) if f != NEVER]
-        return _one_of(made)
+        return _one_of(
+            [
+                NEVER if form == NEVER else Made(k, ty.payloads, (form,))
+                for k, form in enumerate(forms)
+            ]
+        )
     match pattern:
         case ast.MatchAs(None):
             return ANY
@@ -103,12 +107,13 @@ def normal(cx: Context, pattern: ast.pattern, ty: Type) -> Form:
             raise union_errors.unsupported_pattern(cx.span(pattern))
 
 
-def _is_wild(pattern: ast.pattern) -> bool:
+def _is_wild(pattern: ast.AST) -> bool:
     return isinstance(pattern, ast.MatchAs) and pattern.pattern is None
 
 
 def _one_of(forms: Sequence[Form]) -> Form:
-    return forms[0] if len(forms) == 1 else OneOf(tuple(forms))
+    kept = tuple(form for form in forms if form != NEVER)
+    return kept[0] if len(kept) == 1 else OneOf(kept)
 
 
 def constant_of(cx: Context, node: ast.expr) -> Any:
@@ -427,22 +432,27 @@ def decided_case(cx: Context, node: Matched, ty: Type) -> bool | None:
     return True if left_over(rows, (ANY,)) is None else None
 
 
-def check_cases(cx: Context, node: Matched, ty: Type) -> None:
+def check_cases(cx: Context, node: Matched, ty: Type, *, is_declared: bool) -> None:
     """Refuse cases that are never come to; the first one asks for all of them.
 
     One that only raises an exception may stand behind the others all the same. A
-    function that takes what comes may have cases for what does not come this time.
+    function that takes what comes may have cases for what does not come this time; and
+    where the type is not declared, for what the value has been found not to be.
     """
     cx.matched[node.cases[0]] = ty
     if _takes_anything(cx) or not (isinstance(ty, Scalar) or has_members(ty)):
         return
     rows: list[Row] = []
     for case in node.cases:
-        row = (normal(cx, case.pattern, ty),)
-        if left_over(rows, row) is None and not isinstance(case.body[0], ast.Raise):
+        form = normal(cx, case.pattern, ty)
+        is_plain = form != NEVER and not any(map(_is_wild, ast.walk(case.pattern)))
+        is_asked = is_declared or is_plain
+        if isinstance(case.body[0], ast.Raise):
+            is_asked = False
+        if is_asked and left_over(rows, (form,)) is None:
             raise union_errors.never_taken(cx.span(case.pattern), ty)
         if case.guard is None:
-            rows.append(row)
+            rows.append((form,))
 
 
 def _takes_anything(cx: Context) -> bool:

@@ -85,7 +85,9 @@ def _static_case(cx: Context, node: Matched) -> bool:
         if found is None:
             raise
         if node.cases:
-            check_cases(cx, node, found[1])
+            (value, path), ty = found
+            is_declared = value in cx.parameters and not path
+            check_cases(cx, node, ty, is_declared=is_declared)
         outcome = decided_case(cx, node, found[1])
         if outcome is None:
             raise NotStatic from None

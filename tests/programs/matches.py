@@ -262,3 +262,26 @@ def a_case_that_raises(shape: Shape, x: float) -> float:
         case _:
             raise ValueError("no shape")
     return y * y
+
+
+@case(0.7, Circle(1.5))
+@case(-0.7, Polygon(1.5, 4))
+@cl.jit
+def cases_for_what_it_is_not(x: float, shape: Shape) -> float:
+    """What is matched is found to be less than there are cases for."""
+    other = Circle(x) if x > 0 else Polygon(x, 3)
+    match other:
+        case Rectangle(w, _):
+            return w
+        case Circle(r):
+            total = r
+        case _:
+            total = x * x
+    match shape, other:
+        case (Rectangle(a), q) | (q, Rectangle(a)):
+            total += a * q.area()
+        case (Circle(a), _) | (_, Circle(a)):
+            total += a * a
+        case _:
+            total += shape.area()
+    return total
