@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -129,6 +129,37 @@ def test_lists_in_records_and_dictionaries() -> None:
     found = cl.grad(f)(params)
     same(found["layers"], [np.ones((2, 3)), np.ones((1, 2))])
     assert found["scale"] == 8.0
+
+
+class Layers(NamedTuple):
+    weights: list[cl.f64[:]]
+    scale: float
+
+
+def test_records_that_hold_lists() -> None:
+    @cl.jit
+    def norm(layers: Layers) -> float:
+        return sum(np.sum(w * w) for w in layers.weights) * layers.scale
+
+    @cl.jit
+    def several_of(layers: Layers, n: int):
+        return [Layers([w * i for w in layers.weights], 1.0 * i) for i in range(n)]
+
+    layers = Layers([np.ones(2), np.ones(3)], 2.0)
+    assert norm(layers) == 10.0
+    found = cl.grad(norm)(layers)
+    assert type(found) is Layers
+    same(found.weights, [4.0 * np.ones(2), 4.0 * np.ones(3)])
+    for a, b in zip(several_of(layers, 3), several_of.py_func(layers, 3), strict=True):
+        assert type(a) is Layers
+        same(a.weights, b.weights)
+
+    @cl.jit
+    def count(every: list[Layers]) -> int:
+        return len(every)
+
+    with pytest.raises(TypeError, match=r"every\[0\].weights is a list.f64.*in a list"):
+        count([layers])
 
 
 # ---- results ---------------------------------------------------------------------

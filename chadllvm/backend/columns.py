@@ -17,7 +17,7 @@ import numpy as np
 from chadllvm.backend.convert import DTYPES, Converter, expected, found
 from chadllvm.backend.results import leaf_types
 from chadllvm.diagnostic import InternalError
-from chadllvm.ir.record import Kind, RecordNames
+from chadllvm.ir.record import Kind, ListNames, RecordNames
 from chadllvm.ir.types import (
     BOOL,
     F32,
@@ -33,6 +33,7 @@ from chadllvm.ir.types import (
     Type,
     has_float,
 )
+from chadllvm.ir.wording import said
 
 Shape = tuple[int, ...]
 
@@ -197,6 +198,11 @@ def _leaves(
         case Scalar():
             return [_scalars(places, ty, items).reshape(shape)]
         case Product(fields, names):
+            if isinstance(names, ListNames):
+                raise TypeError(
+                    f"{places.function}: parameter {places.path(0)} is a {said(ty)} in "
+                    "a list of records; pass one list for each field"
+                )
             if isinstance(names, RecordNames):
                 return _records(places, ty, names, items, shape)
             return _tuples(places, ty, fields, items, shape)

@@ -12,7 +12,8 @@ import numpy as np
 from chadllvm.backend.convert import DTYPES
 from chadllvm.backend.runtime import runtime
 from chadllvm.diagnostic import InternalError
-from chadllvm.ir.record import Kind, RecordNames, structured
+from chadllvm.ir.lists import nested
+from chadllvm.ir.record import Kind, ListNames, RecordNames, structured
 from chadllvm.ir.types import F32, I64, Acc, Array, Box, Fun, Product, Scalar, Sum, Type
 
 
@@ -134,6 +135,10 @@ def _values(ty: Result, leaves: Sequence[np.ndarray], count: int) -> list[Any]:
         case Array(elem, rank) | Many(elem, rank):
             each = ([leaf[k] for leaf in leaves] for k in range(count))
             return [rows(elem, rank, own) for own in each]
+        case Product(_, ListNames() as own):
+            return [nested(own, [leaf[k] for leaf in leaves]) for k in range(count)]
+        case Arrays(like):
+            return _values(like, leaves, count)
         case Product(parts, names) | Group(parts, names):
             columns = [
                 _values(part, own, count) for part, own in _portions(parts, leaves)
