@@ -9,12 +9,17 @@ inlined. Functions that call each other become one, which takes a tag that says 
 them is meant, and the parameters of all; parameters of one type share a place, and so
 do results.
 
+Where each function calls the next one several times, to inline all calls would make of
+a short program an endless one. What is called more than once and is long is then made
+one function as well, with all that call it, as if they called each other.
+
 This stands behind `flatten`, and in front of whatever looks at one function alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from chadllvm.ir.build import Builder, lit
@@ -30,6 +35,7 @@ from chadllvm.ir.term import (
     Operand,
     Program,
     Var,
+    nested,
 )
 from chadllvm.ir.types import I64, Fun, Type
 from chadllvm.ops.index import nothing
@@ -40,12 +46,66 @@ def recursion(program: Program) -> Program:
     """The program without functions that call themselves by way of their names."""
     functions = {f.name: f for f in program.functions}
     made: dict[str, Function] = {}
-    for group in groups(functions, program.entry.name):
-        if is_recursive(functions, group):
+    components = groups(functions, program.entry.name)
+    together = _too_long_inlined(functions, components)
+    for group in components:
+        if is_recursive(functions, group) and together.isdisjoint(group):
             made.update(_replaced([functions[name] for name in group]))
+    if together:
+        chosen = [f for f in program.functions if f.name in together]
+        made.update(_replaced(chosen))
     if not made:
         return program
     return Program(tuple([made.get(f.name, f) for f in program.functions]))
+
+
+# A program that inlining makes longer than this, and this many times as long as it is
+# written, is left in functions; those that are shorter are inlined all the same.
+_LONGEST = 4_000
+_MOST_TIMES = 4
+_SHORT = 100
+
+
+def _too_long_inlined(
+    functions: Mapping[str, Function], components: Sequence[Sequence[str]]
+) -> set[str]:
+    """The functions that are not to be inlined, with all that call them."""
+    own = {
+        name: _length(functions[name].body) for group in components for name in group
+    }
+    calls = {name: Counter(_calls(functions[name].body)) for name in own}
+    inlined: dict[str, int] = {}
+    for group in components:
+        for name in group:
+            outside = (c for c in calls[name] if c not in group)
+            inlined[name] = own[name] + sum(
+                calls[name][c] * inlined[c] for c in outside
+            )
+    entry = components[-1][-1]
+    if inlined[entry] <= max(_LONGEST, _MOST_TIMES * sum(own.values())):
+        return set()
+    sites = sum(calls.values(), Counter())
+    found = {name for name in own if sites[name] > 1 and inlined[name] > _SHORT}
+    for group in components:
+        if any(c in found for name in group for c in (name, *calls[name])):
+            found.update(group)
+    return found
+
+
+def _length(block: Block) -> int:
+    """The number of bindings at any depth."""
+    inner = (b for binding in block.bindings for _, b in nested(binding.expr))
+    return len(block.bindings) + sum(map(_length, inner))
+
+
+def _calls(block: Block) -> Iterator[str]:
+    """The function that is called, for each call of one by its name."""
+    for binding in block.bindings:
+        match binding.expr:
+            case Call(str() as name):
+                yield name
+        for _, inner in nested(binding.expr):
+            yield from _calls(inner)
 
 
 @dataclass
