@@ -71,8 +71,9 @@ class Builder:
         return self.emit(Call(function, tuple(args)))
 
     def block(self, results: Iterable[Operand]) -> Block:
-        """The block of all that was emitted, with these results."""
-        return Block(tuple(self.bindings), tuple(results))
+        """The block of all that was emitted, by the results as well, with these."""
+        found = tuple(results)
+        return Block(tuple(self.bindings), found)
 
 
 def lit(value: float | int | bool) -> Lit:

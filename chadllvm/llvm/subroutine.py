@@ -103,7 +103,7 @@ def deep_entry(symbol: str, params: list[str], args: list[tuple[str, str]]) -> s
         f"  %block = alloca {block}",
     ]
     for k, (ty, name) in enumerate(names):
-        at = f"%at.{k}"
+        at = f"%.at{k}"  # No name of a parameter begins with a dot.
         lines.append(f"  {at} = getelementptr {block}, ptr %block, i32 0, i32 {k}")
         lines.append(f"  store {ty} {name}, ptr {at}")
     lines += [

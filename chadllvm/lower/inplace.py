@@ -27,6 +27,7 @@ from chadllvm.ir.term import (
     Apply,
     Binding,
     Block,
+    Call,
     Close,
     Const,
     Function,
@@ -56,6 +57,7 @@ from chadllvm.lower.reasons import (
 from chadllvm.ops.grow import WRITERS, Append, DropLast
 from chadllvm.ops.index import Empty, Index, MakeBox, Unbox
 from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
 
 
@@ -153,6 +155,8 @@ class _Walk:
         # Cells that nothing was added to yet.
         self.empty: set[Var] = set()
         self.taken: set[Binding] = set()
+        # The recursive functions whose calls may keep what they are given.
+        self.keeping: set[Var] = set()
         self.states: set[Var] = set()
         self.turning: set[Var] = set()
         self.renewed: set[Var] = set()
@@ -255,9 +259,13 @@ class _Walk:
                 if boxes or isinstance(binding.vars[0].type, Array):
                     self.bind(binding.vars[0], self._of(array))
             case Apply(MakeBox() | Unbox(), (arg,)):
-                for origin in self._of(arg):
-                    origin.loop, origin.what = None, KEPT
+                self._keep([arg])
                 self.bind(binding.vars[0], self._of(arg))
+            case Apply(Recurse()) as node:
+                self._recurse(binding, node, loop)
+            case Call(Var() as function, args) if function in self.keeping:
+                self._keep(args)
+                self._new(binding.vars, loop)
             case Apply(Iterate()) as node:
                 self._iterate(binding, node, loop)
             case If() as node:
@@ -282,6 +290,25 @@ class _Walk:
                 for params, body in nested(expr):
                     self._body(params, body)
                 self._new(binding.vars, loop)
+
+    def _keep(self, operands: Iterable[Operand]) -> None:
+        """Something refers to these arrays from here on."""
+        for operand in operands:
+            for origin in self._of(operand):
+                origin.loop, origin.what = None, KEPT
+
+    def _recurse(self, binding: Binding, node: Apply, loop: _Loop) -> None:
+        """Where calls collect boxes, these may refer to what calls are given."""
+        (body,) = node.bodies
+        types = (v.type for v in binding.vars)
+        keeps = any(isinstance(t, Array) and isinstance(t.elem, Box) for t in types)
+        if keeps:
+            self.keeping.add(body.params[0])
+        self._fill(free_vars_of(node), loop)
+        self._body(body.params, body.body)
+        if keeps:
+            self._keep(node.args)
+        self._new(binding.vars, loop)
 
     def _body(self, params: Sequence[Var], body: Block) -> None:
         """The body of a loop without state."""

@@ -200,10 +200,11 @@ class _Joined:
         out = Builder(function.span)
         out.bindings += self._redirected(copy, itself).bindings
         found = dict(zip(self.gives[function.name], copy.results, strict=True))
-        return out.block(
+        results = [
             found[k] if k in found else nothing(out, ty)
             for k, ty in enumerate(self.results)
-        )
+        ]
+        return out.block(results)
 
     def _redirected(self, block: Block, itself: Var) -> Block:
         """The block with calls of the group's functions as calls of the joined one."""

@@ -621,3 +621,77 @@ def unused_branch_of_recursion(x: float, n: int) -> float:
     if n < 0:
         return math.log(x - 5.0)
     return x if n == 0 else x + unused_branch_of_recursion(x * x, n - 1)
+
+
+# ---- arrays that are updated behind the calls that were given them ------------------
+
+
+@cl.jit
+def product_below(x: cl.f64[:], n: int) -> float:
+    if n == 0:
+        return x[0] * x[1]
+    y = x.copy()
+    t = product_below(y, n - 1)
+    y[1] = t * x[2]
+    return y[1] + y[0]
+
+
+@cl.jit
+def waves_below(x: cl.f64[:], n: int) -> float:
+    """All of an array is kept for the reverse, not an element or two."""
+    if n == 0:
+        return np.sum(np.sin(x) * x)
+    y = x * 0.9
+    t = waves_below(y, n - 1)
+    y[1] = t
+    return np.sum(np.cos(y))
+
+
+@case(np.array([0.7, -0.4, 1.1]), 3)
+@cl.jit
+def updated_behind_the_call(x: cl.f64[:], n: int) -> float:
+    y = x.copy()
+    t = product_below(y, n) + waves_below(y, n)
+    y[0] = t * t
+    u = product_below(y, n)
+    y[1] = u
+    return np.sum(y)
+
+
+@case(np.array([0.7, -0.4, 1.1]), 2)
+@cl.jit
+def updated_in_a_loop_of_calls(x: cl.f64[:], n: int) -> float:
+    if n == 0:
+        return np.sum(np.sin(x) * x)
+    y = x.copy()
+    s = 0.0
+    for k in range(3):
+        s += updated_in_a_loop_of_calls(y, n - 1)
+        y[k % 2] += math.sin(s)
+    return np.sum(y) + s
+
+
+@cl.jit
+def number_of_a_group(x: cl.f64[:], n: int) -> float:
+    """Of functions that call each other one returns an array."""
+    return x[0] * x[1] if n == 0 else np.sum(array_of_a_group(x, n - 1))
+
+
+@cl.jit
+def array_of_a_group(x, n) -> cl.f64[:]:
+    return x * x if n == 0 else np.sin(x) * number_of_a_group(x * 0.9, n - 1)
+
+
+@case(np.array([0.7, -0.4, 1.1]), 5)
+@case(np.array([0.7, -0.4, 1.1]), 4)
+@cl.jit
+def number_and_array(x: cl.f64[:], n: int) -> float:
+    return number_of_a_group(x, n) + array_of_a_group(x, n)[1]
+
+
+@case(1.3, 4)
+@cl.jit
+def named_as_registers(at: float, block: int) -> float:
+    """The names of parameters are nothing to the compiler."""
+    status = 0.5 * at
+    return status if block == 0 else at * named_as_registers(status, block - 1)
