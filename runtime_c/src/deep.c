@@ -97,7 +97,11 @@ static void deep_main(const unsigned high, const unsigned low) {
   deep_t *const deep =
       (deep_t *)(void *)(uintptr_t)(((uint64_t)high << 32) | (uint64_t)low);
 #if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_finish_switch_fiber(NULL, NULL, NULL);
+  const void *bottom = NULL;
+  size_t size = 0;
+  __sanitizer_finish_switch_fiber(NULL, &bottom, &size);
+  deep->here.uc_stack.ss_sp = (void *)(uintptr_t)bottom;
+  deep->here.uc_stack.ss_size = size;
 #endif
   deep->status = deep->run(deep->context, deep->argument);
   deep->asks = 0;
