@@ -8,11 +8,14 @@ A cell that a view or a branch names is part of the cells that were opened for i
       v = view c[i]           the root of v is c
       one v y }               adds to c, if y is active
     s = close c
+
+What calls of a recursion collect they add to the array of it, which stands for a root:
+a call is to be reversed for its sake even if nobody asks for what the call returns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from chadllvm.ir.term import (
     Apply,
@@ -78,7 +81,7 @@ class Additions:
     def _binding(self, binding: Binding) -> Roots:
         """What a binding adds to; notes the roots of the cells that it names."""
         if isinstance(binding.expr, Apply) and isinstance(binding.expr.op, Recurse):
-            return self._recursion(binding.expr)
+            return self._recursion(binding.expr, binding.vars)
         added = _NONE.union(*(self._block(b) for _, b in nested(binding.expr)))
         match binding.expr:
             case Call(Var() as function, args) if function in self._recursions:
@@ -93,18 +96,22 @@ class Additions:
                 self._choice([b.body for b in branches], binding)
         return added
 
-    def _recursion(self, node: Apply) -> Roots:
+    def _recursion(self, node: Apply, variables: Sequence[Var]) -> Roots:
         """What any of the calls adds to, known when nothing new is found."""
         (body,) = node.bodies
         function, *params = body.params
+        op = node.op
+        assert isinstance(op, Recurse)
+        _, _, arrays = op.parts(variables, op.plain(body))
+        collected = frozenset(v for v in arrays if v in self._active)
         self._roots.update((p, _NONE) for p in params if isinstance(p.type, Acc))
         known: object = None
-        added = _NONE
+        added = collected
         while known != (added, [self._roots.get(p) for p in params]):
             known = added, [self._roots.get(p) for p in params]
             self._recursions[function] = tuple(params), added
             self._call(function, node.args)
-            added = self._block(body.body)
+            added = collected | self._block(body.body)
         return added
 
     def _call(self, function: Var, args: Iterable[Operand]) -> Roots:

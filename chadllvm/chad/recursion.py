@@ -207,6 +207,7 @@ def reverse_recursion(
     flags = asked[len(finals) + len(number) :]
     arrays = [v for v, flag in zip(outputs, flags, strict=True) if flag]
     pseudo = {Var(f"{v.name}_c", Acc(v.type)): v for v in arrays}
+    chad.asked_cells.update(arrays)  # Calls add to them; see `additions.py`.
     active = [p for p in params if chad.is_active(p)]
     function = Reversed(
         body,
@@ -235,9 +236,15 @@ def _body(
 ) -> Lambda:
     """D of the body. What it turns out to need the duals of is added to what all
     backpropagators take (an inactive array that a branch gives beside an active one).
+
+    A cell that a call is given may be one whose sum the body asks for itself, in front
+    of what it adds to the cell it is given: that is seen only when all is reversed.
     """
     body = function.body
+    given = [chad.additions.roots(p) for p in body.params if isinstance(p.type, Acc)]
+    cells = frozenset().union(*given)
     while True:
+        before = cells & chad.asked_cells
         chad.recursions[body.params[0]] = function
         inner = chad.block(
             body.body,
@@ -248,7 +255,7 @@ def _body(
         )
         known = set(function.duals)
         missing = [v for v in inner.free if v not in known]
-        if not missing:
+        if not missing and cells & chad.asked_cells == before:
             return function.made(inner, name_of(binding))
         params = [v for v in missing if v in body.params]
         function = Reversed(

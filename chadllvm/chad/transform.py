@@ -131,7 +131,8 @@ class Chad:
         self.customs = customs
         self.active = active_variables(function.body, targets)
         self.additions = Additions(function.body, self.active)
-        # The cells opened in blocks around here whose sums are asked for.
+        # The cells opened in blocks around here whose sums are asked for, and arrays of
+        # recursions around here.
         self.asked_cells: set[Var] = set()
         # What the functions of recursions around here become.
         self.recursions: dict[Var, Reversed] = {}
