@@ -32,13 +32,18 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ir.types import Acc, has_float
+from chadllvm.ops.heap import Columns, Fetch, Load, New, ledger_of
 from chadllvm.ops.recurse import Recurse
 
 
 def active_variables(block: Block, wrt: Iterable[Var]) -> set[Var]:
     """The active variables of a function's body, `wrt` its active parameters."""
     activity = _Activity({v for v in wrt if has_float(v.type)})
-    activity.block(block)
+    known = -1
+    # What a node holds may be fetched in front of where another one is made.
+    while known != len(activity.active):
+        known = len(activity.active)
+        activity.block(block)
     return activity.active
 
 
@@ -69,6 +74,12 @@ class _Activity:
             case Apply(Prim(transpose=transpose), args):
                 depends = any(map(self.is_active, args))
                 return [depends and transpose is not None]
+            case Apply(New() | Load() as op, args):
+                if any(self.is_active(args[k]) for k, _ in op.reals()):
+                    self.active.add(ledger_of(op.heap))
+                return [False] * len(binding.vars)
+            case Apply(Fetch() | Columns() as op):
+                return [ledger_of(op.heap) in self.active] * len(binding.vars)
             case Apply(_, args, ()):
                 return [any(map(self.is_active, args))] * len(binding.vars)
             case Apply(Recurse() as op) as node:

@@ -33,6 +33,7 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ir.types import Acc
+from chadllvm.ops.heap import Load, New, ledger_of
 from chadllvm.ops.recurse import Recurse
 
 Roots = frozenset[Var]
@@ -88,6 +89,9 @@ class Additions:
                 added = self._call(function, args)
             case One(cell, _, value) if value in self._active:
                 added = self.roots(cell)
+            case Apply(New() | Load() as op, args):
+                if any(args[k] in self._active for k, _ in op.reals()):
+                    added = frozenset([ledger_of(op.heap)])
             case View(cell):
                 self._roots[binding.vars[0]] = self.roots(cell)
             case If(_, then, orelse):

@@ -116,6 +116,10 @@ class Forward:
             raise InternalError(f"forward: no tangent of {operand}")
         return literal(0, operand.type)
 
+    def has_tangent(self, operand: Operand) -> bool:
+        """Whether the tangent of this operand is bound already."""
+        return isinstance(operand, Var) and operand in self._tangents
+
     def set(self, var: Var, tangent: Operand) -> None:
         self._tangents[var] = tangent
 

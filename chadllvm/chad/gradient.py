@@ -19,6 +19,7 @@ from chadllvm.diagnostic import InternalError
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Apply, Block, Call, Close, Function, Operand, Var, literal
 from chadllvm.ir.types import Acc, Array, Box
+from chadllvm.ops.heap import LEDGER, Ledger, heaps_of
 from chadllvm.ops.index import Dim, Zeros
 
 
@@ -81,7 +82,7 @@ def _reversed(
     reversal = chad.block(function.body, flags, [touched] * count)
     out.bindings += reversal.forward
     cells = _run(reversal, function, cts, out)
-    for var in [v for v in cells if v not in targets]:
+    for var in [v for v in cells if v not in targets and v.type != LEDGER]:
         out.one(Close(cells[var]), f"{var.name}_ct")  # Beside an active one: lost.
     return [
         out.one(Close(cells[v]), f"{v.name}_ct") if v in cells else _zeros(v, out)
@@ -94,8 +95,14 @@ def _run(
 ) -> dict[Var, Operand]:
     """Call the backpropagator with these cotangents; the cells of the parameters."""
     cells: dict[Var, Operand] = {}
+    heaps = heaps_of(function.body)
     for var in reversal.free:
-        cells[var] = out.one(open_like(var, out), f"{var.name}_c")
+        opened = (
+            Apply(Ledger(var.name, heaps[var.name]), ())
+            if var.type == LEDGER
+            else open_like(var, out)
+        )
+        cells[var] = out.one(opened, f"{var.name}_c")
     bp = define(function.name, reversal.function(), function.span)
     out.bindings.append(bp)
     if cells:

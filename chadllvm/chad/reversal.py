@@ -31,6 +31,7 @@ from chadllvm.ir.term import (
     View,
 )
 from chadllvm.ir.types import Acc, Array, Box
+from chadllvm.ops.heap import LEDGER, Ledger, Peek
 from chadllvm.ops.index import Dim, Index, MakeBox, Unbox
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ def name_of(binding: Binding) -> str:
 def dual_of(var: Var) -> Var:
     """A new variable for the dual: a value's cell, or a cell's cotangent."""
     match var.type:
+        case Acc(_, is_read=True):
+            return Var(f"{var.name}_ct", var.type)
         case Acc(content):
             return Var(f"{var.name}_ct", content)
         case Box(content):
@@ -157,7 +160,10 @@ class BlockReversal:
                 self._close(binding.vars[0], cell)
             case One(Var() as cell, indices, value) if self._chad.adds(binding):
                 assert isinstance(value, Var)
-                part = self._part(cell, indices)
+                if cell.type == LEDGER:
+                    part = self._body.one(Apply(Peek(), (self._dual(cell), *indices)))
+                else:
+                    part = self._part(cell, indices)
                 self._body.emit(One(self._dual(value), (), part))
             case _:
                 return self._rule(binding)
@@ -228,6 +234,8 @@ class BlockReversal:
                 pairs = zip((then, orelse), chosen, strict=True)
                 blocks = [self._branch(b, c) for b, c in pairs]
                 return self._body.one(If(cond, *blocks), name)
+            case Apply(Ledger()) as ledger:
+                return self._body.one(ledger, name)
             case Open() as opened:
                 # Nobody asks for the sum, but for that of a branch's other cell.
                 return self._body.one(Close(self._body.one(opened)), name)

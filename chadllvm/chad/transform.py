@@ -64,6 +64,7 @@ from chadllvm.ir.term import (
     View,
 )
 from chadllvm.ops.custom import Custom
+from chadllvm.ops.heap import LEDGER
 
 
 @dataclass(frozen=True)
@@ -131,9 +132,9 @@ class Chad:
         self.customs = customs
         self.active = active_variables(function.body, targets)
         self.additions = Additions(function.body, self.active)
-        # The cells opened in blocks around here whose sums are asked for, and arrays of
-        # recursions around here.
-        self.asked_cells: set[Var] = set()
+        # The cells opened in blocks around here whose sums are asked for, arrays of
+        # recursions around here, and all ledgers.
+        self.asked_cells: set[Var] = {v for v in self.active if v.type == LEDGER}
         # What the functions of recursions around here become.
         self.recursions: dict[Var, Reversed] = {}
         self._touched: Sequence[bool] = ()

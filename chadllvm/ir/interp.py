@@ -67,6 +67,8 @@ class Interpreter:
         self.entry = program.entry
         self.cost = 0
         self.frame: Frame = {}
+        # The nodes of each heap.
+        self.heaps: dict[str, list[tuple[Any, ...]]] = {}
         self._captures: dict[Lambda, tuple[Var, ...]] = {}
         self._constants: dict[Const, Any] = {}
 

@@ -143,6 +143,8 @@ class Reader:
             return Box(self._suffix(self._plain_type()))
         if self.accept("acc"):
             return Acc(self.type())
+        if self.accept("ledger"):
+            return Acc(self.type(), is_read=True)
         if self.accept("{"):
             pairs = self.listed(self.named_type, "}")
             return Product(tuple(t for _, t in pairs), tuple(n for n, _ in pairs))

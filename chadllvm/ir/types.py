@@ -119,12 +119,16 @@ class Fun:
 
 @dataclass(frozen=True, slots=True)
 class Acc:
-    """A cell that accumulates a value of type `content`."""
+    """A cell that accumulates a value of type `content`.
+
+    `is_read`: its places are read while it is open (`ops/heap.py`).
+    """
 
     content: Type
+    is_read: bool = False
 
     def __str__(self) -> str:
-        return f"acc {self.content}"
+        return f"ledger {self.content}" if self.is_read else f"acc {self.content}"
 
 
 Type = Scalar | Product | Sum | Array | Box | Fun | Acc

@@ -98,6 +98,26 @@ class Lowering(Protocol):
     ) -> Sequence[Collector]:
         """The same for a loop whose number of steps is not known in front of it."""
 
+    # Heaps: see `ops/heap.py`.
+
+    def bind_new(self, binding: Binding, heap: str, args: Sequence[Operand]) -> None:
+        """A new node, and its number."""
+
+    def bind_fetch(self, binding: Binding, heap: str, number: Operand) -> None:
+        """What a node holds."""
+
+    def load_heap(self, heap: str, args: Sequence[Operand]) -> None:
+        """The columns of the nodes that a heap begins with."""
+
+    def bind_columns(self, binding: Binding, heap: str) -> None:
+        """All that is in a heap now."""
+
+    def bind_ledger(self, binding: Binding, heap: str, reals: int) -> None:
+        """Zeros for the reals of all nodes that there are now."""
+
+    def bind_peek(self, binding: Binding, args: Sequence[Operand]) -> None:
+        """What a ledger has come to."""
+
     def recursion(self, node: Apply, binding: Binding) -> None:
         """A function that calls itself, which is applied."""
 

@@ -37,10 +37,10 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import I64, Array, Box, Scalar, is_float
 from chadllvm.ir.typing import SCALAR_OF_DTYPE
-from chadllvm.lower.cells import Cells
 from chadllvm.lower.collect import Collector, collectors
 from chadllvm.lower.growing import growing
 from chadllvm.lower.growth import append, drop_last
+from chadllvm.lower.heap import Heaps
 from chadllvm.lower.inplace import InPlace, in_place
 from chadllvm.lower.reasons import NOT_FRESH, Reason
 from chadllvm.lower.recursion import Recursion
@@ -68,14 +68,13 @@ def lower_function(
     return Lowering(function, tape).run()
 
 
-class Lowering(Cells):
+class Lowering(Heaps):
     """The lowering of one function; operations use it to lower themselves."""
 
     def __init__(self, function: Function, tape: Collection[Var]) -> None:
         found = in_place(function)
         self._direct = _direct_results(function, found)
         super().__init__(function, found, self._direct, tape)
-        self.function = function
         self._parallel = 0
         # The functions of the recursions around here, and all that they became.
         self.recursions: dict[Var, Recursion] = {}
@@ -83,6 +82,7 @@ class Lowering(Cells):
 
     def run(self) -> LoopFunction:
         params = tuple(self._param(p) for p in self.function.params)
+        self.make_heaps()
         results = self.block(self.function.body)
         values: list[Atom] = []
         kinds: list[l.Result] = []

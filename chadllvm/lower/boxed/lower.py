@@ -41,12 +41,14 @@ from chadllvm.ir.term import (
     View,
 )
 from chadllvm.ir.types import F32, I64, Acc, Array, Scalar, Type, is_float
-from chadllvm.lower.boxed.cells import AnyCell, Cells, Rep, atoms_of, rebuilt
+from chadllvm.lower.boxed.cells import AnyCell, Rep, atoms_of, rebuilt
 from chadllvm.lower.boxed.collect import collector, growing, states
 from chadllvm.lower.boxed.flow import Lambdas, reaching, repeated
+from chadllvm.lower.boxed.heap import Heaps
 from chadllvm.lower.boxed.recursion import Routine, bind_results, lower_recursion
 from chadllvm.lower.boxed.storage import ROOTS
 from chadllvm.lower.interface import Carrier, Collector
+from chadllvm.ops.heap import LEDGER
 
 
 def lower_boxed(function: Function) -> LoopFunction:
@@ -54,7 +56,7 @@ def lower_boxed(function: Function) -> LoopFunction:
     return BoxedLowering(function).finish()
 
 
-class BoxedLowering(Cells):
+class BoxedLowering(Heaps):
     """The lowering of one function; operations use it to lower themselves."""
 
     # No sum is cut into chunks: here nothing runs on several threads.
@@ -77,6 +79,7 @@ class BoxedLowering(Cells):
 
     def finish(self) -> LoopFunction:
         params = tuple(self._param(p) for p in self.function.params)
+        self.make_heaps(self.function)
         results = self.block(self.function.body)
         values: list[Atom] = []
         kinds: list[l.Result] = []
@@ -308,6 +311,9 @@ class BoxedLowering(Cells):
                 return self.open_cell(content, [self.atom(d) for d in dims])
             case View(cell, indices):
                 return self.part(self._known(cell), [self.atom(i) for i in indices])
+            case One(cell, indices, value) if cell.type == LEDGER:
+                self.note(cell, indices, value)
+                return None
             case One(cell, indices, value):
                 part = self.part(self._known(cell), [self.atom(i) for i in indices])
                 self.add_to(part, self.atom(value))

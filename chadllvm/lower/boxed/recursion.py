@@ -76,7 +76,7 @@ def _kind(ty: Type) -> Rep:
     match ty:
         case Scalar():
             return Reg("kind", ty)
-        case Array() | Box() | Fun():
+        case Array() | Box() | Fun() | Acc(_, is_read=True):
             return Reg("kind", PTR)
         case Acc(Array(Box()) as content):
             return BoxCells(Reg("kind", PTR), Reg("kind", PTR), content)
