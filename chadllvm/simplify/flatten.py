@@ -113,6 +113,8 @@ def _named_leaves(ty: Type) -> tuple[tuple[str, Type], ...]:
         case Box(content):
             whole = _named_leaves(content)
             return tuple((s, Box(t)) for s, t in whole if isinstance(t, Array))
+        case Acc(_, is_read=True):
+            return (("", ty),)
         case Acc(content):
             return tuple((s, Acc(t)) for s, t in _named_leaves(content))
         case Fun(params, results):
