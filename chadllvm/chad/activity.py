@@ -32,7 +32,8 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ir.types import Acc, has_float
-from chadllvm.ops.heap import Columns, Fetch, Load, New, ledger_of
+from chadllvm.ops.heap import Columns, Fetch, Load, New, Place
+from chadllvm.ops.ledger import ledger_of
 from chadllvm.ops.recurse import Recurse
 
 
@@ -74,6 +75,10 @@ class _Activity:
             case Apply(Prim(transpose=transpose), args):
                 depends = any(map(self.is_active, args))
                 return [depends and transpose is not None]
+            case Apply(Place() as op, args):
+                if any(self.is_active(args[1 + k]) for k, _ in op.reals()):
+                    self.active.add(ledger_of(op.heap))
+                return []
             case Apply(New() | Load() as op, args):
                 if any(self.is_active(args[k]) for k, _ in op.reals()):
                     self.active.add(ledger_of(op.heap))

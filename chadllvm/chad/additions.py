@@ -33,7 +33,8 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ir.types import Acc
-from chadllvm.ops.heap import Load, New, ledger_of
+from chadllvm.ops.heap import Load, New, Place
+from chadllvm.ops.ledger import ledger_of
 from chadllvm.ops.recurse import Recurse
 
 Roots = frozenset[Var]
@@ -89,6 +90,9 @@ class Additions:
                 added = self._call(function, args)
             case One(cell, _, value) if value in self._active:
                 added = self.roots(cell)
+            case Apply(Place() as op, args):
+                if any(args[1 + k] in self._active for k, _ in op.reals()):
+                    added = frozenset([ledger_of(op.heap)])
             case Apply(New() | Load() as op, args):
                 if any(args[k] in self._active for k, _ in op.reals()):
                     added = frozenset([ledger_of(op.heap)])

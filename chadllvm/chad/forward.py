@@ -26,6 +26,7 @@ from typing import assert_never
 from chadllvm.chad.activity import active_variables
 from chadllvm.chad.custom import NO_CUSTOMS, Customs
 from chadllvm.chad.custom_forward import push
+from chadllvm.chad.tangent_heaps import TangentHeaps
 from chadllvm.chad.zeros import in_need_of_zeros
 from chadllvm.diagnostic import NO_SPAN, InternalError, Span
 from chadllvm.ir.build import Builder, lit
@@ -72,7 +73,8 @@ def push_forward(
     block = function.body
     active = active_variables(block, moved)
     wanted = [r for r in block.results if has_float(r.type)]
-    forward = Forward(active, in_need_of_zeros(block, wanted, active), customs)
+    zeros = in_need_of_zeros(block, wanted, active)
+    forward = Forward(block, active, zeros, customs)
     tangents = forward.bind(moved)
     forward.hold_fixed([p for p in function.params if p not in moved], function.span)
     out = forward.block(block)
@@ -89,12 +91,16 @@ class Forward:
     derivatives that users have written.
     """
 
-    def __init__(self, active: set[Var], zeros: set[Var], customs: Customs) -> None:
+    def __init__(
+        self, body: Block, active: set[Var], zeros: set[Var], customs: Customs
+    ) -> None:
         self._active, self._moving = active, active | zeros
         self.customs = customs
         self._tangents: dict[Var, Operand] = {}
         self.top = Builder()
-        # What calls of the functions of recursions become.
+        # The heaps of nodes' tangents, and what calls of the functions of recursions
+        # become.
+        self.heaps = TangentHeaps(body, self.top)
         self.recursions: dict[Var, Moved] = {}
 
     def moves(self, operand: Operand) -> bool:

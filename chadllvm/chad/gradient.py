@@ -19,8 +19,9 @@ from chadllvm.diagnostic import InternalError
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Apply, Block, Call, Close, Function, Operand, Var, literal
 from chadllvm.ir.types import Acc, Array, Box
-from chadllvm.ops.heap import LEDGER, Ledger, heaps_of
+from chadllvm.ops.heap import heaps_of
 from chadllvm.ops.index import Dim, Zeros
+from chadllvm.ops.ledger import LEDGER, Ledger
 
 
 def value_and_gradient(

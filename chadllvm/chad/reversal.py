@@ -31,8 +31,8 @@ from chadllvm.ir.term import (
     View,
 )
 from chadllvm.ir.types import Acc, Array, Box
-from chadllvm.ops.heap import LEDGER, Ledger, Peek
 from chadllvm.ops.index import Dim, Index, MakeBox, Unbox
+from chadllvm.ops.ledger import LEDGER, Ledger, Peek
 
 if TYPE_CHECKING:
     from chadllvm.chad.transform import Chad

@@ -64,7 +64,7 @@ from chadllvm.ir.term import (
     View,
 )
 from chadllvm.ops.custom import Custom
-from chadllvm.ops.heap import LEDGER
+from chadllvm.ops.ledger import LEDGER
 
 
 @dataclass(frozen=True)

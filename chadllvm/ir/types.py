@@ -121,7 +121,7 @@ class Fun:
 class Acc:
     """A cell that accumulates a value of type `content`.
 
-    `is_read`: its places are read while it is open (`ops/heap.py`).
+    `is_read`: its places are read while it is open (`ops/ledger.py`).
     """
 
     content: Type

@@ -56,19 +56,32 @@ class Heap:
     def new(self, var: Var, args: Sequence[Operand]) -> None:
         """A node behind the last one."""
         loops = self.lowering.loops
-        count = loops.get(self.count)
-        self._make_room(count)
+        number = loops.get(self.count)
+        self._put(number, args)
+        loops.set(self.count, loops.let("iadd", number, Lit(1)))
+        self.lowering.bind(var, number)
+
+    def place(self, number: Atom, args: Sequence[Operand]) -> None:
+        """The node of a number; there may be others below that hold nothing yet."""
+        loops = self.lowering.loops
+        self._put(number, args)
+        behind = loops.let("iadd", number, Lit(1))
+        loops.set(self.count, loops.let("imax", loops.get(self.count), behind))
+
+    def _put(self, number: Atom, args: Sequence[Operand]) -> None:
+        loops = self.lowering.loops
+        self._make_room(number)
         for column, arg in zip(self.columns, args, strict=True):
             value = self.lowering.atom(arg)
-            loops.emit(l.Store(loops.get(column.ptr), count, value, column.root))
-        loops.set(self.count, loops.let("iadd", count, Lit(1)))
-        self.lowering.bind(var, count)
+            loops.emit(l.Store(loops.get(column.ptr), number, value, column.root))
 
-    def _make_room(self, count: Atom) -> None:
+    def _make_room(self, number: Atom) -> None:
+        """Room for the node of this number."""
         loops = self.lowering.loops
-        is_full = loops.let("ieq", count, loops.get(self.room))
+        is_full = loops.let("ile", loops.get(self.room), number)
         loops.open(is_loop=False)
-        twice = loops.let("imul", count, Lit(2))
+        count = loops.get(self.count)
+        twice = loops.let("imul", number, Lit(2))
         room = loops.let("imax", twice, Lit(_FIRST_ROOM))
         for column in self.columns:
             self._move(column, loops.get(column.ptr), count, room)
@@ -148,6 +161,12 @@ class Heaps(Cells):
 
     def bind_new(self, binding: Binding, heap: str, args: Sequence[Operand]) -> None:
         self.heaps[heap].new(binding.vars[0], args)
+
+    def place_node(self, heap: str, args: Sequence[Operand]) -> None:
+        self.heaps[heap].place(self.atom(args[0]), args[1:])
+
+    def bind_count(self, binding: Binding, heap: str) -> None:
+        self.bind(binding.vars[0], self.loops.get(self.heaps[heap].count))
 
     def bind_fetch(self, binding: Binding, heap: str, number: Operand) -> None:
         self.heaps[heap].fetch(binding.vars, number)

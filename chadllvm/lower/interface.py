@@ -103,6 +103,12 @@ class Lowering(Protocol):
     def bind_new(self, binding: Binding, heap: str, args: Sequence[Operand]) -> None:
         """A new node, and its number."""
 
+    def place_node(self, heap: str, args: Sequence[Operand]) -> None:
+        """The node of the number that is the first argument."""
+
+    def bind_count(self, binding: Binding, heap: str) -> None:
+        """How many nodes there are now."""
+
     def bind_fetch(self, binding: Binding, heap: str, number: Operand) -> None:
         """What a node holds."""
 

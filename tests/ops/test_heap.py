@@ -120,7 +120,7 @@ def interpreted(made: Program) -> Callable[..., tuple[Any, ...]]:
 def compiled(loops: Any, made: Program) -> Callable[..., tuple[Any, ...]]:
     check_loops(loops)
     params, types = made.entry.params, made.entry.body.types
-    names, result = [p.name for p in params], Product(types)
+    names, result = [f"p{k}" for k in range(len(params))], Product(types)
     return NativeFunction(loops, "main", names, [p.type for p in params], result)
 
 
@@ -178,6 +178,17 @@ def test_tangent(run: Run) -> None:
     _, tangent = run(moved)(*ARGS, 2.0, along)
     wanted = 2.0 * slope(lambda x: expected(x, *ARGS[1:]), 0.7) + along @ by_heads()
     assert tangent == pytest.approx(wanted, rel=1e-7)
+
+
+@WAYS
+def test_tangents_of_tangents(run: Run) -> None:
+    once = Program((push_forward(program().entry, (0,)),))
+    twice = Program((push_forward(once.entry, (0,)),))
+    check(twice, after="forward")
+    *_, found = run(twice)(*ARGS, 1.0, 1.0)
+    first = interpreted(once)
+    wanted = slope(lambda x: first(x, *ARGS[1:], 1.0)[1], 0.7)
+    assert found == pytest.approx(wanted, rel=1e-6)
 
 
 @WAYS

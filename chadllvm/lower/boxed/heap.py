@@ -44,6 +44,15 @@ class Heap:
         loops.set(self.count, loops.let("iadd", count, Lit(1)))
         return count
 
+    def place(self, number: Atom, values: Sequence[Atom]) -> None:
+        """The node of a number; there may be others below that hold nothing yet."""
+        loops = self.storage.loops
+        behind = loops.let("iadd", number, Lit(1))
+        self._make_room(behind)
+        for column, value in zip(self.columns, values, strict=True):
+            self.storage.store(loops.get(column), number, value)
+        loops.set(self.count, loops.let("imax", loops.get(self.count), behind))
+
     def _make_room(self, needed: Atom) -> None:
         loops = self.storage.loops
         is_full = loops.let("ilt", loops.get(self.room), needed)
@@ -115,6 +124,13 @@ class Heaps(Cells, ABC):
     def bind_new(self, binding: Binding, heap: str, args: Sequence[Operand]) -> None:
         values = [self.atom(a) for a in args]
         self.bind(binding.vars[0], self.heaps[heap].new(values))
+
+    def place_node(self, heap: str, args: Sequence[Operand]) -> None:
+        number, *values = (self.atom(a) for a in args)
+        self.heaps[heap].place(number, values)
+
+    def bind_count(self, binding: Binding, heap: str) -> None:
+        self.bind(binding.vars[0], self.loops.get(self.heaps[heap].count))
 
     def bind_fetch(self, binding: Binding, heap: str, number: Operand) -> None:
         names = [v.name for v in binding.vars]

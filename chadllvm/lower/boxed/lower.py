@@ -48,7 +48,7 @@ from chadllvm.lower.boxed.heap import Heaps
 from chadllvm.lower.boxed.recursion import Routine, bind_results, lower_recursion
 from chadllvm.lower.boxed.storage import ROOTS
 from chadllvm.lower.interface import Carrier, Collector
-from chadllvm.ops.heap import LEDGER
+from chadllvm.ops.ledger import LEDGER
 
 
 def lower_boxed(function: Function) -> LoopFunction:
