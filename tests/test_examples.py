@@ -2,44 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-import itertools
-import math
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from example_modules import load, undecorated
 from numpy.typing import NDArray
-from scipy import stats
 
 import chadllvm as cl
 
 Vector = NDArray[np.float64]
-EXAMPLES = Path(__file__).parent.parent / "examples"
 STEP = 1e-6
-
-
-def load(file: str, name: str = "") -> Any:
-    """A module of `examples/`, under a name of its own if there are several."""
-    name = name or file
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{file}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    # Classes look up the module that they are defined in.
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def undecorated(name: str) -> Any:
-    """The module again, with nothing in it compiled."""
-    module = load(name, f"plain_{name}")
-    for key, item in list(vars(module).items()):
-        if hasattr(item, "py_func"):
-            setattr(module, key, item.py_func)
-    return module
 
 
 def random_arguments(n: int, k: int, d: int) -> list[Any]:
@@ -106,113 +79,6 @@ def test_gradient_is_that_of_differences() -> None:
             difference = expected(*shifted[0]) - expected(*shifted[1])
             slope = difference / (2.0 * STEP)
             np.testing.assert_allclose(gradient[index], slope, rtol=1e-6, atol=1e-6)
-
-
-# ---- the hidden Markov model
-
-
-@pytest.fixture(scope="module")
-def hidden_markov() -> Any:
-    return load("hidden_markov")
-
-
-def uneven(model: Any) -> Any:
-    """A model whose odds differ, and whose states are of all families."""
-    random, truth = np.random.default_rng(5), model.TRUTH
-    odds = truth.transitions + random.normal(size=(5, 5))
-    return truth._replace(transitions=odds, initial=random.normal(size=5))
-
-
-# Three families have no readings that are negative.
-DAYS = [np.array([0.2, 1.7, -0.3, 6.1, 3.4]), np.array([8.2]), np.array([5.0, 0.1])]
-
-
-def test_densities_are_those_of_scipy(hidden_markov: Any) -> None:
-    model, x = hidden_markov, 1.7
-    student = stats.t(3.0, loc=1.0, scale=0.5)
-    pairs = [
-        (model.Gaussian(1.0, math.log(0.5)), stats.norm(1.0, 0.5)),
-        (model.StudentT(1.0, math.log(0.5), math.log(3.0)), student),
-        (model.Gamma(math.log(2.0), math.log(3.0)), stats.gamma(2.0, scale=1.0 / 3.0)),
-        (model.Exponential(math.log(3.0)), stats.expon(scale=1.0 / 3.0)),
-    ]
-    for emission, exact in pairs:
-        for reading in (x, -x):
-            found = model.log_density(emission, reading)
-            assert found == pytest.approx(exact.logpdf(reading), rel=1e-12)
-    mixed = model.Mixture(math.log(0.25), pairs[2][0], pairs[1][0])
-    exact_density = 0.2 * pairs[2][1].pdf(x) + 0.8 * student.pdf(x)
-    assert model.log_density(mixed, x) == pytest.approx(math.log(exact_density))
-
-
-def test_the_recursions_are_those_over_all_paths(hidden_markov: Any) -> None:
-    model, total = uneven(hidden_markov), 0.0
-    steps = hidden_markov.log_steps(model.transitions)
-    first = model.initial - log_sum_exp(model.initial)
-    for day in DAYS:
-        tables = [hidden_markov.densities(model.emissions, x) for x in day]
-        paths = list(itertools.product(range(5), repeat=len(day)))
-        terms = [
-            first[path[0]]
-            + sum(steps[pair] for pair in itertools.pairwise(path))
-            + sum(table[state] for table, state in zip(tables, path, strict=True))
-            for path in paths
-        ]
-        total += log_sum_exp(np.array(terms))
-        likeliest = paths[int(np.argmax(terms))]
-        assert tuple(hidden_markov.likeliest_states(model, day)) == likeliest
-    found = hidden_markov.log_likelihood(model, DAYS)
-    assert found == pytest.approx(total, rel=1e-12)
-
-
-def test_the_hidden_model_is_that_of_plain_python(hidden_markov: Any) -> None:
-    plain = undecorated("hidden_markov")
-    expected = plain.log_likelihood(uneven(plain), DAYS)
-    found = hidden_markov.log_likelihood(uneven(hidden_markov), DAYS)
-    assert found == pytest.approx(expected, rel=1e-12)
-    states = plain.likeliest_states(uneven(plain), DAYS[0])
-    same = hidden_markov.likeliest_states(uneven(hidden_markov), DAYS[0])
-    np.testing.assert_array_equal(same, states)
-
-
-def test_the_hidden_models_gradient_is_a_model(hidden_markov: Any) -> None:
-    """Of the classes that the emissions are of, and that of differences."""
-    model, here = hidden_markov, uneven(hidden_markov)
-    likelihood, theta = model.log_likelihood, np.array(model.numbers(here))
-    gradient = cl.grad(likelihood)(here, DAYS)
-    classes = [type(emission) for emission in here.emissions]
-    assert [type(emission) for emission in gradient.emissions] == classes
-    assert type(gradient.emissions[3].second) is model.StudentT
-    flat = model.numbers(gradient)
-    assert len(flat) == len(theta) == 1 + 2 + 2 + 6 + 3 + 25 + 5
-    assert np.count_nonzero(flat) == len(flat)
-    for slope, step in zip(flat, STEP * np.eye(len(theta)), strict=True):
-        ends = [
-            likelihood(model.rebuilt(here, iter(theta + side)), DAYS)
-            for side in (step, -step)
-        ]
-        expected = (ends[0] - ends[1]) / (2.0 * STEP)
-        assert slope == pytest.approx(expected, rel=1e-6, abs=1e-8)
-
-
-def test_the_hidden_models_tangents_agree_with_its_gradient(hidden_markov: Any) -> None:
-    model, here = hidden_markov, uneven(hidden_markov)
-    gradient = np.array(model.numbers(cl.grad(model.log_likelihood)(here, DAYS)))
-    along = np.random.default_rng(2).normal(size=len(gradient))
-    tangents = model.rebuilt(here, iter(along)), [np.zeros_like(day) for day in DAYS]
-    _, slope = cl.jvp(model.log_likelihood, (here, DAYS), tangents)
-    assert slope == pytest.approx(gradient @ along, rel=1e-10)
-
-
-def test_hidden_states_are_told(hidden_markov: Any) -> None:
-    model = hidden_markov
-    days = model.simulated(model.TRUTH, [400, 300, 350], seed=1)
-    fitted, result = model.fit(model.GUESS, days)
-    assert result.success
-    fresh = model.simulated(model.TRUTH, [500, 200], seed=2)
-    assert model.share_right(fitted, fresh) > 0.95
-    means = [fitted.emissions[2].mean, fitted.emissions[3].first.mean]
-    np.testing.assert_allclose(means, [6.0, 3.5], atol=0.1)
 
 
 # ---- pharmacokinetics
