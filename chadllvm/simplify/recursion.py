@@ -56,7 +56,9 @@ def recursion(program: Program) -> Program:
         made.update(_replaced(chosen))
     if not made:
         return program
-    return Program(tuple([made.get(f.name, f) for f in program.functions]))
+    # What is put together calls what is not, but never the other way round.
+    ordered = sorted(program.functions, key=lambda f: f.name in together)
+    return Program(tuple([made.get(f.name, f) for f in ordered]))
 
 
 # A program that inlining makes longer than this, and this many times as long as it is

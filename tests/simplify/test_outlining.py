@@ -36,12 +36,18 @@ def f{k}(x: float, a: cl.f64[:]) -> tuple[float, float]:
     return 0.5 * u + 0.3 * p, math.cos(v) + 0.2 * q
 """
 
+# The short function stays by itself, though it is first needed behind the long ones.
 ENTRY = """
+
+@cl.jit
+def short(u: float, v: float) -> float:
+    return u + v * v
+
 
 @cl.jit
 def entry(x: float, a: cl.f64[:]) -> float:
     u, v = f{last}(x, a)
-    return u + v
+    return short(u, v)
 """
 
 
