@@ -92,6 +92,10 @@ def has_union(ty: Type) -> bool:
             return False
 
 
+# What a union holds of the members that its value is not of.
+_NOTHING = object()
+
+
 def flattened(value: Any, ty: Type, *, real: bool = False) -> list[Any]:
     """The leaves that an argument of this type is to native code, unions as well.
 
@@ -99,11 +103,11 @@ def flattened(value: Any, ty: Type, *, real: bool = False) -> list[Any]:
     """
     match ty:
         case Sum():
-            tag = member_of(ty, value)
+            tag = 0 if value is _NOTHING else member_of(ty, value)
             assert tag is not None
             found = [tag]
             for k, member in enumerate(ty.payloads):
-                own = value if k == tag else None
+                own = value if k == tag else _NOTHING
                 found += flattened(own, member, real=real)
             return found
         case Product(_, ListNames()):
@@ -111,8 +115,8 @@ def flattened(value: Any, ty: Type, *, real: bool = False) -> list[Any]:
             return [from_value(part, field) for part, field in pairs]
         case Product(fields, names):
             named = isinstance(names, RecordNames)
-            if value is None:
-                own = [None] * len(fields)
+            if value is None or value is _NOTHING:
+                own = [value] * len(fields)
             else:
                 own = names.parts(value) if named else value
             pairs = zip(own, fields, strict=True)
@@ -126,9 +130,9 @@ def flattened(value: Any, ty: Type, *, real: bool = False) -> list[Any]:
         case Scalar() | Array() if real and not has_float(ty):
             return []
         case Scalar():
-            return [to_value(0 if value is None else value, ty)]
+            return [to_value(0 if value is _NOTHING else value, ty)]
         case Array(elem, rank):
-            return [np.zeros((0,) * rank) if value is None else value]
+            return [np.zeros((0,) * rank) if value is _NOTHING else value]
         case _:
             raise AssertionError(ty)
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
+
+import numpy as np
 
 import chadllvm as cl
 from programs.case import case
@@ -284,4 +287,51 @@ def cases_for_what_it_is_not(x: float, shape: Shape) -> float:
             total += a * a
         case _:
             total += shape.area()
+    return total
+
+
+class Either(NamedTuple):
+    share: float
+    first: Shape
+    second: Circle | Rectangle | None = None
+
+
+PARTS: list[Shape | Either] = [
+    Either(0.3, Circle(0.5), Rectangle(0.5, 0.7)),
+    Circle(0.9),
+    Either(-0.2, Polygon(0.6, 4)),
+    Polygon(0.8, 3),
+]
+
+
+@cl.jit
+def log_size(shape: Shape, x: float) -> float:
+    """There is none of circles that are too large."""
+    match shape:
+        case Circle(r) if r < x:
+            return math.log(x - r)
+        case Rectangle(w, h):
+            return math.log(w * h + x)
+        case Polygon(side, corners):
+            return side * x - math.lgamma(corners * x)
+        case _:
+            return -math.inf
+
+
+@case(PARTS, 1.0)
+@case(PARTS, 0.7)
+@case(PARTS[2:], 1.3)
+@cl.jit
+def unions_inside_of_unions(parts: list[Shape | Either], x: float) -> float:
+    total = 0.0
+    for part in parts:
+        match part:
+            case Either(share, first, None):
+                total += share * log_size(first, x)
+            case Either(share, first, second):
+                a = share + log_size(first, x)
+                b = 0.0 if second is None else log_size(second, x)
+                total = np.logaddexp(total, np.logaddexp(a, b))
+            case single:
+                total = np.logaddexp(total, log_size(single, x))
     return total
