@@ -12,7 +12,7 @@ from chadllvm.frames import without_frames
 from chadllvm.frontend import Parameter, signature
 from chadllvm.frontend.derivatives import Transform, means
 from chadllvm.options import CompileOptions
-from chadllvm.plan import Request
+from chadllvm.request import Request
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from chadllvm.arguments import bind
 from chadllvm.backend.call import NativeFunction
+from chadllvm.boundary import Boundary, Crossing
 from chadllvm.frames import hide_frames, without_frames
 from chadllvm.frontend import (
     Parameter,
@@ -36,8 +37,9 @@ from chadllvm.ir.types import Array, Product, Type, list_names
 from chadllvm.ir.wording import said
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, collector_paused
-from chadllvm.plan import Plan, Request
+from chadllvm.plan import Plan
 from chadllvm.report import Report, report
+from chadllvm.request import Request
 from chadllvm.simplify.finite import finite
 from chadllvm.values import fingerprint, of_one_width, type_of
 
@@ -57,11 +59,14 @@ class Text(str):
 
 
 @dataclass(frozen=True)
-class _Specialisation:
+class Specialisation:
     """One compiled version: the fast code, and how to show what led to it."""
 
     compilation: Compilation
     native: NativeFunction
+    # The native function's, or what stands between it and Python.
+    call: Callable[..., Any]
+    boundary: Boundary | None = None
 
 
 class Compiled:
@@ -95,7 +100,7 @@ class Compiled:
         self._dynamic_at = [
             k for k, p in enumerate(self._parameters) if not p.is_static
         ]
-        self._versions: dict[Hashable, _Specialisation] = {}
+        self._versions: dict[Hashable, Specialisation] = {}
         # The versions again, by what is quick to look up.
         self._known: dict[tuple[object, ...], Callable[..., Any]] = {}
         self._lock = threading.RLock()
@@ -110,7 +115,7 @@ class Compiled:
             prints = tuple(map(fingerprint, args))
             call = self._known.get(prints)
             if call is None:
-                call = self._version(self._types(args)).native.call
+                call = self._version(self._types(args)).call
                 if None not in prints:
                     self._known[prints] = call
             return call(*args)
@@ -139,7 +144,7 @@ class Compiled:
         prints = (self._static_keys(bound), *map(fingerprint, args))
         call = self._known.get(prints)
         if call is None:
-            call = self._version_for(bound).native.call
+            call = self._version_for(bound).call
             if None not in prints:
                 self._known[prints] = call
         return call(*args)
@@ -214,7 +219,7 @@ class Compiled:
 
     def _shown_version(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> _Specialisation:
+    ) -> Specialisation:
         if args or kwargs:
             return self._version_for(self._bind(args, kwargs))
         if self._fixed is not None:
@@ -258,7 +263,7 @@ class Compiled:
             )
         return wanted
 
-    def _version_for(self, bound: Sequence[Any]) -> _Specialisation:
+    def _version_for(self, bound: Sequence[Any]) -> Specialisation:
         """The version for these arguments."""
         types = self._types(bound)
         if not self._static_at:
@@ -270,7 +275,7 @@ class Compiled:
         types: tuple[Type, ...],
         statics: Mapping[str, Any] = MappingProxyType({}),
         keys: tuple[Hashable, ...] = (),
-    ) -> _Specialisation:
+    ) -> Specialisation:
         key: Hashable = (types, keys) if keys else types
         version = self._versions.get(key)
         if version is not None:
@@ -279,15 +284,18 @@ class Compiled:
             if key not in self._versions:
                 self._versions[key] = self._compile(types, statics)
                 if types == self._fixed and self._count >= 0:
-                    self._call_directly(self._versions[key].native.call)
+                    self._call_directly(self._versions[key].call)
             return self._versions[key]
 
     def _call_directly(self, call: Callable[..., Any]) -> None:
         """Let Python call this function at once: annotations leave one version only.
 
+        That is so where native code takes the arguments as they are.
+
         Python looks `__call__` up in the class, so this object gets one of its own.
         """
-        assert isinstance(call, FunctionType)
+        if not isinstance(call, FunctionType):
+            return
         call.__defaults__ = self._function.__defaults__
         kind = type(self)
         members = {"__call__": staticmethod(call), "__module__": kind.__module__}
@@ -296,7 +304,7 @@ class Compiled:
     @collector_paused()
     def _compile(
         self, types: tuple[Type, ...], statics: Mapping[str, Any]
-    ) -> _Specialisation:
+    ) -> Specialisation:
         below = [self._own(r) for r in self._below]
         parts = [(r.argnums, r.value, r.has_aux) for r in below]
         program = specialise(self._function, types, statics, parts)
@@ -329,7 +337,7 @@ class Compiled:
         options: CompileOptions,
         on_failure: Callable[..., Any] | None,
         watched: Callable[..., Any] | None = None,
-    ) -> _Specialisation:
+    ) -> Specialisation:
         try:
             compilation = plan.compile(options)
         except RecursionError:
@@ -348,7 +356,10 @@ class Compiled:
             on_failure=on_failure,
             watched=watched,
         )
-        return _Specialisation(compilation, native)
+        call: Callable[..., Any] = native.call
+        if plan.boundary is not None:
+            call = Crossing(plan.boundary, plan.request, native.call)
+        return Specialisation(compilation, native, call, plan.boundary)
 
     def _again(
         self,

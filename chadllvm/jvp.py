@@ -16,7 +16,7 @@ from chadllvm.backend.arrays import list_parts
 from chadllvm.backend.columns import columns
 from chadllvm.backend.convert import DTYPES, Converter, found
 from chadllvm.backend.results import Arrays, Choice, Group, Many, Result, leaf_types
-from chadllvm.compiled import Compiled, static_argument
+from chadllvm.compiled import Compiled, Specialisation, static_argument
 from chadllvm.frames import without_frames
 from chadllvm.frontend.derivatives import Transform, means
 from chadllvm.ir.lists import nested
@@ -35,7 +35,8 @@ from chadllvm.ir.types import (
 from chadllvm.ir.wording import said
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, Tangents, compile_program
-from chadllvm.plan import Plan, Request
+from chadllvm.plan import Plan
+from chadllvm.request import Request
 from chadllvm.values import gradient_type, leaf_positions, tags_of_tangent
 
 # Where a function keeps its compiled form with tangents.
@@ -110,6 +111,9 @@ class WithTangents(Compiled):
         """The results and their tangents; what is left to its default is held fixed."""
         bound = self._bind(tuple(primals), {})
         types = self._types(bound)
+        version = self._version_for(bound)
+        if version.boundary is not None:
+            return self._across(version, bound, tangents)
         flat: list[Any] = []
         positions = self._dynamic(range(len(bound)))
         for k, ty in zip(positions, types, strict=True):
@@ -118,9 +122,31 @@ class WithTangents(Compiled):
                 flat += tangent_leaves(*name, ty, bound[k], tangents[k])
             else:
                 flat += _zeros(*name, ty, bound[k])
-        native = self._version_for(bound).native
+        native = version.native
         both: tuple[Any, Any] = native.call(*self._dynamic(bound), *flat)
         return both
+
+    def _across(
+        self, version: Specialisation, bound: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[Any, Any]:
+        """The same where arguments or results hold recursive data."""
+        boundary = version.boundary
+        assert boundary is not None
+        args = self._dynamic(bound)
+        given = [tangents[k] if k < len(tangents) else None for k in self._dynamic_at]
+        state = boundary.enter(args)
+        moved, columns = boundary.tangents(args, state, given)
+        flat: list[Any] = []
+        for k, ty in enumerate(boundary.types):
+            if k in moved:
+                flat += moved[k]
+            else:
+                name = f"jvp of {self._name}", boundary.param_names[k]
+                flat += tangent_leaves(*name, ty, args[k], given[k])
+        found, tangent = version.native.call(*state.native, *flat, *columns)
+        request = self._own(self._request)
+        out = boundary.finish(request, found, state)
+        return out, boundary.finish(request, found, state, tangent)
 
     def _plan(
         self, program: Program, types: tuple[Type, ...], request: Request
@@ -138,6 +164,7 @@ class TangentPlan(Plan):
         self, program: Program, types: tuple[Type, ...], request: Request
     ) -> None:
         super().__init__(program, types, request)
+        types = self.types
         leaves = [leaf for ty in types for leaf in leaf_types(ty)]
         self.moved = leaf_positions(types, range(len(types)))
         self.types = (*types, *(leaves[k] for k in self.moved))

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from chadllvm.backend.results import Group, Result, leaf_types
+from chadllvm.boundary import Boundary, boundary_of
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic
 from chadllvm.ir.term import Function as CoreFunction
 from chadllvm.ir.term import Program
-from chadllvm.ir.types import Product, Type, has_float, is_float
+from chadllvm.ir.types import Product, Type, has_float, is_float, references
 from chadllvm.ir.wording import said
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, Gradient, compile_program
+from chadllvm.request import Request
 from chadllvm.values import gradient_type, leaf_positions, tags_of_gradients
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is made of a function; `argnums` is None for the function itself."""
-
-    argnums: int | tuple[int, ...] | None = None
-    value: bool = True
-    has_aux: bool = False
-
-    @property
-    def positions(self) -> tuple[int, ...]:
-        if self.argnums is None:
-            return ()
-        return (self.argnums,) if isinstance(self.argnums, int) else self.argnums
 
 
 class Plan:
@@ -46,17 +32,40 @@ class Plan:
         self.gradient: Gradient | None = None
         self.tags: tuple[int | None, ...] = ()
         self.result: Result = self.value
+        self.boundary = boundary_of(program, types)
+        if request.argnums is not None:
+            _check_scalar(program.entry, self.value, request.has_aux)
+            for position in request.positions:
+                _check_real(program.entry, types, position)
+        if self.boundary is not None:
+            self._cross(self.boundary)
+            return
         if request.argnums is None:
             return
-        _check_scalar(program.entry, self.value, request.has_aux)
-        for position in request.positions:
-            _check_real(program.entry, types, position)
         self.gradient = Gradient(leaf_positions(types, request.positions))
         gradients = tuple(gradient_type(types[p]) for p in request.positions)
         self.tags = tags_of_gradients(types, request.positions)
         single = isinstance(request.argnums, int)
         gradient = gradients[0] if single else Group(gradients)
         self.result = self._result(gradient)
+
+    def _cross(self, boundary: Boundary) -> None:
+        """Let native code take and give numbers of nodes, and columns."""
+        self.program = boundary.program
+        self.names = tuple(boundary.names)
+        self.types = tuple(boundary.native_types)
+        positions = self.request.positions
+        if self.request.argnums is not None:
+            self.gradient = Gradient(boundary.gradient_positions(positions))
+            self.tags = boundary.gradient_tags(positions)
+        self.result = boundary.result(self.request)
+
+    @property
+    def returned(self) -> Result:
+        """The value as native code gives it."""
+        if self.boundary is None:
+            return self.value
+        return Group((self.boundary.returned, self.boundary.returned_columns))
 
     def _result(self, gradient: Result) -> Result:
         if self.request.value:
@@ -74,7 +83,7 @@ class Plan:
         """The flattened function with just the results wanted, in their order."""
         if self.gradient is None:
             return function
-        value = len(leaf_types(self.value))
+        value = len(leaf_types(self.returned))
         results = function.body.results
         reals = iter(results[value:])
         chosen = tuple(
@@ -182,6 +191,10 @@ def _check_scalar(entry: CoreFunction, ty: Type, has_aux: bool) -> None:
         raise no_auxiliary_result(entry, ty)
 
 
+def _holds_reals(ty: Type) -> bool:
+    return has_float(ty) or any(has_float(of.content) for of in references([ty]))
+
+
 def _check_real(entry: CoreFunction, types: Sequence[Type], position: int) -> None:
-    if not has_float(types[position]):
+    if not _holds_reals(types[position]):
         raise no_real_parameter(entry, types[position], position)

@@ -21,7 +21,7 @@ from chadllvm.ir.record import ListNames
 from chadllvm.ir.types import Array, Product, Sum, Type, has_float
 from chadllvm.jvp import tangent_leaves
 from chadllvm.pipeline import Compilation, compile_halves
-from chadllvm.plan import Request
+from chadllvm.request import Request
 from chadllvm.values import gradient_type, leaf_positions
 from chadllvm.watch import is_watched
 

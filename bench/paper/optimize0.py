@@ -22,7 +22,8 @@ from chadllvm.frontend import signature, specialise
 from chadllvm.ir.types import I64, Array, Product, Scalar
 from chadllvm.lower.count import count_operations
 from chadllvm.options import CompileOptions
-from chadllvm.plan import Plan, Request
+from chadllvm.plan import Plan
+from chadllvm.request import Request
 
 SIZES = (10, 100, 1_000, 10_000, 100_000)
 QUICK_SIZES = (10, 100, 1_000)

@@ -62,7 +62,7 @@ def columns(
     if not isinstance(value, list):
         _refuse(function, path, ty, value)
     shape, items = _flat(function, path, ty, value)
-    places = _Places(function, lambda k: path + _brackets(k, shape), reals)
+    places = Places(function, lambda k: path + _brackets(k, shape), reals)
     return _leaves(places, ty.elem, items, shape)
 
 
@@ -128,7 +128,7 @@ def _field(
 # ---- lists
 
 
-class _Places:
+class Places:
     """Where the items of a column come from, for messages."""
 
     def __init__(self, function: str, path: Callable[[int], str], reals: bool) -> None:
@@ -136,18 +136,18 @@ class _Places:
         self.path = path
         self.reals = reals
 
-    def inside(self, names: RecordNames, name: str) -> _Places:
+    def inside(self, names: RecordNames, name: str) -> Places:
         path = self.path
-        return _Places(self.function, lambda k: names.path(path(k), name), self.reals)
+        return Places(self.function, lambda k: names.path(path(k), name), self.reals)
 
-    def only(self, kept: Sequence[int]) -> _Places:
+    def only(self, kept: Sequence[int]) -> Places:
         """The places of some of the items."""
         path = self.path
-        return _Places(self.function, lambda k: path(kept[k]), self.reals)
+        return Places(self.function, lambda k: path(kept[k]), self.reals)
 
-    def item(self, index: int) -> _Places:
+    def item(self, index: int) -> Places:
         path = self.path
-        return _Places(self.function, lambda k: f"{path(k)}[{index}]", self.reals)
+        return Places(self.function, lambda k: f"{path(k)}[{index}]", self.reals)
 
     def converter(self, k: int, ty: Type) -> Converter:
         return Converter(self.function, [self.path(k)], [ty])
@@ -189,14 +189,14 @@ def _flat(
 
 
 def _leaves(
-    places: _Places, ty: Type, items: Sequence[Any], shape: Shape
+    places: Places, ty: Type, items: Sequence[Any], shape: Shape
 ) -> list[np.ndarray]:
     """The arrays of the leaves of items of this type."""
     if places.reals and not has_float(ty):
         return []
     match ty:
         case Scalar():
-            return [_scalars(places, ty, items).reshape(shape)]
+            return [scalars(places, ty, items).reshape(shape)]
         case Product(fields, names):
             if isinstance(names, ListNames):
                 raise TypeError(
@@ -218,7 +218,7 @@ def _leaves(
             assert_never(ty)
 
 
-def _scalars(places: _Places, ty: Scalar, items: Sequence[Any]) -> np.ndarray:
+def scalars(places: Places, ty: Scalar, items: Sequence[Any]) -> np.ndarray:
     if set(map(type, items)) <= _USUAL[ty]:
         try:
             return np.array(items, DTYPES[ty])
@@ -232,7 +232,7 @@ def _scalars(places: _Places, ty: Scalar, items: Sequence[Any]) -> np.ndarray:
 
 
 def _records(
-    places: _Places,
+    places: Places,
     ty: Product,
     names: RecordNames,
     items: Sequence[Any],
@@ -249,7 +249,7 @@ def _records(
 
 
 def _members(
-    places: _Places, ty: Sum, items: Sequence[Any], shape: Shape
+    places: Places, ty: Sum, items: Sequence[Any], shape: Shape
 ) -> list[np.ndarray]:
     """The members that items of a union are, and the arrays of what each may hold."""
     tags = np.array(_tags(places, ty, items), np.int64)
@@ -264,7 +264,7 @@ def _members(
     return arrays
 
 
-def _tags(places: _Places, ty: Sum, items: Sequence[Any]) -> list[int]:
+def _tags(places: Places, ty: Sum, items: Sequence[Any]) -> list[int]:
     """For each item the member of the union that it is."""
     found: dict[type, int] = {}
     tags = []
@@ -281,7 +281,7 @@ def _tags(places: _Places, ty: Sum, items: Sequence[Any]) -> list[int]:
 
 
 def _tuples(
-    places: _Places,
+    places: Places,
     ty: Product,
     fields: Sequence[Type],
     items: Sequence[Any],
@@ -297,7 +297,7 @@ def _tuples(
 
 
 def _stacked(
-    places: _Places, ty: Array, items: Sequence[Any], shape: Shape
+    places: Places, ty: Array, items: Sequence[Any], shape: Shape
 ) -> np.ndarray:
     arrays = [places.converter(k, ty).as_array(0, item) for k, item in enumerate(items)]
     for k, array in enumerate(arrays):
@@ -312,7 +312,7 @@ def _stacked(
 
 
 def _inner_lists(
-    places: _Places, ty: Array, items: Sequence[Any], shape: Shape
+    places: Places, ty: Array, items: Sequence[Any], shape: Shape
 ) -> list[np.ndarray]:
     """Lists of records, or structured arrays, in records."""
     found = [

@@ -65,7 +65,7 @@ class Converter:
         """Python and NumPy real numbers, and arrays without dimensions."""
         value = _scalar_of(value)
         if not isinstance(value, _REAL):
-            self._refuse(leaf, value)
+            self.refuse(leaf, value)
         try:
             return float(value)
         except OverflowError:
@@ -81,7 +81,7 @@ class Converter:
         value = _scalar_of(value)
         is_wide = isinstance(value, np.floating) and value.dtype.itemsize > 4
         if is_wide or not isinstance(value, _REAL):
-            self._refuse(leaf, value)
+            self.refuse(leaf, value)
         return self.as_float(leaf, value)
 
     def as_int(self, leaf: int, value: Any) -> int:
@@ -92,7 +92,7 @@ class Converter:
         try:
             number = operator.index(value)
         except TypeError:
-            self._refuse(leaf, value)
+            self.refuse(leaf, value)
         if number not in INT64:
             raise OverflowError(
                 f"{self._name(leaf)}: {_short(number)} is too large for 64 bits"
@@ -103,7 +103,7 @@ class Converter:
         """Python's and NumPy's bools, not numbers."""
         value = _scalar_of(value)
         if not isinstance(value, bool | np.bool_):
-            self._refuse(leaf, value)
+            self.refuse(leaf, value)
         return bool(value)
 
     def as_product(self, leaf: int, value: Any) -> tuple[Any, ...]:
@@ -111,7 +111,7 @@ class Converter:
         ty = self._types[leaf]
         size = len(ty.fields) if isinstance(ty, Product) else 0
         if not isinstance(value, tuple):
-            self._refuse(leaf, value)
+            self.refuse(leaf, value)
         if len(value) != size:
             raise ValueError(
                 f"{self._name(leaf)} must be a tuple of {size}, "
@@ -126,7 +126,7 @@ class Converter:
             return value
         if names.kind is Kind.DICT and isinstance(value, dict):
             raise TypeError(f"{self._name(leaf)} {_keys(names, value)}")
-        self._refuse(leaf, value)
+        self.refuse(leaf, value)
 
     def as_member(self, leaf: int, value: Any) -> int:
         """Which member of a union a value is."""
@@ -134,7 +134,7 @@ class Converter:
         assert isinstance(ty, Sum)
         found = member_of(ty, value)
         if found is None:
-            self._refuse(leaf, value)
+            self.refuse(leaf, value)
         return found
 
     def parts(self, leaf: int, value: Any) -> Sequence[Any]:
@@ -169,7 +169,7 @@ class Converter:
         array, dtype = self._array(leaf, value), DTYPES[ty.elem]
         is_widened = ty.elem == I64 and array.dtype.kind in "iub"
         if array.dtype.newbyteorder("=") != dtype and not is_widened:
-            self._refuse(leaf, value)
+            self.refuse(leaf, value)
         if array.ndim != ty.rank:
             raise ValueError(
                 f"{self._name(leaf)} must have {ty.rank} dimension(s), "
@@ -188,15 +188,15 @@ class Converter:
         if isinstance(value, list | tuple | str | bytes | int | float | complex) or (
             masked and isinstance(value, masked.MaskedArray)
         ):
-            self._refuse(leaf, value)
+            self.refuse(leaf, value)
         if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
             return np.from_dlpack(value)
         array = np.asarray(value)
         if array.dtype == object:
-            self._refuse(leaf, value)
+            self.refuse(leaf, value)
         return array
 
-    def _refuse(self, leaf: int, value: Any) -> NoReturn:
+    def refuse(self, leaf: int, value: Any) -> NoReturn:
         ty = self._types[leaf]
         message = f"{self._name(leaf)} must be {expected(ty)}, found {found(value)}"
         if isinstance(ty, Array) and isinstance(value, list | tuple):

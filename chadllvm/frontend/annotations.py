@@ -13,9 +13,9 @@ from __future__ import annotations
 import functools
 import types
 import typing
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from typing import Annotated, Any, TypeGuard, TypeVar, get_args, get_origin
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from chadllvm.frontend.records import (
     record_class,
     row_type,
 )
-from chadllvm.ir.record import Kind, ListNames, RecordNames
+from chadllvm.ir.record import Kind, ListNames, RecordNames, ReferenceNames
 from chadllvm.ir.types import (
     BOOL,
     F32,
@@ -44,6 +44,7 @@ from chadllvm.ir.types import (
     list_elem,
     list_names,
     list_type,
+    references,
 )
 from chadllvm.ir.union import is_union, kind_of, members, union_of
 from chadllvm.ir.wording import said
@@ -260,9 +261,85 @@ def _read_class(python: type) -> Annotation:
 
 @functools.lru_cache(maxsize=4096)
 def record_annotation(record: RecordClass) -> Annotation:
-    """What an annotation with a class of records means."""
+    """What an annotation with a class of records means: a reference if it is recursive.
+
+    Whether a recursive class has fields that it can have, `check_contents` says.
+    """
+    if record.is_recursive:
+        read = functools.partial(_content, record)
+        return Product((I64,), ReferenceNames(record.names, read))
     fields = [field_annotation(record, field) for field in record.fields]
     return _product(tuple(fields), record.names)
+
+
+def reference_to(record: RecordClass) -> Product:
+    """The type of the values of a recursive class, or `BadRecord`."""
+    found = record_annotation(record)
+    check_contents(found)
+    assert isinstance(found, Product)
+    return found
+
+
+@functools.lru_cache(maxsize=4096)
+def _content(record: RecordClass) -> Product:
+    """The type of what a node of a recursive class holds, or `BadRecord`."""
+    fields = []
+    for field in record.fields:
+        found = field_annotation(record, field)
+        if not _may_be_in_node(found):
+            raise BadRecord(
+                f"the field `{field.name}` of {record.names.title} is {said(found)}: a "
+                "class that contains itself holds numbers, None, and records and "
+                "tuples of these"
+            )
+        fields.append(found)
+    return Product(tuple(fields), record.names)
+
+
+def _may_be_in_node(annotation: Annotation) -> TypeGuard[Type]:
+    match annotation:
+        case Scalar():
+            return True
+        case Product(_, ListNames()):
+            return False
+        case Product(fields):
+            return all(map(_may_be_in_node, fields))
+        case Sum():
+            return all(map(_may_be_in_node, annotation.payloads))
+        case _:
+            return False
+
+
+def check_contents(annotation: Annotation) -> None:
+    """Refuse recursive classes in an annotation whose nodes cannot be, by `BadRecord`.
+
+    That no value of a class has an end is refused as well.
+    """
+    if not isinstance(annotation, CLOSED):
+        return
+    found = references([annotation])
+    ending: set[ReferenceNames] = set()
+    for _ in found:
+        ending |= {names for names in found if _ends(names.content, ending)}
+    for names in found:
+        if names not in ending:
+            raise BadRecord(
+                f"no {names.title} can ever be made: each holds another one; let the "
+                "last one hold None"
+            )
+
+
+def _ends(ty: Type, ending: Collection[ReferenceNames]) -> bool:
+    """Whether there are values of this type, if there are some of these classes."""
+    match ty:
+        case Product(_, ReferenceNames() as names):
+            return names in ending
+        case Product(fields):
+            return all(_ends(field, ending) for field in fields)
+        case Sum():
+            return any(_ends(payload, ending) for payload in ty.payloads)
+        case _:
+            return True
 
 
 def field_annotation(record: RecordClass, field: Field) -> Annotation:

@@ -40,7 +40,7 @@ from chadllvm.frontend.recovery import POISON, unknown_in_module
 from chadllvm.frontend.scope import NotStatic, Unusable, is_library
 from chadllvm.frontend.surface import CHANGING, Popped
 from chadllvm.ir.term import Operand, Proj
-from chadllvm.ir.types import Product
+from chadllvm.ir.types import Product, reference_names
 from chadllvm.ir.union import is_union
 
 
@@ -175,7 +175,7 @@ def _function_field(cx: Context, node: ast.Attribute, owner: Operand) -> Operand
     """The field of a record, if it is a function."""
     ty = owner.type
     assert isinstance(ty, Product)
-    if node.attr not in ty.names:
+    if node.attr not in ty.names or reference_names(ty) is not None:
         return None
     index = ty.names.index(node.attr)
     if not is_function(ty.fields[index]):

@@ -19,7 +19,7 @@ from chadllvm.frontend.recursion import resolved
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import RecordNames
 from chadllvm.ir.term import Case, Lambda, Operand, Var
-from chadllvm.ir.types import Product, Sum, Type
+from chadllvm.ir.types import Product, Sum, Type, opened_type
 
 
 def by_case(
@@ -58,7 +58,7 @@ def check_members(cx: Context, node: ast.Attribute, ty: Type) -> None:
 
 
 def _has(ty: Type, name: str) -> bool:
-    match ty:
+    match opened_type(ty):
         case Product(_, RecordNames() as names) if names.is_class:
             return name in names or hasattr(names.python, name)
         case _:

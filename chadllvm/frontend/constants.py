@@ -13,10 +13,11 @@ import numpy as np
 
 from chadllvm.diagnostic import CompileError, Span
 from chadllvm.frontend import function_errors, name_errors, record_errors
-from chadllvm.frontend.annotations import field_annotation, target_type
+from chadllvm.frontend.annotations import field_annotation, reference_to, target_type
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.records import BadRecord, is_record, record_class
+from chadllvm.frontend.references import made
 from chadllvm.frontend.width import is_weak, product
 from chadllvm.ir.record import NONE_NAMES, Kind, RecordNames
 from chadllvm.ir.term import Const, Lit, Operand, Tuple, Var, literal
@@ -79,6 +80,9 @@ def _record(cx: Context, value: Any, name: str, span: Span) -> Operand:
             raise function_errors.wrong_annotation(span, operand.type, annotation)
         cx.prelude.span = span
         parts.append(convert(cx.prelude, operand, ty))
+    if record.is_recursive:
+        cx.prelude.span = span
+        return made(cx.prelude, reference_to(record), parts)
     return _emit(cx, Tuple(tuple(parts), record.names), name, span)
 
 

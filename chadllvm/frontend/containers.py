@@ -23,18 +23,19 @@ from chadllvm.frontend import (
     record_errors,
     syntax_errors,
 )
-from chadllvm.frontend.annotations import field_annotation
+from chadllvm.frontend.annotations import field_annotation, reference_to
 from chadllvm.frontend.binding import bind, bind_keywords, converted
 from chadllvm.frontend.constants import constant
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Indices, Value, delayed
 from chadllvm.frontend.jitted import called, function_call
 from chadllvm.frontend.records import BadRecord, RecordClass, record_class
+from chadllvm.frontend.references import made
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.static import static_string
 from chadllvm.frontend.width import component, product
 from chadllvm.ir.build import Builder
-from chadllvm.ir.record import Kind, RecordNames
+from chadllvm.ir.record import Kind, RecordNames, ReferenceNames
 from chadllvm.ir.term import Operand, Proj, Tuple
 from chadllvm.ir.types import Array, Product, Type
 
@@ -42,6 +43,8 @@ from chadllvm.ir.types import Array, Product, Type
 def names_of(ty: Type) -> RecordNames | None:
     """The names of a record's type, None for any other type."""
     names = ty.names if isinstance(ty, Product) else ()
+    if isinstance(names, ReferenceNames):
+        return names.record
     return names if isinstance(names, RecordNames) else None
 
 
@@ -83,6 +86,8 @@ def construct(cx: Context, node: ast.Call, python: type) -> Operand:
 def _class(cx: Context, node: ast.expr, python: type) -> RecordClass:
     try:
         record = record_class(python)
+        if record is not None and record.is_recursive:
+            reference_to(record)
     except BadRecord as bad:
         raise record_errors.bad_record(cx.span(node), str(bad)) from None
     assert record is not None
@@ -122,6 +127,8 @@ def _record(
     parts = [
         converted(cx, given.get(p.name, node), title, p, values[p.name]) for p in params
     ]
+    if record.is_recursive:
+        return made(cx.at(node), reference_to(record), parts)
     return cx.at(node).one(Tuple(tuple(parts), record.names))
 
 

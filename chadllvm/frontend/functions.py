@@ -64,7 +64,7 @@ from chadllvm.frontend.width import (
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.term import Lit, Operand, Proj
-from chadllvm.ir.types import Array, Product, has_float, is_float
+from chadllvm.ir.types import Array, Product, has_float, is_float, opened_type
 
 
 def _binary(op: ast.operator) -> Meaning:
@@ -183,7 +183,9 @@ def _len(cx: Context, node: ast.Call) -> Operand:
         names = value.type.names
         if isinstance(names, RecordNames) and names.kind is Kind.DATACLASS:
             raise record_errors.no_length(cx.span(argument), names.title)
-        return Lit(len(value.type.fields))
+        held = opened_type(value.type)
+        assert isinstance(held, Product)
+        return Lit(len(held.fields))
     if not is_array(value):
         raise call_errors.wrong_operand(
             cx.span(argument), "len", "an array or a tuple", value.type

@@ -29,6 +29,7 @@ from chadllvm.frontend.delayed import Delayed, can_fail
 from chadllvm.frontend.higher import ACCUMULATE
 from chadllvm.frontend.joining import choose_item
 from chadllvm.frontend.ragged import made_element, ragged
+from chadllvm.frontend.references import opened
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.subscript import dimension
 from chadllvm.frontend.width import as_weak, component
@@ -155,6 +156,9 @@ def _tuple_items(cx: Context, node: ast.expr, value: Operand, ty: Product) -> It
     if isinstance(ty.names, RecordNames) and not ty.names.is_sequence:
         raise record_errors.not_iterable(cx.span(node), ty)
     b = cx.at(node)
+    value = opened(b, value)
+    assert isinstance(value.type, Product)
+    ty = value.type
     fields = [component(b, value, k) for k in range(len(ty.fields))]
     joined = join_values(*fields)
     if joined is None:

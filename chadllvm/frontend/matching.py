@@ -42,7 +42,7 @@ from chadllvm.frontend.recovery import POISON
 from chadllvm.frontend.unions import is_one_of, narrowed
 from chadllvm.frontend.width import component
 from chadllvm.ir.term import If, Lit, Operand
-from chadllvm.ir.types import Product, Sum
+from chadllvm.ir.types import Product, Sum, opened_type, reference_names
 from chadllvm.ir.union import is_union, members
 
 # ---- tests -----------------------------------------------------------------------
@@ -105,11 +105,21 @@ def _fits_member(cx: Context, pattern: ast.pattern, value: Operand, ty: Sum) -> 
         tests.append(is_one_of(b, value, whole))
     for k, form in enumerate(forms):
         if form not in (ANY, NEVER):
-            inside = _fits(cx, pattern, narrowed(b, value, [k]))
-            b = cx.at(pattern)
-            both = [is_one_of(b, value, [k]), inside]
-            tests.append(_together(cx, pattern, both, "and"))
+            tests.append(_fits_inside(cx, pattern, value, k))
     return _together(cx, pattern, tests, "or")
+
+
+def _fits_inside(cx: Context, pattern: ast.pattern, value: Operand, k: int) -> Operand:
+    """Whether a value is this member, and one that fits."""
+    is_this = is_one_of(cx.at(pattern), value, [k])
+    if reference_names(members(value.type)[k]) is None:
+        inside = _fits(cx, pattern, narrowed(cx.at(pattern), value, [k]))
+        return _together(cx, pattern, [is_this, inside], "and")
+    # Of what is no reference there is no node to ask.
+    with cx.nested() as b:
+        inside = _fits(cx, pattern, narrowed(cx.at(pattern), value, [k]))
+    orelse = cx.builder.child().block([Lit(False)])
+    return cx.at(pattern).one(If(is_this, b.block([inside]), orelse))
 
 
 def _together(
@@ -151,8 +161,9 @@ def _parts(
 def _attribute(cx: Context, node: ast.pattern, value: Operand, name: str) -> Operand:
     """A field, or a property, of what is matched."""
     ty = value.type
-    if isinstance(ty, Product) and name in ty.names:
-        return component(cx.at(node), value, ty.names.index(name))
+    held = opened_type(ty)
+    if isinstance(held, Product) and name in held.names:
+        return component(cx.at(node), value, held.names.index(name))
     owner = ast.Constant(None)
     ast.copy_location(owner, node)
     read = ast.Attribute(cx.settled(owner, value), name, ast.Load())

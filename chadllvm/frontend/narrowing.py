@@ -20,11 +20,12 @@ from chadllvm.frontend.classes import classes_of, is_instance
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.match_statement import Matched
 from chadllvm.frontend.patterns import matched_members
+from chadllvm.frontend.references import opened
 from chadllvm.frontend.scope import NotStatic, Place
 from chadllvm.frontend.unions import is_one_of, narrowed
 from chadllvm.ir.record import RecordNames
 from chadllvm.ir.term import Lit, Operand, Proj, Var
-from chadllvm.ir.types import Product, Type
+from chadllvm.ir.types import Product, Type, opened_type
 from chadllvm.ir.union import is_none, is_union, members
 
 # Which members a test lets through, by the place that it is about.
@@ -111,6 +112,7 @@ def place_of(cx: Context, node: ast.expr) -> tuple[Place, Type] | None:
 
 
 def _field(cx: Context, place: Place, ty: Type, name: str) -> tuple[Place, Type] | None:
+    ty = opened_type(ty)
     if not isinstance(ty, Product) or name not in ty.names:
         return None
     if not isinstance(ty.names, RecordNames) or not ty.names.is_class:
@@ -172,6 +174,7 @@ def _keep(cx: Context, node: ast.expr, place: Place, kept: frozenset[int]) -> No
     b = cx.at(node)
     operand: Operand = value
     for name in path:
+        operand = opened(b, operand)
         assert isinstance(operand.type, Product)
         operand = b.one(Proj(operand, operand.type.names.index(name)))
     if 0 < len(kept) < len(members(operand.type)):

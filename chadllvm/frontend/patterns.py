@@ -24,7 +24,16 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.match_statement import Matched
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.ir.record import Kind, RecordNames
-from chadllvm.ir.types import BOOL, Array, Product, Scalar, Sum, Type
+from chadllvm.ir.types import (
+    BOOL,
+    Array,
+    Product,
+    Scalar,
+    Sum,
+    Type,
+    opened_type,
+    references,
+)
 from chadllvm.ir.union import is_none, is_union, members
 from chadllvm.ir.wording import said
 
@@ -164,6 +173,7 @@ def subpatterns(
     classes = tuple(classes_of(cx, pattern.cls))
     if not is_instance(cx, pattern.cls, ty, classes):
         return None
+    ty = opened_type(ty)
     names = ty.names if isinstance(ty, Product) else ()
     if not isinstance(names, RecordNames) or not names.is_class:
         if len(pattern.patterns) > 1 or pattern.kwd_attrs:
@@ -185,6 +195,7 @@ def subpatterns(
 
 def _class(cx: Context, pattern: ast.MatchClass, ty: Type) -> Form:
     parts = subpatterns(cx, pattern, ty)
+    ty = opened_type(ty)
     if parts is None:
         return NEVER
     if not parts:
@@ -215,6 +226,7 @@ def sequence_parts(
     cx: Context, node: ast.pattern, patterns: Sequence[ast.pattern], ty: Type
 ) -> dict[int, ast.pattern] | None:
     """The patterns of a tuple's components; None if it has another length."""
+    ty = opened_type(ty)
     if isinstance(ty, Array):
         raise union_errors.pattern_of_array(cx.span(node), ty)
     if not is_tuple(ty):
@@ -243,6 +255,7 @@ def _sequence(
     cx: Context, node: ast.pattern, patterns: Sequence[ast.pattern], ty: Type
 ) -> Form:
     parts = sequence_parts(cx, node, patterns, ty)
+    ty = opened_type(ty)
     if parts is None:
         return NEVER
     assert isinstance(ty, Product)
@@ -334,7 +347,7 @@ def _behind(rows: Sequence[Row], form: Made, row: Row) -> tuple[str, ...] | None
 
 
 def _written(form: Made, parts: Sequence[str]) -> str:
-    ty = form.ty
+    ty = opened_type(form.ty)
     if ty == BOOL:
         return str(bool(form.index))
     if len(form.of) > 1:  # A member of a union: what it holds, or its class alone.
@@ -464,8 +477,12 @@ def _takes_anything(cx: Context) -> bool:
 
 def has_members(ty: Type) -> bool:
     """Whether there is a union in a type, so that a `match` has to cover all of it."""
+    return any(map(_has_union, [ty, *(names.content for names in references([ty]))]))
+
+
+def _has_union(ty: Type) -> bool:
     match ty:
         case Product(fields):
-            return any(map(has_members, fields))
+            return any(map(_has_union, fields))
         case _:
             return is_union(ty)

@@ -11,7 +11,9 @@ import dataclasses
 import functools
 import inspect
 import sys
+import types
 import typing
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +25,7 @@ from chadllvm.ir.record import (
     is_frozen_dataclass,
     is_named_tuple,
 )
-from chadllvm.ir.types import Array, Product, Type
+from chadllvm.ir.types import Alternatives, Array, Product, Type
 from chadllvm.ir.typing import scalar_of
 
 NO_DEFAULT: Any = inspect.Parameter.empty
@@ -48,11 +50,13 @@ class RecordClass:
     """A class of records. `is_plain`: its constructor does nothing but set fields.
 
     There is one for each class, so that what is known of it may be kept.
+    `is_recursive`: a record may contain others of its class.
     """
 
     names: RecordNames
     fields: tuple[Field, ...]
     is_plain: bool
+    is_recursive: bool = False
 
 
 @functools.lru_cache(maxsize=4096)
@@ -60,7 +64,7 @@ def record_class(python: type) -> RecordClass | None:
     """The fields of a class, or None if it is no class of records.
 
     Raises:
-        BadRecord: if it is a dataclass that may change, say, or refers to itself.
+        BadRecord: if it is a dataclass that may change, say.
     """
     found: RecordClass | None = None
     if is_named_tuple(python):
@@ -72,7 +76,12 @@ def record_class(python: type) -> RecordClass | None:
     if found is not None and not found.fields and found.names.kind is Kind.DICT:
         raise BadRecord(f"{python.__name__} has no fields")
     if found is not None and _refers_to(python, found):
-        raise BadRecord(f"{python.__name__} has fields of its own class")
+        if found.names.kind is Kind.DICT:
+            raise BadRecord(
+                f"{python.__name__} has dictionaries of its own kind in it: only a "
+                "`NamedTuple` or a dataclass may contain itself"
+            )
+        return dataclasses.replace(found, is_recursive=True)
     return found
 
 
@@ -184,7 +193,37 @@ def _evaluated(owner: type, name: str, value: Any) -> Any:
                 f"the annotation of {owner.__name__}.{name} cannot be evaluated: "
                 f"{failure}"
             ) from failure
-    return value
+    return resolved(value, lambda inner: _evaluated(owner, name, inner))
+
+
+def resolved(value: Any, evaluate: Callable[[Any], Any]) -> Any:
+    """An annotation with what names stand for that are strings still, as in a union."""
+    if isinstance(value, typing.ForwardRef):
+        return evaluate(value.__forward_arg__)
+    if isinstance(value, Alternatives):
+        return Alternatives(tuple([resolved(o, evaluate) for o in value.options]))
+    if not _has_names(value):
+        return value
+    origin, found = typing.get_origin(value), typing.get_args(value)
+    parts = [evaluate(a) if isinstance(a, str) else a for a in found]
+    parts = [resolved(part, evaluate) for part in parts]
+    if origin in (typing.Union, types.UnionType):
+        return typing.Union[tuple(parts)]  # noqa: UP007
+    if origin is typing.Annotated:
+        return typing.Annotated[(parts[0], *found[1:])]
+    return origin[tuple(parts)] if origin in (list, tuple) else value
+
+
+def _has_names(value: Any) -> bool:
+    """Whether a name in a union, a list or a tuple is a string still."""
+    if isinstance(value, str | typing.ForwardRef):
+        return True
+    if typing.get_origin(value) not in _WITH_PARTS:
+        return False
+    return any(map(_has_names, typing.get_args(value)))
+
+
+_WITH_PARTS = (typing.Union, types.UnionType, list, tuple)
 
 
 def _globals_of_methods(owner: type) -> dict[str, Any]:
@@ -207,6 +246,10 @@ def _refers_to(python: type, record: RecordClass) -> bool:
             continue
         seen.add(id(value))
         stack += typing.get_args(value)
+        if isinstance(value, Alternatives):
+            stack += value.options
+        if hasattr(value, "__value__"):  # A `type` statement's.
+            stack.append(value.__value__)
         if isinstance(value, type) and _has_fields(value):
             stack += _annotations(value).values()
     return False

@@ -14,10 +14,11 @@ from chadllvm.frontend import function_errors, record_errors
 from chadllvm.frontend.annotations import (
     Annotation,
     UnknownAnnotation,
+    check_contents,
     read_annotation,
     target_type,
 )
-from chadllvm.frontend.records import NO_DEFAULT, BadRecord
+from chadllvm.frontend.records import NO_DEFAULT, BadRecord, resolved
 from chadllvm.frontend.source import Source, read_source
 from chadllvm.ir.types import NONE
 
@@ -117,7 +118,10 @@ def _checked(source: Source, node: ast.expr, value: Any) -> Annotation:
     try:
         if isinstance(value, str):
             value = _evaluate(source.function, value)
-        return read_annotation(value)
+        value = resolved(value, partial(_evaluate, source.function))
+        found = read_annotation(value)
+        check_contents(found)
+        return found
     except BadRecord as bad:
         raise record_errors.bad_record(source.span(node), str(bad)) from None
     except UnknownAnnotation as unknown:

@@ -39,7 +39,7 @@ from chadllvm.frontend.static import static_value
 from chadllvm.frontend.width import component
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand, Tuple, Var
-from chadllvm.ir.types import BOOL, I64, Array, Product, list_names
+from chadllvm.ir.types import BOOL, I64, Array, Product, list_names, opened_type
 from chadllvm.ir.union import is_none, is_union
 from chadllvm.ir.wording import said
 from chadllvm.ops.index import Dim, Index
@@ -156,8 +156,9 @@ def _component(cx: Context, node: ast.Subscript, value: Value) -> Operand:
 
 
 def _project(cx: Context, node: ast.Subscript, value: Operand, index: int) -> Operand:
-    assert isinstance(value.type, Product)
-    size = len(value.type.fields)
+    held = opened_type(value.type)
+    assert isinstance(held, Product)
+    size = len(held.fields)
     if not -size <= index < size:
         raise type_errors.tuple_index_range(cx.span(node.slice), index, size)
     return component(cx.at(node), value, index % size)

@@ -16,6 +16,7 @@ from chadllvm.frontend import record_errors, syntax_errors, type_errors, update_
 from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.ragged import made_element, ragged
+from chadllvm.frontend.references import opened
 from chadllvm.frontend.subscript import dimension
 from chadllvm.frontend.width import component
 from chadllvm.frontend.writing import assign, place_of
@@ -53,6 +54,8 @@ def _unpack(
     if isinstance(ty, Array) or list_names(ty) is not None:
         _unpack_array(cx, target, elements, value)
         return
+    value = opened(cx.at(target), value)
+    ty = value.type
     if not is_tuple(ty):
         raise type_errors.not_unpackable(cx.span(target), ty)
     if isinstance(ty.names, RecordNames) and not ty.names.is_sequence:

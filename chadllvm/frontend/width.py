@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from chadllvm.frontend import type_errors
+from chadllvm.frontend.references import opened
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Binding, Lit, Operand, Proj, Tuple, Var, literal
 from chadllvm.ir.types import BOOL, F32, F64, Type, holds, is_float
@@ -99,8 +100,8 @@ def product(b: Builder, expr: Tuple, name: str = "t") -> Var:
 
 
 def component(b: Builder, value: Operand, index: int) -> Var:
-    """A component of a product."""
-    part = b.one(Proj(value, index))
+    """A component of a product, or a field of the node that one refers to."""
+    part = b.one(Proj(opened(b, value), index))
     is_loose = isinstance(value, WeakProduct) and index in value.weak
     return weakened(b, part) if is_loose else part
 

@@ -110,6 +110,45 @@ class RecordNames(tuple[str, ...]):
         return tuple([self.part(value, name) for name in self])
 
 
+class ReferenceNames(RecordNames):
+    """The name of the one part of a reference: the number of a node in a heap.
+
+    A class that contains itself has a heap, and what a value of it holds is the
+    *content* of a node: `record` are the names of its fields, `read` gives its type.
+    """
+
+    record: RecordNames
+    heap: str
+    _read: Callable[[], Any]
+
+    def __new__(  # type: ignore[misc]
+        cls, record: RecordNames, read: Callable[[], Any]
+    ) -> ReferenceNames:
+        self = tuple.__new__(cls, ("node",))
+        self.kind, self.python, self.make = record.kind, record.python, record.make
+        name = record.python.__qualname__.rpartition("<locals>.")[2]
+        self.record, self.heap, self._read = record, name.replace(".", "_"), read
+        return self
+
+    @property
+    def content(self) -> Any:
+        """The type of what a node holds.
+
+        Raises:
+            BadRecord: if no node can hold that (see `frontend/records.py`).
+        """
+        return self._read()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ReferenceNames) and self.python is other.python
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(("reference", self.python))
+
+
 class ListNames(tuple[str, ...]):
     """The names of the parts of a list of arrays, each of a size of its own.
 

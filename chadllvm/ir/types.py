@@ -8,10 +8,11 @@ of a cell, the environment monad's accumulator; it is second class (`ir/check.py
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
-from chadllvm.ir.record import NONE_NAMES, ListNames
+from chadllvm.ir.record import NONE_NAMES, ListNames, ReferenceNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +235,61 @@ def list_elem(ty: Type) -> Scalar:
     items = ty.fields[0]
     assert isinstance(items, Array) and isinstance(items.elem, Scalar)
     return items.elem
+
+
+def reference_names(ty: object) -> ReferenceNames | None:
+    """The names in the type of a reference; None for any other type."""
+    names = ty.names if isinstance(ty, Product) else ()
+    return names if isinstance(names, ReferenceNames) else None
+
+
+def opened_type(ty: Type) -> Type:
+    """The type of what a node holds for that of a reference to it, else the type."""
+    names = reference_names(ty)
+    if names is None:
+        return ty
+    content: Type = names.content
+    return content
+
+
+def references(types: Iterable[Type]) -> dict[ReferenceNames, None]:
+    """The classes that values of these types refer to, by way of others as well."""
+    found: dict[ReferenceNames, None] = {}
+    waiting = [*types]
+    while waiting:
+        for names in _references_in(waiting.pop(0)):
+            if names not in found:
+                found[names] = None
+                waiting.append(names.content)
+    return found
+
+
+def holds_reference(ty: Type) -> bool:
+    """Whether a value of this type refers to nodes."""
+    return any(True for _ in _references_in(ty))
+
+
+def _references_in(ty: Type) -> Iterator[ReferenceNames]:
+    match ty:
+        case Product(_, ReferenceNames() as names):
+            yield names
+        case Product(fields):
+            for field in fields:
+                yield from _references_in(field)
+        case Sum():
+            for payload in ty.payloads:
+                yield from _references_in(payload)
+        case Array(elem):
+            yield from _references_in(elem)
+        case Fun(params, results):
+            for inner in (*params, *results):
+                yield from _references_in(inner)
+        case Box(content) | Acc(content):
+            yield from _references_in(content)
+        case Scalar():
+            return
+        case _:
+            assert_never(ty)
 
 
 def stacked(ty: Type, rank: int = 1) -> Type:

@@ -74,6 +74,7 @@ from chadllvm.ir.types import (
 from chadllvm.ops.alias import Alias
 from chadllvm.ops.custom import Custom
 from chadllvm.ops.grow import Append, DropLast
+from chadllvm.ops.heap import Fetch, New
 from chadllvm.ops.index import Dim, Empty, Index, MakeBox, Unbox, nothing
 from chadllvm.ops.update import Update
 
@@ -358,6 +359,9 @@ class _Flattener:
                 ty = Fun(_all_leaves(op.type.params), _all_leaves(op.type.results))
                 flat = Custom(op.rules, ty, origin, flatten(op.primal))
                 return [Apply(flat, self.all_leaves(expr.args))]
+            case New(heap, types) | Fetch(heap, types):
+                flat_op = type(expr.op)(heap, _all_leaves(types))
+                return [Apply(flat_op, self.all_leaves(expr.args))]
             case Empty(ty):
                 parts2 = leaves(ty)
                 return [Apply(Empty(t), ()) for t in parts2 if isinstance(t, Array)]
