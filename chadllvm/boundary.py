@@ -22,8 +22,7 @@ from chadllvm.backend.convert import DTYPES
 from chadllvm.backend.nodes import Columns, Nodes, Writer, is_own
 from chadllvm.backend.objects import Reader
 from chadllvm.backend.results import Group, Result, leaf_types
-from chadllvm.codes import code, error
-from chadllvm.diagnostic import Diagnostic
+from chadllvm.frontend import reference_errors
 from chadllvm.ir.build import Builder, unused_name
 from chadllvm.ir.record import ListNames, ReferenceNames
 from chadllvm.ir.term import (
@@ -48,83 +47,13 @@ from chadllvm.ir.types import (
     reference_names,
     references,
 )
-from chadllvm.ir.wording import said
+from chadllvm.ops.custom import Custom
 from chadllvm.ops.heap import Columns as ColumnsOf
 from chadllvm.ops.heap import Fetch, Load, New
+from chadllvm.pipeline import collector_paused
 from chadllvm.request import Request
 from chadllvm.simplify.flatten import leaves as leaves_of
 from chadllvm.values import gradient_type, leaf_positions, tags_of_gradients
-
-
-@code("CL1004")
-def mixed_argument(entry: Function, found: Type) -> Diagnostic:
-    """A parameter with recursive data in it holds numbers, records and lists of these.
-
-    Arrays of records, and lists of lists, are parameters of their own; so with results.
-
-    Fails:
-
-        @dataclass(frozen=True)
-        class Node:
-            head: float
-            tail: Optional["Node"]
-
-        def f(pair: tuple[Node, list[tuple[float, float]]]) -> float:
-            return pair[0].head + pair[1][0][0]
-
-    Works:
-
-        @dataclass(frozen=True)
-        class Node:
-            head: float
-            tail: Optional["Node"]
-
-        def f(node: Node, points: list[tuple[float, float]]) -> float:
-            return node.head + points[0][0]
-    """
-    return error(
-        "recursive data together with lists of other things",
-        entry.span,
-        f"takes or returns {said(found)}",
-        "make it several parameters or results",
-    )
-
-
-@code("CL1005")
-def same_name(entry: Function, name: str) -> Diagnostic:
-    """Two classes that contain themselves have different names within a program.
-
-    Fails:
-
-        def make():
-            @dataclass(frozen=True)
-            class Node:
-                head: float
-                tail: Optional["Node"]
-
-            return Node
-
-        First, Second = make(), make()
-
-        def f(x: First, y: Second) -> float:
-            return x.head + y.head
-
-    Works:
-
-        @dataclass(frozen=True)
-        class Node:
-            head: float
-            tail: Optional["Node"]
-
-        def f(x: Node, y: Node) -> float:
-            return x.head + y.head
-    """
-    return error(
-        "two classes of the same name",
-        entry.span,
-        f"there are two classes `{name}` that contain themselves",
-        "give one of them another name",
-    )
 
 
 def boundary_of(program: Program, types: Sequence[Type]) -> Boundary | None:
@@ -135,7 +64,7 @@ def boundary_of(program: Program, types: Sequence[Type]) -> Boundary | None:
         return None
     for ty in (*types, value):
         if holds_reference(ty) and not _is_plain(ty):
-            raise mixed_argument(program.entry, ty)
+            raise reference_errors.mixed(program.entry.span, ty)
     return Boundary(program, types, used)
 
 
@@ -148,6 +77,9 @@ def _used(program: Program) -> dict[str, tuple[Type, ...]]:
             match binding.expr:
                 case Apply(New(heap, types) | Fetch(heap, types)):
                     found[heap] = tuple(leaf for ty in types for leaf in leaves_of(ty))
+                case Apply(Custom(rules)):
+                    for inside in rules.programs():
+                        found |= _used(inside)
             blocks += [inner for _, inner in nested(binding.expr)]
     return found
 
@@ -240,16 +172,16 @@ class Boundary:
         ]
         rest = iter(columns)
         for of in self.taken:
-            leaves = tuple(leaf_types(of.content))
+            leaves = leaves_of(of.content)
             out.emit(Apply(Load(of.heap, leaves), tuple(next(rest) for _ in leaves)))
-        known = {of.heap: tuple(leaf_types(of.content)) for of in self.given}
+        known = {of.heap: leaves_of(of.content) for of in self.given}
         for heap, leaves in {**used, **known}.items():
             if heap not in [of.heap for of in self.taken]:
                 blank = tuple(out.one(Const(_zero_row(leaf))) for leaf in leaves)
                 out.emit(Apply(Load(heap, leaves), blank))
         results: list[Operand] = [*out.call(entry.name, params)]
         for of in self.given:
-            leaves = tuple(leaf_types(of.content))
+            leaves = leaves_of(of.content)
             results += out.emit(Apply(ColumnsOf(of.heap, leaves), ()))
         name = unused_name(f"{entry.name}_nodes", {f.name for f in program.functions})
         body = Block(tuple(out.bindings), tuple(results))
@@ -279,7 +211,7 @@ class Boundary:
         return [*references([self.types[k] for k in positions if k in self.at])]
 
     def column_positions(self, classes: Sequence[ReferenceNames]) -> list[int]:
-        """The leaves, among those of all native parameters, that are columns of reals."""
+        """The leaves of all native parameters that are columns of reals."""
         leaf = sum(len(leaf_types(t)) for t in self.native_types[: self.first_column])
         found = []
         for of in self.taken:
@@ -339,7 +271,7 @@ class Boundary:
     def finish(
         self, request: Request, found: Sequence[Any], state: State, moved: Any = None
     ) -> Any:
-        """What the user gets of what native code gave; of `moved`, the tangent of it."""
+        """What the user gets of what native code gave; with `moved`, its tangent."""
         if request.argnums is None:
             return self._value(self.value, found, moved, 0)
         if not request.value:
@@ -495,16 +427,18 @@ class Crossing:
         self.boundary, self.request, self.native = boundary, request, native
 
     def __call__(self, *args: Any) -> Any:
-        state = self.boundary.enter(args)
+        with collector_paused():
+            state = self.boundary.enter(args)
         found = self.native(*state.native)
-        return self.boundary.finish(self.request, found, state)
+        with collector_paused():
+            return self.boundary.finish(self.request, found, state)
 
 
 def _check_names(entry: Function, classes: Sequence[ReferenceNames]) -> None:
     known: dict[str, ReferenceNames] = {}
     for of in classes:
         if known.setdefault(of.heap, of) != of:
-            raise same_name(entry, of.heap)
+            raise reference_errors.same_name(entry.span, of.heap)
 
 
 def _columns_of(classes: Sequence[ReferenceNames]) -> tuple[Result, ...]:

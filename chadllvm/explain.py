@@ -28,6 +28,7 @@ FAMILIES = {
     "14": "Unions",
     "15": "Derivatives of your own",
     "16": "Lists of arrays",
+    "17": "Recursive data",
 }
 
 # What the examples take for granted.

@@ -90,7 +90,9 @@ class Writer:
 
     def _compiled(self) -> Callable[..., Any]:
         lines, environment = ["def fill(nodes, check, converter):"], {}
-        lines.append("    as_record, as_product = converter.as_record, converter.as_product")
+        lines.append(
+            "    as_record, as_product = converter.as_record, converter.as_product"
+        )
         lines.append("    as_member = converter.as_member")
         count = len(self.classes)
         for c in range(count):
@@ -103,7 +105,9 @@ class Writer:
             self._emit(body, "x", names.content, f"{names.title}")
             for k, leaf in enumerate(leaf_types(names.content)):
                 assert isinstance(leaf, Scalar)
-                lines.append(f"    c{c}_{k} = [{_ZEROS[leaf]}]; a{c}_{k} = c{c}_{k}.append")
+                lines.append(
+                    f"    c{c}_{k} = [{_ZEROS[leaf]}]; a{c}_{k} = c{c}_{k}.append"
+                )
             bodies.append(body)
         lines.append("    while True:")
         for c, body in enumerate(bodies):
@@ -116,7 +120,9 @@ class Writer:
         ends = " and ".join(f"i{c} == len(n{c})" for c in range(count))
         lines.append(f"        if {ends}: break")
         columns = ", ".join(
-            "[" + ", ".join(f"c{c}_{k}" for k in range(len(leaf_types(n.content)))) + "]"
+            "["
+            + ", ".join(f"c{c}_{k}" for k in range(len(leaf_types(n.content))))
+            + "]"
             for c, n in enumerate(self.classes)
         )
         lines.append(f"    return [{columns}]")
@@ -144,7 +150,9 @@ class Writer:
                 out.append(f"{self._append()}({_ZEROS[ty] if is_left_out else name})")
             case Product(_, ReferenceNames() as names):
                 c, site = self.classes.index(names), self._site(path, ty)
-                out.append(f"if type({name}) is not class{c}: as_record({site}, {name})")
+                out.append(
+                    f"if type({name}) is not class{c}: as_record({site}, {name})"
+                )
                 out.append(f"{self._append()}(len(n{c})); n{c}.append({name})")
             case Product(fields, names):
                 self._emit_parts(out, name, fields, names, path, ty)
@@ -215,12 +223,14 @@ class Writer:
                 return f"{kind} is {_USUAL[member]}"
             case Product(_, RecordNames() as names) if names.kind is Kind.NONE:
                 return f"{name} is None"
+            case Product(_, RecordNames() as names) if names.is_class:
+                return f"{kind} is python{self._site(names.title, member)}"
             case _:
                 return None
 
 
 class Nodes:
-    """The objects that are nodes, by their numbers, as the arguments are gone through."""
+    """The objects that are nodes, by their numbers, as they are met."""
 
     def __init__(self, writer: Writer) -> None:
         self.writer = writer
@@ -309,9 +319,8 @@ class Nodes:
 
         As long as each object is there once only, none contains itself.
         """
-        counts = [len(known) for known in self.objects]
-        if all(len({*map(id, k)}) == n for k, n in zip(self.objects, counts, strict=True)):
-            return 4 * sum(counts)
+        if all(len({*map(id, known)}) == len(known) for known in self.objects):
+            return 4 * sum(map(len, self.objects))
         size: dict[int, int] = {}
         entered: set[int] = set()
         total = 0

@@ -16,14 +16,17 @@ from chadllvm.backend.nodes import Columns
 from chadllvm.backend.results import leaf_types
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir.record import Kind, RecordNames, ReferenceNames
-from chadllvm.ir.types import F32, Array, Product, Scalar, Sum, Type, is_float
+from chadllvm.ir.types import Array, Product, Scalar, Sum, Type, is_float
 
 # What gives the value at a position.
 _Get = Callable[[int], Any]
 
 
 class Reader:
-    """Makes Python objects of numbers of nodes. With `reals`, all other numbers are None."""
+    """Makes Python objects of numbers of nodes.
+
+    With `reals`, all other numbers are None.
+    """
 
     def __init__(self, columns: Columns, *, reals: bool = False) -> None:
         self.columns = columns

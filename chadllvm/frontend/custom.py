@@ -19,7 +19,7 @@ from types import FunctionType
 from typing import Any, Protocol
 
 from chadllvm.diagnostic import CompileError, Span
-from chadllvm.frontend import custom_errors
+from chadllvm.frontend import custom_errors, reference_errors
 from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.closures import holds_function, holds_reals
@@ -44,6 +44,7 @@ from chadllvm.ir.types import (
     Type,
     cotangent_type,
     has_float,
+    holds_reference,
 )
 from chadllvm.ops.custom import Custom, Rules
 
@@ -108,6 +109,9 @@ def with_rules(
     if given.vjp is None and given.jvp is None:
         raise custom_errors.no_rule(span, function.__name__)
     ty = callees.signature(primal)
+    for found in (*ty.params, *ty.results):
+        if holds_reference(found):
+            raise reference_errors.with_rules(span, function.__name__, found)
     flags = tuple(holds_reals(p) for p in ty.params)
     rules = Rules(function.__name__, span, flags)
     operation = Custom(rules, ty, tuple(range(len(flags))))

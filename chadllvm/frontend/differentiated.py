@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from chadllvm.diagnostic import Span
-from chadllvm.frontend import closure_errors
+from chadllvm.frontend import closure_errors, reference_errors
 from chadllvm.frontend.applying import (
     Made,
     Outside,
@@ -29,7 +29,7 @@ from chadllvm.frontend.source import Function, Source
 from chadllvm.frontend.width import weak_positions
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Operand, Proj
-from chadllvm.ir.types import NONE, Product, Type
+from chadllvm.ir.types import NONE, Product, Type, holds_reference
 
 # What the function that is put into one of its own is called there.
 _INNER = "function."
@@ -51,8 +51,17 @@ class Target:
     span: Span
     wrapper: Callable[[str, Sequence[Operand], Wrap], str]
 
+    def check_nodes(self, by: Sequence[int] | None = None) -> None:
+        """Refuse derivatives by recursive data (at these positions), and of any."""
+        places = self.at if by is None else [self.at[k] for k in by]
+        types = [self.operands[at].type for at in places if at is not None]
+        for ty in types if by is not None else (*types, self.result):
+            if holds_reference(ty):
+                raise reference_errors.derivative(self.span, self.title, ty)
+
     def wrt(self, positions: Sequence[int]) -> tuple[int, ...]:
         """Where the parameters at these positions are, which must hold reals."""
+        self.check_nodes(positions)
         found = []
         for position in positions:
             at = self.at[position]

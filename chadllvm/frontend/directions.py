@@ -86,6 +86,7 @@ def pushed(
         raise closure_errors.not_differentiable(
             cx.span(node), target.title, target.result, "what holds no functions"
         )
+    target.check_nodes()
     wrt, given = [], []
     for at, tangent in zip(target.at, tangents, strict=False):
         if at is None or not holds_reals(target.operands[at].type):

@@ -91,6 +91,7 @@ def vjp(cx: Context, node: ast.Call) -> Value:
 
 def _pulled(cx: Context, node: ast.Call, target: Target) -> Operand:
     """The result, and the pullback."""
+    target.check_nodes()
     b = cx.at(node)
     (out,) = b.call(target.name, target.operands)
     captures = {f"p{k}": o for k, o in enumerate(target.operands)}

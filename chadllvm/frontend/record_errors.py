@@ -14,9 +14,9 @@ from chadllvm.ir.wording import said
 def bad_record(span: Span, reason: str) -> Diagnostic:
     """A record is a `NamedTuple`, a frozen dataclass or a `TypedDict` of known types.
 
-    Its fields are numbers, arrays, tuples and other records, never the record itself.
-    It must be frozen, for records are values here: a change would not be seen
-    elsewhere.
+    Its fields are numbers, arrays, tuples and other records. A class that contains
+    itself, as a tree does, holds no arrays, and somewhere it has an end. A class must
+    be frozen, for records are values here: a change would not be seen elsewhere.
 
     Fails:
 
@@ -40,8 +40,7 @@ def bad_record(span: Span, reason: str) -> Diagnostic:
         "a class that cannot be a record",
         span,
         reason,
-        "a record is a `NamedTuple` or a frozen dataclass with fields of known types, "
-        "which do not contain the record itself",
+        "a record is a `NamedTuple` or a frozen dataclass with fields of known types",
     )
 
 

@@ -9,12 +9,22 @@ The array is a new one, so that its zero derivative costs no more than it does.
 from __future__ import annotations
 
 from chadllvm import library
+from chadllvm.frontend import reference_errors
 from chadllvm.frontend.delayed import Value, build_nest, elementwise
 from chadllvm.frontend.given import Given, LibraryFunction
 from chadllvm.frontend.width import as_weak, component, product
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Apply, Case, Inject, Lambda, Operand, Tuple, Var
-from chadllvm.ir.types import Array, Box, Product, Scalar, Sum, has_float, is_float
+from chadllvm.ir.types import (
+    Array,
+    Box,
+    Product,
+    Scalar,
+    Sum,
+    has_float,
+    holds_reference,
+    is_float,
+)
 from chadllvm.ops.index import Dim, Index, MakeBox, Unbox
 
 
@@ -22,6 +32,8 @@ def _stop_gradient(call: Given) -> Value:
     value = call.lazy("x")
     if isinstance(value.type, Array) and isinstance(value.type.elem, Scalar):
         return elementwise(call.cx, call.node, stopped, [value])
+    if holds_reference(value.type):
+        raise reference_errors.stopped(call.cx.span(call.node), value.type)
     return stopped(call.builder, call.cx.make(call.cx, call.node, value))
 
 

@@ -121,9 +121,7 @@ class ReferenceNames(RecordNames):
     heap: str
     _read: Callable[[], Any]
 
-    def __new__(  # type: ignore[misc]
-        cls, record: RecordNames, read: Callable[[], Any]
-    ) -> ReferenceNames:
+    def __new__(cls, record: RecordNames, read: Callable[[], Any]) -> ReferenceNames:
         self = tuple.__new__(cls, ("node",))
         self.kind, self.python, self.make = record.kind, record.python, record.make
         name = record.python.__qualname__.rpartition("<locals>.")[2]

@@ -53,6 +53,11 @@ class Rules:
     backward: Program | None = None
     tangent: Program | None = None
 
+    def programs(self) -> list[Program]:
+        """All of them that there are."""
+        found = (self.primal, self.forward, self.backward, self.tangent)
+        return [program for program in found if program is not None]
+
 
 @dataclass(frozen=True)
 class Custom(ArrayOp):

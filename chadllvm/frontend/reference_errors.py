@@ -1,0 +1,244 @@
+"""What can be wrong with recursive data."""
+
+from __future__ import annotations
+
+from chadllvm.codes import code, error
+from chadllvm.diagnostic import Diagnostic, Span
+from chadllvm.ir.types import Type
+from chadllvm.ir.wording import said
+
+
+@code("CL1701")
+def mixed(span: Span, found: Type) -> Diagnostic:
+    """A parameter with recursive data in it holds numbers, records and lists of these.
+
+    Lists of records without recursive data, and lists of lists, are parameters of their
+    own; so it is with results.
+
+    Fails:
+
+        @dataclass(frozen=True)
+        class Chain:
+            head: float
+            tail: Optional["Chain"]
+
+        def f(pair: tuple[Chain, list[tuple[float, float]]]) -> float:
+            return pair[0].head + pair[1][0][0]
+
+    Works:
+
+        @dataclass(frozen=True)
+        class Chain:
+            head: float
+            tail: Optional["Chain"]
+
+        def f(chain: Chain, points: list[tuple[float, float]]) -> float:
+            return chain.head + points[0][0]
+    """
+    return error(
+        "recursive data together with lists of other things",
+        span,
+        f"takes or returns {said(found)}",
+        "make it several parameters or results",
+    )
+
+
+@code("CL1702")
+def same_name(span: Span, name: str) -> Diagnostic:
+    """Two classes that contain themselves have different names within a program.
+
+    Fails:
+
+        @dataclass(frozen=True)
+        class Chain:
+            head: float
+            tail: Optional["Chain"]
+
+        Other = Chain
+
+        @dataclass(frozen=True)
+        class Chain:
+            first: float
+            rest: Optional["Chain"]
+
+        def f(x: Chain, y: Other) -> float:
+            return x.first + y.head
+
+    Works:
+
+        @dataclass(frozen=True)
+        class Chain:
+            head: float
+            tail: Optional["Chain"]
+
+        def f(x: Chain, y: Chain) -> float:
+            return x.head + y.head
+    """
+    return error(
+        "two classes of the same name",
+        span,
+        f"there are two classes `{name}` that contain themselves",
+        "give one of them another name",
+    )
+
+
+@code("CL1703")
+def derivative(span: Span, title: str, found: Type) -> Diagnostic:
+    """In a program no derivatives are taken by recursive data, nor of any.
+
+    From Python `grad` and `jvp` take them. In a program a function that walks a tree
+    may be differentiated by numbers and arrays, with the tree held fixed.
+
+    Fails:
+
+        @dataclass(frozen=True)
+        class Chain:
+            head: float
+            tail: Optional["Chain"]
+
+        def f(chain: Chain) -> float:
+            return cl.grad(lambda c: c.head**2)(chain).head
+
+    Works:
+
+        @dataclass(frozen=True)
+        class Chain:
+            head: float
+            tail: Optional["Chain"]
+
+        def f(chain: Chain) -> float:
+            return cl.grad(lambda x: x**2 * chain.head)(3.0)
+    """
+    return error(
+        f"cannot differentiate {title} here",
+        span,
+        f"{said(found)} holds recursive data",
+        "differentiate by numbers or arrays, or take the derivative from Python",
+    )
+
+
+@code("CL1704")
+def pushed(span: Span, title: str) -> Diagnostic:
+    """In a program tangents are not taken of functions that go through recursive data.
+
+    `cl.grad` may be taken of them, and from Python `cl.jvp` too.
+
+    Fails:
+
+        @dataclass(frozen=True)
+        class Chain:
+            head: float
+            tail: Optional["Chain"]
+
+        def f(chain: Chain, x: float) -> float:
+            return cl.jvp(lambda t: t * chain.head, (x,), (1.0,))[1]
+
+    Works:
+
+        @dataclass(frozen=True)
+        class Chain:
+            head: float
+            tail: Optional["Chain"]
+
+        def f(chain: Chain, x: float) -> float:
+            return cl.grad(lambda t: t * chain.head)(x)
+    """
+    return error(
+        f"no tangents of {title} in a program",
+        span,
+        "it goes through recursive data",
+        "take the gradient, or the tangent from Python",
+    )
+
+
+@code("CL1705")
+def stopped(span: Span, found: Type) -> Diagnostic:
+    """`cl.stop_gradient` takes numbers and arrays, not recursive data.
+
+    Stop what is read of it.
+
+    Fails:
+
+        @dataclass(frozen=True)
+        class Chain:
+            head: float
+            tail: Optional["Chain"]
+
+        def f(chain: Chain) -> float:
+            return cl.stop_gradient(chain).head
+
+    Works:
+
+        @dataclass(frozen=True)
+        class Chain:
+            head: float
+            tail: Optional["Chain"]
+
+        def f(chain: Chain) -> float:
+            return cl.stop_gradient(chain.head)
+    """
+    return error(
+        "the gradient of recursive data cannot be stopped",
+        span,
+        f"this is {said(found)}",
+        "stop the numbers that are read of it",
+    )
+
+
+@code("CL1706")
+def with_rules(span: Span, title: str, found: Type) -> Diagnostic:
+    """A function with derivatives of its own neither takes nor returns recursive data.
+
+    Its rules could not say what is owed to the parts.
+
+    Fails:
+
+        @dataclass(frozen=True)
+        class Chain:
+            head: float
+            tail: Optional["Chain"]
+
+        @cl.custom_vjp
+        def first(chain: Chain, x: float) -> float:
+            return chain.head * x
+
+        def forward(chain, x):
+            return first(chain, x), chain.head
+
+        def backward(head, ct):
+            return None, head * ct
+
+        first.defvjp(forward, backward)
+
+        def f(chain: Chain) -> float:
+            return first(chain, 2.0)
+
+    Works:
+
+        @dataclass(frozen=True)
+        class Chain:
+            head: float
+            tail: Optional["Chain"]
+
+        @cl.custom_vjp
+        def scaled(head: float, x: float) -> float:
+            return head * x
+
+        def forward(head, x):
+            return scaled(head, x), (head, x)
+
+        def backward(kept, ct):
+            head, x = kept
+            return x * ct, head * ct
+
+        scaled.defvjp(forward, backward)
+
+        def f(chain: Chain) -> float:
+            return scaled(chain.head, 2.0)
+    """
+    return error(
+        f"{title} has derivatives of its own and recursive data",
+        span,
+        f"it takes or returns {said(found)}",
+        "pass the numbers that it needs",
+    )

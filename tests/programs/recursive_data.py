@@ -1,0 +1,656 @@
+"""Programs with data that contains data of its own kind: lists, trees, expressions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple, Optional
+
+import chadllvm as cl
+
+from .case import case
+
+# ---- linked lists ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Cons:
+    """A list of numbers; the empty one is None."""
+
+    head: float
+    tail: Optional[Cons]
+
+
+Chain = Optional[Cons]
+
+
+def chain(*numbers: float) -> Chain:
+    found: Chain = None
+    for number in reversed(numbers):
+        found = Cons(number, found)
+    return found
+
+
+@case(chain(1.5, -2.0, 0.25, 3.0))
+@case(chain())
+@case(chain(2.0))
+@cl.jit
+def sum_of_squares(numbers: Chain) -> float:
+    total = 0.0
+    while numbers is not None:
+        total += numbers.head**2
+        numbers = numbers.tail
+    return total
+
+
+@case(chain(1.5, -2.0, 0.25, 3.0))
+@cl.jit
+def alternating(numbers: Chain) -> float:
+    """By recursion."""
+    if numbers is None:
+        return 0.0
+    return numbers.head - alternating(numbers.tail) * numbers.head
+
+
+@cl.jit
+def reversed_chain(numbers: Chain) -> Chain:
+    found: Chain = None
+    while numbers is not None:
+        found = Cons(numbers.head, found)
+        numbers = numbers.tail
+    return found
+
+
+@cl.jit
+def appended(first: Chain, second: Chain) -> Chain:
+    if first is None:
+        return second
+    return Cons(first.head, appended(first.tail, second))
+
+
+@cl.jit
+def folded(numbers: Chain) -> float:
+    """Something that depends on the order."""
+    value = 0.5
+    while numbers is not None:
+        value = math.sin(value + numbers.head)
+        numbers = numbers.tail
+    return value
+
+
+@case(chain(0.5, 1.0, -0.25))
+@cl.jit
+def fold_of_reversed(numbers: Chain) -> float:
+    return folded(reversed_chain(numbers)) + folded(numbers)
+
+
+@case(chain(0.5, 1.0), chain(-0.25, 0.75, 2.0))
+@cl.jit
+def fold_of_appended(first: Chain, second: Chain) -> float:
+    return folded(appended(first, second)) * folded(appended(second, first))
+
+
+@case(chain(0.5, 1.0, -0.25), 1.5)
+@cl.jit
+def mapped_and_zipped(numbers: Chain, scale: float) -> float:
+    """A list of the scaled numbers, then the inner product with the reversed one."""
+    scaled: Chain = None
+    rest = numbers
+    while rest is not None:
+        scaled = Cons(rest.head * scale, scaled)
+        rest = rest.tail
+    total = 0.0
+    first, second = numbers, scaled
+    while first is not None and second is not None:
+        total += first.head * second.head
+        first, second = first.tail, second.tail
+    return total
+
+
+@cl.jit
+def inserted(number: float, numbers: Chain) -> Chain:
+    if numbers is None or number <= numbers.head:
+        return Cons(number, numbers)
+    return Cons(numbers.head, inserted(number, numbers.tail))
+
+
+@case(chain(0.5, 2.0, -0.25, 1.25, 0.75))
+@cl.jit
+def insertion_sort(numbers: Chain) -> float:
+    """The sorted numbers, weighed by their ranks."""
+    found: Chain = None
+    while numbers is not None:
+        found = inserted(numbers.head, found)
+        numbers = numbers.tail
+    total, rank = 0.0, 1
+    while found is not None:
+        total += rank * found.head**2
+        found, rank = found.tail, rank + 1
+    return total
+
+
+# ---- trees -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Leaf:
+    value: float
+
+
+@dataclass(frozen=True)
+class Branch:
+    left: Tree
+    right: Tree
+
+
+Tree = Leaf | Branch
+
+
+TREE = Branch(
+    Branch(Leaf(1.5), Leaf(-0.5)),
+    Branch(Leaf(0.75), Branch(Leaf(2.0), Leaf(0.25))),
+)
+
+
+@case(TREE)
+@case(Leaf(2.0))
+@cl.jit
+def product_of_leaves(tree: Tree) -> float:
+    match tree:
+        case Leaf(value):
+            return value
+        case Branch(left, right):
+            return product_of_leaves(left) * product_of_leaves(right)
+
+
+@case(TREE)
+@cl.jit
+def largest_leaf(tree: Tree) -> float:
+    if isinstance(tree, Leaf):
+        return tree.value
+    return max(largest_leaf(tree.left), largest_leaf(tree.right))
+
+
+@cl.jit
+def depth(tree: Tree) -> int:
+    match tree:
+        case Branch(left, right):
+            return 1 + max(depth(left), depth(right))
+        case _:
+            return 0
+
+
+@cl.jit
+def mirrored(tree: Tree, scale: float) -> Tree:
+    match tree:
+        case Leaf(value):
+            return Leaf(scale * value)
+        case Branch(left, right):
+            return Branch(mirrored(right, scale), mirrored(left, scale))
+
+
+@cl.jit
+def nested_sines(tree: Tree) -> float:
+    match tree:
+        case Leaf(value):
+            return value
+        case Branch(left, right):
+            return math.sin(nested_sines(left)) - nested_sines(right) ** 2
+
+
+@case(TREE, 0.5)
+@cl.jit
+def of_a_mapped_tree(tree: Tree, scale: float) -> float:
+    return nested_sines(mirrored(tree, scale)) * depth(tree)
+
+
+@case(TREE)
+@cl.jit
+def nested_patterns(tree: Tree) -> float:
+    match tree:
+        case Branch(Leaf(a), Leaf(b)):
+            return a * b
+        case Branch(Leaf(a), rest):
+            return a + nested_patterns(rest)
+        case Branch(first, Leaf(b)):
+            return nested_patterns(first) * b
+        case Branch(first, second):
+            return nested_patterns(first) - nested_patterns(second) ** 2
+        case Leaf(a):
+            return a
+
+
+class Search(NamedTuple):
+    """A search tree whose nodes have a key and a weight; a named tuple."""
+
+    key: int
+    weight: float
+    less: Optional[Search] = None
+    more: Optional[Search] = None
+
+
+@cl.jit
+def entered(tree: Optional[Search], key: int, weight: float) -> Search:
+    if tree is None:
+        return Search(key, weight)
+    if key < tree.key:
+        return tree._replace(less=entered(tree.less, key, weight))
+    if key > tree.key:
+        return tree._replace(more=entered(tree.more, key, weight))
+    return tree._replace(weight=tree.weight + weight)
+
+
+@cl.jit
+def found(tree: Optional[Search], key: int) -> float:
+    while tree is not None:
+        if key == tree.key:
+            return tree.weight
+        tree = tree.less if key < tree.key else tree.more
+    return 0.0
+
+
+@case(Search(4, 1.5, Search(2, -0.5, Search(1, 0.75)), Search(7, 2.0)), 0.3)
+@cl.jit
+def search_tree(tree: Search, weight: float) -> float:
+    tree = entered(tree, 3, weight)
+    tree = entered(tree, 7, weight**2)
+    total = 0.0
+    for key in range(9):
+        total += (key + 1) * found(tree, key) ** 2
+    return total
+
+
+# ---- a heap, by merging ----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Heap:
+    """A leftist heap, smallest first."""
+
+    rank: int
+    value: float
+    left: Optional[Heap]
+    right: Optional[Heap]
+
+
+@cl.jit
+def rank(heap: Optional[Heap]) -> int:
+    return 0 if heap is None else heap.rank
+
+
+@cl.jit
+def merged(first: Optional[Heap], second: Optional[Heap]) -> Optional[Heap]:
+    if first is None:
+        return second
+    if second is None:
+        return first
+    if second.value < first.value:
+        return merged(second, first)
+    rest = merged(first.right, second)
+    if rank(first.left) >= rank(rest):
+        return Heap(rank(rest) + 1, first.value, first.left, rest)
+    return Heap(rank(first.left) + 1, first.value, rest, first.left)
+
+
+@case(chain(0.5, 2.0, -0.25, 1.25, 0.75))
+@cl.jit
+def heap_sort(numbers: Chain) -> float:
+    heap: Optional[Heap] = None
+    while numbers is not None:
+        heap = merged(heap, Heap(1, numbers.head, None, None))
+        numbers = numbers.tail
+    total, weight = 0.0, 1.0
+    while heap is not None:
+        total += weight * heap.value**3
+        weight *= 0.5
+        heap = merged(heap.left, heap.right)
+    return total
+
+
+@case(chain(0.5, 2.0, 0.25, 1.25, 0.75))
+@cl.jit
+def cheapest_merging(numbers: Chain) -> float:
+    """The cost of merging weights in pairs, the two smallest first, as Huffman does."""
+    heap: Optional[Heap] = None
+    while numbers is not None:
+        heap = merged(heap, Heap(1, numbers.head, None, None))
+        numbers = numbers.tail
+    cost = 0.0
+    while heap is not None:
+        smallest = heap.value
+        heap = merged(heap.left, heap.right)
+        if heap is not None:
+            both = smallest + heap.value
+            cost += both * both
+            heap = merged(merged(heap.left, heap.right), Heap(1, both, None, None))
+    return cost
+
+
+# ---- expressions -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Number:
+    value: float
+
+
+@dataclass(frozen=True)
+class Name:
+    index: int
+
+
+@dataclass(frozen=True)
+class Operation:
+    """`+` (0), `*` (1) or `-` (2) of two expressions."""
+
+    operator: int
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
+class Sine:
+    of: Expression
+
+
+@dataclass(frozen=True)
+class Let:
+    """The value of `body` where the next name stands for `value`."""
+
+    value: Expression
+    body: Expression
+
+
+Expression = Number | Name | Operation | Sine | Let
+
+
+@cl.jit
+def value_of(e: Expression, environment: Chain) -> float:
+    """Names count the numbers in the environment."""
+    match e:
+        case Number(value):
+            return value
+        case Name(index):
+            rest = environment
+            for _ in range(index):
+                if rest is not None:
+                    rest = rest.tail
+            return 0.0 if rest is None else rest.head
+        case Operation(0, left, right):
+            return value_of(left, environment) + value_of(right, environment)
+        case Operation(1, left, right):
+            return value_of(left, environment) * value_of(right, environment)
+        case Operation(_, left, right):
+            return value_of(left, environment) - value_of(right, environment)
+        case Sine(of):
+            return math.sin(value_of(of, environment))
+        case Let(value, body):
+            return value_of(body, Cons(value_of(value, environment), environment))
+
+
+EXPRESSION = Let(
+    Operation(1, Name(0), Number(1.5)),
+    Operation(0, Sine(Name(0)), Operation(2, Operation(1, Name(1), Name(0)), Number(2.0))),
+)
+
+
+@case(EXPRESSION, 0.75)
+@cl.jit
+def interpreter(e: Expression, x: float) -> float:
+    return value_of(e, Cons(x, None))
+
+
+@cl.jit
+def derived(e: Expression) -> Expression:
+    """The derivative by name 0; of an expression without `let`."""
+    match e:
+        case Number(_):
+            return Number(0.0)
+        case Name(index):
+            return Number(1.0 if index == 0 else 0.0)
+        case Operation(1, left, right):
+            first = Operation(1, derived(left), right)
+            return Operation(0, first, Operation(1, left, derived(right)))
+        case Operation(operator, left, right):
+            return Operation(operator, derived(left), derived(right))
+        case _:
+            return Number(0.0)
+
+
+POLYNOMIAL = Operation(
+    2,
+    Operation(1, Name(0), Operation(1, Name(0), Name(0))),
+    Operation(1, Number(2.5), Name(0)),
+)
+
+
+@case(POLYNOMIAL, 0.75)
+@cl.jit
+def symbolic_derivative(e: Expression, x: float) -> float:
+    return value_of(derived(e), Cons(x, None)) * value_of(e, Cons(x, None))
+
+
+# ---- a machine with a stack ------------------------------------------------------
+
+
+class Stack(NamedTuple):
+    top: float
+    rest: Optional[Stack]
+
+
+class Push(NamedTuple):
+    number: float
+    next: Optional[Code]
+
+
+class Do(NamedTuple):
+    """Take two numbers off the stack, and push their product, or their sum."""
+
+    is_product: bool
+    next: Optional[Code]
+
+
+Code = Push | Do
+
+
+CODE = Push(1.5, Push(2.0, Do(True, Push(-0.5, Do(False, None)))))
+
+
+@case(CODE)
+@cl.jit
+def stack_machine(start: Code) -> float:
+    stack: Optional[Stack] = None
+    code: Optional[Code] = start
+    while code is not None:
+        if isinstance(code, Push):
+            stack = Stack(code.number, stack)
+        elif stack is not None:
+            second = stack.rest
+            if second is not None:
+                both = stack.top + second.top
+                if code.is_product:
+                    both = stack.top * second.top
+                stack = Stack(both, second.rest)
+        code = code.next
+    return 0.0 if stack is None else stack.top**2
+
+
+# ---- quadtrees, ropes, polynomials -----------------------------------------------
+
+
+class Point(NamedTuple):
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Body:
+    at: Point
+    mass: float
+
+
+@dataclass(frozen=True)
+class Quad:
+    """A square of the plane, with what its quarters hold."""
+
+    center: Point
+    size: float
+    parts: tuple[Cell, Cell, Cell, Cell]
+
+
+Cell = Quad | Body | None
+
+
+@cl.jit
+def total_mass(cell: Cell) -> float:
+    if cell is None:
+        return 0.0
+    if isinstance(cell, Body):
+        return cell.mass
+    a, b, c, d = cell.parts
+    return total_mass(a) + total_mass(b) + total_mass(c) + total_mass(d)
+
+
+@cl.jit
+def potential(cell: Cell, p: Point) -> float:
+    """Of far squares as a whole, of near ones by their parts."""
+    if cell is None:
+        return 0.0
+    if isinstance(cell, Body):
+        return cell.mass / math.hypot(p.x - cell.at.x, p.y - cell.at.y)
+    distance = math.hypot(p.x - cell.center.x, p.y - cell.center.y)
+    if cell.size < 0.5 * distance:
+        return total_mass(cell) / distance
+    a, b, c, d = cell.parts
+    near = potential(a, p) + potential(b, p)
+    return near + potential(c, p) + potential(d, p)
+
+
+QUAD = Quad(
+    Point(0.0, 0.0),
+    2.0,
+    (
+        Body(Point(0.5, 0.25), 1.5),
+        Quad(
+            Point(-0.5, 0.5),
+            1.0,
+            (Body(Point(-0.75, 0.75), 0.5), None, None, Body(Point(-0.25, 0.3), 2.0)),
+        ),
+        None,
+        Body(Point(0.5, -0.5), 1.0),
+    ),
+)
+
+
+@case(QUAD, Point(1.5, 2.0))
+@cl.jit
+def quadtree_force(cell: Cell, p: Point) -> float:
+    return potential(cell, p) + potential(cell, Point(p.x + 1.0, 3.0 * p.y))
+
+
+@dataclass(frozen=True)
+class Rope:
+    """Numbers in pieces; how many there are in the left part is known."""
+
+    count: int
+    left: Rope | Leaf
+    right: Rope | Leaf
+
+
+@cl.jit
+def number_at(rope: Rope | Leaf, k: int) -> float:
+    while isinstance(rope, Rope):
+        if k < rope.count:
+            rope = rope.left
+        else:
+            k -= rope.count
+            rope = rope.right
+    return rope.value
+
+
+ROPE = Rope(2, Rope(1, Leaf(0.5), Leaf(1.5)), Rope(1, Leaf(-2.0), Leaf(0.75)))
+
+
+@case(ROPE)
+@cl.jit
+def rope_of_numbers(rope: Rope) -> float:
+    total = 0.0
+    for k in range(4):
+        total += number_at(rope, k) * number_at(rope, 3 - k) ** 2
+    return total
+
+
+@dataclass(frozen=True)
+class Term:
+    """A polynomial: its terms of falling degrees."""
+
+    degree: int
+    factor: float
+    rest: Optional[Term]
+
+
+@cl.jit
+def added(p: Optional[Term], q: Optional[Term]) -> Optional[Term]:
+    if p is None:
+        return q
+    if q is None:
+        return p
+    if p.degree > q.degree:
+        return Term(p.degree, p.factor, added(p.rest, q))
+    if p.degree < q.degree:
+        return Term(q.degree, q.factor, added(p, q.rest))
+    return Term(p.degree, p.factor + q.factor, added(p.rest, q.rest))
+
+
+@cl.jit
+def times_term(p: Optional[Term], degree: int, factor: float) -> Optional[Term]:
+    if p is None:
+        return None
+    return Term(p.degree + degree, p.factor * factor, times_term(p.rest, degree, factor))
+
+
+@cl.jit
+def multiplied(p: Optional[Term], q: Optional[Term]) -> Optional[Term]:
+    if p is None:
+        return None
+    return added(times_term(q, p.degree, p.factor), multiplied(p.rest, q))
+
+
+@case(Term(3, 1.5, Term(0, -2.0, None)), Term(2, 0.5, Term(1, 1.0, None)), 0.8)
+@cl.jit
+def sparse_polynomials(p: Term, q: Term, x: float) -> float:
+    both = multiplied(p, q)
+    total = 0.0
+    while both is not None:
+        total += both.factor * x**both.degree
+        both = both.rest
+    return total
+
+
+# ---- many trees ------------------------------------------------------------------
+
+
+@case([TREE, Leaf(0.5), Branch(Leaf(1.0), Leaf(2.0))], 1.5)
+@cl.jit
+def list_of_trees(trees: list[Tree], scale: float) -> float:
+    total = 0.0
+    for k in range(len(trees)):
+        total += (k + scale) * nested_sines(trees[k])
+    return total
+
+
+@dataclass(frozen=True)
+class Rose:
+    """A tree with any number of branches: the first, and the next of the same tree."""
+
+    value: float
+    first: Optional[Rose]
+    next: Optional[Rose]
+
+
+@case(Rose(0.5, Rose(1.5, None, Rose(-0.25, Rose(2.0, None, None), None)), None))
+@cl.jit
+def rose(tree: Optional[Rose]) -> float:
+    if tree is None:
+        return 0.0
+    return math.exp(-tree.value) * rose(tree.first) + rose(tree.next) - tree.value**2
