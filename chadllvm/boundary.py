@@ -202,9 +202,10 @@ class Boundary:
         """The columns of the classes that the value refers to."""
         return Group(_columns_of(self.given))
 
-    def is_reference(self, position: int) -> bool:
-        """Whether a parameter refers to nodes."""
-        return position in self.at
+    @property
+    def is_crossed(self) -> bool:
+        """Whether recursive data comes in or goes out, or is in the program only."""
+        return bool(self.at or self.given)
 
     def gradient_columns(self, positions: Sequence[int]) -> list[ReferenceNames]:
         """The classes that parameters at these positions refer to."""
@@ -306,6 +307,8 @@ class Boundary:
 
     def enter(self, args: Sequence[Any], *, reals: bool = False) -> State:
         """The arguments as native code takes them; with `reals`, they are tangents."""
+        if not self.at:
+            return State(native=[*args])
         if reals not in self._writers:
             types = [self.types[k] for k in self.at]
             self._writers[reals] = Writer(f"{self.title}()", types, reals=reals)
@@ -317,7 +320,7 @@ class Boundary:
             state.leaves[k] = self._leaves(nodes, k, arg)
             state.native += state.leaves[k]
         names = ", ".join(self.param_names[k] for k in self.at)
-        state.columns = nodes.columns(names) if self.at else {}
+        state.columns = nodes.columns(names)
         state.native += [c for columns in state.columns.values() for c in columns]
         return state
 

@@ -38,8 +38,11 @@ class Plan:
             for position in request.positions:
                 _check_real(program.entry, types, position)
         if self.boundary is not None:
-            self._cross(self.boundary)
-            return
+            self.program = self.boundary.program
+            if self.boundary.is_crossed:
+                self._cross(self.boundary)
+                return
+            self.boundary = None
         if request.argnums is None:
             return
         self.gradient = Gradient(leaf_positions(types, request.positions))
@@ -51,7 +54,6 @@ class Plan:
 
     def _cross(self, boundary: Boundary) -> None:
         """Let native code take and give numbers of nodes, and columns."""
-        self.program = boundary.program
         self.names = tuple(boundary.names)
         self.types = tuple(boundary.native_types)
         positions = self.request.positions

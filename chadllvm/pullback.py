@@ -18,8 +18,9 @@ from chadllvm.compiled import Compiled, Derivative
 from chadllvm.frames import without_frames
 from chadllvm.frontend import specialise
 from chadllvm.ir.record import ListNames
-from chadllvm.ir.types import Array, Product, Sum, Type, has_float
+from chadllvm.ir.types import Array, Product, Sum, Type, has_float, holds_reference
 from chadllvm.jvp import tangent_leaves
+from chadllvm.ops.heap import heaps_of
 from chadllvm.pipeline import Compilation, compile_halves
 from chadllvm.request import Request
 from chadllvm.values import gradient_type, leaf_positions
@@ -98,6 +99,8 @@ class Halved(Compiled):
     def _version_of(self, bound: Sequence[Any], count: int) -> _Halves | None:
         """What is compiled for these arguments, of which so many were given."""
         types = self._types(bound)
+        if any(map(holds_reference, types)):
+            return None
         key = types, self._static_keys(bound), count
         with self._lock:
             if key not in self._halves:
@@ -111,6 +114,9 @@ class Halved(Compiled):
         parts = [(r.argnums, r.value, r.has_aux) for r in below]
         program = specialise(self._function, types, statics, parts)
         value = program.entry.body.results[0].type
+        # The nodes of recursive data are there during one call only.
+        if any(heaps_of(f.body) for f in program.functions) or holds_reference(value):
+            return None
         given = [k for k in self._dynamic(range(len(self._parameters))) if k < count]
         wrt = leaf_positions(types, range(len(given)))
         if not wrt or not has_float(value) or any(map(_has_choice, (value, *types))):

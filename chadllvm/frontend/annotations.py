@@ -287,8 +287,9 @@ def _content(record: RecordClass) -> Product:
     for field in record.fields:
         found = field_annotation(record, field)
         if not _may_be_in_node(found):
+            kind = "of any type" if found is None else said(found)
             raise BadRecord(
-                f"the field `{field.name}` of {record.names.title} is {said(found)}: a "
+                f"the field `{field.name}` of {record.names.title} is {kind}: a "
                 "class that contains itself holds numbers, None, and records and "
                 "tuples of these"
             )

@@ -25,6 +25,8 @@ def mixed(span: Span, found: Type) -> Diagnostic:
         def f(pair: tuple[Chain, list[tuple[float, float]]]) -> float:
             return pair[0].head + pair[1][0][0]
 
+        cl.jit(f)((Chain(1.0, None), [(2.0, 3.0)]))
+
     Works:
 
         @dataclass(frozen=True)
@@ -34,6 +36,8 @@ def mixed(span: Span, found: Type) -> Diagnostic:
 
         def f(chain: Chain, points: list[tuple[float, float]]) -> float:
             return chain.head + points[0][0]
+
+        cl.jit(f)(Chain(1.0, None), [(2.0, 3.0)])
     """
     return error(
         "recursive data together with lists of other things",
@@ -49,20 +53,20 @@ def same_name(span: Span, name: str) -> Diagnostic:
 
     Fails:
 
-        @dataclass(frozen=True)
-        class Chain:
-            head: float
-            tail: Optional["Chain"]
+        def made():
+            @dataclass(frozen=True)
+            class Chain:
+                head: float
+                tail: Optional["Chain"]
 
-        Other = Chain
+            return Chain
 
-        @dataclass(frozen=True)
-        class Chain:
-            first: float
-            rest: Optional["Chain"]
+        First, Second = made(), made()
 
-        def f(x: Chain, y: Other) -> float:
-            return x.first + y.head
+        def f(x: First, y: Second) -> float:
+            return x.head + y.head
+
+        cl.jit(f)(First(1.0, None), Second(2.0, None))
 
     Works:
 
@@ -73,6 +77,8 @@ def same_name(span: Span, name: str) -> Diagnostic:
 
         def f(x: Chain, y: Chain) -> float:
             return x.head + y.head
+
+        cl.jit(f)(Chain(1.0, None), Chain(2.0, None))
     """
     return error(
         "two classes of the same name",

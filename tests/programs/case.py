@@ -69,3 +69,17 @@ def single_case(*args: Any) -> Callable[[F], F]:
         return function
 
     return enter
+
+
+# Programs with recursive data, whose arguments are more than numbers and arrays.
+RECURSIVE_CASES: list[Case] = []
+
+
+def recursive_case(*args: Any) -> Callable[[F], F]:
+    """The same for a program with recursive data."""
+
+    def enter(function: F) -> F:
+        RECURSIVE_CASES.append(Case(function, args))
+        return function
+
+    return enter

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 import chadllvm as cl
 
-from .case import case
+from .case import recursive_case
 
 # ---- linked lists ----------------------------------------------------------------
 
@@ -18,10 +18,10 @@ class Cons:
     """A list of numbers; the empty one is None."""
 
     head: float
-    tail: Optional[Cons]
+    tail: Cons | None
 
 
-Chain = Optional[Cons]
+Chain = Cons | None
 
 
 def chain(*numbers: float) -> Chain:
@@ -31,9 +31,9 @@ def chain(*numbers: float) -> Chain:
     return found
 
 
-@case(chain(1.5, -2.0, 0.25, 3.0))
-@case(chain())
-@case(chain(2.0))
+@recursive_case(chain(1.5, -2.0, 0.25, 3.0))
+@recursive_case(chain())
+@recursive_case(chain(2.0))
 @cl.jit
 def sum_of_squares(numbers: Chain) -> float:
     total = 0.0
@@ -43,7 +43,7 @@ def sum_of_squares(numbers: Chain) -> float:
     return total
 
 
-@case(chain(1.5, -2.0, 0.25, 3.0))
+@recursive_case(chain(1.5, -2.0, 0.25, 3.0))
 @cl.jit
 def alternating(numbers: Chain) -> float:
     """By recursion."""
@@ -78,19 +78,19 @@ def folded(numbers: Chain) -> float:
     return value
 
 
-@case(chain(0.5, 1.0, -0.25))
+@recursive_case(chain(0.5, 1.0, -0.25))
 @cl.jit
 def fold_of_reversed(numbers: Chain) -> float:
     return folded(reversed_chain(numbers)) + folded(numbers)
 
 
-@case(chain(0.5, 1.0), chain(-0.25, 0.75, 2.0))
+@recursive_case(chain(0.5, 1.0), chain(-0.25, 0.75, 2.0))
 @cl.jit
 def fold_of_appended(first: Chain, second: Chain) -> float:
     return folded(appended(first, second)) * folded(appended(second, first))
 
 
-@case(chain(0.5, 1.0, -0.25), 1.5)
+@recursive_case(chain(0.5, 1.0, -0.25), 1.5)
 @cl.jit
 def mapped_and_zipped(numbers: Chain, scale: float) -> float:
     """A list of the scaled numbers, then the inner product with the reversed one."""
@@ -114,7 +114,7 @@ def inserted(number: float, numbers: Chain) -> Chain:
     return Cons(numbers.head, inserted(number, numbers.tail))
 
 
-@case(chain(0.5, 2.0, -0.25, 1.25, 0.75))
+@recursive_case(chain(0.5, 2.0, -0.25, 1.25, 0.75))
 @cl.jit
 def insertion_sort(numbers: Chain) -> float:
     """The sorted numbers, weighed by their ranks."""
@@ -152,8 +152,8 @@ TREE = Branch(
 )
 
 
-@case(TREE)
-@case(Leaf(2.0))
+@recursive_case(TREE)
+@recursive_case(Leaf(2.0))
 @cl.jit
 def product_of_leaves(tree: Tree) -> float:
     match tree:
@@ -163,7 +163,7 @@ def product_of_leaves(tree: Tree) -> float:
             return product_of_leaves(left) * product_of_leaves(right)
 
 
-@case(TREE)
+@recursive_case(TREE)
 @cl.jit
 def largest_leaf(tree: Tree) -> float:
     if isinstance(tree, Leaf):
@@ -198,13 +198,13 @@ def nested_sines(tree: Tree) -> float:
             return math.sin(nested_sines(left)) - nested_sines(right) ** 2
 
 
-@case(TREE, 0.5)
+@recursive_case(TREE, 0.5)
 @cl.jit
 def of_a_mapped_tree(tree: Tree, scale: float) -> float:
     return nested_sines(mirrored(tree, scale)) * depth(tree)
 
 
-@case(TREE)
+@recursive_case(TREE)
 @cl.jit
 def nested_patterns(tree: Tree) -> float:
     match tree:
@@ -225,12 +225,12 @@ class Search(NamedTuple):
 
     key: int
     weight: float
-    less: Optional[Search] = None
-    more: Optional[Search] = None
+    less: Search | None = None
+    more: Search | None = None
 
 
 @cl.jit
-def entered(tree: Optional[Search], key: int, weight: float) -> Search:
+def entered(tree: Search | None, key: int, weight: float) -> Search:
     if tree is None:
         return Search(key, weight)
     if key < tree.key:
@@ -241,7 +241,7 @@ def entered(tree: Optional[Search], key: int, weight: float) -> Search:
 
 
 @cl.jit
-def found(tree: Optional[Search], key: int) -> float:
+def found(tree: Search | None, key: int) -> float:
     while tree is not None:
         if key == tree.key:
             return tree.weight
@@ -249,7 +249,7 @@ def found(tree: Optional[Search], key: int) -> float:
     return 0.0
 
 
-@case(Search(4, 1.5, Search(2, -0.5, Search(1, 0.75)), Search(7, 2.0)), 0.3)
+@recursive_case(Search(4, 1.5, Search(2, -0.5, Search(1, 0.75)), Search(7, 2.0)), 0.3)
 @cl.jit
 def search_tree(tree: Search, weight: float) -> float:
     tree = entered(tree, 3, weight)
@@ -269,17 +269,17 @@ class Heap:
 
     rank: int
     value: float
-    left: Optional[Heap]
-    right: Optional[Heap]
+    left: Heap | None
+    right: Heap | None
 
 
 @cl.jit
-def rank(heap: Optional[Heap]) -> int:
+def rank(heap: Heap | None) -> int:
     return 0 if heap is None else heap.rank
 
 
 @cl.jit
-def merged(first: Optional[Heap], second: Optional[Heap]) -> Optional[Heap]:
+def merged(first: Heap | None, second: Heap | None) -> Heap | None:
     if first is None:
         return second
     if second is None:
@@ -292,10 +292,10 @@ def merged(first: Optional[Heap], second: Optional[Heap]) -> Optional[Heap]:
     return Heap(rank(first.left) + 1, first.value, rest, first.left)
 
 
-@case(chain(0.5, 2.0, -0.25, 1.25, 0.75))
+@recursive_case(chain(0.5, 2.0, -0.25, 1.25, 0.75))
 @cl.jit
 def heap_sort(numbers: Chain) -> float:
-    heap: Optional[Heap] = None
+    heap: Heap | None = None
     while numbers is not None:
         heap = merged(heap, Heap(1, numbers.head, None, None))
         numbers = numbers.tail
@@ -307,11 +307,11 @@ def heap_sort(numbers: Chain) -> float:
     return total
 
 
-@case(chain(0.5, 2.0, 0.25, 1.25, 0.75))
+@recursive_case(chain(0.5, 2.0, 0.25, 1.25, 0.75))
 @cl.jit
 def cheapest_merging(numbers: Chain) -> float:
     """The cost of merging weights in pairs, the two smallest first, as Huffman does."""
-    heap: Optional[Heap] = None
+    heap: Heap | None = None
     while numbers is not None:
         heap = merged(heap, Heap(1, numbers.head, None, None))
         numbers = numbers.tail
@@ -390,11 +390,13 @@ def value_of(e: Expression, environment: Chain) -> float:
 
 EXPRESSION = Let(
     Operation(1, Name(0), Number(1.5)),
-    Operation(0, Sine(Name(0)), Operation(2, Operation(1, Name(1), Name(0)), Number(2.0))),
+    Operation(
+        0, Sine(Name(0)), Operation(2, Operation(1, Name(1), Name(0)), Number(2.0))
+    ),
 )
 
 
-@case(EXPRESSION, 0.75)
+@recursive_case(EXPRESSION, 0.75)
 @cl.jit
 def interpreter(e: Expression, x: float) -> float:
     return value_of(e, Cons(x, None))
@@ -424,7 +426,7 @@ POLYNOMIAL = Operation(
 )
 
 
-@case(POLYNOMIAL, 0.75)
+@recursive_case(POLYNOMIAL, 0.75)
 @cl.jit
 def symbolic_derivative(e: Expression, x: float) -> float:
     return value_of(derived(e), Cons(x, None)) * value_of(e, Cons(x, None))
@@ -435,19 +437,19 @@ def symbolic_derivative(e: Expression, x: float) -> float:
 
 class Stack(NamedTuple):
     top: float
-    rest: Optional[Stack]
+    rest: Stack | None
 
 
 class Push(NamedTuple):
     number: float
-    next: Optional[Code]
+    next: Code | None
 
 
 class Do(NamedTuple):
     """Take two numbers off the stack, and push their product, or their sum."""
 
     is_product: bool
-    next: Optional[Code]
+    next: Code | None
 
 
 Code = Push | Do
@@ -456,11 +458,11 @@ Code = Push | Do
 CODE = Push(1.5, Push(2.0, Do(True, Push(-0.5, Do(False, None)))))
 
 
-@case(CODE)
+@recursive_case(CODE)
 @cl.jit
 def stack_machine(start: Code) -> float:
-    stack: Optional[Stack] = None
-    code: Optional[Code] = start
+    stack: Stack | None = None
+    code: Code | None = start
     while code is not None:
         if isinstance(code, Push):
             stack = Stack(code.number, stack)
@@ -542,7 +544,7 @@ QUAD = Quad(
 )
 
 
-@case(QUAD, Point(1.5, 2.0))
+@recursive_case(QUAD, Point(1.5, 2.0))
 @cl.jit
 def quadtree_force(cell: Cell, p: Point) -> float:
     return potential(cell, p) + potential(cell, Point(p.x + 1.0, 3.0 * p.y))
@@ -571,7 +573,7 @@ def number_at(rope: Rope | Leaf, k: int) -> float:
 ROPE = Rope(2, Rope(1, Leaf(0.5), Leaf(1.5)), Rope(1, Leaf(-2.0), Leaf(0.75)))
 
 
-@case(ROPE)
+@recursive_case(ROPE)
 @cl.jit
 def rope_of_numbers(rope: Rope) -> float:
     total = 0.0
@@ -586,11 +588,11 @@ class Term:
 
     degree: int
     factor: float
-    rest: Optional[Term]
+    rest: Term | None
 
 
 @cl.jit
-def added(p: Optional[Term], q: Optional[Term]) -> Optional[Term]:
+def added(p: Term | None, q: Term | None) -> Term | None:
     if p is None:
         return q
     if q is None:
@@ -603,20 +605,24 @@ def added(p: Optional[Term], q: Optional[Term]) -> Optional[Term]:
 
 
 @cl.jit
-def times_term(p: Optional[Term], degree: int, factor: float) -> Optional[Term]:
+def times_term(p: Term | None, degree: int, factor: float) -> Term | None:
     if p is None:
         return None
-    return Term(p.degree + degree, p.factor * factor, times_term(p.rest, degree, factor))
+    return Term(
+        p.degree + degree, p.factor * factor, times_term(p.rest, degree, factor)
+    )
 
 
 @cl.jit
-def multiplied(p: Optional[Term], q: Optional[Term]) -> Optional[Term]:
+def multiplied(p: Term | None, q: Term | None) -> Term | None:
     if p is None:
         return None
     return added(times_term(q, p.degree, p.factor), multiplied(p.rest, q))
 
 
-@case(Term(3, 1.5, Term(0, -2.0, None)), Term(2, 0.5, Term(1, 1.0, None)), 0.8)
+@recursive_case(
+    Term(3, 1.5, Term(0, -2.0, None)), Term(2, 0.5, Term(1, 1.0, None)), 0.8
+)
 @cl.jit
 def sparse_polynomials(p: Term, q: Term, x: float) -> float:
     both = multiplied(p, q)
@@ -630,7 +636,7 @@ def sparse_polynomials(p: Term, q: Term, x: float) -> float:
 # ---- many trees ------------------------------------------------------------------
 
 
-@case([TREE, Leaf(0.5), Branch(Leaf(1.0), Leaf(2.0))], 1.5)
+@recursive_case([TREE, Leaf(0.5), Branch(Leaf(1.0), Leaf(2.0))], 1.5)
 @cl.jit
 def list_of_trees(trees: list[Tree], scale: float) -> float:
     total = 0.0
@@ -644,13 +650,15 @@ class Rose:
     """A tree with any number of branches: the first, and the next of the same tree."""
 
     value: float
-    first: Optional[Rose]
-    next: Optional[Rose]
+    first: Rose | None
+    next: Rose | None
 
 
-@case(Rose(0.5, Rose(1.5, None, Rose(-0.25, Rose(2.0, None, None), None)), None))
+@recursive_case(
+    Rose(0.5, Rose(1.5, None, Rose(-0.25, Rose(2.0, None, None), None)), None)
+)
 @cl.jit
-def rose(tree: Optional[Rose]) -> float:
+def rose(tree: Rose | None) -> float:
     if tree is None:
         return 0.0
     return math.exp(-tree.value) * rose(tree.first) + rose(tree.next) - tree.value**2

@@ -1,0 +1,430 @@
+"""Recursive data: programs of all kinds by every way, and what crosses the boundary."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from containers import drawn, flattened, leaves, moved
+from programs import recursive_data
+from programs.case import RECURSIVE_CASES, Case
+from programs.recursive_data import Branch, Chain, Cons, Leaf, Search, Tree, chain
+
+import chadllvm as cl
+from chadllvm.frontend import specialise
+from chadllvm.ir.check import check
+from chadllvm.ir.interp import Interpreter
+from chadllvm.ir.parse import parse
+from chadllvm.ir.pretty import pretty
+from chadllvm.ir.term import Program
+from chadllvm.ir.value import to_value
+from chadllvm.pipeline import OPTIONAL
+from chadllvm.plan import Plan
+from chadllvm.request import Request
+from chadllvm.simplify.flatten import flatten
+
+assert recursive_data
+
+OPTIONS = {
+    "default": cl.CompileOptions(),
+    "plain": cl.CompileOptions(disabled=frozenset(OPTIONAL)),
+    "permanent": cl.CompileOptions(optimize=0),
+}
+IDS = [f"{case.name}-{k}" for k, case in enumerate(RECURSIVE_CASES)]
+
+STEP = 1e-6
+
+
+def seeded() -> np.random.Generator:
+    return np.random.default_rng(7)
+
+
+def real_params(case: Case) -> list[int]:
+    found = (drawn(arg, seeded()) for arg in case.args)
+    return [k for k, ct in enumerate(found) if leaves(ct)]
+
+
+def directions(case: Case) -> list[Any]:
+    rng = seeded()
+    return [drawn(arg, rng) for arg in case.args]
+
+
+def along(gradient: Any, direction: Any) -> float:
+    pairs = zip(leaves(gradient), leaves(direction), strict=True)
+    return float(sum(np.sum(a * b) for a, b in pairs))
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize("case", RECURSIVE_CASES, ids=IDS)
+def test_programs(case: Case, name: str) -> None:
+    """The value is that of Python, both modes agree, and differences with them."""
+    function = cl.jit(case.function.py_func, options=OPTIONS[name])
+    expected = case.plain_value()
+    np.testing.assert_allclose(function(*case.args), expected, rtol=1e-12)
+    params, moves = real_params(case), directions(case)
+    if not params:
+        return
+    value, gradient = cl.value_and_grad(function, argnums=params)(*case.args)
+    np.testing.assert_allclose(value, expected, rtol=1e-12)
+    out, slope = cl.jvp(function, case.args, moves)
+    np.testing.assert_allclose(out, expected, rtol=1e-12)
+    found = sum(along(g, moves[k]) for k, g in zip(params, gradient, strict=True))
+    np.testing.assert_allclose(found, slope, rtol=1e-11, atol=1e-13)
+    sides = (
+        case.function.py_func(
+            *(moved(a, d, s) for a, d in zip(case.args, moves, strict=True))
+        )
+        for s in (STEP, -STEP)
+    )
+    above, below = sides
+    np.testing.assert_allclose((above - below) / (2 * STEP), slope, rtol=1e-5)
+
+
+@pytest.mark.parametrize("case", RECURSIVE_CASES, ids=IDS)
+def test_second_derivatives(case: Case) -> None:
+    """The tangent of the gradient is its slope."""
+    params, moves = real_params(case), directions(case)
+    if not params:
+        return
+    gradient = cl.grad(case.function, argnums=params)
+    out, found = cl.jvp(gradient, case.args, moves)
+    np.testing.assert_allclose(leaves(out), leaves(gradient(*case.args)), rtol=1e-12)
+    above, below = (
+        np.array(
+            leaves(
+                gradient(
+                    *(moved(a, d, s) for a, d in zip(case.args, moves, strict=True))
+                )
+            )
+        )
+        for s in (STEP, -STEP)
+    )
+    slope = (above - below) / (2 * STEP)
+    np.testing.assert_allclose(np.array(leaves(found)), slope, rtol=1e-4, atol=1e-6)
+
+
+# ---- the interpreter -------------------------------------------------------------
+
+
+def interpreted(case: Case, request: Request) -> tuple[Program, list[Any], Plan]:
+    """The program as it comes from the frontend, with its flat arguments."""
+    types = [p.annotation for p in case.function.parameters]
+    plan = Plan(specialise(case.function.py_func, types), types, request)
+    assert plan.boundary is not None
+    program = flatten(plan.program)
+    native = plan.boundary.enter(case.args).native
+    flat = [
+        leaf
+        for arg, ty in zip(native, plan.types, strict=True)
+        for leaf in flattened(arg, ty)
+    ]
+    pairs = zip(flat, program.entry.params, strict=True)
+    return program, [to_value(arg, p.type) for arg, p in pairs], plan
+
+
+@pytest.mark.parametrize("case", RECURSIVE_CASES, ids=IDS)
+def test_the_interpreter_gives_the_same(case: Case) -> None:
+    program, args, _ = interpreted(case, Request())
+    check(program, after="flatten")
+    found, *_ = Interpreter(program).run(*args)
+    np.testing.assert_allclose(found, case.plain_value(), rtol=1e-12)
+    again = parse(pretty(program))
+    np.testing.assert_allclose(Interpreter(again).run(*args)[0], found, rtol=1e-15)
+
+
+# ---- what crosses the boundary ---------------------------------------------------
+
+
+@cl.jit
+def reversed_chain(numbers: Chain) -> Chain:
+    found: Chain = None
+    while numbers is not None:
+        found = Cons(numbers.head, found)
+        numbers = numbers.tail
+    return found
+
+
+@cl.jit
+def mirrored(tree: Tree, scale: float) -> Tree:
+    match tree:
+        case Leaf(value):
+            return Leaf(scale * value)
+        case Branch(left, right):
+            return Branch(mirrored(right, scale), mirrored(left, scale))
+
+
+def balanced(depth: int, value: float = 1.0) -> Tree:
+    if depth == 0:
+        return Leaf(value)
+    return Branch(balanced(depth - 1, value), balanced(depth - 1, 0.5 * value))
+
+
+def test_results_are_made_of_the_same_classes() -> None:
+    assert reversed_chain(chain(1.0, 2.0, 3.0)) == chain(3.0, 2.0, 1.0)
+    assert reversed_chain(None) is None
+    tree = Branch(Leaf(1.0), Branch(Leaf(2.0), Leaf(3.0)))
+    mirror = Branch(Branch(Leaf(6.0), Leaf(4.0)), Leaf(2.0))
+    assert mirrored(tree, 2.0) == mirror
+    assert mirrored(Leaf(1.0), 3.0) == Leaf(3.0)
+
+
+def test_gradients_are_made_of_the_same_classes() -> None:
+    gradient = cl.grad(recursive_data.sum_of_squares)(chain(1.0, 2.0, 3.0))
+    assert gradient == chain(2.0, 4.0, 6.0)
+    assert cl.grad(recursive_data.sum_of_squares)(chain()) is None
+    tree = Search(4, 1.5, Search(2, -0.5), None)
+    ct = cl.grad(recursive_data.search_tree)(tree, 0.5)
+    assert isinstance(ct, Search) and ct.key is None
+    assert ct.weight == 15.0 and ct.less == Search(None, -3.0)
+
+
+def test_an_object_that_is_there_twice_is_two_nodes() -> None:
+    leaf = Leaf(3.0)
+    inner = Branch(leaf, Leaf(2.0))
+    gradient = cl.grad(recursive_data.product_of_leaves)(Branch(inner, inner))
+    half = Branch(Leaf(12.0), Leaf(18.0))
+    assert gradient == Branch(half, half)
+    assert gradient.left is not gradient.right
+
+
+@cl.jit
+def twice(tree: Tree) -> tuple[Tree, Tree]:
+    return tree, Branch(tree, tree)
+
+
+def test_a_node_that_results_share_is_one_object() -> None:
+    tree = Branch(Leaf(1.0), Leaf(2.0))
+    first, second = twice(tree)
+    assert first == tree and second == Branch(tree, tree)
+    assert second.left is second.right and second.left is first
+
+
+def test_long_lists_and_large_trees() -> None:
+    numbers: Chain = None
+    for k in range(100_000):
+        numbers = Cons(float(k), numbers)
+    found = reversed_chain(numbers)
+    gradient = cl.grad(recursive_data.sum_of_squares)(numbers)
+    for k in range(100_000):
+        assert found is not None and found.head == k
+        assert gradient is not None and gradient.head == 2.0 * (99_999 - k)
+        found, gradient = found.tail, gradient.tail
+    assert found is None and gradient is None
+    tree = balanced(17)
+    assert mirrored(mirrored(tree, 2.0), 0.5) == tree
+
+
+def test_what_contains_itself_has_no_end() -> None:
+    last = Cons(1.0, None)
+    ring = Cons(2.0, Cons(3.0, last))
+    object.__setattr__(last, "tail", ring)
+    with pytest.raises(ValueError, match="a Cons contains itself"):
+        reversed_chain(ring)
+
+
+def test_what_is_shared_over_and_over_is_too_much() -> None:
+    tree: Tree = Leaf(1.0)
+    for _ in range(60):
+        tree = Branch(tree, tree)
+    with pytest.raises(ValueError, match="what is shared within an argument is copied"):
+        mirrored(tree, 1.0)
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"parameter numbers must be .*Cons.*, found"):
+        reversed_chain(3.0)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"Cons\.tail must be .*found str 'x'"):
+        reversed_chain(Cons(1.0, "x"))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"what a Cons holds.* must be a float"):
+        reversed_chain(Cons("x", None))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"Branch\.right must be"):
+        mirrored(Branch(Leaf(1.0), chain(1.0)), 1.0)  # type: ignore[arg-type]
+
+
+def test_integers_become_floats_as_elsewhere() -> None:
+    assert recursive_data.sum_of_squares(Cons(2, Cons(True, None))) == 5.0
+
+
+# ---- tangents --------------------------------------------------------------------
+
+
+def test_tangents_have_the_structure_of_values() -> None:
+    tree = Branch(Leaf(1.0), Branch(Leaf(2.0), Leaf(3.0)))
+    moves = Branch(Leaf(0.5), Branch(Leaf(0.0), Leaf(1.0)))
+    out, moved_out = cl.jvp(mirrored, (tree, 2.0), (moves, 1.0))
+    assert out == Branch(Branch(Leaf(6.0), Leaf(4.0)), Leaf(2.0))
+    assert moved_out == Branch(Branch(Leaf(5.0), Leaf(2.0)), Leaf(2.0))
+    _, fixed = cl.jvp(mirrored, (tree, 2.0), (None, 1.0))
+    assert fixed == Branch(Branch(Leaf(3.0), Leaf(2.0)), Leaf(1.0))
+
+
+def test_other_tangents_are_refused() -> None:
+    tree = Branch(Leaf(1.0), Leaf(2.0))
+    with pytest.raises(ValueError, match="the tangent of tree has not its structure"):
+        cl.jvp(mirrored, (tree, 2.0), (Branch(tree, Leaf(1.0)), 0.0))
+    with pytest.raises(ValueError, match="the tangent of tree has not its structure"):
+        cl.jvp(mirrored, (tree, 2.0), (Leaf(1.0), 0.0))
+
+
+# ---- classes of all kinds --------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Parent:
+    """A class that contains itself by way of another."""
+
+    weight: cl.f32
+    child: Child | None
+
+
+class Child(NamedTuple):
+    flag: bool
+    count: int
+    parent: Parent | None
+
+
+@cl.jit
+def grown(parent: Parent) -> Parent:
+    child = parent.child
+    if child is None:
+        return Parent(parent.weight, Child(True, 1, None))
+    above = child.parent
+    next_one = None if above is None else grown(above)
+    return Parent(
+        parent.weight * np.float32(2.0),
+        Child(not child.flag, child.count + 1, next_one),
+    )
+
+
+def test_classes_that_contain_each_other() -> None:
+    first = Parent(np.float32(1.5), Child(True, 3, Parent(np.float32(0.25), None)))
+    second = grown(first)
+    assert type(second.weight) is np.float32
+    inner = Parent(np.float32(0.25), Child(True, 1, None))
+    assert second == Parent(np.float32(3.0), Child(False, 4, inner))
+
+
+@cl.jit
+def weigh(parents: list[Parent], k: int) -> tuple[cl.f32, list[Parent]]:
+    found = [grown(p) for p in parents]
+    total = np.float32(0.0)
+    for p in found:
+        total += p.weight
+    return total + parents[k].weight, found
+
+
+def test_lists_of_recursive_data() -> None:
+    parents = [Parent(np.float32(k), None) for k in range(3)]
+    total, found = weigh(parents, -1)
+    assert total == 5.0
+    assert found == [Parent(np.float32(k), Child(True, 1, None)) for k in range(3)]
+    assert weigh(parents[:1], 0)[1] == found[:1]
+
+
+CONSTANT = Branch(Leaf(2.0), Branch(Leaf(3.0), Leaf(0.5)))
+
+
+@cl.jit
+def with_a_constant(tree: Tree) -> float:
+    both = Branch(tree, CONSTANT)
+    return recursive_data.product_of_leaves(both)
+
+
+def test_recursive_data_from_outside_is_a_constant() -> None:
+    assert with_a_constant(Leaf(4.0)) == 12.0
+    assert cl.grad(with_a_constant)(Leaf(4.0)) == Leaf(3.0)
+
+
+@cl.jit
+def inside(x: float, y: float) -> float:
+    """No recursive data crosses the boundary."""
+    numbers: Chain = None
+    for k in range(5):
+        numbers = Cons(x * k + y, numbers)
+    return recursive_data.folded(numbers)
+
+
+def test_data_made_inside_of_a_program() -> None:
+    expected = inside.py_func(0.3, 0.2)
+    assert math.isclose(inside(0.3, 0.2), expected)
+    cl.check_grads(inside, (0.3, 0.2))
+
+
+@cl.jit
+def by_the_step(numbers: Chain, x: float) -> float:
+    """A gradient inside, by a number; the list is held fixed."""
+
+    def energy(t: float) -> float:
+        total, rest = 0.0, numbers
+        while rest is not None:
+            total += math.sin(t * rest.head)
+            rest = rest.tail
+        return total
+
+    return cl.grad(energy)(x)
+
+
+def test_a_gradient_inside_of_a_program() -> None:
+    numbers = (0.5, 1.5, -0.75)
+    expected = sum(h * math.cos(0.3 * h) for h in numbers)
+    assert math.isclose(by_the_step(chain(*numbers), 0.3), expected)
+    found, by_x = cl.grad(by_the_step, argnums=(0, 1))(chain(*numbers), 0.3)
+    parts = [math.cos(0.3 * h) - 0.3 * h * math.sin(0.3 * h) for h in numbers]
+    np.testing.assert_allclose(leaves(found), parts, rtol=1e-12)
+    slope = sum(-h * h * math.sin(0.3 * h) for h in numbers)
+    assert math.isclose(by_x, slope)
+
+
+@cl.jit
+def with_aux(numbers: Chain, x: float) -> tuple[float, Chain]:
+    return recursive_data.folded(numbers) * x, reversed_chain(numbers)
+
+
+def test_auxiliary_results() -> None:
+    numbers = chain(0.5, 1.5)
+    (value, aux), (by_numbers, by_x) = cl.value_and_grad(
+        with_aux, argnums=(0, 1), has_aux=True
+    )(numbers, 2.0)
+    assert aux == chain(1.5, 0.5)
+    assert math.isclose(by_x, recursive_data.folded.py_func(numbers))
+    assert math.isclose(value, 2.0 * by_x)
+    found, again = cl.grad(with_aux, has_aux=True)(numbers, 2.0)
+    assert again == aux and found == by_numbers
+
+
+# ---- what is refused -------------------------------------------------------------
+
+
+def test_pullbacks_of_recursive_data_are_refused() -> None:
+    out, pullback = cl.vjp(recursive_data.sum_of_squares, chain(2.0))
+    assert out == 4.0
+    with pytest.raises(cl.CompileError, match="CL1703"):
+        pullback(1.0)
+    out, pullback = cl.vjp(reversed_chain, chain(1.0))
+    with pytest.raises(cl.CompileError, match="CL1703"):
+        pullback(chain(1.0))
+
+
+def test_pullbacks_of_what_makes_recursive_data_inside() -> None:
+    _out, pullback = cl.vjp(inside, 0.3, 0.2)
+    assert pullback(2.0) == tuple(2.0 * g for g in cl.grad(inside, (0, 1))(0.3, 0.2))
+    with pytest.raises(cl.CompileError, match="CL1704"):
+        cl.hessian(inside)(0.3, 0.2)
+
+
+def test_what_has_no_end_is_refused() -> None:
+    with pytest.raises(cl.CompileError, match="no Endless can ever be made"):
+        cl.jit(takes_endless)
+
+
+@dataclass(frozen=True)
+class Endless:
+    value: float
+    next: Endless
+
+
+def takes_endless(x: Endless) -> float:
+    return x.value
