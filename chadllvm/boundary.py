@@ -58,7 +58,7 @@ from chadllvm.values import gradient_type, leaf_positions, tags_of_gradients
 
 def boundary_of(program: Program, types: Sequence[Type]) -> Boundary | None:
     """The boundary of a program with recursive data; None if there is none in it."""
-    used = _used(program)
+    used = heaps_used(program)
     value = program.entry.body.results[0].type
     if not used and not any(map(holds_reference, (*types, value))):
         return None
@@ -68,19 +68,25 @@ def boundary_of(program: Program, types: Sequence[Type]) -> Boundary | None:
     return Boundary(program, types, used)
 
 
-def _used(program: Program) -> dict[str, tuple[Type, ...]]:
-    """The heaps that a program makes nodes in, or reads nodes of, with their leaves."""
+def heaps_used(program: Program) -> dict[str, tuple[Type, ...]]:
+    """The heaps that a program makes or reads nodes in, with the leaves of a node.
+
+    In derivatives of functions, which may call the function, as well.
+    """
     found: dict[str, tuple[Type, ...]] = {}
-    blocks = [function.body for function in program.functions]
-    while blocks:
-        for binding in blocks.pop().bindings:
-            match binding.expr:
-                case Apply(New(heap, types) | Fetch(heap, types)):
-                    found[heap] = tuple(leaf for ty in types for leaf in leaves_of(ty))
-                case Apply(Custom(rules)):
-                    for inside in rules.programs():
-                        found |= _used(inside)
-            blocks += [inner for _, inner in nested(binding.expr)]
+    waiting, seen = [program], set()
+    while waiting:
+        blocks = [function.body for function in waiting.pop().functions]
+        while blocks:
+            for binding in blocks.pop().bindings:
+                match binding.expr:
+                    case Apply(New(heap, types) | Fetch(heap, types)):
+                        leaves = (leaf for ty in types for leaf in leaves_of(ty))
+                        found[heap] = tuple(leaves)
+                    case Apply(Custom(rules)) if rules not in seen:
+                        seen.add(rules)
+                        waiting += rules.programs()
+                blocks += [inner for _, inner in nested(binding.expr)]
     return found
 
 

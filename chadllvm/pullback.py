@@ -14,13 +14,13 @@ from typing import Any
 
 from chadllvm.backend.call import NativeFunction
 from chadllvm.backend.results import Group, leaf_types
+from chadllvm.boundary import heaps_used
 from chadllvm.compiled import Compiled, Derivative
 from chadllvm.frames import without_frames
 from chadllvm.frontend import specialise
 from chadllvm.ir.record import ListNames
 from chadllvm.ir.types import Array, Product, Sum, Type, has_float, holds_reference
 from chadllvm.jvp import tangent_leaves
-from chadllvm.ops.heap import heaps_of
 from chadllvm.pipeline import Compilation, compile_halves
 from chadllvm.request import Request
 from chadllvm.values import gradient_type, leaf_positions
@@ -115,7 +115,7 @@ class Halved(Compiled):
         program = specialise(self._function, types, statics, parts)
         value = program.entry.body.results[0].type
         # The nodes of recursive data are there during one call only.
-        if any(heaps_of(f.body) for f in program.functions) or holds_reference(value):
+        if heaps_used(program) or holds_reference(value):
             return None
         given = [k for k in self._dynamic(range(len(self._parameters))) if k < count]
         wrt = leaf_positions(types, range(len(given)))

@@ -1,6 +1,5 @@
-import numpy as np
-
 import chadllvm as cl
+import numpy as np
 
 
 @cl.custom_vjp

@@ -1,6 +1,5 @@
-import numpy as np
-
 import chadllvm as cl
+import numpy as np
 
 
 def f(a: cl.f32[:], b: cl.f64[:]):

@@ -1,6 +1,5 @@
-import numpy as np
-
 import chadllvm as cl
+import numpy as np
 
 
 def f(x: cl.f64[:, :]):

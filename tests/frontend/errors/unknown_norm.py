@@ -1,5 +1,4 @@
 import numpy as np
-
 from chadllvm.frontend import f64
 
 
