@@ -124,40 +124,6 @@ def derivative(span: Span, title: str, found: Type) -> Diagnostic:
 
 
 @code("CL1704")
-def pushed(span: Span, title: str) -> Diagnostic:
-    """In a program tangents are not taken of functions that go through recursive data.
-
-    `cl.grad` may be taken of them, and from Python `cl.jvp` too.
-
-    Fails:
-
-        @dataclass(frozen=True)
-        class Chain:
-            head: float
-            tail: Optional["Chain"]
-
-        def f(chain: Chain, x: float) -> float:
-            return cl.jvp(lambda t: t * chain.head, (x,), (1.0,))[1]
-
-    Works:
-
-        @dataclass(frozen=True)
-        class Chain:
-            head: float
-            tail: Optional["Chain"]
-
-        def f(chain: Chain, x: float) -> float:
-            return cl.grad(lambda t: t * chain.head)(x)
-    """
-    return error(
-        f"no tangents of {title} in a program",
-        span,
-        "it goes through recursive data",
-        "take the gradient, or the tangent from Python",
-    )
-
-
-@code("CL1705")
 def stopped(span: Span, found: Type) -> Diagnostic:
     """`cl.stop_gradient` takes numbers and arrays, not recursive data.
 
@@ -191,7 +157,7 @@ def stopped(span: Span, found: Type) -> Diagnostic:
     )
 
 
-@code("CL1706")
+@code("CL1705")
 def with_rules(span: Span, title: str, found: Type) -> Diagnostic:
     """A function with derivatives of its own neither takes nor returns recursive data.
 

@@ -24,7 +24,6 @@ from chadllvm.frontend import (
     function_errors,
     list_errors,
     recursion_errors,
-    reference_errors,
 )
 from chadllvm.frontend.annotations import CLOSED, Annotation, target_type
 from chadllvm.frontend.arithmetic import convert, join, join_values
@@ -51,13 +50,12 @@ from chadllvm.frontend.surface import Statement
 from chadllvm.frontend.unions import placeholder
 from chadllvm.frontend.width import is_weak, new_state
 from chadllvm.ir.build import Builder, unused_name
-from chadllvm.ir.calls import called, differentiated, groups
+from chadllvm.ir.calls import differentiated, groups
 from chadllvm.ir.op import TypeRuleError
-from chadllvm.ir.term import Block, Call, Mode, Operand, Program, Var, nested
+from chadllvm.ir.term import Block, Call, Operand, Program, Var, nested
 from chadllvm.ir.term import Function as CoreFunction
 from chadllvm.ir.types import F32, NONE, UNIT, Fun, Type, holds
 from chadllvm.ir.wording import said, shorten
-from chadllvm.ops.heap import heaps_of
 
 
 def specialise(
@@ -530,27 +528,7 @@ def ordered(functions: Mapping[str, CoreFunction], entry: str) -> Program:
         _check_derivatives(functions, group)
         names += group
     names.remove(entry)
-    _check_tangents(functions, (*names, entry))
     return Program(tuple([functions[name] for name in (*names, entry)]))
-
-
-def _check_tangents(
-    functions: Mapping[str, CoreFunction], names: Sequence[str]
-) -> None:
-    """No tangents are taken of what goes through recursive data.
-
-    They would be in nodes that have not the numbers of those that were there before.
-    """
-    bodies = {name: functions[name].body for name in names}
-    with_nodes = {name for name, body in bodies.items() if heaps_of(body)}
-    before = 0
-    while with_nodes and before < len(with_nodes):
-        before = len(with_nodes)
-        with_nodes |= {n for n, b in bodies.items() if with_nodes & called(b).keys()}
-    for body in bodies.values():
-        for derived, binding in differentiated(body, Mode.PUSH_FORWARD).items():
-            if derived in with_nodes:
-                raise reference_errors.pushed(binding.span, derived)
 
 
 def _check_derivatives(functions: Mapping[str, CoreFunction], group: list[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from chadllvm.ir.term import Binding, Block, Call, Derivative, Function, Mode, nested
+from chadllvm.ir.term import Binding, Block, Call, Derivative, Function, nested
 
 
 def called(body: Block) -> dict[str, Binding]:
@@ -16,12 +16,12 @@ def called(body: Block) -> dict[str, Binding]:
     return found
 
 
-def differentiated(body: Block, *modes: Mode) -> dict[str, Binding]:
-    """Those of them of which derivatives, of these modes if any, are called."""
+def differentiated(body: Block) -> dict[str, Binding]:
+    """Those of them of which derivatives are called."""
     found: dict[str, Binding] = {}
     for binding in _bindings(body):
         match binding.expr:
-            case Call(str() as name, _, Derivative(mode)) if mode in (modes or Mode):
+            case Call(str() as name, _, Derivative()):
                 found.setdefault(name, binding)
     return found
 

@@ -1,5 +1,6 @@
-import chadllvm as cl
 import numpy as np
+
+import chadllvm as cl
 
 
 def f(a: cl.f32[:], b: cl.f64[:]):

@@ -1,5 +1,6 @@
-import chadllvm as cl
 import numpy as np
+
+import chadllvm as cl
 
 
 def f(x: cl.f64[:]):

@@ -1,5 +1,5 @@
-import numpy as np
 from chadllvm.frontend import f64
+import numpy as np
 
 
 def f(x: f64[:]):
