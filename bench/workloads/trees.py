@@ -1,0 +1,71 @@
+"""Recursive data: a tree of a million nodes made and folded, against hand-written C."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+import chadllvm as cl
+from bench.kernels import Case, Targets, compare
+from bench.reference.load import build
+from bench.report import Figure, Settings
+
+TARGETS = Targets(value_to_c=1.5, gradient_to_value=5.0)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A number."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Node:
+    """Two trees, and the weight of the first."""
+
+    weight: float
+    left: Tree
+    right: Tree
+
+
+Tree = Leaf | Node
+
+
+@cl.jit
+def grow(x: cl.f64[:], low: int, high: int) -> Tree:
+    """The balanced tree over x[low:high], which is not empty."""
+    if high - low == 1:
+        return Leaf(x[low])
+    middle = low + (high - low) // 2
+    weight = 1.0 / (1.0 + (high - low) % 7)
+    return Node(weight, grow(x, low, middle), grow(x, middle, high))
+
+
+@cl.jit
+def fold(tree: Tree) -> float:
+    """What a tree comes to."""
+    match tree:
+        case Leaf(value):
+            return value
+        case Node(weight, left, right):
+            return weight * math.tanh(fold(left)) + (1.0 - weight) * fold(right)
+
+
+@cl.jit
+def folded(x: cl.f64[:]) -> float:
+    """The fold of the balanced tree over all numbers."""
+    return fold(grow(x, 0, len(x)))
+
+
+def measure(settings: Settings) -> Iterator[Figure]:
+    """Times and ratios for a million nodes, and the tape."""
+    libraries = build(settings.build_folder, "trees")
+    count = 5_000 if settings.quick else 500_000
+    x = np.random.default_rng(0).normal(size=count)
+    yield from compare(
+        Case(folded, (x,), (0,), (0,)), libraries, TARGETS, settings.rounds(15)
+    )
