@@ -26,6 +26,7 @@ WORKLOADS = (
     "updates",
     "newton",
     "quadrature",
+    "trees",
     "second",
     "call_overhead",
     "compile_time",

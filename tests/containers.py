@@ -141,7 +141,7 @@ def is_ragged(value: Any) -> bool:
     """Whether this is a list of arrays, or of lists of numbers."""
     if not isinstance(value, list):
         return False
-    return all(is_ragged(v) or parts(v) is None for v in value)
+    return all(is_ragged(v) if isinstance(v, list) else parts(v) is None for v in value)
 
 
 def drawn(value: Any, random: np.random.Generator) -> Any:

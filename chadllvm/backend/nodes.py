@@ -117,7 +117,7 @@ class Writer:
                 f"            if i{c} > limit{c}: limit{c} = check()",
                 *(" " * 12 + line for line in body),
             ]
-        ends = " and ".join(f"i{c} == len(n{c})" for c in range(count))
+        ends = " and ".join(f"i{c} == len(n{c})" for c in range(count)) or "True"
         lines.append(f"        if {ends}: break")
         columns = ", ".join(
             "["

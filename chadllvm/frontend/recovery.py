@@ -34,6 +34,10 @@ def _reported(span: Span) -> CompileError:
 POISON = Unusable(_reported)
 
 
+# The codes of what is asked of a union without knowing the member.
+_OF_UNIONS = "CL14"
+
+
 class Broken(ast.expr):
     """The value of a statement that could not be read."""
 
@@ -51,6 +55,9 @@ class Mistakes:
 
     def add(self, error: CompileError) -> None:
         for diagnostic in error.diagnostics:
+            if self._found and diagnostic.code.startswith(_OF_UNIONS):
+                # Which member it is may have been asked where there was a mistake.
+                continue
             self._found.setdefault((diagnostic.code, diagnostic.span), diagnostic)
 
     def count(self) -> int:

@@ -22,9 +22,9 @@ import pytest
 from frontend.generated import define
 from programs.case import CASES
 
+import chadllvm as cl
 from chadllvm.diagnostic import MOST_SHOWN, NO_SPAN, CompileError, Diagnostic
 from chadllvm.frontend import specialise
-from chadllvm.values import type_of
 
 for module in pkgutil.iter_modules(programs.__path__, "programs."):
     importlib.import_module(module.name)
@@ -75,7 +75,7 @@ def mistakes(function: FunctionType, text: str) -> tuple[Diagnostic, ...]:
     assert isinstance(made, FunctionType)
     moved = FunctionType(made.__code__, function.__globals__, "f")
     moved.__defaults__, moved.__kwdefaults__ = made.__defaults__, made.__kwdefaults__
-    types = [type_of(value, "f", "x") for value in PROGRAMS[function]]
+    types = cl.jit(function)._types(PROGRAMS[function])
     with pytest.raises(CompileError) as caught:
         specialise(moved, types)
     assert caught.value.__cause__ is None, "the translation was not prepared"
