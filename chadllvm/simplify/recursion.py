@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from chadllvm.ir.build import Builder, lit
-from chadllvm.ir.calls import groups, is_recursive
+from chadllvm.ir.calls import differentiated, groups, is_recursive
 from chadllvm.ir.rewrite import Renaming, rebuild
 from chadllvm.ir.term import (
     Binding,
@@ -91,6 +91,8 @@ def _too_long_inlined(
     for group in components:
         if any(c in found for name in group for c in (name, *calls[name])):
             found.update(group)
+    if any(differentiated(functions[name].body) for name in found):
+        return set()  # A derivative would be of a function that it is taken in.
     return found
 
 
