@@ -10,7 +10,12 @@ from typing import Any, assert_never
 import numpy as np
 
 from chadllvm.backend.results import Arrays, Choice, Group, Many, Result, leaf_types
-from chadllvm.frontend.annotations import record_annotation, target_type
+from chadllvm.frontend.annotations import (
+    CLOSED,
+    OpenProduct,
+    record_annotation,
+    target_type,
+)
 from chadllvm.frontend.arithmetic import join
 from chadllvm.frontend.records import BadRecord, RecordClass, record_class, row_type
 from chadllvm.ir.record import Kind, ListNames, RecordNames
@@ -214,12 +219,17 @@ def _record_type(value: Any, record: RecordClass, function: str, path: str) -> P
         raise TypeError(f"{_where(function, path)}: {bad}") from None
     if isinstance(declared, Product):
         return declared
+    assert isinstance(declared, OpenProduct)
     names = record.names
-    parts = zip(names, names.parts(value), strict=True)
-    found = Product(
-        tuple(type_of(part, function, names.path(path, name)) for name, part in parts),
-        names,
+    parts = zip(declared.fields, names, names.parts(value), strict=True)
+    fields = (
+        # What a class says of a field holds of an empty list, too.
+        annotation
+        if isinstance(annotation, CLOSED)
+        else type_of(part, function, names.path(path, name))
+        for annotation, name, part in parts
     )
+    found = Product(tuple(fields), names)
     wanted = target_type(declared, found, weak=True)
     if not isinstance(wanted, Product):
         raise TypeError(f"{_where(function, path)} is {found}, unlike its annotations")

@@ -18,6 +18,7 @@ from typing import Any, Generic, NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import chadllvm as cl
 
@@ -58,6 +59,13 @@ class Checked:
 class Open(NamedTuple):
     values: np.ndarray
     other: Any = 0.0
+
+
+class Cloud(NamedTuple):
+    """With a field that says all of its type, and one that leaves it open."""
+
+    points: list[Point]
+    weights: NDArray[np.float64]
 
 
 class Pair(NamedTuple, Generic[T]):
@@ -184,6 +192,23 @@ def test_empty_lists() -> None:
     assert unfixed([], 2.0) == 0.0
     with pytest.raises(TypeError, match="parameter 'x' is an empty list"):
         same([])
+
+
+def test_empty_lists_in_records_with_open_fields() -> None:
+    """What the class says of a field holds, whatever it says of others."""
+
+    @cl.jit
+    def weight(cloud: Cloud) -> float:
+        return cloud.weights[0] + sum(p.x for p in cloud.points)
+
+    full = Cloud([Point(2.0)], np.ones(1))
+    for cloud in (full._replace(points=[]), full):
+        assert weight(cloud) == 1.0 + 2.0 * len(cloud.points)
+        gradient = cl.grad(weight)(cloud)
+        assert gradient.points == [Point(1.0, 0.0)] * len(cloud.points)
+        assert gradient.weights == 1.0
+    with pytest.raises(TypeError, match="points must be a list of Point, found"):
+        weight(full._replace(points=2.0))
 
 
 def test_fields_have_the_types_their_class_declares() -> None:

@@ -206,6 +206,8 @@ CIRCLES = "of class Circle or of class Square"
         (area, (Circle("a"),), "parameter shape.r must be a float, found str 'a'"),
         (area, (Circle(1.0), "a"), "parameter scale must be a float or None"),
         (total, ([Circle(1.0), 3.0],), f"shapes[1] must be {CIRCLES} or None, found"),
+        (total, ([Wall(1.0, np.ones(2))],), f"shapes[0] must be {CIRCLES} or None"),
+        (area, (Circle([1.0, [2.0]]),), "parameter shape.r must be a float, found"),
         (total, ([Circle(1.0), Square("a")],), "shapes[1].side must be a float"),
         (total, (Circle(1.0),), "must be a list of Circle | Square | None, found"),
         (push, (Wall(1.0, [1.0]), 1.0), "wall.normal must be a NumPy array"),

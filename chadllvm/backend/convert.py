@@ -202,7 +202,7 @@ class Converter:
         if isinstance(ty, Array) and isinstance(value, list | tuple):
             dtype = _dtype_name(ty)
             message += f"; make it an array by numpy.array(…, dtype=numpy.{dtype})"
-        if np.iscomplexobj(value):
+        if _is_complex(value):
             message += "; compiled functions compute with real numbers"
         elif ty == F32 and isinstance(value, np.floating):
             message += "; convert it by numpy.float32(…)"
@@ -212,6 +212,12 @@ class Converter:
 
     def _name(self, leaf: int) -> str:
         return f"{self._function}: parameter {self._leaves[leaf]}"
+
+
+def _is_complex(value: Any) -> bool:
+    """Whether it is a complex number or an array of them, made no array to find out."""
+    dtype = getattr(value, "dtype", None)
+    return isinstance(value, complex) or getattr(dtype, "kind", None) == "c"
 
 
 def expected(ty: Type) -> str:
