@@ -81,8 +81,11 @@ def heaps_used(program: Program) -> dict[str, tuple[Type, ...]]:
             for binding in blocks.pop().bindings:
                 match binding.expr:
                     case Apply(New(heap, types) | Fetch(heap, types)):
-                        leaves = (leaf for ty in types for leaf in leaves_of(ty))
-                        found[heap] = tuple(leaves)
+                        held = (leaf for ty in types for leaf in leaves_of(ty))
+                        leaves = tuple(held)
+                        if found.setdefault(heap, leaves) != leaves:
+                            span = program.entry.span
+                            raise reference_errors.same_name(span, heap)
                     case Apply(Custom(rules)) if rules not in seen:
                         seen.add(rules)
                         waiting += rules.programs()
@@ -135,7 +138,7 @@ class Boundary:
         self.given = [*references([self.value])]
         self.function = program.entry
         self.param_names = [p.name for p in program.entry.params]
-        _check_names(program.entry, [*self.taken, *self.given])
+        _check_names(program.entry, [*self.taken, *self.given], used)
         self._writers: dict[bool, Writer] = {}
         self._name_parameters()
         self.program = self._wrapped(program, used)
@@ -344,7 +347,7 @@ class Boundary:
         reals = iter(columns)
         classes = self.gradient_columns(positions)
         found: Columns = {}
-        for of in references([self.types[k] for k in self.at]):
+        for of in self.taken:
             own = state.columns[of]
             if of in classes:
                 own = [next(reals) if has_float(t) else c for t, c in _typed(of, own)]
@@ -443,10 +446,16 @@ class Crossing:
             return self.boundary.finish(self.request, found, state)
 
 
-def _check_names(entry: Function, classes: Sequence[ReferenceNames]) -> None:
+def _check_names(
+    entry: Function,
+    classes: Sequence[ReferenceNames],
+    used: dict[str, tuple[Type, ...]],
+) -> None:
+    """Classes with one heap are the same, or at least their nodes hold the same."""
     known: dict[str, ReferenceNames] = {}
     for of in classes:
-        if known.setdefault(of.heap, of) != of:
+        leaves = leaves_of(of.content)
+        if known.setdefault(of.heap, of) != of or used.get(of.heap, leaves) != leaves:
             raise reference_errors.same_name(entry.span, of.heap)
 
 

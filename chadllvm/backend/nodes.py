@@ -75,6 +75,11 @@ class Writer:
         self.classes = [*references(types)]
         # Whether what is no real may be None, as it is in tangents.
         self.reals = reals
+        # The leaves of what the nodes of each class hold; True: a number of the user's.
+        self.leaves = [
+            [*zip(leaf_types(of.content), is_own(of.content), strict=True)]
+            for of in self.classes
+        ]
         self._places: list[str] = []
         self._types: list[Type] = []
         self._fill = self._compiled()
@@ -247,19 +252,19 @@ class Nodes:
         writer = self.writer
         found = writer._fill(self.objects, self._check, writer.converter())
         return {
-            c: [
-                self._column(names, c, k, ty, items)
-                for k, (ty, items) in enumerate(
-                    zip(leaf_types(c.content), columns, strict=True)
-                )
+            of: [
+                self._column(names, of, ty, own, items)
+                for (ty, own), items in zip(leaves, columns, strict=True)
             ]
-            for c, columns in zip(writer.classes, found, strict=True)
+            for of, leaves, columns in zip(
+                writer.classes, writer.leaves, found, strict=True
+            )
         }
 
     def _column(
-        self, names: str, of: ReferenceNames, k: int, ty: Any, items: list[Any]
+        self, names: str, of: ReferenceNames, ty: Any, own: bool, items: list[Any]
     ) -> np.ndarray:
-        if not is_own(of.content)[k]:
+        if not own:
             return np.array(items, np.int64)
         path = f"{names} (what a {of.title} holds)"
         return scalars(Places(self.writer.function, lambda _: path, False), ty, items)

@@ -109,7 +109,7 @@ class State:
 
     def symbol_of(self, subroutine: Subroutine) -> str:
         """The symbol of a subroutine."""
-        return f'"{self.symbol}.{subroutine.name}"'
+        return f'"{self.symbol}:{subroutine.name}"'
 
     def turn_of(self, region: int) -> Reg | None:
         """The register that says which of its two a region is, if it has two."""
