@@ -12,15 +12,11 @@ columns of reals, and what is made of it has the structure of the argument.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from chadllvm.backend.convert import DTYPES
-from chadllvm.backend.nodes import Columns, Nodes, Writer, is_own
-from chadllvm.backend.objects import Reader
 from chadllvm.backend.results import Group, Result, leaf_types
 from chadllvm.frontend import reference_errors
 from chadllvm.ir.build import Builder, unused_name
@@ -50,7 +46,6 @@ from chadllvm.ir.types import (
 from chadllvm.ops.custom import Custom
 from chadllvm.ops.heap import Columns as ColumnsOf
 from chadllvm.ops.heap import Fetch, Load, New
-from chadllvm.pipeline import collector_paused
 from chadllvm.request import Request
 from chadllvm.simplify.flatten import leaves as leaves_of
 from chadllvm.values import gradient_type, leaf_positions, tags_of_gradients
@@ -113,17 +108,6 @@ def _is_plain(ty: Type, in_list: bool = False) -> bool:
             return False
 
 
-@dataclass
-class State:
-    """The arguments of a call as native code takes them."""
-
-    # For each parameter with references its leaves, by position.
-    leaves: dict[int, list[Any]] = field(default_factory=dict)
-    columns: Columns = field(default_factory=dict)
-    # All arguments in order, with the columns behind.
-    native: list[Any] = field(default_factory=list)
-
-
 class Boundary:
     """How arguments go into a program with recursive data, and results come out."""
 
@@ -139,7 +123,6 @@ class Boundary:
         self.function = program.entry
         self.param_names = [p.name for p in program.entry.params]
         _check_names(program.entry, [*self.taken, *self.given], used)
-        self._writers: dict[bool, Writer] = {}
         self._name_parameters()
         self.program = self._wrapped(program, used)
 
@@ -278,173 +261,6 @@ class Boundary:
         columns = _columns_of(self.gradient_columns(positions))
         return Group(tuple([ty for ty in columns if _is_real(ty)]))
 
-    def finish(
-        self, request: Request, found: Sequence[Any], state: State, moved: Any = None
-    ) -> Any:
-        """What the user gets of what native code gave; with `moved`, its tangent."""
-        if request.argnums is None:
-            return self._value(self.value, found, moved, 0)
-        if not request.value:
-            gradients = self._gradients(request, found, state, moved, 0)
-            if not request.has_aux:
-                return gradients
-            assert isinstance(self.value, Product)
-            return gradients, self._value(self.value.fields[1], found, moved, 2)
-        value = self._value(self.value, found, moved, 0)
-        return value, self._gradients(request, found, state, moved, 2)
-
-    def _value(self, ty: Type, found: Sequence[Any], moved: Any, at: int) -> Any:
-        value, columns = found[at : at + 2]
-        if moved is None:
-            if not holds_reference(ty):
-                return value
-            return Reader(_by_class(self.given, columns)).value(ty, value)
-        if not holds_reference(ty):
-            return moved[at]
-        both = _merged(columns, moved[at + 1])
-        reader = Reader(_by_class(self.given, both), reals=True)
-        return reader.value(ty, _merged(value, moved[at]))
-
-    def _gradients(
-        self, request: Request, found: Sequence[Any], state: State, moved: Any, at: int
-    ) -> Any:
-        gradients, columns = (found if moved is None else moved)[at : at + 2]
-        made = self._made_gradients(request.positions, state, gradients, columns)
-        return made[0] if isinstance(request.argnums, int) else tuple(made)
-
-    # ---- calls
-
-    def enter(self, args: Sequence[Any], *, reals: bool = False) -> State:
-        """The arguments as native code takes them; with `reals`, they are tangents."""
-        if not self.at:
-            return State(native=[*args])
-        if reals not in self._writers:
-            types = [self.types[k] for k in self.at]
-            self._writers[reals] = Writer(f"{self.title}()", types, reals=reals)
-        nodes, state = self._writers[reals].begin(), State()
-        for k, arg in enumerate(args):
-            if k not in self.at:
-                state.native.append(arg)
-                continue
-            state.leaves[k] = self._leaves(nodes, k, arg)
-            state.native += state.leaves[k]
-        names = ", ".join(self.param_names[k] for k in self.at)
-        state.columns = nodes.columns(names)
-        state.native += [c for columns in state.columns.values() for c in columns]
-        return state
-
-    def _leaves(self, nodes: Nodes, k: int, arg: Any) -> list[Any]:
-        return nodes.leaves(self.param_names[k], self.types[k], arg)
-
-    def _made_gradients(
-        self,
-        positions: Sequence[int],
-        state: State,
-        gradients: Sequence[Any],
-        columns: Sequence[Any],
-    ) -> list[Any]:
-        """The gradients by parameters, of which those with references are leaves."""
-        reals = iter(columns)
-        classes = self.gradient_columns(positions)
-        found: Columns = {}
-        for of in self.taken:
-            own = state.columns[of]
-            if of in classes:
-                own = [next(reals) if has_float(t) else c for t, c in _typed(of, own)]
-            found[of] = own
-        reader = Reader(found, reals=True) if classes else None
-        made = []
-        for k, gradient in zip(positions, gradients, strict=True):
-            if k not in self.at:
-                made.append(gradient)
-                continue
-            assert reader is not None
-            pairs = zip(leaf_types(self.types[k]), state.leaves[k], strict=True)
-            own_reals = iter(gradient)
-            leaves = [next(own_reals) if has_float(t) else leaf for t, leaf in pairs]
-            made.append(reader.value(self.types[k], leaves))
-        return made
-
-    # ---- tangents
-
-    def tangents(
-        self,
-        args: Sequence[Any],
-        state: State,
-        given: Sequence[Any],
-    ) -> tuple[dict[int, list[Any]], list[np.ndarray]]:
-        """The tangents of leaves by parameter, and those of the columns of reals.
-
-        Of a parameter that is held fixed the tangent is None.
-
-        Raises:
-            ValueError: if a tangent has not the structure of its argument.
-        """
-        filled: list[Any] = list(args)
-        for k in self.at:
-            filled[k] = given[k]
-            if given[k] is None:
-                filled[k] = self._zeros(k, state)
-        moved = self.enter(filled, reals=True)
-        found: dict[int, list[Any]] = {}
-        for k in self.at:
-            ty = self.types[k]
-            self._check(ty, k, state.leaves[k], moved.leaves[k])
-            pairs = zip(leaf_types(ty), moved.leaves[k], strict=True)
-            found[k] = [leaf for t, leaf in pairs if has_float(t)]
-        for of in self.taken:
-            self._check(of.content, self.at[0], state.columns[of], moved.columns[of])
-        columns = [
-            column
-            for of in self.taken
-            for ty, column in _typed(of, moved.columns[of])
-            if has_float(ty)
-        ]
-        return found, columns
-
-    def _zeros(self, k: int, state: State) -> Any:
-        """The tangent of an argument that is held fixed."""
-        columns = {
-            of: [np.zeros_like(c) if has_float(t) else c for t, c in _typed(of, found)]
-            for of, found in state.columns.items()
-        }
-        pairs = zip(leaf_types(self.types[k]), state.leaves[k], strict=True)
-        leaves = [
-            (np.zeros_like(x) if isinstance(x, np.ndarray) else 0.0)
-            if has_float(t)
-            else x
-            for t, x in pairs
-        ]
-        return Reader(columns, reals=True).value(self.types[k], leaves)
-
-    def _check(
-        self, ty: Type, k: int, primal: Sequence[Any], tangent: Sequence[Any]
-    ) -> None:
-        pairs = zip(is_own(ty), primal, tangent, strict=True)
-        for own, x, y in pairs:
-            same = np.shape(x) == np.shape(y) and (own or np.array_equal(x, y))
-            if not same:
-                raise ValueError(
-                    f"{self.title}(): the tangent of {self.param_names[k]} has not "
-                    "its structure"
-                )
-
-
-class Crossing:
-    """A compiled function as it is called: over the boundary and back."""
-
-    def __init__(
-        self, boundary: Boundary, request: Request, native: Callable[..., Any]
-    ) -> None:
-        self.boundary, self.request, self.native = boundary, request, native
-
-    def __call__(self, *args: Any) -> Any:
-        with collector_paused():
-            state = self.boundary.enter(args)
-        found = self.native(*state.native)
-        with collector_paused():
-            return self.boundary.finish(self.request, found, state)
-
 
 def _check_names(
     entry: Function,
@@ -462,22 +278,6 @@ def _check_names(
 def _columns_of(classes: Sequence[ReferenceNames]) -> tuple[Result, ...]:
     leaves = [leaf for of in classes for leaf in leaf_types(of.content)]
     return tuple(Array(leaf, 1) for leaf in leaves if isinstance(leaf, Scalar))
-
-
-def _typed(
-    of: ReferenceNames, columns: Sequence[np.ndarray]
-) -> Iterator[tuple[Type, np.ndarray]]:
-    yield from zip(leaf_types(of.content), columns, strict=True)
-
-
-def _by_class(classes: Sequence[ReferenceNames], columns: Sequence[Any]) -> Columns:
-    rest = iter(columns)
-    return {of: [next(rest) for _ in leaf_types(of.content)] for of in classes}
-
-
-def _merged(values: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
-    pairs = zip(values, tangents, strict=True)
-    return [x if t is None else t for x, t in pairs]
 
 
 def _zero_row(leaf: Type) -> np.ndarray:

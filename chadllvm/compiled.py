@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from chadllvm.arguments import bind
 from chadllvm.backend.call import NativeFunction
-from chadllvm.boundary import Boundary, Crossing
+from chadllvm.crossing import Crossing
 from chadllvm.frames import hide_frames, without_frames
 from chadllvm.frontend import (
     Parameter,
@@ -66,7 +66,7 @@ class Specialisation:
     native: NativeFunction
     # The native function's, or what stands between it and Python.
     call: Callable[..., Any]
-    boundary: Boundary | None = None
+    crossing: Crossing | None = None
 
 
 class Compiled:
@@ -356,10 +356,10 @@ class Compiled:
             on_failure=on_failure,
             watched=watched,
         )
-        call: Callable[..., Any] = native.call
-        if plan.boundary is not None:
-            call = Crossing(plan.boundary, plan.request, native.call)
-        return Specialisation(compilation, native, call, plan.boundary)
+        if plan.boundary is None:
+            return Specialisation(compilation, native, native.call)
+        crossing = Crossing(plan.boundary, plan.request, native.call)
+        return Specialisation(compilation, native, crossing, crossing)
 
     def _again(
         self,

@@ -112,7 +112,7 @@ class WithTangents(Compiled):
         bound = self._bind(tuple(primals), {})
         types = self._types(bound)
         version = self._version_for(bound)
-        if version.boundary is not None:
+        if version.crossing is not None:
             return self._across(version, bound, tangents)
         flat: list[Any] = []
         positions = self._dynamic(range(len(bound)))
@@ -130,12 +130,12 @@ class WithTangents(Compiled):
         self, version: Specialisation, bound: Sequence[Any], tangents: Sequence[Any]
     ) -> tuple[Any, Any]:
         """The same where arguments or results hold recursive data."""
-        boundary = version.boundary
-        assert boundary is not None
-        args = self._dynamic(bound)
+        crossing = version.crossing
+        assert crossing is not None
+        args, boundary = self._dynamic(bound), crossing.boundary
         given = [tangents[k] if k < len(tangents) else None for k in self._dynamic_at]
-        state = boundary.enter(args)
-        moved, columns = boundary.tangents(args, state, given)
+        state = crossing.enter(args)
+        moved, columns = crossing.tangents(args, state, given)
         flat: list[Any] = []
         for k, ty in enumerate(boundary.types):
             if k in moved:
@@ -143,10 +143,8 @@ class WithTangents(Compiled):
             else:
                 name = f"jvp of {self._name}", boundary.param_names[k]
                 flat += tangent_leaves(*name, ty, args[k], given[k])
-        found, tangent = version.native.call(*state.native, *flat, *columns)
-        request = self._own(self._request)
-        out = boundary.finish(request, found, state)
-        return out, boundary.finish(request, found, state, tangent)
+        found, tangent = crossing.native(*state.native, *flat, *columns)
+        return crossing.finish(found, state), crossing.finish(found, state, tangent)
 
     def _plan(
         self, program: Program, types: tuple[Type, ...], request: Request
