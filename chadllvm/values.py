@@ -13,6 +13,7 @@ from chadllvm.backend.results import Arrays, Choice, Group, Many, Result, leaf_t
 from chadllvm.frontend.annotations import (
     CLOSED,
     OpenProduct,
+    check_contents,
     record_annotation,
     target_type,
 )
@@ -97,6 +98,7 @@ def _closed(kind: type) -> Product | None:
     try:
         record = record_class(kind)
         found = None if record is None else record_annotation(record)
+        check_contents(found)
     except BadRecord:
         return None
     return found if isinstance(found, Product) else None
@@ -215,6 +217,7 @@ def _record_type(value: Any, record: RecordClass, function: str, path: str) -> P
     """The type of a record: a field is what its class declares."""
     try:
         declared = record_annotation(record)
+        check_contents(declared)
     except BadRecord as bad:
         raise TypeError(f"{_where(function, path)}: {bad}") from None
     if isinstance(declared, Product):

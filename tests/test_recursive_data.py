@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+import recursive_annotations
 from containers import drawn, flattened, leaves, moved
 from programs import recursive_data
 from programs.case import RECURSIVE_CASES, Case
 from programs.recursive_data import Branch, Chain, Cons, Leaf, Search, Tree, chain
+from recursive_annotations import End, Fork, Label, WithArray
 
 import chadllvm as cl
 from chadllvm.crossing import Crossing
@@ -525,3 +527,23 @@ def test_recursion_over_a_long_list_by_functions_of_any_name() -> None:
     assert deep(numbers) == 2.0 and body(numbers) == 1.0
     gradient = cl.grad(deep)(numbers)
     assert gradient.head == 1.0 and gradient.tail.tail.head == 0.25
+
+
+def test_annotations_that_python_evaluates() -> None:
+    inner = Fork((End(1.5), End(2.0)))
+    tree = Fork((inner, End(0.5)), Label(3, Fork((End(1.0), inner), Label(2))))
+    expected = recursive_annotations.summed.py_func(tree)
+    assert recursive_annotations.summed(tree) == expected
+    gradient = cl.grad(recursive_annotations.summed)(tree)
+    assert gradient.both == (Fork((End(3.0), End(6.0))), End(6.0))
+    assert gradient.label.number is None
+    found = recursive_annotations.listed([tree, inner, End(2.0)])
+    assert math.isclose(found, expected + 5.5 + 2.0)
+
+
+def test_classes_that_cannot_be_are_refused_as_arguments() -> None:
+    layer = WithArray(np.zeros(2), None)
+    with pytest.raises(TypeError, match="the field `weights` of WithArray"):
+        recursive_annotations.takes_anything(layer)
+    with pytest.raises(TypeError, match="the field `weights` of WithArray"):
+        recursive_annotations.takes_anything([layer])

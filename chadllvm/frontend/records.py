@@ -204,26 +204,20 @@ def resolved(value: Any, evaluate: Callable[[Any], Any]) -> Any:
         return Alternatives(tuple([resolved(o, evaluate) for o in value.options]))
     if not _has_names(value):
         return value
-    origin, found = typing.get_origin(value), typing.get_args(value)
+    found = typing.get_args(value)
     parts = [evaluate(a) if isinstance(a, str) else a for a in found]
-    parts = [resolved(part, evaluate) for part in parts]
-    if origin in (typing.Union, types.UnionType):
-        return typing.Union[tuple(parts)]  # noqa: UP007
-    if origin is typing.Annotated:
-        return typing.Annotated[(parts[0], *found[1:])]
-    return origin[tuple(parts)] if origin in (list, tuple) else value
+    whole = tuple([resolved(part, evaluate) for part in parts])
+    origin = typing.get_origin(value)
+    return origin[whole] if origin in (list, tuple) else typing.Union[whole]  # noqa: UP007
 
 
 def _has_names(value: Any) -> bool:
     """Whether a name in a union, a list or a tuple is a string still."""
     if isinstance(value, str | typing.ForwardRef):
         return True
-    if typing.get_origin(value) not in _WITH_PARTS:
+    if typing.get_origin(value) not in (typing.Union, types.UnionType, list, tuple):
         return False
     return any(map(_has_names, typing.get_args(value)))
-
-
-_WITH_PARTS = (typing.Union, types.UnionType, list, tuple)
 
 
 def _globals_of_methods(owner: type) -> dict[str, Any]:
