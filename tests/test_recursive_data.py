@@ -382,6 +382,89 @@ def test_a_gradient_inside_of_a_program() -> None:
 
 
 @cl.jit
+def gradients_on_the_way(tree: Tree, x: float) -> float:
+    """Each node takes a gradient of a function that makes nodes of its own."""
+    match tree:
+        case Leaf(value):
+            return cl.grad(lambda y: math.sin(value * y) * y)(x)
+        case Branch(left, right):
+            slope = cl.grad(
+                lambda y: recursive_data.nested_sines(Branch(left, Leaf(y))) * y
+            )(x)
+            both = gradients_on_the_way(left, x) * gradients_on_the_way(right, x)
+            return slope + both
+
+
+@pytest.mark.parametrize("k", [0, 1])
+def test_gradients_in_a_recursion(k: int) -> None:
+    args: list[Any] = [recursive_data.TREE, 0.3]
+    direction = drawn(args[k], seeded())
+    found = along(cl.grad(gradients_on_the_way, k)(*args), direction)
+    values = []
+    for step in (STEP, -STEP):
+        shifted = [*args]
+        shifted[k] = moved(args[k], direction, step)
+        values.append(gradients_on_the_way(*shifted))
+    slope = (values[0] - values[1]) / (2 * STEP)
+    assert math.isclose(found, slope, rel_tol=1e-6)
+
+
+@cl.custom_vjp
+def with_own_rule(x: float) -> float:
+    return inside(x, 0.5)
+
+
+def own_forward(x: float) -> tuple[float, float]:
+    return with_own_rule(x), x
+
+
+def own_backward(x: float, ct: float) -> float:
+    return ct * cl.grad(inside)(x, 0.5)
+
+
+with_own_rule.defvjp(own_forward, own_backward)
+
+
+@cl.jit
+def uses_own_rule(x: float, tree: Tree) -> float:
+    return with_own_rule(x * x) * recursive_data.product_of_leaves(tree)
+
+
+@cl.jit
+def uses_no_rule(x: float, tree: Tree) -> float:
+    return inside(x * x, 0.5) * recursive_data.product_of_leaves(tree)
+
+
+def test_rules_of_functions_that_make_recursive_data() -> None:
+    args = 0.7, recursive_data.TREE
+    found = cl.grad(uses_own_rule, (0, 1))(*args)
+    expected = cl.grad(uses_no_rule, (0, 1))(*args)
+    np.testing.assert_allclose(leaves(found), leaves(expected), rtol=1e-12)
+
+
+def random_tree(rng: np.random.Generator, depth: int) -> Tree:
+    if depth == 0 or rng.random() < 0.2:
+        return Leaf(rng.uniform(-1.5, 1.5))
+    return Branch(random_tree(rng, depth - 1), random_tree(rng, depth - 1))
+
+
+PERMANENT = cl.jit(recursive_data.nested_patterns.py_func, optimize=0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_trees(seed: int) -> None:
+    rng, function = np.random.default_rng(seed), recursive_data.nested_patterns
+    tree = random_tree(rng, 5)
+    value, gradient = cl.value_and_grad(function)(tree)
+    np.testing.assert_allclose(value, function.py_func(tree), rtol=1e-11)
+    _, again = cl.value_and_grad(PERMANENT)(tree)
+    np.testing.assert_allclose(leaves(gradient), leaves(again), rtol=1e-11)
+    direction = drawn(tree, rng)
+    _, slope = cl.jvp(function, (tree,), (direction,))
+    np.testing.assert_allclose(along(gradient, direction), slope, rtol=1e-9)
+
+
+@cl.jit
 def moved_by_steps(numbers: Chain, x: float) -> float:
     """Tangents inside, of one function in several runs; the list is held fixed."""
 
