@@ -99,7 +99,7 @@ CALLS: list[tuple[type[Exception], Callable[[], Any]]] = [
     (cl.CompileError, lambda: unknown.show("llvm")),
     (cl.CompileError, lambda: cl.jit(annotated)),
     (cl.CompileError, lambda: cl.grad(np.sin)),
-    (TypeError, lambda: cl.jacfwd(element)(1, 2)),
+    (cl.CompileError, lambda: cl.jacfwd(element)(1, 2)),
     (ValueError, lambda: cl.hessian(element, 5)),
     (cl.CompileError, lambda: cl.grad(element, argnums="k")(VECTOR, 1)),
     (IndexError, lambda: element(VECTOR, 3)),
