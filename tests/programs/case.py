@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,7 +14,12 @@ from chadllvm.compiled import Function
 F = TypeVar("F", bound=Function[..., Any])
 
 
-# The files with programs that take derivatives themselves.
+# What takes derivatives in a program.
+DERIVATIVES = frozenset(
+    "grad value_and_grad jvp vjp hvp jacfwd jacrev hessian linearize".split()
+)
+
+# The files with programs that take derivatives themselves, or call what does.
 WITH_DERIVATIVES = ("customs", "derivatives", "optimisers", "simulations")
 
 
@@ -35,13 +41,22 @@ class Case:
     @property
     def has_derivatives(self) -> bool:
         """Whether the program may take derivatives itself."""
-        module = self.function.py_func.__module__
-        return module.removeprefix("programs.") in WITH_DERIVATIVES
+        function = self.function.py_func
+        module = function.__module__.removeprefix("programs.")
+        return module in WITH_DERIVATIVES or not DERIVATIVES.isdisjoint(
+            _names(function.__code__)
+        )
 
     def plain_value(self) -> Any:
         """What plain Python gives; NumPy warns of what `np.where` does not choose."""
         with np.errstate(all="ignore"):
             return self.function.py_func(*self.args)
+
+
+def _names(code: CodeType) -> set[str]:
+    """The names that a function uses, with those of the functions in it."""
+    inside = (c for c in code.co_consts if isinstance(c, CodeType))
+    return set(code.co_names).union(*map(_names, inside))
 
 
 CASES: list[Case] = []
