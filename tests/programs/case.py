@@ -16,7 +16,10 @@ F = TypeVar("F", bound=Function[..., Any])
 
 # What takes derivatives in a program.
 DERIVATIVES = frozenset(
-    "grad value_and_grad jvp vjp hvp jacfwd jacrev hessian linearize".split()
+    (
+        *("grad", "value_and_grad", "jvp", "vjp", "linearize"),
+        *("hvp", "jacfwd", "jacrev", "hessian"),
+    )
 )
 
 # The files with programs that take derivatives themselves, or call what does.
