@@ -36,7 +36,11 @@ STEP = 1e-6
 LARGEST_RATIO = 3.0
 
 # Programs whose gradient jumps at their arguments.
-NO_SECOND_SLOPE = ("untaken_branch", "unused_element", "norm_at_the_origin")
+NO_SECOND_SLOPE = (
+    *("untaken_branch", "unused_element", "norm_at_the_origin"),
+    # One step of Newton's behind a bisection has the slope of the root, not more.
+    "polished_root",
+)
 
 
 def with_tangents(program: Program, wrt: list[int]) -> Program:
