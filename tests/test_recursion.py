@@ -126,6 +126,69 @@ def test_too_deep_is_an_error_and_the_next_call_works(way: int) -> None:
     assert memory_in_use() == 0
 
 
+LITTLE_MEMORY = """
+import resource
+import sys
+from typing import NamedTuple
+import chadllvm as cl
+
+compiled = cl.jit(optimize=int(sys.argv[1]))
+
+@compiled
+def tail(x: float) -> float:
+    return tail(x * 0.5)
+
+@compiled
+def there(x: float) -> float:
+    unused = tail(x)
+    return back(x + 1.0)
+
+@compiled
+def back(x: float) -> float:
+    return there(x * 0.5)
+
+class Node(NamedTuple):
+    value: float
+    rest: "Node | None"
+
+@compiled
+def nodes(x: float, n: int) -> float:
+    node: Node | None = None
+    k = 0
+    while k < n:
+        node = Node(x * k, node)
+        k += 1
+    return 0.0 if node is None else node.value
+
+def raises(kind, run, *args):
+    try:
+        run(*args)
+    except kind:
+        return
+    raise AssertionError(f"{run} does not raise {kind}")
+
+nodes(0.1, 10)
+with open("/proc/self/statm") as statm:
+    space = int(statm.read().split()[0]) * resource.getpagesize() + (300 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (space, space))
+raises(RecursionError, tail, 1.0)
+raises(RecursionError, cl.jvp, tail, (1.0,), (1.0,))
+raises(RecursionError, cl.value_and_grad(there), 1.0)
+raises(MemoryError, cl.grad(nodes), 0.1, 10**9)
+assert nodes(2.0, 10) == 18.0
+"""
+
+
+@pytest.mark.parametrize("level", ["2", "0"])
+def test_what_has_no_end_raises_before_memory_is_used_up(
+    tmp_path: Any, level: str
+) -> None:
+    """Also where nothing is left to do after a call, and no path returns."""
+    program = tmp_path / "little_memory.py"
+    program.write_text(LITTLE_MEMORY)
+    subprocess.run([sys.executable, program, level], check=True, timeout=120)
+
+
 @contextmanager
 def memory_limit(limit: int) -> Iterator[None]:
     """The contexts may hold no more than this."""

@@ -124,7 +124,9 @@ def emit_invoke(state: State, stmt: Invoke) -> None:
     args = [state.typed(arg) for arg in stmt.args]
     listed = ["ptr %ctx", "ptr %arenas", f"ptr {env}", f"i64 {turn}", *homes, *args]
     ty = result_type(called)
-    result = out.let(f"call {ty} @{state.symbol_of(called)}({', '.join(listed)})")
+    # Made a jump, the call would take no stack, and one without an end never end.
+    call = f"notail call {ty} @{state.symbol_of(called)}({', '.join(listed)})"
+    result = out.let(call)
     status = out.let(f"extractvalue {ty} {result}, 0", "status")
     good, bad = out.fresh_label("returned"), out.fresh_label("refused")
     out.branch(out.let(f"icmp eq i32 {status}, {runtime.OK}"), good, bad, LIKELY)

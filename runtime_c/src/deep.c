@@ -11,7 +11,8 @@
 //   hard limit        ^ RECURSION here      ^ behind a call, all below is given back
 //
 // Generated code compares its frame with `stack_limit` of the context, which is the soft
-// limit first and the hard one once the call has gone beyond.
+// limit first. A call that goes beyond is given as much again as it has used, down to
+// the hard limit, as long as all threads together have no more than a part of memory.
 //
 // Whoever a poll asks may run anything, and may look at the stack it is on, as Python
 // does. So the question is asked on the thread's own stack: the call is left for it.
@@ -19,6 +20,7 @@
 #define _GNU_SOURCE
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -34,6 +36,9 @@ static const size_t SMALLEST = (size_t)1 << 22;
 static const size_t SOFT = (size_t)1 << 18;
 static const size_t RESERVE = (size_t)1 << 16;
 
+// Below this nobody needs to ask how much memory there is.
+static const int64_t SURELY_THERE = (int64_t)64 << 20;
+
 typedef struct deep {
   char *base;
   size_t size;
@@ -43,6 +48,7 @@ typedef struct deep {
   chad_status_t (*run)(chad_context_t *context, void *argument);
   void *argument;
   chad_status_t status;
+  int64_t taken;  // bytes below the soft limit that the call may use
   int32_t asks;  // the call wants to know whether to stop; else it is over
   int32_t answer;
 } deep_t;
@@ -59,7 +65,40 @@ static void deep_free(void *const stack) {
   free(deep);
 }
 
-static void make_key(void) { key_error = pthread_key_create(&key, deep_free); }
+// Invariant: the sum of `taken` over all threads. Each adds and takes away what is its
+// own, and nothing else is read because of it, so the order of memory is relaxed. What
+// it comes to may refuse a call that is too deep, but is in no result.
+static _Atomic int64_t all_taken;
+
+// The threads that a child does not have take nothing.
+static void forget_threads(void) {
+  atomic_store_explicit(&all_taken, 0, memory_order_relaxed);
+}
+
+static void make_key(void) {
+  key_error = pthread_key_create(&key, deep_free);
+  if (key_error == 0) {
+    key_error = pthread_atfork(NULL, NULL, forget_threads);
+  }
+}
+
+static void give_back(deep_t *const deep, const int64_t bytes) {
+  deep->taken -= bytes;
+  atomic_fetch_sub_explicit(&all_taken, bytes, memory_order_relaxed);
+}
+
+// Whether the call may use so many bytes more. The memory of calls may be three quarters
+// of what there is; the stacks of all threads are an eighth.
+static bool take(deep_t *const deep, const int64_t bytes) {
+  deep->taken += bytes;
+  const int64_t all =
+      atomic_fetch_add_explicit(&all_taken, bytes, memory_order_relaxed) + bytes;
+  if (all <= SURELY_THERE || all <= chad_default_limit() / 6) {
+    return true;
+  }
+  give_back(deep, bytes);
+  return false;
+}
 
 // The stack of this thread, or NULL if there is no memory for one.
 static deep_t *deep_here(void) {
@@ -175,7 +214,6 @@ chad_status_t chad_deep(chad_context_t *const context,
   if (deep == NULL) {
     return CHAD_MEMORY;
   }
-  char *const hard = deep->base + RESERVE;
   if (deep->context != NULL) {
     // A call out of what a poll has asked: here there is no stack but the thread's own.
     return CHAD_RECURSION;
@@ -187,8 +225,9 @@ chad_status_t chad_deep(chad_context_t *const context,
   deep->run = run;
   deep->argument = argument;
   deep_run(deep, state);
-  if (context->stack_limit == hard) {
+  if (deep->taken > 0) {
     madvise(deep->base, (size_t)(soft - deep->base), MADV_DONTNEED);
+    give_back(deep, deep->taken);
   }
   context->stack_limit = NULL;
   deep->context = NULL;
@@ -196,11 +235,16 @@ chad_status_t chad_deep(chad_context_t *const context,
 }
 
 chad_status_t chad_deeper(chad_context_t *const context, const char *const frame) {
-  const deep_t *const deep = pthread_getspecific(key);
+  deep_t *const deep = pthread_getspecific(key);
   char *const hard = deep->base + RESERVE;
+  const int64_t used = deep->base + deep->size - frame;
   if (frame <= hard) {
     return CHAD_RECURSION;
   }
-  context->stack_limit = hard;
+  char *const limit = frame - hard > used ? context->stack_limit - used : hard;
+  if (!take(deep, context->stack_limit - limit)) {
+    return CHAD_RECURSION;
+  }
+  context->stack_limit = limit;
   return CHAD_OK;
 }
