@@ -9,7 +9,7 @@ import itertools
 import math
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -285,6 +285,35 @@ def assert_constant_ratio(
     ratios = [both(*args)[1] / value(*args)[1] for args in cases]
     assert max(ratios) < (40.0 if name == "permanent" else 8.0)
     assert ratios[-1] < 1.1 * ratios[0]
+
+
+class Chain(NamedTuple):
+    value: float
+    rest: Chain | None
+
+
+@cl.jit
+def gradients_beside_nodes(x: float, n: int) -> float:
+    def own(t, chain):
+        first = Chain(t * t, Chain(t + 1.0, chain))
+        rest = first.rest
+        return first.value if rest is None else first.value * rest.value
+
+    chain: Chain | None = None
+    total = 0.0
+    for k in range(n):
+        chain = Chain(x * k, chain)
+        total += cl.grad(own)(x, chain)
+    return total
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_a_gradient_costs_nothing_for_the_nodes_of_others(name: str) -> None:
+    for wrt in (None, (0,)):
+        run = Counted(gradients_beside_nodes.py_func, wrt, OPTIONS[name])
+        assert run(0.7, 400)[1] < 2.05 * run(0.7, 200)[1]
+    value, (slope,) = run(0.7, 9)[0]
+    assert (value, slope) == pytest.approx((9 * 2.87, 9 * 6.2))
 
 
 # ---- random programs

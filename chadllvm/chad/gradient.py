@@ -10,7 +10,7 @@ conversion, which is how second derivatives are made.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from chadllvm.chad.custom import NO_CUSTOMS, Customs
 from chadllvm.chad.reversal import BlockReversal, define, open_like
@@ -19,7 +19,7 @@ from chadllvm.diagnostic import InternalError
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Apply, Block, Call, Close, Function, Operand, Var, literal
 from chadllvm.ir.types import Acc, Array, Box
-from chadllvm.ops.heap import heaps_of
+from chadllvm.ops.heap import Count, heaps_of
 from chadllvm.ops.index import Dim, Zeros
 from chadllvm.ops.ledger import LEDGER, Ledger
 
@@ -81,8 +81,14 @@ def _reversed(
     count = len(function.body.results)
     flags = [k in asked for k in range(count)]
     reversal = chad.block(function.body, flags, [touched] * count)
+    heaps = _heaps(reversal, function)
+    before = [out.one(Apply(Count(op.heap, op.types), ()), "base") for op in heaps]
     out.bindings += reversal.forward
-    cells = _run(reversal, function, cts, out)
+    ledgers = {}
+    for op, base in zip(heaps, before, strict=True):
+        end = out.one(Apply(Count(op.heap, op.types), ()), "end")
+        ledgers[op.heap] = Apply(op, (base, end))
+    cells = _run(reversal, function, cts, ledgers, out)
     for var in [v for v in cells if v not in targets and v.type != LEDGER]:
         out.one(Close(cells[var]), f"{var.name}_ct")  # Beside an active one: lost.
     return [
@@ -91,18 +97,25 @@ def _reversed(
     ]
 
 
+def _heaps(reversal: BlockReversal, function: Function) -> list[Ledger]:
+    """The ledgers that are needed."""
+    heaps = heaps_of(function.body)
+    names = [v.name for v in reversal.free if v.type == LEDGER]
+    return [Ledger(name, heaps[name]) for name in names]
+
+
 def _run(
-    reversal: BlockReversal, function: Function, cts: Sequence[Operand], out: Builder
+    reversal: BlockReversal,
+    function: Function,
+    cts: Sequence[Operand],
+    ledgers: Mapping[str, Apply],
+    out: Builder,
 ) -> dict[Var, Operand]:
     """Call the backpropagator with these cotangents; the cells of the parameters."""
     cells: dict[Var, Operand] = {}
-    heaps = heaps_of(function.body)
     for var in reversal.free:
-        opened = (
-            Apply(Ledger(var.name, heaps[var.name]), ())
-            if var.type == LEDGER
-            else open_like(var, out)
-        )
+        is_ledger = var.type == LEDGER
+        opened = ledgers[var.name] if is_ledger else open_like(var, out)
         cells[var] = out.one(opened, f"{var.name}_c")
     bp = define(function.name, reversal.function(), function.span)
     out.bindings.append(bp)

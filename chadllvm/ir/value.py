@@ -160,6 +160,22 @@ class Cell:
         return ArrayValue(self.shape, items)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows(Cell):
+    """The cell of rows that are numbered from `base` on; those below are not there.
+
+    What is added to these is lost, and they hold zero.
+    """
+
+    base: int
+
+    def view(self, indices: Sequence[int]) -> Cell:
+        row, *rest = indices
+        if row < self.base:
+            return Cell([0.0], 0, ())
+        return Cell.view(self, (row - self.base, *rest))
+
+
 def locate(
     shape: tuple[int, ...], indices: Sequence[int]
 ) -> tuple[int, tuple[int, ...]]:

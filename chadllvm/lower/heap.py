@@ -8,8 +8,9 @@ the function makes a node, it writes to the function's own slots.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from chadllvm.lower.cells import Cells
 from chadllvm.lower.inplace import InPlace
 from chadllvm.lower.represent import ArrayRep
 from chadllvm.ops.heap import heaps_of
+from chadllvm.ops.ledger import LEDGER
 
 # The least room, in nodes, that is made for a heap that grows.
 _FIRST_ROOM = 16
@@ -132,13 +134,6 @@ class Heap:
             rep = ArrayRep(ptr, (count,), column.type, column.root)
             self.lowering.bind(var, rep)
 
-    def ledger(self, var: Var, reals: int) -> None:
-        """A row of zeros for each node."""
-        count = self.lowering.loops.get(self.count)
-        self.lowering.loops.is_count(count)
-        rep = self.lowering.allocate(var, (count, Lit(reals)), F64, zero=True)
-        self.lowering.bind(var, rep)
-
 
 class Heaps(Cells):
     """The heaps of one function in the making, by name."""
@@ -177,12 +172,51 @@ class Heaps(Cells):
     def bind_columns(self, binding: Binding, heap: str) -> None:
         self.heaps[heap].give(binding.vars)
 
-    def bind_ledger(self, binding: Binding, heap: str, reals: int) -> None:
-        self.heaps[heap].ledger(binding.vars[0], reals)
+    # Ledgers. The first dimension of what stands for one is not how many rows it has,
+    # for nobody asks, but the number of the first.
+
+    def bind_ledger(
+        self, binding: Binding, args: Sequence[Operand], reals: int
+    ) -> None:
+        """A row of zeros for each node from a number on."""
+        base, end = (self.atom(a) for a in args)
+        (var,), rows = binding.vars, self.loops.let("isub", end, base)
+        self.loops.is_count(rows)
+        rep = self.allocate(var, (rows, Lit(reals)), F64, zero=True)
+        self.bind(var, replace(rep, dims=(base, Lit(reals))))
 
     def bind_peek(self, binding: Binding, args: Sequence[Operand]) -> None:
         """What a ledger has come to at a place."""
-        ledger, *indices = args
-        rep, (var,) = self.array(ledger), binding.vars
-        place = self.place(rep, [self.atom(i) for i in indices])
-        self.bind(var, self.loops.load(rep.ptr, place, F64, rep.root, var.name))
+        (var,), held = binding.vars, self.loops.slot("held", Lit(0.0))
+        self.loops.set(held, Lit(0.0))
+        with self._row(args[0], args[1:]) as (rep, place):
+            found = self.loops.load(rep.ptr, place, F64, rep.root, var.name)
+            self.loops.set(held, found)
+        self.bind(var, self.loops.get(held))
+
+    def add_to_cell(
+        self,
+        binding: Binding,
+        cell: Operand,
+        indices: Sequence[Operand],
+        value: Operand,
+    ) -> None:
+        if cell.type != LEDGER:
+            super().add_to_cell(binding, cell, indices, value)
+            return
+        with self._row(cell, indices) as (rep, place):
+            self.loops.emit(l.AddTo(rep.ptr, place, self.atom(value), rep.root))
+
+    @contextmanager
+    def _row(
+        self, ledger: Operand, indices: Sequence[Operand]
+    ) -> Iterator[tuple[ArrayRep, Atom]]:
+        """A branch for the case that a ledger has this row, and where it is."""
+        rep = self.array(ledger)
+        number, column = (self.atom(i) for i in indices)
+        base, _ = rep.dims
+        is_there = self.loops.let("ile", base, number)
+        self.loops.open(is_loop=False)
+        row = self.loops.let("isub", number, base)
+        yield rep, self.place(rep, [row, column])
+        self.loops.emit(l.Branch(is_there, self.loops.close()))

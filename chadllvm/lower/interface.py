@@ -118,8 +118,10 @@ class Lowering(Protocol):
     def bind_columns(self, binding: Binding, heap: str) -> None:
         """All that is in a heap now."""
 
-    def bind_ledger(self, binding: Binding, heap: str, reals: int) -> None:
-        """Zeros for the reals of all nodes that there are now."""
+    def bind_ledger(
+        self, binding: Binding, args: Sequence[Operand], reals: int
+    ) -> None:
+        """Zeros for the reals of the nodes from one number on, up to another."""
 
     def bind_peek(self, binding: Binding, args: Sequence[Operand]) -> None:
         """What a ledger has come to."""

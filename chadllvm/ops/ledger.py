@@ -5,6 +5,10 @@ row, for all that owes something to a node came into being later than the node. 
 ledger is read while it is open (`peek`): additions and reads keep their order, and the
 dual of a ledger is a ledger.
 
+It has rows for the nodes that were made in the function that is differentiated, which
+is work of the size of these rows. Nodes that were there before are held fixed: what is
+owed to them is lost.
+
     D[one h[i, k] y]       bp: one y_c (peek(h_ct, i, k))
     D[y = peek(h, i, k)]   bp: one h_ct[i, k] y_ct
 """
@@ -21,7 +25,7 @@ from chadllvm.ir.op import ArrayOp, TypeRuleError, register_array_op
 from chadllvm.ir.term import Apply, Binding, Lambda, One, Operand, Var
 from chadllvm.ir.tokens import parse_type
 from chadllvm.ir.types import F32, F64, I64, Acc, Array, Type, is_float
-from chadllvm.ir.value import Cell
+from chadllvm.ir.value import Rows
 
 if TYPE_CHECKING:
     from chadllvm.chad.forward import Forward
@@ -75,23 +79,23 @@ class HeapOp(ArrayOp):
 @register_array_op
 @dataclass(frozen=True)
 class Ledger(HeapOp):
-    """`h = ledger[heap, types]()`: a ledger for the nodes that there are now."""
+    """`h = ledger[heap, types](i, j)`: a ledger for the nodes from i on, up to j."""
 
     name = "ledger"
 
     def result_types(
         self, args: Sequence[Type], bodies: Sequence[Lambda]
     ) -> tuple[Type, ...]:
-        self.expect(args, ())
+        self.expect(args, (I64, I64))
         return (LEDGER,)
 
     def interpret(
         self, run: Interpreter, args: Sequence[Any], bodies: Sequence[Lambda]
     ) -> tuple[Any, ...]:
-        shape = (len(run.heaps.get(self.heap, [])), len(self.reals()))
-        cell = Cell.opened(Array(F64, 2), shape)
-        run.pay(cell.size)
-        return (cell,)
+        base, end = args
+        rows, reals = end - base, len(self.reals())
+        run.pay(rows * reals)
+        return (Rows([0.0] * (rows * reals), 0, (rows, reals), base),)
 
     def differentiate(
         self, chad: Chad, node: Apply, binding: Binding, asked: Sequence[bool]
@@ -106,7 +110,7 @@ class Ledger(HeapOp):
             forward.again(binding.vars, node, out)
 
     def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
-        lowering.bind_ledger(binding, self.heap, len(self.reals()))
+        lowering.bind_ledger(binding, node.args, len(self.reals()))
 
 
 @register_array_op

@@ -1,13 +1,14 @@
 """Heaps without optimisation: a buffer of words that grows for each column.
 
-A ledger is an array of the runtime's with all its elements there: it is read while it
-is added to, which the accumulation array does not know.
+A ledger is a buffer as well: it is read while it is added to, which the accumulation
+array does not know.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import Atom, Slot
@@ -19,6 +20,9 @@ from chadllvm.ops.heap import heaps_of
 
 # The room, in nodes, that a heap has at first.
 _FIRST_ROOM = 16
+
+# The words of a ledger.
+_BASE, _WIDTH, _ROWS = range(3)
 
 
 class Heap:
@@ -93,15 +97,6 @@ class Heap:
             found.append(array)
         return found
 
-    def ledger(self, reals: int) -> Atom:
-        """A row of zeros for each node."""
-        storage = self.storage
-        dims: list[Atom] = [storage.loops.get(self.count), Lit(reals)]
-        array = storage.new_array(dims, "ledger")
-        data, size = storage.new_data(array), storage.size(array)
-        storage.loops.emit(l.Clear(data, size, I64, OWN))
-        return array
-
 
 class Heaps(Cells, ABC):
     """The heaps of one function in the making, by name."""
@@ -146,20 +141,46 @@ class Heaps(Cells, ABC):
         for var, array in zip(binding.vars, found, strict=True):
             self.bind(var, array)
 
-    def bind_ledger(self, binding: Binding, heap: str, reals: int) -> None:
-        self.bind(binding.vars[0], self.heaps[heap].ledger(reals))
+    # Ledgers: the number of the first row, how many columns there are, and the rows.
+
+    def bind_ledger(
+        self, binding: Binding, args: Sequence[Operand], reals: int
+    ) -> None:
+        """A row of zeros for each node from a number on."""
+        base, end = (self.atom(a) for a in args)
+        rows = self.loops.let("isub", end, base)
+        held = self.loops.let("imul", rows, Lit(reals))
+        words = self.loops.let("iadd", held, Lit(_ROWS))
+        ledger = self.record(words, "ledger")
+        self.loops.emit(l.Clear(ledger, words, I64, OWN))
+        self.store(ledger, Lit(_BASE), base)
+        self.store(ledger, Lit(_WIDTH), Lit(reals))
+        self.bind(binding.vars[0], ledger)
 
     def bind_peek(self, binding: Binding, args: Sequence[Operand]) -> None:
         """What a ledger has come to at a place."""
-        data, place = self._place(args[0], args[1:])
-        self.bind(binding.vars[0], self.load(data, place, F64, "ct"))
+        held = self.loops.slot("held", Lit(0.0))
+        self.loops.set(held, Lit(0.0))
+        with self._row(args[0], args[1:]) as (ledger, place):
+            self.loops.set(held, self.load(ledger, place, F64, "ct"))
+        self.bind(binding.vars[0], self.loops.get(held))
 
     def note(self, ledger: Operand, indices: Sequence[Operand], value: Operand) -> None:
         """Add a cotangent at a place of a ledger."""
-        data, place = self._place(ledger, indices)
-        self.loops.emit(l.AddTo(data, place, self.atom(value), OWN))
+        with self._row(ledger, indices) as (rows, place):
+            self.loops.emit(l.AddTo(rows, place, self.atom(value), OWN))
 
-    def _place(self, ledger: Operand, indices: Sequence[Operand]) -> tuple[Atom, Atom]:
-        array, atoms = self.atom(ledger), [self.atom(i) for i in indices]
-        place = self.place([self.dim(array, 1)], atoms)
-        return self.new_data(array), place
+    @contextmanager
+    def _row(
+        self, operand: Operand, indices: Sequence[Operand]
+    ) -> Iterator[tuple[Atom, Atom]]:
+        """A branch for the case that a ledger has this row, and where it is."""
+        ledger, loops = self.atom(operand), self.loops
+        number, column = (self.atom(i) for i in indices)
+        base = self.load(ledger, Lit(_BASE), I64, "base")
+        is_there = loops.let("ile", base, number)
+        loops.open(is_loop=False)
+        width = self.load(ledger, Lit(_WIDTH), I64, "width")
+        place = self.place([width], [loops.let("isub", number, base), column])
+        yield ledger, loops.let("iadd", place, Lit(_ROWS))
+        loops.emit(l.Branch(is_there, loops.close()))
