@@ -10,7 +10,6 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-import chadllvm.api  # noqa: F401  All rules are registered.
 from chadllvm._version import __version__
 from chadllvm.explain import UnknownCode, explain, listed
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-import chadllvm.ops  # noqa: F401
 from chadllvm.backend.call import NativeFunction
 from chadllvm.ir.check import check
 from chadllvm.ir.interp import evaluate

@@ -15,7 +15,6 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-import chadllvm.ops  # noqa: F401
 from chadllvm.chad.reference.free import free_variables
 from chadllvm.chad.reference.terms import (
     TRUTH,

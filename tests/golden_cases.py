@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import chadllvm.ops  # noqa: F401
 from chadllvm.ir.check import check
 from chadllvm.ir.parse import parse
 from chadllvm.ir.term import Program

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-import chadllvm.ops  # noqa: F401
 from chadllvm.backend.call import NativeFunction
 from chadllvm.chad.forward import push_forward
 from chadllvm.ir.interp import Interpreter

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, assert_never
 
-import chadllvm.ops  # noqa: F401
 from chadllvm.chad.reference.cost import run_term
 from chadllvm.chad.reference.terms import (
     TRUTH,

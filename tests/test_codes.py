@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import chadllvm  # noqa: F401  All rules are registered.
 from chadllvm.codes import RULES, code, error
 from chadllvm.diagnostic import NO_SPAN, CompileError, Diagnostic
 

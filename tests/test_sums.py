@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-import chadllvm.ops  # noqa: F401
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir.check import check
 from chadllvm.ir.interp import evaluate

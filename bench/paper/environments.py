@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
-import chadllvm.ops  # noqa: F401  The table of operations must be full.
 from bench.paper.claim import Claim, Curve, Report, Series
 from chadllvm.chad.reference import maps
 from chadllvm.chad.reference.cost import run_basic, run_monadic

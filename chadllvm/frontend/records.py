@@ -208,7 +208,8 @@ def resolved(value: Any, evaluate: Callable[[Any], Any]) -> Any:
     parts = [evaluate(a) if isinstance(a, str) else a for a in found]
     whole = tuple([resolved(part, evaluate) for part in parts])
     origin = typing.get_origin(value)
-    return origin[whole] if origin in (list, tuple) else typing.Union[whole]  # noqa: UP007
+    generic = typing.Union if origin is types.UnionType else origin
+    return generic[whole]
 
 
 def _has_names(value: Any) -> bool:

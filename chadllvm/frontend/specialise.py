@@ -14,7 +14,6 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-import chadllvm.ops  # noqa: F401  The table of operations must be full.
 from chadllvm.diagnostic import NO_SPAN, CompileError, InternalError, Span
 from chadllvm.frontend import (
     call_errors,

@@ -36,7 +36,7 @@ def flattened(
 ) -> list[np.ndarray]:
     """The parts of a list, in the order of their names, without a window."""
     level: Sequence[Any] = value
-    place: _Place = lambda k: f"{path}[{k}]"  # noqa: E731
+    place = _outermost(path)
     starts: list[np.ndarray] = []
     if not _is_list(value):
         reader.refuse(path, value)
@@ -68,6 +68,11 @@ def _ends(sizes: Any, count: int) -> np.ndarray:
     starts = np.zeros(count + 1, np.int64)
     np.cumsum(np.fromiter(sizes, np.int64, count), out=starts[1:])
     return starts
+
+
+def _outermost(path: str) -> _Place:
+    """What the items of a list are called."""
+    return lambda k: f"{path}[{k}]"
 
 
 def _inside(outer: _Place, starts: np.ndarray) -> _Place:

@@ -54,10 +54,14 @@ class ProgramError(Exception):
 
 
 class Op(ABC):
-    """An operation. `can_fail`: whether running it may raise a program error."""
+    """An operation."""
 
     name: str
-    can_fail: bool = False
+
+    @property
+    def can_fail(self) -> bool:
+        """Whether running it may raise a program error."""
+        return False
 
     @abstractmethod
     def result_types(

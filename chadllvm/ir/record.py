@@ -254,12 +254,10 @@ def structured(
     return array
 
 
-def is_frozen_dataclass(python: type) -> bool:
+def is_frozen_dataclass(python: Any) -> bool:
     """Whether a class is a dataclass whose instances do not change."""
-    if not dataclasses.is_dataclass(python):
-        return False
-    # Typeshed does not declare where dataclasses keep what they were made with.
-    return bool(python.__dataclass_params__.frozen)  # type: ignore[attr-defined]
+    is_dataclass = dataclasses.is_dataclass(python)
+    return is_dataclass and bool(python.__dataclass_params__.frozen)
 
 
 def is_named_tuple(python: type) -> bool:

@@ -66,7 +66,7 @@ class Fold(ArrayOp):
     nan: bool = False
 
     @property
-    def can_fail(self) -> bool:  # type: ignore[override]
+    def can_fail(self) -> bool:
         return self.kind != "add"
 
     @property

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-import chadllvm.ops  # noqa: F401
 from chadllvm.backend.accumulation import RuntimeMonad, accumulation
 from chadllvm.backend.runtime import runtime
 from chadllvm.chad.reference.array_linear import dense_arrays, sparse_arrays

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-import chadllvm.ops  # noqa: F401
 from chadllvm.chad.gradient import value_and_gradient
 from chadllvm.ir.check import check
 from chadllvm.ir.interp import Interpreter

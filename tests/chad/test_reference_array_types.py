@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from numpy import zeros
 
-import chadllvm.ops  # noqa: F401
 from chadllvm.chad.reference.array_api import (
     ArrayMany,
     ArrayOne,

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-import chadllvm.ops  # noqa: F401
 from chadllvm.chad.reference.array_linear import sparse_arrays
 from chadllvm.chad.reference.monad import ArrayMonad
 from chadllvm.chad.reference.recognise import gathered

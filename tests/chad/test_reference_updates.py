@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-import chadllvm.ops  # noqa: F401
 from chadllvm.chad.reference import bag, maps
 from chadllvm.chad.reference.array_cost import ratios
 from chadllvm.chad.reference.array_linear import sparse_arrays

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import chadllvm.ops  # noqa: F401
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir.build import lit
 from chadllvm.ir.check import check

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import chadllvm.ops  # noqa: F401
 from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.interp import Interpreter, evaluate

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from function_edges import EDGES
 
-import chadllvm.ops  # noqa: F401
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.check import check
 from chadllvm.ir.interp import Interpreter

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from loop_programs import VECTOR, function, instruction, native, vector
 
-import chadllvm.ops  # noqa: F401
 from chadllvm.ir.loops import (
     INSTRUCTIONS,
     PTR,

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import chadllvm.ops  # noqa: F401
 from chadllvm.backend.call import NativeFunction
 from chadllvm.diagnostic import Span
 from chadllvm.ir.loop_build import LoopBuilder

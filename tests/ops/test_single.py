@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import chadllvm.ops  # noqa: F401
 from chadllvm.ir.build import Builder
 from chadllvm.ir.check import check
 from chadllvm.ir.interp import Interpreter

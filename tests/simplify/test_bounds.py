@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-import chadllvm.ops  # noqa: F401
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.check import check
 from chadllvm.ir.interp import Interpreter

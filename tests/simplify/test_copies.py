@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-import chadllvm.ops  # noqa: F401
 from chadllvm.ir.check import check
 from chadllvm.ir.parse import parse
 from chadllvm.ir.pretty import pretty

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-import chadllvm.ops  # noqa: F401
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.op import PRIMS, Prim, ProgramError

@@ -14,7 +14,6 @@ from leaves import all_leaves
 from strategies import Case, cases
 from sum_strategies import sum_cases
 
-import chadllvm.ops  # noqa: F401
 from chadllvm.chad.gradient import value_and_gradient
 from chadllvm.closure.convert import convert_closures
 from chadllvm.frontend import specialise

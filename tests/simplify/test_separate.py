@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-import chadllvm.ops  # noqa: F401
 from chadllvm.chad.names import Branch, names
 from chadllvm.ir.check import check
 from chadllvm.ir.interp import Interpreter
