@@ -11,6 +11,7 @@ import numpy as np
 
 from chadllvm.frontend import union_errors
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.recovery import unknown_names
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.ir.record import RecordNames
 from chadllvm.ir.types import BOOL, F32, F64, I64, Array, Product, Scalar, Type
@@ -48,6 +49,8 @@ def classes_of(cx: Context, node: ast.expr) -> Iterator[type]:
     try:
         found = None if _is_none(node) else cx.static(node)
     except NotStatic:
+        for unknown in unknown_names(cx, node):
+            raise unknown from None
         raise union_errors.not_a_class(cx.span(node), ast.unparse(node)) from None
     yield from _flat(cx, node, found)
 

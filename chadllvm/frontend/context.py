@@ -21,6 +21,7 @@ from chadllvm.frontend.width import renamed
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Operand, Var
 from chadllvm.ir.types import Type
+from chadllvm.ir.union import is_union
 
 if TYPE_CHECKING:
     from chadllvm.frontend.delayed import Value
@@ -173,6 +174,18 @@ class Context:
 
     def lazy(self, node: ast.expr) -> Value:
         """The value of an expression; an array need not be made yet."""
+        value = self.of_any_member(node)
+        if self.is_doubtful(value):
+            raise POISON.error(self.span(node))
+        return value
+
+    def is_doubtful(self, value: object) -> bool:
+        """Whether a wrong question may have told which member of a union this is."""
+        is_one = isinstance(value, Var) and is_union(value.type)
+        return is_one and self.scope.in_doubt
+
+    def of_any_member(self, node: ast.expr) -> Value:
+        """The same also where it is in doubt which member of a union it is."""
         if isinstance(node, Settled):
             return node.value
         if isinstance(node, Broken):

@@ -271,7 +271,7 @@ def _comparison(cx: Context, node: ast.Compare) -> Value:
         return Lit(known)
     test = type_test(cx, node)
     if test is not None:
-        return test.ask(cx, cx.value(test.value))
+        return test.ask(cx)
     return _compare_from(cx, node, cx.lazy(node.left), 0)
 
 

@@ -178,7 +178,7 @@ def _stands_before(group: Mapping[str, Node], name: str, own: str) -> bool:
 def _enter(cx: Context, node: Node, name: str, found: _Captured) -> None:
     """Enter a variable of the enclosing function, which may have no value here."""
     value = cx.scope.lookup(name)
-    if value is POISON:
+    if value is POISON or cx.is_doubtful(value):
         raise POISON.error(cx.span(node))
     if isinstance(value, Unusable):
         found.missing[name] = value

@@ -55,8 +55,9 @@ class TypeTest:
             return False
         return True if count == len(members(ty)) else None
 
-    def ask(self, cx: Context, value: Operand) -> Operand:
-        """Whether it is true of a value."""
+    def ask(self, cx: Context) -> Operand:
+        """Whether it is true of the value."""
+        value = cx.make(cx, self.value, cx.of_any_member(self.value))
         known = self.outcome(value.type)
         if known is not None:
             return Lit(known)
@@ -92,7 +93,7 @@ def instance_test(cx: Context, node: ast.Call) -> Operand:
         raise call_errors.wrong_argument_count(
             cx.span(node), "isinstance", "a value and a class"
         )
-    return test.ask(cx, cx.value(test.value))
+    return test.ask(cx)
 
 
 # ---- places ----------------------------------------------------------------------

@@ -5,9 +5,10 @@
     return zz             a mistake of its own: reported
 
 A statement with a mistake makes the names unusable that it would have assigned; what
-uses them fails without a word. Some mistakes are found when a function is read
-(`read.py`), the others when it is translated (`statements.py`). Nothing after the
-frontend sees a program with mistakes.
+uses them fails without a word. So does what uses a value of a union behind a question
+that could not be asked: it may have told which member it is. Some mistakes are found
+when a function is read (`read.py`), the others when it is translated (`statements.py`).
+Nothing after the frontend sees a program with mistakes.
 """
 
 from __future__ import annotations
@@ -34,10 +35,6 @@ def _reported(span: Span) -> CompileError:
 POISON = Unusable(_reported)
 
 
-# The codes of what is asked of a union without knowing the member.
-_OF_UNIONS = "CL14"
-
-
 class Broken(ast.expr):
     """The value of a statement that could not be read."""
 
@@ -55,9 +52,6 @@ class Mistakes:
 
     def add(self, error: CompileError) -> None:
         for diagnostic in error.diagnostics:
-            if self._found and diagnostic.code.startswith(_OF_UNIONS):
-                # Which member it is may have been asked where there was a mistake.
-                continue
             self._found.setdefault((diagnostic.code, diagnostic.span), diagnostic)
 
     def count(self) -> int:

@@ -54,6 +54,8 @@ class Scope:
         self.narrowed: dict[Place, Operand] = {}
         # The latest assignments of names in this block.
         self.assignments: dict[str, object] = {}
+        # Whether a question before had a mistake, and may have told the members.
+        self.in_doubt: bool = outer is not None and outer.in_doubt
 
     def bind(self, name: str, value: Value) -> None:
         self.values[name] = value

@@ -442,6 +442,8 @@ class _Program:
             function.bind(cx, params[:count])
         for param in params[count:]:
             cx.scope.bind(param.name, param)
+        # What could not be read may have been a question.
+        cx.scope.in_doubt = bool(parts.mistakes)
         return cx
 
     def signature(self, name: str) -> Fun:

@@ -148,6 +148,7 @@ def poison(cx: Context, statement: Statement) -> None:
             names = tuple(target_names(target))
         case Branch():
             names = cx.liveness.assigned[statement]
+            cx.scope.in_doubt = True
         case For() | While():
             inside = cx.liveness.assigned[statement], cx.liveness.after[statement]
             names = tuple(dict.fromkeys((*inside[0], *inside[1])))
@@ -409,6 +410,7 @@ def _tested(cx: Context, branch: Branch) -> Operand:
         return condition(cx, branch.test)
     except CompileError as error:
         mistake(cx, error, branch.test)
+        cx.scope.in_doubt = True
     return Lit(False)
 
 
