@@ -10,7 +10,7 @@ from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic
 from chadllvm.ir.term import Function as CoreFunction
 from chadllvm.ir.term import Program
-from chadllvm.ir.types import Product, Type, has_float, is_float, references
+from chadllvm.ir.types import Product, Type, has_float, has_float_in_nodes, is_float
 from chadllvm.ir.wording import said
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, Gradient, compile_program
@@ -194,7 +194,7 @@ def _check_scalar(entry: CoreFunction, ty: Type, has_aux: bool) -> None:
 
 
 def _holds_reals(ty: Type) -> bool:
-    return has_float(ty) or any(has_float(of.content) for of in references([ty]))
+    return has_float(ty) or has_float_in_nodes(ty)
 
 
 def _check_real(entry: CoreFunction, types: Sequence[Type], position: int) -> None:

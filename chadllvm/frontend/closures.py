@@ -21,7 +21,14 @@ from chadllvm.diagnostic import Span
 from chadllvm.frontend import closure_errors
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Case, Inject, Lambda, Lit, Operand, Var
-from chadllvm.ir.types import Array, Product, Sum, Type, has_float
+from chadllvm.ir.types import (
+    Array,
+    Product,
+    Sum,
+    Type,
+    has_float,
+    has_float_in_nodes,
+)
 
 Join = Callable[[Type, Type], Type | None]
 Convert = Callable[[Builder, Operand, Type], Operand]
@@ -106,7 +113,7 @@ def is_tuple(ty: Type) -> TypeGuard[Product]:
 
 def holds_reals(ty: Type) -> bool:
     """Whether derivatives are taken by values of this type, never by functions."""
-    return has_float(ty) and not holds_function(ty)
+    return (has_float(ty) or has_float_in_nodes(ty)) and not holds_function(ty)
 
 
 def members(ty: Type) -> dict[Code, Product]:

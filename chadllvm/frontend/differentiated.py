@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from chadllvm.diagnostic import Span
 from chadllvm.frontend import closure_errors, reference_errors
+from chadllvm.frontend.apart import Apart, apart
 from chadllvm.frontend.applying import (
     Made,
     Outside,
@@ -51,17 +52,24 @@ class Target:
     span: Span
     wrapper: Callable[[str, Sequence[Operand], Wrap], str]
 
-    def check_nodes(self, by: Sequence[int] | None = None) -> None:
-        """Refuse derivatives by recursive data (at these positions), and of any."""
-        places = self.at if by is None else [self.at[k] for k in by]
-        types = [self.operands[at].type for at in places if at is not None]
-        for ty in types if by is not None else (*types, self.result):
+    def check_nodes(self, by: Sequence[int]) -> None:
+        """Refuse derivatives by recursive data at these positions, and of any."""
+        places = (self.at[k] for k in by)
+        types = (self.operands[at].type for at in places if at is not None)
+        for ty in (*types, self.result):
             if holds_reference(ty):
                 raise reference_errors.derivative(self.span, self.title, ty)
 
+    def apart(self, b: Builder, wrt: Sequence[int], *, packs: bool) -> Apart:
+        """The function by the operands at these places, with recursive data packed.
+
+        So is its result if it `packs` that.
+        """
+        result = self.result if packs else None
+        return apart(b, self.name, self.operands, wrt, result, self.wrapper, self.span)
+
     def wrt(self, positions: Sequence[int]) -> tuple[int, ...]:
         """Where the parameters at these positions are, which must hold reals."""
-        self.check_nodes(positions)
         found = []
         for position in positions:
             at = self.at[position]

@@ -9,13 +9,14 @@ import ast
 from collections.abc import Sequence
 
 from chadllvm.frontend import call_errors, closure_errors
+from chadllvm.frontend.apart import Apart
 from chadllvm.frontend.applying import for_each, function_of
 from chadllvm.frontend.closures import holds_function, holds_reals
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.derivative_arguments import given_arguments
 from chadllvm.frontend.differentiated import Target, target_of
-from chadllvm.frontend.list_tangents import own, reals
+from chadllvm.frontend.list_tangents import reals
 from chadllvm.frontend.reals import as_reals, fits
 from chadllvm.frontend.union_cotangents import (
     hidden,
@@ -27,7 +28,7 @@ from chadllvm.frontend.unions import NONE_VALUE
 from chadllvm.frontend.width import is_weak, to_width
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Apply, Call, Derivative, Mode, Operand, Proj, Tuple
-from chadllvm.ir.types import Array, Product, has_float, is_float
+from chadllvm.ir.types import Array, Product, has_float, holds_reference, is_float
 from chadllvm.ir.wording import said
 from chadllvm.ops.index import Dim
 
@@ -86,22 +87,45 @@ def pushed(
         raise closure_errors.not_differentiable(
             cx.span(node), target.title, target.result, "what holds no functions"
         )
-    target.check_nodes()
-    wrt, given = [], []
-    for at, tangent in zip(target.at, tangents, strict=False):
-        if at is None or not holds_reals(target.operands[at].type):
-            continue
-        if _is_none(tangent):
-            continue
-        wrt.append(at)
-        given.append(tangent_of(cx, tangent, cx.value(tangent), target.operands[at]))
-    rule = Derivative(Mode.PUSH_FORWARD, tuple(wrt))
-    call = Call(target.name, (*target.operands, *given), rule)
+    moving = [
+        (at, tangent)
+        for at, tangent in zip(target.at, tangents, strict=False)
+        if at is not None
+        and holds_reals(target.operands[at].type)
+        and not _is_none(tangent)
+    ]
+    called = target.apart(cx.at(node), [at for at, _ in moving], packs=True)
+    given: list[Operand] = []
+    for k, (_, tangent) in enumerate(moving):
+        given += tangents_of(cx, tangent, cx.value(tangent), called, k)
+    rule = Derivative(Mode.PUSH_FORWARD, called.wrt)
+    call = Call(called.name, (*called.operands, *given), rule)
     b = cx.at(node)
-    out, *moved = b.emit(call, "out", "out_t")
+    packed, *moved = b.emit(call, "out", "out_t")
+    out = called.result(b, packed)
     if not moved:
         return b.one(Tuple((out, b.one(NONE_VALUE))))
-    return b.one(Tuple((out, own(b, moved[0], out))))
+    return b.one(Tuple((out, called.moved(b, moved[0], packed))))
+
+
+def tangents_of(
+    cx: Context, node: ast.expr, value: Operand, called: Apart, k: int
+) -> list[Operand]:
+    """The tangents of the operands that are one of the parameters moved along."""
+    primal = called.operands[called.by[k]]
+    if holds_reference(primal.type):
+        b = cx.at(node)
+        return [*called.given(b, k, value, cx.span(node), _check_sizes)]
+    return [tangent_of(cx, node, value, primal)]
+
+
+def cotangent_of(
+    cx: Context, node: ast.expr, value: Operand, called: Apart, out: Operand
+) -> Operand:
+    """The cotangent of what a function gave."""
+    if called.is_packed:
+        return called.cotangent(cx.at(node), value, out, cx.span(node), _check_sizes)
+    return tangent_of(cx, node, value, out)
 
 
 def tangent_of(cx: Context, node: ast.expr, value: Operand, primal: Operand) -> Operand:

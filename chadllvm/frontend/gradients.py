@@ -31,7 +31,6 @@ from chadllvm.frontend.derivative_arguments import (
     positions,
 )
 from chadllvm.frontend.differentiated import Target, parameters_of, target_of
-from chadllvm.frontend.list_tangents import own
 from chadllvm.frontend.signature import Parameter
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Call, Derivative, Mode, Operand, Tuple
@@ -76,15 +75,15 @@ class Gradient(Made):
             raise closure_errors.not_differentiable(
                 target.span, target.title, ty, "a float, for example a sum"
             )
-        wrt = target.wrt(positions(self.argnums))
-        rule = Derivative(Mode.GRADIENT, wrt)
-        value, *rest = b.emit(Call(name, target.operands, rule), "value")
+        target = replace(target, name=name)
+        called = target.apart(b, target.wrt(positions(self.argnums)), packs=False)
+        rule = Derivative(Mode.GRADIENT, called.wrt)
+        value, *rest = b.emit(Call(called.name, called.operands, rule), "value")
         out: Operand = value
         if self.has_aux:
             aux, *rest = rest
             out = b.one(Tuple((value, aux))) if self.value else aux
-        pairs = zip(rest, wrt, strict=True)
-        gradients = [own(b, ct, target.operands[k]) for ct, k in pairs]
+        gradients = called.gradients(b, rest)
         gradient = gradients[0]
         if not isinstance(self.argnums, int):
             gradient = b.one(Tuple(tuple(gradients)))

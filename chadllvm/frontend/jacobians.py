@@ -87,7 +87,7 @@ class Jacobian(Made):
     def call(self, cx: Context, node: ast.Call, function: Operand) -> Value:
         inner = closure(cx, node, self.of, captures_of(cx, node, function))
         target = target_of(cx, node, inner)
-        target.check_nodes()
+        target.check_nodes(positions(self.argnums))
         b = cx.at(node)
         wrt = target.wrt(positions(self.argnums))
         found = _Rows(target.first() if self.has_aux else target, wrt, b)

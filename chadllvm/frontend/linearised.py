@@ -135,7 +135,6 @@ def linearize(cx: Context, node: ast.Call) -> Value:
 
     def make(cx: Context, node: ast.Call, function: Operand) -> Operand:
         target = target_of(cx, node, function)
-        target.check_nodes()
         b = cx.at(node)
         (out,) = b.call(target.name, target.operands)
         captures = {f"p{k}": o for k, o in enumerate(target.operands)}

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from chadllvm.diagnostic import Span
 from chadllvm.frontend import call_errors, closure_errors
+from chadllvm.frontend.apart import Apart, Packed
 from chadllvm.frontend.applying import (
     Made,
     captures_of,
@@ -22,9 +23,8 @@ from chadllvm.frontend.closures import holds_reals
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.differentiated import Target, target_of
-from chadllvm.frontend.directions import tangent_of
+from chadllvm.frontend.directions import cotangent_of
 from chadllvm.frontend.functions import arguments
-from chadllvm.frontend.list_tangents import own
 from chadllvm.frontend.records import NO_DEFAULT
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.unions import NONE_VALUE
@@ -40,7 +40,7 @@ class Pullback(Made):
     """
 
     of: str
-    name: str
+    called: Packed
     at: tuple[int | None, ...]
     made_at: Span
 
@@ -54,24 +54,17 @@ class Pullback(Made):
     def call(self, cx: Context, node: ast.Call, function: Operand) -> Value:
         (argument,) = arguments(cx, node, "the pullback", 1, 1)
         *operands, out = captures_of(cx, node, function).values()
-        real = [
-            k for k, at in enumerate(self.at)
-            if at is not None and holds_reals(operands[at].type)
-        ]  # fmt: skip
-        wrt = tuple(at for k in real if (at := self.at[k]) is not None)
-        if not holds_reals(out.type) or not wrt:
+        called = Apart(self.called, tuple(operands))
+        if not holds_reals(out.type) or not called.by:
             raise closure_errors.no_reals(cx.span(node), self.title, 0, out.type)
-        ct = tangent_of(cx, argument, cx.value(argument), out)
-        call = Call(self.name, (*operands, ct), Derivative(Mode.PULL_BACK, wrt))
+        ct = cotangent_of(cx, argument, cx.value(argument), called, out)
+        rule = Derivative(Mode.PULL_BACK, called.wrt)
         b = cx.at(node)
-        _, *gradients = b.emit(call, "out")
-        found = {
-            k: own(b, gradient, operands[at])
-            for k, at, gradient in zip(real, wrt, gradients, strict=True)
-        }
-        unit = None if len(found) == len(self.at) else cx.at(node).one(NONE_VALUE)
-        parts = [found.get(k, unit) for k in range(len(self.at))]
-        return cx.at(node).one(Tuple(tuple([p for p in parts if p is not None])))
+        _, *found = b.emit(Call(called.name, (*operands, ct), rule), "out")
+        gradients = dict(zip(called.by, called.gradients(b, found), strict=True))
+        unit = None if len(gradients) == len(self.at) else b.one(NONE_VALUE)
+        parts = [unit if at is None else gradients.get(at, unit) for at in self.at]
+        return b.one(Tuple(tuple([p for p in parts if p is not None])))
 
 
 def vjp(cx: Context, node: ast.Call) -> Value:
@@ -91,10 +84,16 @@ def vjp(cx: Context, node: ast.Call) -> Value:
 
 def _pulled(cx: Context, node: ast.Call, target: Target) -> Operand:
     """The result, and the pullback."""
-    target.check_nodes()
     b = cx.at(node)
-    (out,) = b.call(target.name, target.operands)
-    captures = {f"p{k}": o for k, o in enumerate(target.operands)}
+    by = [
+        at
+        for at in target.at
+        if at is not None and holds_reals(target.operands[at].type)
+    ]
+    called = target.apart(b, by, packs=True)
+    (out,) = b.call(called.name, called.operands)
+    captures = {f"p{k}": o for k, o in enumerate(called.operands)}
     captures["out"] = out
-    made = Pullback(target.title, target.name, target.at, target.span)
-    return b.one(Tuple((out, closure(cx, node, made, captures))))
+    made = Pullback(target.title, called.function, target.at, target.span)
+    pullback = closure(cx, node, made, captures)
+    return b.one(Tuple((called.result(b, out), pullback)))

@@ -74,19 +74,19 @@ def shown(b: Builder, ct: Operand, primal: Operand) -> Operand:
             ]
             return b.one(Tuple(tuple(parts), names))
         case Array(_, rank):
-            return _each(b, [ct, primal], rank, lambda i, o: shown(i, o[0], o[1]))
+            return each(b, [ct, primal], rank, lambda i, o: shown(i, o[0], o[1]))
         case _:
-            return _by_member(b, primal, lambda i, k, p: _shown_member(i, ct, ty, k, p))
+            return by_member(b, primal, lambda i, k, p: _shown_member(i, ct, ty, k, p))
 
 
 def _shown_member(
     b: Builder, ct: Operand, ty: Type, index: int, payload: Operand
 ) -> Operand:
     part = shown(b, b.one(Proj(ct, index)), payload)
-    return _injected(b, shown_type(ty), part)
+    return injected(b, shown_type(ty), part)
 
 
-def _injected(b: Builder, ty: Type, value: Operand) -> Operand:
+def injected(b: Builder, ty: Type, value: Operand) -> Operand:
     """A value as one of a union, if it is one of several things."""
     if not isinstance(ty, Sum) or not is_union(ty):
         return value
@@ -116,9 +116,9 @@ def hidden(b: Builder, tangent: Operand, primal: Operand, check: Check) -> Opera
                 sizes = [b.apply(Dim(axis), [a])[0] for a in (tangent, primal)]
                 b.prim("same", *sizes)
             both = [tangent, primal]
-            return _each(b, both, rank, lambda i, o: hidden(i, o[0], o[1], check))
+            return each(b, both, rank, lambda i, o: hidden(i, o[0], o[1], check))
         case _:
-            return _by_member(
+            return by_member(
                 b, primal, lambda i, k, p: _hidden_member(i, tangent, ty, k, p, check)
             )
 
@@ -135,12 +135,17 @@ def _hidden_member(
         if kind_of(value.type) == kind:
             parts[index] = hidden(inner, value, payload, check)
         else:
-            inner.apply(Require("TypeError", _OTHER_MEMBER), [Lit(False)])
+            of_other_member(inner)
         return inner.one(Tuple(tuple(parts)))
 
     if not is_union(tangent.type):
         return of_member(b, 0, tangent)
-    return _by_member(b, tangent, of_member)
+    return by_member(b, tangent, of_member)
+
+
+def of_other_member(b: Builder) -> None:
+    """Fail: a cotangent is of another class than its value."""
+    b.apply(Require("TypeError", _OTHER_MEMBER), [Lit(False)])
 
 
 def without_integers(b: Builder, value: Operand) -> Operand:
@@ -155,19 +160,19 @@ def without_integers(b: Builder, value: Operand) -> Operand:
             ]
             return b.one(Tuple(tuple(parts), names))
         case Array(_, rank) if has_float(ty):
-            return _each(b, [value], rank, lambda i, o: without_integers(i, o[0]))
+            return each(b, [value], rank, lambda i, o: without_integers(i, o[0]))
         case Sum() if is_union(ty):
-            return _by_member(
+            return by_member(
                 b,
                 value,
-                lambda i, _, p: _injected(i, shown_type(ty), without_integers(i, p)),
+                lambda i, _, p: injected(i, shown_type(ty), without_integers(i, p)),
             )
         case _:
             assert cotangent_type(ty) == NONE
             return b.one(NONE_VALUE)
 
 
-def _by_member(
+def by_member(
     b: Builder, value: Operand, give: Callable[[Builder, int, Operand], Operand]
 ) -> Operand:
     """What is given for the member that a value is."""
@@ -178,7 +183,7 @@ def _by_member(
     return b.one(Case(value, tuple(branches)))
 
 
-def _each(
+def each(
     b: Builder,
     arrays: Sequence[Operand],
     rank: int,

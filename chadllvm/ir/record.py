@@ -115,17 +115,25 @@ class ReferenceNames(RecordNames):
 
     A class that contains itself has a heap, and what a value of it holds is the
     *content* of a node: `record` are the names of its fields, `read` gives its type.
+    Gradients by data with integers in it are of the same class, and of another type,
+    as there is None where the integers are: they have heaps of their own.
     """
 
     record: RecordNames
     heap: str
+    is_gradient: bool
     _read: Callable[[], Any]
 
-    def __new__(cls, record: RecordNames, read: Callable[[], Any]) -> ReferenceNames:
+    def __new__(
+        cls, record: RecordNames, read: Callable[[], Any], *, is_gradient: bool = False
+    ) -> ReferenceNames:
         self = tuple.__new__(cls, ("node",))
         self.kind, self.python, self.make = record.kind, record.python, record.make
         name = record.python.__qualname__.rpartition("<locals>.")[2]
         self.record, self.heap, self._read = record, name.replace(".", "_"), read
+        self.is_gradient = is_gradient
+        if is_gradient:
+            self.heap += ".gradient"
         return self
 
     @property
@@ -138,7 +146,11 @@ class ReferenceNames(RecordNames):
         return self._read()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ReferenceNames) and self.python is other.python
+        return (
+            isinstance(other, ReferenceNames)
+            and self.python is other.python
+            and self.is_gradient == other.is_gradient
+        )
 
     def __ne__(self, other: object) -> bool:
         return not self == other

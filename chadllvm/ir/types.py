@@ -264,6 +264,11 @@ def references(types: Iterable[Type]) -> dict[ReferenceNames, None]:
     return found
 
 
+def has_float_in_nodes(ty: Type) -> bool:
+    """Whether there are real numbers in the nodes that a value refers to."""
+    return any(has_float(of.content) for of in references([ty]))
+
+
 def holds_reference(ty: Type) -> bool:
     """Whether a value of this type refers to nodes."""
     return any(True for _ in _references_in(ty))
