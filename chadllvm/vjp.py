@@ -43,8 +43,8 @@ def vjp(
         a tuple of cotangents, one for each primal, in its container; None for what
         holds no reals. It may be called any number of times, from any thread. It keeps
         what it needs of the run of the function, and the primals as they were; with
-        unions of classes or lists of arrays among arguments or results it runs the
-        function again.
+        unions of classes, recursive data or lists of arrays among arguments or results
+        it runs the function again.
 
     Raises:
         CompileError: if the function cannot be compiled.

@@ -149,7 +149,7 @@ def apart(
     types = [operands[k].type for k in by]
     for ty in [*types, *([result] if result is not None else [])]:
         if holds_reference(ty) and not _is_packable(ty):
-            raise reference_errors.derivative(span, name, ty)
+            raise reference_errors.mixed(span, ty)
     found, at = list(operands), []
     for k in by:
         first, *more = packed(b, operands[k])

@@ -53,12 +53,12 @@ class Target:
     wrapper: Callable[[str, Sequence[Operand], Wrap], str]
 
     def check_nodes(self, by: Sequence[int]) -> None:
-        """Refuse derivatives by recursive data at these positions, and of any."""
+        """Refuse a Jacobian by recursive data at these positions, or of any."""
         places = (self.at[k] for k in by)
         types = (self.operands[at].type for at in places if at is not None)
         for ty in (*types, self.result):
             if holds_reference(ty):
-                raise reference_errors.derivative(self.span, self.title, ty)
+                raise reference_errors.jacobian(self.span, self.title, ty)
 
     def apart(self, b: Builder, wrt: Sequence[int], *, packs: bool) -> Apart:
         """The function by the operands at these places, with recursive data packed.

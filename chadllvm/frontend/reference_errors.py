@@ -13,7 +13,7 @@ def mixed(span: Span, found: Type) -> Diagnostic:
     """A parameter with recursive data in it holds numbers, records and lists of these.
 
     Lists of records without recursive data, and lists of lists, are parameters of their
-    own; so it is with results.
+    own; so it is with results, and with what derivatives in programs are taken by.
 
     Fails:
 
@@ -89,11 +89,11 @@ def same_name(span: Span, name: str) -> Diagnostic:
 
 
 @code("CL1703")
-def derivative(span: Span, title: str, found: Type) -> Diagnostic:
-    """In a program no derivatives are taken by recursive data, nor of any.
+def jacobian(span: Span, title: str, found: Type) -> Diagnostic:
+    """There are no Jacobians by recursive data, nor of any.
 
-    From Python `grad` and `jvp` take them. In a program a function that walks a tree
-    may be differentiated by numbers and arrays, with the tree held fixed.
+    Gradients, directional derivatives and pullbacks there are: a Jacobian has a
+    component for each pair of numbers, and no class to be of.
 
     Fails:
 
@@ -103,7 +103,7 @@ def derivative(span: Span, title: str, found: Type) -> Diagnostic:
             tail: Optional["Chain"]
 
         def f(chain: Chain) -> float:
-            return cl.grad(lambda c: c.head**2)(chain).head
+            return cl.jacrev(lambda c: c.head**2)(chain).head
 
     Works:
 
@@ -113,13 +113,13 @@ def derivative(span: Span, title: str, found: Type) -> Diagnostic:
             tail: Optional["Chain"]
 
         def f(chain: Chain) -> float:
-            return cl.grad(lambda x: x**2 * chain.head)(3.0)
+            return cl.grad(lambda c: c.head**2)(chain).head
     """
     return error(
-        f"cannot differentiate {title} here",
+        f"no Jacobian of {title} by or of recursive data",
         span,
         f"{said(found)} holds recursive data",
-        "differentiate by numbers or arrays, or take the derivative from Python",
+        "take a gradient, `cl.jvp` or `cl.vjp`, or a Jacobian by numbers",
     )
 
 

@@ -74,7 +74,7 @@ from chadllvm.ir.types import (
 from chadllvm.ops.alias import Alias
 from chadllvm.ops.custom import Custom
 from chadllvm.ops.grow import Append, DropLast
-from chadllvm.ops.heap import Fetch, New
+from chadllvm.ops.heap import Count, Fetch, New
 from chadllvm.ops.index import Dim, Empty, Index, MakeBox, Unbox, nothing
 from chadllvm.ops.update import Update
 
@@ -359,7 +359,7 @@ class _Flattener:
                 ty = Fun(_all_leaves(op.type.params), _all_leaves(op.type.results))
                 flat = Custom(op.rules, ty, origin, flatten(op.primal))
                 return [Apply(flat, self.all_leaves(expr.args))]
-            case New(heap, types) | Fetch(heap, types):
+            case New(heap, types) | Fetch(heap, types) | Count(heap, types):
                 flat_op = type(expr.op)(heap, _all_leaves(types))
                 return [Apply(flat_op, self.all_leaves(expr.args))]
             case Empty(ty):

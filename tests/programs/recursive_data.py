@@ -662,3 +662,23 @@ def rose(tree: Rose | None) -> float:
     if tree is None:
         return 0.0
     return math.exp(-tree.value) * rose(tree.first) + rose(tree.next) - tree.value**2
+
+
+# ---- derivatives by recursive data -----------------------------------------------
+
+
+@cl.jit
+def halfway(tree: Tree, slope: Tree) -> Tree:
+    if isinstance(tree, Branch) and isinstance(slope, Branch):
+        left = halfway(tree.left, slope.left)
+        return Branch(left, halfway(tree.right, slope.right))
+    if isinstance(tree, Leaf) and isinstance(slope, Leaf):
+        return Leaf(0.5 * (tree.value + slope.value))
+    return tree
+
+
+@recursive_case(Branch(Leaf(0.5), Leaf(1.25)))
+@cl.jit
+def gradient_by_a_tree(tree: Tree) -> float:
+    slope = cl.grad(nested_sines)(tree)
+    return nested_sines(halfway(tree, slope))

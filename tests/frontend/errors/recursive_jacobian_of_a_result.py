@@ -10,5 +10,5 @@ class Chain:
     tail: Optional["Chain"]
 
 
-def f(chain: Chain) -> float:
-    return cl.grad(lambda c: c.head**2)(chain).head
+def f(x: float) -> float:
+    return cl.jacfwd(lambda t: Chain(t, None))(x).head
