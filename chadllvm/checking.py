@@ -19,7 +19,7 @@ from chadllvm.compiled import Compiled
 from chadllvm.frames import without_frames
 from chadllvm.jvp import jvp
 from chadllvm.vjp import vjp
-from chadllvm.written import compiled_function, unused, written
+from chadllvm.written import compiled_function, head, unused, written
 
 MODES = ("fwd", "rev")
 
@@ -177,7 +177,8 @@ class _Check:
         self, mode: str, directions: Sequence[Any], ct: Any
     ) -> tuple[Compiled, tuple[Any, ...]]:
         """The function's derivative as a function, and its arguments."""
-        names = [p.name for p in self.function.parameters[: len(self.args)]]
+        parameters = self.function.parameters[: len(self.args)]
+        names = [p.name for p in parameters]
         called, take = unused("function", names), unused("derivative", names)
         if mode == "fwd":
             new = [unused(f"{name}_t", names) for name in names]
@@ -191,8 +192,9 @@ class _Check:
             more, values = [unused("ct", names)], [_moved_along(self.out, ct)]
             body = f"{take}({', '.join([called, *names])})[1]({more[0]})"
         title = unused(f"{_WORDS[mode]}_{self.function.name}", [*names, *more])
-        text = f"def {title}({', '.join([*names, *more])}):\n    return {body}\n"
         space = {called: self.function, take: jvp if mode == "fwd" else vjp}
+        heads = [head(p, [*names, *more], space) for p in parameters]
+        text = f"def {title}({', '.join([*heads, *more])}):\n    return {body}\n"
         return written(self.function, title, text, space), (*self.args, *values)
 
 

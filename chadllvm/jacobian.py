@@ -11,15 +11,18 @@ user's:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from chadllvm.api import positions
 from chadllvm.compiled import Compiled, Function
+from chadllvm.filled import filled
 from chadllvm.frames import without_frames
 from chadllvm.frontend.derivatives import Transform, means
 from chadllvm.frontend.records import NO_DEFAULT
 from chadllvm.jvp import jvp
-from chadllvm.written import as_they_are, compiled_function, unused, written
+from chadllvm.options import CompileOptions
+from chadllvm.written import as_they_are, compiled_function, head, unused, written
 
 Argnums = int | str | Sequence[int | str]
 
@@ -146,7 +149,40 @@ def _written(
     heads, given = _signature(function, space, which is hvp)
     made = f"{make}({', '.join([of, *map(repr, constants)])})"
     text = f"def {title}({', '.join(heads)}):\n    return {made}({', '.join(given)})\n"
+    if which is hvp:
+        return written(function, title, text, space, partial(_Along, constants[0]))
     return written(function, title, text, space)
+
+
+class _Along(Function[..., Any]):
+    """`hvp(f, argnums)`: a direction may have None where its primal has integers.
+
+    It stands behind the arguments that are given by position.
+    """
+
+    def __init__(
+        self,
+        argnums: int | tuple[int, ...],
+        function: Callable[..., Any],
+        options: CompileOptions,
+        statics: tuple[str, ...],
+    ) -> None:
+        super().__init__(function, options, statics)
+        self._argnums = argnums
+        self._count = -1  # All calls are bound below.
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        bound = list(super()._bind(args, kwargs))
+        at = [not p.is_keyword_only for p in self._parameters].count(True) - 1
+        primals = [*bound[:at], *bound[at + 1 :]]
+        which = self._argnums
+        value = (
+            primals[which]
+            if isinstance(which, int)
+            else tuple([primals[k] for k in which])
+        )
+        bound[at] = filled(value, bound[at])
+        return tuple(bound)
 
 
 def _signature(
@@ -161,12 +197,12 @@ def _signature(
     named: list[str] = []
     given: list[str] = []
     for p in function.parameters:
-        head = p.name
+        text = head(p, names, space)
         if p.default is not NO_DEFAULT and (p.is_keyword_only or not has_direction):
             default = unused(f"{p.name}_default", names)
             space[default] = p.default
-            head += f"={default}"
-        (named if p.is_keyword_only else heads).append(head)
+            text += f"={default}"
+        (named if p.is_keyword_only else heads).append(text)
         given.append(f"{p.name}={p.name}" if p.is_keyword_only else p.name)
     if has_direction:
         direction = unused("direction", names)

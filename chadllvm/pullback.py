@@ -51,12 +51,12 @@ class Halved(Compiled):
         self._halves: dict[Any, _Halves | None] = {}
 
     def run(
-        self, primals: Sequence[Any], again: Pullback
+        self, primals: Sequence[Any], again: Callable[[Any, Any], tuple[Any, ...]]
     ) -> tuple[Any, Pullback] | None:
         """The result and the pullback; None if it has to be done in another way.
 
-        `again` is the pullback that runs the function once more. It is asked where the
-        second half fails: it may suppose what does not hold.
+        `again`, of the result and a cotangent, runs the function once more. It is asked
+        where the second half fails: it may suppose what does not hold.
         """
         options = self._options
         if not options.optimize or options.debug or options.nans or is_watched():
@@ -74,11 +74,11 @@ class Halved(Compiled):
         def pullback(cotangent: Any) -> tuple[Any, ...]:
             cts = self._leaves(halves.value, like, cotangent)
             if is_watched():
-                return again(cotangent)
+                return again(like, cotangent)
             try:
                 found: tuple[Any, ...] = halves.late.call(*saved, *cts)
             except Exception:
-                found = again(cotangent)
+                found = again(like, cotangent)
             return found
 
         return out, without_frames(pullback)

@@ -10,13 +10,16 @@ pullback is a function of our own language that runs the function again:
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
+from functools import partial
 from typing import Any
 
 from chadllvm.compiled import Compiled, Function
+from chadllvm.filled import filled
 from chadllvm.frames import without_frames
 from chadllvm.frontend.derivatives import Transform, means
 from chadllvm.pullback import Halved
-from chadllvm.written import as_they_are, compiled_function, unused, written
+from chadllvm.written import as_they_are, compiled_function, head, unused, written
 
 # Where a compiled function keeps its pullbacks, by the number of arguments.
 _KEPT = "_chadllvm_pullbacks"
@@ -54,11 +57,15 @@ def vjp(
     compiled = compiled_function(function)
     kept = as_they_are(compiled, primals)
 
-    def again(cotangent: Any) -> tuple[Any, ...]:
-        return _pullback(compiled, len(primals))(*kept, cotangent)
+    def again(out: Any, cotangent: Any) -> tuple[Any, ...]:
+        whole = filled(out, cotangent)
+        return _pullback(compiled, len(primals))(*kept, whole)
 
     found = _halved(compiled).run(primals, again)
-    return found or (compiled(*primals), again)
+    if found is not None:
+        return found
+    out = compiled(*primals)
+    return out, partial(again, deepcopy(out))
 
 
 def _halved(function: Compiled) -> Halved:
@@ -80,11 +87,14 @@ def _pullback(function: Compiled, count: int) -> Function[..., tuple[Any, ...]]:
 
 
 def _written(function: Compiled, count: int) -> Function[..., tuple[Any, ...]]:
-    names = [p.name for p in function.parameters[:count]]
+    parameters = function.parameters[:count]
+    names = [p.name for p in parameters]
     title = f"pullback_{function.name}"
     given, called, take = (unused(n, names) for n in ("cotangent", "function", "vjp"))
+    space = {called: function, take: vjp}
+    heads = [head(p, names, space) for p in parameters]
     text = (
-        f"def {title}({', '.join([*names, given])}):\n"
+        f"def {title}({', '.join([*heads, given])}):\n"
         f"    return {take}({', '.join([called, *names])})[1]({given})\n"
     )
-    return written(function, title, text, {called: function, take: vjp})
+    return written(function, title, text, space)

@@ -9,6 +9,7 @@ from typing import Any
 
 from chadllvm.api import jit
 from chadllvm.compiled import Compiled, Function, static_argument
+from chadllvm.frontend import Parameter
 
 
 def compiled_function(function: Callable[..., Any]) -> Compiled:
@@ -31,8 +32,24 @@ def unused(wanted: str, taken: Sequence[str]) -> str:
     return wanted
 
 
+def head(parameter: Parameter, taken: Sequence[str], space: dict[str, Any]) -> str:
+    """A parameter with its annotation, which is put into the globals `space`.
+
+    It says what an argument is that says nothing itself, as an empty list.
+    """
+    if parameter.annotation is None or parameter.is_static:
+        return parameter.name
+    name = unused(f"{parameter.name}_type", taken)
+    space[name] = parameter.annotation
+    return f"{parameter.name}: {name}"
+
+
 def written(
-    function: Compiled, title: str, text: str, space: Mapping[str, Any]
+    function: Compiled,
+    title: str,
+    text: str,
+    space: Mapping[str, Any],
+    make: Callable[..., Function[..., Any]] = Function,
 ) -> Function[..., Any]:
     """The function `title` of a text, compiled as `function` is.
 
@@ -46,7 +63,5 @@ def written(
     statics = [p.name for p in function.parameters if p.is_static]
     code = names[title].__code__
     taken = code.co_varnames[: code.co_argcount]
-    made: Function[..., Any] = jit(
-        options=function.options, static_argnames=[n for n in statics if n in taken]
-    )(names[title])
-    return made
+    kept = tuple([name for name in statics if name in taken])
+    return make(names[title], function.options, kept)

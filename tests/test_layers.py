@@ -15,8 +15,8 @@ LAYERS = (
     "ops", "frontend", "chad", "closure", "simplify", "debug", "lower", "llvm", "watch",
     "backend", "pipeline", "report", "values", "request", "boundary", "crossing",
     "plan", "arguments", "compiled", "api",
-    "custom", "jvp", "written", "pullback", "vjp", "jacobian", "checking", "explain",
-    "cli",
+    "custom", "jvp", "filled", "written", "pullback", "vjp", "jacobian", "checking",
+    "explain", "cli",
 )  # fmt: skip
 
 # The package itself and `python -m chadllvm` stand outside: they may import all.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -152,3 +152,65 @@ def test_gradients_and_defaults() -> None:
     assert back(1.0) == (36.0,)
     _, back = cl.vjp(cl.grad(lambda x, y=3.0: x**3 * y), 2.0, 1.0)
     assert back(1.0) == (12.0, 12.0)
+
+
+def test_integers_of_each_step_are_kept() -> None:
+    """Pieces chosen by masks at each depth: their places are integers on the tape."""
+
+    def weighted(x: cl.f64[:]) -> float:
+        def ordered(v):
+            if len(v) <= 1:
+                return v
+            above = v[1:] >= v[0]
+            low, high = v[1:][~above], v[1:][above]
+            return np.concatenate((ordered(low), v[:1], ordered(high)))
+
+        y = ordered(x)
+        return sum(y[k] ** 3 * k for k in range(len(y)))
+
+    _, back = cl.vjp(cl.grad(weighted), X)
+    np.testing.assert_allclose(back(np.ones(3))[0], [6.0 * 0.3, 0.0, 12.0 * 1.2])
+
+
+class Spring(NamedTuple):
+    stiffness: float
+    ends: int
+    is_old: bool = False
+
+
+class Loose(NamedTuple):
+    pass
+
+
+@cl.jit
+def stretched(springs: list[Spring | Loose], x: float) -> float:
+    parts = [s for s in springs if isinstance(s, Spring)]
+    return sum(s.stiffness**3 * s.ends for s in parts) * x
+
+
+def test_cotangents_without_numbers() -> None:
+    """Annotations say what an empty list is; None stands where integers are."""
+    springs = [Spring(2.0, 3), Loose()]
+    gradient, back = cl.vjp(cl.grad(stretched), springs, 1.0)
+    assert gradient == [Spring(36.0, None, None), Loose()]
+    assert back([Spring(1.0, None, None), Loose()])[0] == gradient
+    assert cl.hvp(stretched)(springs, 1.0, gradient)[0] == Spring(36.0**2, None, None)
+    assert cl.vjp(stretched, [], 1.0)[1](1.0) == ([], 0.0)
+    assert cl.vjp(stretched, [Loose()], 1.0)[1](1.0) == ([Loose()], 0.0)
+    assert cl.hvp(stretched, 1)([], 1.0, 1.0) == 0.0
+
+
+def test_directions_without_integers() -> None:
+    """Also in structured arrays, whose gradient has no such field."""
+
+    def f(rows, factor: float) -> float:
+        return factor * np.sum(rows["a"] ** 3 * rows["n"])
+
+    rows = np.array([(1.0, 2), (3.0, 4)], [("n", np.int64), ("a", float)][::-1])
+    gradient = cl.grad(f)(rows, 1.0)
+    product = cl.hvp(f)(rows, 1.0, gradient)
+    np.testing.assert_allclose(
+        product["a"], 6.0 * rows["a"] * rows["n"] * gradient["a"]
+    )
+    both = cl.hvp(f, (0, 1))(rows, 1.0, (gradient, 1.0))
+    np.testing.assert_allclose(both[1], np.sum(gradient["a"] ** 2))

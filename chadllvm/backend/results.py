@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat, starmap
 from typing import Any, TypeAlias, assert_never
 
 import numpy as np
@@ -145,9 +146,11 @@ def _values(ty: Result, leaves: Sequence[np.ndarray], count: int) -> list[Any]:
             ]
             if isinstance(names, RecordNames) and names.kind is Kind.NONE:
                 return [None] * count
+            # Without columns nothing says how many there are.
+            items = zip(*columns, strict=True) if columns else repeat((), count)
             if not isinstance(names, RecordNames):
-                return list(zip(*columns, strict=True))
-            return list(map(names.make, *columns))
+                return list(items)
+            return list(starmap(names.make, items))
         case Sum(payloads=members) | Choice(members):
             return _chosen(members, leaves, count)
         case _:

@@ -14,7 +14,7 @@ from chadllvm.chad.halves import Halves
 from chadllvm.ir.build import Builder
 from chadllvm.ir.rewrite import Renaming
 from chadllvm.ir.term import Apply, Block, Function, Lambda, Lit, Operand, Var
-from chadllvm.ir.types import I64, Array, Box, Scalar, Type
+from chadllvm.ir.types import BOOL, I64, Array, Box, Scalar, Type, is_float
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index, MakeBox, Unbox, Zeros
 from chadllvm.ops.iterate import Iterate
@@ -107,7 +107,7 @@ def _flat(
 ) -> Operand:
     """All numbers in one array."""
     count = b.one(Apply(Dim(0), (boxes,)))
-    zeros = b.one(Apply(Zeros(elem), (total,)))
+    zeros = _room(b, elem, total)
     index, state, inner = Var("k", I64), Var("flat", zeros.type), b.child()
     array = _element(inner, boxes, index)
     place = inner.one(Apply(Index(), (offsets, index)))
@@ -131,6 +131,15 @@ def _flat(
 
     block = inner.block([level(inner, state, place, ())])
     return b.apply(Iterate(), [count, zeros], [Lambda((index, state), block)])[0]
+
+
+def _room(b: Builder, elem: Scalar, total: Operand) -> Operand:
+    """An array to write all numbers to; what is not real has no `zeros`."""
+    if is_float(elem):
+        return b.one(Apply(Zeros(elem), (total,)))
+    nothing = Lit(False) if elem == BOOL else Lit(0)
+    body = Lambda((Var("k", I64),), Block((), (nothing,)))
+    return b.apply(Build(), [total], [body])[0]
 
 
 def _unpack(b: Builder, ty: Type, parts: Sequence[Var]) -> Operand:

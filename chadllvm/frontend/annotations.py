@@ -207,7 +207,7 @@ def read_annotation(value: Any) -> Annotation:
         return None
     if isinstance(value, ScalarAnnotation):
         return value.scalar
-    if isinstance(value, CLOSED):
+    if isinstance(value, CLOSED | Open):
         return value
     for python, scalar in _SCALARS:
         if value is python:
