@@ -175,3 +175,26 @@ def check_growth(
     for name, ty in after.items():
         if ty != before[name] and holds_function(ty):
             raise closure_errors.grows(span, name)
+
+
+def check_element_growth(span: Span, name: str, before: Type, after: Type) -> None:
+    """The same for functions in a list, which are learned one after the other."""
+    times = _times_inside(after, ())
+    if times > _MOST_ROUNDS and times > _times_inside(before, ()):
+        raise closure_errors.grows(span, name)
+
+
+def _times_inside(ty: Type, around: tuple[Code, ...]) -> int:
+    """How many values of one function stand inside of each other, at most."""
+    match ty:
+        case Product(parts):
+            code = code_of(ty)
+            around = around if code is None else (*around, code)
+            times = 0 if code is None else around.count(code)
+        case Sum(payloads=parts):
+            times = 0
+        case Array(elem, _):
+            return _times_inside(elem, around)
+        case _:
+            return 0
+    return max([times, *(_times_inside(part, around) for part in parts)])

@@ -19,6 +19,7 @@ from typing import NoReturn
 from chadllvm.diagnostic import Span
 from chadllvm.frontend import call_errors, list_errors, ragged_errors, update_errors
 from chadllvm.frontend.arithmetic import convert, join_values
+from chadllvm.frontend.closures import check_element_growth
 from chadllvm.frontend.containers import is_record_value
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.iteration import items
@@ -207,6 +208,7 @@ def _appended(
     if known is not None and not known.is_sure:
         raise Learned(name, item.type, is_sure=True)
     if known is not None and joined is not None and joined != elem:
+        check_element_growth(cx.span(node), name, elem, joined)
         raise Learned(name, joined, is_sure=True)
     if joined != elem:
         raise list_errors.other_elements(cx.span(node), elem, item.type)
