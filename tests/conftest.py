@@ -1,4 +1,5 @@
-"""The golden flag: `--update-golden` rewrites expected texts instead of comparing."""
+"""The flags `--update-golden`, which rewrites expected texts instead of comparing, and
+`--whole`, which leaves nothing out of the sweeps of `sweep.py`."""
 
 from __future__ import annotations
 
@@ -22,6 +23,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="rewrite the expected texts of golden tests",
     )
+    parser.addoption(
+        "--whole",
+        action="store_true",
+        help="run all of the long sweeps, of which a fixed part is run otherwise",
+    )
+
+
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Leave out what only `--whole` asks for."""
+    if config.getoption("--whole"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("whole")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("whole")]
 
 
 @pytest.fixture()

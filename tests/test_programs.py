@@ -6,59 +6,25 @@ is central differences of the compiled values, which agree with it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 from containers import drawn, flattened, has_union, leaves, moved
-from programs import (
-    arrays,
-    assignments,
-    bits,
-    calculus,
-    closed_forms,
-    comprehensions,
-    control,
-    customs,
-    derivatives,
-    functions,
-    higher_order,
-    in_place,
-    linear_algebra,
-    machines,
-    matches,
-    models,
-    numpy_style,
-    optimisers,
-    ragged,
-    records,
-    recursion,
-    scalars,
-    sequences,
-    simulations,
-    sums,
-    unpacking,
-    updates,
-)
-from programs.case import CASES, Case
+from programs.case import Case
+from sweep import named, swept
 
 import chadllvm as cl
 from chadllvm.chad.derived import has_derivatives
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.term import Program
-from chadllvm.ir.types import has_float
+from chadllvm.ir.types import Type, has_float
 from chadllvm.ir.value import from_value, to_value
 from chadllvm.pipeline import OPTIONAL, Compilation
-from tests.leaves import all_leaves
+from tests.program_cases import CASES, real_params, tangents_of
 
 STEP = 1e-6
-
-OPTIONS = {
-    "default": cl.CompileOptions(),
-    "checked": cl.CompileOptions(speculate=False),
-    "plain": cl.CompileOptions(disabled=frozenset(OPTIONAL)),
-    "permanent": cl.CompileOptions(optimize=0),
-}
 
 # Programs of which some runs are repeated without speculation.
 SPECULATION_FAILS = (
@@ -70,85 +36,104 @@ SPECULATION_FAILS = (
     "updated_copy",
 )
 
-assert all(
-    (
-        arrays,
-        assignments,
-        bits,
-        calculus,
-        closed_forms,
-        comprehensions,
-        control,
-        customs,
-        derivatives,
-        functions,
-        higher_order,
-        in_place,
-        linear_algebra,
-        machines,
-        matches,
-        models,
-        numpy_style,
-        optimisers,
-        ragged,
-        records,
-        recursion,
-        scalars,
-        sequences,
-        simulations,
-        sums,
-        unpacking,
-        updates,
-    )
-)
 
-IDS = [f"{case.name}-{k}" for k, case in enumerate(CASES)]
+class Compiled:
+    """A program and its derivative in machine code: the tests of a case share them."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.params = real_params(case)
+        # Speculation may fail where the program does not, and repeats the call then.
+        speculate = case.name not in SPECULATION_FAILS
+        self.options = cl.CompileOptions(speculate=speculate)
+        self.function = cl.jit(case.function.py_func, options=self.options)
+        self.derivative = cl.value_and_grad(self.function, argnums=self.params)
 
 
-def is_real(value: Any) -> bool:
-    return any(d is not None for d in leaves(drawn(value, np.random.default_rng(0))))
+@pytest.fixture(scope="class")
+def compiled(case: Case) -> Compiled:
+    return Compiled(case)
 
 
-def real_params(case: Case) -> list[int]:
-    return [k for k, arg in enumerate(case.args) if is_real(arg)]
+@pytest.mark.parametrize("case", CASES, ids=named(CASES), scope="class")
+class TestProgram:
+    def test_value_is_that_of_plain_python(self, compiled: Compiled) -> None:
+        case = compiled.case
+        found = case.function(*case.args)
+        np.testing.assert_allclose(found, case.plain_value(), rtol=1e-12)
+
+    def test_gradient_agrees_with_differences(self, compiled: Compiled) -> None:
+        case, params = compiled.case, compiled.params
+        if not params:
+            with pytest.raises(cl.CompileError):
+                cl.grad(case.function)(*case.args)
+            return
+        value, gradient = compiled.derivative(*case.args)
+        np.testing.assert_allclose(value, case.plain_value(), rtol=1e-12)
+        check_direction(case, params, gradient)
+
+    def test_forward_mode_agrees_with_reverse_mode(self, compiled: Compiled) -> None:
+        case, params = compiled.case, compiled.params
+        ts = tangents_of(case)
+        value, tangent = cl.jvp(compiled.function, case.args, ts)
+        np.testing.assert_allclose(value, case.plain_value(), rtol=1e-12)
+        if not params:
+            return
+        _, gradient = compiled.derivative(*case.args)
+        along = leaves(tuple(ts[k] for k in params))
+        pairs = zip(leaves(gradient), along, strict=True)
+        expected = sum(float(np.sum(g * t)) for g, t in pairs)
+        assert tangent == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+    def test_the_permanent_mode_gives_the_same(self, compiled: Compiled) -> None:
+        """Value and gradient, NaN and infinity as well."""
+        case, params = compiled.case, compiled.params
+        permanent = cl.jit(case.function.py_func, optimize=0)
+        found = leaves(permanent(*case.args))
+        wanted = leaves(compiled.function(*case.args))
+        if params:
+            derivative = cl.value_and_grad(permanent, argnums=params)
+            found += leaves(derivative(*case.args))
+            wanted += leaves(compiled.derivative(*case.args))
+        for a, b in zip(found, wanted, strict=True):
+            assert type(a) is type(b) and np.shape(a) == np.shape(b)
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-14)
+
+    def test_interpreter_agrees_at_every_stage(self, compiled: Compiled) -> None:
+        case = compiled.case
+        if not compiled.params:
+            return
+        expected = compiled.derivative(*case.args)
+        (version,) = compiled.derivative._versions.values()
+        stages = version.compilation.stages
+        types = [p.type for p in stages["core"].entry.params]
+        results = Results(types, compiled.params, expected)
+        given = flat(case.args, types)
+        for name, program in stages.items():
+            if any(has_derivatives(f.body) for f in program.functions):
+                program = Compilation(compiled.options).normalised(program)
+                name = "core without derivatives"
+            args = case.args if name == "core" else given
+            results.check(name, program, args)
+
+
+OPTIONS = {
+    "checked": cl.CompileOptions(speculate=False),
+    "plain": cl.CompileOptions(disabled=frozenset(OPTIONAL)),
+}
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-@pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_value_is_that_of_plain_python(case: Case, name: str) -> None:
-    compiled = cl.jit(case.function.py_func, options=OPTIONS[name])
+@pytest.mark.parametrize("case", swept(CASES, 8, "options"))
+def test_options_change_nothing(case: Case, name: str) -> None:
+    params = real_params(case)
+    function = cl.jit(case.function.py_func, options=OPTIONS[name])
     expected = case.plain_value()
-    np.testing.assert_allclose(compiled(*case.args), expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("name", OPTIONS)
-@pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_gradient_agrees_with_differences(case: Case, name: str) -> None:
-    params = real_params(case)
-    if not params:
-        with pytest.raises(cl.CompileError):
-            cl.grad(case.function)(*case.args)
-        return
-    compiled = cl.jit(case.function.py_func, options=OPTIONS[name])
-    value, gradient = cl.value_and_grad(compiled, argnums=params)(*case.args)
-    np.testing.assert_allclose(value, case.plain_value(), rtol=1e-12)
-    check_direction(case, params, gradient)
-
-
-@pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_the_permanent_mode_gives_the_same(case: Case) -> None:
-    """Value and gradient, NaN and infinity as well."""
-    permanent = cl.jit(case.function.py_func, optimize=0)
-    params = real_params(case)
-    runs = [permanent, case.function]
+    np.testing.assert_allclose(function(*case.args), expected, rtol=1e-12)
     if params:
-        runs += [cl.value_and_grad(f, argnums=params) for f in runs]
-    found, wanted = (
-        [leaf for run in runs[k::2] for leaf in leaves(run(*case.args))] for k in (0, 1)
-    )
-    for a, b in zip(found, wanted, strict=True):
-        assert type(a) is type(b) and np.shape(a) == np.shape(b)
-        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-14)
+        value, gradient = cl.value_and_grad(function, argnums=params)(*case.args)
+        np.testing.assert_allclose(value, expected, rtol=1e-12)
+        check_direction(case, params, gradient)
 
 
 def check_direction(case: Case, params: list[int], gradient: Any) -> None:
@@ -174,52 +159,34 @@ def check_direction(case: Case, params: list[int], gradient: Any) -> None:
             assert slope == pytest.approx(difference, rel=2e-5, abs=2e-7)
 
 
-def flat_arguments(case: Case, source: Program) -> list[Any]:
-    """The leaves of the arguments, as the interpreter takes them."""
-    types = [p.type for p in source.entry.params]
-    values = [to_value(a, ty) for a, ty in zip(case.args, types, strict=True)]
-    return all_leaves(values, types)
+def flat(args: Sequence[Any], types: Sequence[Type]) -> list[Any]:
+    pairs = zip(args, types, strict=True)
+    return [leaf for arg, ty in pairs for leaf in flattened(arg, ty)]
 
 
-@pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_interpreter_agrees_at_every_stage(case: Case) -> None:
-    params = real_params(case)
-    if not params:
-        return
-    # Speculation may fail where the program does not, and repeats the call then.
-    options = cl.CompileOptions(speculate=case.name not in SPECULATION_FAILS)
-    function = cl.jit(case.function.py_func, options=options)
-    derivative = cl.value_and_grad(function, argnums=params)
-    expected = leaves(derivative(*case.args))
-    (version,) = derivative._versions.values()
-    stages = version.compilation.stages
-    types = [p.type for p in stages["core"].entry.params]
-    unions = any(map(has_union, types))
-    if unions:
-        value, gradients = derivative(*case.args)
-        expected = [value]
-        for k, gradient in zip(params, gradients, strict=True):
-            expected += flattened(gradient, types[k], real=True)
-    pairs = zip(case.args, types, strict=True)
-    given = [leaf for arg, ty in pairs for leaf in flattened(arg, ty)]
-    for name, program in stages.items():
-        if any(has_derivatives(f.body) for f in program.functions):
-            program = Compilation(options).normalised(program)
-            name = "core without derivatives"
-        if name == "core":
-            pairs = zip(case.args, program.entry.params, strict=True)
-            values = [to_value(a, p.type) for a, p in pairs]
-            (result,) = Interpreter(program).run(*values)
-            np.testing.assert_allclose(result, expected[0], rtol=1e-12)
-            continue
-        pairs = zip(given, program.entry.params, strict=True)
-        values = [to_value(a, p.type) for a, p in pairs]
-        run = Interpreter(program).run(*values)
+class Results:
+    """What a derivative gave, to compare the interpreter's results with."""
+
+    def __init__(self, types: list[Type], params: list[int], expected: Any) -> None:
+        self.has_unions = any(map(has_union, types))
+        self.expected = leaves(expected)
+        if self.has_unions:
+            value, gradients = expected
+            self.expected = [value]
+            for k, gradient in zip(params, gradients, strict=True):
+                self.expected += flattened(gradient, types[k], real=True)
+
+    def check(self, stage: str, program: Program, args: Sequence[Any]) -> None:
+        pairs = zip(args, program.entry.params, strict=True)
+        run = Interpreter(program).run(*(to_value(a, p.type) for a, p in pairs))
+        if stage == "core":
+            np.testing.assert_allclose(run[0], self.expected[0], rtol=1e-12)
+            return
         # Beside numbers, a list of arrays says where these are.
         both = zip(run, program.entry.body.types, strict=True)
-        results = [(found, ty) for found, ty in both if unions or has_float(ty)]
-        wanted = expected[: len(results)]
-        for (result, ty), want in zip(results, wanted, strict=True):
+        results = [(x, ty) for x, ty in both if self.has_unions or has_float(ty)]
+        wanted = self.expected[: len(results)]
+        for (found, ty), want in zip(results, wanted, strict=True):
             np.testing.assert_allclose(
-                from_value(result, ty), want, rtol=1e-11, atol=1e-13, err_msg=name
+                from_value(found, ty), want, rtol=1e-11, atol=1e-13, err_msg=stage
             )

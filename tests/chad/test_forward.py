@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from containers import leaves, moved
 from golden_cases import check_cases
 from hypothesis import given
-from programs.case import CASES
 from programs.case import Case as ProgramCase
+from sweep import swept
 
 import chadllvm as cl
 from chadllvm.chad.forward import push_forward
@@ -29,8 +30,8 @@ from chadllvm.ir.value import ArrayValue, to_value
 from chadllvm.pipeline import Compilation
 from tests.array_strategies import array_cases
 from tests.chad.test_random_programs import EXAMPLES, numbers, prepared
+from tests.program_cases import CASES, real_params, tangents_of
 from tests.strategies import Case, cases
-from tests.test_programs import IDS, drawn, leaves, moved, real_params
 
 STEP = 1e-6
 LARGEST_RATIO = 3.0
@@ -175,27 +176,7 @@ def test_forward_over_forward(case: Case) -> None:
 # ---- the corpus ------------------------------------------------------------------
 
 
-def tangents_of(case: ProgramCase) -> tuple[Any, ...]:
-    random = np.random.default_rng(11)
-    return tuple(drawn(arg, random) for arg in case.args)
-
-
-@pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_machine_code_agrees_with_reverse_mode(case: ProgramCase) -> None:
-    ts = tangents_of(case)
-    value, tangent = cl.jvp(case.function, case.args, ts)
-    np.testing.assert_allclose(value, case.plain_value(), rtol=1e-12)
-    params = real_params(case)
-    if not params:
-        return
-    gradient = leaves(cl.grad(case.function, argnums=params)(*case.args))
-    along = leaves(tuple(ts[k] for k in params))
-    pairs = zip(gradient, along, strict=True)
-    expected = sum(float(np.sum(g * t)) for g, t in pairs)
-    assert tangent == pytest.approx(expected, rel=1e-9, abs=1e-12)
-
-
-@pytest.mark.parametrize("case", CASES, ids=IDS)
+@pytest.mark.parametrize("case", swept(CASES, 4, "forward over reverse"))
 def test_machine_code_of_forward_over_reverse(case: ProgramCase) -> None:
     """The Hessian times a direction is the difference of gradients along it."""
     params = real_params(case)

@@ -1,30 +1,22 @@
-"""Every program of the corpus by every form of the paper."""
+"""The programs of the corpus by every form of the paper."""
 
 from __future__ import annotations
 
 import pytest
-from programs import arrays, control, models, scalars
-from programs.case import CASES, Case
+from programs.case import Case
+from sweep import swept
 
-from chadllvm.frontend import specialise
-from chadllvm.ir.term import Program
 from tests.array_reference import Example, agree, derivatives_are_well_typed
-from tests.test_programs import real_params
+from tests.program_cases import REAL_CASES, source_of
 
-assert arrays and control and models and scalars
-# The paper's forms are for programs that have no derivatives in them.
-CORPUS = [case for case in CASES if real_params(case) and not case.has_derivatives]
-
-
-def core(case: Case) -> Program:
-    """The program that the frontend makes of a case of the corpus."""
-    return specialise(case.function.py_func, case.function._types(case.args))
+# The paper's forms are for programs without derivatives and recursion in them.
+CORPUS = [
+    case for case in REAL_CASES if not (case.has_derivatives or case.is_recursive)
+]
 
 
-@pytest.mark.parametrize(
-    "case", CORPUS, ids=[f"{c.name}-{k}" for k, c in enumerate(CORPUS)]
-)
+@pytest.mark.parametrize("case", swept(CORPUS, 5, "forms of the paper"))
 def test_every_program_of_the_corpus(case: Case) -> None:
-    program = core(case)
+    program = source_of(case)
     agree(program, case.args)
     derivatives_are_well_typed(Example.of(program, case.args))

@@ -8,15 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.strategies import sampled_from
-from programs.case import CASES
 from programs.case import Case as ProgramCase
+from sweep import swept
 
 import chadllvm as cl
-from chadllvm.frontend import specialise
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.op import ProgramError
 from chadllvm.ir.parse import parse
-from chadllvm.ir.term import Program
 from chadllvm.ir.types import has_float
 from chadllvm.ir.value import from_value, to_value
 from tests.array_strategies import array_cases
@@ -30,6 +28,7 @@ from tests.chad.test_second_order import (
 )
 from tests.leaves import leaf_types
 from tests.native import CHEAP, OPTIONS
+from tests.program_cases import REAL_CASES, flat_arguments, source_of
 from tests.second_order import (
     arguments,
     gradient_of,
@@ -37,7 +36,6 @@ from tests.second_order import (
     native,
 )
 from tests.strategies import Case, cases
-from tests.test_programs import flat_arguments, real_params
 
 
 def check_native(case: Case, options: cl.CompileOptions) -> None:
@@ -69,17 +67,7 @@ def test_machine_code_over_arrays_agrees(case: Case, name: str) -> None:
     check_native(case, OPTIONS[name])
 
 
-def source_of(case: ProgramCase) -> Program:
-    """The core of a program of the corpus, for its example arguments."""
-    return specialise(case.function.py_func, case.function._types(case.args))
-
-
-CORPUS = [case for case in CASES if real_params(case)]
-
-
-@pytest.mark.parametrize(
-    "case", CORPUS, ids=[f"{case.name}-{k}" for k, case in enumerate(CORPUS)]
-)
+@pytest.mark.parametrize("case", swept(REAL_CASES, 5, "reverse over reverse"))
 def test_machine_code_of_the_corpus(case: ProgramCase) -> None:
     # Speculation may fail where the program does not; the call is repeated then.
     options = cl.CompileOptions(speculate=False)

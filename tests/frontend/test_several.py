@@ -8,26 +8,21 @@ from __future__ import annotations
 
 import ast
 import copy
-import importlib
 import inspect
-import pkgutil
 import textwrap
 from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
 import corpus
-import programs
 import pytest
 from frontend.generated import define
-from programs.case import CASES
+from sweep import marks
 
 import chadllvm as cl
 from chadllvm.diagnostic import MOST_SHOWN, NO_SPAN, CompileError, Diagnostic
 from chadllvm.frontend import specialise
-
-for module in pkgutil.iter_modules(programs.__path__, "programs."):
-    importlib.import_module(module.name)
+from tests.program_cases import CASES
 
 PROGRAMS = {case.function: case.args for case in corpus.CASES} | {
     case.function.py_func: case.args
@@ -102,9 +97,18 @@ TREES = [
     for tree in plain(function)
     if function.__name__ not in HAS_DEAD_CODE
 ]
+SWEPT = [
+    pytest.param(
+        function,
+        tree,
+        id=f"{function.__name__}-{k}",
+        marks=marks(function.__name__, 4, "mistakes"),
+    )
+    for k, (function, tree) in enumerate(TREES)
+]
 
 
-@pytest.mark.parametrize(("function", "tree"), TREES)
+@pytest.mark.parametrize(("function", "tree"), SWEPT)
 def test_one_mistake_is_one_message(
     function: FunctionType, tree: ast.FunctionDef
 ) -> None:
@@ -114,7 +118,7 @@ def test_one_mistake_is_one_message(
         assert labels == [f"`unknown_{place}` is not defined"], text
 
 
-@pytest.mark.parametrize(("function", "tree"), TREES)
+@pytest.mark.parametrize(("function", "tree"), SWEPT)
 def test_all_mistakes_are_found(function: FunctionType, tree: ast.FunctionDef) -> None:
     places = range(len(computed(tree)))
     text = broken(tree, places)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from programs.case import CASES, Case
+from programs.case import Case
 
 import chadllvm as cl
 from chadllvm.chad.forward import push_forward
@@ -30,9 +30,9 @@ from chadllvm.pipeline import DERIVATIVE, SOURCE, Compilation
 from tests.chad.test_forward import directions, dot
 from tests.chad.test_random_programs import numbers
 from tests.leaves import all_leaves
-from tests.test_programs import real_params
+from tests.program_cases import REAL_CASES
 
-CORPUS = [case for case in CASES if real_params(case)]
+CORPUS = REAL_CASES
 
 
 @dataclass

@@ -26,6 +26,10 @@ DERIVATIVES = frozenset(
 WITH_DERIVATIVES = ("customs", "derivatives", "optimisers", "simulations")
 
 
+# The files with programs that call themselves.
+WITH_RECURSION = ("recursion",)
+
+
 @dataclass(frozen=True)
 class Case:
     """A compiled function and the arguments to check it with.
@@ -44,11 +48,18 @@ class Case:
     @property
     def has_derivatives(self) -> bool:
         """Whether the program may take derivatives itself."""
-        function = self.function.py_func
-        module = function.__module__.removeprefix("programs.")
-        return module in WITH_DERIVATIVES or not DERIVATIVES.isdisjoint(
-            _names(function.__code__)
+        return self._file in WITH_DERIVATIVES or not DERIVATIVES.isdisjoint(
+            _names(self.function.py_func.__code__)
         )
+
+    @property
+    def is_recursive(self) -> bool:
+        """Whether the program may call itself."""
+        return self._file in WITH_RECURSION
+
+    @property
+    def _file(self) -> str:
+        return self.function.py_func.__module__.removeprefix("programs.")
 
     def plain_value(self) -> Any:
         """What plain Python gives; NumPy warns of what `np.where` does not choose."""
