@@ -60,7 +60,10 @@ class Given:
         return self.as_array(self.nodes[name])
 
     def as_array(self, node: ast.expr) -> Delayed:
-        value = self.cx.lazy(node)
+        return self.array_in(node, self.cx.lazy(node))
+
+    def array_in(self, node: ast.expr, value: Value) -> Delayed:
+        """An array of numbers that a value found at a node has to be."""
         if not is_array(value):
             raise call_errors.wrong_operand(
                 self.cx.span(node), self.name, "an array", value.type

@@ -1,9 +1,11 @@
 """Arrays made of others, side by side: `np.concatenate`, `np.stack`, `np.array`.
 
     np.concatenate((x, y))   →   n + m elements, at i: x[i] if i < n, else y[i - n]
+    np.concatenate(rows)     →   n * m elements, at i: rows[i // m, i % m]
     np.array([a, b, c])      →   3 elements, at i: a, b or c
 
-Which part an element is in is found by halving, so that it takes log2 of their number.
+Which part an element is in is found by halving, so that it takes log2 of their number;
+of parts that are the rows of one array, as a comprehension makes them, by division.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import numpy as np
 
 from chadllvm.frontend import array_errors, ragged_errors, shape_errors, syntax_errors
 from chadllvm.frontend.arithmetic import convert, is_number, join_values
+from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
     Delayed,
@@ -34,11 +37,14 @@ from chadllvm.frontend.given import Given, LibraryFunction
 from chadllvm.frontend.ragged import Ragged, end_to_end, ragged, regular
 from chadllvm.frontend.width import common_float, is_weak, new_state
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import If, Lit, Operand
+from chadllvm.ir.term import If, Lit, Operand, Proj
 from chadllvm.ir.types import F32, F64, I64, Array, Type, is_float, list_names
 
 # Emits one of several values.
 Option = Callable[[Builder], Operand]
+
+# What is joined: arrays written one by one, the rows of one, or those of a list.
+Parts = list[Delayed] | Delayed | Ragged
 
 # Numbers up to as many are chosen from without branches.
 _FEW = 8
@@ -109,7 +115,7 @@ def _common_type(cx: Context, node: ast.expr, values: Sequence[Value]) -> Type:
     samples = [_sample(value) for value in values]
     if len(ranks) > 1 or not all(is_number(sample.type) for sample in samples):
         raise array_errors.mixed_elements(cx.span(node))
-    return _joined(cx.at(node), samples)
+    return _promoted(cx.at(node), samples)
 
 
 def _sample(value: Value) -> Operand:
@@ -121,7 +127,7 @@ def _sample(value: Value) -> Operand:
     return value
 
 
-def _joined(b: Builder, samples: Sequence[Operand]) -> Type:
+def _promoted(b: Builder, samples: Sequence[Operand]) -> Type:
     """NumPy counts booleans among the integers here."""
     joined = join_values(*samples)
     if joined is not None:
@@ -134,22 +140,45 @@ def _part(cx: Context, node: ast.expr, value: Value, elem: Type) -> Delayed:
     return converted(plain(cx, node, delayed(cx, node, value)), elem)
 
 
-def _parts(call: Given) -> list[Delayed]:
-    """The arrays of the first argument, with elements of one type."""
-    node = call.nodes["arrays"]
-    if not isinstance(node, ast.Tuple | ast.List) or not node.elts:
-        raise shape_errors.not_arrays(call.cx.span(node), call.name)
-    arrays = [call.as_array(n) for n in node.elts]
-    found = _joined(call.builder, [_sample(array) for array in arrays])
-    return [_part(call.cx, call.node, array, found) for array in arrays]
+def _parts(call: Given) -> Parts:
+    """What the first argument holds."""
+    cx, node = call.cx, call.nodes["arrays"]
+    if isinstance(node, ast.Tuple | ast.List):
+        if not node.elts:
+            raise shape_errors.not_arrays(cx.span(node), call.name)
+        return _alike(call, [call.as_array(n) for n in node.elts])
+    value = cx.lazy(node)
+    if isinstance(value.type, Array) and value.type.rank > 1:
+        rows = plain(cx, node, call.array_in(node, value))
+        _check_some(call, rows.shape[0])
+        return rows
+    if isinstance(value, Delayed):
+        raise shape_errors.not_arrays(cx.span(node), call.name)
+    names = list_names(value.type)
+    if names is not None and names.depth == 1:
+        return ragged(cx, node, value)
+    if names is not None or not is_tuple(value.type) or not value.type.fields:
+        raise shape_errors.not_arrays(cx.span(node), call.name)
+    b = call.builder
+    parts = [b.one(Proj(value, k)) for k in range(len(value.type.fields))]
+    return _alike(call, [call.array_in(node, part) for part in parts])
 
 
-def _check_ranks(call: Given, arrays: Sequence[Delayed]) -> None:
+def _check_some(call: Given, count: Operand) -> None:
+    """There is something to join; NumPy fails as well if not."""
+    b = call.builder
+    b.prim("same", b.prim("imin", count, Lit(1)), Lit(1))
+
+
+def _alike(call: Given, arrays: Sequence[Delayed]) -> list[Delayed]:
+    """The arrays with as many dimensions each and elements of one type."""
     ranks = [array.rank for array in arrays]
     if len(set(ranks)) > 1:
         raise shape_errors.different_ranks(
             call.cx.span(call.nodes["arrays"]), call.name, ranks
         )
+    found = _promoted(call.builder, [_sample(array) for array in arrays])
+    return [_part(call.cx, call.node, array, found) for array in arrays]
 
 
 def _check_shapes(
@@ -212,79 +241,89 @@ def concatenated(
     return Delayed(whole, arrays[0].elem, element)
 
 
-def _list(call: Given) -> Ragged | None:
-    """The argument, if it is a list of arrays of different sizes."""
-    node = call.nodes["arrays"]
-    if isinstance(node, ast.Tuple | ast.List):
-        return None
-    value = call.cx.value(node)
-    if list_names(value.type) is None:
-        return None
-    xs = ragged(call.cx, node, value)
-    if xs.names.depth > 1:
-        raise shape_errors.not_arrays(call.cx.span(node), call.name)
-    return xs
+def _joined(call: Given, parts: Parts, axis: int) -> Delayed:
+    """The arrays one behind the other along an axis."""
+    match parts:
+        case Ragged() if axis:
+            raise ragged_errors.joined_across(call.cx.span(call.nodes["arrays"]))
+        case Ragged():
+            return end_to_end(call.cx, call.node, parts)
+        case Delayed():
+            return _joined_rows(call.builder, parts, axis)
+        case _:
+            return concatenated(call.cx, call.node, parts, axis)
 
 
-def _joined_list(call: Given, xs: Ragged, axis: int | None) -> Delayed:
-    """The arrays of a list one behind the other: as their numbers stand already."""
-    if axis not in (None, 0):
-        raise ragged_errors.joined_across(call.cx.span(call.nodes["arrays"]))
-    return end_to_end(call.cx, call.node, xs)
+def _joined_rows(b: Builder, rows: Delayed, axis: int) -> Delayed:
+    """The same of the rows of an array, of which there is one at least."""
+    size = rows.shape[axis + 1]
+    total = b.prim("imul", rows.shape[0], size)
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        row = b.prim("ifloordiv", indices[axis], size)
+        place = b.prim("imod", indices[axis], size)
+        return rows.element(b, [row, *indices[:axis], place, *indices[axis + 1 :]])
+
+    whole = (*rows.shape[1 : axis + 1], total, *rows.shape[axis + 2 :])
+    return Delayed(whole, rows.elem, element, is_plain=True)
+
+
+def _stacked(call: Given, parts: Parts, axis: int) -> Delayed:
+    """The arrays along a new axis."""
+    match parts:
+        case Ragged():
+            _check_some(call, parts.count)
+            return _with_first_as(regular(call.cx, call.node, parts), axis)
+        case Delayed():
+            return _with_first_as(parts, axis)
+        case _:
+            return stacked_arrays(call.cx, call.node, parts, axis)
+
+
+def _with_first_as(rows: Delayed, axis: int) -> Delayed:
+    """A copy of an array, whose first axis is another one there."""
+    others = list(range(1, rows.rank))
+    return permuted(rows, [*others[:axis], 0, *others[axis:]], is_view=False)
+
+
+def _rank(parts: Parts) -> int:
+    """How many dimensions each of the arrays has."""
+    match parts:
+        case Ragged():
+            return parts.names.rank
+        case Delayed():
+            return parts.rank - 1
+        case _:
+            return parts[0].rank
 
 
 def _concatenate(call: Given) -> Value:
-    xs = _list(call)
-    if xs is not None:
-        return _joined_list(call, xs, call.axis(xs.names.rank))
-    arrays = _parts(call)
-    _check_ranks(call, arrays)
-    axis = call.axis(arrays[0].rank)
-    return concatenated(call.cx, call.node, arrays, 0 if axis is None else axis)
+    parts = _parts(call)
+    return _joined(call, parts, call.axis(_rank(parts)) or 0)
 
 
 def _stack(call: Given) -> Value:
-    xs = _list(call)
-    if xs is not None:
-        first = call.axis(xs.names.rank + 1) or 0
-        order = [*range(1, first + 1), 0, *range(first + 1, xs.names.rank + 1)]
-        return permuted(regular(call.cx, call.node, xs), order, is_view=False)
-    arrays = _parts(call)
-    _check_ranks(call, arrays)
-    axis = call.axis(arrays[0].rank + 1)
-    return stacked_arrays(call.cx, call.node, arrays, 0 if axis is None else axis)
+    parts = _parts(call)
+    return _stacked(call, parts, call.axis(_rank(parts) + 1) or 0)
 
 
 def _vstack(call: Given) -> Value:
     """Vectors become rows."""
-    xs = _list(call)
-    if xs is not None:
-        is_rows = xs.names.rank == 1
-        return regular(call.cx, call.node, xs) if is_rows else _joined_list(call, xs, 0)
-    arrays = _parts(call)
-    _check_ranks(call, arrays)
-    if arrays[0].rank == 1:
-        return stacked_arrays(call.cx, call.node, arrays, 0)
-    return concatenated(call.cx, call.node, arrays, 0)
+    parts = _parts(call)
+    make = _stacked if _rank(parts) == 1 else _joined
+    return make(call, parts, 0)
 
 
 def _hstack(call: Given) -> Value:
-    xs = _list(call)
-    if xs is not None:
-        return _joined_list(call, xs, 0 if xs.names.rank == 1 else 1)
-    arrays = _parts(call)
-    _check_ranks(call, arrays)
-    axis = 0 if arrays[0].rank == 1 else 1
-    return concatenated(call.cx, call.node, arrays, axis)
+    parts = _parts(call)
+    return _joined(call, parts, 0 if _rank(parts) == 1 else 1)
 
 
 def _column_stack(call: Given) -> Value:
     """Vectors become columns."""
-    arrays = _parts(call)
-    _check_ranks(call, arrays)
-    if arrays[0].rank == 1:
-        return stacked_arrays(call.cx, call.node, arrays, 1)
-    return concatenated(call.cx, call.node, arrays, 1)
+    parts = _parts(call)
+    make = _stacked if _rank(parts) == 1 else _joined
+    return make(call, parts, 1)
 
 
 JOINING: tuple[LibraryFunction, ...] = (

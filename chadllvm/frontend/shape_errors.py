@@ -126,26 +126,26 @@ def wrong_rank(span: Span, name: str, expected: str, ty: Type) -> Diagnostic:
 
 @code("CL0716")
 def not_arrays(span: Span, name: str) -> Diagnostic:
-    """How many arrays are joined must be known when the program is compiled.
+    """What is joined are arrays, not numbers.
 
-    Write them out as a tuple. A comprehension of rows is an array of two dimensions
-    already, which `reshape` makes one row of.
+    They are written out, in a tuple or a list, or are the rows of an array, as a
+    comprehension makes them, or the arrays of a list.
 
     Fails:
 
         def f(x: cl.f64[:]):
-            return np.concatenate([x for _ in range(3)])
+            return np.concatenate([2.0 * v for v in x])
 
     Works:
 
         def f(x: cl.f64[:]):
-            return np.concatenate((x, x, x))
+            return np.concatenate([v * x for v in x])
     """
     return error(
-        "a tuple of arrays is needed",
+        "several arrays are needed",
         span,
-        f"`{name}` joins the arrays of a tuple",
-        "write the arrays one by one, as in `(x, y)`",
+        f"`{name}` joins arrays, and here are none",
+        "write a tuple of arrays, as in `(x, y)`; `np.array([...])` is one of numbers",
     )
 
 

@@ -430,3 +430,17 @@ def constant_factors(x: cl.f64[:]) -> float:
     b = np.trace(np.full((3, 3), 1.5)) * x[0] + np.dot(0.5, x)[1]
     c = sum(0.5 * v + sum(0.25 for _ in x) for v in x) + np.full(3, 2.5) @ x
     return a[0] * a[1] + b * c + np.sum(np.outer(np.full(2, 0.75), x), axis=0) @ x
+
+
+@case(draw(3), draw(3, 2))
+@cl.jit
+def joined_rows(x: cl.f64[:], m: cl.f64[:, :]) -> float:
+    """What a comprehension gives, and tuples that have a name."""
+    rows = [v * x for v in x]
+    blocks = [v * m for v in x]
+    both = (x, np.sin(x))
+    a = np.concatenate(rows) @ np.arange(9.0) + np.hstack(both) @ np.arange(6.0)
+    b = np.vstack(rows) @ np.column_stack(rows) + np.stack(both, axis=1) @ m.T
+    c = np.concatenate(blocks, axis=1) + np.hstack(blocks) * np.arange(6.0)
+    d = np.vstack(blocks)[::2, 1] @ np.stack(blocks, axis=-1)[:, 0, 1].repeat(2)[1:]
+    return a + np.sum(b**2) + np.sum(c[:2] * c[1:]) + d
