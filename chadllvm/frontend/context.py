@@ -20,7 +20,7 @@ from chadllvm.frontend.surface import Loop, Return
 from chadllvm.frontend.width import renamed
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Operand, Var
-from chadllvm.ir.types import Type
+from chadllvm.ir.types import Fun, Type
 from chadllvm.ir.union import is_union
 
 if TYPE_CHECKING:
@@ -46,6 +46,9 @@ class Callees(Protocol):
         self, function: Function | LocalFunction, statics: Collection[str]
     ) -> tuple[Parameter, ...]:
         """The parameters of a function, some of them static."""
+
+    def signature(self, name: str) -> Fun:
+        """The type of a function that is there, or `TypeRuleError`."""
 
     def size(self, name: str) -> int:
         """The number of bindings of a function, with those of the ones it calls."""

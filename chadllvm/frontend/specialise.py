@@ -16,44 +16,37 @@ from typing import Any
 
 from chadllvm.diagnostic import NO_SPAN, CompileError, InternalError, Span
 from chadllvm.frontend import (
-    call_errors,
     closure_errors,
     custom_errors,
-    errors,
     function_errors,
-    list_errors,
     recursion_errors,
 )
-from chadllvm.frontend.annotations import CLOSED, Annotation, target_type
-from chadllvm.frontend.arithmetic import convert, join, join_values
+from chadllvm.frontend.annotations import CLOSED
+from chadllvm.frontend.arithmetic import join
+from chadllvm.frontend.body import (
+    Task,
+    Text,
+    parameters,
+    read_text,
+    translate_body,
+)
 from chadllvm.frontend.closures import holds_function
-from chadllvm.frontend.context import Context, Elements, Wrap
+from chadllvm.frontend.context import Wrap
 from chadllvm.frontend.custom import Given, Named, rules_of, with_rules
-from chadllvm.frontend.delayed import force
-from chadllvm.frontend.expression import expression
 from chadllvm.frontend.gradients import GradientParts, nested_gradient
 from chadllvm.frontend.listable import check_lists
-from chadllvm.frontend.lists import Learned
-from chadllvm.frontend.liveness import liveness
 from chadllvm.frontend.local import LocalFunction
-from chadllvm.frontend.loops import translate_loop
-from chadllvm.frontend.read import read_body
-from chadllvm.frontend.recovery import Mistakes
 from chadllvm.frontend.recursion import Active, Code, Frame, Growth, Key, Unresolved
-from chadllvm.frontend.scope import Surroundings, Unusable
 from chadllvm.frontend.signature import Parameter, read_signature, return_annotation
 from chadllvm.frontend.source import Function, Source, read_source
-from chadllvm.frontend.statements import translate_function
 from chadllvm.frontend.static import static_key
-from chadllvm.frontend.surface import Statement
-from chadllvm.frontend.unions import placeholder
-from chadllvm.frontend.width import is_weak, new_state
+from chadllvm.frontend.width import is_weak
 from chadllvm.ir.build import Builder, unused_name
 from chadllvm.ir.calls import differentiated, groups
 from chadllvm.ir.op import TypeRuleError
 from chadllvm.ir.term import Block, Call, Operand, Program, Var, nested
 from chadllvm.ir.term import Function as CoreFunction
-from chadllvm.ir.types import F32, NONE, UNIT, Fun, Type, holds
+from chadllvm.ir.types import F32, Fun, Type, holds
 from chadllvm.ir.wording import said, shorten
 
 
@@ -111,15 +104,6 @@ class _Deferred:
 _LONGEST_CALL = 120
 
 
-@dataclass
-class _Read:
-    """What depends on a function's source alone, not on types."""
-
-    source: Source
-    statements: tuple[Statement, ...]
-    mistakes: Mistakes
-
-
 # The size of a function that is not translated yet: what calls itself may run for long.
 _LARGE = 1000
 
@@ -149,7 +133,7 @@ class _Program:
     deferred: list[_Deferred] = field(default_factory=list)
     rules: list[Named] = field(default_factory=list)
     ruled: dict[tuple[Key, tuple[Type, ...]], str] = field(default_factory=dict)
-    read: dict[Code, _Read] = field(default_factory=dict)
+    read: dict[Code, Text] = field(default_factory=dict)
     codes: dict[Hashable, dict[Hashable, LocalFunction]] = field(default_factory=dict)
     failed: dict[Key, CompileError] = field(default_factory=dict)
 
@@ -172,10 +156,9 @@ class _Program:
             total += sum(self._size(inner) for _, inner in nested(binding.expr))
         return total
 
-    def _read(self, function: Code) -> _Read:
+    def _read(self, function: Code) -> Text:
         if function not in self.read:
-            source, mistakes = self._source(function), Mistakes()
-            self.read[function] = _Read(source, read_body(source, mistakes), mistakes)
+            self.read[function] = read_text(self._source(function))
         return self.read[function]
 
     def _source(self, function: Code) -> Source:
@@ -324,15 +307,17 @@ class _Program:
     def _settled(self, frame: Frame, statics: Mapping[str, Any]) -> CoreFunction:
         """Translate a function until its result is what it was taken for."""
         key = frame.key
-        parts, params = self._read(key[0]), self._params(key, statics)
+        text, params = self._read(key[0]), parameters(self, key, statics)
+        codes = self.codes.setdefault((key[0], key[2]), {})
+        task = Task(frame, text, params, statics, codes)
         for _ in range(_MOST_PASSES):
             frame.renew()
-            body = self._body(frame, params, statics)
+            body = translate_body(self, task, self.active.guessed.get(key))
             if body is None:
                 self._forget(key)
                 raise self._unresolved(frame)
             if self._is_settled(frame, body):
-                span = parts.source.span(parts.source.definition)
+                span = text.source.span(text.source.definition)
                 check_lists(params, body, span)
                 return CoreFunction(self.names[key], params, body, span)
         assert frame.guessed_at is not None
@@ -369,138 +354,10 @@ class _Program:
             return Unresolved(span)
         return recursion_errors.unknown_result(span, frame.key[0].__name__)
 
-    def _params(self, key: Key, statics: Mapping[str, Any]) -> tuple[Var, ...]:
-        function, types, _, weak = key
-        taken = [p for p in self.parameters(function, statics) if not p.is_static]
-        names = [(p.name, p.annotation is None) for p in taken]
-        if isinstance(function, LocalFunction):
-            names = [*((name, True) for name in function.captured), *names]
-        return tuple(
-            new_state(name, ty, k in weak and is_open)
-            for k, ((name, is_open), ty) in enumerate(zip(names, types, strict=True))
-        )
-
-    def _body(
-        self, frame: Frame, params: Sequence[Var], statics: Mapping[str, Any]
-    ) -> Block | None:
-        """The body, translated again whenever it is learned what a list holds.
-
-        There is none as long as the result of a call has no type on any path.
-        """
-        function, _, fixed, _ = frame.key
-        elements: dict[str, Elements] = {}
-        parts = self._read(function)
-        guessed = self.active.guessed.get(frame.key)
-        while True:
-            cx = self._context(function, params, statics)
-            cx.elements = elements
-            cx.codes = self.codes.setdefault((function, fixed), {})
-            cx.declared = return_annotation(cx.source)
-            try:
-                body = _translated(cx, parts.statements, frame, guessed)
-            except Learned as found:
-                known = elements.get(found.name)
-                elem = found.elem
-                if known is not None and known.is_sure:
-                    elem = join(known.elem, elem) or elem
-                elements[found.name] = Elements(elem, found.is_sure)
-                continue
-            for name, known in elements.items():
-                if known.unsure is not None and frame.unresolved is None:
-                    span = parts.source.span(known.unsure)
-                    raise list_errors.unknown_elements(span, name)
-            return body
-
-    def _context(
-        self, function: Code, params: Sequence[Var], statics: Mapping[str, Any]
-    ) -> Context:
-        """The state of the translation of a function, at its beginning."""
-        parts = self._read(function)
-        source = parts.source
-        count = len(function.captured) if isinstance(function, LocalFunction) else 0
-        live = liveness(parts.statements, [p.name for p in params[count:]])
-        for parameter in self.parameters(function, statics):
-            if parameter.is_static and parameter.name in live.locals:
-                raise call_errors.assigned_static(parameter.span, parameter.name)
-        surroundings = Surroundings(source.function, statics)
-        if isinstance(function, LocalFunction):
-            surroundings = function.surroundings
-        cx = Context(
-            source=source,
-            callees=self,
-            surroundings=surroundings,
-            liveness=live,
-            builder=Builder(signature=self.signature),
-            prelude=Builder(signature=self.signature),
-            translate=expression,
-            make=force,
-            loop=translate_loop,
-            parameters=frozenset(params),
-            mistakes=Mistakes(parts.mistakes),
-        )
-        if isinstance(function, LocalFunction):
-            function.bind(cx, params[:count])
-        for param in params[count:]:
-            cx.scope.bind(param.name, param)
-        # What could not be read may have been a question.
-        cx.scope.in_doubt = bool(parts.mistakes)
-        return cx
-
     def signature(self, name: str) -> Fun:
         if name not in self.types:
             raise TypeRuleError(f"call: no function named {name}")
         return self.types[name]
-
-
-def _translated(
-    cx: Context, statements: Sequence[Statement], frame: Frame, guessed: Type | None
-) -> Block | None:
-    """The body of a function without mistakes, None if all paths are left out."""
-    try:
-        result = translate_function(cx, statements)
-    except Learned:
-        raise
-    except Exception as failure:
-        # A mistake may leave the translation where it is not prepared to go on from.
-        if cx.mistakes:
-            raise cx.mistakes.error() from failure
-        raise
-    if cx.mistakes:
-        raise cx.mistakes.error()
-    if isinstance(result, Unusable):
-        raise InternalError(f"{cx.source.name}: no result, and no mistake to say why")
-    declared = return_annotation(cx.source)
-    if (
-        result is None
-        and frame.unresolved is not None
-        and not isinstance(declared, CLOSED)
-    ):
-        return None
-    result = _checked_result(cx, result, declared, guessed)
-    return Block((*cx.prelude.bindings, *cx.builder.bindings), (result,))
-
-
-def _checked_result(
-    cx: Context, result: Operand | None, declared: Annotation, guessed: Type | None
-) -> Operand:
-    """The result as what the function's annotation says, or what it was taken for.
-
-    There is none if all that the function does is to raise exceptions.
-    """
-    definition = cx.source.definition
-    span = cx.span(definition.returns or definition)
-    if result is None:
-        if not isinstance(declared, CLOSED):
-            raise errors.never_returns(span)
-        return placeholder(cx.builder, declared)
-    if result.type == UNIT or (result.type == NONE and declared is None):
-        raise errors.returns_nothing(span)
-    ty = target_type(declared, result.type, weak=is_weak(result))
-    if ty is None:
-        raise function_errors.wrong_return_type(span, result.type, declared)
-    if guessed is not None:
-        ty = join_values(Var("guessed", guessed), result) or ty
-    return convert(cx.builder, result, ty)
 
 
 def _called_from(error: CompileError, key: Key, span: Span) -> CompileError:

@@ -1,0 +1,192 @@
+"""One function, for one list of types: its statements → the block of its body.
+
+    def f(x, n: int = 2):            f(x: f64, n: i64) {
+        y = x ** n           →         y = powi(x, n)
+        return 2 * y                   r = mul(2.0, y)
+                                       yield r }
+
+What it calls is asked of `Callees`. It is translated again whenever it is learned what
+a list holds that begins empty (`lists.py`); `specialise.py` has it translated again
+where its result turns out to be another one than was taken for granted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chadllvm.diagnostic import InternalError
+from chadllvm.frontend import call_errors, errors, function_errors, list_errors
+from chadllvm.frontend.annotations import CLOSED, Annotation, target_type
+from chadllvm.frontend.arithmetic import convert, join, join_values
+from chadllvm.frontend.context import Callees, Context, Elements
+from chadllvm.frontend.delayed import force
+from chadllvm.frontend.expression import expression
+from chadllvm.frontend.lists import Learned
+from chadllvm.frontend.liveness import liveness
+from chadllvm.frontend.local import LocalFunction
+from chadllvm.frontend.loops import translate_loop
+from chadllvm.frontend.read import read_body
+from chadllvm.frontend.recovery import Mistakes
+from chadllvm.frontend.recursion import Frame, Key
+from chadllvm.frontend.scope import Surroundings, Unusable
+from chadllvm.frontend.signature import return_annotation
+from chadllvm.frontend.source import Source
+from chadllvm.frontend.statements import translate_function
+from chadllvm.frontend.surface import Statement
+from chadllvm.frontend.unions import placeholder
+from chadllvm.frontend.width import is_weak, new_state
+from chadllvm.ir.build import Builder
+from chadllvm.ir.term import Block, Operand, Var
+from chadllvm.ir.types import NONE, UNIT, Type
+
+
+@dataclass(frozen=True)
+class Text:
+    """What depends on a function's source alone, not on types."""
+
+    source: Source
+    statements: tuple[Statement, ...]
+    mistakes: Mistakes
+
+
+def read_text(source: Source) -> Text:
+    """The statements of a function, and the mistakes that there are without types."""
+    mistakes = Mistakes()
+    return Text(source, read_body(source, mistakes), mistakes)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A function to be translated.
+
+    `params` are the variables of its parameters, the captures of a local function
+    first; `codes` are the local functions that it has defined so far.
+    """
+
+    frame: Frame
+    text: Text
+    params: tuple[Var, ...]
+    statics: Mapping[str, Any]
+    codes: dict[Hashable, LocalFunction]
+
+
+def parameters(
+    callees: Callees, key: Key, statics: Mapping[str, Any]
+) -> tuple[Var, ...]:
+    """The variables that stand for the parameters of an instance."""
+    function, types, _, weak = key
+    taken = [p for p in callees.parameters(function, statics) if not p.is_static]
+    names = [(p.name, p.annotation is None) for p in taken]
+    if isinstance(function, LocalFunction):
+        names = [*((name, True) for name in function.captured), *names]
+    return tuple(
+        new_state(name, ty, k in weak and is_open)
+        for k, ((name, is_open), ty) in enumerate(zip(names, types, strict=True))
+    )
+
+
+def translate_body(callees: Callees, task: Task, guessed: Type | None) -> Block | None:
+    """The body; `guessed` is what its result was taken for, if it was.
+
+    There is none as long as the result of a call has no type on any path.
+    """
+    elements: dict[str, Elements] = {}
+    while True:
+        cx = _context(callees, task, elements)
+        try:
+            body = _translated(cx, task, guessed)
+        except Learned as found:
+            known = elements.get(found.name)
+            elem = found.elem
+            if known is not None and known.is_sure:
+                elem = join(known.elem, elem) or elem
+            elements[found.name] = Elements(elem, found.is_sure)
+            continue
+        for name, known in elements.items():
+            if known.unsure is not None and task.frame.unresolved is None:
+                raise list_errors.unknown_elements(cx.span(known.unsure), name)
+        return body
+
+
+def _context(callees: Callees, task: Task, elements: dict[str, Elements]) -> Context:
+    """The state of the translation of a function, at its beginning."""
+    function, text, source = task.frame.key[0], task.text, task.text.source
+    count = len(function.captured) if isinstance(function, LocalFunction) else 0
+    live = liveness(text.statements, [p.name for p in task.params[count:]])
+    for parameter in callees.parameters(function, task.statics):
+        if parameter.is_static and parameter.name in live.locals:
+            raise call_errors.assigned_static(parameter.span, parameter.name)
+    surroundings = Surroundings(source.function, task.statics)
+    if isinstance(function, LocalFunction):
+        surroundings = function.surroundings
+    cx = Context(
+        source=source,
+        callees=callees,
+        surroundings=surroundings,
+        liveness=live,
+        builder=Builder(signature=callees.signature),
+        prelude=Builder(signature=callees.signature),
+        translate=expression,
+        make=force,
+        loop=translate_loop,
+        parameters=frozenset(task.params),
+        mistakes=Mistakes(text.mistakes),
+        elements=elements,
+        codes=task.codes,
+        declared=return_annotation(source),
+    )
+    if isinstance(function, LocalFunction):
+        function.bind(cx, task.params[:count])
+    for param in task.params[count:]:
+        cx.scope.bind(param.name, param)
+    # What could not be read may have been a question.
+    cx.scope.in_doubt = bool(text.mistakes)
+    return cx
+
+
+def _translated(cx: Context, task: Task, guessed: Type | None) -> Block | None:
+    """The body of a function without mistakes, None if all paths are left out."""
+    try:
+        result = translate_function(cx, task.text.statements)
+    except Learned:
+        raise
+    except Exception as failure:
+        # A mistake may leave the translation where it is not prepared to go on from.
+        if cx.mistakes:
+            raise cx.mistakes.error() from failure
+        raise
+    if cx.mistakes:
+        raise cx.mistakes.error()
+    if isinstance(result, Unusable):
+        raise InternalError(f"{cx.source.name}: no result, and no mistake to say why")
+    declared = return_annotation(cx.source)
+    is_open = not isinstance(declared, CLOSED)
+    if result is None and task.frame.unresolved is not None and is_open:
+        return None
+    result = _checked_result(cx, result, declared, guessed)
+    return Block((*cx.prelude.bindings, *cx.builder.bindings), (result,))
+
+
+def _checked_result(
+    cx: Context, result: Operand | None, declared: Annotation, guessed: Type | None
+) -> Operand:
+    """The result as what the function's annotation says, or what it was taken for.
+
+    There is none if all that the function does is to raise exceptions.
+    """
+    definition = cx.source.definition
+    span = cx.span(definition.returns or definition)
+    if result is None:
+        if not isinstance(declared, CLOSED):
+            raise errors.never_returns(span)
+        return placeholder(cx.builder, declared)
+    if result.type == UNIT or (result.type == NONE and declared is None):
+        raise errors.returns_nothing(span)
+    ty = target_type(declared, result.type, weak=is_weak(result))
+    if ty is None:
+        raise function_errors.wrong_return_type(span, result.type, declared)
+    if guessed is not None:
+        ty = join_values(Var("guessed", guessed), result) or ty
+    return convert(cx.builder, result, ty)
