@@ -60,6 +60,7 @@ from chadllvm.simplify.slices import slices
 from chadllvm.simplify.states import states
 from chadllvm.simplify.stretch import stretch
 from chadllvm.simplify.views import views
+from chadllvm.simplify.written import written
 
 Pass = tuple[str, Callable[[Program, CompileOptions], Program]]
 
@@ -116,6 +117,7 @@ SOURCE: tuple[Pass, ...] = (
     ("bounds", lambda program, o: bounds(program, speculate=o.speculates)),
     _plain(fold_constants),
     _plain(cse),
+    _plain(written),
     _plain(hoist),
     _plain(dce),
 )

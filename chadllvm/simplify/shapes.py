@@ -43,6 +43,7 @@ from chadllvm.ir.term import (
 from chadllvm.ir.types import Array
 from chadllvm.ops.index import Dim
 from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.update import Update
 from chadllvm.simplify.affine import Form
 from chadllvm.simplify.scopes import FactWalk
 
@@ -96,7 +97,7 @@ class ShapeWalk(FactWalk):
         super().__init__(params)
         self.kept = kept
         self._refuted = False
-        # The initial value, for a state and for its final value.
+        # The initial value, for a state and for its final value; what was updated.
         self.origin: dict[Var, Var] = {}
 
     def refutes(self, block: Block) -> bool:
@@ -111,6 +112,8 @@ class ShapeWalk(FactWalk):
                     state = body.params[1 + k]
                     self._check(state, init, body.body.results[k])
                     self._suppose(binding.vars[k], state, init)
+            case Apply(Update(), (Var() as array, *_)):
+                self.origin[binding.vars[0]] = array
         self.keep(binding)
 
     def loop_expr(self, expr: Apply) -> Apply:

@@ -33,6 +33,7 @@ from chadllvm.simplify.slices import slices
 from chadllvm.simplify.states import states
 from chadllvm.simplify.stretch import stretch
 from chadllvm.simplify.views import views
+from chadllvm.simplify.written import written
 
 PASSES: dict[str, Callable[[Program], Program]] = {
     "accumulate": accumulate,
@@ -58,6 +59,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "sink": sink,
     "views": views,
     "slices": slices,
+    "written": written,
 }
 
 
