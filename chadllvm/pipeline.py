@@ -42,6 +42,7 @@ from chadllvm.simplify.constants import fold_constants
 from chadllvm.simplify.copies import copies
 from chadllvm.simplify.cse import cse
 from chadllvm.simplify.dce import dce
+from chadllvm.simplify.extremes import extremes
 from chadllvm.simplify.finite import finite
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.fuse import fuse
@@ -118,6 +119,7 @@ SOURCE: tuple[Pass, ...] = (
     _plain(fold_constants),
     _plain(cse),
     _plain(written),
+    _plain(extremes),
     _plain(hoist),
     _plain(dce),
 )

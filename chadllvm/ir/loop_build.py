@@ -37,6 +37,7 @@ class LoopBuilder:
         self.frames: list[Frame] = [Frame(is_loop=False)]
         self.depth: dict[Reg, int] = {}
         self._counts: dict[Reg, Atom] = {}
+        self._strides: dict[Reg, Reg] = {}
 
     def emit(self, stmt: Stmt) -> None:
         self.frames[-1].stmts.append(stmt)
@@ -147,6 +148,18 @@ class LoopBuilder:
         if n not in self._counts:
             self.is_count(self._early("imax", n, Lit(0)), n)
         return self._counts[n]
+
+    def stride(self, n: Atom) -> Atom:
+        """The size of a row, to find elements by: LLVM must not see a variable in it.
+
+        A loop with a variable for its stride is vectorised for a stride of 1 only, as
+        LLVM makes a version for that case and the other one stays as it is.
+        """
+        if isinstance(n, Lit):
+            return n
+        if n not in self._strides:
+            self._strides[n] = self._early("stride", n)
+        return self._strides[n]
 
     def is_count(self, count: Atom, n: Atom | None = None) -> None:
         """Note that `count`, which is not negative, is the count of n (of itself)."""

@@ -402,6 +402,9 @@ INSTRUCTIONS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("minimum", "maximum"), ("ff", "f")),
     # The same, but -0.0 is less than 0.0; a reduction by them is vectorised.
     **dict.fromkeys(("least", "largest"), ("ff", "f")),
+    # The same where the first is not NaN: the second never wins if it is, and which of
+    # two zeros does is open.
+    **dict.fromkeys(("lesser", "greater"), ("ff", "f")),
     **dict.fromkeys(("neg", "abs", "sqrt"), ("f", "f")),
     # To an integer below, above, towards zero, and the nearest, the even one of two.
     **dict.fromkeys(("floor", "ceil", "trunc", "rint"), ("f", "f")),
@@ -427,6 +430,8 @@ INSTRUCTIONS: dict[str, tuple[str, str]] = {
     # n! for 0 <= n <= 20.
     "factorial": ("i", "i"),
     **dict.fromkeys(("iadd", "isub", "imul", "imin", "imax"), ("ii", "i")),
+    # The number itself, where it is the size of a row (`LoopBuilder.stride`).
+    "stride": ("i", "i"),
     # The difference, as near to it as an i64 can be.
     "span": ("ii", "i"),
     # Division truncates; the divisor is not zero, the least i64 over -1 wraps around.

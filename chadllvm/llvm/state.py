@@ -82,6 +82,7 @@ class State:
     # with the state of the first place that invokes it.
     pending: list[tuple[Subroutine, list[Any], State]] = field(default_factory=list)
     _fuel: str = ""
+    _opaque: dict[tuple[float | int, Scalar], str] = field(default_factory=dict)
 
     def enter(self, subroutine: Subroutine) -> State:
         """The state of writing a subroutine, which shares what belongs to the module.
@@ -156,6 +157,18 @@ class State:
         if not self.vector.get(function):
             return ""
         return f" #{FIRST_CALL_ATTRIBUTE + self.math.index(function)}"
+
+    def opaque(self, value: float | int, ty: Scalar) -> str:
+        """A number that LLVM does not know: it is loaded when the function begins."""
+        key = value, ty
+        if key not in self._opaque:
+            register, name = REGISTER[ty], f"@chad_opaque_{len(self.constants)}"
+            text = literal(Lit(value))
+            self.constants.append(f"{name} = private global {register} {text}")
+            self._opaque[key] = found = self.out.fresh("opaque")
+            load = f"{found} = load volatile {register}, ptr {name}"
+            self.out.entry.append(f"  {load}")
+        return self._opaque[key]
 
     @property
     def fuel(self) -> str:

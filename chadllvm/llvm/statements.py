@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import assert_never
 
@@ -47,6 +48,9 @@ MAX_INLINE_DATA = 1 << 12
 
 # What there is for f64 alone; an f32 is widened for it, and the result rounded.
 _OF_DOUBLES = {*vecmath.RUNTIME, "ldexp", "exponent"}
+
+# The comparisons of the instructions that choose a number, and what never wins.
+_WORST = {"lesser": ("olt", math.inf), "greater": ("ogt", -math.inf)}
 
 
 def emit_body(state: State, body: Iterable[Stmt]) -> None:
@@ -110,7 +114,13 @@ def _let(state: State, stmt: Let) -> None:
             state.out.let(f"fpext float {name} to double") if ty == F32 else name
             for name, ty in zip(names, types, strict=True)
         ]
-    if stmt.op in vecmath.SYMBOL:
+    if stmt.op in _WORST:
+        result = _better(state, stmt, names)
+    elif stmt.op == "stride":
+        # A sum is no variable to LLVM.
+        zero = state.opaque(0, I64)
+        result = state.out.let(f"add nsw i64 {names[0]}, {zero}", stmt.reg.name)
+    elif stmt.op in vecmath.SYMBOL:
         function = vecmath.function_of(stmt.op, types)
         call = vecmath.call(function, names) + state.call_attribute(function)
         result = state.out.let(call, stmt.reg.name)
@@ -119,6 +129,23 @@ def _let(state: State, stmt: Let) -> None:
     if widens and stmt.reg.type == F32:
         result = state.out.let(f"fptrunc double {result} to float", stmt.reg.name)
     state.names[stmt.reg] = result
+
+
+def _better(state: State, stmt: Let, names: list[str]) -> str:
+    """The lesser or the greater one of two numbers.
+
+    LLVM vectorises a reduction by these if it is told that there is no NaN. So the
+    worst number takes its place; LLVM must not see that this one never wins, or it
+    would ask for a NaN behind the comparison, where each step waits for the answer.
+    """
+    (old, new), ty = names, REGISTER[stmt.reg.type]
+    compare, worst = _WORST[stmt.op]
+    is_number = state.out.let(f"fcmp ord {ty} {new}, {new}")
+    worst_name = state.opaque(worst, stmt.reg.type)
+    new = state.out.let(f"select i1 {is_number}, {ty} {new}, {ty} {worst_name}")
+    wins = state.out.let(f"fcmp nnan nsz {compare} {ty} {new}, {old}")
+    text = f"select nnan nsz i1 {wins}, {ty} {new}, {ty} {old}"
+    return state.out.let(text, stmt.reg.name)
 
 
 def _get(state: State, stmt: Get) -> None:

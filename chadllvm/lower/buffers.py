@@ -151,7 +151,10 @@ class Buffers:
         offset: Atom = Lit(0)
         for k, index in enumerate(indices):
             if k:
-                offset = self.loops.mul(offset, rep.dims[k])
+                is_element = len(indices) == len(rep.dims)
+                dim = rep.dims[k]
+                size = self.loops.stride(dim) if is_element else dim
+                offset = self.loops.mul(offset, size)
             offset = self.loops.add(offset, index)
         rest = rep.dims[len(indices) :]
         return self.loops.mul(offset, self.loops.product([*rest, Lit(rep.words)]))

@@ -5,7 +5,8 @@ sum every element gets the cotangent of the whole; for a minimum the winner does
 first one of equals. `fold[argmin|argmax]` also returns the winner's index; that is what
 CHAD makes of a minimum. A sum may be reassociated, in a way that depends on the program
 and on n alone. Minima compare as Python's builtins do: a later element wins if strictly
-better. With `nan`, as in `fold[max, nan]`, they do as NumPy's: the first NaN wins.
+better. With `nan`, as in `fold[max, nan]`, they do as NumPy's: the first NaN wins. With
+`quiet` a NaN never wins: it stands for the worst value.
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ class Fold(ArrayOp):
     name = "fold"
     kind: str = "add"
     nan: bool = False
+    quiet: bool = False
 
     @property
     def can_fail(self) -> bool:
@@ -71,14 +73,18 @@ class Fold(ArrayOp):
 
     @property
     def attributes(self) -> str:
-        return f"{self.kind}, nan" if self.nan else self.kind
+        how = (", nan" if self.nan else "") + (", quiet" if self.quiet else "")
+        return self.kind + how
 
     @classmethod
     def parse(cls, attributes: str) -> Fold:
         kind, comma, rest = attributes.partition(",")
-        if comma and rest.strip() != "nan":
+        if comma and rest.strip() not in ("nan", "quiet"):
             raise ValueError(attributes)
-        return cls(kind, bool(comma))
+        return cls(kind, rest.strip() == "nan", rest.strip() == "quiet")
+
+    def _of_kind(self, kind: str) -> Fold:
+        return Fold(kind, self.nan, self.quiet)
 
     @property
     def _has_winner(self) -> bool:
@@ -111,7 +117,7 @@ class Fold(ArrayOp):
         collected = (
             stack([row[k] for row in rows], ty) for k, ty in enumerate(types) if k
         )
-        values = [row[0] for row in rows]
+        values = [self._heard(row[0]) for row in rows]
         if self.kind == "add":
             total = sum(values, literal(0, types[0]).value)
             return (rounded(total, types[0]), *collected)
@@ -120,6 +126,14 @@ class Fold(ArrayOp):
         winner = self._winner(values)
         last = (winner,) if self._has_winner else ()
         return (values[winner], *collected, *last)
+
+    def _heard(self, value: Any) -> Any:
+        """The value that is compared."""
+        return self._worst(F64) if self.quiet and value != value else value
+
+    def _worst(self, ty: Type) -> float | int:
+        """The value that any other one beats."""
+        return _WORST[is_float(ty), self.kind.endswith("min")]
 
     def _winner(self, values: Sequence[Any]) -> int:
         """The index of the least or the largest value, the first one of equals."""
@@ -144,7 +158,7 @@ class Fold(ArrayOp):
         block = inner.primal_and_bp(binding)
         bps = Var("bps", stacked(block.results[-1].type))
         kind = self.kind if is_sum or self._has_winner else f"arg{self.kind}"
-        new = Apply(Fold(kind, self.nan), node.args, (Lambda(body.params, block),))
+        new = Apply(self._of_kind(kind), node.args, (Lambda(body.params, block),))
         winner = binding.vars[count:] or (() if is_sum else (Var("winner", I64),))
         with chad.backpropagator(binding, asked) as bp:
             cells = [bp.dual(v) for v in inner.free]
@@ -179,7 +193,7 @@ class Fold(ArrayOp):
             inner.emit(One(cell, (), forward.tangent(results[0])))
             tangent = Close(cell)
         elif forward.moves(value):
-            op = self if winner else Fold(f"arg{self.kind}", self.nan)
+            op = self if winner else self._of_kind(f"arg{self.kind}")
             winner = winner or (Var("winner", I64),)
             rows.append(forward.tangent(results[0]))
             bound.append(Var(f"{value.name}_ts", Array(value.type, 1)))
@@ -248,21 +262,22 @@ class Fold(ArrayOp):
         loops = lowering.loops
         some = loops.let("ilt", Lit(0), count)
         loops.check(some, "ValueError", _empty_message(self.kind), binding.span)
-        is_nan_best = self.nan or binding.vars[0].type == I64
-        if is_nan_best and not collectors and _is_cheap(body):
+        if not collectors and (not self._has_winner or _is_cheap(body)):
             self._lower_twice(lowering, body, count, binding)
             return
-        zero = literal(0, binding.vars[0].type)
-        best = loops.slot(binding.vars[0].name, zero)
+        ty = binding.vars[0].type
+        best = loops.slot(binding.vars[0].name, literal(self._worst(ty), ty))
         winner = loops.slot("winner", Lit(0))
         with lowering.loop(count, body) as index:
             value, *rest = lowering.step(body, index, collectors)
             new, old = lowering.atom_of(value), loops.get(best)
             pair = (new, old) if self.kind.endswith("min") else (old, new)
-            less: Atom = loops.let("flt" if is_float(new.type) else "ilt", *pair)
+            better: Atom = loops.let("flt" if is_float(new.type) else "ilt", *pair)
             if self.nan and is_float(new.type):
-                less = _nan_wins(loops, less, new, old)
-            better = loops.let("or", loops.let("ieq", index, Lit(0)), less)
+                better = _nan_wins(loops, better, new, old)
+            if not self.quiet:
+                first = loops.let("ieq", index, Lit(0))
+                better = loops.let("or", first, better)
             loops.set(best, loops.let("select", better, new, old))
             if self._has_winner:
                 at = loops.get(winner)
@@ -280,40 +295,59 @@ class Fold(ArrayOp):
 
         Neither has to wait for a comparison in each step, so both are vectorised.
         """
-        loops = lowering.loops
-        is_min, ty = self.kind.endswith("min"), binding.vars[0].type
-        worst, op = _WORST[is_float(ty), is_min], _BEST[is_float(ty), is_min]
+        loops, ty = lowering.loops, binding.vars[0].type
+        worst, op = self._worst(ty), self._combining(ty)
+        is_python = is_float(ty) and not self.nan and not self.quiet
+
+        def value_at(index: Atom) -> Atom:
+            (value,) = lowering.step(body, index, ())
+            return lowering.atom_of(value)
+
         best = loops.slot(binding.vars[0].name, literal(worst, ty))
         with lowering.loop(count, body) as index:
-            (value,) = lowering.step(body, index, ())
-            loops.set(best, loops.let(op, loops.get(best), lowering.atom_of(value)))
-        lowering.bind(binding.vars[0], loops.get(best))
+            loops.set(best, loops.let(op, loops.get(best), value_at(index)))
+        first = value_at(Lit(0)) if is_python else None
+        found = _unless_nan(loops, first, loops.get(best), first)
+        lowering.bind(binding.vars[0], found)
         if not self._has_winner:
             return
         winner = loops.slot("winner", count)
         with lowering.loop(count, body) as index:
-            (value,) = lowering.step(body, index, ())
-            new = lowering.atom_of(value)
-            wins = _is_best(loops, new, loops.get(best))
+            wins = _is_best(loops, value_at(index), loops.get(best), self.nan)
             place = loops.let("select", wins, index, count)
             loops.set(winner, loops.let("imin", loops.get(winner), place))
-        lowering.bind(binding.vars[-1], loops.get(winner))
+        # There is none if all are NaN.
+        some = loops.let("ilt", loops.get(winner), count)
+        place = loops.let("select", some, loops.get(winner), Lit(0))
+        found = _unless_nan(loops, first, place, Lit(0))
+        lowering.bind(binding.vars[-1], found)
+
+    def _combining(self, ty: Type) -> str:
+        """The instruction for the better one of two values."""
+        is_min = self.kind.endswith("min")
+        if not is_float(ty):
+            return "imin" if is_min else "imax"
+        if self.nan:
+            return "least" if is_min else "largest"
+        return "lesser" if is_min else "greater"
 
 
-# By whether it is a float and whether it is a minimum: what combines two values, and
-# the value that any other one beats.
-_BEST = {
-    (True, True): "least",
-    (True, False): "largest",
-    (False, True): "imin",
-    (False, False): "imax",
-}
+# By whether it is a float and whether it is a minimum: the value that any other beats.
 _WORST = {
     (True, True): math.inf,
     (True, False): -math.inf,
     (False, True): (1 << 63) - 1,
     (False, False): -(1 << 63),
 }
+
+
+def _unless_nan(
+    loops: LoopBuilder, first: Atom | None, found: Atom, otherwise: Atom | None
+) -> Atom:
+    """What was found, but if the first element is NaN: Python's builtins keep that."""
+    if first is None or otherwise is None:
+        return found
+    return loops.let("select", loops.let("feq", first, first), found, otherwise)
 
 
 def _is_cheap(body: Lambda) -> bool:
@@ -370,12 +404,12 @@ def _chunk(lowering: Lowering, body: Lambda) -> int | None:
     return _HEAVY_CHUNK if lowering.has_loop(body.body) else _LIGHT_CHUNK
 
 
-def _is_best(loops: LoopBuilder, new: Atom, best: Atom) -> Atom:
-    """Whether a value is the best one, or a NaN, which then is the best one."""
+def _is_best(loops: LoopBuilder, new: Atom, best: Atom, nan: bool) -> Atom:
+    """Whether a value is the best one; with `nan` a NaN is, if there is one."""
     if not is_float(new.type):
         return loops.let("ieq", new, best)
-    is_equal, is_nan = loops.let("feq", new, best), loops.let("fne", new, new)
-    return loops.let("or", is_equal, is_nan)
+    is_equal = loops.let("feq", new, best)
+    return loops.let("or", is_equal, loops.let("fne", new, new)) if nan else is_equal
 
 
 def _nan_wins(loops: LoopBuilder, less: Atom, new: Atom, old: Atom) -> Atom:

@@ -90,6 +90,8 @@ MEANING: dict[str, Callable[..., Any]] = {
     "maximum": ieee("maximum"),
     "least": ieee("minimum"),
     "largest": ieee("maximum"),
+    "lesser": ieee("fmin"),
+    "greater": ieee("fmax"),
     "neg": lambda a: -a,
     "abs": abs,
     **{name: ieee(name) for name in ("floor", "ceil", "trunc", "rint", "sqrt")},
@@ -107,6 +109,7 @@ MEANING: dict[str, Callable[..., Any]] = {
     "udiv": lambda a, b: wrap(a % (1 << 64) // (b % (1 << 64))),
     "iadd": lambda a, b: wrap(a + b),
     "isub": lambda a, b: wrap(a - b),
+    "stride": lambda a: a,
     "imul": lambda a, b: wrap(a * b),
     "imin": min,
     "imax": max,
@@ -139,6 +142,7 @@ TOLERANCE = {
 
 # The arguments that an instruction is not made for.
 OUTSIDE: dict[str, Callable[..., bool]] = {
+    **dict.fromkeys(("lesser", "greater"), lambda a, b: a != a),
     "idiv": lambda a, b: b == 0,
     "irem": lambda a, b: b == 0,
     "udiv": lambda a, b: b == 0,

@@ -209,3 +209,36 @@ def renewed_in_an_inner_loop(m: cl.f64[:, :], x: cl.f64[:]) -> float:
                 a[i] += a[j]
         a[0] += 1.0
     return np.sum(a * a)
+
+
+@case(np.array([1.3, 0.4, 2.2, 0.9, 1.7]))
+@cl.jit
+def best_partition(x: cl.f64[:]) -> float:
+    """A table of the best of several: some are left out, one table has no better."""
+    best = np.zeros(len(x) + 1)
+    least = np.zeros(len(x) + 1)
+    for j in range(1, len(x) + 1):
+        most, low = -1e300, x[0]
+        for i in range(j):
+            most = max(most, best[i] + math.sin(x[i] * x[j - 1]) * (j - i))
+            if x[i] < 2.0:
+                cost = least[i] + (x[j - 1] - x[i]) ** 2 + 0.1 * x[i]
+                if cost < low:
+                    low = cost
+        best[j] = most
+        least[j] = low
+    return best[-1] * least[-1] + least[2]
+
+
+@case(X, np.array([0.9, -1.0, 0.1, 2.0]), 0.35)
+@cl.jit
+def local_alignment(x: cl.f64[:], y: cl.f64[:], gap: float) -> float:
+    """What was just written is read again."""
+    h = np.zeros((len(x) + 1, len(y) + 1))
+    best = 0.0
+    for i in range(1, len(x) + 1):
+        for j in range(1, len(y) + 1):
+            h[i, j] = max(0.0, h[i - 1, j - 1] + 0.5 - abs(x[i - 1] - y[j - 1]))
+            h[i, j] = max(h[i, j], h[i - 1, j] - gap, h[i, j - 1] - gap)
+            best = max(best, h[i, j] * (1.0 + 0.01 * j))
+    return best

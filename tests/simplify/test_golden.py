@@ -19,6 +19,7 @@ from chadllvm.simplify.choose import choose
 from chadllvm.simplify.constants import fold_constants
 from chadllvm.simplify.cse import cse
 from chadllvm.simplify.dce import dce
+from chadllvm.simplify.extremes import extremes
 from chadllvm.simplify.finite import finite
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.fuse import fuse
@@ -44,6 +45,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "constants": fold_constants,
     "cse": cse,
     "dce": dce,
+    "extremes": extremes,
     "finite": finite,
     "flatten": flatten,
     "fuse": partial(fuse, speculate=True),
