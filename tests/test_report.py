@@ -38,7 +38,7 @@ def kept(x: cl.f64[:]) -> float:
         d = [v for v in c]
         d[i] = 0.0
         total += d[i - 1]
-    return total + b[0] + c[0]
+    return total + b[1] + c[0]
 
 
 @cl.jit
