@@ -177,3 +177,9 @@ def moved(value: Any, direction: Any, step: float) -> Any:
         directions = parts(direction) or []
     pairs = zip(components, directions, strict=True)
     return rebuilt(value, [moved(v, d, step) for v, d in pairs])
+
+
+def along(gradient: Any, direction: Any) -> float:
+    """How fast a function with this gradient changes in a direction."""
+    pairs = zip(leaves(gradient), leaves(direction), strict=True)
+    return float(sum(np.sum(a * b) for a, b in pairs))

@@ -1,4 +1,4 @@
-"""Recursive data: programs of all kinds by every way, and what crosses the boundary."""
+"""Recursive data as arguments and results, and in programs of all kinds."""
 
 from __future__ import annotations
 
@@ -9,136 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import recursive_annotations
-from containers import drawn, flattened, leaves, moved
+from containers import along, drawn, leaves, moved
 from programs import recursive_data
-from programs.case import RECURSIVE_CASES, Case
 from programs.recursive_data import Branch, Chain, Cons, Leaf, Search, Tree, chain
 from recursive_annotations import End, Fork, Label, WithArray
 
 import chadllvm as cl
-from chadllvm.crossing import Crossing
-from chadllvm.frontend import specialise
-from chadllvm.ir.check import check
-from chadllvm.ir.interp import Interpreter
-from chadllvm.ir.parse import parse
-from chadllvm.ir.pretty import pretty
-from chadllvm.ir.term import Program
-from chadllvm.ir.value import to_value
-from chadllvm.pipeline import OPTIONAL
-from chadllvm.plan import Plan
-from chadllvm.request import Request
-from chadllvm.simplify.flatten import flatten
-
-assert recursive_data
-
-OPTIONS = {
-    "default": cl.CompileOptions(),
-    "plain": cl.CompileOptions(disabled=frozenset(OPTIONAL)),
-    "permanent": cl.CompileOptions(optimize=0),
-}
-IDS = [f"{case.name}-{k}" for k, case in enumerate(RECURSIVE_CASES)]
-
-STEP = 1e-6
-
-
-def seeded() -> np.random.Generator:
-    return np.random.default_rng(7)
-
-
-def real_params(case: Case) -> list[int]:
-    found = (drawn(arg, seeded()) for arg in case.args)
-    return [k for k, ct in enumerate(found) if leaves(ct)]
-
-
-def directions(case: Case) -> list[Any]:
-    rng = seeded()
-    return [drawn(arg, rng) for arg in case.args]
-
-
-def along(gradient: Any, direction: Any) -> float:
-    pairs = zip(leaves(gradient), leaves(direction), strict=True)
-    return float(sum(np.sum(a * b) for a, b in pairs))
-
-
-@pytest.mark.parametrize("name", OPTIONS)
-@pytest.mark.parametrize("case", RECURSIVE_CASES, ids=IDS)
-def test_programs(case: Case, name: str) -> None:
-    """The value is that of Python, both modes agree, and differences with them."""
-    function = cl.jit(case.function.py_func, options=OPTIONS[name])
-    expected = case.plain_value()
-    np.testing.assert_allclose(function(*case.args), expected, rtol=1e-12)
-    params, moves = real_params(case), directions(case)
-    if not params:
-        return
-    value, gradient = cl.value_and_grad(function, argnums=params)(*case.args)
-    np.testing.assert_allclose(value, expected, rtol=1e-12)
-    out, slope = cl.jvp(function, case.args, moves)
-    np.testing.assert_allclose(out, expected, rtol=1e-12)
-    found = sum(along(g, moves[k]) for k, g in zip(params, gradient, strict=True))
-    np.testing.assert_allclose(found, slope, rtol=1e-11, atol=1e-13)
-    sides = (
-        case.function.py_func(
-            *(moved(a, d, s) for a, d in zip(case.args, moves, strict=True))
-        )
-        for s in (STEP, -STEP)
-    )
-    above, below = sides
-    np.testing.assert_allclose((above - below) / (2 * STEP), slope, rtol=1e-5)
-
-
-@pytest.mark.parametrize("case", RECURSIVE_CASES, ids=IDS)
-def test_second_derivatives(case: Case) -> None:
-    """The tangent of the gradient is its slope."""
-    params, moves = real_params(case), directions(case)
-    if not params:
-        return
-    gradient = cl.grad(case.function, argnums=params)
-    out, found = cl.jvp(gradient, case.args, moves)
-    np.testing.assert_allclose(leaves(out), leaves(gradient(*case.args)), rtol=1e-12)
-    above, below = (
-        np.array(
-            leaves(
-                gradient(
-                    *(moved(a, d, s) for a, d in zip(case.args, moves, strict=True))
-                )
-            )
-        )
-        for s in (STEP, -STEP)
-    )
-    slope = (above - below) / (2 * STEP)
-    np.testing.assert_allclose(np.array(leaves(found)), slope, rtol=1e-4, atol=1e-6)
-
-
-# ---- the interpreter -------------------------------------------------------------
-
-
-def interpreted(case: Case, request: Request) -> tuple[Program, list[Any], Plan]:
-    """The program as it comes from the frontend, with its flat arguments."""
-    types = [p.annotation for p in case.function.parameters]
-    plan = Plan(specialise(case.function.py_func, types), types, request)
-    assert plan.boundary is not None
-    program = flatten(plan.program)
-    if case.has_derivatives:
-        program = plan.compile(OPTIONS["plain"]).stages["chad"]
-    native = Crossing(plan.boundary, request, print).enter(case.args).native
-    flat = [
-        leaf
-        for arg, ty in zip(native, plan.types, strict=True)
-        for leaf in flattened(arg, ty)
-    ]
-    pairs = zip(flat, program.entry.params, strict=True)
-    return program, [to_value(arg, p.type) for arg, p in pairs], plan
-
-
-@pytest.mark.parametrize("case", RECURSIVE_CASES, ids=IDS)
-def test_the_interpreter_gives_the_same(case: Case) -> None:
-    program, args, _ = interpreted(case, Request())
-    check(program, after="flatten")
-    found, *_ = Interpreter(program).run(*args)
-    np.testing.assert_allclose(found, case.plain_value(), rtol=1e-12)
-    again = parse(pretty(program))
-    np.testing.assert_allclose(Interpreter(again).run(*args)[0], found, rtol=1e-15)
-
 
 # ---- what crosses the boundary ---------------------------------------------------
 
@@ -400,14 +276,14 @@ def gradients_on_the_way(tree: Tree, x: float) -> float:
 @pytest.mark.parametrize("k", [0, 1])
 def test_gradients_in_a_recursion(k: int) -> None:
     args: list[Any] = [recursive_data.TREE, 0.3]
-    direction = drawn(args[k], seeded())
+    direction = drawn(args[k], np.random.default_rng(7))
     found = along(cl.grad(gradients_on_the_way, k)(*args), direction)
     values = []
-    for step in (STEP, -STEP):
+    for step in (1e-6, -1e-6):
         shifted = [*args]
         shifted[k] = moved(args[k], direction, step)
         values.append(gradients_on_the_way(*shifted))
-    slope = (values[0] - values[1]) / (2 * STEP)
+    slope = (values[0] - values[1]) / 2e-6
     assert math.isclose(found, slope, rel_tol=1e-6)
 
 

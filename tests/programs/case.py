@@ -27,7 +27,7 @@ WITH_DERIVATIVES = ("customs", "derivatives", "optimisers", "simulations")
 
 
 # The files with programs that call themselves.
-WITH_RECURSION = ("recursion",)
+WITH_RECURSION = ("recursion", "recursion_arrays")
 
 
 @dataclass(frozen=True)
