@@ -58,7 +58,7 @@ def boundary_of(program: Program, types: Sequence[Type]) -> Boundary | None:
     if not used and not any(map(holds_reference, (*types, value))):
         return None
     for ty in (*types, value):
-        if holds_reference(ty) and not _is_plain(ty):
+        if holds_reference(ty) and not is_plain(ty):
             raise reference_errors.mixed(program.entry.span, ty)
     return Boundary(program, types, used)
 
@@ -88,7 +88,8 @@ def heaps_used(program: Program) -> dict[str, tuple[Type, ...]]:
     return found
 
 
-def _is_plain(ty: Type, in_list: bool = False) -> bool:
+def is_plain(ty: Type, in_list: bool = False) -> bool:
+    """Whether values of a type with references can cross the boundary."""
     match ty:
         case Scalar():
             return True
@@ -97,13 +98,13 @@ def _is_plain(ty: Type, in_list: bool = False) -> bool:
         case Product() if reference_names(ty) is not None:
             return True
         case Product(fields):
-            return all(_is_plain(field, in_list) for field in fields)
+            return all(is_plain(field, in_list) for field in fields)
         case Sum():
-            return all(_is_plain(payload, in_list) for payload in ty.payloads)
+            return all(is_plain(payload, in_list) for payload in ty.payloads)
         case Array(Scalar()):
             return not in_list
         case Array(elem, 1):
-            return not in_list and holds_reference(elem) and _is_plain(elem, True)
+            return not in_list and holds_reference(elem) and is_plain(elem, True)
         case _:
             return False
 

@@ -10,12 +10,11 @@ pullback is a function of our own language that runs the function again:
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
 from functools import partial
 from typing import Any
 
 from chadllvm.compiled import Compiled, Function
-from chadllvm.filled import filled
+from chadllvm.crossing import copied, given_cotangent
 from chadllvm.frames import without_frames
 from chadllvm.frontend.derivatives import Transform, means
 from chadllvm.pullback import Halved
@@ -58,14 +57,15 @@ def vjp(
     kept = as_they_are(compiled, primals)
 
     def again(out: Any, cotangent: Any) -> tuple[Any, ...]:
-        whole = filled(out, cotangent)
+        title = f"pullback of {compiled.name}"
+        whole = given_cotangent(title, out, cotangent)
         return _pullback(compiled, len(primals))(*kept, whole)
 
     found = _halved(compiled).run(primals, again)
     if found is not None:
         return found
     out = compiled(*primals)
-    return out, partial(again, deepcopy(out))
+    return out, partial(again, copied(compiled.name, "out", out))
 
 
 def _halved(function: Compiled) -> Halved:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
 from typing import Any
 
 from chadllvm.api import jit
 from chadllvm.compiled import Compiled, Function, static_argument
+from chadllvm.crossing import copied
 from chadllvm.frontend import Parameter
 
 
@@ -21,7 +21,10 @@ def compiled_function(function: Callable[..., Any]) -> Compiled:
 def as_they_are(function: Compiled, primals: Sequence[Any]) -> tuple[Any, ...]:
     """Arguments that stay what they are, whatever happens to the arrays in them."""
     pairs = zip(function.parameters, primals, strict=False)
-    kept = [value if p.is_static else deepcopy(value) for p, value in pairs]
+    kept = [
+        value if p.is_static else copied(function.name, p.name, value)
+        for p, value in pairs
+    ]
     return (*kept, *primals[len(kept) :])
 
 

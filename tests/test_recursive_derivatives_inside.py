@@ -117,6 +117,18 @@ def test_the_structure_is_the_arguments() -> None:
     assert of_a_tree(TREE)[1] == Branch(Leaf(15.0), Branch(Leaf(10.0), Leaf(6.0)))
 
 
+def test_stopped_gradients() -> None:
+    def half(tree: Search) -> float:
+        held = cl.stop_gradient((tree, tree.weight))
+        return tree.weight * held[1] + tree.weight**2 * weighed(held[0], 0.5)
+
+    by_tree = cl.grad(half)(SEARCH)
+    below = weighed(SEARCH, 0.5)
+    assert by_tree.weight == pytest.approx(1.5 + 2.0 * 1.5 * below)
+    assert by_tree.less.weight == by_tree.more.weight == 0.0
+    assert cl.jit(half)(SEARCH) == pytest.approx(half(SEARCH), rel=1e-14)
+
+
 # ---- from Python -----------------------------------------------------------------
 
 
@@ -128,6 +140,8 @@ def test_pullbacks_are_used_many_times() -> None:
         by_numbers, by_factor = pullback(chain(scale, 0.0, scale))
         assert by_numbers == chain(4.0 * scale, 0.0, -12.0 * scale)
         assert by_factor == 10.0 * scale
+    many = chain(*[1.0] * 5000)
+    assert cl.vjp(cubes, many)[1](2.0)[0].head == 6.0
     _, pullback = cl.vjp(weighed, SEARCH, 0.5)
     assert pullback(2.0)[1] == 2.0 * cl.grad(weighed, argnums=1)(SEARCH, 0.5)
     assert pullback(1.0)[0] == cl.grad(weighed)(SEARCH, 0.5)
@@ -226,3 +240,18 @@ def test_classes_of_each_other() -> None:
     assert gradient == cl.grad(worth)(ITEM)
     assert gradient.next == Item(None, None, None, None)
     np.testing.assert_allclose(slope, cl.jvp(worth, (ITEM,), (ITEM,))[1], rtol=1e-6)
+
+
+# ---- checks ----------------------------------------------------------------------
+
+
+def test_derivatives_are_checked() -> None:
+    cl.check_grads(weighed, (SEARCH, 0.5), order=2, modes="rev")
+    cl.check_grads(squared, (chain(1.0, 2.0, -3.0), 2.0))
+
+    @cl.jit
+    def wrong(tree: Tree) -> float:
+        return product(tree) + product(cl.stop_gradient(tree))
+
+    with pytest.raises(AssertionError, match="reverse mode says"):
+        cl.check_grads(wrong, (TREE,), modes="rev")

@@ -19,18 +19,16 @@ from chadllvm.frontend import reference_errors
 from chadllvm.frontend.context import Wrap
 from chadllvm.frontend.list_tangents import own
 from chadllvm.frontend.node_tangents import Given, alike, shown
-from chadllvm.frontend.packed import packed, unpacked
+from chadllvm.frontend.packed import is_packable, packed, unpacked
 from chadllvm.frontend.union_cotangents import Check
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Operand, Proj, Tuple
 from chadllvm.ir.types import (
-    Array,
     Product,
     Type,
     cotangent_type,
     has_float,
     holds_reference,
-    list_names,
 )
 
 Wrapper = Callable[[str, Sequence[Operand], Wrap], str]
@@ -148,7 +146,7 @@ def apart(
         return Apart(plain, tuple(operands))
     types = [operands[k].type for k in by]
     for ty in [*types, *([result] if result is not None else [])]:
-        if holds_reference(ty) and not _is_packable(ty):
+        if holds_reference(ty) and not is_packable(ty):
             raise reference_errors.mixed(span, ty)
     found, at = list(operands), []
     for k in by:
@@ -166,18 +164,6 @@ def apart(
 
     wrapped = wrapper(f"{name}_packed", found, body)
     return Apart(Packed(wrapped, tuple(by), tuple(at), is_packed), tuple(found))
-
-
-def _is_packable(ty: Type) -> bool:
-    match ty:
-        case Product() if list_names(ty) is not None:
-            return False
-        case Product(fields):
-            return all(map(_is_packable, fields))
-        case Array(elem, rank):
-            return rank == 1 or not holds_reference(elem)
-        case _:
-            return True
 
 
 def _parts(b: Builder, value: Operand) -> list[Operand]:

@@ -75,7 +75,7 @@ def _of_gradients(names: ReferenceNames) -> ReferenceNames:
     def read() -> Type:
         return shown_type(names.content)
 
-    return ReferenceNames(names.record, read, is_gradient=True)
+    return ReferenceNames(names.record, read, names)
 
 
 def _holds_others(ty: Type) -> bool:
@@ -157,10 +157,25 @@ def alike(b: Builder, value: Operand, ty: Type, span: Span) -> Operand:
             for k, field in enumerate(ty.fields)
         ]
         return b.one(Tuple(tuple(parts), ty.names))
-    for wanted in (ty, shown_type(ty)):
+    for wanted in (ty, shown_type(ty), _of_primals(ty)):
         if join(found, wanted) == wanted:
             return convert(b, value, wanted)
     raise closure_errors.wrong_tangent(span, found, ty)
+
+
+def _of_primals(ty: Type) -> Type:
+    """The type of the values that gradients of a type are by."""
+    match ty:
+        case Product(_, ReferenceNames() as names) if names.primal is not None:
+            return Product((I64,), names.primal)
+        case Product(fields, names):
+            return Product(tuple(map(_of_primals, fields)), names)
+        case Sum():
+            return union_of(map(_of_primals, ty.payloads))
+        case Array(elem, rank):
+            return Array(_of_primals(elem), rank)
+        case _:
+            return ty
 
 
 class Given:

@@ -39,6 +39,7 @@ from chadllvm.ir.types import (
     Sum,
     Type,
     holds_reference,
+    list_names,
     references,
 )
 from chadllvm.ops.build import Build
@@ -59,6 +60,19 @@ AtReference = Callable[
 def classes_in(ty: Type) -> list[ReferenceNames]:
     """The classes that a value refers to, in the order of their arrays."""
     return [*references([ty])]
+
+
+def is_packable(ty: Type) -> bool:
+    """Whether values of a type with references have a packed form."""
+    match ty:
+        case Product() if list_names(ty) is not None:
+            return False
+        case Product(fields):
+            return all(map(is_packable, fields))
+        case Array(elem, rank):
+            return rank == 1 or not holds_reference(elem)
+        case _:
+            return True
 
 
 def renumbered(

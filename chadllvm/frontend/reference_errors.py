@@ -123,40 +123,6 @@ def jacobian(span: Span, title: str, found: Type) -> Diagnostic:
     )
 
 
-@code("CL1704")
-def stopped(span: Span, found: Type) -> Diagnostic:
-    """`cl.stop_gradient` takes numbers and arrays, not recursive data.
-
-    Stop what is read of it.
-
-    Fails:
-
-        @dataclass(frozen=True)
-        class Chain:
-            head: float
-            tail: Optional["Chain"]
-
-        def f(chain: Chain) -> float:
-            return cl.stop_gradient(chain).head
-
-    Works:
-
-        @dataclass(frozen=True)
-        class Chain:
-            head: float
-            tail: Optional["Chain"]
-
-        def f(chain: Chain) -> float:
-            return cl.stop_gradient(chain.head)
-    """
-    return error(
-        "the gradient of recursive data cannot be stopped",
-        span,
-        f"this is {said(found)}",
-        "stop the numbers that are read of it",
-    )
-
-
 @code("CL1705")
 def with_rules(span: Span, title: str, found: Type) -> Diagnostic:
     """A function with derivatives of its own neither takes nor returns recursive data.

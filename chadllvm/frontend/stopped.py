@@ -3,7 +3,8 @@
     cl.stop_gradient(a)        →   build(n) { i -> yield stop(a[i]) }
     cl.stop_gradient((x, n))   →   (stop(x), n)
 
-The array is a new one, so that its zero derivative costs no more than it does.
+The array is a new one, so that its zero derivative costs no more than it does; so are
+the nodes of recursive data.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from chadllvm import library
 from chadllvm.frontend import reference_errors
 from chadllvm.frontend.delayed import Value, build_nest, elementwise
 from chadllvm.frontend.given import Given, LibraryFunction
+from chadllvm.frontend.packed import is_packable, packed, unpacked
 from chadllvm.frontend.width import as_weak, component, product
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Apply, Case, Inject, Lambda, Operand, Tuple, Var
@@ -32,9 +34,13 @@ def _stop_gradient(call: Given) -> Value:
     value = call.lazy("x")
     if isinstance(value.type, Array) and isinstance(value.type.elem, Scalar):
         return elementwise(call.cx, call.node, stopped, [value])
-    if holds_reference(value.type):
-        raise reference_errors.stopped(call.cx.span(call.node), value.type)
-    return stopped(call.builder, call.cx.make(call.cx, call.node, value))
+    made = call.cx.make(call.cx, call.node, value)
+    if not holds_reference(value.type):
+        return stopped(call.builder, made)
+    if not is_packable(value.type):
+        raise reference_errors.mixed(call.cx.span(call.node), value.type)
+    first, *nodes = (stopped(call.builder, p) for p in packed(call.builder, made))
+    return unpacked(call.builder, first, nodes)
 
 
 def stopped(b: Builder, value: Operand) -> Operand:

@@ -121,18 +121,22 @@ class ReferenceNames(RecordNames):
 
     record: RecordNames
     heap: str
-    is_gradient: bool
+    # What these are gradients by, if it is not of the same type.
+    primal: ReferenceNames | None
     _read: Callable[[], Any]
 
     def __new__(
-        cls, record: RecordNames, read: Callable[[], Any], *, is_gradient: bool = False
+        cls,
+        record: RecordNames,
+        read: Callable[[], Any],
+        primal: ReferenceNames | None = None,
     ) -> ReferenceNames:
         self = tuple.__new__(cls, ("node",))
         self.kind, self.python, self.make = record.kind, record.python, record.make
         name = record.python.__qualname__.rpartition("<locals>.")[2]
         self.record, self.heap, self._read = record, name.replace(".", "_"), read
-        self.is_gradient = is_gradient
-        if is_gradient:
+        self.primal = primal
+        if primal is not None:
             self.heap += ".gradient"
         return self
 
@@ -149,7 +153,7 @@ class ReferenceNames(RecordNames):
         return (
             isinstance(other, ReferenceNames)
             and self.python is other.python
-            and self.is_gradient == other.is_gradient
+            and (self.primal is None) == (other.primal is None)
         )
 
     def __ne__(self, other: object) -> bool:
