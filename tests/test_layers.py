@@ -13,8 +13,8 @@ PACKAGE = Path(__file__).resolve().parents[1] / "chadllvm"
 LAYERS = (
     "_version", "diagnostic", "codes", "frames", "options", "library", "linalg", "ir",
     "ops", "frontend", "chad", "closure", "simplify", "debug", "lower", "llvm", "watch",
-    "backend", "pipeline", "report", "values", "request", "boundary", "filled", "crossing",
-    "plan", "arguments", "compiled", "api",
+    "backend", "pipeline", "report", "values", "request", "boundary", "filled",
+    "crossing", "plan", "arguments", "compiled", "api",
     "custom", "jvp", "written", "pullback", "vjp", "jacobian", "checking",
     "explain", "cli",
 )  # fmt: skip
