@@ -88,7 +88,7 @@ class _Activity:
             case Apply(_, args, ()):
                 return [any(map(self.is_active, args))] * len(binding.vars)
             case Apply(Recurse() as op) as node:
-                return self._recursion(op, node, len(binding.vars))
+                return self._recursion(op, node)
             case Apply() as node:
                 return self._loop(node, len(binding.vars))
             case Call(Var() as function, args) if function in self.recursions:
@@ -144,7 +144,7 @@ class _Activity:
                 return [*flags, *[False] * (results - len(flags))]
             self.active.update(new)
 
-    def _recursion(self, op: Recurse, node: Apply, results: int) -> list[bool]:
+    def _recursion(self, op: Recurse, node: Apply) -> list[bool]:
         """A parameter depends on what any call gives for it."""
         (body,) = node.bodies
         function, *params = body.params

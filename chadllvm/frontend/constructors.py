@@ -19,7 +19,6 @@ from chadllvm.frontend.arithmetic import (
     truncated,
     truth,
 )
-from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
     Delayed,
     Element,
@@ -299,10 +298,10 @@ def _with_type(call: Given, array: Delayed) -> Delayed:
     """The array with the elements' type that is asked for."""
     if "dtype" not in call:
         return array
-    return as_type(call.cx, call.node, array, call.dtype(F64))
+    return as_type(array, call.dtype(F64))
 
 
-def as_type(cx: Context, node: ast.expr, array: Delayed, ty: Scalar) -> Delayed:
+def as_type(array: Delayed, ty: Scalar) -> Delayed:
     """The array converted: floats to integers by dropping the fraction."""
     if array.elem == ty:
         return array
@@ -323,7 +322,7 @@ def _copy(call: Given) -> Value:
 
 
 def _astype(call: Given) -> Value:
-    array = as_type(call.cx, call.node, call.array("a"), call.dtype(F64))
+    array = as_type(call.array("a"), call.dtype(F64))
     return _copied(call, array)
 
 

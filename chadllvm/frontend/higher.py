@@ -33,7 +33,7 @@ from chadllvm.ops.iterate import Iterate
 
 
 def apply_function(
-    cx: Context, call: ast.expr, function: ast.expr, name: str, args: Sequence[Operand]
+    cx: Context, function: ast.expr, name: str, args: Sequence[Operand]
 ) -> Operand:
     """The value of a function at these arguments, in the block we are in.
 
@@ -73,7 +73,7 @@ def _build(call: Given) -> Operand:
     def level(indices: Sequence[Operand]) -> Operand:
         if len(indices) == len(shape):
             function = call.nodes["function"]
-            return apply_function(call.cx, call.node, function, call.name, indices)
+            return apply_function(call.cx, function, call.name, indices)
         index = Var("i", I64)
         with call.cx.nested() as b:
             body = b.block([level([*indices, index])])
@@ -102,7 +102,7 @@ def _result_type(
     """What the function gives for arguments of these types, the first perhaps weak."""
     with call.cx.nested():
         operands = [new_state("x", ty, weak and k == 0) for k, ty in enumerate(args)]
-        return apply_function(call.cx, call.node, function, call.name, operands).type
+        return apply_function(call.cx, function, call.name, operands).type
 
 
 def _stable(
@@ -157,7 +157,7 @@ def _half(call: Given, state: Var, ty: Type) -> Operand:
             (second,) = then.apply(Index(), [state, right])
             args = [first, second]
             function = call.nodes["function"]
-            both = apply_function(call.cx, call.node, function, call.name, args)
+            both = apply_function(call.cx, function, call.name, args)
             combined = then.block([convert(then, both, ty)])
         alone = inner.child().block([first])
         value = call.builder.one(If(has_both, combined, alone))
@@ -210,17 +210,13 @@ def _states(call: Given, array: Operand, start: Operand, first: Operand | None) 
     with call.cx.nested() as b:
         (item,) = b.apply(Index(), [array, index])
         if first is None:
-            after = apply_function(
-                call.cx, call.node, function, call.name, [state, item]
-            )
+            after = apply_function(call.cx, function, call.name, [state, item])
         else:
             is_first = b.prim("ieq", index, first)
             then = b.child()
             kept = then.block([convert(then, item, start.type)])
             with call.cx.nested() as other:
-                value = apply_function(
-                    call.cx, call.node, function, call.name, [state, item]
-                )
+                value = apply_function(call.cx, function, call.name, [state, item])
                 rest = other.block([convert(other, value, start.type)])
             after = call.builder.one(If(is_first, kept, rest))
         after = convert(call.builder, after, start.type)

@@ -176,7 +176,7 @@ def _moveaxis(call: Given) -> Value:
 
 
 def _along(
-    call: Given, array: Delayed, axis: int, size: Operand, place: Callable[..., Operand]
+    array: Delayed, axis: int, size: Operand, place: Callable[..., Operand]
 ) -> Delayed:
     """A new array; its element at i along an axis is the old one's at `place(b, i)`."""
     shape = (*array.shape[:axis], size, *array.shape[axis + 1 :])
@@ -225,7 +225,7 @@ def _roll(call: Given) -> Value:
     def place(b: Builder, index: Operand) -> Operand:
         return b.prim("imod", b.prim("isub", index, shift), size)
 
-    return _along(call, array, axis, size, place)
+    return _along(array, axis, size, place)
 
 
 def _repeat(call: Given) -> Value:
@@ -233,7 +233,7 @@ def _repeat(call: Given) -> Value:
     array, axis = _axis_or_flat(call)
     times = call.sizes([call.nodes["repeats"]])[0]
     size = call.builder.prim("imul", array.shape[axis], times)
-    return _along(call, array, axis, size, lambda b, i: b.prim("ifloordiv", i, times))
+    return _along(array, axis, size, lambda b, i: b.prim("ifloordiv", i, times))
 
 
 def _tile(call: Given) -> Value:
@@ -246,7 +246,7 @@ def _tile(call: Given) -> Value:
     times = call.sizes([call.nodes["reps"]])[0]
     old = array.shape[0]
     size = call.builder.prim("imul", old, times)
-    return _along(call, array, 0, size, lambda b, i: b.prim("imod", i, old))
+    return _along(array, 0, size, lambda b, i: b.prim("imod", i, old))
 
 
 def _take(call: Given) -> Value:
@@ -293,8 +293,8 @@ def _diff(call: Given) -> Value:
 def _differences(call: Given, array: Delayed, axis: int) -> Value:
     b = call.builder
     size = b.prim("imax", b.prim("isub", array.shape[axis], Lit(1)), Lit(0))
-    low = _along(call, array, axis, size, lambda b, i: i)
-    high = _along(call, array, axis, size, lambda b, i: b.prim("iadd", i, Lit(1)))
+    low = _along(array, axis, size, lambda b, i: i)
+    high = _along(array, axis, size, lambda b, i: b.prim("iadd", i, Lit(1)))
     subtract = "sub" if is_float(array.elem) else "isub"
     return elementwise(
         call.cx, call.node, lambda b, x, y: b.prim(subtract, x, y), (high, low)

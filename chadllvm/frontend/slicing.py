@@ -102,9 +102,8 @@ def selection(
 ) -> Selection:
     """The elements of `base[items]`; an item is a value, or a slice or constant."""
     parts = _parts(cx, node, base, items)
-    gathers = [k for k, p in enumerate(parts) if isinstance(p, _Gather)]
-    if gathers:
-        return _gathered(cx, node, parts, gathers)
+    if any(isinstance(p, _Gather) for p in parts):
+        return _gathered(cx, node, parts)
     shape = tuple(
         Lit(1) if isinstance(p, _New) else p.size
         for p in parts
@@ -344,7 +343,6 @@ def _gathered(
     cx: Context,
     node: ast.expr,
     parts: Sequence[_Part],
-    gathers: Sequence[int],
 ) -> Selection:
     """Index arrays, stretched to one shape, stand for the dimensions they index.
 

@@ -19,8 +19,7 @@ MEMORY = 3
 RECURSION = 4
 INTERRUPT = 5
 
-# Offsets of `site` and `values` in a context; size of an arena.
-SITE_OFFSET = 0
+# Offsets of parts of a context; size of an arena.
 VALUES_OFFSET = 8
 MAX_VALUES = 8
 STACK_OFFSET = 72

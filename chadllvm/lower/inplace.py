@@ -223,12 +223,8 @@ class _Walk:
                     return found
         return None if origins else Reason(UNKNOWN)
 
-    def _may_take(self, operand: Operand, loop: _Loop) -> bool:
-        """Whether the buffer of an array may be written to from here on."""
-        return self._refusal(operand, loop) is None
-
     def _may_write(self, binding: Binding, operand: Operand, loop: _Loop) -> bool:
-        """The same, where the answer is noted."""
+        """Whether the buffer may be written to from here on; the answer is noted."""
         reason = self._refusal(operand, loop)
         self.refused.pop(binding, None)
         if reason is None:
