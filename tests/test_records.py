@@ -437,3 +437,30 @@ def test_results_may_be_freed_after_all_else(tmp_path: Path) -> None:
     script.write_text(ENDS_LAST)
     run = subprocess.run([sys.executable, script], capture_output=True, check=False)
     assert (run.returncode, run.stderr) == (0, b"")
+
+
+class Row(NamedTuple):
+    values: cl.f64[:]
+
+
+def test_arrays_in_records_of_one_list_have_one_size() -> None:
+    @cl.jit
+    def grown(x: cl.f64[:], y: cl.f64[:]) -> list[Row]:
+        rows = [Row(x + 1.0)]
+        rows.append(Row(y))
+        return rows
+
+    @cl.jit
+    def changed(x: cl.f64[:], y: cl.f64[:]) -> list[Row]:
+        rows = [Row(x + k) for k in range(2)]
+        rows[1] = Row(y + 1.0)
+        return rows
+
+    @cl.jit
+    def filtered(x: cl.f64[:], y: cl.f64[:]) -> list[Row]:
+        return [Row(x if k else y) for k in range(3) if k < 2]
+
+    for function in (grown, changed, filtered):
+        assert len(function(np.ones(2), np.ones(2))) == 2
+        with pytest.raises(ValueError, match=r"sizes|lengths"):
+            function(np.ones(2), np.ones(3))

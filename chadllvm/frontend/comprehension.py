@@ -33,6 +33,7 @@ from chadllvm.frontend.clauses import (
 )
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
+from chadllvm.frontend.element_sizes import check_new_element
 from chadllvm.frontend.iteration import Items, items
 from chadllvm.frontend.lists import check_row
 from chadllvm.frontend.ragged import is_list, make_list
@@ -47,7 +48,7 @@ from chadllvm.frontend.varying import may_vary
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import ListNames
 from chadllvm.ir.term import If, Lambda, Lit, Operand, Var
-from chadllvm.ir.types import BOOL, F64, I64, Array, Product, Type, stacked
+from chadllvm.ir.types import BOOL, F64, I64, Array, Product, Scalar, Type, stacked
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.grow import Append
@@ -154,8 +155,10 @@ def _grown(cx: Context, node: Comprehension) -> Operand:
         value = cx.make(cx, node.elt, value)
         (state,) = carrying.begin([stacked(value.type)])
         b = cx.at(node.elt)
-        if isinstance(value.type, Array):
+        if isinstance(value.type, Array) and isinstance(value.type.elem, Scalar):
             check_row(b, state, value)
+        else:
+            check_new_element(b, state, value)
         return b.apply(Append(), [state, value], [], ["xs"])
 
     made = in_nest(cx, node, _first(cx, node), append, carrying)

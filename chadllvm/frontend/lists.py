@@ -22,6 +22,7 @@ from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.closures import check_element_growth
 from chadllvm.frontend.containers import is_record_value
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.element_sizes import check_new_element
 from chadllvm.frontend.iteration import items
 from chadllvm.frontend.ragged import is_list, ragged
 from chadllvm.frontend.ragged_making import (
@@ -40,7 +41,16 @@ from chadllvm.frontend.writing import add_at, assign, place_of_items, whole
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import ListNames
 from chadllvm.ir.term import Lambda, Lit, Operand, Var
-from chadllvm.ir.types import F64, I64, Array, Product, Type, element, list_names
+from chadllvm.ir.types import (
+    F64,
+    I64,
+    Array,
+    Product,
+    Scalar,
+    Type,
+    element,
+    list_names,
+)
 from chadllvm.ir.wording import said
 from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.index import Empty
@@ -213,8 +223,10 @@ def _appended(
     if joined != elem:
         raise list_errors.other_elements(cx.span(node), elem, item.type)
     item = convert(b, item, elem)
-    if isinstance(elem, Array):
+    if isinstance(elem, Array) and isinstance(elem.elem, Scalar):
         check_row(b, array, item)
+    else:
+        check_new_element(b, array, item)
     return b.apply(Append(), [array, item], [], [name])[0]
 
 

@@ -33,13 +33,24 @@ from chadllvm.frontend.delayed import (
     referring,
     same_size,
 )
+from chadllvm.frontend.element_sizes import check_element
 from chadllvm.frontend.slicing import Item, Selection, selection
 from chadllvm.frontend.subscript import dimension, index_items
 from chadllvm.frontend.surface import base
 from chadllvm.ir.build import Builder
 from chadllvm.ir.rewrite import free_vars_of
 from chadllvm.ir.term import Lambda, Lit, Operand, Var
-from chadllvm.ir.types import BOOL, F32, F64, I64, Array, Product, element, is_float
+from chadllvm.ir.types import (
+    BOOL,
+    F32,
+    F64,
+    I64,
+    Array,
+    Product,
+    Scalar,
+    element,
+    is_float,
+)
 from chadllvm.ops.index import Index
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
@@ -218,10 +229,13 @@ def _put(
         for axis in range(part.rank):
             size = dimension(b, place.array, len(indices) + axis)
             b.prim("same", dimension(b, value, axis), size)
+        if not isinstance(part.elem, Scalar):
+            check_element(b, place.array, indices, value)
     else:
         if join_values(value, Var("part", part)) != part:
             raise update_errors.wrong_element(cx.span(place.node), part, value.type)
         value = convert(b, value, part)
+        check_element(b, place.array, indices, value)
     args = [place.array, *indices, value]
     _bind(cx, place, b.apply(Update(), args, [], [place.name])[0])
 
@@ -391,6 +405,7 @@ def _looped(cx: Context, place: Place, chosen: Selection, new: _New) -> Var:
         if axis == len(chosen.shape):
             own = chosen.place(b, indices)
             value = new(b, indices, own, state)
+            check_element(b, state, own, value)
             return b.apply(Update(), [state, *own, value])[0]
         index, inner = Var("ijkl"[axis] if axis < 4 else "i", I64), b.child()
         after = Var(place.name, place.type)
