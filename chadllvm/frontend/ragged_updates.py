@@ -45,7 +45,7 @@ from chadllvm.ir.term import If, Lambda, Lit, Operand, Var
 from chadllvm.ir.types import I64, list_names
 from chadllvm.ops.index import Dim, Index
 from chadllvm.ops.iterate import Iterate
-from chadllvm.ops.update import Update
+from chadllvm.ops.update import Replace, Update
 
 
 def changes_list(cx: Context, target: ast.Subscript) -> bool:
@@ -204,7 +204,7 @@ def _put(
     """The numbers with those of one array replaced by as many."""
     index, state, inner = Var("j", I64), Var("items", items.type), b.child()
     at = inner.prim("iadd", begin, index)
-    after = inner.apply(Update(), [state, at, number(inner, index)])
+    after = inner.apply(Replace(), [state, at, number(inner, index)])
     body = Lambda((index, state), inner.block(after))
     return b.apply(Iterate(), [count, items], [body], ["items"])[0]
 

@@ -103,6 +103,17 @@ class Update(ArrayOp):
         lowering.bind_update(binding, node.args)
 
 
+@register_array_op
+@dataclass(frozen=True)
+class Replace(Update):
+    """`replace(a, i, v)`: what is written is a list's, which refers to its items.
+
+    In Python no item is changed by it, so it matters only who has the list.
+    """
+
+    name = "replace"
+
+
 def own_part(b: Builder, ct: Var, indices: Sequence[Operand], name: str) -> Var:
     """A part of a cotangent; a row is copied, so that the rest can be handed on."""
     assert isinstance(ct.type, Array)

@@ -49,7 +49,7 @@ from chadllvm.ops.grow import WRITERS, Append, DropLast
 from chadllvm.ops.index import Dim, Index
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
-from chadllvm.ops.update import Update
+from chadllvm.ops.update import Replace, Update
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.inline import as_written
 from chadllvm.simplify.recursion import recursion
@@ -272,8 +272,8 @@ class _Walk:
 
     def _binding(self, binding: Binding) -> None:
         match binding.expr:
-            case Apply(Update(), (array, *_)):
-                self._update(binding, array)
+            case Apply(Update() as op, (array, *_)):
+                self._update(binding, array, rows=not isinstance(op, Replace))
                 self.bind(binding.vars[0], self.of(array))
             case Apply(DropLast(), (array,)):
                 self._update(binding, array, rows=False)
@@ -462,10 +462,21 @@ def _united(groups: dict[Var, int], objects: dict[Var, Objects]) -> dict[Var, in
     states = list(groups)
     for k, state in enumerate(states):
         for other in states[:k]:
-            if any(a.may_be(b) for a in objects[state] for b in objects[other]):
+            if _may_be_one(objects[state], objects[other]):
                 old, new = groups[state], groups[other]
                 groups.update((s, new) for s in states if groups[s] == old)
     return groups
+
+
+def _may_be_one(first: Objects, second: Objects) -> bool:
+    """Whether two variables may stand for one object, or refer to one.
+
+    What lists refer to that must not be updated anyway is left out.
+    """
+    if not any(a.may_be(b) for a in first for b in second):
+        return False
+    common = _above(first) & _above(second)
+    return not common or not all(item.is_row and item.fixed for item in common)
 
 
 def _above(

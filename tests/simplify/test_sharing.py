@@ -490,6 +490,36 @@ def new_rows_are_updated(x):
     return t, np.array([x, x])
 
 
+@allowed(VECTOR, VECTOR, I64)
+def two_lists_in_one_loop(x, y, n):
+    a: list[cl.f64[:]] = []
+    b: list[cl.f64[:]] = []
+    for i in range(n):
+        a.append(x[:i])
+        b.append(y)
+    return len(a) + len(b)
+
+
+@allowed(VECTOR)
+def an_item_is_replaced_by_another(x):
+    a: list[cl.f64[:]] = []
+    a.append(x)
+    a[0] = x[:1]
+    return np.sum(a[0])
+
+
+@refused(VECTOR, I64, line=7, message=OTHER_NAME)
+def two_lists_that_refer_to_one_array(x, n):
+    y = x * 2.0
+    a: list[cl.f64[:]] = []
+    b: list[cl.f64[:]] = []
+    for _ in range(n):
+        a.append(y)
+        b.append(y)
+        a[0][0] = 5.0
+    return np.sum(b[0])
+
+
 @pytest.mark.parametrize(("function", "types"), ALLOWED)
 def test_allowed(function: Function, types: tuple[Type, ...]) -> None:
     check(function, types)
