@@ -269,18 +269,29 @@ def _member(function: str, path: str, ty: Sum, primal: Any, tangent: Any) -> int
 
 
 def _check_members(
-    function: str, path: str, ty: Type, primal: Any, tangent: Any
+    function: str,
+    path: str,
+    ty: Type,
+    primal: Any,
+    tangent: Any,
+    in_sum: bool = False,
 ) -> None:
-    """Tangents of what is in lists are of the members that the values are."""
+    """Tangents of what is in lists are of the members that the values are.
+
+    Arrays in members have sizes of their own, which those of the tangents have as well.
+    """
     match ty:
         case Sum():
             tag = _member(function, path, ty, primal, tangent)
-            _check_members(function, path, ty.payloads[tag], primal, tangent)
-        case Product(fields) if tangent is not None and _has_union(ty):
+            _check_members(function, path, ty.payloads[tag], primal, tangent, True)
+        case Array(Scalar()) if in_sum and has_float(ty):
+            _array(function, path, ty, primal, tangent)
+        case Product(fields) if tangent is not None and (in_sum or _has_union(ty)):
             converter = _converter(function, path, ty)
             both = converter.parts(0, primal), converter.tangent_parts(1, tangent)
             for k, (field, value, part) in enumerate(zip(fields, *both, strict=True)):
-                _check_members(function, _inside(path, ty, k), field, value, part)
+                inside = _inside(path, ty, k)
+                _check_members(function, inside, field, value, part, in_sum)
         case Array(elem, rank) if isinstance(tangent, list) and _has_union(elem):
             inner = elem if rank == 1 else Array(elem, rank - 1)
             for k, (value, part) in enumerate(zip(primal, tangent, strict=False)):

@@ -365,8 +365,17 @@ def tags_of_tangent(result: Result) -> tuple[int | None, ...]:
     return tuple(found)
 
 
-def _find_tags(ty: Result, start: int, found: list[int | None]) -> int:
-    """Enter the leaves of a gradient; `start` is the position of the first leaf."""
+def _find_tags(
+    ty: Result,
+    start: int,
+    found: list[int | None],
+    in_array: bool = False,
+    in_sum: bool = False,
+) -> int:
+    """Enter the leaves of a gradient; `start` is the position of the first leaf.
+
+    `in_array`: ty is what elements of an array are, `in_sum`: in one of their members.
+    """
     match ty:
         case Product(_, ListNames()) | Arrays():
             leaves = leaf_types(ty)
@@ -376,18 +385,22 @@ def _find_tags(ty: Result, start: int, found: list[int | None]) -> int:
             return start + len(leaves)
         case Product(parts) | Group(parts):
             for part in parts:
-                start = _find_tags(part, start, found)
+                start = _find_tags(part, start, found, in_array, in_sum)
             return start
         case Sum(payloads=parts) | Choice(parts):
             found.append(start)
             start += 1
             for part in parts:
-                start = _find_tags(part, start, found)
+                start = _find_tags(part, start, found, in_array, in_array)
             return start
         case Many(elem):
-            return _find_tags(elem, start, found)
+            return _find_tags(elem, start, found, True)
         case Array(Product() | Sum() as elem) if has_float(ty):
-            return _find_tags(elem, start, found)
+            return _find_tags(elem, start, found, True)
+        case Array(Scalar(), rank) if in_sum:
+            if has_float(ty):
+                found += [None, *range(start + 1, start + 2 + rank)]
+            return start + 2 + rank
         case _:
             leaves = leaf_types(ty)
             found += [None for leaf in leaves if has_float(leaf)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from chadllvm.ir.record import ListNames, RecordNames
 from chadllvm.ir.types import Array, Product, Scalar, Sum, Type, has_float
 from chadllvm.ir.union import member_of
 from chadllvm.ir.value import from_value, to_value
+from chadllvm.simplify.flatten import parts_of
+from chadllvm.simplify.pieces import Part
 
 
 def parts(value: Any) -> list[Any] | None:
@@ -126,7 +129,11 @@ def flattened(value: Any, ty: Type, *, real: bool = False) -> list[Any]:
                 return []
             inner = elem if rank == 1 else Array(elem, rank - 1)
             rows = [flattened(item, inner, real=real) for item in value]
-            return [np.array(column) for column in zip(*rows, strict=True)]
+            own = [p for p in parts_of(elem) if not real or is_kept(p)]
+            found = []
+            for column, part in zip(zip(*rows, strict=True), own, strict=True):
+                found += pieces(column) if part.is_piece else [np.array(column)]
+            return found
         case Scalar() | Array() if real and not has_float(ty):
             return []
         case Scalar():
@@ -135,6 +142,18 @@ def flattened(value: Any, ty: Type, *, real: bool = False) -> list[Any]:
             return [np.zeros((0,) * rank) if value is _NOTHING else value]
         case _:
             raise AssertionError(ty)
+
+
+def is_kept(part: Part) -> bool:
+    """Whether a gradient has this leaf: a real, or what tells a member."""
+    return has_float(part.type) or part.suffix.endswith("_tag")
+
+
+def pieces(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Arrays of sizes of their own: see `simplify/pieces.py`."""
+    ends = np.cumsum([0, *(array.size for array in arrays)])
+    sizes = np.array([array.shape for array in arrays]).T
+    return [np.concatenate([a.ravel() for a in arrays]), ends[:-1], *sizes]
 
 
 def is_ragged(value: Any) -> bool:

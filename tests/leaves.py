@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 from chadllvm.ir.types import Array, Box, Product, Sum, Type
 from chadllvm.ir.value import ArrayValue, stack, zero
 from chadllvm.simplify.flatten import leaves as leaf_types
+from chadllvm.simplify.flatten import parts_of
 
 
 def leaves(value: Any, ty: Type) -> list[Any]:
@@ -25,19 +27,33 @@ def leaves(value: Any, ty: Type) -> list[Any]:
             return found
         case Array(Product() | Sum() as elem, _):
             rows = [leaves(item, elem) for item in value.data]
-            columns = (
-                zip(*rows, strict=True) if rows else [() for _ in leaf_types(elem)]
-            )
-            pairs = zip(columns, leaf_types(elem), strict=True)
-            return [_array(value.shape, column, leaf) for column, leaf in pairs]
+            columns = zip(*rows, strict=True) if rows else [() for _ in parts_of(elem)]
+            found = []
+            for column, part in zip(columns, parts_of(elem), strict=True):
+                columns_of = _pieces if part.is_piece else _rows
+                found += columns_of(value.shape, column, part.type)
+            return found
         case _:
             return [value]
 
 
-def _array(shape: tuple[int, ...], column: Sequence[Any], ty: Type) -> ArrayValue:
+def _rows(shape: tuple[int, ...], column: Sequence[Any], ty: Type) -> list[ArrayValue]:
     """The leaf of an array; arrays in its elements give it further dimensions."""
     rows = stack(column, ty)
-    return ArrayValue((*shape, *rows.shape[1:]), rows.data)
+    return [ArrayValue((*shape, *rows.shape[1:]), rows.data)]
+
+
+def _pieces(
+    shape: tuple[int, ...], column: Sequence[Any], ty: Type
+) -> list[ArrayValue]:
+    """The leaves of arrays of sizes of their own: see `simplify/pieces.py`."""
+    assert isinstance(ty, Array)
+    numbers = [number for array in column for number in array.data]
+    starts = [*accumulate((len(array.data) for array in column), initial=0)]
+    places = [starts[: len(column)]]
+    places += [[array.shape[axis] for array in column] for axis in range(ty.rank)]
+    found = ArrayValue((len(numbers),), numbers)
+    return [found, *(ArrayValue(shape, place) for place in places)]
 
 
 def all_leaves(values: Sequence[Any], types: Sequence[Type]) -> list[Any]:

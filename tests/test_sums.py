@@ -169,8 +169,9 @@ def test_results_of_a_case_are_removed_one_by_one() -> None:
     assert alpha_equal(dce(program), expected)
 
 
-def test_elements_of_an_array_hold_arrays_in_boxes_only() -> None:
-    text = "def main(a: <no: (), yes: TYPE>[:]) { s = index(a, 0)  return s }"
-    flatten(parse(text.replace("TYPE", "box f64[:]")))
+def test_elements_of_an_array_hold_arrays_in_lists_only() -> None:
+    text = "def main(a: <no: (), yes: TYPE>[DIMS]) { n = dim[0](a)  return n }"
+    flatten(parse(text.replace("TYPE", "box f64[:]").replace("DIMS", ":, :")))
+    flatten(parse(text.replace("TYPE", "f64[:]").replace("DIMS", ":")))
     with pytest.raises(InternalError, match="with bare arrays"):
-        flatten(parse(text.replace("TYPE", "f64[:]")))
+        flatten(parse(text.replace("TYPE", "f64[:]").replace("DIMS", ":, :")))

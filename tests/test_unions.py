@@ -246,3 +246,81 @@ def test_wrong_tangents_in_lists() -> None:
 def test_no_fields_at_all_in_a_list() -> None:
     with pytest.raises(cl.CompileError, match="CL1410"):
         cl.jit(lambda xs: len(xs))([Empty()])
+
+
+# ---- arrays in the members of unions in lists ----
+
+
+@cl.jit
+def squares(walls: list[Wall | Circle | None]) -> float:
+    total = 0.0
+    for k, wall in enumerate(walls):
+        if isinstance(wall, Wall):
+            total += wall.at * np.sum(wall.normal**2)
+        elif wall is not None:
+            total += (k + 1) * wall.r**2
+    return total
+
+
+WALLS = [Wall(2.0, np.array([1.0, 3.0])), None, Circle(0.5), Wall(1.0, np.ones(1))]
+
+
+def test_arrays_in_lists_of_unions_have_sizes_of_their_own() -> None:
+    first, none, circle, last = cl.grad(squares)(WALLS)
+    assert (first.at, none, circle) == (10.0, None, Circle(3.0))
+    assert first.normal.tolist() == [4.0, 12.0]
+    assert (last.at, last.normal.tolist()) == (1.0, [2.0])
+    assert cl.jvp(squares, (WALLS,), (cl.grad(squares)(WALLS),))[1] == 274.0
+    assert cl.grad(squares)([None]) == [None]
+    assert squares([]) == 0.0
+
+
+def test_they_are_returned() -> None:
+    @cl.jit
+    def rows(x: cl.f64[:], n: int) -> list[cl.f64[:, :] | None]:
+        return [np.outer(x, x[:i]) if i != 1 else None for i in range(n)]
+
+    first, none, last = rows(np.array([1.0, 2.0]), 3)
+    assert (first.shape, none, last.tolist()) == ((2, 0), None, [[1, 2], [2, 4]])
+    _, tangent = cl.jvp(rows, (np.array([1.0, 2.0]), 3), (np.ones(2), None))
+    assert (tangent[0].shape, tangent[1]) == ((2, 0), None)
+    assert tangent[2].tolist() == [[2.0, 3.0], [3.0, 4.0]]
+
+
+def test_derivatives_by_them_inside_of_programs() -> None:
+    @cl.jit
+    def steepest(walls: list[Wall | Circle | None]) -> float:
+        total = 0.0
+        for slope in cl.grad(squares)(walls):
+            if isinstance(slope, Wall):
+                total += slope.at * np.sum(slope.normal)
+        _, tangent = cl.jvp(squares, (walls,), (cl.grad(squares)(walls),))
+        return total + tangent
+
+    assert steepest(WALLS) == 162.0 + 274.0
+    cl.check_grads(steepest, (WALLS,))
+
+
+def test_tangents_of_other_sizes() -> None:
+    shorter = [Wall(2.0, np.ones(1)), None, Circle(0.5), Wall(1.0, np.ones(2))]
+    with pytest.raises(ValueError, match=re.escape("walls[0].normal has shape (2,)")):
+        cl.jvp(squares, (WALLS,), (shorter,))
+
+    @cl.jit
+    def inside(walls: list[Wall | None], other: list[Wall | None]) -> float:
+        def f(walls):
+            return sum(0.0 if w is None else np.sum(w.normal) for w in walls)
+
+        return cl.jvp(f, (walls,), (other,))[1]
+
+    wall = Wall(1.0, np.ones(2))
+    assert inside([None, wall], [None, wall]) == 2.0
+    with pytest.raises(ValueError, match="sizes"):
+        inside([wall], [Wall(1.0, np.ones(3))])
+    with pytest.raises(TypeError, match="not of the class"):
+        inside([wall], [None])
+
+
+def test_arrays_in_lists_of_lists_of_unions() -> None:
+    with pytest.raises(cl.CompileError, match="CL1410"):
+        cl.jit(lambda xs: len(xs))([[WALLS[0], None]])

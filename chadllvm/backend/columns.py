@@ -15,7 +15,7 @@ from typing import Any, NoReturn, assert_never
 import numpy as np
 
 from chadllvm.backend.convert import DTYPES, Converter, expected, found
-from chadllvm.backend.results import leaf_types
+from chadllvm.backend.results import are_numbers, leaf_types
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir.record import Kind, ListNames, RecordNames
 from chadllvm.ir.types import (
@@ -189,9 +189,16 @@ def _flat(
 
 
 def _leaves(
-    places: Places, ty: Type, items: Sequence[Any], shape: Shape
+    places: Places,
+    ty: Type,
+    items: Sequence[Any],
+    shape: Shape,
+    in_sum: bool = False,
 ) -> list[np.ndarray]:
-    """The arrays of the leaves of items of this type."""
+    """The arrays of the leaves of items of this type.
+
+    `in_sum`: as they are held by a member of a union, with arrays of any sizes.
+    """
     if places.reals and not has_float(ty):
         return []
     match ty:
@@ -204,8 +211,10 @@ def _leaves(
                     "a list of records; pass one list for each field"
                 )
             if isinstance(names, RecordNames):
-                return _records(places, ty, names, items, shape)
-            return _tuples(places, ty, fields, items, shape)
+                return _records(places, ty, names, items, shape, in_sum)
+            return _tuples(places, ty, fields, items, shape, in_sum)
+        case Array(Scalar()) if in_sum:
+            return _in_pieces(places, ty, items)
         case Array(Scalar() as elem, rank):
             return [_stacked(places, Array(elem, rank), items, shape)]
         case Array():
@@ -237,6 +246,7 @@ def _records(
     names: RecordNames,
     items: Sequence[Any],
     shape: Shape,
+    in_sum: bool,
 ) -> list[np.ndarray]:
     if not names.match_all(items):
         for k, item in enumerate(items):
@@ -244,7 +254,8 @@ def _records(
     arrays = []
     for name, field in zip(names, ty.fields, strict=True):
         column = names.column(items, name)
-        arrays += _leaves(places.inside(names, name), field, column, shape)
+        inside = places.inside(names, name)
+        arrays += _leaves(inside, field, column, shape, in_sum)
     return arrays
 
 
@@ -257,11 +268,30 @@ def _members(
     for index, member in enumerate(ty.payloads):
         at = np.flatnonzero(tags == index).tolist()
         own = [items[k] for k in at]
-        for part in _leaves(places.only(at), member, own, (len(at),)):
+        parts = _leaves(places.only(at), member, own, (len(at),), True)
+        flags = are_numbers(member, reals=places.reals)
+        for part, is_whole in zip(parts, flags, strict=True):
+            if is_whole:
+                arrays.append(part)
+                continue
             whole = np.zeros(len(items), part.dtype)
             whole[at] = part
             arrays.append(whole.reshape(shape))
     return arrays
+
+
+def _in_pieces(places: Places, ty: Array, items: Sequence[Any]) -> list[np.ndarray]:
+    """The numbers of arrays, where each begins, and their sizes along each axis."""
+    assert isinstance(ty.elem, Scalar)
+    arrays = [places.converter(k, ty).as_array(0, item) for k, item in enumerate(items)]
+    numbers = [np.empty(0, DTYPES[ty.elem]), *(array.ravel() for array in arrays)]
+    if places.reals:
+        return [np.concatenate(numbers)]
+    sizes = np.array([a.shape for a in arrays], np.int64).reshape(-1, ty.rank)
+    ends = np.cumsum([array.size for array in arrays], dtype=np.int64)
+    starts = np.concatenate([np.zeros(1, np.int64), ends])[: len(arrays)]
+    columns = (np.ascontiguousarray(sizes[:, axis]) for axis in range(ty.rank))
+    return [np.concatenate(numbers), starts, *columns]
 
 
 def _tags(places: Places, ty: Sum, items: Sequence[Any]) -> list[int]:
@@ -286,13 +316,14 @@ def _tuples(
     fields: Sequence[Type],
     items: Sequence[Any],
     shape: Shape,
+    in_sum: bool,
 ) -> list[np.ndarray]:
     for k, item in enumerate(items):
         places.converter(k, ty).as_product(0, item)
     arrays = []
     for index, field in enumerate(fields):
         column = [item[index] for item in items]
-        arrays += _leaves(places.item(index), field, column, shape)
+        arrays += _leaves(places.item(index), field, column, shape, in_sum)
     return arrays
 
 

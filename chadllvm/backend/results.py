@@ -15,7 +15,19 @@ from chadllvm.backend.runtime import runtime
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir.lists import nested
 from chadllvm.ir.record import Kind, ListNames, RecordNames, structured
-from chadllvm.ir.types import F32, I64, Acc, Array, Box, Fun, Product, Scalar, Sum, Type
+from chadllvm.ir.types import (
+    F32,
+    I64,
+    Acc,
+    Array,
+    Box,
+    Fun,
+    Product,
+    Scalar,
+    Sum,
+    Type,
+    has_float,
+)
 
 
 def array_maker(elem: Scalar) -> Callable[[int, tuple[int, ...]], np.ndarray]:
@@ -87,7 +99,11 @@ def leaf_types(ty: Result) -> list[Scalar | Array]:
         case None:
             return []
         case Array(elem, rank) | Many(elem, rank):
-            return [_stacked(leaf, rank) for leaf in leaf_types(elem)]
+            return [
+                column
+                for leaf, is_piece in zip(leaf_types(elem), pieces(elem), strict=True)
+                for column in columns_of(leaf, rank, is_piece)
+            ]
         case Sum(payloads=parts) | Choice(parts):
             return [I64, *(leaf for part in parts for leaf in leaf_types(part))]
         case Box() | Fun() | Acc():
@@ -96,10 +112,27 @@ def leaf_types(ty: Result) -> list[Scalar | Array]:
             assert_never(ty)
 
 
-def _stacked(leaf: Scalar | Array, rank: int) -> Array:
-    if isinstance(leaf, Array):
-        return Array(leaf.elem, leaf.rank + rank)
-    return Array(leaf, rank)
+def pieces(ty: Result, in_sum: bool = False) -> list[bool]:
+    """For each leaf of an element whether it is an array of a size of its own.
+
+    What arrays have for such a leaf stands in `simplify/pieces.py`.
+    """
+    match ty:
+        case Product(parts) | Group(parts):
+            return [flag for part in parts for flag in pieces(part, in_sum)]
+        case Sum(payloads=parts) | Choice(parts):
+            return [False, *(flag for part in parts for flag in pieces(part, True))]
+        case _:
+            return [in_sum and isinstance(leaf, Array) for leaf in leaf_types(ty)]
+
+
+def columns_of(leaf: Scalar | Array, rank: int, is_piece: bool) -> list[Array]:
+    """The types of the arrays that an array of such leaves consists of."""
+    if not isinstance(leaf, Array):
+        return [Array(leaf, rank)]
+    if not is_piece:
+        return [Array(leaf.elem, leaf.rank + rank)]
+    return [Array(leaf.elem, 1), *[Array(I64, rank)] * (1 + leaf.rank)]
 
 
 def rows(elem: Result, rank: int, leaves: Sequence[np.ndarray]) -> Any:
@@ -122,7 +155,9 @@ def _is_row(ty: Result) -> bool:
     return isinstance(names, RecordNames) and names.kind is Kind.ROW
 
 
-def _values(ty: Result, leaves: Sequence[np.ndarray], count: int) -> list[Any]:
+def _values(
+    ty: Result, leaves: Sequence[np.ndarray], count: int, in_sum: bool = False
+) -> list[Any]:
     """The values of one type along the first axis of their leaves."""
     match ty:
         case None:
@@ -132,7 +167,7 @@ def _values(ty: Result, leaves: Sequence[np.ndarray], count: int) -> list[Any]:
             numbers: list[Any] = list(leaves[0]) if ty == F32 else leaves[0].tolist()
             return numbers
         case Array(elem, _) if isinstance(elem, Scalar):
-            return list(leaves[0])
+            return _cut(*leaves) if in_sum else list(leaves[0])
         case Array(elem, rank) | Many(elem, rank):
             each = ([leaf[k] for leaf in leaves] for k in range(count))
             return [rows(elem, rank, own) for own in each]
@@ -142,7 +177,8 @@ def _values(ty: Result, leaves: Sequence[np.ndarray], count: int) -> list[Any]:
             return _values(like, leaves, count)
         case Product(parts, names) | Group(parts, names):
             columns = [
-                _values(part, own, count) for part, own in _portions(parts, leaves)
+                _values(part, own, count, in_sum)
+                for part, own in _portions(parts, leaves, in_sum)
             ]
             if isinstance(names, RecordNames) and names.kind is Kind.NONE:
                 return [None] * count
@@ -163,21 +199,48 @@ def _chosen(
     """Each value as the member that it is; only those are made."""
     tags, *held = leaves
     values: list[Any] = [None] * count
-    for index, (member, own) in enumerate(_portions(members, held)):
+    for index, (member, own) in enumerate(_portions(members, held, True)):
         at = np.flatnonzero(tags == index)
-        made = _values(member, [leaf[at] for leaf in own], len(at))
+        chosen = [
+            column if is_whole else column[at]
+            for column, is_whole in zip(own, are_numbers(member), strict=True)
+        ]
+        made = _values(member, chosen, len(at), True)
         for k, value in zip(at.tolist(), made, strict=True):
             values[k] = value
     return values
 
 
+def are_numbers(member: Result, *, reals: bool = False) -> Iterator[bool]:
+    """For each column of a member of a union whether it is the numbers of pieces.
+
+    With `reals`, of the columns only that hold real numbers.
+    """
+    for leaf, is_piece in zip(leaf_types(member), pieces(member, True), strict=True):
+        for k, column in enumerate(columns_of(leaf, 1, is_piece)):
+            if has_float(column) or not reals:
+                yield is_piece and k == 0
+
+
+def _cut(
+    numbers: np.ndarray, starts: np.ndarray, *sizes: np.ndarray
+) -> list[np.ndarray]:
+    """The pieces that begin at these places among the numbers."""
+    shapes = list(zip(*(size.tolist() for size in sizes), strict=True))
+    return [
+        numbers[start : start + math.prod(shape)].reshape(shape)
+        for start, shape in zip(starts.tolist(), shapes, strict=True)
+    ]
+
+
 def _portions(
-    parts: Sequence[Result], leaves: Sequence[np.ndarray]
+    parts: Sequence[Result], leaves: Sequence[np.ndarray], in_sum: bool = False
 ) -> Iterator[tuple[Result, Sequence[np.ndarray]]]:
-    """Each part with its own leaves."""
+    """Each part with its own leaves, or columns of elements."""
     start = 0
     for part in parts:
-        stop = start + len(leaf_types(part))
+        flags = zip(leaf_types(part), pieces(part, in_sum), strict=True)
+        stop = start + sum(len(columns_of(leaf, 1, flag)) for leaf, flag in flags)
         yield part, leaves[start:stop]
         start = stop
 

@@ -1,8 +1,9 @@
 """Which values lists may hold: what has a place for all that is in it.
 
 An array of records is an array for each part of one (`simplify/flatten.py`). Where one
-of several members has an array in it, whose size is its own, there is no such array;
-and where there are no parts at all, nothing would know how long the list is.
+of several members has an array of numbers in it, whose size is its own, the numbers of
+all stand in one array (`simplify/pieces.py`): in lists, not in lists of lists. And
+where there are no parts at all, nothing would know how long the list is.
 """
 
 from __future__ import annotations
@@ -12,7 +13,17 @@ from collections.abc import Iterable
 from chadllvm.diagnostic import Span
 from chadllvm.frontend import union_errors
 from chadllvm.ir.term import Block, Var, nested
-from chadllvm.ir.types import Acc, Array, Box, Fun, Product, Scalar, Sum, Type
+from chadllvm.ir.types import (
+    Acc,
+    Array,
+    Box,
+    Fun,
+    Product,
+    Scalar,
+    Sum,
+    Type,
+    has_pieces,
+)
 
 
 def check_lists(params: Iterable[Var], body: Block, span: Span) -> None:
@@ -34,8 +45,8 @@ def _check(ty: Type, span: Span) -> None:
     match ty:
         case Array(Scalar() | Box()) | Scalar() | Box() | Fun() | Acc():
             return
-        case Array(elem, _):
-            if _is_empty(elem) or _has_bare_arrays(elem):
+        case Array(elem, rank):
+            if _is_empty(elem) or not _is_kept(elem, rank):
                 raise union_errors.list_without_room(span, elem)
             _check(elem, span)
         case Product(fields):
@@ -51,24 +62,16 @@ def _is_empty(ty: Type) -> bool:
     return isinstance(ty, Product) and all(map(_is_empty, ty.fields))
 
 
-def _has_bare_arrays(ty: Type) -> bool:
-    """Whether one of several members has an array in it."""
+def _is_kept(ty: Type, rank: int, in_sum: bool = False) -> bool:
+    """Whether there is a place for the arrays in elements of an array."""
     match ty:
         case Sum():
-            return any(map(_holds_array, ty.payloads))
+            return all(_is_kept(payload, rank, True) for payload in ty.payloads)
         case Product(fields):
-            return any(map(_has_bare_arrays, fields))
+            return all(_is_kept(field, rank, in_sum) for field in fields)
+        case Array(elem, _) if in_sum:
+            return rank == 1 and isinstance(elem, Scalar)
+        case Array(elem, _):
+            return not has_pieces(elem)
         case _:
-            return False
-
-
-def _holds_array(ty: Type) -> bool:
-    match ty:
-        case Array():
             return True
-        case Product(fields):
-            return any(map(_holds_array, fields))
-        case Sum():
-            return any(map(_holds_array, ty.payloads))
-        case _:
-            return False

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 from chadllvm.frontend.unions import NONE_VALUE, placeholder
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Case, Inject, Lambda, Lit, Operand, Proj, Tuple, Var
+from chadllvm.ir.term import Apply, Case, Inject, Lambda, Lit, Operand, Proj, Tuple, Var
 from chadllvm.ir.types import (
     I64,
     NONE,
@@ -24,10 +24,12 @@ from chadllvm.ir.types import (
     Type,
     cotangent_type,
     has_float,
+    has_pieces,
 )
 from chadllvm.ir.union import is_union, kind_of, members, union_of
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index
+from chadllvm.ops.reals import Reals, WithReals
 from chadllvm.ops.require import Require
 
 # Emits what is to hold of the sizes in a tangent and its primal.
@@ -73,6 +75,11 @@ def shown(b: Builder, ct: Operand, primal: Operand) -> Operand:
                 for k in range(len(fields))
             ]
             return b.one(Tuple(tuple(parts), names))
+        case Array(elem, rank) if has_pieces(elem):
+            rows = b.one(Apply(WithReals(Array(row_type(elem), rank)), (ct, primal)))
+            if rows.type == shown_type(ty):
+                return rows
+            return each(b, [rows], rank, lambda i, o: _shown_row(i, o[0], elem))
         case Array(_, rank):
             return each(b, [ct, primal], rank, lambda i, o: shown(i, o[0], o[1]))
         case _:
@@ -116,6 +123,9 @@ def hidden(b: Builder, tangent: Operand, primal: Operand, check: Check) -> Opera
                 sizes = [b.apply(Dim(axis), [a])[0] for a in (tangent, primal)]
                 b.prim("same", *sizes)
             both = [tangent, primal]
+            if has_pieces(ty.elem):
+                rows = each(b, both, rank, lambda i, o: _row(i, o[0], o[1], check))
+                return b.one(Apply(Reals(), (rows, primal)))
             return each(b, both, rank, lambda i, o: hidden(i, o[0], o[1], check))
         case _:
             return by_member(
@@ -146,6 +156,84 @@ def _hidden_member(
 def of_other_member(b: Builder) -> None:
     """Fail: a cotangent is of another class than its value."""
     b.apply(Require("TypeError", _OTHER_MEMBER), [Lit(False)])
+
+
+# ---- elements of arrays that hold arrays of sizes of their own
+
+
+def row_type(ty: Type) -> Type:
+    """The type of an element's cotangent: sums of those of what each member holds."""
+    match ty:
+        case Sum(constructors):
+            return Sum(tuple((name, row_type(held)) for name, held in constructors))
+        case Product(fields, names):
+            return Product(tuple(map(row_type, fields)), names)
+        case Array(elem, rank) if has_float(elem):
+            return Array(row_type(elem), rank)
+        case _:
+            return cotangent_type(ty)
+
+
+def _shown_row(b: Builder, row: Operand, ty: Type) -> Operand:
+    """The cotangent of an element as programs have it."""
+    if not holds_union(ty):
+        return row
+    match ty:
+        case Product(fields, names):
+            parts = [
+                _shown_row(b, b.one(Proj(row, k)), field)
+                for k, field in enumerate(fields)
+            ]
+            return b.one(Tuple(tuple(parts), names))
+        case Array(elem, rank):
+            return each(b, [row], rank, lambda i, o: _shown_row(i, o[0], elem))
+        case _:
+            shown, held = shown_type(ty), members(ty)
+            return by_member(
+                b, row, lambda i, k, p: injected(i, shown, _shown_row(i, p, held[k]))
+            )
+
+
+def _row(b: Builder, tangent: Operand, primal: Operand, check: Check) -> Operand:
+    """The cotangent of an element, which programs have, of the member that it is."""
+    ty = primal.type
+    if not holds_union(ty):
+        check(b, tangent, primal)
+        return tangent
+    match ty:
+        case Product(fields, names):
+            parts = [
+                _row(b, b.one(Proj(tangent, k)), b.one(Proj(primal, k)), check)
+                for k in range(len(fields))
+            ]
+            return b.one(Tuple(tuple(parts), names))
+        case Array(_, rank):
+            both = [tangent, primal]
+            return each(b, both, rank, lambda i, o: _row(i, o[0], o[1], check))
+        case _:
+            return by_member(
+                b, primal, lambda i, k, p: _row_member(i, tangent, ty, k, p, check)
+            )
+
+
+def _row_member(
+    b: Builder, tangent: Operand, ty: Type, index: int, payload: Operand, check: Check
+) -> Operand:
+    """The cotangent of a member, if that is what the tangent is."""
+    kind, wanted = kind_of(shown_type(payload.type)), row_type(ty)
+    assert isinstance(wanted, Sum)
+
+    def of_member(inner: Builder, _: int, value: Operand) -> Operand:
+        if kind_of(value.type) == kind:
+            held = _row(inner, value, payload, check)
+        else:
+            of_other_member(inner)
+            held = placeholder(inner, wanted.payloads[index])
+        return inner.one(Inject(wanted, index, held))
+
+    if not is_union(tangent.type):
+        return of_member(b, 0, tangent)
+    return by_member(b, tangent, of_member)
 
 
 def without_integers(b: Builder, value: Operand) -> Operand:

@@ -297,8 +297,9 @@ def pattern_of_array(span: Span, ty: Type) -> Diagnostic:
 def list_without_room(span: Span, ty: Type) -> Diagnostic:
     """What is in a list has the same parts everywhere, of which there is one at least.
 
-    The members of a union in a list hold no arrays, for each of these would have a size
-    of its own; and a list of None, or of records without fields, would hold nothing.
+    The members of a union in a list may hold arrays of numbers, but no lists; in a list
+    of lists they hold no arrays either. And a list of None, or of records without
+    fields, would hold nothing.
 
     Fails:
 
@@ -314,5 +315,5 @@ def list_without_room(span: Span, ty: Type) -> Diagnostic:
         "a list that cannot be kept",
         span,
         f"its items are {said(ty)}",
-        "keep what has arrays, or nothing, in it outside of lists",
+        "keep what has lists, or nothing, in it outside of lists",
     )

@@ -11,7 +11,7 @@ runs. An annotation decides where it matters.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Value
@@ -21,6 +21,7 @@ from chadllvm.ir.term import (
     Binding,
     Block,
     Call,
+    Case,
     If,
     Lambda,
     Lit,
@@ -29,7 +30,7 @@ from chadllvm.ir.term import (
     Var,
 )
 from chadllvm.ir.term import Tuple as Product
-from chadllvm.ir.types import I64, Array
+from chadllvm.ir.types import I64, Array, has_pieces
 from chadllvm.ops.alias import Alias
 from chadllvm.ops.build import Build
 from chadllvm.ops.grow import Append, DropLast
@@ -66,6 +67,8 @@ class _Varying:
         self._outside = outside
         self._sizes: dict[Var, bool] = {}
         self._values: dict[Var, bool] = {}
+        # What the branches of a `Case` are given, with what that is about.
+        self._held: dict[Var, Operand] = {}
         self._enter(bindings)
 
     def _enter(self, bindings: Iterable[Binding]) -> None:
@@ -73,6 +76,8 @@ class _Varying:
 
     def size(self, operand: Operand) -> bool:
         """Whether the size of an array does."""
+        if isinstance(operand, Var) and operand in self._held:
+            return self._is_piece(operand)
         if not isinstance(operand, Var) or operand not in self._defined:
             return False
         if operand not in self._sizes:
@@ -100,7 +105,35 @@ class _Varying:
             case Call(_, args):
                 return self._made_by_call(args)
             case Proj(arg, index):
-                return self._component(arg, index)
+                return self._is_piece(arg) or self._component(arg, index)
+            case Case(arg, branches):
+                held = self._branches(arg, branches)
+                return any([self._result(block, position) for block in held])
+            case _:
+                return False
+
+    def _branches(self, arg: Operand, branches: Sequence[Lambda]) -> list[Block]:
+        self._held.update((p, arg) for branch in branches for p in branch.params)
+        return [branch.body for branch in branches]
+
+    def _is_piece(self, operand: Operand) -> bool:
+        """Whether this is of a list whose items have arrays of sizes of their own."""
+        if not isinstance(operand, Var):
+            return False
+        if operand in self._held:
+            return self._is_piece(self._held[operand])
+        binding = self._defined.get(operand)
+        match binding and binding.expr:
+            case Apply(Index(), (array, *indices)):
+                is_kept = isinstance(array.type, Array) and has_pieces(array.type.elem)
+                return is_kept and any(map(self.value, indices))
+            case Proj(arg, _):
+                return self._is_piece(arg)
+            case Case(arg, branches):
+                blocks = self._branches(arg, branches)
+                for block in blocks:
+                    self._enter(block.bindings)
+                return any(self._is_piece(block.results[0]) for block in blocks)
             case _:
                 return False
 

@@ -203,6 +203,8 @@ def cotangent_type(ty: Type) -> Type:
         case Sum():
             return Product(tuple(map(cotangent_type, ty.payloads)))
         case Array(elem, rank) if has_float(elem):
+            if has_pieces(elem):
+                return _columns_of_reals(elem, rank)
             return Array(cotangent_type(elem), rank)
         case Box(Array(elem, rank)) if has_float(elem):
             return Box(Array(cotangent_type(elem), rank))
@@ -212,6 +214,39 @@ def cotangent_type(ty: Type) -> Type:
             return NONE
         case _:
             assert_never(ty)
+
+
+def has_pieces(ty: Type, in_sum: bool = False) -> bool:
+    """Whether elements of this type hold arrays of sizes of their own.
+
+    These are the arrays in members of sums: see `simplify/pieces.py`.
+    """
+    match ty:
+        case Product(fields):
+            return any(has_pieces(field, in_sum) for field in fields)
+        case Sum():
+            return any(has_pieces(payload, True) for payload in ty.payloads)
+        case Array(elem):
+            return in_sum or has_pieces(elem)
+        case _:
+            return False
+
+
+def _columns_of_reals(ty: Type, rank: int, in_sum: bool = False) -> Type:
+    """The cotangent of an array of such elements: that of each of its leaves."""
+    match ty:
+        case Product(fields, names):
+            columns = (_columns_of_reals(field, rank, in_sum) for field in fields)
+            return Product(tuple(columns), names)
+        case Sum():
+            held = (_columns_of_reals(p, rank, True) for p in ty.payloads)
+            return Product(tuple(held))
+        case Array(elem) if in_sum and has_float(elem):
+            return Array(elem, 1)
+        case _ if has_float(ty):
+            return stacked(cotangent_type(ty), rank)
+        case _:
+            return NONE
 
 
 def list_type(elem: Scalar, names: ListNames) -> Product:

@@ -19,14 +19,15 @@ may hold: zeros and empty arrays for all but the one at hand. A case asks for th
     }                                     yield 0.0
                                         }
 
-An array held by the elements of an array of sums has to be in a box, since its size is
-another one in each of them.
+An array held by the elements of an array of sums has another size in each of them: see
+`pieces.py`.
 
 It stands first: later passes know scalars, arrays, boxes, functions and cells only.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate
 from typing import assert_never
@@ -69,14 +70,19 @@ from chadllvm.ir.types import (
     Sum,
     Type,
     has_float,
-    stacked,
 )
 from chadllvm.ops.alias import Alias
+from chadllvm.ops.build import Build
 from chadllvm.ops.custom import Custom
+from chadllvm.ops.fold import Fold
 from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.heap import Count, Fetch, New
 from chadllvm.ops.index import Dim, Empty, Index, MakeBox, Unbox, nothing
+from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.reals import Reals, WithReals
 from chadllvm.ops.update import Update
+from chadllvm.simplify import pieces
+from chadllvm.simplify.pieces import Part
 
 
 def flatten(program: Program) -> Program:
@@ -108,9 +114,10 @@ def _named_leaves(ty: Type) -> tuple[tuple[str, Type], ...]:
             held = ((n, *leaf) for n, p in constructors for leaf in _named_leaves(p))
             return (("_tag", I64), *((f"_{n}{suffix}", t) for n, suffix, t in held))
         case Array(elem, rank):
-            if _has_sum_of_arrays(elem):
-                raise InternalError(f"flatten: an array of {elem} with bare arrays")
-            return tuple((s, stacked(t, rank)) for s, t in _named_leaves(elem))
+            parts = parts_of(elem)
+            if rank > 1 and any(part.is_piece for part in parts):
+                raise InternalError(f"flatten: {ty} with bare arrays")
+            return tuple(leaf for part in parts for leaf in part.columns(rank))
         case Box(content):
             whole = _named_leaves(content)
             return tuple((s, Box(t)) for s, t in whole if isinstance(t, Array))
@@ -125,18 +132,36 @@ def _named_leaves(ty: Type) -> tuple[tuple[str, Type], ...]:
             assert_never(ty)
 
 
-def _has_sum_of_arrays(ty: Type) -> bool:
-    """Whether an element of this type may have arrays in one constructor only."""
+@lru_cache(maxsize=4096)
+def parts_of(ty: Type, in_sum: bool = False) -> tuple[Part, ...]:
+    """The leaves of an element of an array."""
     match ty:
-        case Sum():
-            found = (leaf for payload in ty.payloads for leaf in leaves(payload))
-            return any(isinstance(leaf, Array) for leaf in found)
-        case Product(fields):
-            return any(map(_has_sum_of_arrays, fields))
-        case Scalar() | Array() | Box() | Acc() | Fun():
-            return False
+        case Product(fields, names):
+            labels = names or tuple(map(str, range(len(fields))))
+            return tuple(
+                replace(part, suffix=f"_{label}{part.suffix}")
+                for label, field in zip(labels, fields, strict=True)
+                for part in parts_of(field, in_sum)
+            )
+        case Sum(constructors):
+            held = (
+                replace(part, suffix=f"_{name}{part.suffix}")
+                for name, payload in constructors
+                for part in parts_of(payload, True)
+            )
+            return (Part("_tag", I64, False), *held)
+        case Array(elem) if any(part.is_piece for part in parts_of(elem)):
+            raise InternalError(f"flatten: {ty} with bare arrays in an array")
         case _:
-            assert_never(ty)
+            return tuple(
+                Part(suffix, leaf, in_sum and isinstance(leaf, Array))
+                for suffix, leaf in _named_leaves(ty)
+            )
+
+
+def _has_pieces(ty: Type) -> bool:
+    """Whether elements of this type of array hold arrays of sizes of their own."""
+    return isinstance(ty, Array) and any(part.is_piece for part in parts_of(ty.elem))
 
 
 def _all_leaves(types: tuple[Type, ...]) -> tuple[Type, ...]:
@@ -246,6 +271,15 @@ class _Flattener:
                 for var in binding.vars:
                     self.parts[var] = _taken(rest, var.type)
                 return list(chain.bindings)
+            case Apply(WithReals() | Reals()) as node:
+                out = Builder(binding.span)
+                give = self._rows if isinstance(node.op, WithReals) else self._reals
+                self.parts[binding.vars[0]] = give(node, binding.vars[0], out)
+                return out.bindings
+            case Apply() as node if self._moves_pieces(node, binding):
+                out = Builder(binding.span)
+                self._with_pieces(node, binding, out)
+                return out.bindings
         exprs = self.leafwise(binding.expr)
         variables = self.bind(binding.vars)
         if len(exprs) == 1:
@@ -322,6 +356,112 @@ class _Flattener:
                 raise InternalError("flatten: products and sums are not rewritten here")
             case _:
                 assert_never(expr)
+
+    # ---- arrays whose elements hold arrays of sizes of their own
+
+    def _moves_pieces(self, node: Apply, binding: Binding) -> bool:
+        """Whether elements of such an array are read, written or collected."""
+        if isinstance(node.op, Index | Update | Append | DropLast):
+            return _has_pieces(node.args[0].type)
+        if not isinstance(node.op, Build | Iterate | Fold):
+            return False
+        made = binding.vars[node.op.carried(node) or 0 :]
+        return any(_has_pieces(var.type) for var in made)
+
+    def _with_pieces(self, node: Apply, binding: Binding, out: Builder) -> None:
+        if node.bodies:
+            self._collected(node, binding, out)
+            return
+        array, *rest = node.args
+        columns = self._columns(array)
+        found: list[Operand] = []
+        match node.op:
+            case Index():
+                indices = self.all_leaves(tuple(rest))
+                found += [pieces.read(out, part, c, indices) for part, c in columns]
+            case Update():
+                *at, value = rest
+                indices = self.all_leaves(tuple(at))
+                pairs = zip(columns, self.leaves(value), strict=True)
+                for (part, own), new in pairs:
+                    found += pieces.replaced(out, part, own, indices, new)
+            case Append():
+                pairs = zip(columns, self.leaves(rest[0]), strict=True)
+                for (part, own), new in pairs:
+                    found += pieces.appended(out, part, own, new)
+            case _:
+                for part, own in columns:
+                    found += pieces.shortened(out, part, own)
+        (var,) = binding.vars
+        self.parts[var] = tuple(found)
+
+    def _rows(self, node: Apply, var: Var, out: Builder) -> tuple[Operand, ...]:
+        """The columns of an array, with the reals of a cotangent in place of its own.
+
+        What holds no reals is not in the elements any more, tags and places aside.
+        """
+        ct, whole = node.args
+        assert isinstance(var.type, Array) and isinstance(whole.type, Array)
+        reals = iter(self.leaves(ct))
+        found: list[Operand] = []
+        own = iter(self._columns(whole))
+        for part in parts_of(var.type.elem):
+            from_whole, columns = next(own)
+            while from_whole.suffix != part.suffix:
+                from_whole, columns = next(own)
+            is_real = has_float(part.type)
+            found += [next(reals), *columns[1:]] if is_real else columns
+        return tuple(found)
+
+    def _reals(self, node: Apply, var: Var, out: Builder) -> tuple[Operand, ...]:
+        """The numbers of an array's pieces, put where those of another are."""
+        rows, whole = map(self._columns, node.args)
+        found = []
+        own = [(part, columns) for part, columns in whole if has_float(part.type)]
+        given = [columns for part, columns in rows if has_float(part.type)]
+        for (part, columns), moved in zip(own, given, strict=True):
+            placed = pieces.placed(out, columns, moved) if part.is_piece else moved[0]
+            found.append(placed)
+        return tuple(found)
+
+    def _columns(self, array: Operand) -> list[tuple[Part, tuple[Operand, ...]]]:
+        """The parts of the elements of an array, each with its leaves."""
+        assert isinstance(array.type, Array)
+        rest = list(self.leaves(array))
+        found = []
+        for part in parts_of(array.type.elem):
+            found.append((part, tuple(rest[: part.width])))
+            del rest[: part.width]
+        return found
+
+    def _collected(self, node: Apply, binding: Binding, out: Builder) -> None:
+        """A loop that collects such elements: their numbers are states of it."""
+        if not isinstance(node.op, Build | Iterate):
+            raise InternalError(f"flatten: {node.op.name} of elements with bare arrays")
+        (body,) = node.bodies
+        carried = node.op.carried(node) or 0
+        kept, made = binding.vars[:carried], binding.vars[carried:]
+        elems = body.body.types[carried:]
+        groups = [parts_of(elem) for elem in elems]
+        every = [part for group in groups for part in group]
+        states = len(_all_leaves(body.body.types[:carried]))
+        flat = self.body(body)
+        flat, added = pieces.collecting(flat, every, states, binding.span)
+        empty = [out.one(pieces.no_numbers(v)) for v in added]
+        op = Iterate() if isinstance(node.op, Build) else node.op
+        args = (*self.all_leaves(node.args), *empty)
+        results: list[Operand] = [*out.emit(Apply(op, args, (flat,)))]
+        for var in kept:
+            self.parts[var] = _taken(results, var.type)
+        numbers, outputs = results[: len(added)], results[len(added) :]
+        for var, group in zip(made, groups, strict=True):
+            own: list[Operand] = []
+            for part in group:
+                own += [numbers.pop(0)] if part.is_piece else []
+                count = part.width - part.is_piece
+                own += outputs[:count]
+                del outputs[:count]
+            self.parts[var] = tuple(own)
 
     def _callee(self, function: Var | str) -> Var | str:
         if isinstance(function, str):

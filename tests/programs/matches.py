@@ -335,3 +335,67 @@ def unions_inside_of_unions(parts: list[Shape | Either], x: float) -> float:
             case single:
                 total = np.logaddexp(total, log_size(single, x))
     return total
+
+
+# ---- lists of unions with arrays --------------------------------------------------
+
+
+class Dense(NamedTuple):
+    weights: cl.f64[:, :]
+    bias: cl.f64[:]
+
+
+class Scale(NamedTuple):
+    by: float
+    times: int
+
+
+Layer = Dense | Scale
+
+LAYERS = [
+    Dense(np.array([[0.3, -0.2], [0.5, 0.1], [-0.4, 0.7]]), np.array([0.1, 0.2, 0.3])),
+    Scale(0.7, 2),
+    Dense(np.array([[0.2, -0.3, 0.4]]), np.array([0.6])),
+]
+
+
+@case(LAYERS, np.array([0.3, 0.4]))
+@cl.jit
+def network(layers: list[Layer], x: cl.f64[:]) -> float:
+    for layer in layers:
+        match layer:
+            case Dense(weights, bias):
+                x = np.tanh(weights @ x + bias)
+            case Scale(by, times):
+                x = times * by * x
+    return np.sum(x * x)
+
+
+@case([None, np.array([1.0, 2.0]), np.array([0.5])], 0.3)
+@cl.jit
+def rows_or_none(rows: list[cl.f64[:] | None], x: float) -> float:
+    turned = [None if row is None else x * row**2 for row in rows[1:] + rows[:1]]
+    found = [row for row in turned if row is not None]
+    return found[0][1] * np.sum(found[1])
+
+
+@case(np.array([0.5, 2.0]), 4)
+@cl.jit
+def layers_changed(x: cl.f64[:], n: int) -> float:
+    """Appended, replaced by smaller and by larger ones, and taken off the end."""
+    layers: list[Layer] = []
+    for i in range(n):
+        layers.append(Dense(np.outer(x, x[: i % 3]), x) if i % 2 else Scale(x[0], i))
+    layers[1] = Dense(np.outer(x, x), x[:1])
+    layers[3] = Dense(np.outer(x[:1], x[:1]), x[1:])
+    layers.append(layers[0])
+    last = layers.pop()
+    layers[0] = layers[2]
+    layers.append(last)
+    total = 0.0
+    for k, layer in enumerate(layers):
+        if isinstance(layer, Scale):
+            total += layer.by**2 * layer.times
+        else:
+            total += (k + 1) * np.sum(layer.weights**2) + np.sum(layer.bias**3)
+    return total
