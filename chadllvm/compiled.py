@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 from chadllvm.arguments import bind
 from chadllvm.backend.call import NativeFunction
 from chadllvm.crossing import Crossing
+from chadllvm.deep import run_deep
 from chadllvm.frames import hide_frames, without_frames
 from chadllvm.frontend import (
     Parameter,
@@ -45,6 +46,7 @@ from chadllvm.values import fingerprint, of_one_width, type_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 
 STAGES = ("source", "core", "chad", "simplified", "loops", "llvm", "asm")
 
@@ -338,28 +340,35 @@ class Compiled:
         on_failure: Callable[..., Any] | None,
         watched: Callable[..., Any] | None = None,
     ) -> Specialisation:
-        try:
-            compilation = plan.compile(options)
-        except RecursionError:
-            raise too_deep(self._function) from None
-        assert compilation.loops is not None
+        compilation = self._deep(lambda: plan.compile(options))
+        loops = compilation.loops
+        assert loops is not None
         if compilation.supposes_finite:
             disabled = options.disabled | {finite.__name__}
             again = replace(options, disabled=disabled)
             on_failure = self._again(plan, again, on_failure)
-        native = NativeFunction(
-            compilation.loops,
-            name=self._name,
-            param_names=plan.names,
-            param_types=plan.types,
-            result_type=plan.result,
-            on_failure=on_failure,
-            watched=watched,
+        native = self._deep(
+            lambda: NativeFunction(
+                loops,
+                name=self._name,
+                param_names=plan.names,
+                param_types=plan.types,
+                result_type=plan.result,
+                on_failure=on_failure,
+                watched=watched,
+            )
         )
         if plan.boundary is None:
             return Specialisation(compilation, native, native.call)
         crossing = Crossing(plan.boundary, plan.request, native.call)
         return Specialisation(compilation, native, crossing, crossing)
+
+    def _deep(self, run: Callable[[], T]) -> T:
+        """What a step of the compiler makes, on a deep stack if it has to be one."""
+        try:
+            return run_deep(run)
+        except RecursionError:
+            raise too_deep(self._function) from None
 
     def _again(
         self,

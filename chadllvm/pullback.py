@@ -16,6 +16,7 @@ from chadllvm.backend.call import NativeFunction
 from chadllvm.backend.results import Group, leaf_types
 from chadllvm.boundary import heaps_used
 from chadllvm.compiled import Compiled, Derivative
+from chadllvm.deep import run_deep
 from chadllvm.frames import without_frames
 from chadllvm.frontend import specialise
 from chadllvm.ir.record import ListNames
@@ -122,7 +123,7 @@ class Halved(Compiled):
         if not wrt or not has_float(value) or any(map(_has_choice, (value, *types))):
             return None
         try:
-            compiled = compile_halves(program, wrt, self._options)
+            compiled = run_deep(lambda: compile_halves(program, wrt, self._options))
         except RecursionError:
             return None  # The function itself will say so.
         if compiled is None:
@@ -147,7 +148,10 @@ class Halved(Compiled):
         result: Group,
     ) -> NativeFunction:
         assert compilation.loops is not None
-        return NativeFunction(compilation.loops, self._name, names, types, result)
+        loops = compilation.loops
+        return self._deep(
+            lambda: NativeFunction(loops, self._name, names, types, result)
+        )
 
 
 def _taken(saved: Sequence[Type], value: Type) -> tuple[list[str], list[Type]]:

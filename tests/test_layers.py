@@ -11,12 +11,12 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "chadllvm"
 
 LAYERS = (
-    "_version", "diagnostic", "codes", "frames", "options", "library", "linalg", "ir",
-    "ops", "frontend", "chad", "closure", "simplify", "debug", "lower", "llvm", "watch",
-    "backend", "pipeline", "report", "values", "request", "boundary", "filled",
-    "crossing", "plan", "arguments", "compiled", "api",
-    "custom", "jvp", "written", "pullback", "vjp", "jacobian", "checking",
-    "explain", "cli",
+    "_version", "diagnostic", "codes", "deep", "frames", "options", "library", "linalg",
+    "ir", "ops", "frontend", "chad", "closure", "simplify", "debug", "lower", "llvm",
+    "watch", "backend", "pipeline", "report", "values", "request", "boundary",
+    "filled", "crossing", "plan", "arguments", "compiled", "api",
+    "custom", "jvp", "written", "pullback", "vjp", "jacobian", "checking", "explain",
+    "cli",
 )  # fmt: skip
 
 # The package itself and `python -m chadllvm` stand outside: they may import all.

@@ -20,7 +20,7 @@ at the call and are not stored.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import assert_never
 
 from chadllvm.closure.recursion import (
@@ -89,6 +89,7 @@ class Converter:
         # The arrays of captures that it makes.
         self.tape = tape
         self._free: dict[Lambda, tuple[Var, ...]] = {}
+        self._needs: dict[FunctionValue, dict[Operand, None]] = {}
         # The states that steps update, and all that shares a buffer with their copies.
         self._updated: set[Var] = set()
         self.fleeting: set[Var] = set()
@@ -302,7 +303,18 @@ class Converter:
                     found[operand] = None
         return list(found)
 
-    def needs(self, value: Value) -> Iterator[Operand]:
+    def needs(self, value: Value) -> Collection[Operand]:
+        """What a value is made of at run time, each once.
+
+        It is asked for again by each of the blocks that a function goes through.
+        """
+        if not isinstance(value, FunctionValue):
+            return (value,)
+        if value not in self._needs:
+            self._needs[value] = dict.fromkeys(self._needs_of(value))
+        return self._needs[value]
+
+    def _needs_of(self, value: FunctionValue) -> Iterator[Operand]:
         match value:
             case Closure(code, env):
                 for var in self._free_vars(code):
@@ -325,7 +337,7 @@ class Converter:
             case Itself():
                 raise InternalError("closure: the function of a recursion is captured")
             case _:
-                yield value
+                assert_never(value)
 
     def _needs_again(
         self,
@@ -336,9 +348,10 @@ class Converter:
         """What the function and the recomputed bindings read from outside of these."""
         recomputed = {v for b in bindings for v in b.vars}
         read = [o for b in bindings for o in operands(b.expr)]
+        renaming = MovedRenaming(moves)
         for operand in (*read, *self.needs(function)):
             if operand not in recomputed:
-                yield MovedRenaming(moves).operand(operand)
+                yield renaming.operand(operand)
 
     def _free_vars(self, code: Lambda) -> Iterable[Var]:
         if code not in self._free:

@@ -103,15 +103,16 @@ def async_function(span: Span) -> Diagnostic:
 
 @code("CL0106")
 def too_deep(span: Span) -> Diagnostic:
-    """A function may be nested only as deep as Python's recursion reaches.
+    """A function may be nested some hundred levels deep, but not thousands.
 
     Long functions are no problem: what counts is how deep expressions, branches and
-    calls stand in one another. Give the parts of a huge expression names.
+    calls stand in one another; each `elif` stands in the one before. Give the parts of
+    a huge expression names, and look values up in an array instead of by branches.
     """
     return error(
         "this function is nested too deeply",
         span,
-        "Python's recursion limit was reached here",
+        "the compiler's recursion came to its limit",
         "split the expression, the chain of branches or the chain of calls",
     )
 

@@ -14,6 +14,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from chadllvm.deep import run_deep
 from chadllvm.diagnostic import NO_SPAN, CompileError, InternalError, Span
 from chadllvm.frontend import (
     closure_errors,
@@ -67,6 +68,18 @@ def specialise(
         CompileError: if the function, or one that it calls, is not in the language.
     """
     source = read_source(function)
+    try:
+        return run_deep(lambda: _specialised(source, param_types, statics, below))
+    except RecursionError:
+        raise too_deep(function) from None
+
+
+def _specialised(
+    source: Source,
+    param_types: Sequence[Type],
+    statics: Mapping[str, Any],
+    below: Sequence[GradientParts],
+) -> Program:
     program = _Program({source.function: source})
     span = source.span(source.definition)
     try:
@@ -81,7 +94,10 @@ def specialise(
         if holds_function(program.signature(entry).results[0]):
             raise closure_errors.returned_function(span)
     except RecursionError:
-        raise program.growth.error() or too_deep(function) from None
+        endless = program.growth.error()
+        if endless is None:
+            raise
+        raise endless from None
     return ordered(program.functions, entry)
 
 
