@@ -28,6 +28,9 @@ WORKLOADS = (
     "quadrature",
     "trees",
     "second",
+    "kmeans",
+    "polynomial_fit",
+    "hopper",
     "call_overhead",
     "compile_time",
     "memory",
@@ -79,7 +82,8 @@ def _measure(name: str, settings: Settings, console: Console) -> list[Figure]:
     """One workload's figures, with a progress line while it runs."""
     if name not in WORKLOADS:
         raise ValueError(f"there is no workload {name!r}; there are {WORKLOADS}")
-    workload = import_module(f"bench.workloads.{name}")
+    module = import_module(f"bench.workloads.{name}")
+    workload = getattr(module, "WORKLOAD", module)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(name)

@@ -1,7 +1,7 @@
 """Programs beside their C kernels on the same numbers, compared first.
 
 A kernel is two functions for each program, `name_value` and `name_gradient`, which take
-the program's arguments, each array behind its length if a case says so.
+the program's arguments, each array behind its lengths if a case says so.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from bench.report import Figure
 class Case:
     """A program, the arguments to run it with, and those to differentiate by.
 
-    `lengths`: the arrays in front of whose C parameter their length is passed.
+    `lengths`: the arrays in front of whose C parameter their lengths along all axes are
+    passed.
     """
 
     program: Callable[..., float]
@@ -47,6 +48,7 @@ class Targets:
 
     value_to_c: float
     gradient_to_value: float
+    gradient_to_c: float | None = None
 
 
 class Kernel:
@@ -66,7 +68,7 @@ class Kernel:
         self._inputs: list[Any] = []
         for k, argument in enumerate(case.arguments):
             if k in case.lengths:
-                self._inputs.append(len(argument))
+                self._inputs.extend(argument.shape)
             if isinstance(argument, np.ndarray):
                 kind = "double[]" if argument.dtype == np.float64 else "int64_t[]"
                 argument = ffi.from_buffer(kind, argument)
@@ -88,28 +90,44 @@ class Kernel:
 
 
 def compare(
-    case: Case, libraries: list[Path], targets: Targets, rounds: int
+    case: Case,
+    libraries: list[Path],
+    targets: Targets,
+    rounds: int,
+    *,
+    tolerance: float = 1e-6,
+    label: str | None = None,
 ) -> Iterator[Figure]:
-    """Times of a program and of its kernels, taken in turns, and their ratios."""
+    """Times of a program and of its kernels, taken in turns, and their ratios.
+
+    `label`: what the figures are called; the program's name by default.
+    """
+    label = label or case.name
     gradient = case.gradient()
     kernels = [Kernel(path, case) for path in libraries]
     for kernel in kernels:
-        check(case, gradient, kernel)
-    yield from _figures(
-        case, interleaved(_runs(case, gradient, kernels), rounds), targets
-    )
-    yield _tape(case, gradient)
+        check(case, gradient, kernel, tolerance)
+    times = interleaved(_runs(case, gradient, kernels), rounds)
+    yield from _figures(label, times, targets)
+    yield _tape(label, case, gradient)
 
 
-def check(case: Case, gradient: Callable[..., Any], kernel: Kernel) -> None:
-    """Our value and gradient are those of the C kernel."""
+def check(
+    case: Case, gradient: Callable[..., Any], kernel: Kernel, tolerance: float = 1e-6
+) -> None:
+    """Our value and gradient are those of the C kernel.
+
+    The tolerance is that of each gradient, relative to its numbers and absolute, or
+    relative to the largest of them if that is above 1.
+    """
     expected = kernel.value_and_gradient()
     value, found = gradient(*case.arguments)
     np.testing.assert_allclose(kernel.value(), expected, rtol=1e-12)
     np.testing.assert_allclose(case.program(*case.arguments), expected, rtol=1e-9)
     np.testing.assert_allclose(value, expected, rtol=1e-9)
     for ours, theirs in zip(found, kernel.gradient, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-6)
+        absolute = tolerance * max(1.0, float(np.max(np.abs(theirs))))
+        np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=absolute)
 
 
 def _runs(
@@ -125,21 +143,22 @@ def _runs(
     return runs
 
 
-def _figures(case: Case, times: dict[str, float], targets: Targets) -> Iterator[Figure]:
-    name = case.name
+def _figures(name: str, times: dict[str, float], targets: Targets) -> Iterator[Figure]:
     c_value = min(t for key, t in times.items() if key.startswith("C value"))
     c_gradient = min(t for key, t in times.items() if key.startswith("C gradient"))
     value, gradient = times["value"], times["gradient"]
     yield Figure(f"{name} C value", c_value * 1e3, "ms")
     yield Figure(f"{name} C value and gradient", c_gradient * 1e3, "ms")
+    yield Figure(f"{name} C gradient/value", c_gradient / c_value, "x")
     yield Figure(f"{name} value to C", value / c_value, "x", targets.value_to_c)
-    yield Figure(f"{name} gradient to C", gradient / c_gradient, "x")
+    most = targets.gradient_to_c
+    yield Figure(f"{name} gradient to C", gradient / c_gradient, "x", most)
     ratio = gradient / value
     yield Figure(f"{name} gradient/value", ratio, "x", targets.gradient_to_value)
 
 
-def _tape(case: Case, gradient: Any) -> Figure:
+def _tape(name: str, case: Case, gradient: Any) -> Figure:
     """The bytes that a step stores for the reverse, at most; arrays are told inside."""
     loops = gradient.report(*case.arguments).loops
     sums = [sum(s.bytes or 0 for s in loop.stored if s.tape) for loop in loops]
-    return Figure(f"{case.name} tape", max(sums), "bytes a step")
+    return Figure(f"{name} tape", max(sums, default=0), "bytes a step")

@@ -63,8 +63,9 @@ int32_t logistic_loss_gradient(const int64_t n, const double *restrict const sco
   return 0;
 }
 
-int32_t standardised_value(const int64_t n, const double *restrict const x,
-                           const int64_t m, const double *restrict const mean,
+int32_t standardised_value(const int64_t n, const int64_t m,
+                           const double *restrict const x,
+                           const double *restrict const mean,
                            const double *restrict const scale, double *const value) {
   double total = 0.0;
   for (int64_t i = 0; i < n; i++) {
@@ -80,8 +81,9 @@ int32_t standardised_value(const int64_t n, const double *restrict const x,
   return 0;
 }
 
-int32_t standardised_gradient(const int64_t n, const double *restrict const x,
-                              const int64_t m, const double *restrict const mean,
+int32_t standardised_gradient(const int64_t n, const int64_t m,
+                              const double *restrict const x,
+                              const double *restrict const mean,
                               const double *restrict const scale, double *const value,
                               double *restrict const dmean,
                               double *restrict const dscale) {

@@ -19,9 +19,9 @@ int32_t logistic_loss_value(int64_t n, const double *score, const double *label,
 int32_t logistic_loss_gradient(int64_t n, const double *score, const double *label,
                                double *value, double *dscore);
 
-int32_t standardised_value(int64_t n, const double *x, int64_t m, const double *mean,
+int32_t standardised_value(int64_t n, int64_t m, const double *x, const double *mean,
                            const double *scale, double *value);
-int32_t standardised_gradient(int64_t n, const double *x, int64_t m,
+int32_t standardised_gradient(int64_t n, int64_t m, const double *x,
                               const double *mean, const double *scale, double *value,
                               double *dmean, double *dscale);
 
