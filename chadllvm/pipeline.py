@@ -50,6 +50,7 @@ from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.inline import around_pullbacks, as_written, inline
 from chadllvm.simplify.invariants import invariants
 from chadllvm.simplify.pointwise import pointwise
+from chadllvm.simplify.promote import promote
 from chadllvm.simplify.recall import recall
 from chadllvm.simplify.recursion import recursion
 from chadllvm.simplify.scatter import scatter
@@ -119,6 +120,8 @@ SOURCE: tuple[Pass, ...] = (
     _plain(fold_constants),
     _plain(cse),
     _plain(written),
+    _plain(promote),
+    _plain(accumulate),
     _plain(extremes),
     _plain(hoist),
     _plain(dce),

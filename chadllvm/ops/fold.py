@@ -27,8 +27,9 @@ from chadllvm.ir.op import (
 from chadllvm.ir.term import (
     Apply,
     Binding,
+    Block,
     Close,
-    Expr,
+    If,
     Lambda,
     Lit,
     One,
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 _LIGHT_CHUNK = 1024
 _HEAVY_CHUNK = 16
 # A minimum of elements with no more bindings than this computes them twice.
-_CHEAP = 8
+_CHEAP = 16
 
 
 @register_array_op
@@ -352,16 +353,25 @@ def _unless_nan(
 
 def _is_cheap(body: Lambda) -> bool:
     """Whether a body may be run twice: it is short, and nothing happens in it."""
-    bindings = body.body.bindings
-    return len(bindings) <= _CHEAP and all(_is_pure(b.expr) for b in bindings)
+    cost = _cost(body.body)
+    return cost is not None and cost <= _CHEAP
 
 
-def _is_pure(expr: Expr) -> bool:
-    match expr:
-        case Apply(Prim(can_fail=False)) | Apply(Index() | Dim()):
-            return True
-        case _:
-            return False
+def _cost(block: Block) -> int | None:
+    """The number of bindings, those in branches as well; None if it may do more."""
+    total = len(block.bindings)
+    for binding in block.bindings:
+        match binding.expr:
+            case Apply(Prim(can_fail=False)) | Apply(Index() | Dim()):
+                pass
+            case If(_, then, orelse):
+                costs = _cost(then), _cost(orelse)
+                if None in costs:
+                    return None
+                total += sum(cost for cost in costs if cost is not None)
+            case _:
+                return None
+    return total
 
 
 def _each(

@@ -36,6 +36,8 @@ from chadllvm.ops.fold import Fold
 from chadllvm.ops.iterate import Iterate
 from chadllvm.simplify.walk import Walk
 
+_OF_INTEGERS = ("iadd", "isub", "ineg")
+
 
 def accumulate(program: Program) -> Program:
     """Make folds of the loops that add up."""
@@ -84,7 +86,8 @@ class _Addends:
     """
 
     def __init__(self, state: Var) -> None:
-        self.add = "add" if is_float(state.type) else "iadd"
+        names = ("add", "sub", "neg") if is_float(state.type) else _OF_INTEGERS
+        self.add, self.sub, self.neg = names
         self.zero = literal(0, state.type)
         self.addend: dict[Var, Operand] = {state: self.zero}
 
@@ -117,6 +120,8 @@ class _Addends:
             match expr:
                 case Apply(Prim(name=name), args) if name == self.add:
                     done = self._sum(binding, args, new)
+                case Apply(Prim(name=name), (state, part)) if name == self.sub:
+                    done = self._difference(binding, state, part, new)
                 case If():
                     done = self._if(binding, expr, new)
                 case _:
@@ -142,6 +147,16 @@ class _Addends:
         new.append(Binding((total,), expr, binding.span))
         self.addend[var] = total
         return True
+
+    def _difference(
+        self, binding: Binding, state: Operand, part: Operand, new: list[Binding]
+    ) -> bool:
+        """s - a: the addend is -a."""
+        if part in self.addend:
+            return False
+        negative = Var("t", part.type)
+        new.append(Binding((negative,), Apply(PRIMS[self.neg], (part,)), binding.span))
+        return self._sum(binding, (state, negative), new)
 
     def _if(self, binding: Binding, node: If, new: list[Binding]) -> bool:
         """Both branches must give sums in the same places."""

@@ -242,3 +242,50 @@ def local_alignment(x: cl.f64[:], y: cl.f64[:], gap: float) -> float:
             h[i, j] = max(h[i, j], h[i - 1, j] - gap, h[i, j - 1] - gap)
             best = max(best, h[i, j] * (1.0 + 0.01 * j))
     return best
+
+
+@case(np.array([1.2, 0.7, 1.9, 0.8, 1.4]))
+@cl.jit
+def cheapest_product(d: cl.f64[:]) -> float:
+    """An element of a table is compared with all there are before it has its value."""
+    n = len(d) - 1
+    t = np.zeros((n, n))
+    w = np.zeros(n)
+    for length in range(2, n + 1):
+        for i in range(n - length + 1):
+            j = i + length - 1
+            t[i, j] = 1e300
+            for k in range(i, j):
+                q = t[i, k] + t[k + 1, j] + d[i] * d[k + 1] * d[j + 1]
+                if q < t[i, j]:
+                    t[i, j] = q
+    for i in range(n):
+        for j in range(i):
+            if d[j] < d[i]:
+                w[i] = max(w[i], w[j] + d[i] * d[j])
+    return t[0, n - 1] + w[n - 1] * w[2]
+
+
+@case(np.array([[4.0, 1.0, 0.5], [1.0, 3.0, -0.7], [0.5, -0.7, 2.5]]), X[:3])
+@cl.jit
+def solved_in_place(m: cl.f64[:, :], b: cl.f64[:]) -> float:
+    """Cholesky's factor over the matrix, and the solution over the right-hand side."""
+    a, x = m.copy(), b.copy()
+    n = len(a)
+    for i in range(n):
+        for j in range(i + 1):
+            for k in range(j):
+                a[i, j] -= a[i, k] * a[j, k]
+            if i == j:
+                a[i, i] = math.sqrt(a[i, i])
+            else:
+                a[i, j] /= a[j, j]
+    for i in range(n):
+        for k in range(i):
+            x[i] -= a[i, k] * x[k]
+        x[i] /= a[i, i]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            x[i] -= a[k, i] * x[k]
+        x[i] /= a[i, i]
+    return x[0] * x[1] + x[2] + math.log(a[2, 2])

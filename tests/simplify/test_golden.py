@@ -26,6 +26,7 @@ from chadllvm.simplify.fuse import fuse
 from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.inline import inline
 from chadllvm.simplify.pointwise import pointwise
+from chadllvm.simplify.promote import promote
 from chadllvm.simplify.recall import recall
 from chadllvm.simplify.scatter import scatter
 from chadllvm.simplify.shapes import shapes
@@ -52,6 +53,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "hoist": hoist,
     "inline": inline,
     "pointwise": pointwise,
+    "promote": promote,
     "recall": recall,
     "scatter": scatter,
     "shapes": shapes,
