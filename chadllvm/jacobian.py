@@ -149,12 +149,35 @@ def _written(
     heads, given = _signature(function, space, which is hvp)
     made = f"{make}({', '.join([of, *map(repr, constants)])})"
     text = f"def {title}({', '.join(heads)}):\n    return {made}({', '.join(given)})\n"
-    if which is hvp:
-        return written(function, title, text, space, partial(_Along, constants[0]))
-    return written(function, title, text, space)
+    kind = _Along if which is hvp else _Made
+    return written(
+        function, title, text, space, partial(kind, which, function, constants)
+    )
 
 
-class _Along(Function[..., Any]):
+class _Made(Function[..., Any]):
+    """What `which` makes of a function, and of `constants`: pickled as that."""
+
+    def __init__(
+        self,
+        which: Callable[..., Any],
+        of: Compiled,
+        constants: tuple[Any, ...],
+        function: Callable[..., Any],
+        options: CompileOptions,
+        statics: tuple[str, ...],
+    ) -> None:
+        super().__init__(function, options, statics)
+        self._made_by = which, (of, *constants)
+
+    def __repr__(self) -> str:
+        return f"<Function {self.name}>"
+
+    def __reduce__(self) -> Any:
+        return self._made_by
+
+
+class _Along(_Made):
     """`hvp(f, argnums)`: a direction may have None where its primal has integers.
 
     It stands behind the arguments that are given by position.
@@ -162,13 +185,13 @@ class _Along(Function[..., Any]):
 
     def __init__(
         self,
-        argnums: int | tuple[int, ...],
-        function: Callable[..., Any],
-        options: CompileOptions,
-        statics: tuple[str, ...],
+        which: Callable[..., Any],
+        of: Compiled,
+        constants: tuple[Any, ...],
+        *more: Any,
     ) -> None:
-        super().__init__(function, options, statics)
-        self._argnums = argnums
+        super().__init__(which, of, constants, *more)
+        self._argnums: int | tuple[int, ...] = constants[0]
         self._count = -1  # All calls are bound below.
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:

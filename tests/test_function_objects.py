@@ -131,6 +131,8 @@ def test_compiled_functions_are_pickled_by_name(called_before: bool) -> None:
     assert copy.deepcopy(ratio) is ratio
     again = pickle.loads(pickle.dumps(gradient))
     assert again(3.0, 2.0) == gradient(3.0, 2.0) == (1.5, (-0.75, 0.5))
+    for made in (cl.jacfwd(ratio, "y"), cl.hessian(ratio, (0, 1)), cl.hvp(ratio)):
+        assert pickle.loads(pickle.dumps(made)) is made
 
 
 # ---- threads
