@@ -51,6 +51,7 @@ def check_grads(
     Raises:
         AssertionError: if a derivative is wrong; it says by which argument, in which
             mode, and what was expected.
+        TypeError: if `args` is no tuple or list.
         ValueError: if no argument holds reals, or there is no such order or mode.
     """
     modes = (modes,) if isinstance(modes, str) else tuple(modes)
@@ -59,6 +60,9 @@ def check_grads(
             f"check_grads: order={order}, modes={modes}: an order is at least 1, and "
             "modes are 'fwd' and 'rev'"
         )
+    if not isinstance(args, tuple | list):
+        kind = type(args).__name__
+        raise TypeError(f"check_grads: args must be a tuple, not a {kind}")
     function = compiled_function(f)
     step, tolerance = _SINGLE if _has_singles(tuple(args)) else _DOUBLE
     limits = _Limits(

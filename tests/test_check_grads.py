@@ -130,3 +130,5 @@ def test_what_cannot_be_checked() -> None:
         cl.check_grads(many, ARGS, order=0)
     with pytest.raises(ValueError, match="no reals"):
         cl.check_grads(lambda n: 2 * n, (3,))
+    with pytest.raises(TypeError, match="args must be a tuple, not a float"):
+        cl.check_grads(lambda x: 2 * x, 3.0)

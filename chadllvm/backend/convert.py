@@ -184,10 +184,8 @@ class Converter:
 
     def _array(self, leaf: int, value: Any) -> np.ndarray:
         """What NumPy takes as an array without guessing a dtype."""
-        masked = sys.modules.get("numpy.ma")
-        if isinstance(value, list | tuple | str | bytes | int | float | complex) or (
-            masked and isinstance(value, masked.MaskedArray)
-        ):
+        is_plain = isinstance(value, list | tuple | str | bytes | int | float | complex)
+        if is_plain or _is_masked(value):
             self.refuse(leaf, value)
         if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
             return np.from_dlpack(value)
@@ -206,7 +204,9 @@ class Converter:
             message += "; compiled functions compute with real numbers"
         elif ty == F32 and isinstance(value, np.floating):
             message += "; convert it by numpy.float32(…)"
-        elif isinstance(ty, Array) and _differs_in_width(ty, value):
+        elif _is_masked(value):
+            message += "; fill in what is masked by .filled(…)"
+        elif isinstance(ty, Array) and _is_other_number(ty, value):
             message += f"; convert it by .astype(numpy.{_dtype_name(ty)})"
         raise TypeError(message)
 
@@ -280,11 +280,16 @@ def _dtype_name(ty: Array) -> str:
     return str(DTYPES[ty.elem] if isinstance(ty.elem, Scalar) else None)
 
 
-def _differs_in_width(ty: Array, value: Any) -> bool:
-    """Whether this is an array of floats for a parameter of other floats."""
+def _is_other_number(ty: Array, value: Any) -> bool:
+    """Whether this is an array of numbers for a parameter of other floats."""
     return (
-        is_float(ty.elem) and isinstance(value, np.ndarray) and value.dtype.kind == "f"
+        is_float(ty.elem) and isinstance(value, np.ndarray) and value.dtype.kind in "fi"
     )
+
+
+def _is_masked(value: Any) -> bool:
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(value, masked.MaskedArray)
 
 
 def found(value: Any) -> str:
