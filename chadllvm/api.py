@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import Any, ParamSpec, TypeVar, cast, overload
 
 from chadllvm.compiled import Compiled, Derivative, Function, plain_function, statics_of
 from chadllvm.frames import without_frames
@@ -49,7 +49,8 @@ def jit(
     call. Arguments are never written to.
 
     Args:
-        function: the function; without it, `jit(options=…)` gives a decorator.
+        function: the function; without it, `jit(options=…)` gives a decorator. One
+            that is compiled already, as `grad(f)` is, is returned as it is.
         options: how to compile; gradients of the function inherit it.
         optimize: the same as `options.optimize`. With 0, the permanent mode, the
             program and its derivatives run as the paper writes them, on the runtime's
@@ -67,6 +68,7 @@ def jit(
 
     Raises:
         CompileError: here or at the first call, with the place in the user's source.
+        TypeError: for options of a function that is compiled already.
         ValueError: if `optimize` is neither 0 nor 2, or there is no parameter of a name
             in `static_argnames`.
     """
@@ -85,7 +87,9 @@ def _jit(
     function: Callable[P, R], options: CompileOptions, statics: tuple[str, ...]
 ) -> Function[P, R]:
     if isinstance(function, Compiled):
-        raise TypeError(f"{function!r} is compiled already")
+        if statics or options != CompileOptions():
+            raise TypeError(f"{function!r} is compiled already, with its own options")
+        return cast("Function[P, R]", function)
     made = Function(function, options, statics)
     for name in statics:
         if name not in [parameter.name for parameter in made._parameters]:

@@ -49,9 +49,10 @@ class Diagnostic:
     def render(self) -> str:
         """The message as the user reads it: place, source line, caret, help."""
         kind = f"error[{self.code}]" if self.code else "error"
-        lines = [f"{kind}: {self.title}", f"  --> {self.span}"]
-        if self.span.function:
-            lines[1] += f", in {self.span.function}"
+        lines = [f"{kind}: {self.title}"]
+        if self.span.line:  # Not so of what is not written in Python.
+            within = f", in {self.span.function}" if self.span.function else ""
+            lines.append(f"  --> {self.span}{within}")
         lines += _excerpt(self.span, self.label)
         lines += [f"  = note: {note}" for note in self.notes]
         if self.help:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import math
 from pathlib import Path
@@ -128,10 +129,15 @@ def test_what_is_not_a_float_has_no_gradient() -> None:
 
 
 def test_only_functions_are_compiled() -> None:
+    slope = cl.grad(ratio)
+    assert cl.jit(ratio) is ratio and cl.jit(slope) is slope
     with pytest.raises(TypeError, match="compiled already"):
-        cl.jit(ratio)
-    with pytest.raises(cl.CompileError):
+        cl.jit(slope, debug=True)
+    with pytest.raises(cl.CompileError, match="`sin` is not a function written in"):
         cl.jit(math.sin)
+    with pytest.raises(cl.CompileError, match=r"`lambda x: \.\.\.`") as refusal:
+        cl.grad(functools.partial(ratio.py_func, y=2.0))
+    assert "-->" not in str(refusal.value)
 
 
 def test_lambdas_are_found_in_their_line() -> None:

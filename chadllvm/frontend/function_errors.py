@@ -10,7 +10,9 @@ from chadllvm.ir.wording import said
 
 
 @code("CL0101")
-def not_a_python_function(span: Span) -> Diagnostic:
+def not_a_python_function(
+    span: Span, help: str = "apply it to a function defined with `def`"
+) -> Diagnostic:
     """Only functions written in Python can be compiled.
 
     The compiler reads the function's source. Built-in functions, classes and objects
@@ -29,7 +31,7 @@ def not_a_python_function(span: Span) -> Diagnostic:
         "not a Python function",
         span,
         f"`{span.function}` is not a function written in Python",
-        "apply it to a function defined with `def`",
+        help,
     )
 
 

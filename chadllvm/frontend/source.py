@@ -13,9 +13,10 @@ import inspect
 import linecache
 import textwrap
 import tokenize
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from types import CodeType, FunctionType
+from functools import partial
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from chadllvm.diagnostic import Span
@@ -78,11 +79,21 @@ def definition_span(function: Callable[..., Any]) -> Span:
     return Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0, name)
 
 
+def _advice(function: Callable[..., Any]) -> Iterator[str]:
+    """What to write in the place of something that is no plain function."""
+    match function:
+        case partial() | MethodType():
+            yield "write a function that calls it: `lambda x: ...`"
+        case staticmethod() | classmethod():
+            kind = type(function).__name__
+            yield f"write `@{kind}` above the decorator that compiles"
+
+
 def read_source(function: Callable[..., Any]) -> Source:
     """The syntax of a function written with `def`, or a `CompileError`."""
     span = definition_span(function)
     if not isinstance(function, FunctionType):
-        raise function_errors.not_a_python_function(span)
+        raise function_errors.not_a_python_function(span, *_advice(function))
     code = function.__code__
     if code.co_name == "<lambda>":
         return _read_lambda(function, span)
