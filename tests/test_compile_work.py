@@ -16,13 +16,14 @@ import pytest
 from frontend.generated import define
 
 from chadllvm.backend.jit import host_target
-from chadllvm.frontend import specialise
+from chadllvm.frontend import free, specialise
 from chadllvm.ir.loops import LoopFunction
 from chadllvm.ir.term import Function, Program
 from chadllvm.ir.types import F64
 from chadllvm.llvm.emit import emit
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, Gradient, Pass, compile_program
+from chadllvm.simplify.facts import Facts
 
 SIZE = 60
 
@@ -140,3 +141,62 @@ def test_work_is_linear(
     assert len(once) > 12
     ratios = {stage: twice[stage] / once[stage] for stage in once}
     assert {s: r for s, r in ratios.items() if r > 2.2} == {}
+
+
+def calls(n: int) -> str:
+    """Functions that all call each other."""
+    lines = [
+        f"    def g{k}(i, w):\n"
+        f"        if i <= 0:\n            return w\n"
+        f"        return g{(k + 1) % n}(i - 1, w * x) + g{(k + 3) % n}(0, w)\n"
+        for k in range(n)
+    ]
+    return f"def f(x):\n{''.join(lines)}    return g0(5, x)\n"
+
+
+def test_local_functions_are_looked_through_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks: list[object] = []
+    look = free._free
+
+    def counted(stack: Any) -> set[str]:
+        looks.append(stack)
+        return look(stack)
+
+    monkeypatch.setattr(free, "_free", counted)
+    specialise(define(calls(8)), [F64])
+    assert 8 <= len(looks) <= 8 * 8
+
+
+def halves(n: int) -> str:
+    """Arrays whose sizes are not known, and loops that do not use them."""
+    lines = [f"    y{k} = halved(x[{k}:])\n" for k in range(n)]
+    lines += [f"    for i in range({k}):\n        s += s * i\n" for k in range(n)]
+    total = " + ".join(f"sum(y{k})" for k in range(n))
+    return (
+        "def f(n):\n    x = [n * k for k in range(40)]\n"
+        "    def halved(v):\n"
+        "        return v if len(v) < 3 else halved(v[: len(v) // 2])\n"
+        f"    s = n\n{''.join(lines)}    return s + {total}\n"
+    )
+
+
+def test_what_is_not_used_takes_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice the arrays, and twice the loops: the proofs are not those of each pair."""
+
+    def proofs(n: int) -> int:
+        program = specialise(define(halves(n)), [F64])
+        count.clear()
+        compile_program(program, None, whole, CompileOptions())
+        return len(count)
+
+    count: list[object] = []
+    resolved = Facts.resolved
+
+    def counted(self: Facts, form: Any) -> Any:
+        count.append(form)
+        return resolved(self, form)
+
+    monkeypatch.setattr(Facts, "resolved", counted)
+    assert 0 < proofs(12) <= 2.5 * proofs(6)

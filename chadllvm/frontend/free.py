@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator, Sequence
 
 from chadllvm.frontend.match_statement import Matched, captures
@@ -16,9 +17,13 @@ def free_names(expression: ast.expr) -> set[str]:
     return _free([(expression, frozenset())])
 
 
-def captured_names(definition: ast.FunctionDef | ast.Lambda) -> set[str]:
-    """The names that a local function's body reads and does not bind."""
-    return _free(list(_body(definition, frozenset())))
+@functools.lru_cache(maxsize=1024)
+def captured_names(definition: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
+    """The names that a local function's body reads and does not bind.
+
+    Each of those that call each other asks this of all others.
+    """
+    return frozenset(_free(list(_body(definition, frozenset()))))
 
 
 def default_values(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr]]:

@@ -228,12 +228,15 @@ class _Replacing(ShapeWalk):
 
     def _known_inside(self, block: Block) -> dict[Var, Operand | Apply]:
         """The sizes that are used in a block and known inside of it only."""
-        known = {}
+        known: dict[Var, Operand | Apply] = {}
+        if not self._unknown:
+            return known
+        # What is used is quick to find, what is known takes a proof.
+        used = free_vars([((), block)])
         for var, (array, axis) in self._unknown.items():
-            size = None if var in self.mapping else self._known(array, axis)
+            if var not in used or var in self.mapping:
+                continue
+            size = self._known(array, axis)
             if size is not None:
                 known[var] = size
-        if known:
-            used = free_vars([((), block)])
-            known = {var: size for var, size in known.items() if var in used}
         return known
