@@ -55,11 +55,7 @@ def of_a_tree(tree: Tree) -> tuple[float, Tree]:
 
 def of_integers(tree: Search) -> Any:
     """In the place of the keys there is None."""
-
-    def of_both(tree, factor):
-        return weighed(tree, factor)
-
-    by_tree, by_factor = cl.grad(of_both, argnums=(0, 1))(tree, 0.5)
+    by_tree, by_factor = cl.grad(weighed, argnums=(0, 1))(tree, 0.5)
     return by_tree.key is None, by_tree.weight, by_tree.less, by_factor
 
 
@@ -115,6 +111,42 @@ def test_the_permanent_mode_gives_the_same() -> None:
 
 def test_the_structure_is_the_arguments() -> None:
     assert of_a_tree(TREE)[1] == Branch(Leaf(15.0), Branch(Leaf(10.0), Leaf(6.0)))
+
+
+@dataclass(frozen=True)
+class Circle:
+    radius: float
+
+
+@dataclass(frozen=True)
+class Square:
+    side: float
+    count: int
+
+
+@cl.jit
+def area(shape: Circle | Square | None) -> float:
+    if shape is None:
+        return 0.0
+    if isinstance(shape, Circle):
+        return 3.0 * shape.radius**2
+    return shape.side**2 * shape.count
+
+
+def test_gradients_are_of_the_type_of_the_argument() -> None:
+    """Not of what the parameter may be besides."""
+
+    def run(x: float) -> float:
+        _, pullback = cl.vjp(area, Square(x, 3))
+        total = cl.grad(area)(Circle(x)).radius + pullback(1.0)[0].side
+        shape: Circle | Square = Circle(x)
+        for _ in range(3):
+            slope = cl.grad(area)(shape)
+            total += slope.radius if isinstance(slope, Circle) else slope.side
+            shape = Square(total, 1)
+        return total
+
+    assert cl.jit(run)(2.0) == run(2.0)
 
 
 def test_stopped_gradients() -> None:

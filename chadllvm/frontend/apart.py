@@ -18,9 +18,10 @@ from chadllvm.diagnostic import Span
 from chadllvm.frontend import reference_errors
 from chadllvm.frontend.context import Wrap
 from chadllvm.frontend.list_tangents import own
-from chadllvm.frontend.node_tangents import Given, alike, shown
+from chadllvm.frontend.node_tangents import Given, alike, shown, shown_type
 from chadllvm.frontend.packed import is_packable, packed, unpacked
 from chadllvm.frontend.union_cotangents import Check
+from chadllvm.frontend.unions import known_type, narrowed
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Operand, Proj, Tuple
 from chadllvm.ir.types import (
@@ -30,6 +31,7 @@ from chadllvm.ir.types import (
     has_float,
     holds_reference,
 )
+from chadllvm.ir.union import is_union, kind_of, members
 
 Wrapper = Callable[[str, Sequence[Operand], Wrap], str]
 
@@ -39,12 +41,14 @@ class Packed:
     """A function whose recursive data is packed.
 
     `by` are the positions of the parameters that derivatives are taken by, and `at`
-    those of all that is packed of each; `is_packed` says it of the result.
+    those of all that is packed of each; `is_packed` says it of the result. `known` are
+    the types that arguments have where parameters are unions with those among others.
     """
 
     name: str
     by: tuple[int, ...]
     at: tuple[tuple[int, ...], ...]
+    known: tuple[Type | None, ...]
     is_packed: bool
 
 
@@ -77,10 +81,10 @@ class Apart:
         """What is for users by each parameter, of what is by `wrt`."""
         rest = iter(found)
         made = []
-        for positions in self.function.at:
+        for positions, known in zip(self.function.at, self.function.known, strict=True):
             parts = [self.operands[k] for k in positions]
             cts = [next(rest) if has_float(p.type) else None for p in parts]
-            made.append(_shown(b, cts, parts))
+            made.append(_as_known(b, _shown(b, cts, parts), known))
         return made
 
     def given(
@@ -141,8 +145,9 @@ def apart(
 ) -> Apart:
     """The function with its operands and, if its type is given, its result packed."""
     is_packed = result is not None and holds_reference(result)
+    known = tuple([known_type(b, operands[k]) for k in by])
     if not is_packed and not any(holds_reference(operands[k].type) for k in by):
-        plain = Packed(name, tuple(by), tuple((k,) for k in by), False)
+        plain = Packed(name, tuple(by), tuple((k,) for k in by), known, False)
         return Apart(plain, tuple(operands))
     types = [operands[k].type for k in by]
     for ty in [*types, *([result] if result is not None else [])]:
@@ -163,12 +168,24 @@ def apart(
         return (b.one(Tuple(tuple(packed(b, outs[0])))),) if is_packed else outs
 
     wrapped = wrapper(f"{name}_packed", found, body)
-    return Apart(Packed(wrapped, tuple(by), tuple(at), is_packed), tuple(found))
+    function = Packed(wrapped, tuple(by), tuple(at), known, is_packed)
+    return Apart(function, tuple(found))
 
 
 def _parts(b: Builder, value: Operand) -> list[Operand]:
     assert isinstance(value.type, Product)
     return [b.one(Proj(value, k)) for k in range(len(value.type.fields))]
+
+
+def _as_known(b: Builder, gradient: Operand, known: Type | None) -> Operand:
+    """A gradient as one by an argument of this type."""
+    ty = gradient.type
+    if known is None or not is_union(ty):
+        return gradient
+    wanted = [kind_of(member) for member in members(shown_type(known))]
+    found = [k for k, member in enumerate(members(ty)) if kind_of(member) in wanted]
+    is_less = 0 < len(found) < len(members(ty))
+    return narrowed(b, gradient, found) if is_less else gradient
 
 
 def _shown(

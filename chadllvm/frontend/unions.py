@@ -105,6 +105,29 @@ def is_one_of(b: Builder, value: Operand, kept: Collection[int]) -> Operand:
     return b.one(Case(value, tuple(branches)))
 
 
+def known_type(b: Builder, value: Operand) -> Type | None:
+    """The type that a value had before it was made one of a union just now."""
+    for binding in reversed(b.bindings):
+        if value in binding.vars:
+            match binding.expr:
+                case Inject(_, _, arg):
+                    return arg.type
+                case Case(arg, branches) if is_union(arg.type):
+                    return arg.type if all(map(_injects, branches)) else None
+            return None
+    return None
+
+
+def _injects(branch: Lambda) -> bool:
+    """Whether what a branch gives is what it is given, as a member of a union."""
+    bindings, results = branch.body.bindings, branch.body.results
+    return (
+        len(bindings) == 1
+        and isinstance(bindings[0].expr, Inject)
+        and (bindings[0].expr.arg in branch.params and results == bindings[0].vars)
+    )
+
+
 def narrowed(b: Builder, value: Operand, kept: Collection[int]) -> Operand:
     """A value that is sure to be one of these members, as what it is then."""
     value, kept = _at_first(value, kept)
