@@ -34,6 +34,8 @@ WORKLOADS = (
     "nbody",
     "heat",
     "hidden_markov",
+    "lstm",
+    "bundle_adjustment",
     "call_overhead",
     "compile_time",
     "memory",
