@@ -114,7 +114,8 @@ def flattened(value: Any, ty: Type, *, real: bool = False) -> list[Any]:
                 found += flattened(own, member, real=real)
             return found
         case Product(_, ListNames()):
-            pairs = zip(to_value(value, ty), ty.fields, strict=True)
+            own = [] if value is _NOTHING else value
+            pairs = zip(to_value(own, ty), ty.fields, strict=True)
             return [from_value(part, field) for part, field in pairs]
         case Product(fields, names):
             named = isinstance(names, RecordNames)

@@ -324,3 +324,73 @@ def test_tangents_of_other_sizes() -> None:
 def test_arrays_in_lists_of_lists_of_unions() -> None:
     with pytest.raises(cl.CompileError, match="CL1410"):
         cl.jit(lambda xs: len(xs))([[WALLS[0], None]])
+
+
+# ---- lists of arrays, or None ----
+
+
+class Data(NamedTuple):
+    rows: list[cl.f64[:]] | None
+    times: int = 2
+
+
+@cl.jit
+def energy(data: Data) -> float:
+    if data.rows is None:
+        return 0.0
+    return data.times * sum(np.sum(row**2) for row in data.rows)
+
+
+DATA = Data([np.array([1.0, 2.0]), np.zeros(0), np.array([3.0])])
+
+
+def test_lists_of_arrays_or_none() -> None:
+    gradient = cl.grad(energy)(DATA)
+    assert gradient.times is None
+    assert [row.tolist() for row in gradient.rows] == [[4.0, 8.0], [], [12.0]]
+    assert cl.grad(energy)(Data(None)) == Data(None, None)
+    assert cl.grad(energy)(Data([])) == Data([], None)
+    moved = Data(DATA.rows, None)
+    assert cl.jvp(energy, (DATA,), (moved,)) == (28.0, 56.0)
+    (pulled,) = cl.vjp(energy, DATA)[1](0.5)
+    assert [row.tolist() for row in pulled.rows] == [[2.0, 4.0], [], [6.0]]
+    with pytest.raises(TypeError, match="tangent"):
+        cl.jvp(energy, (DATA,), (Data(np.ones(3), None),))
+
+
+def test_lists_of_arrays_or_none_inside_of_programs() -> None:
+    @cl.jit
+    def steepest(data: Data, shorter: bool) -> float:
+        slope = cl.grad(energy)(data)
+        along = Data(data.rows[:1], 2) if data.rows is not None and shorter else data
+        _, tangent = cl.jvp(energy, (data,), (along,))
+        return tangent if slope.rows is None else tangent + np.sum(slope.rows[0])
+
+    assert steepest(DATA, False) == 56.0 + 12.0
+    assert steepest(Data(None), False) == 0.0
+    cl.check_grads(lambda data: steepest(data, False), (DATA,))
+    with pytest.raises(ValueError, match="sizes"):
+        steepest(DATA, True)
+
+
+def test_lists_of_arrays_or_none_are_returned() -> None:
+    @cl.jit
+    def pieces(x: cl.f64[:], n: int) -> list[cl.f64[:]] | None:
+        if n == 0:
+            return None
+        if n == 1:
+            return [x, x]
+        return [x[:i] for i in range(n)]
+
+    x = np.array([1.0, 2.0])
+    assert pieces(x, 0) is None
+    assert [row.tolist() for row in pieces(x, 1)] == [[1.0, 2.0]] * 2
+    _, tangent = cl.jvp(pieces, (x, 2), (np.ones(2), None))
+    assert [row.tolist() for row in tangent] == [[], [1.0]]
+    pulled = cl.vjp(pieces, x, 2)[1]([np.zeros(0), np.ones(1)])
+    assert pulled[0].tolist() == [1.0, 0.0]
+
+
+def test_lists_of_lists_or_none() -> None:
+    with pytest.raises(cl.CompileError, match="CL1410"):
+        cl.jit(lambda xs: len(xs))([None, [np.ones(2)]])

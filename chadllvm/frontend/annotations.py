@@ -471,6 +471,7 @@ def target_type(annotation: Annotation, ty: Type, *, weak: bool = False) -> Type
 def _is_member(union: Sum, ty: Type, weak: bool) -> bool:
     """Whether a value of this type becomes one of a union."""
     wanted = {kind_of(member): member for member in members(union)}
+    wanted.setdefault("array", wanted.get("list", NONE))
     return all(
         kind_of(member) in wanted
         and target_type(wanted[kind_of(member)], member, weak=weak) is not None

@@ -74,10 +74,10 @@ def join(first: Type, second: Type) -> Type | None:
         return second if first == I64 else first
     if is_function(first) and is_function(second) and not _same_code(first, second):
         return join_functions(first, second, join)
-    if list_names(first) is not None or list_names(second) is not None:
-        return join_lists(first, second)
     if may_unite(first, second):
         return join_unions(first, second, join)
+    if list_names(first) is not None or list_names(second) is not None:
+        return join_lists(first, second)
     if isinstance(first, Product) and isinstance(second, Product):
         return _join_products(first, second)
     return None

@@ -13,7 +13,7 @@ from chadllvm.frontend import union_errors
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.recovery import unknown_names
 from chadllvm.frontend.scope import NotStatic
-from chadllvm.ir.record import RecordNames
+from chadllvm.ir.record import ListNames, RecordNames
 from chadllvm.ir.types import BOOL, F32, F64, I64, Array, Product, Scalar, Type
 
 _PYTHON: dict[Type, type] = {F64: float, F32: np.float32, I64: int, BOOL: bool}
@@ -26,6 +26,8 @@ def class_of(ty: Type) -> type | None:
             return _PYTHON[ty]
         case Product(_, RecordNames() as names):
             return names.python
+        case Product(_, ListNames()):
+            return list
         case Product(_, ()):
             return tuple
         case Array(Scalar(), _):

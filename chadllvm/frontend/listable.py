@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from chadllvm.diagnostic import Span
 from chadllvm.frontend import union_errors
+from chadllvm.ir.record import ListNames
 from chadllvm.ir.term import Block, Var, nested
 from chadllvm.ir.types import (
     Acc,
@@ -67,6 +68,8 @@ def _is_kept(ty: Type, rank: int, in_sum: bool = False) -> bool:
     match ty:
         case Sum():
             return all(_is_kept(payload, rank, True) for payload in ty.payloads)
+        case Product(_, ListNames()) if in_sum:
+            return False
         case Product(fields):
             return all(_is_kept(field, rank, in_sum) for field in fields)
         case Array(elem, _) if in_sum:

@@ -92,6 +92,13 @@ def ragged(cx: Context, node: ast.expr, value: Operand) -> Ragged:
     return list_of_parts(names, known)
 
 
+def parts_of_list(b: Builder, value: Operand) -> Ragged:
+    """The parts of a list, taken out of it here."""
+    names = list_names(value.type)
+    assert names is not None and isinstance(value, Var)
+    return list_of_parts(names, _taken_apart(b, names, value))
+
+
 def _taken_apart(b: Builder, names: ListNames, value: Var) -> Shape:
     """The fields, then the first element and how many there are."""
     titles = [value.name, *names[1:]]

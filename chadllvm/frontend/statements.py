@@ -20,7 +20,7 @@ from typing import assert_never
 
 from chadllvm.diagnostic import CompileError
 from chadllvm.frontend import errors, function_errors, list_errors, name_errors
-from chadllvm.frontend.annotations import Annotation, target_type
+from chadllvm.frontend.annotations import CLOSED, Annotation, target_type
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.conditions import condition
 from chadllvm.frontend.context import Context
@@ -79,6 +79,7 @@ from chadllvm.frontend.width import is_weak
 from chadllvm.frontend.writing import assign, assign_operation, place_of, whole
 from chadllvm.ir.term import Lit, Operand, Var
 from chadllvm.ir.types import Product, list_names
+from chadllvm.ir.union import members
 
 
 def translate_function(cx: Context, statements: Sequence[Statement]) -> Value | None:
@@ -236,8 +237,10 @@ def _assign_value(cx: Context, statement: Assign) -> None:
 
 def _want(cx: Context, node: ast.expr, annotation: Annotation) -> None:
     """What an annotation says of a list decides how it is made."""
-    if isinstance(annotation, Product) and list_names(annotation) is not None:
-        cx.wanted[node] = annotation
+    if isinstance(annotation, CLOSED):
+        for member in members(annotation):
+            if isinstance(member, Product) and list_names(member) is not None:
+                cx.wanted[node] = member
 
 
 def _assign_each(cx: Context, target: ast.expr, node: ast.expr) -> bool:

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from chadllvm.frontend.list_numbers import like, numbers_of
 from chadllvm.frontend.unions import NONE_VALUE, placeholder
 from chadllvm.ir.build import Builder
+from chadllvm.ir.record import ListNames
 from chadllvm.ir.term import Apply, Case, Inject, Lambda, Lit, Operand, Proj, Tuple, Var
 from chadllvm.ir.types import (
     I64,
@@ -25,6 +27,7 @@ from chadllvm.ir.types import (
     cotangent_type,
     has_float,
     has_pieces,
+    list_names,
 )
 from chadllvm.ir.union import is_union, kind_of, members, union_of
 from chadllvm.ops.build import Build
@@ -49,16 +52,22 @@ def holds_union(ty: Type) -> bool:
             return is_union(ty) and has_float(ty)
 
 
-def shown_type(ty: Type) -> Type:
-    """The type of a value's cotangent in programs."""
+def shown_type(ty: Type, in_union: bool = False) -> Type:
+    """The type of a value's cotangent in programs.
+
+    In members of unions lists of arrays are such lists; elsewhere they are numbers yet
+    (`list_tangents.py`).
+    """
     match ty:
         case Sum() if is_union(ty):
-            found = {kind_of(t): t for t in map(shown_type, ty.payloads)}
-            return union_of(found.values())
+            shown = [shown_type(payload, True) for payload in ty.payloads]
+            return union_of({kind_of(t): t for t in shown}.values())
+        case Product(_, ListNames()) if in_union and has_float(ty):
+            return ty
         case Product(fields, names):
-            return Product(tuple(map(shown_type, fields)), names)
+            return Product(tuple(shown_type(f, in_union) for f in fields), names)
         case Array(elem, rank) if has_float(ty):
-            return Array(shown_type(elem), rank)
+            return Array(shown_type(elem, in_union), rank)
         case _:
             return cotangent_type(ty)
 
@@ -89,7 +98,7 @@ def shown(b: Builder, ct: Operand, primal: Operand) -> Operand:
 def _shown_member(
     b: Builder, ct: Operand, ty: Type, index: int, payload: Operand
 ) -> Operand:
-    part = shown(b, b.one(Proj(ct, index)), payload)
+    part = like(b, shown(b, b.one(Proj(ct, index)), payload), payload)
     return injected(b, shown_type(ty), part)
 
 
@@ -137,13 +146,14 @@ def _hidden_member(
     b: Builder, tangent: Operand, ty: Type, index: int, payload: Operand, check: Check
 ) -> Operand:
     """The cotangents of all members, zeros for all but this one."""
-    kind = kind_of(shown_type(payload.type))
+    kind = kind_of(shown_type(payload.type, True))
     wanted = [cotangent_type(member) for member in members(ty)]
 
     def of_member(inner: Builder, _: int, value: Operand) -> Operand:
         parts = [placeholder(inner, w) for w in wanted]
         if kind_of(value.type) == kind:
-            parts[index] = hidden(inner, value, payload, check)
+            own = numbers_of(inner, value, payload)
+            parts[index] = hidden(inner, own, payload, check)
         else:
             of_other_member(inner)
         return inner.one(Tuple(tuple(parts)))
@@ -220,7 +230,7 @@ def _row_member(
     b: Builder, tangent: Operand, ty: Type, index: int, payload: Operand, check: Check
 ) -> Operand:
     """The cotangent of a member, if that is what the tangent is."""
-    kind, wanted = kind_of(shown_type(payload.type)), row_type(ty)
+    kind, wanted = kind_of(shown_type(payload.type, True)), row_type(ty)
     assert isinstance(wanted, Sum)
 
     def of_member(inner: Builder, _: int, value: Operand) -> Operand:
@@ -237,9 +247,12 @@ def _row_member(
 
 
 def without_integers(b: Builder, value: Operand) -> Operand:
-    """A value with None for what holds no reals, of the type that `shown_type` says."""
+    """A value with None for what holds no reals, of the type that `shown_type` says.
+
+    Lists of arrays that are not in unions have become their numbers already.
+    """
     ty = value.type
-    if shown_type(ty) == ty:
+    if shown_type(ty) == ty or (list_names(ty) is not None and has_float(ty)):
         return value
     match ty:
         case Product(fields, names):

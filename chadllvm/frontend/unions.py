@@ -48,8 +48,10 @@ def join_unions(first: Type, second: Type, join: Join) -> Type | None:
 
 
 def index_of(ty: Sum, member: Type) -> int:
-    """Which member of a union values of this type are."""
-    return [kind_of(payload) for payload in ty.payloads].index(kind_of(member))
+    """Which member of a union values of this type are, or become."""
+    kinds, kind = [kind_of(payload) for payload in ty.payloads], kind_of(member)
+    # A regular array is a list of its rows where a list is asked for.
+    return kinds.index(kind if kind in kinds or kind != "array" else "list")
 
 
 def convert_union(b: Builder, value: Operand, ty: Sum, convert: Convert) -> Operand:

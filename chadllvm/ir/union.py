@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.ir.record import Kind, RecordNames
+from chadllvm.ir.record import Kind, ListNames, RecordNames
 from chadllvm.ir.types import Array, Product, Scalar, Sum, Type
 
 # What is taken for a number.
@@ -32,6 +32,8 @@ def kind_of(ty: Type) -> Hashable:
             return names.python
         case Product(_, RecordNames() as names):
             return names.kind.value
+        case Product(_, ListNames()):
+            return "list"
         case Product(_, ()):
             return "tuple"
         case Scalar():
@@ -105,6 +107,8 @@ def _is_member(ty: Type, value: Any) -> bool:
     match ty:
         case Product(_, RecordNames() as names):
             return names.matches(value)
+        case Product(_, ListNames()):
+            return isinstance(value, list)
         case Product(fields):
             return type(value) is tuple and len(value) == len(fields)
         case Scalar():

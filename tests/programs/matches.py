@@ -399,3 +399,16 @@ def layers_changed(x: cl.f64[:], n: int) -> float:
         else:
             total += (k + 1) * np.sum(layer.weights**2) + np.sum(layer.bias**3)
     return total
+
+
+ROWS = [np.array([1.0, 2.0]), np.zeros(0), np.array([0.5])]
+
+
+@case(ROWS, 0.3)
+@case(None, 0.3)
+@cl.jit
+def lists_or_none(rows: list[cl.f64[:]] | None, x: float) -> float:
+    scaled = None
+    if rows is not None:
+        scaled = [x * row**2 for row in rows[::-1]]
+    return x if scaled is None else np.sum(scaled[0]) * np.sum(scaled[2]) + len(scaled)
