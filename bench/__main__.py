@@ -36,6 +36,8 @@ WORKLOADS = (
     "hidden_markov",
     "lstm",
     "bundle_adjustment",
+    "soft_warp",
+    "monte_carlo",
     "call_overhead",
     "compile_time",
     "memory",

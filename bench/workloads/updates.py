@@ -39,30 +39,6 @@ def scattered(x: cl.f64[:], at: cl.i64[:], start: cl.f64[:]) -> float:
 
 
 @cl.jit
-def soft_least(a: float, b: float, c: float, gamma: float) -> float:
-    """A smooth minimum of three."""
-    low = min(a, b, c)
-    total = (
-        math.exp((low - a) / gamma)
-        + math.exp((low - b) / gamma)
-        + math.exp((low - c) / gamma)
-    )
-    return low - gamma * math.log(total)
-
-
-@cl.jit
-def soft_warp(x: cl.f64[:], y: cl.f64[:], gamma: float) -> float:
-    """Dynamic time warping with a soft minimum."""
-    t = np.full((len(x) + 1, len(y) + 1), 1e10)
-    t[0, 0] = 0.0
-    for i in range(1, len(x) + 1):
-        for j in range(1, len(y) + 1):
-            soft = soft_least(t[i - 1, j], t[i, j - 1], t[i - 1, j - 1], gamma)
-            t[i, j] = (x[i - 1] - y[j - 1]) ** 2 + soft
-    return t[len(x), len(y)]
-
-
-@cl.jit
 def edit_distance(x: cl.f64[:], y: cl.f64[:], gap: float) -> float:
     """The edit distance of two sequences of numbers."""
     t = np.zeros((len(x) + 1, len(y) + 1))
@@ -110,7 +86,6 @@ def _cases(steps: int) -> Iterator[Case]:
     yield Case(scattered, (x, at, start), (0, 2), (0, 2))
     side = math.isqrt(steps)
     x, y = rng.normal(size=(2, side))
-    yield Case(soft_warp, (x, y, 0.5), (0, 1), (0, 1))
     yield Case(edit_distance, (x, y, 0.7), (0, 1), (0, 1))
     yield Case(common_score, (x, y), (0, 1), (0, 1))
     things = max(1, steps // 10_000)
