@@ -32,6 +32,7 @@ from chadllvm.ir.term import Function, Program, Var
 from chadllvm.ir.types import has_float
 from chadllvm.lower.boxed.lower import lower_boxed
 from chadllvm.lower.lower import lower_function
+from chadllvm.lower.settle import settle
 from chadllvm.lower.split import split_loops
 from chadllvm.options import CompileOptions
 from chadllvm.simplify.accumulate import accumulate
@@ -184,6 +185,7 @@ FINAL: tuple[Pass, ...] = (
 OPTIONAL = frozenset(
     [
         *(name for name, _ in (*SOURCE, *PRIMAL, *TANGENTS, *FINAL)),
+        settle.__name__,
         split_loops.__name__,
     ]
 )
@@ -410,5 +412,7 @@ def _lower(
     if not options.optimize:
         return lower_boxed(function)
     loops = lower_function(function, tape)
-    skipped = split_loops.__name__ in options.disabled
-    return loops if skipped else split_loops(loops)
+    for change in (settle, split_loops):
+        if change.__name__ not in options.disabled:
+            loops = change(loops)
+    return loops
