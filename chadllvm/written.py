@@ -10,6 +10,7 @@ from chadllvm.api import jit
 from chadllvm.compiled import Compiled, Function, static_argument
 from chadllvm.crossing import copied
 from chadllvm.frontend import Parameter
+from chadllvm.frontend.source import WRITTEN_FOR
 
 
 def compiled_function(function: Callable[..., Any]) -> Compiled:
@@ -57,7 +58,7 @@ def written(
     """The function `title` of a text, compiled as `function` is.
 
     `space` are its globals. Its parameters are static where those of `function` of the
-    same names are.
+    same names are. What is wrong with it is shown at the definition of `function`.
     """
     file = f"<{title} at {id(function):x}: {hash(text):x}>"
     linecache.cache[file] = len(text), None, text.splitlines(True), file
@@ -65,6 +66,7 @@ def written(
     exec(compile(text, file, "exec"), names)
     statics = [p.name for p in function.parameters if p.is_static]
     code = names[title].__code__
+    setattr(names[title], WRITTEN_FOR, function._function)
     taken = code.co_varnames[: code.co_argcount]
     kept = tuple([name for name in statics if name in taken])
     return make(names[title], function.options, kept)

@@ -144,6 +144,16 @@ def test_the_same_one_each_time() -> None:
     assert cl.jacfwd(waves, (0,)) is not cl.jacfwd(waves)
 
 
+def test_mistakes_are_shown_at_the_definition() -> None:
+    with pytest.raises(cl.CompileError) as caught:
+        cl.hessian(waves)(X, 0.7, 3)
+    (found,) = caught.value.diagnostics
+    assert (found.span.file, found.span.function) == (__file__, "waves")
+    assert found.notes == ()
+    with pytest.raises(ValueError, match=rf"do not match \({__file__}:.*, in energy\)"):
+        cl.hvp(energy)(X, 0.7, X[:2])
+
+
 def test_what_is_no_array_is_refused() -> None:
     with pytest.raises(cl.CompileError, match="holds no real numbers"):
         cl.jacfwd(waves, argnums="n")(X, 0.7, 3)

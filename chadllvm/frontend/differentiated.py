@@ -26,7 +26,7 @@ from chadllvm.frontend.context import Context, Wrap
 from chadllvm.frontend.jitted import prepared
 from chadllvm.frontend.local import LocalFunction
 from chadllvm.frontend.signature import Parameter
-from chadllvm.frontend.source import Function, Source
+from chadllvm.frontend.source import Function
 from chadllvm.frontend.width import weak_positions
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Operand, Proj
@@ -187,15 +187,7 @@ def _own_function(
     if key not in cx.codes:
         definition = _calling(node, code.title, parameters)
         outer = cx.source
-        source = Source(
-            outer.function,
-            definition,
-            outer.file,
-            outer.first_line,
-            outer.lines,
-            outer.wrapped,
-            is_local=True,
-        )
+        source = replace(outer, definition=definition, is_local=True)
         cx.codes[key] = LocalFunction(
             source, cx.surroundings, parameters, tuple(captures)
         )

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from chadllvm.diagnostic import CompileError, Span
@@ -208,15 +208,7 @@ def _new_code(cx: Context, node: Node, captured: _Captured) -> LocalFunction:
     outer, definition = cx.source, definition_of(node)
     if definition.decorator_list:
         raise closure_errors.decorated(outer.span(definition.decorator_list[0]))
-    source = Source(
-        outer.function,
-        definition,
-        outer.file,
-        outer.first_line,
-        outer.lines,
-        outer.wrapped,
-        is_local=True,
-    )
+    source = replace(outer, definition=definition, is_local=True)
     return LocalFunction(
         source,
         cx.surroundings,

@@ -19,10 +19,14 @@ from functools import partial
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-from chadllvm.diagnostic import Span
+from chadllvm.diagnostic import CompileError, Span
 from chadllvm.frontend import function_errors
 
 Function = FunctionType
+
+# Where a function that we have written keeps the user's that it is made for.
+WRITTEN_FOR = "_chadllvm_written_for"
+
 Located = ast.expr | ast.stmt | ast.arg | ast.keyword | ast.pattern
 
 
@@ -30,7 +34,8 @@ Located = ast.expr | ast.stmt | ast.arg | ast.keyword | ast.pattern
 class Source:
     """A function and its syntax. `lines` are the user's, the first is `first_line`.
 
-    If `is_local`, the definition stands inside of that of `function`.
+    If `is_local`, the definition stands inside of that of `function`. `place`: where
+    the user looks for what happens in a function that we have written.
     """
 
     function: FunctionType
@@ -40,6 +45,7 @@ class Source:
     lines: tuple[str, ...]
     wrapped: bool
     is_local: bool = False
+    place: Span | None = None
 
     @property
     def name(self) -> str:
@@ -52,6 +58,8 @@ class Source:
 
     def span(self, node: Located) -> Span:
         """The place of a node in the user's file."""
+        if self.place is not None:
+            return self.place
         line, end_line = self._line(node.lineno), self._line(node.end_lineno)
         column = self._column(line, node.col_offset)
         end_column = self._column(end_line, node.end_col_offset)
@@ -107,7 +115,19 @@ def read_source(function: Callable[..., Any]) -> Source:
     if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
         raise function_errors.changed_source(span)
     file, first = code.co_filename, code.co_firstlineno
-    return Source(function, node, file, first, lines, wrapped)
+    return Source(function, node, file, first, lines, wrapped, place=_place(function))
+
+
+def _place(function: FunctionType) -> Span | None:
+    """The definition of the function that one was written for."""
+    written_for = getattr(function, WRITTEN_FOR, None)
+    if written_for is None:
+        return None
+    try:
+        source = read_source(written_for)
+    except CompileError:
+        return None
+    return source.span(source.definition)
 
 
 def lambda_definition(node: ast.Lambda) -> ast.FunctionDef:

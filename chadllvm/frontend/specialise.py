@@ -250,7 +250,7 @@ class _Program:
             self.active.reuse(key)
             return self.instances[key]
         if key in self.failed:
-            raise _called_from(self.failed[key], key, span)
+            raise self._called_from(self.failed[key], key, span)
         if key not in self.names:
             title = function.__name__
             title = f"{title}_primal" if rules_of(function) else title
@@ -269,8 +269,15 @@ class _Program:
         except CompileError as error:
             if not self.active.frames:
                 raise
-            raise _called_from(error, key, span) from None
+            raise self._called_from(error, key, span) from None
         return self.names[key]
+
+    def _called_from(self, error: CompileError, key: Key, span: Span) -> CompileError:
+        """The error with the call that led to it, unless it is one that we wrote."""
+        read = self.read.get(key[0])
+        if read is not None and read.source.span(read.source.definition) == span:
+            return error
+        return _called_from(error, key, span)
 
     def translate_deferred(self) -> None:
         """Translate the instances that have been left until now."""
@@ -279,7 +286,7 @@ class _Program:
             try:
                 self._translate(later.key, later.statics)
             except CompileError as error:
-                raise _called_from(error, later.key, later.span) from None
+                raise self._called_from(error, later.key, later.span) from None
 
     def _declare(self, key: Key) -> bool:
         """Let an instance be called before it is there, if its annotation tells all."""
