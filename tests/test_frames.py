@@ -99,7 +99,7 @@ CALLS: list[tuple[type[Exception], Callable[[], Any]]] = [
     (cl.CompileError, lambda: unknown.show("llvm")),
     (cl.CompileError, lambda: cl.jit(annotated)),
     (cl.CompileError, lambda: cl.grad(np.sin)),
-    (cl.CompileError, lambda: cl.jacfwd(element)(1, 2)),
+    (cl.CompileError, lambda: cl.jacfwd(element, "k")(VECTOR, 1)),
     (ValueError, lambda: cl.hessian(element, 5)),
     (cl.CompileError, lambda: cl.grad(element, argnums="k")(VECTOR, 1)),
     (IndexError, lambda: element(VECTOR, 3)),
@@ -114,7 +114,7 @@ CALLS: list[tuple[type[Exception], Callable[[], Any]]] = [
     (TypeError, lambda: cl.jvp(element, (VECTOR, 1), (1.0, None))),
     (ValueError, lambda: cl.jvp(element, (VECTOR, 1), (VECTOR,))),
     (ValueError, lambda: cl.grad(element, argnums=7)),
-    (TypeError, lambda: cl.jit(element)),
+    (TypeError, lambda: cl.jit(element, optimize=0)),
     (ValueError, lambda: cl.jit(tuned, static_argnames="m")),
     (ValueError, lambda: element.show("nonsense")),
 ]
