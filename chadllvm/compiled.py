@@ -12,7 +12,7 @@ import operator
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import FunctionType, MappingProxyType
+from types import FunctionType, MappingProxyType, MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from chadllvm.arguments import bind
@@ -411,6 +411,10 @@ class Function(Compiled, Generic[P, R]):
         super().__init__(function, Request(), options, statics)
         self.py_func = function
         self._derivatives: dict[Request, Derivative] = {}
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """A method of an instance, as a plain function in a class is one."""
+        return self if instance is None else MethodType(self, instance)
 
     def derivative(self, request: Request) -> Derivative:
         """The same one each time, so that `grad(f)(x)` in a loop compiles once."""

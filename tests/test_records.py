@@ -464,3 +464,37 @@ def test_arrays_in_records_of_one_list_have_one_size() -> None:
         assert len(function(np.ones(2), np.ones(2))) == 2
         with pytest.raises(ValueError, match=r"sizes|lengths"):
             function(np.ones(2), np.ones(3))
+
+
+@dataclass(frozen=True)
+class Spring:
+    """Its methods may be compiled ones, which are those of an instance all the same."""
+
+    stiffness: float
+
+    @cl.jit
+    def energy(self, x: float, scale: float = 0.5) -> float:
+        return scale * self.doubled * self.square(x)
+
+    @property
+    @cl.jit
+    def doubled(self) -> float:
+        return 2.0 * self.stiffness
+
+    @staticmethod
+    @cl.jit
+    def square(x: float) -> float:
+        return x * x
+
+
+def test_methods_may_be_compiled() -> None:
+    @cl.jit
+    def total(spring: Spring, x: float) -> float:
+        return spring.energy(x) + spring.doubled + Spring.square(x)
+
+    spring = Spring(3.0)
+    assert spring.energy(2.0) == spring.energy(2.0, scale=0.5) == 12.0
+    assert (spring.doubled, Spring.square(3.0)) == (6.0, 9.0)
+    assert total(spring, 2.0) == 12.0 + 6.0 + 4.0
+    assert cl.grad(total)(spring, 2.0) == Spring(4.0 + 2.0)
+    assert cl.grad(Spring.energy, "x")(spring, 2.0) == 12.0

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import functools
-import inspect
 from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, TypeGuard
@@ -29,7 +27,12 @@ from chadllvm.frontend.constants import constant
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Indices, Value, delayed
 from chadllvm.frontend.jitted import called, function_call
-from chadllvm.frontend.records import BadRecord, RecordClass, record_class
+from chadllvm.frontend.records import (
+    BadRecord,
+    RecordClass,
+    class_attribute,
+    record_class,
+)
 from chadllvm.frontend.references import made
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.static import static_string
@@ -180,11 +183,8 @@ def record_attribute(cx: Context, node: ast.Attribute, record: Operand) -> Value
         raise dictionary_errors.key_by_attribute(cx.span(node), record.type, node.attr)
     if node.attr in names:
         return field(cx, node, record, node.attr)
-    found = inspect.getattr_static(names.python, node.attr, None)
-    match found:
+    match class_attribute(names.python, node.attr):
         case property(fget=FunctionType() as function):
-            return called(cx, node, function, [record])
-        case functools.cached_property(func=FunctionType() as function):
             return called(cx, node, function, [record])
         case None:
             raise record_errors.unknown_field(
@@ -263,7 +263,7 @@ def class_function(cx: Context, node: ast.Call, python: type) -> Operand:
 def _class_call(
     cx: Context, node: ast.Call, python: type, name: str, owner: Sequence[Operand]
 ) -> Operand:
-    found = inspect.getattr_static(python, name, None)
+    found = class_attribute(python, name)
     function = getattr(found, "__func__", found)
     if not isinstance(function, FunctionType):
         raise record_errors.not_a_method(cx.span(node.func), python.__name__, name)

@@ -10,7 +10,6 @@ What Python's own classes define, as named tuples do `+`, are no methods in this
 from __future__ import annotations
 
 import ast
-import inspect
 from collections.abc import Iterator, Sequence
 from types import FunctionType
 
@@ -20,6 +19,7 @@ from chadllvm.frontend.containers import names_of
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value, force
 from chadllvm.frontend.jitted import called
+from chadllvm.frontend.records import class_attribute
 from chadllvm.frontend.surface import Augmented
 from chadllvm.ir.term import Operand
 from chadllvm.ir.types import Array, Type
@@ -94,7 +94,7 @@ def _is_subclass(ty: Type, other: Type) -> bool:
 
 def _method(ty: Type, name: str) -> FunctionType | None:
     python = _class(ty)
-    found = inspect.getattr_static(python, name, None) if python else None
+    found = class_attribute(python, name) if python else None
     return found if isinstance(found, FunctionType) else None
 
 

@@ -221,6 +221,28 @@ def _has_names(value: Any) -> bool:
     return any(map(_has_names, typing.get_args(value)))
 
 
+def class_attribute(python: type, name: str) -> Any:
+    """What a class has under a name, None if nothing; methods as they were written."""
+    match inspect.getattr_static(python, name, None):
+        case staticmethod(__func__=function):
+            return staticmethod(_as_written(function))
+        case classmethod(__func__=function):
+            return classmethod(_as_written(function))
+        case property(fget=function):
+            return property(_as_written(function))
+        case functools.cached_property(func=function):
+            return property(_as_written(function))
+        case found:
+            return _as_written(found)
+
+
+def _as_written(function: Any) -> Any:
+    """A function below the decorator that compiles it."""
+    if getattr(function, "static_argnames", ()):
+        return function
+    return getattr(function, "py_func", function)
+
+
 def _globals_of_methods(owner: type) -> dict[str, Any]:
     """The globals that a class without a module was defined in, if it has methods."""
     for value in vars(owner).values():
