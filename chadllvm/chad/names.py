@@ -3,8 +3,12 @@
     row = index(a, i)                         the cell of row is a view of the cell of a
     b = box(a);  a = unbox(b)                 both have the same cell
     x = if c { yield a } else { yield b }     the cell of x is that of a or of b
+    x = if c {                                … or a view of it
+      row = index(a, i)
+      yield row
+    } else { yield b }
 
-The arrays between which a branch chooses come from outside of it.
+The arrays between which a branch chooses come from outside of it, and so do indices.
 """
 
 from __future__ import annotations
@@ -33,11 +37,11 @@ class Same:
 
 @dataclass(frozen=True)
 class Branch:
-    """One of two arrays from outside of the branches."""
+    """One of two arrays from outside of the branches, or a part of one."""
 
     cond: Operand
-    then: Var
-    orelse: Var
+    then: Var | Row
+    orelse: Var | Row
 
 
 Name = Row | Same | Branch
@@ -68,12 +72,26 @@ def _name(binding: Binding, position: int) -> Name | None:
 
 
 def _branch(node: If, position: int) -> Name | None:
-    match node.then.results[position], node.orelse.results[position]:
-        case Var() as a, Var() as b:
-            bound = _bound(node)
-            return None if a in bound or b in bound else Branch(node.cond, a, b)
-        case _:
-            return None
+    bound = _bound(node)
+    parts = [_part(b, b.results[position], bound) for b in (node.then, node.orelse)]
+    then, orelse = parts
+    if then is None or orelse is None:
+        return None
+    return Branch(node.cond, then, orelse)
+
+
+def _part(block: Block, result: Operand, bound: set[Var]) -> Var | Row | None:
+    """What a branch gives, if that or what it is part of is from outside."""
+    if not isinstance(result, Var):
+        return None
+    if result not in bound:
+        return result
+    for binding in block.bindings:
+        match binding.expr:
+            case Apply(Index(), (Var() as array, *at)) if binding.vars == (result,):
+                is_outside = bound.isdisjoint((array, *at))
+                return Row(array, tuple(at)) if is_outside else None
+    return None
 
 
 def _bound(node: If) -> set[Var]:

@@ -244,8 +244,14 @@ class BlockReversal:
 
     def _branch(self, branch: Block, cell: Operand) -> Block:
         assert isinstance(cell, Var)
-        if any(cell in b.vars for b in branch.bindings):
-            raise InternalError(f"chad: the cell {cell.name} is made in a branch")
+        for binding in branch.bindings:
+            match binding.expr:
+                case View(Var() as whole, indices) if binding.vars == (cell,):
+                    ct, inner = self._dual(whole), self._body.child()
+                    part = inner.one(Apply(Index(), (ct, *indices)), ct.name)
+                    return inner.block([part])
+                case _ if cell in binding.vars:
+                    raise InternalError(f"chad: {cell.name} is made in a branch")
         return Block((), (self._dual(cell),))
 
     # Duals.
@@ -269,11 +275,17 @@ class BlockReversal:
             case Same(array):
                 return self._dual(array)
             case Branch(cond, then, orelse):
-                cells = self._dual(then), self._dual(orelse)
-                blocks = (Block((), (cell,)) for cell in cells)
+                blocks = [self._chosen(part, name) for part in (then, orelse)]
                 return self._body.one(If(cond, *blocks), name)
             case None:
                 return self._open(var)
+
+    def _chosen(self, part: Var | Row, name: str) -> Block:
+        """The cell of what a branch gives."""
+        if isinstance(part, Var):
+            return Block((), (self._dual(part),))
+        whole, inner = self._dual(part.array), self._body.child()
+        return inner.block([inner.one(View(whole, part.indices), name)])
 
     def _open(self, var: Var) -> Var:
         """A cell for a variable of the block."""

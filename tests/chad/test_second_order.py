@@ -342,34 +342,36 @@ def test_one_of_two_cells_is_not_asked_for() -> None:
         assert Interpreter(new).run(x, p, 2.0)[-1].data == [slope, 0.0]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("def main(x: f64, c: acc f64) { one c x  return x }", "to a parameter"),
-        (
-            """
-            def main(x: f64[:], p: bool) {
-              c = open f64[:](2)
-              v = if p {
-                w = view c[0]
-                yield w
-              } else {
-                w = view c[1]
-                yield w
-              }
-              y = index(x, 0)
-              one v y
-              s = close c
-              r = index(s, 0)
-              return r
-            }
-            """,
-            "the cell w is made in a branch",
-        ),
-    ],
-)
-def test_what_has_no_rule_is_refused(text: str, message: str) -> None:
-    program = parse(text)
+def test_a_view_that_is_made_in_a_branch() -> None:
+    program = parse(
+        """
+        def main(x: f64[:], p: bool) {
+          c = open f64[:](2)
+          v = if p {
+            w = view c[0]
+            yield w
+          } else {
+            w = view c[1]
+            yield w
+          }
+          y = index(x, 0)
+          one v y
+          s = close c
+          r = index(s, 0)
+          return r
+        }
+        """
+    )
     check(program)
-    with pytest.raises(InternalError, match=message):
+    new = Program((pull_back(program.entry, [0], [0]),))
+    check(new, after="chad")
+    x = to_value(np.array([3.0, 1.0]), program.entry.params[0].type)
+    for p, slope in ((True, 2.0), (False, 0.0)):
+        assert Interpreter(new).run(x, p, 2.0)[-1].data == [slope, 0.0]
+
+
+def test_what_has_no_rule_is_refused() -> None:
+    program = parse("def main(x: f64, c: acc f64) { one c x  return x }")
+    check(program)
+    with pytest.raises(InternalError, match="to a parameter"):
         pull_back(program.entry, [0], [0])

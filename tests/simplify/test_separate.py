@@ -15,19 +15,23 @@ NEW = "n = dim[0](x)  y = build(n) { i -> yield 2.0 }  yield y"
 
 
 def program(then: str, orelse: str) -> str:
-    return f"""def f(x: f64[:], z: f64[:], c: bool, d: bool) {{
+    return f"""def f(x: f64[:], z: f64[:], m: f64[:, :], c: bool, d: bool) {{
       b = if c {{ {then} }} else {{ {orelse} }}
       r = index(b, 0)
       return r
     }}"""
 
 
+ROW = "i = truncate(2.5)  y = index(m, i)  yield y"
 INNER = f"t = if d {{ {NEW} }} else {{ yield z }}  yield t"
 MIXED = {
     "new or old": (NEW, "yield x"),
     "old or new": ("yield x", NEW),
     "two old ones": ("yield x", INNER),
     "new in both": (NEW, INNER),
+    "a row or new": (ROW, INNER),
+    "a row or old": ("yield z", ROW),
+    "rows in both": (ROW, f"t = if d {{ {ROW} }} else {{ yield z }}  yield t"),
 }
 KEPT = {
     "two new ones": (NEW, NEW),
@@ -48,10 +52,11 @@ def test_what_is_new_has_a_variable_of_its_own(name: str) -> None:
     (read,) = [b for b in body.bindings if b.vars[0].name == "r"]
     assert isinstance(names(body)[read.expr.args[0]], Branch)
     x, z = ArrayValue((1,), [1.0]), ArrayValue((1,), [3.0])
+    m = ArrayValue((3, 1), [4.0, 5.0, 6.0])
     for c in (False, True):
         for d in (False, True):
-            expected = Interpreter(old).run(x, z, c, d)
-            assert Interpreter(new).run(x, z, c, d) == expected
+            expected = Interpreter(old).run(x, z, m, c, d)
+            assert Interpreter(new).run(x, z, m, c, d) == expected
 
 
 @pytest.mark.parametrize("name", KEPT)
