@@ -11,6 +11,7 @@ user's:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -86,9 +87,9 @@ def hessian(
 def hvp(function: Callable[..., Any], argnums: Argnums = 0) -> Function[..., Any]:
     """`hvp(f)(x, v)`: the Hessian of f at x times v, without the Hessian.
 
-    For a function of several parameters the direction `v` comes behind them, of the
-    type of the one that `argnums` names: `hvp(f, 1)(x, y, v)`; for several of them it
-    is a tuple. All arguments are given.
+    The direction `v` is the last argument by position, of the type of the parameter
+    that `argnums` names: `hvp(f, 1)(x, y, v)`; for several of them it is a tuple. Other
+    arguments may be given by name, or be left to their defaults.
 
     Raises:
         ValueError: if there is no such parameter, or it is static.
@@ -180,7 +181,8 @@ class _Made(Function[..., Any]):
 class _Along(_Made):
     """`hvp(f, argnums)`: a direction may have None where its primal has integers.
 
-    It stands behind the arguments that are given by position.
+    It stands behind the arguments that are given by position. Those that are not have
+    the defaults of the function.
     """
 
     def __init__(
@@ -192,11 +194,20 @@ class _Along(_Made):
     ) -> None:
         super().__init__(which, of, constants, *more)
         self._argnums: int | tuple[int, ...] = constants[0]
+        defaults = {p.name: p.default for p in of.parameters}
+        self._parameters = tuple(
+            replace(p, default=defaults.get(p.name, p.default))
+            for p in self._parameters
+        )
         self._count = -1  # All calls are bound below.
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        bound = list(super()._bind(args, kwargs))
         at = [not p.is_keyword_only for p in self._parameters].count(True) - 1
+        name = self._parameters[at].name
+        if 0 < len(args) <= at and name not in kwargs:
+            *given, direction = args
+            args, kwargs = tuple(given), {**kwargs, name: direction}
+        bound = list(super()._bind(args, kwargs))
         primals = [*bound[:at], *bound[at + 1 :]]
         which = self._argnums
         value = (

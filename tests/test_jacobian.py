@@ -167,3 +167,20 @@ def test_what_is_no_array_is_refused() -> None:
         cl.hessian(energy, 2)
     with pytest.raises(ValueError, match="distinct parameters"):
         cl.jacrev(energy, (0, "x"))
+
+
+def powers(x: cl.f64[:], n: int = 2, *, scale: float = 3.0) -> float:
+    return scale * np.sum(x**n)
+
+
+def test_products_with_the_hessian_take_keywords_and_defaults() -> None:
+    product, x, v = cl.hvp(powers), np.array([1.0, 2.0]), np.array([1.0, 0.5])
+    assert product(x, v).tolist() == [6.0, 3.0]
+    assert product(x, 3, v).tolist() == [18.0, 18.0]
+    assert product(x, v, n=3, scale=1.0).tolist() == [6.0, 6.0]
+    assert product(v, x=x).tolist() == [6.0, 3.0]
+    assert cl.hvp(powers, ("x", "scale"))(x, (v, 1.0))[1] == 4.0
+    with pytest.raises(TypeError, match="takes 3 arguments by position"):
+        product(x, 2, v, v)
+    with pytest.raises(TypeError, match="misses argument"):
+        product(v)
