@@ -36,10 +36,13 @@ def test_message(path: Path, golden: Callable[[Path, str], None]) -> None:
 
 
 def test_every_message_helps() -> None:
-    """Every message has a title, a place and a sentence that helps."""
+    """Every message has a title, a place and a sentence that helps.
+
+    A function of Python's own stands in no file.
+    """
     for path in CASES:
         text = path.with_suffix(".err").read_text(encoding="utf-8")
-        assert "\n  --> " in text, path.stem
+        assert ("\n  --> " in text) != (path.stem == "builtin_function"), path.stem
         assert "\n  = help: " in text, path.stem
 
 
