@@ -88,12 +88,22 @@ def curvature(numbers: Chain, moves: Chain) -> Any:
     return along, linear(moves, None)
 
 
+def pullbacks_of_steps(trees: list[Tree]) -> Any:
+    """The pullback is a variable of the loop."""
+    out, pullback = cl.vjp(product, trees[0])
+    for tree in trees:
+        if out > 1.0:
+            out, pullback = cl.vjp(product, tree)
+    return out, pullback(2.0)
+
+
 CALLS: list[tuple[Any, tuple[Any, ...]]] = [
     (of_a_tree, (TREE,)),
     (of_integers, (SEARCH,)),
     (along_a_chain, (chain(1.0, 2.0, -3.0), chain(1.0, 0.5, 0.25))),
     (pulled_back, (chain(1.0, 2.0, -3.0), chain(1.0, 0.5, 0.25))),
     (in_containers, ([TREE, Leaf(0.5)], 3.0)),
+    (pullbacks_of_steps, ([TREE, Leaf(0.5), TREE],)),
     (curvature, (chain(1.0, 2.0, -3.0), chain(1.0, 0.5, 0.25))),
 ]
 

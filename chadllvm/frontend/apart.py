@@ -11,8 +11,9 @@ is that function.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from chadllvm.diagnostic import Span
 from chadllvm.frontend import reference_errors
@@ -33,7 +34,18 @@ from chadllvm.ir.types import (
 )
 from chadllvm.ir.union import is_union, kind_of, members
 
-Wrapper = Callable[[str, Sequence[Operand], Wrap], str]
+
+class Wrapper(Protocol):
+    """What makes functions of a program (`Callees.wrapper`)."""
+
+    def __call__(
+        self,
+        title: str,
+        like: Sequence[Operand],
+        body: Wrap,
+        *,
+        key: Hashable = None,
+    ) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -149,10 +161,7 @@ def apart(
     if not is_packed and not any(holds_reference(operands[k].type) for k in by):
         plain = Packed(name, tuple(by), tuple((k,) for k in by), known, False)
         return Apart(plain, tuple(operands))
-    types = [operands[k].type for k in by]
-    for ty in [*types, *([result] if result is not None else [])]:
-        if holds_reference(ty) and not is_packable(ty):
-            raise reference_errors.mixed(span, ty)
+    _check_packable([*(operands[k].type for k in by), result], span)
     found, at = list(operands), []
     for k in by:
         first, *more = packed(b, operands[k])
@@ -167,9 +176,18 @@ def apart(
         outs = b.call(name, given)
         return (b.one(Tuple(tuple(packed(b, outs[0])))),) if is_packed else outs
 
-    wrapped = wrapper(f"{name}_packed", found, body)
+    # Functions that are the same have one name, so that pullbacks are the same as well.
+    types = tuple([o.type for o in found])
+    key = name, tuple(by), types, b.signature(name).results, is_packed
+    wrapped = wrapper(f"{name}_packed", found, body, key=key)
     function = Packed(wrapped, tuple(by), tuple(at), known, is_packed)
     return Apart(function, tuple(found))
+
+
+def _check_packable(types: Sequence[Type | None], span: Span) -> None:
+    for ty in types:
+        if ty is not None and holds_reference(ty) and not is_packable(ty):
+            raise reference_errors.mixed(span, ty)
 
 
 def _parts(b: Builder, value: Operand) -> list[Operand]:

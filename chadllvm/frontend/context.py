@@ -74,10 +74,12 @@ class Callees(Protocol):
         like: Sequence[Operand],
         body: Wrap,
         span: Span = NO_SPAN,
+        key: Hashable = None,
     ) -> str:
         """The name of a new function for arguments like these.
 
-        `body` emits what it does and gives its results.
+        `body` emits what it does and gives its results. What has been made for a `key`
+        is given again.
         """
 
 

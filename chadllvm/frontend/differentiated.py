@@ -8,12 +8,12 @@ A function that is made of others, such as a gradient, is put into one of its ow
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chadllvm.diagnostic import Span
 from chadllvm.frontend import closure_errors, reference_errors
-from chadllvm.frontend.apart import Apart, apart
+from chadllvm.frontend.apart import Apart, Wrapper, apart
 from chadllvm.frontend.applying import (
     Made,
     Outside,
@@ -22,7 +22,7 @@ from chadllvm.frontend.applying import (
     defaults_of,
 )
 from chadllvm.frontend.closures import Code, code_of, holds_reals
-from chadllvm.frontend.context import Context, Wrap
+from chadllvm.frontend.context import Context
 from chadllvm.frontend.jitted import prepared
 from chadllvm.frontend.local import LocalFunction
 from chadllvm.frontend.signature import Parameter
@@ -50,7 +50,7 @@ class Target:
     operands: tuple[Operand, ...]
     at: tuple[int | None, ...]
     span: Span
-    wrapper: Callable[[str, Sequence[Operand], Wrap], str]
+    wrapper: Wrapper
 
     def check_nodes(self, by: Sequence[int]) -> None:
         """Refuse a Jacobian by recursive data at these positions, or of any."""

@@ -147,6 +147,7 @@ class _Program:
     active: Active = field(default_factory=Active)
     growth: Growth = field(default_factory=Growth)
     deferred: list[_Deferred] = field(default_factory=list)
+    wrapped: dict[Hashable, str] = field(default_factory=dict)
     rules: list[Named] = field(default_factory=list)
     ruled: dict[tuple[Key, tuple[Type, ...]], str] = field(default_factory=dict)
     read: dict[Code, Text] = field(default_factory=dict)
@@ -188,7 +189,10 @@ class _Program:
         like: Sequence[Operand],
         body: Wrap,
         span: Span = NO_SPAN,
+        key: Hashable = None,
     ) -> str:
+        if key is not None and key in self.wrapped:
+            return self.wrapped[key]
         name = unused_name(title, self.taken)
         params = tuple(Var(o.name if isinstance(o, Var) else "p", o.type) for o in like)
         b = Builder(signature=self.signature)
@@ -196,6 +200,8 @@ class _Program:
         self.types[name] = Fun(tuple(p.type for p in params), block.types)
         self.sizes[name] = self._size(block)
         self.functions[name] = CoreFunction(name, params, block, span)
+        if key is not None:
+            self.wrapped[key] = name
         return name
 
     def instance(
