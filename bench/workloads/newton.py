@@ -7,14 +7,13 @@ the equation instead would be another program.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 import chadllvm as cl
-from bench.kernels import Case, Targets, compare
-from bench.reference.load import build
-from bench.report import Figure, Settings
+from bench.kernels import Targets
+from bench.workload import Workload
 
 TARGETS = Targets(value_to_c=1.3, gradient_to_value=4.0)
 
@@ -39,11 +38,19 @@ def orbits(mean: cl.f64[:], e: cl.f64[:]) -> float:
     return total
 
 
-def measure(settings: Settings) -> Iterator[Figure]:
-    """Times and ratios for a hundred thousand equations, and the tape."""
-    libraries = build(settings.build_folder, "newton")
-    count = 1_000 if settings.quick else 100_000
+def problem(count: int) -> tuple[Any, ...]:
+    """Equations at random."""
     rng = np.random.default_rng(0)
-    mean, e = rng.uniform(0.1, 3.0, count), rng.uniform(0.1, 0.7, count)
-    case = Case(orbits, (mean, e), (0, 1), (0, 1))
-    yield from compare(case, libraries, TARGETS, settings.rounds(15))
+    return rng.uniform(0.1, 3.0, count), rng.uniform(0.1, 0.7, count)
+
+
+WORKLOAD = Workload(
+    orbits,
+    problem,
+    sizes=((1_000,), (10_000,), (100_000,)),
+    small=(50,),
+    argnums=(0, 1),
+    lengths=(0, 1),
+    targets=TARGETS,
+    kernel="newton",
+)

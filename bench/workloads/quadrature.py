@@ -8,14 +8,13 @@ gradient keeps nothing between the calls; ours keeps what each call's reverse ne
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 import chadllvm as cl
-from bench.kernels import Case, Targets, compare
-from bench.reference.load import build
-from bench.report import Figure, Settings
+from bench.kernels import Targets
+from bench.workload import Workload
 
 TARGETS = Targets(value_to_c=1.5, gradient_to_value=6.0)
 
@@ -59,9 +58,18 @@ def integral(p: cl.f64[:], tolerance: float) -> float:
     return adapt(p, 0.0, 1.0, flo, fmid, fhi, whole, tolerance)
 
 
-def measure(settings: Settings) -> Iterator[Figure]:
-    """Times and ratios for about a hundred thousand calls, and the tape."""
-    libraries = build(settings.build_folder, "quadrature")
-    tolerance = 1e-9 if settings.quick else 4e-15
-    case = Case(integral, (np.array([0.7, 1.3, 0.01]), tolerance), (0,), (0,))
-    yield from compare(case, libraries, TARGETS, settings.rounds(15))
+def problem(tolerance: float) -> tuple[Any, ...]:
+    """At the least tolerance, about a hundred thousand calls."""
+    return np.array([0.7, 1.3, 0.01]), tolerance
+
+
+WORKLOAD = Workload(
+    integral,
+    problem,
+    sizes=((1e-9,), (1e-12,), (4e-15,)),
+    small=(1e-6,),
+    argnums=(0,),
+    lengths=(0,),
+    targets=TARGETS,
+    kernel="quadrature",
+)

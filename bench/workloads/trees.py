@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 import chadllvm as cl
-from bench.kernels import Case, Targets, compare
-from bench.reference.load import build
-from bench.report import Figure, Settings
+from bench.kernels import Targets
+from bench.workload import Workload
 
 TARGETS = Targets(value_to_c=1.5, gradient_to_value=5.0)
 
@@ -61,11 +60,18 @@ def folded(x: cl.f64[:]) -> float:
     return fold(grow(x, 0, len(x)))
 
 
-def measure(settings: Settings) -> Iterator[Figure]:
-    """Times and ratios for a million nodes, and the tape."""
-    libraries = build(settings.build_folder, "trees")
-    count = 5_000 if settings.quick else 500_000
-    x = np.random.default_rng(0).normal(size=count)
-    yield from compare(
-        Case(folded, (x,), (0,), (0,)), libraries, TARGETS, settings.rounds(15)
-    )
+def problem(leaves: int) -> tuple[Any, ...]:
+    """Standard normal numbers; there are twice as many nodes."""
+    return (np.random.default_rng(0).normal(size=leaves),)
+
+
+WORKLOAD = Workload(
+    folded,
+    problem,
+    sizes=((5_000,), (50_000,), (500_000,)),
+    small=(30,),
+    argnums=(0,),
+    lengths=(0,),
+    targets=TARGETS,
+    kernel="trees",
+)
