@@ -214,3 +214,22 @@ def test_directions_without_integers() -> None:
     )
     both = cl.hvp(f, (0, 1))(rows, 1.0, (gradient, 1.0))
     np.testing.assert_allclose(both[1], np.sum(gradient["a"] ** 2))
+
+
+def test_defaults_that_are_taken_have_no_cotangent() -> None:
+    """Inside of a program as from Python."""
+
+    @cl.jit
+    def swing(x: float, w: float, phase: float = 0.2) -> float:
+        return math.sin(x * w + phase)
+
+    def inside(x: float, w: float):
+        _, back = cl.vjp(swing, x, w)
+        _, along = cl.linearize(lambda t, u=w: t * u, x)
+        return back(2.0), along(3.0)
+
+    (by_x, by_w), moved = cl.jit(inside)(0.5, 0.7)
+    assert math.isclose(by_x, 1.4 * math.cos(0.55))
+    assert math.isclose(by_w, math.cos(0.55))
+    assert math.isclose(moved, 2.1)
+    assert inside(0.5, 0.7)[0] == (by_x, by_w)

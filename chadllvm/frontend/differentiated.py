@@ -96,6 +96,10 @@ class Target:
         wanted = "a tuple of two, what is differentiated and anything else"
         raise closure_errors.not_differentiable(self.span, self.title, ty, wanted)
 
+    def of_given(self, call: ast.Call) -> Target:
+        """The same of the arguments given alone, not of defaults that are taken."""
+        return self if call.keywords else replace(self, at=self.at[: len(call.args)])
+
     def first(self) -> Target:
         """The function that gives the first of its two results alone."""
         ty, _ = self.pair()

@@ -134,7 +134,7 @@ def linearize(cx: Context, node: ast.Call) -> Value:
     )
 
     def make(cx: Context, node: ast.Call, function: Operand) -> Operand:
-        target = target_of(cx, node, function)
+        target = target_of(cx, node, function).of_given(node)
         b = cx.at(node)
         (out,) = b.call(target.name, target.operands)
         captures = {f"p{k}": o for k, o in enumerate(target.operands)}

@@ -77,7 +77,7 @@ def vjp(cx: Context, node: ast.Call) -> Value:
     )
 
     def pull(cx: Context, node: ast.Call, function: Operand) -> Operand:
-        return _pulled(cx, node, target_of(cx, node, function))
+        return _pulled(cx, node, target_of(cx, node, function).of_given(node))
 
     return for_each(cx, moved, function, pull)
 
