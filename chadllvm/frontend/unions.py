@@ -109,6 +109,8 @@ def is_one_of(b: Builder, value: Operand, kept: Collection[int]) -> Operand:
 
 def known_type(b: Builder, value: Operand) -> Type | None:
     """The type that a value had before it was made one of a union just now."""
+    if not is_union(value.type):
+        return None
     for binding in reversed(b.bindings):
         if value in binding.vars:
             match binding.expr:
