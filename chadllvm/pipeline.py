@@ -34,6 +34,7 @@ from chadllvm.lower.boxed.lower import lower_boxed
 from chadllvm.lower.lower import lower_function
 from chadllvm.lower.settle import settle
 from chadllvm.lower.split import split_loops
+from chadllvm.lower.strips import strips
 from chadllvm.options import CompileOptions
 from chadllvm.simplify.accumulate import accumulate
 from chadllvm.simplify.bounds import bounds
@@ -186,6 +187,7 @@ OPTIONAL = frozenset(
     [
         *(name for name, _ in (*SOURCE, *PRIMAL, *TANGENTS, *FINAL)),
         settle.__name__,
+        strips.__name__,
         split_loops.__name__,
     ]
 )
@@ -412,7 +414,7 @@ def _lower(
     if not options.optimize:
         return lower_boxed(function)
     loops = lower_function(function, tape)
-    for change in (settle, split_loops):
+    for change in (settle, strips, split_loops):
         if change.__name__ not in options.disabled:
             loops = change(loops)
     return loops
