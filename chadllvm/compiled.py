@@ -260,7 +260,7 @@ class Compiled:
         wanted = target_type(annotation, ty, weak=True)
         if wanted is None:
             raise TypeError(
-                f"{self._name}(): parameter {parameter.name!r} is {said(ty)}; "
+                f"{self._name}: parameter {parameter.name} is {said(ty)}; "
                 f"expected {said(annotation)}"
             )
         return wanted

@@ -9,6 +9,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
+from chadllvm.backend.convert import found as shown
 from chadllvm.backend.results import Arrays, Choice, Group, Many, Result, leaf_types
 from chadllvm.frontend.annotations import (
     CLOSED,
@@ -181,11 +182,7 @@ def _narrowed(ty: Type, value: Any) -> Type:
 
 
 def _where(function: str, path: str) -> str:
-    return (
-        f"{function}(): parameter {path!r}"
-        if path.isidentifier()
-        else (f"{function}(): parameter {path}")
-    )
+    return f"{function}: parameter {path}"
 
 
 # What to do about complex numbers.
@@ -195,15 +192,16 @@ _NOT_REAL = "compiled functions compute with real numbers: pass .real and .imag"
 def _no_type(value: Any, function: str, path: str) -> TypeError:
     if isinstance(value, complex | np.complexfloating):
         return TypeError(
-            f"{_where(function, path)} is a {type(value).__name__}; {_NOT_REAL}"
+            f"{_where(function, path)} must be real, found {shown(value)}; {_NOT_REAL}"
         )
     if callable(value) and not isinstance(value, type):
         return TypeError(
             f"{_where(function, path)} is a function; annotate it with `Callable`"
         )
     return TypeError(
-        f"{_where(function, path)} is a {type(value).__name__}; expected a number, a "
-        "NumPy array, a tuple, a record or a dictionary of these, or a list of records"
+        f"{_where(function, path)} must be a number, a NumPy array, a tuple, a record "
+        "or a dictionary of these by strings, or a list of records, found "
+        f"{shown(value)}"
     )
 
 

@@ -114,7 +114,7 @@ def test_what_has_no_type(value: Any) -> None:
         return x * 1.0
 
     for run in ways(f):
-        with pytest.raises(TypeError, match=r"f\(\): parameter 'x' is a"):
+        with pytest.raises(TypeError, match=r"f: parameter x (must be|is a)"):
             run(value)
         assert run(2.0) is not None
 
@@ -494,5 +494,7 @@ def test_a_function_for_a_parameter_without_an_annotation() -> None:
     def applied(f, x: float) -> float:
         return f(x)
 
-    with pytest.raises(TypeError, match="'f' is a function; annotate it with `Call"):
+    with pytest.raises(
+        TypeError, match="f is a function; annotate it with `Call"
+    ):
         cl.jit(applied)(lambda t: t * t, 1.0)

@@ -75,7 +75,12 @@ S = Sample(X, [Point(1.0)])
             'params["w"][1][1].x must be a float',
         ),
         (deep, ({"w": (BODY, [Pixel(1.0)])},), TypeError, "expected dict[str, ("),
-        (deep, ({"w": (BODY, [BODY.at]), "v": 1.0},), TypeError, "'params' is {"),
+        (
+            deep,
+            ({"w": (BODY, [BODY.at]), "v": 1.0},),
+            TypeError,
+            "parameter params is {",
+        ),
         (line_at, ({"slope": 1.0}, 2.0), TypeError, "line has no key 'offset'"),
         (
             line_at,
@@ -105,8 +110,8 @@ S = Sample(X, [Point(1.0)])
         ),
         (grid, ([[Point(1.0)], Point(1.0)],), TypeError, "rows[1] must be a list of"),
         (grid, ([[Point(1.0), 3]],), TypeError, "rows[0][1] must be of class Point"),
-        (structured, (ROWS["x"],), TypeError, "'rows' is f64[:]; expected row{"),
-        (structured, ([Point(1.0)],), TypeError, "'rows' is Point[:]"),
+        (structured, (ROWS["x"],), TypeError, "rows is f64[:]; expected row{"),
+        (structured, ([Point(1.0)],), TypeError, "parameter rows is Point[:]"),
         (same, ([1.0, 2.0],), TypeError, "by np.asarray"),
         (
             same,
@@ -115,10 +120,10 @@ S = Sample(X, [Point(1.0)])
             "x[1] is tuple[float, float], unlike",
         ),
         (same, ([(1.0, 2), (1.0,)],), TypeError, "x[1] is tuple[float], unlike"),
-        (same, ({"a": {"b": ["c"]}},), TypeError, 'x["a"]["b"][0] is a str'),
-        (same, ({1: 2.0},), TypeError, "'x' is a dict"),
-        (same, ({},), TypeError, "'x' is a dict"),
-        (same, (Open(X, "a"),), TypeError, "x.other is a str"),
+        (same, ({"a": {"b": ["c"]}},), TypeError, 'x["a"]["b"][0] must be a number'),
+        (same, ({1: 2.0},), TypeError, "parameter x must be a number"),
+        (same, ({},), TypeError, "parameter x must be a number"),
+        (same, (Open(X, "a"),), TypeError, "x.other must be a number"),
         (same, (np.zeros(2, [("a", "c16")]),), TypeError, "its field 'a' has dtype"),
         (same, (np.zeros(2, [("a", "U3")]),), TypeError, "its field 'a' has dtype"),
     ],
@@ -151,7 +156,7 @@ def test_classes_that_cannot_be_records() -> None:
         TypeError, match="field `name` of Named is annotated with `str`"
     ):
         same(Named("a"))
-    with pytest.raises(TypeError, match="'x' is a Plain"):
+    with pytest.raises(TypeError, match="list of records, found Plain"):
         same(Plain())
 
 

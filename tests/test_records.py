@@ -190,7 +190,7 @@ def test_empty_lists() -> None:
         return scale * sum(p.x for p in points)
 
     assert unfixed([], 2.0) == 0.0
-    with pytest.raises(TypeError, match="parameter 'x' is an empty list"):
+    with pytest.raises(TypeError, match="parameter x is an empty list"):
         same([])
 
 

@@ -31,9 +31,27 @@ from chadllvm.ops.ledger import HeapOp, ledger_of, note, peek
 
 if TYPE_CHECKING:
     from chadllvm.chad.forward import Forward
-    from chadllvm.chad.transform import Chad, Rule
+    from chadllvm.chad.transform import Backpropagator, Chad, Rule
     from chadllvm.ir.interp import Interpreter
     from chadllvm.lower.interface import Lowering
+
+
+def _peeked(
+    chad: Chad,
+    bp: Backpropagator,
+    op: HeapOp,
+    number: Operand,
+    content: Sequence[Operand],
+) -> None:
+    """Hand on to what a node holds what its row in the ledger has come to."""
+    for k, place in op.reals():
+        arg = content[k]
+        if not chad.is_active(arg):
+            continue
+        assert isinstance(arg, Var)
+        ledger = bp.dual(ledger_of(op.heap))
+        ct = peek(bp.body, ledger, number, lit(place), arg.type)
+        bp.body.emit(One(bp.dual(arg), (), ct))
 
 
 @register_array_op
@@ -62,14 +80,7 @@ class New(HeapOp):
     ) -> Rule:
         """The reals of the node own what its row in the ledger has come to."""
         with chad.backpropagator(binding, asked) as bp:
-            for k, place in self.reals():
-                arg = node.args[k]
-                if not chad.is_active(arg):
-                    continue
-                assert isinstance(arg, Var)
-                ledger = bp.dual(ledger_of(self.heap))
-                ct = peek(bp.body, ledger, binding.vars[0], lit(place), arg.type)
-                bp.body.emit(One(bp.dual(arg), (), ct))
+            _peeked(chad, bp, self, binding.vars[0], node.args)
         return bp.rule()
 
     def push_forward(
@@ -114,15 +125,9 @@ class Place(HeapOp):
         self, chad: Chad, node: Apply, binding: Binding, asked: Sequence[bool]
     ) -> Rule:
         """As that of a new node."""
+        number, *content = node.args
         with chad.backpropagator(binding, asked) as bp:
-            for k, place in self.reals():
-                arg = node.args[1 + k]
-                if not chad.is_active(arg):
-                    continue
-                assert isinstance(arg, Var)
-                ledger = bp.dual(ledger_of(self.heap))
-                ct = peek(bp.body, ledger, node.args[0], lit(place), arg.type)
-                bp.body.emit(One(bp.dual(arg), (), ct))
+            _peeked(chad, bp, self, number, content)
         return bp.rule()
 
     def push_forward(
