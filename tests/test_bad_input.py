@@ -494,7 +494,5 @@ def test_a_function_for_a_parameter_without_an_annotation() -> None:
     def applied(f, x: float) -> float:
         return f(x)
 
-    with pytest.raises(
-        TypeError, match="f is a function; annotate it with `Call"
-    ):
+    with pytest.raises(TypeError, match="f is a function; annotate it with `Call"):
         cl.jit(applied)(lambda t: t * t, 1.0)
