@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { lanes = 16 };
+enum { lanes = 32, half = 16 };
 
 // Writes the residuals of a block of points.
 static void residuals(const int64_t terms, const double *restrict const c,
@@ -60,7 +60,7 @@ int32_t polynomial_fit_value(const int64_t terms, const double *const c,
   return 0;
 }
 
-// Adds 2 r x^k of each lane to parts[k][lane].
+// Adds 2 r x^k to parts[k], that of two points to one lane.
 static void add_powers(const int64_t terms, const double *restrict const x,
                        const double *restrict const r, double *restrict const parts) {
   double power[lanes];
@@ -70,8 +70,11 @@ static void add_powers(const int64_t terms, const double *restrict const x,
   }
   for (int64_t k = 0; k < terms; k++) {
 #pragma omp simd
+    for (int64_t l = 0; l < half; l++) {
+      parts[k * half + l] += power[l] + power[half + l];
+    }
+#pragma omp simd
     for (int64_t l = 0; l < lanes; l++) {
-      parts[k * lanes + l] += power[l];
       power[l] *= x[l];
     }
   }
@@ -81,7 +84,7 @@ int32_t polynomial_fit_gradient(const int64_t terms, const double *const c,
                                 const int64_t n, const double *const x,
                                 const double *const y, double *const value,
                                 double *const dc) {
-  double *const parts = calloc((size_t)(terms * lanes + 1), sizeof(double));
+  double *const parts = calloc((size_t)(terms * half + 1), sizeof(double));
   if (parts == NULL) {
     return 1;
   }
@@ -109,8 +112,10 @@ int32_t polynomial_fit_gradient(const int64_t terms, const double *const c,
   }
   for (int64_t l = 0; l < lanes; l++) {
     total += sums[l];
-    for (int64_t k = 0; k < terms; k++) {
-      dc[k] += parts[k * lanes + l];
+  }
+  for (int64_t k = 0; k < terms; k++) {
+    for (int64_t l = 0; l < half; l++) {
+      dc[k] += parts[k * half + l];
     }
   }
   free(parts);
