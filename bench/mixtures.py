@@ -2,9 +2,35 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
+from typing import Any
 
-from bench.reference.load import Problem
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Parameters and data of one mixture, as the model and the C kernels take them."""
+
+    alpha: Vector
+    means: Vector
+    q: Vector
+    lower: Vector
+    x: Vector
+    gamma: float
+    m: int
+
+    @property
+    def parameters(self) -> tuple[Vector, Vector, Vector, Vector]:
+        return self.alpha, self.means, self.q, self.lower
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """The arguments of `examples.gmm_model.log_posterior`."""
+        return *self.parameters, self.x, self.gamma, self.m
 
 
 def random_problem(n: int, k: int, d: int) -> Problem:

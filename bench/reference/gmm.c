@@ -12,6 +12,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct gmm_problem {
+  int64_t n;
+  int64_t k;
+  int64_t d;
+  int64_t m;
+  double gamma;
+  const double *x;
+} gmm_problem_t;
+
+typedef struct gmm_parameters {
+  const double *alpha;
+  const double *means;
+  const double *q;
+  const double *lower;
+} gmm_parameters_t;
+
+typedef struct gmm_gradient {
+  double *alpha;
+  double *means;
+  double *q;
+  double *lower;
+} gmm_gradient_t;
+
 // All scratch is one block; `storage` owns it. Rows of `centred` and `white` have length
 // d, one for each component, and hold the present point only.
 typedef struct scratch {
@@ -153,8 +176,8 @@ static double weight_value(const gmm_problem_t *const p, const gmm_parameters_t 
   return -n * log_sum_exp(p->k, s->log_term) - 0.5 * n * (double)p->d * log_two_pi;
 }
 
-int32_t gmm_value(const gmm_problem_t *const p, const gmm_parameters_t *const t,
-                  double *const value) {
+static int32_t gmm_value(const gmm_problem_t *const p, const gmm_parameters_t *const t,
+                         double *const value) {
   scratch_t s;
   if (scratch_open(&s, p, t) != 0) {
     return 1;
@@ -192,9 +215,10 @@ static void finish_component(const gmm_problem_t *const p, const gmm_parameters_
   }
 }
 
-int32_t gmm_value_and_gradient(const gmm_problem_t *const p,
-                               const gmm_parameters_t *const t, double *const value,
-                               const gmm_gradient_t *const g) {
+static int32_t gmm_value_and_gradient(const gmm_problem_t *const p,
+                                      const gmm_parameters_t *const t,
+                                      double *const value,
+                                      const gmm_gradient_t *const g) {
   const int64_t size = triangle(p->d);
   scratch_t s;
   if (scratch_open(&s, p, t) != 0) {
@@ -223,4 +247,27 @@ int32_t gmm_value_and_gradient(const gmm_problem_t *const p,
   }
   free(s.storage);
   return 0;
+}
+
+int32_t log_posterior_value(const int64_t k, const double *const alpha,
+                            const double *const means, const double *const q,
+                            const double *const lower, const int64_t n, const int64_t d,
+                            const double *const x, const double gamma, const int64_t m,
+                            double *const value) {
+  const gmm_problem_t problem = {n, k, d, m, gamma, x};
+  const gmm_parameters_t parameters = {alpha, means, q, lower};
+  return gmm_value(&problem, &parameters, value);
+}
+
+int32_t log_posterior_gradient(const int64_t k, const double *const alpha,
+                               const double *const means, const double *const q,
+                               const double *const lower, const int64_t n,
+                               const int64_t d, const double *const x,
+                               const double gamma, const int64_t m, double *const value,
+                               double *const dalpha, double *const dmeans,
+                               double *const dq, double *const dlower) {
+  const gmm_problem_t problem = {n, k, d, m, gamma, x};
+  const gmm_parameters_t parameters = {alpha, means, q, lower};
+  const gmm_gradient_t gradient = {dalpha, dmeans, dq, dlower};
+  return gmm_value_and_gradient(&problem, &parameters, value, &gradient);
 }

@@ -19,8 +19,8 @@ import numpy as np
 import chadllvm as cl
 from bench.kernels import Case, Kernel, check
 from bench.measure import fresh, interleaved
-from bench.mixtures import random_problem
-from bench.reference.load import Problem, build, declarations
+from bench.mixtures import Problem, random_problem
+from bench.reference.load import build, declarations
 from bench.report import Figure, Settings
 from examples.gmm_model import log_posterior
 
