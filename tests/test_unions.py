@@ -394,3 +394,86 @@ def test_lists_of_arrays_or_none_are_returned() -> None:
 def test_lists_of_lists_or_none() -> None:
     with pytest.raises(cl.CompileError, match="CL1410"):
         cl.jit(lambda xs: len(xs))([None, [np.ones(2)]])
+
+
+# ---- rules ----
+
+
+@cl.custom_vjp
+def extent(shape: Shape, walls: list[cl.f64[:] | None], rows: list[cl.f64[:]]) -> float:
+    size = 3.0 * shape.r if isinstance(shape, Circle) else shape.side
+    inner = sum(0.0 if wall is None else np.sum(wall**2) for wall in walls)
+    return size * (inner + sum(np.sum(row) for row in rows))
+
+
+def kept(shape, walls, rows):
+    return extent(shape, walls, rows), (shape, walls, rows)
+
+
+def pulled(kept, ct):
+    shape, walls, rows = kept
+    inner = sum(0.0 if wall is None else np.sum(wall**2) for wall in walls)
+    inner += sum(np.sum(row) for row in rows)
+    if isinstance(shape, Circle):
+        size, slope = 3.0 * shape.r, Circle(3.0 * ct * inner)
+    else:
+        size, slope = shape.side, Square(ct * inner, 0)
+    by_walls = [None if wall is None else 2.0 * ct * size * wall for wall in walls]
+    return slope, by_walls, [np.full(len(row), ct * size) for row in rows]
+
+
+extent.defvjp(kept, pulled)
+
+
+@pytest.mark.parametrize("optimize", [0, 2])
+def test_rules_of_unions_and_lists(optimize: int) -> None:
+    @cl.jit(optimize=optimize)
+    def squared(shape: Shape, walls: list[cl.f64[:] | None], rows: list[cl.f64[:]]):
+        return extent(shape, walls, rows) ** 2
+
+    lists = [None, np.array([1.0, 2.0])], [np.ones(1), np.zeros(0), np.ones(2)]
+    by_shape, walls, rows = cl.grad(squared, (0, 1, 2))(Circle(0.5), *lists)
+    assert by_shape == Circle(576.0)
+    assert (walls[0], walls[1].tolist()) == (None, [72.0, 144.0])
+    assert [row.tolist() for row in rows] == [[36.0], [], [36.0, 36.0]]
+    cl.check_grads(squared, (Square(0.5), *lists))
+
+
+def test_rules_that_give_what_does_not_fit() -> None:
+    @cl.custom_vjp
+    def first(shape: Shape, rows: list[cl.f64[:]]) -> float:
+        return rows[0][0]
+
+    def back(kept, ct):
+        return Circle(ct), [row[:1] * ct for row in kept]
+
+    first.defvjp(lambda shape, rows: (first(shape, rows), rows), back)
+    gradient = cl.grad(cl.jit(lambda shape, rows: first(shape, rows)), (0, 1))
+    assert gradient(Circle(1.0), [np.ones(1)])[0] == Circle(1.0)
+    with pytest.raises(ValueError, match="sizes"):
+        gradient(Circle(1.0), [np.ones(2)])
+
+
+@cl.custom_jvp
+def cuts(x: cl.f64[:], n: int) -> list[cl.f64[:]] | None:
+    return None if n == 0 else [x[:i] ** 2 for i in range(n)]
+
+
+@cuts.defjvp
+def cuts_rule(primals, tangents):
+    (x, n), (x_t, _) = primals, tangents
+    if n == 0:
+        return cuts(x, n), None
+    return cuts(x, n), [2.0 * x[:i] * x_t[:i] for i in range(n)]
+
+
+def test_rules_for_tangents_of_lists_or_none() -> None:
+    @cl.jit
+    def total(x: cl.f64[:], n: int) -> float:
+        found = cuts(x, n)
+        return x[0] if found is None else sum(np.sum(row) ** 2 for row in found)
+
+    x = np.array([1.0, 2.0])
+    assert cl.grad(total)(x, 3).tolist() == [24.0, 40.0]
+    assert cl.jvp(total, (x, 3), (np.ones(2), None)) == (26.0, 64.0)
+    assert cl.grad(total)(x, 0).tolist() == [1.0, 0.0]

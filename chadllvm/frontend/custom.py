@@ -24,6 +24,7 @@ from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.closures import holds_function, holds_reals
 from chadllvm.frontend.context import Callees, Wrap
+from chadllvm.frontend.list_tangents import own
 from chadllvm.frontend.reals import (
     as_reals,
     check_sizes,
@@ -33,8 +34,10 @@ from chadllvm.frontend.reals import (
     sizes_of,
     sizes_type,
 )
+from chadllvm.frontend.rule_cotangents import is_known, may_be, rule_type, taken
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.source import Source, read_source
+from chadllvm.frontend.unions import NONE_VALUE
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Operand, Program, Proj, Tuple, Var
 from chadllvm.ir.types import (
@@ -159,13 +162,13 @@ class _Maker:
         return [k for k, flag in enumerate(self.rules.differentiable) if flag]
 
     def check_types(self) -> None:
-        """Sizes must be known to compare: no lists of arrays, and the like."""
+        """Sizes must be known to compare."""
         parameters = self.callees.parameters(self.function, self.statics)
         taken = [p for p in parameters if not p.is_static]
         for k in self.differentiable():
-            if not is_regular(self.types[k]):
+            if not is_known(self.types[k]):
                 raise custom_errors.irregular(taken[k].span, self.title, self.types[k])
-        if not is_regular(self.result) or holds_function(self.result):
+        if not is_known(self.result) or holds_function(self.result):
             raise custom_errors.irregular(self.rules.span, self.title, self.result)
 
     # ---- vjp ----------------------------------------------------------------------
@@ -175,18 +178,37 @@ class _Maker:
         assert isinstance(both, Product)
         params = [Var("x", ty) for ty in self.types]
         at = self.differentiable()
-        kept = Product((both.fields[1], sizes_type([self.types[k] for k in at])))
+        regular = [k for k in at if is_regular(self.types[k])]
+        sizes_types = sizes_type([self.types[k] for k in regular])
+        every = [Var("x", ty) for ty in (*self.types, self.result)]
+        kept = Product(
+            (both.fields[1], sizes_types, self._values(Builder(), every).type)
+        )
 
         def run(b: Builder, args: Sequence[Operand]) -> Sequence[Operand]:
             b.span = _result_span(read_source(forward))
             (pair,) = b.call(name, args)
             out = convert(b, b.one(Proj(pair, 0)), self.result)
-            sizes = b.one(Tuple(tuple(sizes_of(b, [args[k] for k in at]))))
-            residuals = b.one(Tuple((b.one(Proj(pair, 1)), sizes)))
+            sizes = b.one(Tuple(tuple(sizes_of(b, [args[k] for k in regular]))))
+            held = self._values(b, [*args, out])
+            residuals = b.one(Tuple((b.one(Proj(pair, 1)), sizes, held)))
             return out, residuals
 
         self._wrap("forward", params, run)
         self._backward(backward, kept)
+
+    def _values(self, b: Builder, values: Sequence[Operand]) -> Operand:
+        """The arguments and the result; None for those whose cotangents need no value.
+
+        These are arguments without cotangents, and what is regular.
+        """
+        at = {*self.differentiable(), len(self.types)}
+        none = b.one(NONE_VALUE)
+        kept = [
+            none if k not in at or is_regular(value.type) else value
+            for k, value in enumerate(values)
+        ]
+        return b.one(Tuple(tuple(kept)))
 
     def _forward(self, function: FunctionType) -> tuple[str, Type]:
         """The function that also gives residuals, and what it gives."""
@@ -205,7 +227,8 @@ class _Maker:
     def _backward(self, function: FunctionType, kept: Product) -> None:
         wanted = cotangent_type(self.result)
         fixed = self._statics_of(function, 2)
-        name = self._instance(function, (kept.fields[0], wanted), fixed)
+        shown = rule_type(self.result)
+        name = self._instance(function, (kept.fields[0], shown), fixed)
         (found,) = self.callees.signature(name).results
         chosen = self._cotangents(function, found)
         self.rules.silent = frozenset(k for k, at in chosen.items() if at is None)
@@ -213,21 +236,35 @@ class _Maker:
 
         def run(b: Builder, args: Sequence[Operand]) -> Sequence[Operand]:
             b.span = _result_span(read_source(function))
-            residuals, sizes = (b.one(Proj(args[0], k)) for k in range(2))
-            (result,) = b.call(name, (residuals, args[1]))
-            return list(self._checked(b, result, sizes, chosen))
+            residuals, sizes, values = (b.one(Proj(args[0], k)) for k in range(3))
+            ct = args[1]
+            if not is_regular(self.result):
+                ct = own(b, ct, b.one(Proj(values, len(self.types))))
+            (result,) = b.call(name, (residuals, ct))
+            return list(self._checked(b, result, sizes, values, chosen))
 
         self._wrap("backward", params, run)
 
     def _checked(
-        self, b: Builder, result: Var, sizes: Var, chosen: dict[int, int | None]
+        self,
+        b: Builder,
+        result: Var,
+        sizes: Var,
+        values: Var,
+        chosen: dict[int, int | None],
     ) -> Iterator[Operand]:
         """The cotangents in what the rule gives, if they have the arguments' sizes."""
         first = 0
         for k, place in chosen.items():
+            given = result
+            if place is not None and place >= 0:
+                given = b.one(Proj(result, place))
+            if not is_regular(self.types[k]):
+                if place is not None:
+                    yield taken(b, given, b.one(Proj(values, k)))
+                continue
             count = count_of_sizes(self.types[k])
             if place is not None:
-                given = result if place < 0 else b.one(Proj(result, place))
                 ct = as_reals(b, given, cotangent_type(self.types[k]))
                 known = [b.one(Proj(sizes, first + j)) for j in range(count)]
                 check_sizes(b, sizes_of(b, [ct]), known)
@@ -240,8 +277,7 @@ class _Maker:
         -1 for all of it, None for an argument whose cotangent is None: zero.
         """
         at, everything = self.differentiable(), range(len(self.types))
-        first = cotangent_type(self.types[at[0]])
-        if len(at) == 1 and fits(found, first):
+        if len(at) == 1 and self._fits(found, at[0]):
             return {at[0]: -1}
         if not isinstance(found, Product) or found.names:
             if len(at) == 1:
@@ -255,7 +291,7 @@ class _Maker:
             raise self._wrong_count(function, found)
         for k, place in places.items():
             ty = found.fields[place]
-            if ty != NONE and not fits(ty, self._cotangent(k)):
+            if ty != NONE and not self._fits(ty, k):
                 raise self._wrong(function, place, k, ty)
         return {
             k: None if found.fields[place] == NONE else place
@@ -263,10 +299,17 @@ class _Maker:
             if k in at
         }
 
+    def _fits(self, found: Type, k: int) -> bool:
+        """Whether this is a cotangent of an argument."""
+        ty = self.types[k]
+        if not self.rules.differentiable[k] or is_regular(ty):
+            return fits(found, self._cotangent(k))
+        return may_be(found, ty)
+
     def _cotangent(self, k: int) -> Type:
         """The type of an argument's cotangent, None if it has none."""
         is_real = self.rules.differentiable[k]
-        return cotangent_type(self.types[k]) if is_real else NONE
+        return rule_type(self.types[k]) if is_real else NONE
 
     def _wrong(
         self, function: FunctionType, part: int | None, k: int, found: Type
@@ -288,34 +331,33 @@ class _Maker:
 
     def jvp(self, function: FunctionType) -> None:
         at = self.differentiable()
-        moved = [
-            cotangent_type(ty) if k in at else NONE for k, ty in enumerate(self.types)
-        ]
-        both = Product(self.types), Product(tuple(moved))
+        moved = tuple(map(self._cotangent, range(len(self.types))))
+        both = Product(self.types), Product(moved)
         name = self._instance(function, both, self._statics_of(function, 2))
         (found,) = self.callees.signature(name).results
         span = _result_span(read_source(function))
-        wanted = cotangent_type(self.result)
+        wanted = rule_type(self.result)
         if not isinstance(found, Product) or len(found.fields) != 2 or found.names:
             raise custom_errors.no_tangent(span, function.__name__, found)
         self._check_value(function, found.fields[0])
-        if not fits(found.fields[1], wanted):
+        if not may_be(found.fields[1], self.result):
             span = _result_span(read_source(function), 1)
             raise custom_errors.wrong_tangent(span, self.title, found.fields[1], wanted)
         params = [Var("x", ty) for ty in self.types]
-        params += [Var("x_t", moved[k]) for k in at]
+        params += [Var("x_t", cotangent_type(self.types[k])) for k in at]
 
         def run(b: Builder, args: Sequence[Operand]) -> Sequence[Operand]:
             b.span = span
             primals, rest = args[: len(self.types)], iter(args[len(self.types) :])
             none = b.one(Tuple((), NONE.names))
-            tangents = [next(rest) if k in at else none for k in range(len(primals))]
+            tangents = [
+                own(b, next(rest), primal) if k in at else none
+                for k, primal in enumerate(primals)
+            ]
             given = b.one(Tuple(tuple(primals))), b.one(Tuple(tuple(tangents)))
             (pair,) = b.call(name, given)
             out = convert(b, b.one(Proj(pair, 0)), self.result)
-            tangent = as_reals(b, b.one(Proj(pair, 1)), wanted)
-            check_sizes(b, sizes_of(b, [tangent]), sizes_of(b, [out]))
-            return out, tangent
+            return out, taken(b, b.one(Proj(pair, 1)), out)
 
         self._wrap("tangent", params, run)
 

@@ -390,10 +390,11 @@ def wrong_tangent(span: Span, name: str, found: Type, wanted: Type) -> Diagnosti
 
 @code("CL1510")
 def irregular(span: Span, name: str, found: Type) -> Diagnostic:
-    """A function with rules takes and returns numbers, arrays, tuples and records.
+    """A function with rules takes and returns numbers, arrays, records, unions, lists.
 
     Its cotangents and tangents are checked against the sizes of what they belong to. A
-    function has none, and a list of arrays has many. Functions may be arguments.
+    function has none, and records with arrays in a list have many. Functions may be
+    arguments.
 
     Fails:
 
@@ -434,7 +435,7 @@ def irregular(span: Span, name: str, found: Type) -> Diagnostic:
         f"{name} has derivatives of its own, and cannot take or return this",
         span,
         f"this is {said(found)}",
-        "use numbers, arrays, tuples or records",
+        "use numbers, arrays, tuples, records, unions or lists of arrays",
     )
 
 

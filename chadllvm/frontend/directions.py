@@ -17,7 +17,7 @@ from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.derivative_arguments import given_arguments
 from chadllvm.frontend.differentiated import Target, target_of
 from chadllvm.frontend.list_tangents import reals
-from chadllvm.frontend.reals import as_reals, fits
+from chadllvm.frontend.reals import as_reals, check_like, fits
 from chadllvm.frontend.union_cotangents import (
     hidden,
     holds_union,
@@ -26,11 +26,9 @@ from chadllvm.frontend.union_cotangents import (
 )
 from chadllvm.frontend.unions import NONE_VALUE
 from chadllvm.frontend.width import is_weak, to_width
-from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Apply, Call, Derivative, Mode, Operand, Proj, Tuple
-from chadllvm.ir.types import Array, Product, has_float, holds_reference, is_float
+from chadllvm.ir.term import Call, Derivative, Mode, Operand, Proj, Tuple
+from chadllvm.ir.types import Product, holds_reference, is_float
 from chadllvm.ir.wording import said
-from chadllvm.ops.index import Dim
 
 
 def jvp(cx: Context, node: ast.Call) -> Value:
@@ -115,7 +113,7 @@ def tangents_of(
     primal = called.operands[called.by[k]]
     if holds_reference(primal.type):
         b = cx.at(node)
-        return [*called.given(b, k, value, cx.span(node), _check_sizes)]
+        return [*called.given(b, k, value, cx.span(node), check_like)]
     return [tangent_of(cx, node, value, primal)]
 
 
@@ -124,7 +122,7 @@ def cotangent_of(
 ) -> Operand:
     """The cotangent of what a function gave."""
     if called.is_packed:
-        return called.cotangent(cx.at(node), value, out, cx.span(node), _check_sizes)
+        return called.cotangent(cx.at(node), value, out, cx.span(node), check_like)
     return tangent_of(cx, node, value, out)
 
 
@@ -138,20 +136,4 @@ def tangent_of(cx: Context, node: ast.expr, value: Operand, primal: Operand) -> 
         value = without_integers(b, value)
     if not fits(value.type, wanted):
         raise closure_errors.wrong_tangent(cx.span(node), value.type, wanted)
-    return hidden(b, as_reals(b, value, wanted), primal, _check_sizes)
-
-
-def _check_sizes(b: Builder, value: Operand, primal: Operand) -> None:
-    """Fail when the program runs if the arrays in two values differ in their sizes."""
-    match value.type:
-        case Product(fields) if isinstance(primal.type, Product):
-            for k, part in enumerate(fields):
-                if has_float(part):
-                    parts = b.one(Proj(value, k)), b.one(Proj(primal, k))
-                    _check_sizes(b, *parts)
-        case Array(_, rank):
-            for axis in range(rank):
-                sizes = [b.one(Apply(Dim(axis), (a,))) for a in (value, primal)]
-                b.prim("same", *sizes)
-        case _:
-            return
+    return hidden(b, as_reals(b, value, wanted), primal, check_like)

@@ -119,3 +119,19 @@ def count_of_sizes(ty: Type) -> int:
 def sizes_type(types: Sequence[Type]) -> Type:
     sizes = sizes_of(Builder(), [Var("x", ty) for ty in types])
     return Product(tuple(size.type for size in sizes))
+
+
+def check_like(b: Builder, value: Operand, primal: Operand) -> None:
+    """Fail when the program runs if the arrays in two values differ in their sizes."""
+    match value.type:
+        case Product(fields) if isinstance(primal.type, Product):
+            for k, part in enumerate(fields):
+                if has_float(part):
+                    parts = b.one(Proj(value, k)), b.one(Proj(primal, k))
+                    check_like(b, *parts)
+        case Array(_, rank):
+            for axis in range(rank):
+                sizes = [b.one(Apply(Dim(axis), (a,))) for a in (value, primal)]
+                b.prim("same", *sizes)
+        case _:
+            return
