@@ -1,6 +1,7 @@
 // The hand-written reference for updates in place. A gradient stores what its reverse
 // needs and cannot read off the final table: an element a step for `scattered`, a byte a
-// step for `knapsack`, nothing for the others.
+// step for `knapsack`, the place of the best one for each element of `matrix_chain`, and
+// nothing for the others.
 
 #include "updates.h"
 
@@ -406,5 +407,75 @@ int32_t knapsack_gradient(const int64_t n, const double *restrict const worth,
   free(best);
   free(ct);
   free(taken);
+  return 0;
+}
+
+// matrix_chain
+
+// `winner` may be NULL.
+static void matrix_chain(const int64_t n, const double *restrict const d,
+                         double *restrict const t, int64_t *restrict const winner) {
+  for (int64_t length = 2; length <= n; length++) {
+    for (int64_t i = 0; i < n - length + 1; i++) {
+      const int64_t j = i + length - 1;
+      double best = 1e300;
+      int64_t place = i;
+      for (int64_t k = i; k < j; k++) {
+        const double last = d[i] * d[k + 1] * d[j + 1];
+        const double work = t[i * n + k] + t[(k + 1) * n + j] + last;
+        place = work < best ? k : place;
+        best = work < best ? work : best;
+      }
+      t[i * n + j] = best;
+      if (winner != NULL) {
+        winner[i * n + j] = place;
+      }
+    }
+  }
+}
+
+int32_t matrix_chain_value(const int64_t n, const double *const d, double *const value) {
+  const int64_t m = n - 1;
+  double *const t = new_zeros(m * m);
+  if (t == NULL) {
+    return 1;
+  }
+  matrix_chain(m, d, t, NULL);
+  *value = t[m - 1];
+  free(t);
+  return 0;
+}
+
+int32_t matrix_chain_gradient(const int64_t n, const double *restrict const d,
+                              double *const value, double *restrict const dd) {
+  const int64_t m = n - 1;
+  double *restrict const t = new_zeros(m * m);
+  double *restrict const ct = new_zeros(m * m);
+  int64_t *restrict const winner = malloc(sizeof(int64_t) * (size_t)(m * m + 1));
+  if (t == NULL || ct == NULL || winner == NULL) {
+    free(t);
+    free(ct);
+    free(winner);
+    return 1;
+  }
+  matrix_chain(m, d, t, winner);
+  *value = t[m - 1];
+  ct[m - 1] = 1.0;
+  clear(n, dd);
+  for (int64_t length = m; length >= 2; length--) {
+    for (int64_t i = m - length; i >= 0; i--) {
+      const int64_t j = i + length - 1;
+      const int64_t k = winner[i * m + j];
+      const double c = ct[i * m + j];
+      ct[i * m + k] += c;
+      ct[(k + 1) * m + j] += c;
+      dd[i] += c * d[k + 1] * d[j + 1];
+      dd[k + 1] += c * d[i] * d[j + 1];
+      dd[j + 1] += c * d[i] * d[k + 1];
+    }
+  }
+  free(t);
+  free(ct);
+  free(winner);
   return 0;
 }

@@ -44,4 +44,8 @@ int32_t knapsack_value(int64_t n, const double *worth, const int64_t *weight,
 int32_t knapsack_gradient(int64_t n, const double *worth, const int64_t *weight,
                           int64_t capacity, double *value, double *dworth);
 
+// The least work of a product of n - 1 matrices of these sizes, by the best order.
+int32_t matrix_chain_value(int64_t n, const double *d, double *value);
+int32_t matrix_chain_gradient(int64_t n, const double *d, double *value, double *dd);
+
 #endif

@@ -77,6 +77,22 @@ def knapsack(worth: cl.f64[:], weight: cl.i64[:], capacity: int) -> float:
     return best[capacity]
 
 
+@cl.jit
+def matrix_chain(d: cl.f64[:]) -> float:
+    """The least work of a product of matrices of these sizes, by the best order."""
+    n = len(d) - 1
+    t = np.zeros((n, n))
+    for length in range(2, n + 1):
+        for i in range(n - length + 1):
+            j = i + length - 1
+            t[i, j] = 1e300
+            for k in range(i, j):
+                work = t[i, k] + t[k + 1, j] + d[i] * d[k + 1] * d[j + 1]
+                if work < t[i, j]:
+                    t[i, j] = work
+    return t[0, n - 1]
+
+
 def _cases(steps: int) -> Iterator[Case]:
     rng = np.random.default_rng(0)
     x = rng.uniform(0.3, 0.7, steps)
@@ -91,6 +107,8 @@ def _cases(steps: int) -> Iterator[Case]:
     things = max(1, steps // 10_000)
     weight = rng.integers(1, 100, things)
     yield Case(knapsack, (rng.uniform(size=things), weight, 10_000), (0,), (0,))
+    sizes = rng.uniform(1.0, 3.0, 1 + round((6.0 * steps) ** (1.0 / 3.0)))
+    yield Case(matrix_chain, (sizes,), (0,), (0,))
 
 
 def measure(settings: Settings) -> Iterator[Figure]:
