@@ -8,6 +8,7 @@ call, or when a stage is shown.
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -29,7 +30,7 @@ from chadllvm.frontend import (
 from chadllvm.frontend.annotations import CLOSED, OpenFunction, target_type
 from chadllvm.frontend.calls import is_callable
 from chadllvm.frontend.gradients import GRADIENT_PARTS
-from chadllvm.frontend.signature import closure_values
+from chadllvm.frontend.signature import all_captured
 from chadllvm.frontend.static import static_key
 from chadllvm.ir.loops_pretty import pretty_loops
 from chadllvm.ir.pretty import pretty
@@ -442,6 +443,9 @@ class Derivative(Compiled):
         plain, below = plain_function(function), derivatives_below(function)
         super().__init__(plain, request, options, statics_of(function), below)
         self._of = function
+        # It takes what the function takes, and gives something else.
+        takes = inspect.signature(plain)
+        self.__signature__ = takes.replace(return_annotation=takes.empty)
         parts = function, request.argnums, request.value, request.has_aux
         setattr(self, GRADIENT_PARTS, parts)
 
@@ -461,23 +465,11 @@ def static_argument(value: Any) -> Any:
     """
     if not isinstance(value, FunctionType) or is_callable(value):
         return value
-    captured = _captured(value)
+    captured = all_captured(value)
     found, before = getattr(value, _COMPILED, (None, ()))
     if found is None or found.py_func is not value or not _are_same(captured, before):
         found = Function(value, CompileOptions())
         setattr(value, _COMPILED, (found, captured))
-    return found
-
-
-def _captured(function: FunctionType) -> list[Any]:
-    """What the variables hold that a function has captured, or one that is in them."""
-    found: list[Any] = []
-    waiting = [function]
-    while waiting:
-        for value in closure_values(waiting.pop()).values():
-            if isinstance(value, FunctionType) and not any(v is value for v in found):
-                waiting.append(value)
-            found.append(value)
     return found
 
 

@@ -43,6 +43,9 @@ def test_metadata_is_that_of_the_function() -> None:
     assert inspect.signature(picked).parameters["flag"].default is True
     assert picked.py_func(2, A) == picked(2, A)
     assert "picked" in repr(picked) and "picked" in repr(cl.grad(picked))
+    taken = inspect.signature(cl.grad(picked, "a"))
+    assert list(taken.parameters) == ["k", "a", "flag"]
+    assert taken.return_annotation is inspect.Signature.empty
     assert callable(picked) and isinstance(picked, cl.Function)
     assert isinstance(cl.grad(picked), cl.Derivative)
 

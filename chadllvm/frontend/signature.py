@@ -154,6 +154,18 @@ def closure_values(function: FunctionType) -> dict[str, Any]:
     return values
 
 
+def all_captured(function: FunctionType) -> list[Any]:
+    """What the variables hold that a function has captured, or one that is in them."""
+    found: list[Any] = []
+    waiting = [function]
+    while waiting:
+        for value in closure_values(waiting.pop()).values():
+            if isinstance(value, FunctionType) and not any(v is value for v in found):
+                waiting.append(value)
+            found.append(value)
+    return found
+
+
 def local_annotation(source: Source, node: ast.expr) -> Annotation:
     """The meaning of a local variable's annotation, which Python does not evaluate."""
     return _checked(source, node, ast.unparse(node))
