@@ -58,7 +58,7 @@ from chadllvm.simplify.recursion import recursion
 from chadllvm.simplify.scatter import scatter
 from chadllvm.simplify.separate import separate
 from chadllvm.simplify.shapes import shapes
-from chadllvm.simplify.sharing import sharing
+from chadllvm.simplify.sharing import has_updates, sharing
 from chadllvm.simplify.sink import sink
 from chadllvm.simplify.slices import slices
 from chadllvm.simplify.states import states
@@ -251,7 +251,8 @@ class Compilation:
         program = self.run(program, FLATTEN)
         if not any(has_derivatives(f.body) for f in program.functions):
             return self.run(program, NORMALISE)
-        self.run(program, WRITTEN)
+        if has_updates(program):  # To inline all may make it very long.
+            self.run(program, WRITTEN)
         program = self.run(program, [_plain(around_pullbacks)])
         program = derived(program, self._source, self._without, self.customs)
         return self.run(program, VALUES)

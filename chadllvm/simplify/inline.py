@@ -6,13 +6,15 @@
       return b }
 
 Callees stand before their callers, so that each is inlined into already when it is
-copied. A binding keeps its span: an error inside of a callee is reported there.
+copied. What the entry does not need is left out first, for inlined it may be very long.
+A binding keeps its span: an error inside of a callee is reported there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
+from chadllvm.ir.calls import groups
 from chadllvm.ir.rewrite import Renaming, with_body
 from chadllvm.ir.term import (
     Binding,
@@ -30,7 +32,9 @@ def inline(program: Program) -> Program:
     if len(program.functions) == 1 and not _has_calls(program.entry.body):
         return program
     done: dict[str, Function] = {}
-    for function in program.functions:
+    functions = {f.name: f for f in program.functions}
+    needed = {n for group in groups(functions, program.entry.name) for n in group}
+    for function in [f for f in program.functions if f.name in needed]:
         body = function.body
         if _has_calls(body):
             body = _Inliner(done).block(body)

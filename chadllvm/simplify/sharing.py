@@ -62,9 +62,18 @@ def sharing(program: Program) -> Program:
         CompileError: at an update of what is an argument, or is read by another name
             afterwards.
     """
-    updating = [f for f in program.functions if _has(f.body, *WRITERS)]
+    updating = [f for f in program.functions if _updates(f)]
     CompileError.all_of(partial(_check, function) for function in updating)
     return program
+
+
+def has_updates(program: Program) -> bool:
+    """Whether there is anything that `sharing` may refuse."""
+    return any(map(_updates, program.functions))
+
+
+def _updates(function: Function) -> bool:
+    return _has(function.body, *WRITERS)
 
 
 @dataclass(eq=False, slots=True)

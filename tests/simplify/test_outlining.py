@@ -48,6 +48,11 @@ def short(u: float, v: float) -> float:
 def entry(x: float, a: cl.f64[:]) -> float:
     u, v = f{last}(x, a)
     return short(u, v)
+
+
+@cl.jit
+def slope(x: float, a: cl.f64[:]) -> float:
+    return cl.grad(entry)(x, a)
 """
 
 
@@ -83,3 +88,4 @@ def test_the_program_stays_as_long_as_it_is(
     np.testing.assert_allclose(by_a, differences, rtol=1e-6, atol=1e-9)
     _, tangent = cl.jvp(f, (0.7, a), (1.0, np.array([2.0, -1.0])))
     assert tangent == pytest.approx(by_x + by_a @ [2.0, -1.0], rel=1e-9)
+    assert module.slope(0.7, a) == pytest.approx(by_x, rel=1e-12)
