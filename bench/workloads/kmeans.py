@@ -26,7 +26,7 @@ WORKLOAD = Workload(
     kmeans,
     problem,
     sizes=((1_000, 25, 10), (10_000, 25, 10), (10_000, 100, 32)),
-    small=(50, 5, 3),
+    small=(50, 20, 3),
     argnums=(1,),
     lengths=(0, 1),
 )
