@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
+from chadllvm.ir.interp import evaluate
+from chadllvm.ir.parse import parse
+from chadllvm.ir.pretty import alpha_equal, pretty
 
 VALUES = (math.nan, 1.0, -2.0, -math.inf)
 
@@ -69,3 +72,20 @@ def test_of_nothing() -> None:
     assert value == 2.5
     assert slopes[0].shape == (0,)
     assert slopes[1] == 1.0
+
+
+def test_a_quiet_fold() -> None:
+    """What the pass writes is read again, and means the same to the interpreter."""
+    text = """def f(n: i64, x: f64) {
+      y, w = fold[argmax, quiet](n) { i ->
+        c = ilt(i, 2)
+        z = select(c, x, -3.0)
+        yield z
+      }
+      return y, w
+    }"""
+    program = parse(text)
+    assert alpha_equal(program, parse(pretty(program)))
+    assert evaluate(program, 4, math.nan) == (-3.0, 2)
+    assert evaluate(program, 2, math.nan) == (-math.inf, 0)
+    assert evaluate(program, 3, 5.0) == (5.0, 0)
