@@ -263,10 +263,11 @@ class Fold(ArrayOp):
         loops = lowering.loops
         some = loops.let("ilt", Lit(0), count)
         loops.check(some, "ValueError", _empty_message(self.kind), binding.span)
-        if not collectors and (not self._has_winner or _is_cheap(body)):
+        ty = binding.vars[0].type
+        once = not self._has_winner and not self._minds_first(ty)
+        if not collectors and (once or _is_cheap(body)):
             self._lower_twice(lowering, body, count, binding)
             return
-        ty = binding.vars[0].type
         best = loops.slot(binding.vars[0].name, literal(self._worst(ty), ty))
         winner = loops.slot("winner", Lit(0))
         with lowering.loop(count, body) as index:
@@ -298,7 +299,6 @@ class Fold(ArrayOp):
         """
         loops, ty = lowering.loops, binding.vars[0].type
         worst, op = self._worst(ty), self._combining(ty)
-        is_python = is_float(ty) and not self.nan and not self.quiet
 
         def value_at(index: Atom) -> Atom:
             (value,) = lowering.step(body, index, ())
@@ -307,7 +307,7 @@ class Fold(ArrayOp):
         best = loops.slot(binding.vars[0].name, literal(worst, ty))
         with lowering.loop(count, body) as index:
             loops.set(best, loops.let(op, loops.get(best), value_at(index)))
-        first = value_at(Lit(0)) if is_python else None
+        first = value_at(Lit(0)) if self._minds_first(ty) else None
         found = _unless_nan(loops, first, loops.get(best), first)
         lowering.bind(binding.vars[0], found)
         if not self._has_winner:
@@ -322,6 +322,10 @@ class Fold(ArrayOp):
         place = loops.let("select", some, loops.get(winner), Lit(0))
         found = _unless_nan(loops, first, place, Lit(0))
         lowering.bind(binding.vars[-1], found)
+
+    def _minds_first(self, ty: Type) -> bool:
+        """Whether a NaN wins if it is the first element, as in Python."""
+        return is_float(ty) and not self.nan and not self.quiet
 
     def _combining(self, ty: Type) -> str:
         """The instruction for the better one of two values."""
