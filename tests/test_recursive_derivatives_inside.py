@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -283,3 +284,19 @@ def test_classes_of_each_other() -> None:
 def test_derivatives_are_checked() -> None:
     """The pullback of a gradient takes what has None in the place of integers."""
     cl.check_grads(weighed, (SEARCH, 0.5), order=2, modes="rev")
+
+
+@cl.jit
+def squared_again_and_again(x: float, n: int) -> float:
+    node = Cons(x, None)
+    for _ in range(n):
+        node = Cons(node.head * node.head, None)
+    return node.head
+
+
+@pytest.mark.parametrize("optimize", [0, 2])
+def test_steps_that_owe_to_nodes_are_reversed_in_order_twice(optimize: int) -> None:
+    """Each step adds to what the next one reads, though nothing else is carried on."""
+    f = cl.jit(squared_again_and_again.py_func, optimize=optimize)
+    assert math.isclose(cl.grad(cl.grad(f))(0.7, 2), 12.0 * 0.7**2)
+    assert math.isclose(cl.grad(cl.grad(cl.grad(f)))(0.7, 2), 24.0 * 0.7)

@@ -11,7 +11,8 @@
 Effects are operations that can fail, and additions to cells that somebody reads: a cell
 whose total is not used goes away with all that is added to it. Results of branches and
 of array operations are removed one by one; a state that only feeds itself is dead.
-A loop that carries nothing any more becomes a `build`, whose iterations commute.
+A loop that carries nothing any more becomes a `build`, whose iterations commute; not
+where steps read a ledger that others add to.
 
 It marks and sweeps: marking follows uses from the results and the effects of a
 function, and visits each variable once; sweeping rebuilds the blocks.
@@ -22,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from chadllvm.ir.rewrite import map_functions, with_body
+from chadllvm.ir.rewrite import free_vars, map_functions, with_body
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -313,7 +314,7 @@ class _Sweep:
         params = (index, *_kept(tuple(states), flags))
         block = self.block(body.body, keep)
         kept = _kept(binding.vars, keep)
-        if len(params) == 1:
+        if len(params) == 1 and not _reads_cells(body):
             loop = Apply(Build(), (count,), (Lambda(params, block),))
             return Binding(kept, loop, binding.span)
         if block is body.body and all(keep):
@@ -321,6 +322,12 @@ class _Sweep:
         args = (count, *_kept(tuple(inits), flags))
         loop = Apply(node.op, args, (Lambda(params, block),))
         return Binding(kept, loop, binding.span)
+
+
+def _reads_cells(body: Lambda) -> bool:
+    """Whether steps use cells that are read while they are open: their order counts."""
+    free = free_vars([(body.params, body.body)])
+    return any(isinstance(v.type, Acc) and v.type.is_read for v in free)
 
 
 def _kept(items: tuple[T, ...], keep: Sequence[bool]) -> tuple[T, ...]:
