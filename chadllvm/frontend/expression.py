@@ -364,7 +364,10 @@ def choose(
         raise errors.different_branches(cx.span(node), *types)
     blocks = [b.block([convert(b, value, joined)]) for b, value in (then, orelse)]
     b = cx.at(node)
-    return as_weak(b, b.one(If(test, *blocks)), values)
+    made = as_weak(b, b.one(If(test, *blocks)), values)
+    if all(value in cx.lists for value in values):
+        cx.lists.add(made)
+    return made
 
 
 def _tuple(cx: Context, node: ast.expr, elements: Sequence[ast.expr]) -> Operand:

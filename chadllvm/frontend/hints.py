@@ -29,6 +29,20 @@ _INSTEAD = {
     "eig": "only `np.linalg.cholesky`, `solve`, `inv`, `det` and `slogdet` are there",
 }
 
+# What changes its owner or its argument in Python, and is a statement there.
+_CHANGES = {
+    "sort": "write `x = np.sort(x)`",
+    "reverse": "write `x = x[::-1]`",
+    "insert": "lists change at their end; make a new one: `xs[:k] + [v] + xs[k:]`",
+    "remove": "make a new list, as in `[x for x in xs if x != v]`",
+    "clear": "write `xs = []`",
+    "resize": "write `x = x.reshape(n, m)`",
+    "copyto": "write `x[:] = y`",
+    "put": "write `x[indices] = values`",
+    "fill_diagonal": "write `k = np.arange(len(x))` and `x[k, k] = value`",
+    "shuffle": "shuffle outside of the function, or index with an order of its own",
+}
+
 _RANDOM = "draw the numbers outside of the function, and pass them as an argument"
 
 _TYPES = {
@@ -75,6 +89,11 @@ def of_function(name: str, known: Iterable[str] = ()) -> str:
         "write it with loops, which are fast here; `docs/language.md` lists the "
         "functions that there are"
     )
+
+
+def of_statement(called: str) -> str:
+    """Help for a call, of a function or method, whose value is not used."""
+    return _CHANGES.get(called, "assign its value or remove it")
 
 
 def of_method(owner: Type, name: str, known: Iterable[str]) -> str:

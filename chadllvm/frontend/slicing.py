@@ -115,7 +115,10 @@ def selection(
 def part(
     cx: Context, node: ast.Subscript, array: Value, items: Sequence[Item]
 ) -> Value:
-    """`array[items]`; an item is a value, or the node of a slice or constant."""
+    """`array[items]`; an item is a value, or the node of a slice or constant.
+
+    A slice of a list is a list, of numbers a new one, of rows one with the same rows.
+    """
     base = plain(cx, node, array)
     found = selection(cx, node, base, items)
 
@@ -126,8 +129,13 @@ def part(
         return Delayed(found.shape, base.elem, element)
     if not found.shape:
         return element(cx.at(node), ())
-    view = base.made or base.view_of
-    return Delayed(found.shape, base.elem, element, is_plain=True, view_of=view)
+    is_list = array in cx.lists and isinstance(node.slice, ast.Slice)
+    is_copy = is_list and base.rank == 1
+    view = None if is_copy else base.made or base.view_of
+    made = Delayed(found.shape, base.elem, element, is_plain=True, view_of=view)
+    if is_list:
+        cx.lists.add(made)
+    return made
 
 
 def _own_indices(parts: Sequence[_Part], b: Builder, indices: Indices) -> list[Operand]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic, Span
+from chadllvm.frontend.hints import of_statement
 
 
 @code("CL0204")
@@ -203,7 +204,7 @@ def nested_class(span: Span) -> Diagnostic:
 
 
 @code("CL0216")
-def unused_expression(span: Span) -> Diagnostic:
+def unused_expression(span: Span, called: str = "") -> Diagnostic:
     """An expression whose value is not used is a mistake.
 
     It would do nothing at all. Often it was meant to be assigned or returned.
@@ -224,7 +225,7 @@ def unused_expression(span: Span) -> Diagnostic:
         "an unused expression is not supported",
         span,
         "",
-        "assign its value or remove it",
+        of_statement(called),
     )
 
 

@@ -24,8 +24,8 @@ from chadllvm.lower.represent import ArrayRep, Rep, element_type
 if TYPE_CHECKING:
     from chadllvm.lower.lower import Lowering
 
-# The least room, in elements, of a buffer that grows: what one of them takes anyway, for
-# a short loop in a long one has a buffer for each of its runs.
+# The least room, in elements, of a buffer that grows: what any buffer takes, for a short
+# loop in a long one has a buffer for each of its runs.
 _FIRST_ROOM = 8
 
 

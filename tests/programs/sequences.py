@@ -211,3 +211,15 @@ def methods_called_as_those_of_lists(x: float) -> float:
     first, second = pair.pop()
     both = pair.pop()
     return first * second + both[0]
+
+
+@case(np.array([0.7, -1.2, 0.4]), 1)
+@cl.jit
+def slices_of_lists_are_lists(x: cl.f64[:], k: int) -> float:
+    xs = [v * v for v in x]
+    tail = xs[k:]
+    tail[0] = 0.5
+    longer = (xs[:k] if k > 0 else xs[1:]) + [x[0]] + tail * 2
+    rows = [[v * w for v in x] for w in x]
+    turned = rows[k:] + rows[:k]
+    return sum(v * i for i, v in enumerate(longer)) + turned[-1][2] * xs[1]

@@ -1,0 +1,10 @@
+import numpy as np
+
+from chadllvm.frontend import f64
+
+
+def f(x: f64[:]):
+    y = x.copy()
+    y.sort()
+    np.fill_diagonal(y, 1.0)
+    return y
