@@ -24,7 +24,7 @@ from chadllvm.lower.represent import ArrayRep, Rep, element_type
 if TYPE_CHECKING:
     from chadllvm.lower.lower import Lowering
 
-# The least room, in elements, of a buffer that grows: what any buffer takes, for a short
+# The least room, in elements, of a buffer that grows: what any buffer takes. A short
 # loop in a long one has a buffer for each of its runs.
 _FIRST_ROOM = 8
 
