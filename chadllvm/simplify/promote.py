@@ -144,7 +144,7 @@ class _Promoting(FactWalk):
         some = Var("some", BOOL)
         self.keep(Binding((some,), Apply(PRIMS["ilt"], (lit(0), count)), binding.span))
         choice = If(some, out.block([result]), Block((), (base,)))
-        self.keep(Binding(binding.vars, choice, binding.span))
+        self.keep(self.walked(Binding(binding.vars, choice, binding.span)))
 
     def _written(self, array: Operand, place: Place) -> tuple[Operand, Operand] | None:
         """What this element was written into, and the value, if no one else sees it."""

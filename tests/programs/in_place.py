@@ -337,3 +337,12 @@ def kept_after_changing_places(x: cl.f64[:], steps: int) -> float:
         total += c[i] * c[1]
         b[i] = 0.5
     return np.sum(a) + np.sum(b) + total
+
+
+@case(np.array([0.7, -1.2, 0.4]), 3)
+@cl.jit
+def an_element_updated_in_loops_that_may_not_run(x: cl.f64[:], n: int) -> float:
+    xs = [x[0], x[1]]
+    for i in range(n - 2):
+        xs[1] += x[i] * xs[1]
+    return sum(v * v for v in (xs[1:] if n > 1 else xs))
