@@ -314,7 +314,7 @@ class _Sweep:
         params = (index, *_kept(tuple(states), flags))
         block = self.block(body.body, keep)
         kept = _kept(binding.vars, keep)
-        if len(params) == 1 and not _reads_cells(body):
+        if len(params) == 1 and not reads_cells(body):
             loop = Apply(Build(), (count,), (Lambda(params, block),))
             return Binding(kept, loop, binding.span)
         if block is body.body and all(keep):
@@ -324,7 +324,7 @@ class _Sweep:
         return Binding(kept, loop, binding.span)
 
 
-def _reads_cells(body: Lambda) -> bool:
+def reads_cells(body: Lambda) -> bool:
     """Whether steps use cells that are read while they are open: their order counts."""
     free = free_vars([(body.params, body.body)])
     return any(isinstance(v.type, Acc) and v.type.is_read for v in free)

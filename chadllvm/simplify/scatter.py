@@ -46,6 +46,7 @@ from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
+from chadllvm.simplify.dce import reads_cells
 
 
 def scatter(program: Program) -> Program:
@@ -109,9 +110,9 @@ def _opened(cell: Var, init: Var, binding: Binding) -> list[Binding]:
 
 
 def _as_build(loop: Binding) -> Binding:
-    """A loop without a state is a build."""
+    """A loop without a state is a build, if its steps need no order."""
     match loop.expr:
-        case Apply(Iterate(stops=False), (count,), (body,)):
+        case Apply(Iterate(stops=False), (count,), (body,)) if not reads_cells(body):
             return Binding(loop.vars, Apply(Build(), (count,), (body,)), loop.span)
         case _:
             return loop
@@ -309,7 +310,6 @@ class _Adding:
         params = (*body.params[: 1 + k], *body.params[2 + k :])
         args = (*node.args[: 1 + k], *node.args[2 + k :])
         variables = (*binding.vars[:k], *binding.vars[k + 1 :])
-        op = node.op if len(args) > 1 else Build()
-        loop = Apply(op, args, (Lambda(params, block),))
-        new.append(Binding(variables, loop, binding.span))
+        loop = Apply(node.op, args, (Lambda(params, block),))
+        new.append(_as_build(Binding(variables, loop, binding.span)))
         return binding.vars[k]
