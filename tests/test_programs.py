@@ -7,6 +7,7 @@ is central differences of the compiled values, which agree with it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,11 @@ class Compiled:
         speculate = case.name not in SPECULATION_FAILS
         self.options = cl.CompileOptions(speculate=speculate)
         self.function = cl.jit(case.function.py_func, options=self.options)
-        self.derivative = cl.value_and_grad(self.function, argnums=self.params)
+
+    @cached_property
+    def derivative(self) -> Any:
+        """The value and the gradient by all that is real."""
+        return cl.value_and_grad(self.function, argnums=self.params)
 
 
 @pytest.fixture(scope="class")

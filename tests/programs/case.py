@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,9 +22,8 @@ DERIVATIVES = frozenset(
     )
 )
 
-# The files with programs that take derivatives themselves, or call what does.
+# The files with programs that take derivatives themselves, or have rules of their own.
 WITH_DERIVATIVES = ("customs", "derivatives", "optimisers", "simulations")
-
 
 # The files with programs that call themselves.
 WITH_RECURSION = ("recursion", "recursion_arrays")
@@ -48,9 +47,9 @@ class Case:
     @property
     def has_derivatives(self) -> bool:
         """Whether the program may take derivatives itself."""
-        return self._file in WITH_DERIVATIVES or not DERIVATIVES.isdisjoint(
-            _names(self.function.py_func.__code__)
-        )
+        names: set[str] = set()
+        _add_names(names, self.function.py_func)
+        return self._file in WITH_DERIVATIVES or not DERIVATIVES.isdisjoint(names)
 
     @property
     def is_recursive(self) -> bool:
@@ -65,6 +64,15 @@ class Case:
         """What plain Python gives; NumPy warns of what `np.where` does not choose."""
         with np.errstate(all="ignore"):
             return self.function.py_func(*self.args)
+
+
+def _add_names(names: set[str], function: FunctionType) -> None:
+    """Add the names that a function uses, and those that what it calls uses."""
+    new = _names(function.__code__) - names
+    names |= new
+    for called in (function.__globals__.get(name) for name in new):
+        if isinstance(called, Function):
+            _add_names(names, called.py_func)
 
 
 def _names(code: CodeType) -> set[str]:
