@@ -27,6 +27,7 @@ from chadllvm.frontend.lists import Learned
 from chadllvm.frontend.liveness import liveness
 from chadllvm.frontend.local import LocalFunction
 from chadllvm.frontend.loops import translate_loop
+from chadllvm.frontend.marks import mark_of
 from chadllvm.frontend.read import read_body
 from chadllvm.frontend.recovery import Mistakes
 from chadllvm.frontend.recursion import Frame, Key
@@ -76,7 +77,7 @@ def parameters(
     callees: Callees, key: Key, statics: Mapping[str, Any]
 ) -> tuple[Var, ...]:
     """The variables that stand for the parameters of an instance."""
-    function, types, _, weak = key
+    function, types, _, weak, _ = key
     taken = [p for p in callees.parameters(function, statics) if not p.is_static]
     names = [(p.name, p.annotation is None) for p in taken]
     if isinstance(function, LocalFunction):
@@ -141,9 +142,17 @@ def _context(callees: Callees, task: Task, elements: dict[str, Elements]) -> Con
         function.bind(cx, task.params[:count])
     for param in task.params[count:]:
         cx.scope.bind(param.name, param)
+    _mark(cx, task)
     # What could not be read may have been a question.
     cx.scope.in_doubt = bool(text.mistakes)
     return cx
+
+
+def _mark(cx: Context, task: Task) -> None:
+    """Note which lists the arguments hold."""
+    marks = task.frame.key[4]
+    if isinstance(marks, tuple):
+        cx.marks |= zip(task.params, marks, strict=True)
 
 
 def _translated(cx: Context, task: Task, guessed: Type | None) -> Block | None:
@@ -166,6 +175,8 @@ def _translated(cx: Context, task: Task, guessed: Type | None) -> Block | None:
     if result is None and task.frame.unresolved is not None and is_open:
         return None
     result = _checked_result(cx, result, declared, guessed)
+    if task.frame.key[4] is not None:
+        task.frame.mark = mark_of(cx, result)
     return Block((*cx.prelude.bindings, *cx.builder.bindings), (result,))
 
 

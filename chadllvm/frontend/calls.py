@@ -34,6 +34,7 @@ from chadllvm.frontend.gradients import gradient_from_outside
 from chadllvm.frontend.integers import INTEGER_METHODS, integer_method
 from chadllvm.frontend.jitted import function_call
 from chadllvm.frontend.logic import is_integral
+from chadllvm.frontend.marks import is_python_list
 from chadllvm.frontend.narrowing import instance_test
 from chadllvm.frontend.records import is_record
 from chadllvm.frontend.recovery import POISON, unknown_in_module
@@ -62,7 +63,7 @@ def call(cx: Context, node: ast.Call) -> Value:
 def call_outside(cx: Context, node: ast.Call, function: Any) -> Value:
     """A call of a function value that stands outside of the one that is compiled."""
     if isinstance(function, FunctionType) and not is_callable(function):
-        return function_call(cx, node, function)
+        return function_call(cx, node, function, is_jitted=True)
     return _meaning(cx, node, function)(cx, node)
 
 
@@ -83,11 +84,11 @@ def _meaning(cx: Context, node: ast.Call, function: Any) -> Meaning:
     jitted = getattr(function, "py_func", None)
     if isinstance(jitted, FunctionType):
         statics = getattr(function, "static_argnames", ())
-        return partial(function_call, function=jitted, statics=statics)
+        return partial(function_call, function=jitted, statics=statics, is_jitted=True)
     if is_record(function):
         return partial(construct, python=function)
     if cx.surroundings.encloses(function):
-        return partial(function_call, function=function)
+        return partial(function_call, function=function, is_jitted=True)
     raise _unknown(cx, node, function)
 
 
@@ -157,6 +158,8 @@ def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
         return record_method(cx, node, owner)
     if is_integral(owner) and function.attr in INTEGER_METHODS:
         return integer_method(cx, node, function.attr, owner)
+    if function.attr == "copy" and is_python_list(cx, owner):
+        return _list_copy(cx, node, function, owner)
     method = METHODS.get(function.attr)
     if method is not None:
         is_name = isinstance(function.value, ast.Name)
@@ -169,6 +172,17 @@ def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
     if function.attr in CHANGING:
         raise list_errors.list_method_value(cx.span(node), function.attr)
     raise array_errors.no_method(cx.span(function), owner.type, function.attr, METHODS)
+
+
+def _list_copy(
+    cx: Context, node: ast.Call, function: ast.Attribute, owner: Value
+) -> Value:
+    """`xs.copy()` of a list, which is `xs[:]`."""
+    if node.args or node.keywords:
+        raise call_errors.wrong_argument_count(cx.span(node), "copy", "0 arguments")
+    place = cx.settled(function.value, owner)
+    whole = ast.Subscript(place, ast.copy_location(ast.Slice(), node), ast.Load())
+    return cx.lazy(ast.copy_location(whole, node))
 
 
 def _function_field(cx: Context, node: ast.Attribute, owner: Operand) -> Operand | None:

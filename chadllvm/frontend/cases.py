@@ -15,6 +15,7 @@ from chadllvm.frontend import errors, union_errors
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
+from chadllvm.frontend.marks import component_mark, mark_of
 from chadllvm.frontend.recursion import resolved
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import RecordNames
@@ -28,13 +29,17 @@ def by_case(
     """What `apply` gives for what the value's constructor holds."""
     assert isinstance(value.type, Sum)
 
-    def side(payload: Type) -> tuple[Builder, Var, Operand]:
+    mark = mark_of(cx, value)
+
+    def side(index: int, payload: Type) -> tuple[Builder, Var, Operand]:
         param = Var("held", payload)
+        cx.marks[param] = component_mark(mark, index)
         with cx.nested() as b:
             return b, param, cx.make(cx, node, apply(param))
 
-    sides = resolved(partial(side, payload) for payload in value.type.payloads)
-    if len(sides) < len(value.type.payloads):
+    payloads = value.type.payloads
+    sides = resolved(partial(side, *pair) for pair in enumerate(payloads))
+    if len(sides) < len(payloads):
         return sides[0][2]
     joined = sides[0][2].type
     for _, _, result in sides[1:]:

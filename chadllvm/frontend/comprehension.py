@@ -36,6 +36,7 @@ from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.element_sizes import check_new_element
 from chadllvm.frontend.iteration import Items, items
 from chadllvm.frontend.lists import check_row
+from chadllvm.frontend.marks import Mark, mark_list, mark_of
 from chadllvm.frontend.ragged import is_list, make_list
 from chadllvm.frontend.ragged_making import (
     appended,
@@ -60,27 +61,32 @@ from chadllvm.ops.iterate import Iterate
 
 def list_comprehension(cx: Context, node: Comprehension) -> Operand:
     """An array of the values of the element, in order."""
-    made = _collected(cx, node)
+    marks: list[Mark] = []
+    made = _collected(cx, node, marks)
     if not is_list(made):
-        cx.lists.add(made)
+        mark_list(cx, made, marks[-1])
     return made
 
 
-def _collected(cx: Context, node: Comprehension) -> Operand:
-    """An array of the elements, or a list if they are arrays that differ in size."""
+def _collected(cx: Context, node: Comprehension, marks: list[Mark]) -> Operand:
+    """An array of the elements, or a list if they are arrays that differ in size.
+
+    What is a list in an element is added to the `marks`.
+    """
     loop, level = flat(cx, node), len(cx.enclosing)
     if loop is None:
-        return _grown(cx, node)
+        return _grown(cx, node, marks)
     differ: list[bool] = []
 
     def leaf() -> Operand:
         value = cx.value(node.elt)
         differ.append(_makes_list(cx, node, level, value))
+        marks.append(mark_of(cx, value))
         return value
 
     body = loop.body(cx, leaf)
     if any(differ):
-        return _grown(cx, node)
+        return _grown(cx, node, marks)
     return cx.at(node).apply(Build(), [loop.count], [body])[0]
 
 
@@ -97,12 +103,12 @@ def listed(cx: Context, node: ast.expr, call: ast.Call) -> Operand:
     index, level = Var("i", I64), len(cx.enclosing)
     with cx.nested() as b:
         value = source.element(cx.at(node), index)
-        differ = _makes_list(cx, call, level, value)
+        differ, mark = _makes_list(cx, call, level, value), mark_of(cx, value)
         body = b.block([value])
     if differ:
         return collected(cx, node, source.length, source.element)
     made = cx.at(call).apply(Build(), [source.length], [Lambda((index,), body)])[0]
-    cx.lists.add(made)
+    mark_list(cx, made, mark)
     return made
 
 
@@ -136,7 +142,7 @@ class _Carrying:
         return b.apply(Iterate(), [length, *start], [body])
 
 
-def _grown(cx: Context, node: Comprehension) -> Operand:
+def _grown(cx: Context, node: Comprehension, marks: list[Mark]) -> Operand:
     """A list to which an element is appended in each step."""
     found: list[Product] = []
     level = len(cx.enclosing)
@@ -153,6 +159,7 @@ def _grown(cx: Context, node: Comprehension) -> Operand:
             found.append(ty)
             return appended(cx, node.elt, ty, carrying.begin(ty.fields), value)
         value = cx.make(cx, node.elt, value)
+        marks.append(mark_of(cx, value))
         (state,) = carrying.begin([stacked(value.type)])
         b = cx.at(node.elt)
         if isinstance(value.type, Array) and isinstance(value.type.elem, Scalar):

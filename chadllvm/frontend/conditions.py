@@ -9,6 +9,7 @@ from chadllvm.frontend import array_errors, type_errors
 from chadllvm.frontend.arithmetic import is_number, truth
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Value, is_number_operand
+from chadllvm.frontend.marks import is_python_list
 from chadllvm.frontend.narrowing import assume
 from chadllvm.frontend.ragged import is_list, ragged
 from chadllvm.frontend.static import decided
@@ -45,7 +46,7 @@ def _conditions(cx: Context, is_and: bool, values: Sequence[ast.expr]) -> Operan
 
 def truth_of(cx: Context, node: ast.expr, value: Value) -> Operand:
     """The truth of a value, which has to be a number, or a list: whether it has any."""
-    if not isinstance(value, Delayed) and value in cx.lists:
+    if not isinstance(value, Delayed) and is_python_list(cx, value):
         b = cx.at(node)
         return b.prim("ine", b.one(Apply(Dim(0), (value,))), Lit(0))
     if not isinstance(value, Delayed) and is_list(value):

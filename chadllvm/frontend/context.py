@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.frontend.annotations import Annotation
 from chadllvm.frontend.liveness import Liveness
+from chadllvm.frontend.marks import Mark
 from chadllvm.frontend.recovery import POISON, Broken, Mistakes
 from chadllvm.frontend.scope import NotStatic, Scope, Surroundings
 from chadllvm.frontend.signature import Parameter
@@ -50,6 +51,9 @@ class Callees(Protocol):
     def signature(self, name: str) -> Fun:
         """The type of a function that is there, or `TypeRuleError`."""
 
+    def mark(self, name: str) -> Mark:
+        """Which lists the result of a function holds (`marks.py`)."""
+
     def size(self, name: str) -> int:
         """The number of bindings of a function, with those of the ones it calls."""
 
@@ -60,12 +64,14 @@ class Callees(Protocol):
         span: Span,
         statics: Mapping[str, Any],
         weak: frozenset[int],
+        marks: Mark | None = None,
     ) -> str:
         """The name of the function specialised to arguments of these types.
 
         `statics` are the values of its static parameters; the arguments at the
         positions in `weak` are Python's own numbers (`width.py`). The first arguments
-        of a local function are its captures.
+        of a local function are its captures. `marks` say which lists they hold; without
+        them lists are arrays there, and so is the result.
         """
 
     def wrapper(
@@ -126,7 +132,8 @@ class Context:
 
     `shapes` has the sizes of arrays whose sizes are older than they are, and so may be
     used wherever the array may; `lists` are the arrays that are lists in Python, and
-    `items` those that were taken from lists of arrays.
+    `marks` say it of rows and of parts of products too (`marks.py`); `items` are those
+    that were taken from lists of arrays.
 
     `enclosing` are the blocks that this one is in, and `begun` how many there were
     where a list of a name began empty. `wanted` says of lists what they are to be
@@ -153,6 +160,7 @@ class Context:
     promoted: dict[Loop, dict[str, Type]] = field(default_factory=dict)
     shapes: dict[Var, tuple[Operand, ...]] = field(default_factory=dict)
     lists: set[object] = field(default_factory=set)
+    marks: dict[object, Mark] = field(default_factory=dict)
     items: set[object] = field(default_factory=set)
     enclosing: list[tuple[Builder, Scope]] = field(default_factory=list)
     begun: dict[str, int] = field(default_factory=dict)
@@ -248,6 +256,8 @@ class Context:
             self.shapes[new] = self.shapes[value]
         if value in self.lists:
             self.lists.add(new)
+        if value in self.marks:
+            self.marks[new] = self.marks[value]
         if value in self.items:
             self.items.add(new)
         if value in self.views:

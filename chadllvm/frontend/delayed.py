@@ -21,6 +21,7 @@ from typing import TypeGuard
 from chadllvm.diagnostic import Span
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.marks import mark_of
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Apply, Block, Lambda, Lit, Operand, Proj, Var, nested
 from chadllvm.ir.types import F64, I64, Array, Product, Scalar, Type, is_float
@@ -136,6 +137,7 @@ def force(cx: Context, node: ast.expr, value: Value) -> Operand:
     cx.shapes[array] = value.shape
     if value in cx.lists:
         cx.lists.add(array)
+    cx.marks[array] = mark_of(cx, value)
     if value.is_item:
         cx.items.add(array)
     return array

@@ -25,6 +25,7 @@ from chadllvm.frontend.closures import Code, code_of, holds_reals
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.jitted import prepared
 from chadllvm.frontend.local import LocalFunction
+from chadllvm.frontend.marks import mark_of, packed
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.source import Function
 from chadllvm.frontend.width import weak_positions
@@ -175,7 +176,10 @@ def target_of(cx: Context, node: ast.Call, function: Operand) -> Target:
     everything = (*captured.values(), *operands)
     types, span = [o.type for o in everything], cx.span(node)
     weak = weak_positions(everything)
-    name = cx.callees.instance(called, types, span, fixed, weak)
+    # What it has captured is what it was; its arguments are arrays there.
+    held = [*(mark_of(cx, v) for v in captured.values()), *[0] * len(operands)]
+    marks = packed(held) if called is code else None
+    name = cx.callees.instance(called, types, span, fixed, weak, marks)
     result = cx.builder.signature(name).results[0]
     return Target(code.title, name, result, everything, at, span, cx.callees.wrapper)
 

@@ -27,6 +27,14 @@ from chadllvm.frontend.delayed import (
     shape_of,
 )
 from chadllvm.frontend.joining import choose_below, displayed
+from chadllvm.frontend.marks import (
+    Mark,
+    common,
+    is_python_list,
+    listed,
+    mark_list,
+    mark_of,
+)
 from chadllvm.frontend.ragged import is_item, is_list
 from chadllvm.frontend.ragged_making import (
     appended_to,
@@ -39,7 +47,7 @@ from chadllvm.frontend.ragged_making import (
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.term import Lit, Operand
-from chadllvm.ir.types import BOOL, I64, Array, Product, Sum, Type, list_names
+from chadllvm.ir.types import BOOL, I64, Array, Product, Scalar, Sum, Type, list_names
 
 
 def display(cx: Context, node: ast.List) -> Operand:
@@ -51,12 +59,11 @@ def display(cx: Context, node: ast.List) -> Operand:
     if node in cx.wanted or any(is_list(v) or is_item(cx, v) for v in values):
         return _of_arrays(cx, node, elements)
     if any(isinstance(value.type, Product | Sum) for value in values):
-        made = _of_tuples(cx, node, elements)
-    else:
-        made = force(cx, node, displayed(cx, node, elements))
-        for value in values:
-            made = referring(cx, node, made, value)
-    cx.lists.add(made)
+        return _of_tuples(cx, node, elements)
+    made = force(cx, node, displayed(cx, node, elements))
+    for value in values:
+        made = referring(cx, node, made, value)
+    mark_list(cx, made, _common_mark(cx, elements))
     return made
 
 
@@ -68,6 +75,18 @@ def _element(cx: Context, node: ast.expr) -> ast.expr:
         inner = ast.List([_element(cx, e) for e in node.elts], ast.Load())
         return ast.copy_location(inner, node)
     return cx.settled(node, cx.lazy(node))
+
+
+def _common_mark(cx: Context, elements: Sequence[ast.expr]) -> Mark:
+    """What is a list in each of the elements."""
+    found: list[Mark] = []
+    for element in elements:
+        if isinstance(element, ast.List):
+            found.append(listed(_common_mark(cx, element.elts)))
+        else:
+            assert isinstance(element, Settled)
+            found.append(mark_of(cx, element.value))
+    return common(found)
 
 
 def _settled(elements: Sequence[ast.expr]) -> Iterator[Settled]:
@@ -104,13 +123,15 @@ def _of_tuples(cx: Context, node: ast.List, elements: Sequence[ast.expr]) -> Ope
         options = [lambda _, item=item: item for item in items]
         return choose_below(b, indices[0], limits, options)
 
-    return build_nest(cx.at(node), (Lit(len(items)),), choice)
+    made = build_nest(cx.at(node), (Lit(len(items)),), choice)
+    mark_list(cx, made, common(mark_of(cx, item) for item in items))
+    return made
 
 
 def _is_list(cx: Context, value: Value) -> bool:
     """Whether this is a list in Python; what holds records is one, if not of rows."""
-    if value in cx.lists or not isinstance(value.type, Array):
-        return value in cx.lists
+    if is_python_list(cx, value) or not isinstance(value.type, Array):
+        return value in cx.lists or isinstance(value.type, Array)
     elem = value.type.elem
     names = elem.names if isinstance(elem, Product) else ()
     is_row = isinstance(names, RecordNames) and names.kind is Kind.ROW
@@ -158,6 +179,8 @@ def _joined(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Operand:
     for side in (x, y) if first.rank > 1 else ():
         made = referring(cx, node, made, side)
     cx.lists.add(made)
+    if isinstance(elem, Scalar):
+        cx.marks[made] = common([mark_of(cx, x), mark_of(cx, y)])
     return made
 
 
@@ -190,7 +213,9 @@ def _repeated(cx: Context, node: ast.BinOp, items: Value, count: Operand) -> Ope
             return source.element(inner, [Lit(0)])
         return source.element(inner, [inner.prim("imod", indices[0], size)])
 
-    return _list(cx, node, (total,), element)
+    made = _list(cx, node, (total,), element)
+    cx.marks[made] = mark_of(cx, items)
+    return made
 
 
 def _list(cx: Context, node: ast.BinOp, shape: Shape, element: Element) -> Operand:

@@ -48,6 +48,7 @@ from chadllvm.frontend.logic import (
     is_boolean,
     logical,
 )
+from chadllvm.frontend.marks import common, is_python_list, mark_of
 from chadllvm.frontend.match_statement import (
     Captured,
     Matched,
@@ -211,7 +212,7 @@ def operation(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Value:
 def _check_lists(cx: Context, node: ast.expr, values: Sequence[Value]) -> None:
     """Lists with each other or with numbers are not what arrays are."""
     arrays = [value for value in values if is_array(value)]
-    if arrays and all(value in cx.lists for value in arrays):
+    if arrays and all(is_python_list(cx, value) for value in arrays):
         raise array_errors.list_arithmetic(cx.span(node))
 
 
@@ -362,11 +363,13 @@ def choose(
     if joined is None:
         types = (value.type for value in values)
         raise errors.different_branches(cx.span(node), *types)
-    blocks = [b.block([convert(b, value, joined)]) for b, value in (then, orelse)]
+    sides = [(b, convert(b, value, joined)) for b, value in (then, orelse)]
+    blocks = [b.block([value]) for b, value in sides]
     b = cx.at(node)
     made = as_weak(b, b.one(If(test, *blocks)), values)
     if all(value in cx.lists for value in values):
         cx.lists.add(made)
+    cx.marks[made] = common(mark_of(cx, value, b) for b, value in sides)
     return made
 
 

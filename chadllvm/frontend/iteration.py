@@ -28,6 +28,7 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, can_fail
 from chadllvm.frontend.higher import ACCUMULATE
 from chadllvm.frontend.joining import choose_item
+from chadllvm.frontend.marks import common, mark_of
 from chadllvm.frontend.ragged import made_element, ragged
 from chadllvm.frontend.references import opened
 from chadllvm.frontend.scope import NotStatic
@@ -165,8 +166,12 @@ def _tuple_items(cx: Context, node: ast.expr, value: Operand, ty: Product) -> It
         raise type_errors.mixed_tuple(cx.span(node), ty)
     parts = [convert(b, part, joined) for part in fields]
 
+    mark = common(mark_of(cx, part) for part in parts)
+
     def element(inner: Builder, k: Operand) -> Operand:
-        return as_weak(inner, choose_item(inner, k, parts), parts)
+        found = as_weak(inner, choose_item(inner, k, parts), parts)
+        cx.marks[found] = mark
+        return found
 
     return Items(Lit(len(parts)), element)
 

@@ -16,6 +16,7 @@ from chadllvm.frontend.binding import bind, converted
 from chadllvm.frontend.constants import constant
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.local import LocalFunction
+from chadllvm.frontend.marks import mark_of, packed
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.source import Function
@@ -31,6 +32,7 @@ def function_call(
     statics: Collection[str] = (),
     owner: Sequence[Operand] = (),
     known: Mapping[str, Any] | None = None,
+    is_jitted: bool = False,
 ) -> Operand:
     """Evaluate the arguments in order, convert them, call the specialised function.
 
@@ -38,7 +40,7 @@ def function_call(
     the values of static parameters.
     """
     operands, fixed = prepared(cx, node, function, statics, owner, known)
-    return called(cx, node, function, operands, fixed)
+    return called(cx, node, function, operands, fixed, is_jitted)
 
 
 def prepared(
@@ -79,11 +81,17 @@ def called(
     function: Function | LocalFunction,
     operands: Sequence[Operand],
     statics: Mapping[str, Any] | None = None,
+    is_jitted: bool = False,
 ) -> Operand:
-    """The result of a function applied to these operands."""
+    """The result of a function applied to these operands.
+
+    To a jitted one lists are arrays.
+    """
     types = [operand.type for operand in operands]
+    weak = weak_positions(operands)
+    marks = None if is_jitted else packed(mark_of(cx, o) for o in operands)
     name = cx.callees.instance(
-        function, types, cx.span(node), statics or {}, weak_positions(operands)
+        function, types, cx.span(node), statics or {}, weak, marks
     )
     return cx.at(node).call(name, operands)[0]
 

@@ -42,7 +42,7 @@ from chadllvm.ir.types import Array
 def _run(call: Given, function: linalg.Routine, *args: Operand) -> Operand:
     """A function of ours at these arguments."""
     assert isinstance(function, FunctionType)
-    return called(call.cx, call.node, function, args)
+    return called(call.cx, call.node, function, args, is_jitted=True)
 
 
 def _checked(

@@ -24,6 +24,7 @@ from chadllvm.frontend.containers import is_record_value
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.element_sizes import check_new_element
 from chadllvm.frontend.iteration import items
+from chadllvm.frontend.marks import Mark, common, full, listed, mark_as, mark_of
 from chadllvm.frontend.ragged import is_list, ragged
 from chadllvm.frontend.ragged_making import (
     appended_to,
@@ -106,6 +107,7 @@ def begin_list(cx: Context, target: ast.Name, node: ast.expr) -> None:
     elem = known.elem.elem if isinstance(known.elem, Array) else known.elem
     made = cx.at(node).apply(Empty(Array(elem, rank)), [], [], [name])[0]
     cx.lists.add(made)
+    cx.marks[made] = full(made.type)
     cx.scope.assign(name, made)
 
 
@@ -193,7 +195,8 @@ def _append(cx: Context, name: ast.Name, node: ast.expr) -> None:
     if is_list(item) or (is_element(item) and may_vary(cx, level, item)):
         raise Learned(name.id, list_of(cx, item), is_sure=True)
     array = _list(cx, name, "append", item.type)
-    _bind(cx, name, _appended(cx, node, cx.at(node), name.id, array, item))
+    made = _appended(cx, node, cx.at(node), name.id, array, item)
+    _bind(cx, name, made, _with(cx, array, item))
 
 
 def _list(cx: Context, name: ast.Name, method: str, elem: Type | None) -> Var:
@@ -248,9 +251,10 @@ def _extend(cx: Context, name: ast.Name, node: ast.expr) -> None:
     with cx.nested() as b:
         item = source.element(b, index)
         body = b.block([_appended(cx, node, b, name.id, state, item)])
+        mark = _with(cx, array, item)
     loop = Lambda((index, state), body)
     made = cx.at(node).apply(Iterate(), [source.length, array], [loop], [name.id])[0]
-    _bind(cx, name, made)
+    _bind(cx, name, made, mark)
 
 
 def _pop(cx: Context, name: ast.Name, call: Changed) -> None:
@@ -262,15 +266,24 @@ def _pop(cx: Context, name: ast.Name, call: Changed) -> None:
     if call.args and not _is_last(call.args[0]):
         raise list_errors.pop_place(cx.span(call.args[0]))
     b.prim("poppable", dimension(b, array, 0))
-    _bind(cx, name, b.apply(DropLast(), [array], [], [name.id])[0])
+    made = b.apply(DropLast(), [array], [], [name.id])[0]
+    _bind(cx, name, made, mark_of(cx, array))
 
 
 def _is_last(node: ast.expr) -> bool:
     return ast.unparse(node) == "-1"
 
 
-def _bind(cx: Context, name: ast.Name, made: Var) -> None:
+def _with(cx: Context, array: Var, item: Operand) -> Mark:
+    """What is a list in a list that has one more element."""
+    assert isinstance(array.type, Array)
+    new = mark_as(cx, item, element(array.type, 1))
+    return common([mark_of(cx, array), listed(new)])
+
+
+def _bind(cx: Context, name: ast.Name, made: Var, mark: Mark) -> None:
     cx.lists.add(made)
+    cx.marks[made] = mark
     cx.scope.assign(name.id, made)
 
 

@@ -20,6 +20,7 @@ from chadllvm.frontend.closures import check_growth
 from chadllvm.frontend.conditions import condition
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.iteration import Items, items
+from chadllvm.frontend.marks import Mark, common, mark_as, mark_of
 from chadllvm.frontend.narrowing import assume
 from chadllvm.frontend.recovery import POISON
 from chadllvm.frontend.scope import Unusable, Value
@@ -102,6 +103,7 @@ def _settled(cx: Context, loop: Loop, source: Items | None) -> Step:
     types = _initial_types(cx, loop)
     mistakes = cx.mistakes.count()
     others: set[Value | None] = set()
+    marks = {name: _initial_mark(cx, name, ty) for name, ty in types.items()}
     # The states that begin as a number of Python's own, and do not stay one.
     strong: set[str] = set()
     rounds = 0
@@ -114,18 +116,24 @@ def _settled(cx: Context, loop: Loop, source: Items | None) -> Step:
         for state, value in zip(states, initial, strict=True):
             if value in cx.lists and value not in others:
                 cx.lists.add(state)
+            cx.marks[state] = marks[state.name]
             cx.captures.merge(state, [operand_of(value)])
         step = _step(cx, loop, source, states, types)
         found = _types_after(cx, loop, states, step.finals)
         changed = _no_lists(cx, states, initial, step.finals)
         firm = _no_longer_weak(states, step.finals)
-        if found == types and not changed and not firm:
+        kept = _marks_after(cx, step)
+        if found == types and not changed and not firm and kept == marks:
             _check_captures(cx, loop, step)
             b = cx.at(loop.node)
             pairs = zip(initial, types.values(), strict=True)
             step.start = [convert(b, operand_of(v), ty) for v, ty in pairs]
             return step
         check_growth(cx.span(loop.node), rounds, types, found)
+        marks = {
+            name: kept[name] if ty == types[name] else _initial_mark(cx, name, ty)
+            for name, ty in found.items()
+        }
         types, rounds = found, rounds + 1
         others |= changed
         strong |= firm
@@ -153,6 +161,22 @@ def _no_lists(
     """The initial values that are lists, of states of which a step makes arrays."""
     triples = zip(states, initial, finals, strict=True)
     return {v for s, v, after in triples if s in cx.lists and after not in cx.lists}
+
+
+def _initial_mark(cx: Context, name: str, ty: Type) -> Mark:
+    """What is a list in a variable before the loop, as one of this type."""
+    return mark_as(cx, operand_of(cx.scope.lookup(name)), ty)
+
+
+def _marks_after(cx: Context, step: Step) -> dict[str, Mark]:
+    """What is a list in each state before a step and behind it."""
+    found = {}
+    for state, value in zip(step.states, step.finals, strict=True):
+        found[state.name], final = mark_of(cx, state), operand_of(value)
+        if join_values(state, final) == state.type:
+            after = mark_as(cx, final, state.type, step.builder)
+            found[state.name] = common([found[state.name], after])
+    return found
 
 
 def _no_longer_weak(states: Sequence[Var], finals: Sequence[Value]) -> set[str]:

@@ -29,6 +29,7 @@ from chadllvm.frontend.delayed import (
     referring,
     unravelled,
 )
+from chadllvm.frontend.marks import is_python_list
 from chadllvm.frontend.ragged import (
     Ragged,
     element,
@@ -67,7 +68,7 @@ def list_of(cx: Context, value: Value) -> Product:
         return list_type(list_elem(value.type), names.like(depth=names.depth + 1))
     ty = value.type
     assert isinstance(ty, Array) and isinstance(ty.elem, Scalar)
-    of_lists = value in cx.lists and ty.rank == 1
+    of_lists = is_python_list(cx, value) and ty.rank == 1
     return list_type(ty.elem, ListNames(1, ty.rank, of_lists=of_lists))
 
 

@@ -25,6 +25,7 @@ from chadllvm.diagnostic import CompileError, Span
 from chadllvm.frontend import call_errors, recursion_errors
 from chadllvm.frontend.closures import holds_function
 from chadllvm.frontend.local import LocalFunction
+from chadllvm.frontend.marks import Mark
 from chadllvm.frontend.source import Function
 from chadllvm.ir.types import Type
 
@@ -32,8 +33,9 @@ T = TypeVar("T")
 
 Code = Function | LocalFunction
 
-# A function, the types of its arguments, its static arguments, and which are weak.
-Key = tuple[Code, tuple[Type, ...], Hashable, frozenset[int]]
+# A function, the types of its arguments, its static arguments, which are weak, and
+# which are lists, if it runs as Python's function would.
+Key = tuple[Code, tuple[Type, ...], Hashable, frozenset[int], Mark | None]
 
 
 class Unresolved(Exception):
@@ -50,13 +52,15 @@ class Frame:
 
     `uses` are the functions being translated whose result was guessed for it, it may be
     one of them; `unresolved` is a call that was left out. `guessed_at` is a call of it
-    that takes its result for what it was the last time.
+    that takes its result for what it was the last time. `mark` tells which lists the
+    result holds.
     """
 
     key: Key
     uses: set[Key] = field(default_factory=set)
     unresolved: Span | None = None
     guessed_at: Span | None = None
+    mark: Mark = 0
 
     def renew(self) -> None:
         """Begin a new pass."""
@@ -188,7 +192,7 @@ def _endless_values(key: Key, span: Span) -> CompileError:
 
 
 def _endless_types(key: Key, span: Span) -> CompileError:
-    function, types, _, _ = key
+    function, types, *_ = key
     if any(map(holds_function, types)):
         return recursion_errors.growing_function(span, function.__name__)
     return recursion_errors.endless_types(span, function.__name__, types)

@@ -32,6 +32,7 @@ from chadllvm.frontend.delayed import (
     same_size,
     stretched,
 )
+from chadllvm.frontend.marks import Mark, mark_of
 from chadllvm.frontend.places import true_places
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand
@@ -135,7 +136,16 @@ def part(
     made = Delayed(found.shape, base.elem, element, is_plain=True, view_of=view)
     if is_list:
         cx.lists.add(made)
+    cx.marks[made] = _mark(cx, node, array)
     return made
+
+
+def _mark(cx: Context, node: ast.Subscript, array: Value) -> Mark:
+    """What is a list in a part: a slice is what the whole is."""
+    mark = mark_of(cx, array)
+    if isinstance(mark, tuple) or isinstance(node.slice, ast.Slice):
+        return mark
+    return 0 if isinstance(node.slice, ast.Tuple) else max(mark - 1, 0)
 
 
 def _own_indices(parts: Sequence[_Part], b: Builder, indices: Indices) -> list[Operand]:

@@ -37,6 +37,7 @@ from chadllvm.frontend.custom import Given, Named, rules_of, with_rules
 from chadllvm.frontend.gradients import GradientParts, nested_gradient
 from chadllvm.frontend.listable import check_lists
 from chadllvm.frontend.local import LocalFunction
+from chadllvm.frontend.marks import Mark, common, full
 from chadllvm.frontend.recursion import Active, Code, Frame, Growth, Key, Unresolved
 from chadllvm.frontend.signature import Parameter, read_signature, return_annotation
 from chadllvm.frontend.source import Function, Source, read_source
@@ -144,6 +145,7 @@ class _Program:
     taken: set[str] = field(default_factory=set)
     types: dict[str, Fun] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
+    marks: dict[str, Mark] = field(default_factory=dict)
     active: Active = field(default_factory=Active)
     growth: Growth = field(default_factory=Growth)
     deferred: list[_Deferred] = field(default_factory=list)
@@ -160,6 +162,9 @@ class _Program:
         if isinstance(function, LocalFunction):
             return function.parameters
         return read_signature(self._read(function).source, statics)
+
+    def mark(self, name: str) -> Mark:
+        return self.marks.get(name, 0)
 
     def size(self, name: str) -> int:
         return self.sizes[name]
@@ -211,6 +216,7 @@ class _Program:
         span: Span,
         statics: Mapping[str, Any],
         weak: frozenset[int],
+        marks: Mark | None = None,
     ) -> str:
         """The name of the function for arguments of these types.
 
@@ -218,7 +224,7 @@ class _Program:
             Unresolved: if the type of its result is not known yet.
         """
         fixed = tuple((name, static_key(v)) for name, v in sorted(statics.items()))
-        key = function, tuple(types), fixed, weak
+        key = function, tuple(types), fixed, weak, marks
         name = self._instance(key, span, statics)
         given = rules_of(function)
         if given is None:
@@ -302,6 +308,8 @@ class _Program:
             return False  # It is read again for the result, and the mistake noted then.
         if not isinstance(declared, CLOSED):
             return False
+        if key[4] is not None and full(declared):
+            return False  # It does not tell which arrays are lists.
         self._announce(key, declared)
         self.instances[key] = self.names[key]
         return True
@@ -330,6 +338,7 @@ class _Program:
             raise InternalError(f"{name}: not what its annotation says")
         self.types[name] = Fun(key[1], function.body.types)
         self.sizes[name] = self._size(function.body)
+        self.marks[name] = frame.mark
         self.functions[name] = function
         self.instances[key] = name
 
@@ -360,8 +369,12 @@ class _Program:
             if known is None and is_weak(body.results[0]):
                 found = F32 if any(holds(ty, F32) for ty in key[1]) else found
             joined = found if known is None else join(known, found) or found
-            if joined != known:
+            name, mark = self.names[key], frame.mark
+            if known is not None:
+                mark = common([self.mark(name), mark])
+            if joined != known or mark != self.mark(name):
                 self._forget(key)
+                self.marks[name] = mark
                 self.active.guessed[key] = joined
                 self._announce(key, joined)
                 return False

@@ -24,6 +24,7 @@ from chadllvm.frontend import name_errors
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.conditions import condition
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.marks import common, mark_of
 from chadllvm.frontend.scope import DEAD, Scope, Unusable, Value
 from chadllvm.frontend.statements import translate
 from chadllvm.frontend.surface import For, Loop, While, is_endless
@@ -128,6 +129,7 @@ def mark_results(cx: Context, step: Step, results: Sequence[Var]) -> None:
     for state, final, result in zip(step.states, step.finals, results, strict=True):
         if state in cx.lists and final in cx.lists:
             cx.lists.add(result)
+        cx.marks[result] = mark_of(cx, state)
         cx.captures.merge(result, [state])
         cx.captures.leave(result, operand_of(final), step.scope, cx.scope)
 
@@ -229,6 +231,10 @@ def _emit(
     _, taken, *finals = b.apply(Iterate(stops=True), args, [body], names)
     mark_results(cx, step, finals[: len(step.start)])
     for k, value in enumerate(states.after):
+        if value is not None:
+            left = mark_of(cx, value, step.builder)
+            carried = step.states[k : k + 1]
+            cx.marks[finals[k]] = common([left, *(mark_of(cx, s) for s in carried)])
         # What is put there where the loop is left, and what the steps carry there.
         sources = [value, *step.states[k : k + 1]]
         if all(v is None or is_weak(v) for v in sources):

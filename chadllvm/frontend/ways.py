@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 
 from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.marks import Mark, common, mark_of
 from chadllvm.frontend.recovery import POISON
 from chadllvm.frontend.scope import DEAD, Scope, Unusable, Value
 from chadllvm.frontend.source import Located
@@ -100,12 +101,16 @@ Why = Callable[[str, Value | None, Value | None], Unusable]
 
 @dataclass
 class _Slot:
-    """A result of the `if`: its value in each block, None where nobody looks at it."""
+    """A result of the `if`: its value in each block, None where nobody looks at it.
+
+    `marks` say of each of the values what is a list in it.
+    """
 
     name: str
     type: Type
     values: list[Operand | None]
     result: Operand | None = None
+    marks: list[Mark] = field(default_factory=list)
 
     def takes(self, ty: Type, values: Sequence[Operand | None]) -> bool:
         """Whether the slot may hold these values as well; then it does."""
@@ -214,6 +219,7 @@ class _Join:
                 self.cx.captures.leave(variable, value, side.scope, self.cx.scope)
             if all(v is None or v in self.cx.lists for v in slot.values):
                 self.cx.lists.add(variable)
+            self.cx.marks[variable] = common(slot.marks)
         return Ends(self._envs(), made[0] if ways else way)
 
     def _join_assignments(self) -> None:
@@ -246,7 +252,9 @@ class _Join:
         """The slot's value in a block: what is at hand already, where any will do."""
         side, value = self.sides[k], slot.values[k]
         if value is not None:
-            return convert(side.builder, value, slot.type)
+            value = convert(side.builder, value, slot.type)
+            slot.marks.append(mark_of(self.cx, value, side.builder))
+            return value
         at_hand = side.scope.lookup(slot.name)
         if isinstance(at_hand, Var) and at_hand.type == slot.type:
             return at_hand

@@ -34,6 +34,7 @@ from chadllvm.frontend.delayed import (
     same_size,
 )
 from chadllvm.frontend.element_sizes import check_element
+from chadllvm.frontend.marks import Mark, common, full, is_python_list, mark_as, mark_of
 from chadllvm.frontend.slicing import Item, Selection, selection
 from chadllvm.frontend.subscript import dimension, index_items
 from chadllvm.frontend.surface import base
@@ -130,6 +131,21 @@ def assign(cx: Context, place: Place, value: Value) -> None:
         items = referring(cx, place.node, updated, value)
         assert isinstance(items, Var)
         _bind(cx, place, items)
+        cx.marks[items] = _mark_with(cx, place, value)
+
+
+def _mark_with(cx: Context, place: Place, value: Value) -> Mark:
+    """What is a list in a list some of whose rows are these."""
+    mark = mark_of(cx, place.array)
+    if not full(value.type):
+        return mark
+    if not isinstance(value, Delayed) and not isinstance(value.type, Array):
+        return common([mark, mark_as(cx, value, place.type.elem)])
+    new = mark_of(cx, value)
+    if isinstance(mark, tuple) or isinstance(new, tuple):
+        return common([mark, new])
+    outer = place.type.rank - value.type.rank if isinstance(value.type, Array) else 1
+    return max(min(mark, new + outer), 1)
 
 
 def _assign(cx: Context, place: Place, value: Value) -> None:
@@ -161,7 +177,7 @@ def assign_operation(
         old = cx.at(place.node).apply(Index(), [place.array, *indices])[0]
         _put(cx, place, force(cx, place.node, operation(old, cx.lazy(right))), indices)
         return
-    if place.array in cx.lists:
+    if is_python_list(cx, place.array):
         raise list_errors.list_grows(cx.span(place.node))
     array = delayed(cx, place.node, place.array)
     chosen = selection(cx, place.node, array, place.items)
@@ -258,6 +274,7 @@ def _bind(cx: Context, place: Place, updated: Var) -> None:
     """The name stands for the updated array."""
     if place.array in cx.lists:
         cx.lists.add(updated)
+    cx.marks[updated] = mark_of(cx, place.array)
     known = cx.shapes.get(place.array) or cx.scope.known_shape(place.array)
     if known is not None:
         cx.scope.shapes[updated] = known
@@ -268,7 +285,7 @@ def _bind(cx: Context, place: Place, updated: Var) -> None:
 
 
 def _check_list(cx: Context, place: Place, value: Value) -> None:
-    if place.array in cx.lists and not is_array(value):
+    if is_python_list(cx, place.array) and not is_array(value):
         raise list_errors.number_for_slice(cx.span(place.node))
 
 
@@ -301,7 +318,7 @@ def _check_fits(
             cx.span(place.node), len(shape), value.type
         )
     ahead = len(shape) - value.rank
-    name = "same" if place.array in cx.lists else "fits"
+    name = "same" if is_python_list(cx, place.array) else "fits"
     for size, wanted in zip(value.shape, shape[ahead:], strict=True):
         if not same_size(size, wanted) and size != Lit(1):
             cx.at(place.node).prim(name, size, wanted)

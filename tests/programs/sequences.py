@@ -223,3 +223,42 @@ def slices_of_lists_are_lists(x: cl.f64[:], k: int) -> float:
     rows = [[v * w for v in x] for w in x]
     turned = rows[k:] + rows[:k]
     return sum(v * i for i, v in enumerate(longer)) + turned[-1][2] * xs[1]
+
+
+@case(0.7, 3)
+@cl.jit
+def rows_of_lists_are_lists(x: float, n: int) -> float:
+    """`+` and `*` join and repeat rows wherever they come from, and add arrays."""
+    rows = [[x * i, x + i] for i in range(n)]
+    first, last = rows[0], rows[n - 1]
+    total = 0.0
+    for k, row in enumerate(rows):
+        longer = row + rows[k - 1] if k > 0 else row * 2
+        total += sum(longer) * len(longer)
+        first = first + row
+    arrays = [np.array(row) for row in rows]
+    both = np.array(rows)[0] + rows[1]
+    return total + first[-2] * len(first + last) + sum(arrays[0] + arrays[1]) * both[1]
+
+
+@case(0.7, 2)
+@cl.jit
+def lists_in_tuples_and_from_functions(x: float, n: int) -> float:
+    def powers(k):
+        return [x**i for i in range(k)]
+
+    def falling(k):
+        if k == 0:
+            return [x]
+        shorter = falling(k - 1)
+        return shorter + shorter[:1]
+
+    double = lambda v: v + v  # noqa: E731
+    pair = (powers(n), falling(n))
+    named = {"low": [x, 1.0], "high": np.array([x, 2.0])}
+    last = None
+    for k in range(n):
+        last = named["low"] * (k + 1)
+    ends = 0.0 if last is None else len(last + pair[0])
+    wide = double(pair[1])
+    return ends * wide[-1] + len(wide) * sum(double(named["high"]))
