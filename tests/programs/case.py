@@ -54,7 +54,9 @@ class Case:
     @property
     def is_recursive(self) -> bool:
         """Whether the program may call itself."""
-        return self._file in WITH_RECURSION
+        return self._file in WITH_RECURSION or _calls_itself(
+            self.function.py_func.__code__
+        )
 
     @property
     def _file(self) -> str:
@@ -73,6 +75,12 @@ def _add_names(names: set[str], function: FunctionType) -> None:
     for called in (function.__globals__.get(name) for name in new):
         if isinstance(called, Function):
             _add_names(names, called.py_func)
+
+
+def _calls_itself(code: CodeType) -> bool:
+    """Whether a local function calls itself."""
+    inside = [c for c in code.co_consts if isinstance(c, CodeType)]
+    return code.co_name in code.co_freevars or any(map(_calls_itself, inside))
 
 
 def _names(code: CodeType) -> set[str]:
