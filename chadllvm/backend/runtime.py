@@ -23,7 +23,7 @@ import chadllvm
 from chadllvm.llvm.runtime import SYMBOLS
 from chadllvm.llvm.vecmath import RUNTIME_SYMBOLS
 
-ABI = 3
+ABI = 4
 
 # The result words that a pooled context has room for.
 POOLED_WORDS = 256
@@ -45,6 +45,14 @@ void chad_arena_release(chad_arena_t *arena, void *chunk, char *cursor);
 int32_t chad_deep(chad_context_t *context, int32_t (*run)(chad_context_t *, void *),
                   void *argument);
 int32_t chad_deeper(chad_context_t *context, const char *frame);
+typedef int32_t (*chad_run_t)(chad_context_t *, void *, int64_t);
+int32_t chad_parallel(chad_context_t *context, chad_run_t run, chad_run_t merge,
+                      void *environment, int64_t chunks, int64_t lanes);
+int64_t chad_lanes(const chad_context_t *context, int64_t chunks);
+int32_t chad_both(chad_context_t *context, chad_run_t first, chad_run_t second,
+                  void *environment);
+int64_t chad_threads(const chad_context_t *context);
+void chad_set_threads(int64_t threads);
 void *chad_result_alloc(chad_context_t *context, int64_t bytes);
 void chad_results_discard(chad_context_t *context);
 void chad_results_release(chad_context_t *context);

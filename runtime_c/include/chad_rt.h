@@ -33,7 +33,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes its meaning or its layout.
-#define CHAD_RT_ABI 3
+#define CHAD_RT_ABI 4
 
 // The number of bytes every buffer is aligned to and every size is rounded up to.
 #define CHAD_ALIGNMENT 64
@@ -104,8 +104,10 @@ static_assert(sizeof(chad_word_t) == 8, "generated code writes words of eight by
 // The CHAD_RT_ABI the library was built with. Needs no context; any thread.
 CHAD_API int32_t chad_rt_abi(void);
 
-// The date of the OpenMP specification the library was built with (as _OPENMP, say
-// 201511), or 0 for a serial build. Needs no context; any thread.
+// The date of the OpenMP specification that the threads speak (as _OPENMP, say 201511),
+// or 0 if there is no OpenMP, so that everything runs serially. It is in a library of
+// its own, libchad_omp beside this one, which is loaded at the first call of this or of
+// a function of "Threads", and may be missing. Needs no context; any thread.
 CHAD_API int32_t chad_openmp(void);
 
 // --- Contexts ----------------------------------------------------------------------
@@ -157,6 +159,62 @@ CHAD_API chad_status_t chad_deep(chad_context_t *context,
 // For a frame below `stack_limit`: CHAD_RECURSION if the stack is used up, else lowers
 // the limit.
 CHAD_API chad_status_t chad_deeper(chad_context_t *context, const char *frame);
+
+// --- Threads -----------------------------------------------------------------------
+//
+// A *parallel region* runs chunks of work on several threads: the calling one and
+// helpers, each with a context of its own. Those of the helpers are the caller's
+// *children*: they belong to it, what they use counts as its memory, and the limit holds
+// for the sum. What a chunk leaves in its context, arenas that it did not give back
+// excepted, is the caller's afterwards.
+//
+// Chunks may use an arena of the caller's for what is to outlive them, one chunk at a
+// time. While the region runs, the caller's context is used by its own thread alone, and
+// only there the poll callback is asked; all other chunks are told by chad_poll of
+// theirs, as they are if a chunk before them has failed.
+//
+// There is one thread: in a region; in a child forked after the library has looked for
+// OpenMP; without OpenMP; and, for as long as they last, while regions of other callers
+// have all the helpers of the process.
+
+typedef chad_status_t (*chad_run_t)(chad_context_t *context, void *environment,
+                                    int64_t chunk);
+
+// run(context, environment, chunk) for all chunks 0 .. chunks - 1, which are begun in
+// this order. Then `merge`, if it is not NULL, for each in this order, one at a time and
+// by any thread, when `run` of it has succeeded; it must not fail or allocate. `run` of
+// a chunk begins after `merge` of the one `lanes` before it has ended, so what belongs
+// to chunk % lanes is used by one at a time.
+//
+// The status is that of the first chunk in order that failed, whose error is then that
+// of `context`; all before it have been run and merged, those behind it perhaps run, but
+// not merged. CHAD_INTERRUPT, if the caller's poll asked to stop.
+//
+// With lanes <= 1, or one thread, all is done in order, with `context`: run(0) merge(0)
+// run(1) merge(1) …
+CHAD_API chad_status_t chad_parallel(chad_context_t *context, chad_run_t run,
+                                     chad_run_t merge, void *environment,
+                                     int64_t chunks, int64_t lanes);
+
+// How many lanes a region of so many chunks should have: two for each thread, but one if
+// there is only one thread, and not more than chunks.
+CHAD_API int64_t chad_lanes(const chad_context_t *context, int64_t chunks);
+
+// first(context, environment, 0) and second(context, environment, 1), which may run at
+// the same time. The status and the error are the first's if it failed, else the
+// second's.
+CHAD_API chad_status_t chad_both(chad_context_t *context, chad_run_t first,
+                                 chad_run_t second, void *environment);
+
+// How many threads a region would have, the caller's included: what chad_set_threads has
+// chosen, else what OpenMP says. Whoever has told OpenMP another number than usual for
+// the calling thread, as threadpoolctl does, gets no more than that. `context` may be
+// NULL. Any thread.
+CHAD_API int64_t chad_threads(const chad_context_t *context);
+
+// From now on the regions of the process have so many threads, at most 1024; 0: as many
+// as OpenMP says. Needs no context; any thread.
+CHAD_API void chad_set_threads(int64_t threads);
 
 // --- Results -----------------------------------------------------------------------
 

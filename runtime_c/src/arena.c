@@ -120,6 +120,13 @@ void chad_leave(chad_context_t *const context, chad_arena_t *const arenas) {
   chad_chunk_give(state, chunk);
 }
 
+void chad_frames_free(chad_state_t *const state) {
+  while (state->frames != NULL) {
+    char *const arenas = (char *)state->frames + 2 * CHAD_ALIGNMENT;
+    chad_leave(&state->shared, (chad_arena_t *)(void *)arenas);
+  }
+}
+
 // A new chunk for `size` bytes: generous if the limit allows, else just enough.
 static chad_chunk_t *take_chunk(chad_state_t *const state,
                                 const chad_arena_t *const arena, const int64_t size) {

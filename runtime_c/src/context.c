@@ -12,20 +12,13 @@ static const int64_t POLL_INTERVAL = 100000000;
 
 int32_t chad_rt_abi(void) { return CHAD_RT_ABI; }
 
-int32_t chad_openmp(void) {
-#ifdef _OPENMP
-  return _OPENMP;
-#else
-  return 0;
-#endif
-}
-
 chad_context_t *chad_context_new(void) {
   chad_state_t *const state = calloc(1, sizeof(chad_state_t));
   if (state == NULL) {
     return NULL;
   }
   state->limit = -1;
+  state->most_kept = CHAD_MOST_KEPT;
   return &state->shared;
 }
 
@@ -34,11 +27,12 @@ void chad_context_free(chad_context_t *const context) {
     return;
   }
   chad_state_t *const state = (chad_state_t *)context;
-  chad_results_discard(context);
-  while (state->frames != NULL) {
-    char *const arenas = (char *)state->frames + 2 * CHAD_ALIGNMENT;
-    chad_leave(context, (chad_arena_t *)(void *)arenas);
+  for (int64_t child = 0; child < state->child_count; ++child) {
+    chad_context_free(&state->children[child]->shared);
   }
+  free(state->children);
+  chad_results_discard(context);
+  chad_frames_free(state);
   chad_trim(state, 0);
   free(state);
 }

@@ -5,6 +5,9 @@
 //   arena    chunks -> arenas            result   blocks handed to the caller
 //   context  the context itself, and interrupts
 //
+//   team     OpenMP's threads        threads   how many of them a call has
+//   parallel chunks of a loop on several threads
+//
 //   stack    what a walk has yet to do       array    arrays, with or without data
 //   bag      contributions to an array       cotangent  sparse cotangents of any type
 //   cells    the accumulation array          tree     trees of reductions
@@ -12,6 +15,7 @@
 #ifndef CHAD_INTERNAL_H
 #define CHAD_INTERNAL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "chad_rt.h"
@@ -19,7 +23,11 @@
 enum {
   CHAD_CLASSES = 11,  // chunks of 2^10, 2^11, ... 2^20 bytes
   CHAD_SMALLEST_SHIFT = 10,
+  CHAD_MOST_THREADS = 1024,
 };
+
+// What a context keeps for its next calls.
+#define CHAD_MOST_KEPT ((int64_t)64 << 20)
 
 // Requests above this are refused before any arithmetic on them can overflow.
 #define CHAD_LARGEST ((int64_t)1 << 46)
@@ -39,15 +47,31 @@ typedef struct chad_result {
   int64_t size;  // with the header
 } chad_result_t;
 
+// The memory that the contexts of a parallel region use together.
+//
+// Invariant: `used` is the sum over all of them, as `used` of a state is for one, and
+// never above the limit. Each is a number by itself, so the order of memory is relaxed;
+// what refuses memory, or is the peak, may differ from run to run, but no result does.
+typedef struct chad_account {
+  _Atomic int64_t used;
+  _Atomic int64_t peak;
+  _Atomic int64_t limit;  // negative: not yet asked for
+} chad_account_t;
+
 // The context as the runtime sees it.
 typedef struct chad_state {
   chad_context_t shared;
+  // Within a parallel region what counts instead of `used`, `peak` and `limit`; else
+  // NULL.
+  chad_account_t *account;
   // Invariant: `used` is the sum of the sizes of all chunks in arenas and frames and of
   // all result blocks, `kept` that of all chunks in `kept_chunks`; used <= peak.
   int64_t used;
   int64_t peak;
   int64_t kept;
   int64_t limit;  // negative: not yet asked for
+  int64_t most_kept;
+  bool is_limited;  // by the caller
   chad_chunk_t *kept_chunks[CHAD_CLASSES + 1];  // by size class; the last: all larger
   chad_chunk_t *frames;
   chad_result_t *results;
@@ -55,6 +79,9 @@ typedef struct chad_state {
   int32_t (*callback)(void *user);
   void *user;
   int64_t next_poll;  // nanoseconds of the monotonic clock
+  // Contexts for the helpers of this one's regions, made as they are needed.
+  struct chad_state **children;
+  int64_t child_count;
 } chad_state_t;
 
 static_assert(offsetof(chad_state_t, shared) == 0, "a context is the start of a state");
@@ -86,9 +113,31 @@ void chad_chunk_give(chad_state_t *state, chad_chunk_t *chunk);
 // Frees kept chunks, large ones first, until at most `bytes` are kept.
 void chad_trim(chad_state_t *state, int64_t bytes);
 
+// The blocks of `from` become those of `to`.
+void chad_results_move(chad_state_t *to, chad_state_t *from);
+
+// Gives back all arenas that were not.
+void chad_frames_free(chad_state_t *state);
+
 // `bytes` (>= 0) bytes at a multiple of 8, with the lifetime of a buffer of the arena;
 // NULL if out of memory. Small objects lie side by side.
 void *chad_small(chad_context_t *context, chad_arena_t *arena, int64_t bytes);
+
+// --- Threads -----------------------------------------------------------------------
+
+// How many threads the calling thread may use, itself included.
+int64_t chad_allowed_threads(void);
+
+// Takes up to `wanted` helpers of what `threads` and all others leave free, which are to
+// be dismissed. Returns how many; perhaps none.
+int64_t chad_hire(int64_t threads, int64_t wanted);
+void chad_dismiss(int64_t helpers);
+
+// member(argument, number, members) on this thread, as number 0, and on so many others,
+// or fewer.
+void chad_run_team(int64_t helpers,
+                   void (*member)(void *argument, int32_t number, int32_t members),
+                   void *argument);
 
 // --- Counting steps ----------------------------------------------------------------
 

@@ -15,8 +15,6 @@
 
 enum { PAGE = 4096, HUGE_PAGE = 2 << 20 };
 
-static const int64_t KEPT_MAX = (int64_t)64 << 20;
-
 // Below this nobody needs to ask how much memory there is.
 static const int64_t SURELY_THERE = (int64_t)64 << 20;
 
@@ -45,8 +43,42 @@ static int64_t limit_for(chad_state_t *const state, const int64_t wanted) {
   return state->limit;
 }
 
+static int64_t account_limit(chad_account_t *const account, const int64_t wanted) {
+  int64_t limit = atomic_load_explicit(&account->limit, memory_order_relaxed);
+  if (limit < 0) {
+    if (wanted <= SURELY_THERE) {
+      return INT64_MAX;
+    }
+    limit = chad_default_limit();
+    atomic_store_explicit(&account->limit, limit, memory_order_relaxed);
+  }
+  return limit;
+}
+
+// The same as below. What is refused is never counted, not for a moment, for it could
+// make another thread's request be refused.
+static bool reserve_together(chad_account_t *const account, const int64_t size) {
+  int64_t used = atomic_load_explicit(&account->used, memory_order_relaxed);
+  do {
+    if (used + size > account_limit(account, used + size)) {
+      return false;
+    }
+  } while (!atomic_compare_exchange_weak_explicit(
+      &account->used, &used, used + size, memory_order_relaxed, memory_order_relaxed));
+  int64_t peak = atomic_load_explicit(&account->peak, memory_order_relaxed);
+  while (peak < used + size &&
+         !atomic_compare_exchange_weak_explicit(&account->peak, &peak, used + size,
+                                                memory_order_relaxed,
+                                                memory_order_relaxed)) {
+  }
+  return true;
+}
+
 // Counts `size` bytes more as used, unless that is above the limit.
 static bool reserve(chad_state_t *const state, const int64_t size) {
+  if (state->account != NULL) {
+    return reserve_together(state->account, size);
+  }
   const int64_t wanted = state->used + size;
   if (wanted > limit_for(state, wanted)) {
     return false;
@@ -56,6 +88,19 @@ static bool reserve(chad_state_t *const state, const int64_t size) {
     state->peak = wanted;
   }
   return true;
+}
+
+static void unreserve(chad_state_t *const state, const int64_t size) {
+  if (state->account != NULL) {
+    atomic_fetch_sub_explicit(&state->account->used, size, memory_order_relaxed);
+  } else {
+    state->used -= size;
+  }
+}
+
+// How many bytes may be kept while nothing is used.
+static int64_t most_kept(const chad_state_t *const state) {
+  return state->limit < 0 ? state->most_kept : min_size(state->most_kept, state->limit);
 }
 
 void chad_trim(chad_state_t *const state, const int64_t bytes) {
@@ -87,20 +132,18 @@ static void *allocate(const int64_t size) {
 // Whatever is new makes room among the kept chunks, which did not serve: so all that a
 // call uses can be kept at its end, whatever earlier calls left behind.
 void *chad_system_take(chad_state_t *const state, const int64_t size) {
-  const int64_t used = state->used;
   const int64_t peak = state->peak;
   if (!reserve(state, size)) {
     return NULL;
   }
-  const int64_t most = state->limit < 0 ? KEPT_MAX : min_size(KEPT_MAX, state->limit);
-  chad_trim(state, most - state->used);
+  chad_trim(state, most_kept(state) - chad_memory_used(&state->shared));
   void *memory = allocate(size);
   if (memory == NULL) {
     chad_trim(state, 0);
     memory = allocate(size);
   }
   if (memory == NULL) {
-    state->used = used;
+    unreserve(state, size);
     state->peak = peak;
   }
   return memory;
@@ -108,7 +151,7 @@ void *chad_system_take(chad_state_t *const state, const int64_t size) {
 
 void chad_system_give(chad_state_t *const state, void *const memory,
                       const int64_t size) {
-  state->used -= size;
+  unreserve(state, size);
   free(memory);
 }
 
@@ -149,20 +192,22 @@ chad_chunk_t *chad_chunk_take(chad_state_t *const state, const int64_t size) {
 }
 
 void chad_chunk_give(chad_state_t *const state, chad_chunk_t *const chunk) {
-  const int64_t most = state->limit < 0 ? KEPT_MAX : min_size(KEPT_MAX, state->limit);
-  if (state->kept + chunk->size > most) {
+  if (state->kept + chunk->size > most_kept(state)) {
     chad_system_give(state, chunk, chunk->size);
     return;
   }
   const int index = class_of(chunk->size);
-  state->used -= chunk->size;
+  unreserve(state, chunk->size);
   state->kept += chunk->size;
   chunk->next = state->kept_chunks[index];
   state->kept_chunks[index] = chunk;
 }
 
 int64_t chad_memory_used(const chad_context_t *const context) {
-  return ((const chad_state_t *)context)->used;
+  const chad_state_t *const state = (const chad_state_t *)context;
+  return state->account == NULL
+             ? state->used
+             : atomic_load_explicit(&state->account->used, memory_order_relaxed);
 }
 
 int64_t chad_memory_peak(const chad_context_t *const context) {
@@ -177,6 +222,7 @@ void chad_memory_reset_peak(chad_context_t *const context) {
 void chad_set_memory_limit(chad_context_t *const context, const int64_t bytes) {
   chad_state_t *const state = (chad_state_t *)context;
   state->limit = bytes < 0 ? -1 : bytes;
+  state->is_limited = bytes >= 0;
   if (bytes >= 0) {
     chad_trim(state, bytes - state->used);
   }

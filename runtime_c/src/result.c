@@ -32,6 +32,15 @@ void chad_results_discard(chad_context_t *const context) {
   }
 }
 
+void chad_results_move(chad_state_t *const to, chad_state_t *const from) {
+  while (from->results != NULL) {
+    chad_result_t *const block = from->results;
+    from->results = block->next;
+    block->next = to->results;
+    to->results = block;
+  }
+}
+
 void chad_results_release(chad_context_t *const context) {
   chad_state_t *const state = (chad_state_t *)context;
   for (const chad_result_t *block = state->results; block != NULL;
