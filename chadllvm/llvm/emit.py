@@ -37,6 +37,7 @@ from chadllvm.llvm import runtime, vecmath
 from chadllvm.llvm.alias import AliasScopes
 from chadllvm.llvm.instructions import POWI, POWI_SINGLE
 from chadllvm.llvm.invoke import result_type
+from chadllvm.llvm.looking import unfolds
 from chadllvm.llvm.state import (
     FAILED,
     FINISHED,
@@ -146,14 +147,15 @@ def _passed(state: State, param: Param) -> list[tuple[str, str]]:
             assert_never(param)
 
 
-def _subroutines(state: State) -> list[str]:
+def _subroutines(main: State) -> list[str]:
     """The definitions of all subroutines."""
     lines: list[str] = []
-    while state.pending:
-        subroutine, items, outer = state.pending.pop()
-        inner = emit_subroutine(subroutine, items, outer)
-        _ways_out(inner, subroutine)
-        lines += [head(inner, subroutine), *_body(inner)]
+    while main.pending:
+        subroutine, items, outer = main.pending.pop()
+        for is_inner in (False, True) if unfolds(subroutine) else (False,):
+            state = emit_subroutine(subroutine, items, outer, is_inner=is_inner)
+            _ways_out(state, subroutine)
+            lines += [head(state, subroutine), *_body(state)]
     return lines
 
 

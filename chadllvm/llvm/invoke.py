@@ -25,6 +25,7 @@ from chadllvm.ir.loops import (
     Subroutine,
 )
 from chadllvm.llvm import runtime
+from chadllvm.llvm.looking import unfolds
 from chadllvm.llvm.state import State
 from chadllvm.llvm.types import REGISTER
 from chadllvm.llvm.writer import LIKELY
@@ -125,7 +126,9 @@ def emit_invoke(state: State, stmt: Invoke) -> None:
     listed = ["ptr %ctx", "ptr %arenas", f"ptr {env}", f"i64 {turn}", *homes, *args]
     ty = result_type(called)
     # Made a jump, the call would take no stack, and one without an end never end.
-    call = f"notail call {ty} @{state.symbol_of(called)}({', '.join(listed)})"
+    inner = state.subroutine is called and not state.is_inner and unfolds(called)
+    symbol = state.symbol_of(called, is_inner=inner)
+    call = f"notail call {ty} @{symbol}({', '.join(listed)})"
     result = out.let(call)
     status = out.let(f"extractvalue {ty} {result}, 0", "status")
     good, bad = out.fresh_label("returned"), out.fresh_label("refused")

@@ -15,6 +15,7 @@ from chadllvm.ir.loops import (
     LoopFunction,
     Reg,
     Slot,
+    Stmt,
     Subroutine,
 )
 from chadllvm.ir.term import Lit
@@ -76,6 +77,10 @@ class State:
     subroutine: Subroutine | None = None
     inside: tuple[str, ...] = ()
     around: dict[str, str] = field(default_factory=dict)
+    # Whether this is the copy of a subroutine that is put into itself.
+    is_inner: bool = False
+    # The statement in front of which a subroutine looks around.
+    look_before: Stmt | None = None
     # What the subroutine's regions held at its entry: the cursor, and the chunk.
     marks: dict[int, tuple[str, str]] = field(default_factory=dict)
     # Subroutines that are invoked and not written yet, each with its environment and
@@ -84,10 +89,10 @@ class State:
     _fuel: str = ""
     _opaque: dict[tuple[float | int, Scalar], str] = field(default_factory=dict)
 
-    def enter(self, subroutine: Subroutine) -> State:
+    def enter(self, subroutine: Subroutine, *, is_inner: bool = False) -> State:
         """The state of writing a subroutine, which shares what belongs to the module.
 
-        Its names are its own.
+        Its names are its own. `is_inner`: write the copy that is put into itself.
         """
         inner = State(
             self.function,
@@ -103,14 +108,15 @@ class State:
             inside=(*self.inside, subroutine.name),
             around={subroutine.name: "%env"},
             pending=self.pending,
+            is_inner=is_inner,
         )
         for param in subroutine.params:
             inner.bind(param)
         return inner
 
-    def symbol_of(self, subroutine: Subroutine) -> str:
-        """The symbol of a subroutine."""
-        return f'"{self.symbol}:{subroutine.name}"'
+    def symbol_of(self, subroutine: Subroutine, *, is_inner: bool = False) -> str:
+        """The symbol of a subroutine, or of its copy that is put into itself."""
+        return f'"{self.symbol}:{subroutine.name}{".inner" if is_inner else ""}"'
 
     def turn_of(self, region: int) -> Reg | None:
         """The register that says which of its two a region is, if it has two."""

@@ -39,6 +39,7 @@ from chadllvm.ir.types import BOOL, F32, F64, I64, Scalar, is_float
 from chadllvm.llvm import control, runtime, vecmath
 from chadllvm.llvm.instructions import emit_instruction
 from chadllvm.llvm.invoke import arena_of, emit_invoke, emit_leave, release
+from chadllvm.llvm.looking import look
 from chadllvm.llvm.state import FINISHED, INTERRUPTED, NO_MEMORY, State
 from chadllvm.llvm.types import BYTES, REGISTER, STORED
 from chadllvm.llvm.writer import LIKELY
@@ -56,6 +57,8 @@ _WORST = {"lesser": ("olt", math.inf), "greater": ("ogt", -math.inf)}
 def emit_body(state: State, body: Iterable[Stmt]) -> None:
     """Write the statements of a body in order."""
     for stmt in body:
+        if stmt is state.look_before:
+            look(state)
         _emit(state, stmt)
 
 

@@ -3,26 +3,28 @@
     { i32, <results> } name.sub(ctx, arenas, env, turn, <regions>, <parameters>)
 
 It returns a status and its results. It may call itself as deep as the stack allows,
-which belongs to the runtime (`chad_deep`): at its entry it looks whether there is room,
-and now and then whether somebody wants it to stop.
+which belongs to the runtime (`chad_deep`): before it does it looks whether there is
+room, and now and then whether somebody wants it to stop, see `looking.py`.
 """
 
 from __future__ import annotations
 
 from chadllvm.ir.loops import Reg, Slot, Subroutine
-from chadllvm.llvm import control, runtime
 from chadllvm.llvm.invoke import Around, Item, mark, result_type, word_at
+from chadllvm.llvm.looking import first_invocation
 from chadllvm.llvm.state import State
 from chadllvm.llvm.statements import emit_body
 from chadllvm.llvm.types import REGISTER
-from chadllvm.llvm.writer import LIKELY, UNLIKELY
 
 
-def emit_subroutine(subroutine: Subroutine, items: list[Item], outer: State) -> State:
+def emit_subroutine(
+    subroutine: Subroutine, items: list[Item], outer: State, *, is_inner: bool
+) -> State:
     """The state that has written a subroutine, but for the ways out of it."""
-    state = outer.enter(subroutine)
+    state = outer.enter(subroutine, is_inner=is_inner)
     state.names[subroutine.turn] = "%turn"
-    _look(state)
+    if not is_inner:
+        state.look_before = first_invocation(subroutine.body)
     for k, item in enumerate(items):
         _see(state, item, k)
     for region in subroutine.regions:
@@ -37,8 +39,9 @@ def head(state: State, subroutine: Subroutine) -> str:
     params = ["ptr %ctx", "ptr %arenas", "ptr noalias readonly %env", "i64 %turn"]
     params += [f"ptr %into.{k}" for k in range(subroutine.buffers)]
     params += [f"{REGISTER[p.type]} {state.names[p]}" for p in subroutine.params]
-    name, ty = state.symbol_of(subroutine), result_type(subroutine)
-    return f"define internal {ty} @{name}({', '.join(params)}) #0 {{"
+    name = state.symbol_of(subroutine, is_inner=state.is_inner)
+    inner, ty = "alwaysinline " if state.is_inner else "", result_type(subroutine)
+    return f"define internal {ty} @{name}({', '.join(params)}) {inner}#0 {{"
 
 
 def _see(state: State, item: Item, k: int) -> None:
@@ -53,39 +56,6 @@ def _see(state: State, item: Item, k: int) -> None:
             state.slots[item] = value
         case Around(name):
             state.around[name] = value
-
-
-def _look(state: State) -> None:
-    """Is there room on the stack, and does somebody want to stop?"""
-    out = state.out
-    frame = out.let("call ptr @llvm.frameaddress.p0(i32 0)", "frame")
-    limit = out.let(f"load ptr, ptr {_field(state, runtime.STACK_OFFSET)}, align 8")
-    deep, room = out.fresh_label("deep"), out.fresh_label("room")
-    out.branch(out.let(f"icmp ugt ptr {frame}, {limit}"), room, deep, LIKELY)
-    out.start(deep)
-    status = out.let(f"call i32 @chad_deeper(ptr %ctx, ptr {frame})", "status")
-    no_room = out.fresh_label("no_room")
-    good = out.let(f"icmp eq i32 {status}, {runtime.OK}")
-    out.branch(good, room, no_room, LIKELY)
-    state.refused.append((status, no_room))
-    out.start(room)
-    at = _field(state, runtime.FUEL_OFFSET)
-    left = out.let(f"sub i64 {out.let(f'load i64, ptr {at}, align 8')}, 1")
-    out.put(f"store i64 {left}, ptr {at}, align 8")
-    poll, after = out.fresh_label("poll"), out.fresh_label("entered")
-    out.branch(out.let(f"icmp sgt i64 {left}, 0"), after, poll, LIKELY)
-    out.start(poll)
-    out.put(f"store i64 {control.FUEL}, ptr {at}, align 8")
-    answer = out.let("call i32 @chad_poll(ptr %ctx)", "status")
-    stop = out.fresh_label("stop")
-    asked = out.let(f"icmp ne i32 {answer}, {runtime.OK}")
-    out.branch(asked, stop, after, UNLIKELY)
-    state.refused.append((answer, stop))
-    out.start(after)
-
-
-def _field(state: State, offset: int) -> str:
-    return state.out.let(f"getelementptr inbounds i8, ptr %ctx, i64 {offset}")
 
 
 def deep_entry(symbol: str, params: list[str], args: list[tuple[str, str]]) -> str:

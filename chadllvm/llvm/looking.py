@@ -1,0 +1,97 @@
+"""Looking around before a subroutine invokes itself, and copies of it inside itself.
+
+A run that invokes nobody needs no more than its own frame, so it looks for nothing: who
+looks whether the stack has room, and whether somebody wants to stop, is a run that is
+about to invoke. Most runs are of the first kind (half of the nodes of a tree are
+leaves), and so they cost what they compute.
+
+For the same reason a small subroutine is written twice: as it is, and as a copy that
+LLVM puts in the place of each of its own invocations. The copy invokes the first, and
+looks for nothing, for its frame is part of one that has looked. That is what compilers
+of C do with a function that calls itself; LLVM's does not of its own accord.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from chadllvm.ir.loops import Branch, For, Invoke, Stmt, Subroutine
+from chadllvm.llvm import control, runtime
+from chadllvm.llvm.state import State
+from chadllvm.llvm.writer import LIKELY, UNLIKELY
+
+# The most statements that a subroutine with the copies inside it may come to.
+LARGEST = 300
+
+
+def unfolds(subroutine: Subroutine) -> bool:
+    """Whether copies of a subroutine take the place of its own invocations."""
+    invoked = [s.subroutine for s in _all(subroutine.body) if isinstance(s, Invoke)]
+    if not invoked or set(invoked) != {subroutine.name}:
+        return False
+    size = sum(1 for _ in _all(subroutine.body))
+    return size * (1 + len(invoked)) <= LARGEST
+
+
+def first_invocation(body: Iterable[Stmt]) -> Stmt | None:
+    """The statement in front of which to look: all invocations are in it or behind."""
+    found = [stmt for stmt in body if _invokes(stmt)]
+    match found:
+        case []:
+            return None
+        case [Branch(then=then, orelse=orelse)]:
+            sides = [side for side in (then, orelse) if any(map(_invokes, side))]
+            return first_invocation(sides[0]) if len(sides) == 1 else found[0]
+        case _:
+            return found[0]
+
+
+def _invokes(stmt: Stmt) -> bool:
+    return any(isinstance(s, Invoke) for s in _all((stmt,)))
+
+
+def _all(body: Iterable[Stmt]) -> Iterator[Stmt]:
+    """All statements, with those inside of others."""
+    for stmt in body:
+        yield stmt
+        match stmt:
+            case For(body=inner):
+                yield from _all(inner)
+            case Branch(then=then, orelse=orelse):
+                yield from _all(then)
+                yield from _all(orelse)
+            case _:
+                pass
+
+
+def look(state: State) -> None:
+    """Is there room on the stack, and does somebody want to stop?"""
+    out = state.out
+    frame = out.let("call ptr @llvm.frameaddress.p0(i32 0)", "frame")
+    limit = out.let(f"load ptr, ptr {_field(state, runtime.STACK_OFFSET)}, align 8")
+    deep, room = out.fresh_label("deep"), out.fresh_label("room")
+    out.branch(out.let(f"icmp ugt ptr {frame}, {limit}"), room, deep, LIKELY)
+    out.start(deep)
+    status = out.let(f"call i32 @chad_deeper(ptr %ctx, ptr {frame})", "status")
+    no_room = out.fresh_label("no_room")
+    good = out.let(f"icmp eq i32 {status}, {runtime.OK}")
+    out.branch(good, room, no_room, LIKELY)
+    state.refused.append((status, no_room))
+    out.start(room)
+    at = _field(state, runtime.FUEL_OFFSET)
+    left = out.let(f"sub i64 {out.let(f'load i64, ptr {at}, align 8')}, 1")
+    out.put(f"store i64 {left}, ptr {at}, align 8")
+    poll, after = out.fresh_label("poll"), out.fresh_label("entered")
+    out.branch(out.let(f"icmp sgt i64 {left}, 0"), after, poll, LIKELY)
+    out.start(poll)
+    out.put(f"store i64 {control.FUEL}, ptr {at}, align 8")
+    answer = out.let("call i32 @chad_poll(ptr %ctx)", "status")
+    stop = out.fresh_label("stop")
+    asked = out.let(f"icmp ne i32 {answer}, {runtime.OK}")
+    out.branch(asked, stop, after, UNLIKELY)
+    state.refused.append((answer, stop))
+    out.start(after)
+
+
+def _field(state: State, offset: int) -> str:
+    return state.out.let(f"getelementptr inbounds i8, ptr %ctx, i64 {offset}")
