@@ -17,7 +17,7 @@ import numpy as np
 import chadllvm as cl
 from bench.measure import interleaved
 from bench.reference.load import declarations
-from bench.report import Figure
+from bench.results import Figure
 
 
 @dataclass(frozen=True)

@@ -11,19 +11,33 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from bench.results import Time
+
+# What one sample takes at least: many calls of what is short.
+SAMPLE_SECONDS = 1e-3
+FEWEST_ROUNDS = 5
+
 
 @contextmanager
-def one_core() -> Iterator[None]:
-    """Keep this process, and what it starts, on the last of its cores."""
+def on_core(core: int) -> Iterator[None]:
+    """Keep this process, and what it starts, on a core."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return
     allowed = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {max(allowed)})
+    os.sched_setaffinity(0, {core})
     try:
         yield
     finally:
         os.sched_setaffinity(0, allowed)
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Keep this process, and what it starts, on the last of its cores."""
+    allowed = getattr(os, "sched_getaffinity", lambda _: {0})(0)
+    with on_core(max(allowed)):
+        yield
 
 
 def seconds(run: Callable[[], object], calls: int = 1) -> float:
@@ -35,6 +49,39 @@ def seconds(run: Callable[[], object], calls: int = 1) -> float:
     for _ in range(calls):
         run()
     return (time.process_time() - start) / calls
+
+
+def sampled(
+    runs: Mapping[str, Callable[[], object]], budget: float, rounds: int
+) -> dict[str, Time]:
+    """The seconds a call of each run, all taken in turns so that drift is shared.
+
+    Args:
+        budget: the seconds for all samples together; with `FEWEST_ROUNDS` it may take
+            more. What takes half of it alone is measured once.
+        rounds: the most rounds to take.
+    """
+    for run in runs.values():
+        run()
+    once = {name: seconds(run) for name, run in runs.items()}
+    quick = {name: run for name, run in runs.items() if once[name] < 0.5 * budget}
+    calls = {n: max(1, round(SAMPLE_SECONDS / max(once[n], 1e-7))) for n in quick}
+    each = sum(calls[name] * once[name] for name in quick)
+    fewest = min(FEWEST_ROUNDS, rounds)
+    count = max(fewest, min(rounds, round(budget / max(each, 1e-9))))
+    samples: dict[str, list[float]] = {name: [] for name in quick}
+    for _ in range(count):
+        for name, run in quick.items():
+            samples[name].append(seconds(run, calls[name]))
+    return {name: summary(samples.get(name, [once[name]])) for name in runs}
+
+
+def summary(samples: list[float]) -> Time:
+    """The median of some samples and their quartiles."""
+    if len(samples) == 1:
+        return Time(samples[0], samples[0], samples[0], 1)
+    low, median, high = statistics.quantiles(samples, n=4, method="inclusive")
+    return Time(median, low, high, len(samples))
 
 
 def interleaved(

@@ -1,115 +1,76 @@
-"""What a benchmark measured, beside what it should be: a table, and JSON."""
+"""`python -m bench report`: the tables of a run in the terminal, and in the docs.
+
+With `--page docs/performance.md` the tables take their places there, and the picture
+stands beside the page.
+"""
 
 from __future__ import annotations
 
-import json
-import os
-import platform
-import sys
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
+import argparse
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
-PACKAGES = ("chadllvm", "llvmlite", "numpy", "scipy", "cffi")
+from bench.page import fill
+from bench.picture import write_picture
+from bench.results import Results, load
+from bench.table import Table, figure_tables, main_table, peer_table, tables
+from bench.table import target_table as targets
 
-
-@dataclass(frozen=True)
-class Settings:
-    """How to measure. `quick`: small sizes and few rounds, to see that all works."""
-
-    quick: bool
-    build_folder: Path
-
-    def rounds(self, full: int) -> int:
-        """The number of rounds to take."""
-        return 3 if self.quick else full
+RESULTS = Path("build") / "bench" / "results.json"
 
 
-@dataclass(frozen=True)
-class Figure:
-    """One measured number. `target`: the most it should be, or None if only noted."""
-
-    name: str
-    value: float
-    unit: str
-    target: float | None = None
-
-    @property
-    def met(self) -> bool | None:
-        return None if self.target is None else self.value <= self.target
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Enter `report` among the commands of `python -m bench`."""
+    report = commands.add_parser("report", help="print the tables of a run")
+    report.add_argument("results", nargs="?", type=Path, default=RESULTS)
+    report.add_argument(
+        "--page", type=Path, help="also put them into this page, with the picture"
+    )
+    report.set_defaults(run=run)
 
 
-@dataclass(frozen=True)
-class Failure:
-    """A workload that could not be measured."""
-
-    workload: str
-    reason: str
-
-
-def print_table(console: Console, workload: str, figures: Sequence[Figure]) -> None:
-    """One workload's figures, each with its target and whether it is met."""
-    table = Table(title=workload, title_justify="left", title_style="bold")
-    table.add_column("figure")
-    table.add_column("measured", justify="right")
-    table.add_column("target", justify="right")
-    table.add_column("met")
-    for figure in figures:
-        target = "" if figure.target is None else f"≤ {figure.target:g} {figure.unit}"
-        verdict = {None: "", True: "[green]yes", False: "[red]no"}[figure.met]
-        table.add_row(figure.name, f"{figure.value:.4g} {figure.unit}", target, verdict)
-    console.print(table)
+def run(options: argparse.Namespace) -> int:
+    """Run the command; the exit status."""
+    results = load(options.results)
+    show(results, Console())
+    if options.page is not None:
+        put_into(results, options.page)
+    return 0
 
 
-def write_json(
-    path: Path,
-    settings: Settings,
-    figures: dict[str, list[Figure]],
-    failures: Sequence[Failure],
-) -> None:
-    """Everything measured, with the machine and the versions it was measured on."""
-    content = {
-        "quick": settings.quick,
-        "machine": _machine(),
-        "versions": _versions(),
-        "figures": {
-            workload: [asdict(figure) | {"met": figure.met} for figure in rows]
-            for workload, rows in figures.items()
-        },
-        "failures": [asdict(failure) for failure in failures],
-    }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, indent=2) + "\n")
+def show(results: Results, console: Console) -> None:
+    """Print all tables, and what could not be measured."""
+    for table in tables(results):
+        console.print(table.rich())
+    for failure in results.failures:
+        console.print(f"{failure.workload} failed: {failure.reason}", markup=False)
 
 
-def _machine() -> dict[str, Any]:
-    return {
-        "system": platform.platform(),
-        "architecture": platform.machine(),
-        "processor": _processor(),
-        "cores": os.cpu_count(),
-    }
+def put_into(results: Results, page: Path) -> None:
+    """Fill the measured parts of a page, and draw the picture `PAGE.svg`."""
+    fill(page, "machine", machine_text(results))
+    fill(page, "targets", targets(results).markdown())
+    fill(page, "workloads", main_table(results).markdown())
+    fill(page, "peers", peer_table(results).markdown() if results.peers else "")
+    fill(page, "figures", "\n\n".join(map(_titled, figure_tables(results))))
+    write_picture(results, page.with_suffix(".svg"))
 
 
-def _processor() -> str:
-    information = Path("/proc/cpuinfo")
-    if information.exists():
-        for line in information.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor()
+def machine_text(results: Results) -> str:
+    """Where and with what it was measured, in a paragraph."""
+    machine = results.machine
+    speeds = machine["solo_speed"].items()
+    cores = ", ".join(f"core {core} {speed:.0f}" for core, speed in speeds)
+    packages = ", ".join(
+        f"{name} {number}" for name, number in results.versions.items()
+    )
+    return (
+        f"Measured {results.started[:10]} on one core of {machine['cores']}: "
+        f"{machine['processor']}; {machine['system']}. Millions of dependent "
+        f"multiplications a second, each core alone: {cores}. {packages}."
+    )
 
 
-def _versions() -> dict[str, str]:
-    found = {"python": sys.version.split()[0]}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+def _titled(table: Table) -> str:
+    return f"### {table.title}\n\n{table.markdown()}"

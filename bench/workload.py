@@ -9,41 +9,51 @@ ablation or a comparison with other systems goes over `workloads()`.
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
+from types import MappingProxyType
 from typing import Any
 
 import bench.workloads
-from bench.kernels import Case, Targets, compare
-from bench.reference.load import build
-from bench.report import Figure, Settings
+from bench.count import Counted
+from bench.kernels import Case
+from bench.settings import Settings
+from chadllvm.llvm.optimize import Effort
+from chadllvm.options import CompileOptions
 
-TARGETS = Targets(value_to_c=1.4, gradient_to_value=4.0, gradient_to_c=1.6)
+Size = tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class Workload:
-    """A program, what it is run with, and the most that its ratios should be.
+    """A program, and what it is run with.
 
     `problem`: the arguments for a size, whose numbers are its parameters, with names.
-    `sizes`: those that are measured; `small`: one for quick runs and for tests.
+    `sizes`: those that are measured; `small`: one for quick runs and for tests; `grid`:
+    those that are measured only if asked for, `sizes` among them.
     `argnums`: the arguments to differentiate by. `lengths`: see `Case`.
     `tolerance`: of the gradients, see `check`.
     `kernel`: the name of the C file; the program's name by default.
+    `exempt`: the hand-derived gradient needs no tape where any general one does, so
+    that nothing is promised beside it.
+    `growth`: by what a number of the size is multiplied for more work; 2 by default.
     """
 
     program: Callable[..., float]
     problem: Callable[..., tuple[Any, ...]]
-    sizes: tuple[tuple[float, ...], ...]
-    small: tuple[float, ...]
+    sizes: tuple[Size, ...]
+    small: Size
     argnums: tuple[int, ...]
     lengths: tuple[int, ...]
-    targets: Targets = TARGETS
     tolerance: float = 1e-9
     kernel: str | None = None
+    grid: tuple[Size, ...] = ()
+    exempt: bool = False
+    growth: float = 2
 
     @property
     def name(self) -> str:
@@ -55,33 +65,51 @@ class Workload:
         """The name of the kernel's C file, without its ending."""
         return self.kernel or self.name
 
-    def case(self, size: tuple[float, ...]) -> Case:
+    def case(self, size: Size) -> Case:
         """The program with the arguments of a size."""
         return Case(self.program, self.problem(*size), self.argnums, self.lengths)
 
-    def label(self, size: tuple[float, ...]) -> str:
-        """The name of the program with a size."""
+    def measured_sizes(self, settings: Settings) -> tuple[Size, ...]:
+        """The sizes to measure."""
+        if settings.quick:
+            return (self.small,)
+        return (self.grid or self.sizes) if settings.grid else self.sizes
+
+    def named(self, size: Size) -> dict[str, float]:
+        """A size as numbers with names."""
         names = inspect.signature(self.problem).parameters
-        numbers = (f"{n}={v:g}" for n, v in zip(names, size, strict=True))
-        return " ".join((self.name, *numbers))
+        return dict(zip(names, size, strict=True))
 
-    def measure(self, settings: Settings) -> Iterator[Figure]:
-        """Times and ratios for each size, after a comparison with the kernels."""
-        libraries = build(settings.build_folder, self.source)
-        for size in (self.small,) if settings.quick else self.sizes:
-            yield from compare(
-                self.case(size),
-                libraries,
-                self.targets,
-                settings.rounds(11),
-                tolerance=self.tolerance,
-                label=self.label(size),
-            )
+    def counted(self, options: CompileOptions | None = None) -> OperationCounts:
+        """The program and its gradient, made to count what they execute."""
+        return OperationCounts(self, options or CompileOptions())
 
 
-def workloads() -> Iterator[Workload]:
+class OperationCounts:
+    """The executed operations of a workload's program and of its gradient."""
+
+    def __init__(self, workload: Workload, options: CompileOptions) -> None:
+        program = workload.program.py_func  # type: ignore[attr-defined]
+        # What LLVM does is no matter: our own statements are counted.
+        effort = Effort(1, 0, loops=False)
+        self._value = Counted(program, None, options, effort)
+        self._gradient = Counted(program, workload.argnums, options, effort)
+
+    def value(self, arguments: tuple[Any, ...]) -> int:
+        """Those of the value."""
+        return self._value(*arguments)[1]
+
+    def gradient(self, arguments: tuple[Any, ...]) -> int:
+        """Those of the value with its gradient."""
+        return self._gradient(*arguments)[1]
+
+
+@functools.cache
+def workloads() -> Mapping[str, Workload]:
     """All workloads of this form, by the names of their files."""
+    found = {}
     for module in iter_modules(bench.workloads.__path__):
-        found = import_module(f"bench.workloads.{module.name}")
-        if hasattr(found, "WORKLOAD"):
-            yield found.WORKLOAD
+        workload = import_module(f"bench.workloads.{module.name}")
+        if hasattr(workload, "WORKLOAD"):
+            found[module.name] = workload.WORKLOAD
+    return MappingProxyType(found)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
-from bench.paper.optimize0 import Counted
+from bench.count import Counted
 
 
 @cl.jit

@@ -20,7 +20,8 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
-from bench.paper.optimize0 import WORKLOADS, Counted, report
+from bench.count import Counted
+from bench.paper.optimize0 import WORKLOADS, report
 from chadllvm.backend.call import NativeFunction
 from chadllvm.backend.runtime import runtime
 from chadllvm.ir.loops_check import check_loops

@@ -12,12 +12,17 @@ import pytest
 
 from bench.kernels import Kernel, check
 from bench.reference.load import HERE
-from bench.workload import Workload, workloads
+from bench.workload import Size, Workload, workloads
 
 FLAGS = ("-std=c11", "-O1", "-fopenmp-simd", "-fPIC", "-shared", "-Wall", "-Werror")
 
 
-@pytest.mark.parametrize("workload", tuple(workloads()), ids=lambda found: found.name)
+each_workload = pytest.mark.parametrize(
+    "workload", workloads().values(), ids=workloads().keys()
+)
+
+
+@each_workload
 def test_the_smallest_size_agrees_with_c(
     workload: Workload, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -27,6 +32,32 @@ def test_the_smallest_size_agrees_with_c(
     check(case, case.gradient(), kernel, workload.tolerance)
     plain = _undecorated(workload.program, monkeypatch)
     np.testing.assert_allclose(plain(*case.arguments), kernel.value(), rtol=1e-9)
+
+
+@each_workload
+def test_the_gradient_costs_a_constant_factor(workload: Workload) -> None:
+    """Executed operations, which are exact: the ratio grows with no number of the size.
+
+    Each number is doubled four, five and six times. What a call costs without any
+    input, or a row without its elements, is seen less at each doubling: the ratio may
+    come closer to its limit. Were there a logarithm, it would rise by the same again.
+    """
+    counts = workload.counted()
+    for k in range(len(workload.small)):
+        ratios = []
+        for doublings in (4, 5, 6):
+            arguments = workload.problem(*_grown(workload, k, doublings))
+            ratios.append(counts.gradient(arguments) / counts.value(arguments))
+        first, second, third = ratios
+        rest = max(0.7 * (second - first), 0.005 * first)
+        assert third - second <= rest, f"number {k}: {ratios}"
+
+
+def _grown(workload: Workload, k: int, times: int) -> Size:
+    """The smallest size with number k so that there is more work."""
+    size = list(workload.small)
+    size[k] *= workload.growth**times
+    return tuple(size)
 
 
 def _undecorated(program: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., float]:

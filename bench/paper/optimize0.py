@@ -15,15 +15,9 @@ from typing import Any
 import numpy as np
 
 import chadllvm as cl
+from bench.count import Counted
 from bench.paper.claim import Claim, Curve, Report, Series
-from chadllvm.backend.call import NativeFunction
-from chadllvm.backend.results import Group
-from chadllvm.frontend import signature, specialise
-from chadllvm.ir.types import I64, Array, Product, Scalar
-from chadllvm.lower.count import count_operations
 from chadllvm.options import CompileOptions
-from chadllvm.plan import Plan
-from chadllvm.request import Request
 
 SIZES = (10, 100, 1_000, 10_000, 100_000)
 QUICK_SIZES = (10, 100, 1_000)
@@ -133,34 +127,6 @@ WORKLOADS = (
     Workload(smallest, lambda n: (_vector(n),)),
     Workload(rows_never_read, lambda n: (_vector(n * 3).reshape(n, 3),)),
 )
-
-
-class Counted:
-    """A compiled function, or its value and gradient, that counts its operations."""
-
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        argnums: tuple[int, ...] | None,
-        options: CompileOptions,
-    ) -> None:
-        types = [p.annotation for p in signature(function)]
-        known = tuple(t for t in types if isinstance(t, Scalar | Array | Product))
-        plan = Plan(specialise(function, known), known, Request(argnums))
-        loops = plan.compile(options).loops
-        assert loops is not None
-        self._native = NativeFunction(
-            count_operations(loops),
-            function.__name__,
-            plan.names,
-            plan.types,
-            Group((plan.result, I64)),
-        )
-
-    def __call__(self, *args: Any) -> tuple[Any, int]:
-        """What the function returns, and the number of operations it took."""
-        result, steps = self._native(*args)
-        return result, steps
 
 
 def cost_ratio(

@@ -8,7 +8,8 @@ import numpy as np
 
 import chadllvm as cl
 from bench.measure import interleaved
-from bench.report import Figure, Settings
+from bench.results import Figure
+from bench.settings import Settings
 
 TARGET_SCALAR = 1.0
 TARGET_ARRAYS = 2.5

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from bench.measure import fresh
-from bench.report import Figure, Settings
+from bench.results import Figure
+from bench.settings import Settings
 
 TARGET_GMM = 1.0
 TARGET_500_LINES = 5.0

@@ -16,7 +16,8 @@ import chadllvm as cl
 from bench.kernels import Case, Kernel, check
 from bench.measure import interleaved
 from bench.reference.load import build
-from bench.report import Figure, Settings
+from bench.results import Figure
+from bench.settings import Settings
 
 TARGET_VALUE_TO_NUMPY = 1.0
 TARGET_GRADIENT_TO_VALUE = 3.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 from bench.mixtures import random_problem
@@ -25,6 +26,7 @@ WORKLOAD = Workload(
         (1_000, 25, 32),
         (1_000, 100, 64),
     ),
+    grid=tuple(product((1_000, 10_000), (5, 25, 100), (2, 10, 20, 32, 64))),
     small=(20, 3, 4),
     argnums=(0, 1, 2, 3),
     lengths=(0, 4),

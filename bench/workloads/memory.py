@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 import chadllvm as cl
 from bench.measure import reset_resident_peak, resident, resident_peak
 from bench.mixtures import random_problem
-from bench.report import Figure, Settings
+from bench.results import Figure
+from bench.settings import Settings
 from examples.gmm_model import log_posterior
 
 MIB = 2**20

@@ -12,10 +12,7 @@ from typing import Any
 import numpy as np
 
 import chadllvm as cl
-from bench.kernels import Targets
 from bench.workload import Workload
-
-TARGETS = Targets(value_to_c=1.3, gradient_to_value=4.0)
 
 
 @cl.jit
@@ -51,6 +48,5 @@ WORKLOAD = Workload(
     small=(50,),
     argnums=(0, 1),
     lengths=(0, 1),
-    targets=TARGETS,
     kernel="newton",
 )

@@ -21,7 +21,8 @@ from bench.kernels import Case, Kernel, check
 from bench.measure import fresh, interleaved
 from bench.mixtures import Problem, random_problem
 from bench.reference.load import build, declarations
-from bench.report import Figure, Settings
+from bench.results import Figure
+from bench.settings import Settings
 from examples.gmm_model import log_posterior
 
 COMPONENTS = 25

@@ -9,10 +9,7 @@ from typing import Any
 import numpy as np
 
 import chadllvm as cl
-from bench.kernels import Targets
 from bench.workload import Workload
-
-TARGETS = Targets(value_to_c=1.5, gradient_to_value=5.0)
 
 
 @dataclass(frozen=True)
@@ -72,6 +69,5 @@ WORKLOAD = Workload(
     small=(30,),
     argnums=(0,),
     lengths=(0,),
-    targets=TARGETS,
     kernel="trees",
 )

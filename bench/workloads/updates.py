@@ -14,7 +14,8 @@ import numpy as np
 import chadllvm as cl
 from bench.kernels import Case, Targets, compare
 from bench.reference.load import build
-from bench.report import Figure, Settings
+from bench.results import Figure
+from bench.settings import Settings
 
 TARGETS = Targets(value_to_c=1.5, gradient_to_value=4.0)
 

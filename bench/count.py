@@ -1,0 +1,46 @@
+"""Executed operations of a program and of its gradient: exact, on every machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from chadllvm.backend.call import NativeFunction
+from chadllvm.backend.results import Group
+from chadllvm.frontend import signature, specialise
+from chadllvm.ir.types import I64, Array, Product, Scalar
+from chadllvm.llvm.optimize import Effort
+from chadllvm.lower.count import count_operations
+from chadllvm.options import CompileOptions
+from chadllvm.plan import Plan
+from chadllvm.request import Request
+
+
+class Counted:
+    """A compiled function, or its value and gradient, that counts its operations."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        argnums: tuple[int, ...] | None,
+        options: CompileOptions,
+        effort: Effort | None = None,
+    ) -> None:
+        types = [p.annotation for p in signature(function)]
+        known = tuple(t for t in types if isinstance(t, Scalar | Array | Product))
+        plan = Plan(specialise(function, known), known, Request(argnums))
+        loops = plan.compile(options).loops
+        assert loops is not None
+        self._native = NativeFunction(
+            count_operations(loops),
+            function.__name__,
+            plan.names,
+            plan.types,
+            Group((plan.result, I64)),
+            effort=effort,
+        )
+
+    def __call__(self, *args: Any) -> tuple[Any, int]:
+        """What the function returns, and the number of operations it took."""
+        result, steps = self._native(*args)
+        return result, steps

@@ -1,0 +1,164 @@
+"""`python -m bench run [names]`: measures, one new process a workload, on one core.
+
+Writes one JSON file (see `bench/results.py`) and prints its table. The exit status is 1
+if a workload could not be measured; a target that is not met is reported and is not an
+error.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib import import_module
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from bench.machine import machine, versions
+from bench.measure import one_core
+from bench.reference.load import make
+from bench.report import show
+from bench.results import Failure, Figure, Result, Results, save
+from bench.row import Tell, measured
+from bench.settings import Settings
+from bench.workload import workloads
+
+# What has a form of its own: figures, each with its target.
+FIGURES = (
+    "elementwise",
+    "updates",
+    "second",
+    "call_overhead",
+    "compile_time",
+    "memory",
+)
+
+SIZES = ("small", "usual", "all")
+DEFAULT_OUTPUT = Path("build") / "bench"
+
+Found = Result | tuple[Figure, ...]
+
+
+def names() -> tuple[str, ...]:
+    """All that can be measured."""
+    return (*workloads(), *FIGURES)
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Enter `run` among the commands of `python -m bench`."""
+    run_ = commands.add_parser("run", help="measure, and print a table")
+    run_.add_argument("names", nargs="*", metavar="name", help=", ".join(names()))
+    run_.add_argument("--quick", action="store_true", help="small sizes, few rounds")
+    run_.add_argument(
+        "--sizes", choices=SIZES, default="usual", help="which sizes (default: usual)"
+    )
+    run_.add_argument(
+        "--output", type=Path, default=DEFAULT_OUTPUT, help="folder to write"
+    )
+    run_.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command; the exit status."""
+    chosen = options.names or names()
+    unknown = [name for name in chosen if name not in names()]
+    if unknown:
+        raise SystemExit(f"there is no workload {unknown[0]!r}; there are {names()}")
+    quick = options.quick or options.sizes == "small"
+    folder = (options.output / "reference").absolute()
+    settings = Settings(quick, folder, grid=options.sizes == "all")
+    console = Console()
+    path = options.output / "results.json"
+    results = measure(chosen, settings, console, path)
+    show(results, console)
+    console.print(f"written to {path}")
+    return 1 if results.failures else 0
+
+
+def measure(
+    chosen: Sequence[str], settings: Settings, console: Console, path: Path
+) -> Results:
+    """Measure all that is named; what is known is written after each of them."""
+    columns = (BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("builds the C kernels", total=len(chosen))
+        make(settings.build_folder)
+        progress.update(task, description="measures the cores")
+        results = _begun(settings)
+        for name in chosen:
+
+            def tell(what: str, name: str = name) -> None:
+                progress.update(task, description=f"{name}: {what}")
+
+            tell("")
+            results = _with(results, name, _tried(name, settings, tell))
+            progress.advance(task)
+            save(results, path)
+    return results
+
+
+def _begun(settings: Settings) -> Results:
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    found = machine(settings.build_folder)
+    return Results(settings.quick, started, found, versions())
+
+
+def _tried(name: str, settings: Settings, tell: Tell) -> Found | Failure:
+    try:
+        return _in_new_process(name, settings, tell)
+    except Exception as error:
+        return Failure(name, f"{type(error).__name__}: {error}")
+
+
+def _with(results: Results, name: str, found: Found | Failure) -> Results:
+    match found:
+        case Failure():
+            return replace(results, failures=(*results.failures, found))
+        case Result():
+            return replace(results, results=(*results.results, found))
+        case _:
+            return replace(results, figures={**results.figures, name: found})
+
+
+def _in_new_process(name: str, settings: Settings, tell: Tell) -> Found:
+    """Measure in a process of its own, which may die; it stays on one core."""
+    context = get_context("spawn")
+    here, there = context.Pipe(duplex=False)
+    worker = context.Process(target=_work, args=(name, settings, there), daemon=False)
+    with one_core():
+        worker.start()
+    there.close()
+    try:
+        while isinstance(message := here.recv(), str):
+            tell(message)
+    except EOFError:
+        worker.join()
+        raise RuntimeError(f"the process ended with {worker.exitcode}") from None
+    worker.join()
+    if isinstance(message, Exception):
+        raise message
+    return message  # type: ignore[no-any-return]
+
+
+def _work(name: str, settings: Settings, connection: Connection) -> None:
+    """What the new process does: sends words while it measures, then the result."""
+    try:
+        connection.send(_found(name, settings, connection.send))
+    except Exception as error:
+        # Some exceptions cannot be pickled, or need more than their message.
+        connection.send(RuntimeError(f"{type(error).__name__}: {error}"))
+
+
+def _found(name: str, settings: Settings, tell: Tell) -> Found:
+    if name in workloads():
+        return measured(name, workloads()[name], settings, tell)
+    figures = []
+    for figure in import_module(f"bench.workloads.{name}").measure(settings):
+        figures.append(figure)
+        tell(figure.name)
+    return tuple(figures)

@@ -1,0 +1,181 @@
+"""The benchmarks' files, tables and comparisons, on figures that are made up."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.measure import sampled, summary
+from bench.page import fill
+from bench.regressions import THRESHOLD, changes
+from bench.regressions import run as compare
+from bench.report import put_into
+from bench.results import (
+    BestTime,
+    Failure,
+    Figure,
+    Memory,
+    Pair,
+    PeerTimes,
+    Result,
+    Results,
+    Row,
+    Time,
+    load,
+    save,
+)
+from bench.table import duration, main_table, peer_table
+from bench.targets import verdicts
+
+PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
+
+
+def time(median: float, spread: float = 0.01) -> Time:
+    return Time(median, median * (1 - spread), median * (1 + spread), 9)
+
+
+def row(n: int, alone: float, both: float, **changed: Any) -> Row:
+    """C takes one second for the value and two with the gradient."""
+    c = [BestTime(s, s, s, 9, build="gcc") for s in (1.0, 2.0)]
+    numbers = Memory(260, 200), Pair(10 * n, 30 * n)
+    made = Row({"n": n}, time(alone), time(both), *c, *numbers)
+    return replace(made, **changed)
+
+
+def run_of(*results: Result, **more: Any) -> Results:
+    machine = {"processor": "none", "system": "none", "cores": 2}
+    speeds = {"solo_speed": {"0": 900.0, "1": 912.0}}
+    at = "2026-01-02T03:04:05+00:00"
+    return Results(False, at, machine | speeds, {"python": "3.11"}, results, **more)
+
+
+PEERS = {
+    "jax": PeerTimes(time(4.0), time(9.0), time(1.0), time(3.0)),
+    "numba": PeerTimes(value=time(0.5), our_value=time(1.0)),
+    "torch": PeerTimes(note="no loops"),
+}
+
+RUN = run_of(
+    Result("first", 0.5, (row(10, 1.0, 2.0), row(20, 4.0, 2.0))),
+    Result("second", 0.8, (row(5, 2.0, 6.0, peers=PEERS),), exempt=True),
+    figures={"calls": (Figure("one scalar", 0.7, "us", 1.0),)},
+    failures=(Failure("third", "no C compiler"),),
+)
+
+
+def test_a_run_is_read_as_it_was_written(tmp_path: Path) -> None:
+    save(RUN, tmp_path / "run.json")
+    assert load(tmp_path / "run.json") == RUN
+
+
+def test_another_schema_is_refused(tmp_path: Path) -> None:
+    save(RUN, tmp_path / "run.json")
+    content = json.loads((tmp_path / "run.json").read_text()) | {"schema": 99}
+    (tmp_path / "run.json").write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="has the schema 99"):
+        load(tmp_path / "run.json")
+
+
+def test_targets_are_of_means_over_workloads_and_of_the_worst() -> None:
+    found = {figure.name: figure for figure in verdicts(RUN)}
+    # The first workload's mean is that of 1 and 4; it weighs as much as the second.
+    assert found["value to C, geometric mean"].value == pytest.approx(2.0)
+    assert found["value to C, worst: first n=20"].value == pytest.approx(4.0)
+    # The second is exempt from what its gradient takes beside C.
+    assert found["gradient to C, geometric mean"].met
+    assert found["gradient to C, worst: first n=20"].value == pytest.approx(1.0)
+    assert found["memory to C, worst: first n=20"].met
+    assert found["cold compile time, worst: second"].met
+    assert found["gradient to jax, worst: second n=5"].value == pytest.approx(1 / 3)
+    assert not found["value to numba, worst: second n=5"].met
+
+
+def test_tables_show_each_row_and_peer() -> None:
+    rows = main_table(RUN).rows
+    assert rows[0][:4] == ("first", "n=10", "1 s", "2 s")
+    assert [cells[0] for cells in rows[-2:]] == ["geometric mean", "worst"]
+    cells = peer_table(RUN).rows[-1]
+    assert cells == ("second", "n=5", "4.00 and 3.00", "0.50 and –", "(no loops)")
+    assert "| first | n=10 | 1 s |" in main_table(RUN).markdown()
+    assert [duration(t) for t in (2e-3, 3e-6, 4e-9)] == ["2 ms", "3 µs", "4 ns"]
+
+
+def test_the_page_takes_what_a_run_measured(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
+    put_into(RUN, page)
+    first = page.read_text(encoding="utf-8")
+    assert "| second | n=5 | 4.00 and 3.00 |" in first
+    assert "core 1 912" in first and "| one scalar | 0.7 us |" in first
+    picture = page.with_suffix(".svg").read_bytes()
+    put_into(RUN, page)
+    assert page.read_text(encoding="utf-8") == first
+    assert page.with_suffix(".svg").read_bytes() == picture
+    with pytest.raises(ValueError, match="no place for 'weather'"):
+        fill(page, "weather", "rain")
+
+
+def compared(folder: Path, before: Results, after: Results) -> int:
+    """The exit status of `compare`."""
+    paths = folder / "before.json", folder / "after.json"
+    for path, results in zip(paths, (before, after), strict=True):
+        save(results, path)
+    return compare(Namespace(before=paths[0], after=paths[1], threshold=THRESHOLD))
+
+
+def test_a_run_is_no_regression_of_itself(tmp_path: Path) -> None:
+    assert compared(tmp_path, RUN, RUN) == 0
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"),
+    [
+        ({"gradient": time(2.6)}, "gradient to C"),
+        ({"value": time(1.2)}, "value to C"),
+        ({"memory": Memory(300, 200)}, "memory"),
+        ({"operations": Pair(100, 320)}, "operations"),
+    ],
+)
+def test_what_became_slower_is_a_regression(
+    tmp_path: Path, changed: dict[str, Any], what: str
+) -> None:
+    before = run_of(Result("first", 0.5, (row(10, 1.0, 2.0),)))
+    after = run_of(Result("first", 0.5, (row(10, 1.0, 2.0, **changed),)))
+    worse = [c.what for c in changes(before, after, THRESHOLD) if c.is_regression]
+    assert worse == [what]
+    assert compared(tmp_path, before, after) == 1
+    assert compared(tmp_path, after, before) == 0
+
+
+def test_a_slower_machine_and_noise_are_no_regressions() -> None:
+    before = run_of(Result("first", 0.5, (row(10, 1.0, 2.0),)))
+    c = [BestTime(2 * s, 2 * s, 2 * s, 9, build="gcc") for s in (1.0, 2.0)]
+    slower = row(10, 2.0, 4.0, c_value=c[0], c_gradient=c[1])
+    noisy = row(10, 1.2, 2.4, value=time(1.2, 0.3), gradient=time(2.4, 0.3))
+    for after in (slower, noisy):
+        found = changes(before, run_of(Result("first", 0.5, (after,))), THRESHOLD)
+        assert not [change for change in found if change.is_regression]
+
+
+def test_a_workload_that_fails_now_is_a_regression(tmp_path: Path) -> None:
+    failed = run_of(RUN.results[0], failures=(Failure("second", "wrong"),))
+    assert compared(tmp_path, RUN, failed) == 1
+
+
+def test_samples_are_taken_in_turns_and_what_is_slow_once() -> None:
+    calls: list[str] = []
+    sink: list[int] = []
+
+    def slow() -> None:
+        calls.append("slow")
+        sink.append(sum(range(3_000_000)))
+
+    times = sampled({"quick": lambda: calls.append("quick"), "slow": slow}, 1e-3, 7)
+    assert times["slow"].rounds == 1 and times["quick"].rounds >= 5
+    assert calls.count("slow") == 2
+    assert summary([3.0, 1.0, 2.0]) == Time(2.0, 1.5, 2.5, 3)
