@@ -9,8 +9,8 @@ directions, and the pullback of f for a given cotangent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from chadllvm.compiled import Compiled
 from chadllvm.frames import without_frames
 from chadllvm.jvp import jvp
+from chadllvm.reals import all_numbers, has_singles, mapped, numbers, stepped
 from chadllvm.vjp import vjp
 from chadllvm.written import compiled_function, head, unused, written
 
@@ -64,7 +65,7 @@ def check_grads(
         kind = type(args).__name__
         raise TypeError(f"check_grads: args must be a tuple, not a {kind}")
     function = compiled_function(f)
-    step, tolerance = _SINGLE if _has_singles(tuple(args)) else _DOUBLE
+    step, tolerance = _SINGLE if has_singles(tuple(args)) else _DOUBLE
     limits = _Limits(
         step if eps is None else eps,
         tolerance if atol is None else atol,
@@ -102,8 +103,8 @@ class _Check:
         self.args = tuple(map(self._as_declared, range(len(self.args)), self.args))
         self.out = self.function(*self.args)
         ct = self._direction(self.out)
-        real = [k for k, arg in enumerate(self.args) if any(_numbers(arg))]
-        if not real or not any(_numbers(ct)):
+        real = [k for k, arg in enumerate(self.args) if any(numbers(arg))]
+        if not real or not any(numbers(ct)):
             raise ValueError(f"{title}: there are no reals to differentiate")
         directions = [self._direction(arg) for arg in self.args]
         for k in real:
@@ -123,14 +124,14 @@ class _Check:
 
     def _direction(self, value: Any) -> Any:
         """Random numbers in the place of reals, None in that of others."""
-        return _mapped(value, self._random, lambda _: None)
+        return mapped(value, self._random, lambda _: None)
 
     def _random(self, x: Any) -> Any:
-        numbers = self.random.uniform(0.5, 1.5, np.shape(x))
-        numbers *= self.random.choice([-1.0, 1.0], np.shape(x))
+        drawn = self.random.uniform(0.5, 1.5, np.shape(x))
+        drawn *= self.random.choice([-1.0, 1.0], np.shape(x))
         if isinstance(x, np.ndarray):
-            return numbers.astype(x.dtype)
-        return type(x)(numbers) if isinstance(x, np.floating) else float(numbers)
+            return drawn.astype(x.dtype)
+        return type(x)(drawn) if isinstance(x, np.floating) else float(drawn)
 
     def _argument(
         self, k: int, direction: Any, ct: Any, modes: Sequence[str], title: str
@@ -146,7 +147,7 @@ class _Check:
     def _forward(self, k: int, direction: Any, measured: np.ndarray, name: str) -> None:
         """The tangent of each result is what was measured."""
         tangents = [direction if j == k else None for j in range(len(self.args))]
-        found = _all_numbers(jvp(self.function, self.args, tangents)[1])
+        found = all_numbers(jvp(self.function, self.args, tangents)[1])
         for j, (one, other) in enumerate(zip(found, measured, strict=True)):
             if not self.limits.are_close(one, other, abs(other)):
                 part = f", result {j}" if len(measured) > 1 else ""
@@ -157,9 +158,9 @@ class _Check:
     ) -> None:
         """Cotangents times tangents are the same on both sides of the function."""
         _, pullback = vjp(self.function, *self.args)
-        pulled = _all_numbers(pullback(ct)[k])
-        backwards = pulled * _all_numbers(direction)
-        forwards = measured * _all_numbers(ct)
+        pulled = all_numbers(pullback(ct)[k])
+        backwards = pulled * all_numbers(direction)
+        forwards = measured * all_numbers(ct)
         size = max(np.sum(np.abs(backwards)), np.sum(np.abs(forwards)))
         one, other = float(np.sum(backwards)), float(np.sum(forwards))
         if not self.limits.are_close(one, other, float(size)):
@@ -169,9 +170,9 @@ class _Check:
         """How fast the results change along a direction of one argument."""
         sides = []
         for step in (self.limits.step, -self.limits.step):
-            moved = _stepped(self.args[k], step * _all_numbers(direction))
+            moved = stepped(self.args[k], step * all_numbers(direction))
             args = (*self.args[:k], moved, *self.args[k + 1 :])
-            sides.append(_all_numbers(self.function(*args)))
+            sides.append(all_numbers(self.function(*args)))
         if sides[0].shape != sides[1].shape:
             raise ValueError(f"{self.function.name} has results of changing shapes")
         slope: np.ndarray = (sides[0] - sides[1]) / (2.0 * self.limits.step)
@@ -186,7 +187,7 @@ class _Check:
         called, take = unused("function", names), unused("derivative", names)
         if mode == "fwd":
             new = [unused(f"{name}_t", names) for name in names]
-            kept = [any(_numbers(d)) for d in directions]
+            kept = [any(numbers(d)) for d in directions]
             given = [n if flag else "None" for n, flag in zip(new, kept, strict=True)]
             body = f"{take}({called}, ({', '.join(names)},), ({', '.join(given)},))[1]"
             more = [n for n, flag in zip(new, kept, strict=True) if flag]
@@ -214,70 +215,5 @@ def _wrong(what: str, mode: str, found: float, expected: float) -> AssertionErro
 
 def _moved_along(value: Any, direction: Any) -> Any:
     """A direction in the container of a value, where None cannot stand for integers."""
-    zeros = _mapped(value, lambda x: x * 0, lambda x: 0 if x is None else x)
-    return _stepped(zeros, _all_numbers(direction))
-
-
-def _stepped(value: Any, steps: np.ndarray) -> Any:
-    """A value with its reals moved by these numbers, in order."""
-    rest = iter(steps.tolist())
-    return _mapped(value, lambda x: _plus(x, rest), lambda x: x)
-
-
-def _plus(x: Any, steps: Iterator[float]) -> Any:
-    """A number or an array, each number of it moved by the next step."""
-    if not isinstance(x, np.ndarray):
-        return type(x)(x + next(steps))
-    moved = [number + next(steps) for number in x.ravel().tolist()]
-    return np.array(moved, x.dtype).reshape(x.shape)
-
-
-def _mapped(value: Any, real: Callable[[Any], Any], other: Callable[[Any], Any]) -> Any:
-    """A value with its reals changed, and all else that is no container."""
-
-    def inside(part: Any) -> Any:
-        return _mapped(part, real, other)
-
-    match value:
-        case np.ndarray() if value.dtype.names:
-            raise ValueError("check_grads: no structured arrays; use a list of records")
-        case float() | np.floating():
-            return real(value)
-        case np.ndarray() if value.dtype.kind == "f":
-            return real(value)
-        case tuple() if hasattr(value, "_fields"):
-            return type(value)(*map(inside, value))
-        case tuple() | list():
-            return type(value)(map(inside, value))
-        case dict():
-            return {key: inside(part) for key, part in value.items()}
-        case _ if is_dataclass(value) and not isinstance(value, type):
-            parts = {f.name: inside(getattr(value, f.name)) for f in fields(value)}
-            return replace(value, **parts)
-        case _:
-            return other(value)
-
-
-def _numbers(value: Any) -> Iterator[bool]:
-    """True for each real number or array of them in a value."""
-    found: list[bool] = []
-    _mapped(value, lambda _: found.append(True), lambda _: None)
-    return iter(found)
-
-
-def _all_numbers(value: Any) -> np.ndarray:
-    """All reals in a value."""
-    found: list[np.ndarray] = [np.zeros(0)]
-    _mapped(value, lambda x: found.append(np.ravel(x)), lambda _: None)
-    return np.concatenate(found).astype(np.float64)
-
-
-def _has_singles(value: Any) -> bool:
-    """Whether there are f32 in a value."""
-    found: list[bool] = []
-
-    def note(x: Any) -> None:
-        found.append(np.asarray(x).dtype == np.float32)
-
-    _mapped(value, note, lambda _: None)
-    return any(found)
+    zeros = mapped(value, lambda x: x * 0, lambda x: 0 if x is None else x)
+    return stepped(zeros, all_numbers(direction))
