@@ -1,43 +1,126 @@
 """The command line: `python -m chadllvm` and `chadllvm`.
 
-chadllvm explain CL0401      what the rule of a message is, with examples
-chadllvm explain --list      all codes
+The commands stand in `commands/`, one file each. What they take by position may stand
+between and behind their options, and may be negative numbers.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import importlib
+import os
+import re
 import sys
+import traceback
 from collections.abc import Sequence
 
 from chadllvm._version import __version__
-from chadllvm.explain import UnknownCode, explain, listed
+from chadllvm.commands import status
+from chadllvm.commands.output import complain
+from chadllvm.commands.status import BadInput, Raised
+from chadllvm.diagnostic import CompileError
+
+COMMANDS = {
+    "run": "call a function, and print its value and gradient",
+    "check": "compare a gradient with differences of values",
+    "bench": "time a function and its gradient",
+    "show": "print a program at a stage of its compilation",
+    "explain": "tell the rule that the code of a message names",
+    "doctor": "tell what this machine has, and what is wrong with it",
+}
+
+_NUMBER = re.compile(r"-[\d.]\S*|-inf")
+
+
+def parser(only: str | None = None) -> argparse.ArgumentParser:
+    """The whole command line; completions for shells can be made of it.
+
+    Args:
+        only: the command whose arguments are wanted, so that what the others need is
+            not imported.
+    """
+    made = argparse.ArgumentParser(
+        "chadllvm",
+        description="Gradients of ordinary typed Python functions at native speed.",
+        epilog=_epilog(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("--version", action="version", version=__version__)
+    commands = made.add_subparsers(metavar="command", required=True)
+    for name, what in COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=what,
+            description=f"{what[0].upper()}{what[1:]}.",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        if only in (None, name):
+            module = importlib.import_module(f"chadllvm.commands.{name}")
+            command.epilog = f"examples:\n{module.EXAMPLES}"
+            module.describe(command)
+            command.set_defaults(run=module.run)
+    return made
+
+
+def _epilog() -> str:
+    meanings = status.MEANINGS.items()
+    lines = "\n".join(f"  {code:<4} {meaning}" for code, meaning in meanings)
+    return (
+        "`chadllvm COMMAND --help` shows what a command takes, with examples.\n\n"
+        f"exit statuses:\n{lines}"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; the exit status: 0, or 2 for what is not understood."""
-    parser = argparse.ArgumentParser("chadllvm", description="The chadllvm compiler.")
-    parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(metavar="command", required=True)
-    explaining = commands.add_parser(
-        "explain", help="what the code of a message means", description=_explain.__doc__
-    )
-    what = explaining.add_mutually_exclusive_group(required=True)
-    what.add_argument("code", nargs="?", help="the code, as in CL0401")
-    what.add_argument("--list", action="store_true", help="show all codes")
-    explaining.set_defaults(run=_explain)
-    options = parser.parse_args(arguments)
-    status: int = options.run(options)
-    return status
+    """Run a command; its exit status (`commands/status.py`)."""
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    made = parser(next((word for word in words if word in COMMANDS), ""))
+    options, rest = made.parse_known_args(words)
+    unknown = [word for word in rest if word[:1] == "-" and not _is_value(word)]
+    if unknown or (rest and "values" not in options):
+        made.error(f"unrecognized arguments: {' '.join(unknown or rest)}")
+    if rest:
+        options.values += rest
+    return _run(options)
 
 
-def _explain(options: argparse.Namespace) -> int:
-    """Tell the rule that a message is about, with a program that fails and one that
-    works."""
+def _is_value(word: str) -> bool:
+    return word == "-" or _NUMBER.fullmatch(word) is not None
+
+
+def _run(options: argparse.Namespace) -> int:
     try:
-        text = listed() if options.list else explain(options.code)
-    except UnknownCode as unknown:
-        sys.stderr.write(f"chadllvm: {unknown}\n")
-        return 2
-    sys.stdout.write(text + "\n")
-    return 0
+        result: int = options.run(options)
+        sys.stdout.flush()
+        return result
+    except BadInput as error:
+        complain(str(error))
+        return status.BAD_INPUT
+    except CompileError as error:
+        sys.stderr.write(f"{error}\n")
+        return status.REFUSED
+    except Raised as raised:
+        sys.stderr.write(_told(raised.__cause__))
+        return status.RAISED
+    except KeyboardInterrupt:
+        return status.INTERRUPTED
+    except BrokenPipeError:
+        # Nobody reads on, and Python must not find that out again when it ends.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return status.CLOSED_PIPE
+    except Exception:
+        traceback.print_exc()
+        complain("this is a defect of chadllvm")
+        return status.DEFECT
+
+
+def _told(error: BaseException | None) -> str:
+    """What the user's program raised, with the lines of the user's files alone."""
+    assert error is not None
+    ours = os.path.dirname(os.path.abspath(__file__))
+    told = traceback.TracebackException.from_exception(error)
+    kept = [f for f in told.stack if not f.filename.startswith((ours, "<frozen "))]
+    told.stack = traceback.StackSummary.from_list(kept)
+    return "".join(told.format(chain=False))

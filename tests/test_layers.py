@@ -15,8 +15,8 @@ LAYERS = (
     "ir", "ops", "frontend", "chad", "closure", "simplify", "debug", "lower", "llvm",
     "watch", "backend", "pipeline", "report", "values", "request", "boundary",
     "filled", "crossing", "plan", "arguments", "compiled", "api",
-    "custom", "jvp", "written", "pullback", "vjp", "jacobian", "checking", "explain",
-    "cli",
+    "custom", "jvp", "written", "pullback", "vjp", "jacobian", "reals", "checking",
+    "explain", "commands", "cli",
 )  # fmt: skip
 
 # The package itself and `python -m chadllvm` stand outside: they may import all.

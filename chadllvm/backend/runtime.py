@@ -227,10 +227,15 @@ class Runtime:
 @functools.cache
 def runtime() -> Runtime:
     """The runtime of this process."""
-    return Runtime(_library_path())
+    return Runtime(library_path())
 
 
-def _library_path() -> Path:
+def library_path() -> Path:
+    """Where the library is.
+
+    Raises:
+        ImportError: if it was not built.
+    """
     # In an editable install that rebuilds, this renews the library if its source
     # changed.
     importlib.util.find_spec("chadllvm._built")

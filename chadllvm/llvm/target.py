@@ -50,6 +50,11 @@ class Target:
         )
 
 
+def llvm_version() -> str:
+    """The version of LLVM."""
+    return ".".join(map(str, llvm.llvm_version_info))
+
+
 def host(has_symbol: Callable[[str], bool] = lambda _: False) -> Target:
     """The processor we run on; `has_symbol` tells which functions libmvec has."""
     llvm.initialize_native_target()
