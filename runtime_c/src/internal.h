@@ -6,7 +6,7 @@
 //   context  the context itself, and interrupts
 //
 //   team     OpenMP's threads        threads   how many of them a call has
-//   parallel chunks of a loop on several threads
+//   region   several threads at the same work: of a loop (parallel), of pairs (both)
 //
 //   stack    what a walk has yet to do       array    arrays, with or without data
 //   bag      contributions to an array       cotangent  sparse cotangents of any type
@@ -64,6 +64,7 @@ typedef struct chad_state {
   // Within a parallel region what counts instead of `used`, `peak` and `limit`; else
   // NULL.
   chad_account_t *account;
+  struct chad_worker *worker;  // the same: what it does there; or NULL
   // Invariant: `used` is the sum of the sizes of all chunks in arenas and frames and of
   // all result blocks, `kept` that of all chunks in `kept_chunks`; used <= peak.
   int64_t used;
@@ -124,9 +125,6 @@ void chad_frames_free(chad_state_t *state);
 void *chad_small(chad_context_t *context, chad_arena_t *arena, int64_t bytes);
 
 // --- Threads -----------------------------------------------------------------------
-
-// How many threads the calling thread may use, itself included.
-int64_t chad_allowed_threads(void);
 
 // Takes up to `wanted` helpers of what `threads` and all others leave free, which are to
 // be dismissed. Returns how many; perhaps none.

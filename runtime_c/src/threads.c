@@ -113,7 +113,7 @@ int32_t chad_openmp(void) {
 
 // Who has asked OpenMP for another number than usual, as threadpoolctl does, gets no
 // more than that; else what was chosen holds, even if it is more than there are cores.
-int64_t chad_allowed_threads(void) {
+static int64_t allowed(void) {
   pthread_once(&once, start);
   if (team.run == NULL || atomic_load_explicit(&is_child, memory_order_relaxed) != 0) {
     return 1;
@@ -124,6 +124,11 @@ int64_t chad_allowed_threads(void) {
     return mine;
   }
   return mine == usual || all < mine ? all : mine;
+}
+
+int64_t chad_threads(const chad_context_t *const context) {
+  const chad_state_t *const state = (const chad_state_t *)context;
+  return state != NULL && state->worker != NULL ? 1 : allowed();
 }
 
 void chad_set_threads(const int64_t threads) {

@@ -3,9 +3,8 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "check.h"
 
@@ -122,7 +121,7 @@ static void test_merges_are_in_order_and_lanes_are_exclusive(void) {
 // Chunk 20 fails early, chunk 7 late: the first in order counts.
 static void test_the_first_error_in_order(void) {
   chad_context_t *const context = new_context();
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 60; ++round) {
     plan_t *const plan = new_plan();
     plan->lanes = round % 2 == 0 ? 4 : 64;
     plan->bad[0] = 20;
@@ -139,26 +138,221 @@ static void test_the_first_error_in_order(void) {
   chad_context_free(context);
 }
 
+// --- Memory ------------------------------------------------------------------------
+
 static void test_a_failed_chunk_leaks_nothing(void) {
   chad_context_t *const context = new_context();
-  chad_set_threads(4);
   plan_t *const plan = new_plan();
   plan->bad[0] = 100;
   plan->bytes = 100000;
   CHECK(chad_parallel(context, run, NULL, plan, MOST, 8) == CHAD_PROGRAM);
-  // The leader's own arenas are the caller's business, as in a call without threads.
-  CHECK(chad_memory_used(context) <= 200000);
+  // The caller's own arena is the caller's business, as in a call without threads.
+  CHECK(chad_memory_used(context) <= 300000);
   chad_context_free(context);
   free(plan);
 }
 
+enum { PIECE = 100000, PIECES = 20 };
+
+typedef struct pieces {
+  chad_arena_t *arenas;
+  char *places[PIECES];
+} pieces_t;
+
+// Memory that outlives its chunk: in an arena of the caller's, and as a result.
+static chad_status_t grow(chad_context_t *const context, void *const environment,
+                          const int64_t chunk) {
+  pieces_t *const pieces = environment;
+  char *const place = allocate(context, &pieces->arenas[chunk], PIECE);
+  if (place == NULL) {
+    return CHAD_MEMORY;
+  }
+  memset(place, (int)chunk, PIECE);
+  pieces->places[chunk] = place;
+  char *const result = chad_result_alloc(context, 8);
+  if (result == NULL) {
+    return CHAD_MEMORY;
+  }
+  memset(result, 1, 8);
+  return CHAD_OK;
+}
+
+static void test_what_chunks_leave_is_the_callers(void) {
+  chad_context_t *const context = new_context();
+  pieces_t pieces = {.arenas = chad_enter(context, PIECES)};
+  CHECK(pieces.arenas != NULL);
+  CHECK(chad_parallel(context, grow, NULL, &pieces, PIECES, 8) == CHAD_OK);
+  for (int chunk = 0; chunk < PIECES; ++chunk) {
+    CHECK(pieces.places[chunk][0] == chunk && pieces.places[chunk][PIECE - 1] == chunk);
+  }
+  const int64_t used = chad_memory_used(context);
+  CHECK(used >= PIECES * PIECE && chad_memory_peak(context) >= used);
+  chad_leave(context, pieces.arenas);
+  CHECK(chad_memory_used(context) >= PIECES * 8);
+  CHECK(chad_memory_used(context) <= PIECES * 128);
+  chad_results_discard(context);
+  CHECK(chad_memory_used(context) == 0);
+  chad_context_free(context);
+}
+
+static void test_the_limit_holds_for_the_sum(void) {
+  chad_context_t *const context = new_context();
+  const int64_t limit = 10 * PIECE;
+  chad_set_memory_limit(context, limit);
+  for (int round = 0; round < 20; ++round) {
+    pieces_t pieces = {.arenas = chad_enter(context, PIECES)};
+    CHECK(pieces.arenas != NULL);
+    CHECK(chad_parallel(context, grow, NULL, &pieces, PIECES, 8) == CHAD_MEMORY);
+    CHECK(chad_memory_peak(context) <= limit);
+    CHECK(chad_memory_used(context) >= 6 * PIECE);
+    chad_leave(context, pieces.arenas);
+    chad_results_discard(context);
+    CHECK(chad_memory_used(context) == 0);
+  }
+  chad_context_free(context);
+}
+
+// --- Stopping ----------------------------------------------------------------------
+
+typedef struct waiting {
+  int64_t culprit;  // the chunk that fails; -1: none
+  _Atomic int32_t begun;
+  _Atomic int64_t asked;
+  int64_t patience;
+  pthread_t caller;
+} waiting_t;
+
+static chad_status_t wait_for_poll(chad_context_t *const context,
+                                   void *const environment, const int64_t chunk) {
+  waiting_t *const waiting = environment;
+  if (chunk == waiting->culprit) {
+    const bool alone = chad_threads(NULL) == 1;
+    while (!alone && atomic_load(&waiting->begun) == 0) {
+      sched_yield();
+    }
+    context->site = 17;
+    return CHAD_PROGRAM;
+  }
+  atomic_fetch_add(&waiting->begun, 1);
+  chad_status_t status = CHAD_OK;
+  while (status == CHAD_OK) {
+    status = chad_poll(context);
+  }
+  return status;
+}
+
+static int32_t stop_later(void *const user) {
+  waiting_t *const waiting = user;
+  CHECK(pthread_equal(pthread_self(), waiting->caller) != 0);
+  return atomic_fetch_add(&waiting->asked, 1) >= waiting->patience;
+}
+
+static void test_a_poll_stops_all(void) {
+  chad_context_t *const context = new_context();
+  waiting_t waiting = {.culprit = -1, .patience = 2, .caller = pthread_self()};
+  chad_set_poll(context, stop_later, &waiting);
+  CHECK(chad_parallel(context, wait_for_poll, NULL, &waiting, 40, 8) == CHAD_INTERRUPT);
+  // The callback is the caller's again.
+  waiting.asked = 0;
+  waiting.patience = 0;
+  while (chad_poll(context) == CHAD_OK) {
+  }
+  CHECK(waiting.asked == 1);
+  chad_context_free(context);
+}
+
+// Chunk 1 runs until chunk 0, which fails, has told it to stop.
+static void test_an_error_stops_those_behind_it(void) {
+  chad_context_t *const context = new_context();
+  waiting_t waiting = {.culprit = 0, .patience = 1000, .caller = pthread_self()};
+  chad_set_poll(context, stop_later, &waiting);
+  CHECK(chad_parallel(context, wait_for_poll, NULL, &waiting, 40, 8) == CHAD_PROGRAM);
+  CHECK(context->site == 17);
+  chad_context_free(context);
+}
+
+// --- Regions in regions, and on deep stacks ----------------------------------------
+
+typedef struct nest {
+  _Atomic int64_t inner;
+  bool is_deep;
+} nest_t;
+
+static chad_status_t count(chad_context_t *const context, void *const environment,
+                           const int64_t chunk) {
+  nest_t *const nest = environment;
+  CHECK(context->values[0] == chunk);  // In order, with the same context.
+  context->values[0] = chunk + 1;
+  atomic_fetch_add(&nest->inner, 1);
+  return CHAD_OK;
+}
+
+static chad_status_t count_inside(chad_context_t *const context,
+                                  void *const environment, const int64_t chunk) {
+  (void)chunk;
+  const nest_t *const nest = environment;
+  CHECK((context->stack_limit != NULL) == nest->is_deep);
+  CHECK(chad_threads(context) == 1 && chad_lanes(context, 100) == 1);
+  context->values[0] = 0;
+  return chad_parallel(context, count, NULL, environment, 10, 8);
+}
+
+static void test_a_region_in_a_region_is_serial(void) {
+  chad_context_t *const context = new_context();
+  nest_t nest = {0};
+  if (chad_threads(NULL) > 1) {
+    CHECK(chad_parallel(context, count_inside, NULL, &nest, 50, 8) == CHAD_OK);
+    CHECK(nest.inner == 500);
+  }
+  chad_context_free(context);
+}
+
+static chad_status_t region(chad_context_t *const context, void *const argument) {
+  return chad_parallel(context, count_inside, NULL, argument, 50, 8);
+}
+
+static void test_helpers_are_on_deep_stacks_if_the_caller_is(void) {
+  chad_context_t *const context = new_context();
+  nest_t nest = {.is_deep = true};
+  if (chad_threads(NULL) > 1) {
+    CHECK(chad_deep(context, region, &nest) == CHAD_OK);
+    CHECK(nest.inner == 500);
+  }
+  chad_context_free(context);
+}
+
+// --- Steps -------------------------------------------------------------------------
+
+static chad_status_t step(chad_context_t *const context, void *const environment,
+                          const int64_t chunk) {
+  (void)environment;
+  chad_arena_t *const arena = chad_enter(context, 1);
+  const bool made = arena != NULL && chad_bag_one(context, arena, chunk, 1.0) != NULL;
+  chad_leave(context, arena);
+  return made ? CHAD_OK : CHAD_MEMORY;
+}
+
+static void test_steps_of_all_are_counted(void) {
+  chad_context_t *const context = new_context();
+  CHECK(chad_parallel(context, step, NULL, NULL, 100, 8) == CHAD_OK);
+  CHECK(chad_steps(context) == 100);
+  chad_context_free(context);
+}
+
 int main(void) {
-  for (int64_t threads = 0; threads <= 4; ++threads) {
+  for (int64_t threads = 1; threads <= 4; threads *= 2) {
     chad_set_threads(threads);
     test_every_chunk_is_run_once();
     test_merges_are_in_order_and_lanes_are_exclusive();
     test_the_first_error_in_order();
+    test_a_failed_chunk_leaks_nothing();
+    test_what_chunks_leave_is_the_callers();
+    test_the_limit_holds_for_the_sum();
+    test_a_poll_stops_all();
+    test_an_error_stops_those_behind_it();
+    test_a_region_in_a_region_is_serial();
+    test_helpers_are_on_deep_stacks_if_the_caller_is();
+    test_steps_of_all_are_counted();
   }
-  test_a_failed_chunk_leaks_nothing();
   return 0;
 }

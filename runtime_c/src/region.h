@@ -1,0 +1,89 @@
+// Parallel regions: the caller of one, its leader, and helpers do the same work, each
+// with a context of its own, until there is no more. What the work is (chunks of a loop
+// in parallel.c, branches of a recursion in both.c) is a struct that begins with this.
+//
+// All of it is read and written under its lock, but for what is _Atomic. The leader
+// leaves when all helpers have left, so the region may lie in its frame.
+
+#ifndef CHAD_REGION_H
+#define CHAD_REGION_H
+
+#include <pthread.h>
+
+#include "internal.h"
+
+typedef struct chad_region chad_region_t;
+
+// A context at work in a region.
+typedef struct chad_worker {
+  chad_region_t *region;
+  chad_state_t *state;
+  bool is_leader;
+  int64_t chunk;                    // that it runs
+  const struct chad_branch *branch;  // that it runs; NULL: what the leader began with
+  int64_t depth;                    // the pairs that it is within
+  int32_t (*callback)(void *user);  // the leader's own
+  void *user;
+} chad_worker_t;
+
+struct chad_region {
+  chad_state_t *leader;
+  void (*work)(chad_worker_t *worker);
+  // Whether what a worker is at need not be finished.
+  bool (*is_vain)(const chad_worker_t *worker);
+  pthread_mutex_t lock;
+  pthread_cond_t changed;  // anything that somebody may wait for
+
+  // Whether the caller wants to stop. It is a number by itself, and to see it late costs
+  // time, nothing else: the order of memory is relaxed.
+  _Atomic int32_t stopped;
+
+  // Helpers that have left. The leader may look at it without the lock, but takes the
+  // lock before it goes on, which orders memory.
+  _Atomic int64_t left;
+
+  chad_account_t account;
+};
+
+// For the fields that do not depend on the kind of region.
+#define CHAD_REGION(the_leader, the_work, is_in_vain) \
+  {.leader = (the_leader),                            \
+   .work = (the_work),                                \
+   .is_vain = (is_in_vain),                           \
+   .lock = PTHREAD_MUTEX_INITIALIZER,                 \
+   .changed = PTHREAD_COND_INITIALIZER}
+
+// Hires helpers for the context, as many as `wanted` or fewer. Returns how many there
+// are; after chad_region_run, or instead of it, they are to be dismissed.
+int64_t chad_region_helpers(chad_state_t *state, int64_t wanted);
+
+// Does the work with so many helpers, or fewer if OpenMP has not as many.
+void chad_region_run(chad_region_t *region, int64_t helpers);
+
+// Sleeps, with the lock, until something has changed, or for no reason. The leader looks
+// for interrupts now and then, without the lock.
+void chad_region_doze(const chad_worker_t *worker);
+
+// Something has changed; the lock is held.
+static inline void chad_region_wake(chad_region_t *const region) {
+  pthread_cond_broadcast(&region->changed);
+}
+
+// Whether a number comes to `target` soon, without a sleep. What was written before it
+// was stored, if that was a release, is seen then.
+bool chad_comes_soon(_Atomic int64_t *number, int64_t target);
+
+static inline bool chad_region_stopped(const chad_region_t *const region) {
+  return atomic_load_explicit(&region->stopped, memory_order_relaxed) != 0;
+}
+
+// What a context holds of an error.
+static inline void chad_copy_error(chad_context_t *const to,
+                                   const chad_context_t *const from) {
+  to->site = from->site;
+  for (int index = 0; index < 8; ++index) {
+    to->values[index] = from->values[index];
+  }
+}
+
+#endif

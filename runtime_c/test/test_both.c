@@ -1,0 +1,202 @@
+// Pairs of calls at the same time: results, the first error, stopping, memory.
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "check.h"
+
+// A sum over the leaves of a tree, which is not balanced, made by pairs down to the
+// leaves: those from `from` to `to`.
+typedef struct part {
+  const struct plan *plan;
+  int64_t from;
+  int64_t to;
+  int64_t sums[2];
+} part_t;
+
+typedef struct plan {
+  int64_t bad[3];  // leaves that fail; -1: none
+  int64_t slow;
+  int64_t bytes;
+  bool is_deep;
+} plan_t;
+
+static const plan_t GOOD = {.bad = {-1, -1, -1}, .slow = -1};
+
+static void take_time(void) {
+  for (int turn = 0; turn < 200; ++turn) {
+    sched_yield();
+  }
+}
+
+static chad_status_t leaf(chad_context_t *const context, const plan_t *const plan,
+                          const int64_t index) {
+  CHECK(!plan->is_deep || context->stack_limit != NULL);
+  if (plan->slow == index) {
+    take_time();
+  }
+  for (int bad = 0; bad < 3; ++bad) {
+    if (plan->bad[bad] == index) {
+      context->site = (int32_t)index;
+      context->values[1] = -index;
+      return CHAD_PROGRAM;
+    }
+  }
+  return CHAD_OK;
+}
+
+static chad_status_t side(chad_context_t *const context, void *const environment,
+                          const int64_t which) {
+  part_t *const part = environment;
+  const int64_t middle = part->from + (part->to - part->from + 2) / 3;
+  part_t mine = {.plan = part->plan,
+                 .from = which == 0 ? part->from : middle,
+                 .to = which == 0 ? middle : part->to};
+  if (mine.to - mine.from == 1) {
+    part->sums[which] = mine.from;
+    return leaf(context, part->plan, mine.from);
+  }
+  chad_arena_t *const arenas = chad_enter(context, 1);
+  if (arenas == NULL || allocate(context, arenas, part->plan->bytes) == NULL) {
+    return CHAD_MEMORY;
+  }
+  const chad_status_t status = chad_both(context, side, side, &mine);
+  chad_leave(context, arenas);
+  part->sums[which] = mine.sums[0] + mine.sums[1];
+  return status;
+}
+
+static chad_status_t sum(chad_context_t *const context, const plan_t *const plan,
+                         const int64_t leaves, int64_t *const out) {
+  part_t all = {.plan = plan, .from = 0, .to = leaves};
+  const chad_status_t status = chad_both(context, side, side, &all);
+  *out = all.sums[0] + all.sums[1];
+  return status;
+}
+
+static void test_sums(void) {
+  chad_context_t *const context = new_context();
+  plan_t plan = GOOD;
+  plan.bytes = 10000;
+  for (int64_t leaves = 2; leaves <= 1000; leaves = 2 * leaves + 1) {
+    int64_t total = 0;
+    plan.slow = leaves / 2;
+    CHECK(sum(context, &plan, leaves, &total) == CHAD_OK);
+    CHECK(total == leaves * (leaves - 1) / 2);
+  }
+  CHECK(chad_memory_used(context) == 0);
+  CHECK(chad_memory_peak(context) >= 5 * plan.bytes);
+  chad_context_free(context);
+}
+
+static void test_the_first_error_in_order(void) {
+  chad_context_t *const context = new_context();
+  for (int round = 0; round < 60; ++round) {
+    plan_t plan = GOOD;
+    plan.bad[0] = 61;
+    plan.bad[1] = round + 1;
+    plan.bad[2] = 90;
+    plan.slow = round % 2 == 0 ? round + 1 : round / 2;
+    int64_t total = 0;
+    context->site = -1;
+    CHECK(sum(context, &plan, 100, &total) == CHAD_PROGRAM);
+    CHECK(context->site == round + 1 && context->values[1] == -round - 1);
+  }
+  CHECK(chad_memory_used(context) == 0);
+  chad_context_free(context);
+}
+
+typedef struct deep {
+  plan_t plan;
+  int64_t total;
+} deep_t;
+
+static chad_status_t sum_deep(chad_context_t *const context, void *const argument) {
+  deep_t *const deep = argument;
+  return sum(context, &deep->plan, 300, &deep->total);
+}
+
+static void test_helpers_are_on_deep_stacks_if_the_caller_is(void) {
+  chad_context_t *const context = new_context();
+  deep_t deep = {.plan = GOOD};
+  deep.plan.is_deep = true;
+  CHECK(chad_deep(context, sum_deep, &deep) == CHAD_OK);
+  CHECK(deep.total == 300 * 299 / 2);
+  chad_context_free(context);
+}
+
+// --- Stopping ----------------------------------------------------------------------
+
+typedef struct waiting {
+  bool fails;
+  _Atomic int32_t begun;
+  _Atomic int64_t asked;
+  pthread_t caller;
+} waiting_t;
+
+static chad_status_t wait_for_poll(chad_context_t *const context,
+                                   void *const environment, const int64_t which) {
+  (void)which;
+  waiting_t *const waiting = environment;
+  atomic_store(&waiting->begun, 1);
+  chad_status_t status = CHAD_OK;
+  while (status == CHAD_OK) {
+    status = chad_poll(context);
+  }
+  return status;
+}
+
+static chad_status_t fail_later(chad_context_t *const context, void *const environment,
+                                const int64_t which) {
+  (void)which;
+  waiting_t *const waiting = environment;
+  const bool alone = chad_threads(NULL) == 1;
+  while (!alone && atomic_load(&waiting->begun) == 0) {
+    sched_yield();
+  }
+  context->site = 3;
+  return CHAD_PROGRAM;
+}
+
+// Waits within a pair of pairs, for a branch is stopped by what is above it.
+static chad_status_t wait_below(chad_context_t *const context, void *const environment,
+                                const int64_t which) {
+  (void)which;
+  return chad_both(context, wait_for_poll, wait_for_poll, environment);
+}
+
+static int32_t stop_later(void *const user) {
+  waiting_t *const waiting = user;
+  CHECK(pthread_equal(pthread_self(), waiting->caller) != 0);
+  return atomic_fetch_add(&waiting->asked, 1) >= 2;
+}
+
+static void test_a_poll_stops_all(void) {
+  chad_context_t *const context = new_context();
+  waiting_t waiting = {.caller = pthread_self()};
+  chad_set_poll(context, stop_later, &waiting);
+  CHECK(chad_both(context, wait_below, wait_below, &waiting) == CHAD_INTERRUPT);
+  chad_context_free(context);
+}
+
+static void test_an_error_stops_the_other(void) {
+  chad_context_t *const context = new_context();
+  waiting_t waiting = {0};
+  CHECK(chad_both(context, fail_later, wait_below, &waiting) == CHAD_PROGRAM);
+  CHECK(context->site == 3);
+  chad_context_free(context);
+}
+
+int main(void) {
+  for (int64_t threads = 1; threads <= 4; threads *= 2) {
+    chad_set_threads(threads);
+    test_sums();
+    test_the_first_error_in_order();
+    test_helpers_are_on_deep_stacks_if_the_caller_is();
+    test_a_poll_stops_all();
+    test_an_error_stops_the_other();
+  }
+  return 0;
+}
