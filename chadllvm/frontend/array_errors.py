@@ -331,3 +331,34 @@ def factor_and_flag(span: Span) -> Diagnostic:
         "`cho_solve` takes a pair here whose second part is known",
         "write the pair out, as in `cho_solve((c, True), b)`",
     )
+
+
+@code("CL0725")
+def list_or_array(span: Span) -> Diagnostic:
+    """What is a list on one way and an array on another is neither.
+
+    In Python `+`, `*`, comparisons and copies of lists are not those of arrays, so that
+    it would depend on the way what they mean. Make it one of the two on all ways.
+
+    Fails:
+
+        def f(x: cl.f64[:], n: int):
+            y = x
+            for _ in range(n):
+                y = [2.0 * value for value in y]
+            return y + y
+
+    Works:
+
+        def f(x: cl.f64[:], n: int):
+            y = x
+            for _ in range(n):
+                y = np.array([2.0 * value for value in y])
+            return y + y
+    """
+    return error(
+        "a list or an array",
+        span,
+        "in Python this is a list on one way to here and an array on another",
+        "make an array of it on all ways, as by `np.array(...)`",
+    )

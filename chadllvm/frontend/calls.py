@@ -34,7 +34,7 @@ from chadllvm.frontend.gradients import gradient_from_outside
 from chadllvm.frontend.integers import INTEGER_METHODS, integer_method
 from chadllvm.frontend.jitted import function_call
 from chadllvm.frontend.logic import is_integral
-from chadllvm.frontend.marks import is_python_list
+from chadllvm.frontend.marks import check_settled, may_be_list
 from chadllvm.frontend.narrowing import instance_test
 from chadllvm.frontend.records import is_record
 from chadllvm.frontend.recovery import POISON, unknown_in_module
@@ -158,7 +158,8 @@ def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
         return record_method(cx, node, owner)
     if is_integral(owner) and function.attr in INTEGER_METHODS:
         return integer_method(cx, node, function.attr, owner)
-    if function.attr == "copy" and is_python_list(cx, owner):
+    if function.attr == "copy" and may_be_list(cx, owner):
+        check_settled(cx, node, owner)
         return _list_copy(cx, node, function, owner)
     method = METHODS.get(function.attr)
     if method is not None:

@@ -275,3 +275,29 @@ def wrong_tangent(span: Span, found: Type, expected: Type) -> Diagnostic:
         f"this is {said(found)}, expected {said(expected)}",
         "a tangent has the type of its primal; that of an integer is None",
     )
+
+
+@code("CL1112")
+def list_argument(span: Span, name: str) -> Diagnostic:
+    """The arguments of a derivative are numbers, arrays, tuples and records.
+
+    A list of numbers is no array: the function would do with it what Python does with
+    lists, and its derivative is an array. Lists of arrays, of tuples and of records
+    are taken.
+
+    Fails:
+
+        def f(x: cl.f64[:]) -> cl.f64[:]:
+            return cl.grad(lambda t: t[0] * t[1])([value for value in x])
+
+    Works:
+
+        def f(x: cl.f64[:]) -> cl.f64[:]:
+            return cl.grad(lambda t: t[0] * t[1])(np.array([value for value in x]))
+    """
+    return error(
+        "a list of numbers as the argument of a derivative",
+        span,
+        f"`{name}` is given a list of numbers, which is no array",
+        "make an array of it, as by `np.array(...)`",
+    )

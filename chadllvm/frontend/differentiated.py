@@ -25,7 +25,7 @@ from chadllvm.frontend.closures import Code, code_of, holds_reals
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.jitted import prepared
 from chadllvm.frontend.local import LocalFunction
-from chadllvm.frontend.marks import mark_of, packed
+from chadllvm.frontend.marks import is_number_list, mark_of, packed
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.source import Function
 from chadllvm.frontend.width import weak_positions
@@ -176,6 +176,9 @@ def target_of(cx: Context, node: ast.Call, function: Operand) -> Target:
     everything = (*captured.values(), *operands)
     types, span = [o.type for o in everything], cx.span(node)
     weak = weak_positions(everything)
+    for operand in operands:
+        if is_number_list(cx, operand):
+            raise closure_errors.list_argument(span, code.title)
     # What it has captured is what it was; its arguments are arrays there.
     held = [*(mark_of(cx, v) for v in captured.values()), *[0] * len(operands)]
     marks = packed(held) if called is code else None

@@ -48,7 +48,7 @@ from chadllvm.frontend.logic import (
     is_boolean,
     logical,
 )
-from chadllvm.frontend.marks import common, is_python_list, mark_of
+from chadllvm.frontend.marks import check_settled, common, mark_as, may_be_list
 from chadllvm.frontend.match_statement import (
     Captured,
     Matched,
@@ -212,7 +212,9 @@ def operation(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Value:
 def _check_lists(cx: Context, node: ast.expr, values: Sequence[Value]) -> None:
     """Lists with each other or with numbers are not what arrays are."""
     arrays = [value for value in values if is_array(value)]
-    if arrays and all(is_python_list(cx, value) for value in arrays):
+    if arrays and all(may_be_list(cx, value) for value in arrays):
+        for value in arrays:
+            check_settled(cx, node, value)
         raise array_errors.list_arithmetic(cx.span(node))
 
 
@@ -369,7 +371,9 @@ def choose(
     made = as_weak(b, b.one(If(test, *blocks)), values)
     if all(value in cx.lists for value in values):
         cx.lists.add(made)
-    cx.marks[made] = common(mark_of(cx, value, b) for b, value in sides)
+    cx.marks[made] = common(
+        mark_as(cx, value, joined, b) for b, value in (then, orelse)
+    )
     return made
 
 

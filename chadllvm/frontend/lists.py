@@ -24,7 +24,7 @@ from chadllvm.frontend.containers import is_record_value
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.element_sizes import check_new_element
 from chadllvm.frontend.iteration import items
-from chadllvm.frontend.marks import Mark, common, full, listed, mark_as, mark_of
+from chadllvm.frontend.marks import Mark, common, listed, mark_as, mark_of, unmade
 from chadllvm.frontend.ragged import is_list, ragged
 from chadllvm.frontend.ragged_making import (
     appended_to,
@@ -107,7 +107,7 @@ def begin_list(cx: Context, target: ast.Name, node: ast.expr) -> None:
     elem = known.elem.elem if isinstance(known.elem, Array) else known.elem
     made = cx.at(node).apply(Empty(Array(elem, rank)), [], [], [name])[0]
     cx.lists.add(made)
-    cx.marks[made] = full(made.type)
+    cx.marks[made] = unmade(made.type, lists=1)
     cx.scope.assign(name, made)
 
 

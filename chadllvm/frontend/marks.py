@@ -5,7 +5,8 @@
     v = np.array(m)[0]              0: an array
     p = (r, v)                      (1, 0)
 
-A *mark* says of an array how many of its axes, from the first on, are lists, and has
+A *mark* says of an array how many of its axes, from the first on, are lists (between
+what and what, where an array and a list meet), and has
 the marks of a product's components, or of a union's members; that of an array of
 products is the mark of these. Whatever makes a list notes its mark. Of a row or a
 component it follows from how the value was made, and is found out where somebody asks.
@@ -15,10 +16,13 @@ component it follows from how the value was made, and is found out where somebod
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+from chadllvm.frontend import array_errors
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import (
@@ -45,14 +49,56 @@ from chadllvm.ops.index import Empty, Index
 if TYPE_CHECKING:
     from chadllvm.frontend.context import Context
 
+
+@dataclass(frozen=True)
+class Between:
+    """The mark of what is an array on one way to here and a list on another: so many
+    axes are lists on all ways, and so many on some. On no way at all, of what is not
+    made yet, the first is the larger one."""
+
+    least: int
+    most: int
+
+
 # The components of a product or a union have marks themselves.
-Mark = int | tuple[Any, ...]
+Mark = int | Between | tuple[Any, ...]
 
 
 def is_python_list(cx: Context, value: object) -> bool:
     """Whether an array is a list in Python."""
-    mark = mark_of(cx, value)
-    return value in cx.lists or (isinstance(mark, int) and mark > 0)
+    return value in cx.lists or _least(mark_of(cx, value)) > 0
+
+
+def may_be_list(cx: Context, value: object) -> bool:
+    """Whether an array is a list in Python on some way to here at least."""
+    return is_python_list(cx, value) or _most(mark_of(cx, value)) > 0
+
+
+def is_number_list(cx: Context, value: Operand) -> bool:
+    """Whether an array of numbers is, or may be, a list in Python."""
+    ty = value.type
+    is_numbers = isinstance(ty, Array) and isinstance(ty.elem, Scalar)
+    return is_numbers and may_be_list(cx, value)
+
+
+def check_settled(cx: Context, node: ast.expr, value: object) -> None:
+    """An array is a list on all ways to here, or on none of them."""
+    if may_be_list(cx, value) and not is_python_list(cx, value):
+        raise array_errors.list_or_array(cx.span(node))
+
+
+def _least(mark: Mark) -> int:
+    match mark:
+        case Between(least, _):
+            return least
+        case int():
+            return mark
+        case _:
+            return 0
+
+
+def _most(mark: Mark) -> int:
+    return mark.most if isinstance(mark, Between) else _least(mark)
 
 
 def mark_list(cx: Context, made: Operand, items: Mark) -> None:
@@ -63,7 +109,20 @@ def mark_list(cx: Context, made: Operand, items: Mark) -> None:
 
 def listed(items: Mark) -> Mark:
     """The mark of a list whose elements have this mark."""
-    return items if isinstance(items, tuple) else items + 1
+    return items if isinstance(items, tuple) else _moved(items, 1)
+
+
+def row_mark(mark: Mark, axes: int = 1) -> Mark:
+    """The mark of what is left of a list when so many axes are chosen from."""
+    return mark if isinstance(mark, tuple) else _moved(mark, -axes)
+
+
+def _moved(mark: int | Between, axes: int) -> int | Between:
+    return _between(max(_least(mark) + axes, 0), max(_most(mark) + axes, 0))
+
+
+def _between(least: int, most: int) -> int | Between:
+    return least if least == most else Between(least, most)
 
 
 def full(ty: Type) -> Mark:
@@ -77,6 +136,24 @@ def full(ty: Type) -> Mark:
             return packed(map(full, fields))
         case Sum():
             return packed(map(full, ty.payloads))
+        case _:
+            return 0
+
+
+def unmade(ty: Type, *, lists: int = 0) -> Mark:
+    """The mark of what holds nothing yet: what it is joined with says what it is.
+
+    `lists`: as many axes are lists for certain.
+    """
+    match ty:
+        case Array(Scalar(), rank):
+            return _between(rank, lists)
+        case Array(elem, rank):
+            return unmade(elem) or _between(rank, lists)
+        case Product(fields):
+            return packed(map(unmade, fields))
+        case Sum():
+            return packed(map(unmade, ty.payloads))
         case _:
             return 0
 
@@ -106,7 +183,7 @@ def _common(x: Mark, y: Mark) -> Mark:
         return packed(map(_common, x, y))
     if isinstance(x, tuple) or isinstance(y, tuple):
         return 0
-    return min(x, y)
+    return _between(min(_least(x), _least(y)), max(_most(x), _most(y)))
 
 
 def mark_of(cx: Context, value: object, *inner: Builder) -> Mark:
@@ -116,6 +193,8 @@ def mark_of(cx: Context, value: object, *inner: Builder) -> Mark:
 
 def mark_as(cx: Context, value: Operand, ty: Type, *inner: Builder) -> Mark:
     """The mark of a value as one of a type that it can be joined to."""
+    if isinstance(value.type, Array) and isinstance(ty, Array):
+        return mark_of(cx, value, *inner)  # What its numbers become is no matter.
     b = cx.builder.child()
     return mark_of(cx, convert(b, value, ty), b, *inner)
 
@@ -159,7 +238,7 @@ class _Search:
             case If(_, then, orelse):
                 return common(self._inner(b.results[k], b) for b in (then, orelse))
             case Inject(ty, index, arg):
-                members = [full(payload) for payload in ty.payloads]
+                members = [unmade(payload) for payload in ty.payloads]
                 members[index] = self.mark(arg)
                 return packed(members)
             case Case(arg, branches):
@@ -180,12 +259,9 @@ class _Search:
     ) -> Mark:
         match op:
             case Index():
-                mark = self.mark(args[0])
-                if isinstance(mark, tuple):
-                    return mark
-                return max(mark - len(args) + 1, 0)
+                return row_mark(self.mark(args[0]), len(args) - 1)
             case Empty(ty):
-                return full(ty)
+                return unmade(ty)
             case Alias() | DropLast():
                 return self.mark(args[0])
             case Build() if not isinstance(bodies[0].body.results[0].type, Scalar):

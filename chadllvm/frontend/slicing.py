@@ -32,7 +32,7 @@ from chadllvm.frontend.delayed import (
     same_size,
     stretched,
 )
-from chadllvm.frontend.marks import Mark, mark_of
+from chadllvm.frontend.marks import Mark, mark_of, row_mark
 from chadllvm.frontend.places import true_places
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand
@@ -145,7 +145,7 @@ def _mark(cx: Context, node: ast.Subscript, array: Value) -> Mark:
     mark = mark_of(cx, array)
     if isinstance(mark, tuple) or isinstance(node.slice, ast.Slice):
         return mark
-    return 0 if isinstance(node.slice, ast.Tuple) else max(mark - 1, 0)
+    return 0 if isinstance(node.slice, ast.Tuple) else row_mark(mark)
 
 
 def _own_indices(parts: Sequence[_Part], b: Builder, indices: Indices) -> list[Operand]:

@@ -40,7 +40,7 @@ from chadllvm.frontend.lists import (
 )
 from chadllvm.frontend.liveness import exit_reads
 from chadllvm.frontend.local import note_siblings
-from chadllvm.frontend.marks import is_python_list
+from chadllvm.frontend.marks import check_settled, may_be_list
 from chadllvm.frontend.match_statement import Matched
 from chadllvm.frontend.narrowing import assume, assume_told, told
 from chadllvm.frontend.ragged_updates import assign_in_list, changes_list
@@ -224,7 +224,8 @@ def _assign_value(cx: Context, statement: Assign) -> None:
         if array is not None and array.array in cx.lists:
             extend(cx, target, node)
             return
-        if array is not None and is_python_list(cx, array.array):
+        if array is not None and may_be_list(cx, array.array):
+            check_settled(cx, node, array.array)
             raise array_errors.list_arithmetic(cx.span(node))
         if array is not None:
             assign_operation(cx, array, node.right, partial(operation, cx, node))

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.context import Context
-from chadllvm.frontend.marks import Mark, common, mark_of
+from chadllvm.frontend.marks import Mark, common, mark_as
 from chadllvm.frontend.recovery import POISON
 from chadllvm.frontend.scope import DEAD, Scope, Unusable, Value
 from chadllvm.frontend.source import Located
@@ -252,9 +252,8 @@ class _Join:
         """The slot's value in a block: what is at hand already, where any will do."""
         side, value = self.sides[k], slot.values[k]
         if value is not None:
-            value = convert(side.builder, value, slot.type)
-            slot.marks.append(mark_of(self.cx, value, side.builder))
-            return value
+            slot.marks.append(mark_as(self.cx, value, slot.type, side.builder))
+            return convert(side.builder, value, slot.type)
         at_hand = side.scope.lookup(slot.name)
         if isinstance(at_hand, Var) and at_hand.type == slot.type:
             return at_hand

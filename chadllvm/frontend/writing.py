@@ -34,7 +34,15 @@ from chadllvm.frontend.delayed import (
     same_size,
 )
 from chadllvm.frontend.element_sizes import check_element
-from chadllvm.frontend.marks import Mark, common, full, is_python_list, mark_as, mark_of
+from chadllvm.frontend.marks import (
+    Mark,
+    common,
+    full,
+    is_python_list,
+    mark_as,
+    mark_of,
+    row_mark,
+)
 from chadllvm.frontend.slicing import Item, Selection, selection
 from chadllvm.frontend.subscript import dimension, index_items
 from chadllvm.frontend.surface import base
@@ -145,7 +153,7 @@ def _mark_with(cx: Context, place: Place, value: Value) -> Mark:
     if isinstance(mark, tuple) or isinstance(new, tuple):
         return common([mark, new])
     outer = place.type.rank - value.type.rank if isinstance(value.type, Array) else 1
-    return max(min(mark, new + outer), 1)
+    return common([mark, row_mark(new, -outer) or 1])  # Its rows are arrays at least.
 
 
 def _assign(cx: Context, place: Place, value: Value) -> None:
