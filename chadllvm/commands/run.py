@@ -68,7 +68,8 @@ def _show(value: Any, gradient: dict[str, Any] | None, as_json: bool) -> None:
 
 def _text(value: Any, title: str) -> str:
     """A value as Python writes it, without the dtypes of arrays and single numbers."""
-    with np.printoptions(precision=17, floatmode="unique"):
-        if isinstance(value, np.ndarray):
-            return title + np.array2string(value, separator=", ", prefix=title)
-        return title + (str(value) if isinstance(value, np.generic) else repr(value))
+    if isinstance(value, np.ndarray):
+        return title + np.array2string(
+            value, separator=", ", prefix=title, formatter={"float_kind": str}
+        )
+    return title + (str(value) if isinstance(value, np.generic) else repr(value))

@@ -221,4 +221,4 @@ def test_drawn_arguments(runs: Any) -> None:
 
 def test_a_derivative_is_a_function(runs: Any) -> None:
     found = runs("run", "slope", "[0.0]", "1")
-    assert found == "[-0.]\n"
+    assert found == "[-0.0]\n"
