@@ -246,7 +246,7 @@ def derivative_argument(
             return cl.grad(lambda s, t: s * t, argnums=1)(x, x)
     """
     return error(
-        f"bad argument of `{name}`",
+        f"bad argument of {name}",
         span,
         what,
         help,

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import ast
+import linecache
+import re
 from collections.abc import Sequence
 from typing import Any
 
+from chadllvm.diagnostic import Span
 from chadllvm.frontend import call_errors, closure_errors
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.static import static_value
+
+# What may stand in front of the arguments of a call.
+_CALLED = re.compile(r"[\w.]+(?=\()")
 
 # Which parameters: the position of one, or those of several.
 Argnums = int | tuple[int, ...]
@@ -41,6 +47,13 @@ def given_arguments(
     return given
 
 
+def written_at(span: Span) -> str:
+    """What the user calls at a place, as it is written there."""
+    line = linecache.getline(span.file, span.line)[span.column :]
+    called = _CALLED.match(line)
+    return "a derivative" if called is None else f"`{called[0]}`"
+
+
 def constant_argument(
     cx: Context, node: ast.expr | None, name: str, default: Any
 ) -> Any:
@@ -51,7 +64,7 @@ def constant_argument(
         return static_value(cx, node)
     except NotStatic:
         raise closure_errors.derivative_argument(
-            cx.span(node), name, "this is not known when the program is compiled"
+            cx.span(node), f"`{name}`", "this is not known when the program is compiled"
         ) from None
 
 
@@ -72,7 +85,7 @@ def argument_numbers(
         if type(argnum) is int and -len(names) <= argnum < len(names):
             return argnum % len(names)
         raise closure_errors.derivative_argument(
-            cx.span(node), name, f"{title} has no parameter {argnum!r}"
+            cx.span(node), f"`{name}`", f"{title} has no parameter {argnum!r}"
         )
 
     if not isinstance(argnums, tuple | list):
@@ -80,6 +93,6 @@ def argument_numbers(
     found = tuple(map(position, argnums))
     if not found or len(set(found)) < len(found):
         raise closure_errors.derivative_argument(
-            cx.span(node), name, "these are not different parameters"
+            cx.span(node), f"`{name}`", "these are not different parameters"
         )
     return found

@@ -23,6 +23,7 @@ from chadllvm.frontend.applying import (
 )
 from chadllvm.frontend.closures import Code, code_of, holds_reals
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.derivative_arguments import written_at
 from chadllvm.frontend.jitted import prepared
 from chadllvm.frontend.local import LocalFunction
 from chadllvm.frontend.marks import is_number_list, mark_of, packed
@@ -132,8 +133,9 @@ def parameters_of(cx: Context, code: Code, node: ast.expr) -> tuple[Parameter, .
         case Made():
             return code.parameters(cx, node)
         case _:
+            span = cx.span(node)
             raise closure_errors.derivative_argument(
-                cx.span(node), "derivative", f"{code.title} cannot be differentiated"
+                span, written_at(span), f"{code.title} cannot be differentiated"
             )
 
 
@@ -143,9 +145,10 @@ def _python(
     """The Python function, and its static parameters."""
     python = code.python()
     if python is None:
+        span = cx.span(node)
         raise closure_errors.derivative_argument(
-            cx.span(node),
-            "derivative",
+            span,
+            written_at(span),
             f"`{code.title}` is not a function of the program's",
             f"write a function that calls it, as in `lambda t: {code.title}(t)`",
         )

@@ -33,13 +33,14 @@ from chadllvm.ir.wording import said
 
 def jvp(cx: Context, node: ast.Call) -> Value:
     """A call of `jvp`."""
+    called = f"`{ast.unparse(node.func)}`"
     given = given_arguments(cx, node, "jvp", ("function", "primals", "tangents"))
     for name in ("primals", "tangents"):
         if name not in given:
             raise call_errors.missing_argument(cx.span(node), "jvp", name)
     function = function_of(cx, given["function"])
-    primals = _parts(cx, given["primals"])
-    tangents = parts_of(cx, given["tangents"], len(primals))
+    primals = _parts(cx, given["primals"], called)
+    tangents = parts_of(cx, given["tangents"], len(primals), called)
     moved = ast.copy_location(ast.Call(given["function"], primals, []), node)
 
     def push(cx: Context, node: ast.Call, function: Operand) -> Operand:
@@ -48,24 +49,24 @@ def jvp(cx: Context, node: ast.Call) -> Value:
     return for_each(cx, moved, function, push)
 
 
-def parts_of(cx: Context, node: ast.expr, count: int) -> list[ast.expr]:
+def parts_of(cx: Context, node: ast.expr, count: int, called: str) -> list[ast.expr]:
     """The tangents in a tuple, one for each of so many primals."""
-    tangents = _parts(cx, node)
+    tangents = _parts(cx, node, called)
     if len(tangents) != count:
         raise closure_errors.derivative_argument(
-            cx.span(node), "jvp", f"{count} primals and {len(tangents)} tangents"
+            cx.span(node), called, f"{count} primals and {len(tangents)} tangents"
         )
     return tangents
 
 
-def _parts(cx: Context, node: ast.expr) -> list[ast.expr]:
+def _parts(cx: Context, node: ast.expr, called: str) -> list[ast.expr]:
     """The components of a tuple, each computed already."""
     if isinstance(node, ast.Tuple):
         return [e if _is_none(e) else cx.settled(e, cx.value(e)) for e in node.elts]
     value = cx.value(node)
     if not isinstance(value.type, Product) or value.type.names:
         raise closure_errors.derivative_argument(
-            cx.span(node), "jvp", f"expected a tuple, found {said(value.type)}"
+            cx.span(node), called, f"expected a tuple, found {said(value.type)}"
         )
     b = cx.at(node)
     return [

@@ -104,7 +104,7 @@ def gradient(cx: Context, node: ast.Call, value: bool) -> Value:
     def make(cx: Context, node: ast.Call, function: Operand) -> Operand:
         code = code_of(function.type)
         assert code is not None
-        parameters = parameters_of(cx, code, place)
+        parameters = parameters_of(cx, code, node)
         found = argument_numbers(cx, place, name, code.title, parameters, argnums)
         made = Gradient(code, found, value, has_aux)
         return closure(cx, node, made, captures_of(cx, node, function))

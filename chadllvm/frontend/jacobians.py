@@ -35,6 +35,7 @@ from chadllvm.frontend.derivative_arguments import (
     constant_argument,
     given_arguments,
     positions,
+    written_at,
 )
 from chadllvm.frontend.differentiated import Target, parameters_of, target_of
 from chadllvm.frontend.gradients import Gradient
@@ -111,7 +112,7 @@ def jacobian(cx: Context, node: ast.Call, is_forward: bool, of_gradient: bool) -
     def make(cx: Context, node: ast.Call, function: Operand) -> Operand:
         code = code_of(function.type)
         assert code is not None
-        parameters = parameters_of(cx, code, place)
+        parameters = parameters_of(cx, code, node)
         found = argument_numbers(cx, place, name, code.title, parameters, argnums)
         if of_gradient:
             code = Gradient(code, found, False, has_aux)
@@ -142,9 +143,13 @@ class _Rows:
 
     def _check(self, ty: Type, what: str, count: int) -> None:
         if not count or not _is_regular(ty, what == "result"):
+            span = self.target.span
             wanted = "Jacobians are of floats and arrays of floats, by such"
             raise closure_errors.derivative_argument(
-                self.target.span, "jacobian", f"the {what} is {said(ty)}; {wanted}"
+                span,
+                written_at(span),
+                f"the {what} is {said(ty)}",
+                f"{wanted}; differentiate a part of it",
             )
 
     def forward(self) -> list[list[Operand]]:

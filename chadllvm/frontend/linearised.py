@@ -28,6 +28,7 @@ from chadllvm.frontend.derivative_arguments import (
     constant_argument,
     given_arguments,
     positions,
+    written_at,
 )
 from chadllvm.frontend.differentiated import Target, parameters_of, target_of
 from chadllvm.frontend.directions import parts_of, pushed
@@ -66,7 +67,9 @@ class HessianProduct(Made):
         target = target_of(cx, moved, inner)
         along = [direction]
         if not isinstance(self.argnums, int):
-            along = parts_of(cx, direction, len(self.argnums))
+            along = parts_of(
+                cx, direction, len(self.argnums), written_at(cx.span(node))
+            )
         given = dict(zip(positions(self.argnums), along, strict=True))
         nothing = ast.copy_location(ast.Constant(None), node)
         tangents = [given.get(k, nothing) for k in range(len(target.at))]
@@ -75,16 +78,17 @@ class HessianProduct(Made):
 
 def hvp(cx: Context, node: ast.Call) -> Value:
     """A call of `hvp`."""
-    given = given_arguments(cx, node, "hvp", ("function", "argnums"))
+    name = ast.unparse(node.func)
+    given = given_arguments(cx, node, name, ("function", "argnums"))
     function = function_of(cx, given["function"])
-    argnums = constant_argument(cx, given.get("argnums"), "hvp", 0)
+    argnums = constant_argument(cx, given.get("argnums"), name, 0)
     place = given.get("argnums", node)
 
     def make(cx: Context, node: ast.Call, function: Operand) -> Operand:
         code = code_of(function.type)
         assert code is not None
-        parameters = parameters_of(cx, code, place)
-        found = argument_numbers(cx, place, "hvp", code.title, parameters, argnums)
+        parameters = parameters_of(cx, code, node)
+        found = argument_numbers(cx, place, name, code.title, parameters, argnums)
         made = HessianProduct(code, found)
         return closure(cx, node, made, captures_of(cx, node, function))
 

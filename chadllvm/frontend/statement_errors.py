@@ -88,7 +88,7 @@ def delete(span: Span) -> Diagnostic:
 
 
 @code("CL0211")
-def outer_variable(span: Span) -> Diagnostic:
+def outer_variable(span: Span, word: str) -> Diagnostic:
     """A compiled function changes nothing outside of itself.
 
     Its result depends on its arguments alone; only so it has a derivative. Take the old
@@ -109,7 +109,7 @@ def outer_variable(span: Span) -> Diagnostic:
             return x, count + 1
     """
     return error(
-        "`global` is not supported",
+        f"`{word}` is not supported",
         span,
         "",
         "pass the value as an argument and return the new one",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import partial
 
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import CompileError, Diagnostic, Span
@@ -240,8 +241,8 @@ SYNTAX: dict[type[ast.AST], Callable[[Span], CompileError]] = {
     ast.TryStar: statement_errors.try_statement,
     ast.With: statement_errors.with_statement,
     ast.Delete: statement_errors.delete,
-    ast.Global: statement_errors.outer_variable,
-    ast.Nonlocal: statement_errors.outer_variable,
+    ast.Global: partial(statement_errors.outer_variable, word="global"),
+    ast.Nonlocal: partial(statement_errors.outer_variable, word="nonlocal"),
     ast.Import: statement_errors.import_statement,
     ast.ImportFrom: statement_errors.import_statement,
     ast.AsyncFunctionDef: statement_errors.nested_async_function,
