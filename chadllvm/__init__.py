@@ -28,6 +28,7 @@ from chadllvm.jacobian import hessian, hvp, jacfwd, jacrev, linearize
 from chadllvm.jvp import jvp
 from chadllvm.library import build, fold, stop_gradient
 from chadllvm.options import CompileOptions
+from chadllvm.threads import get_num_threads, load_openmp, set_num_threads
 from chadllvm.vjp import vjp
 from chadllvm.watch import debug_nans
 
@@ -48,6 +49,7 @@ __all__ = [
     "f32",
     "f64",
     "fold",
+    "get_num_threads",
     "grad",
     "hessian",
     "hvp",
@@ -57,7 +59,10 @@ __all__ = [
     "jit",
     "jvp",
     "linearize",
+    "set_num_threads",
     "stop_gradient",
     "value_and_grad",
     "vjp",
 ]
+
+load_openmp()

@@ -13,7 +13,8 @@ PACKAGE = Path(__file__).resolve().parents[1] / "chadllvm"
 LAYERS = (
     "_version", "diagnostic", "codes", "deep", "frames", "options", "library", "linalg",
     "ir", "ops", "frontend", "chad", "closure", "simplify", "debug", "lower", "llvm",
-    "watch", "backend", "pipeline", "report", "values", "request", "boundary",
+    "watch", "backend", "threads", "pipeline", "report", "values", "request",
+    "boundary",
     "filled", "crossing", "plan", "arguments", "compiled", "api",
     "custom", "jvp", "written", "pullback", "vjp", "jacobian", "reals", "checking",
     "explain", "commands", "cli",
