@@ -1,7 +1,7 @@
 """Measures one workload: our program, the C kernels and the peers on the same numbers.
 
 All of them are compared first. Ours and C are taken in turns, with nothing else between
-them; then ours and each peer.
+them; then ours and each peer, see `bench/beside.py`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from bench.beside import peer_times
 from bench.cold import compile_seconds
 from bench.kernels import Case, Kernel, check
 from bench.measure import sampled
@@ -30,10 +31,18 @@ def measured(name: str, workload: Workload, settings: Settings, tell: Tell) -> R
     seconds = compile_seconds(name, 1 if settings.quick else 3)
     libraries = build(settings.build_folder, workload.source)
     counts = workload.counted()
-    rows = []
+    rows: list[Row] = []
     for size in workload.measured_sizes(settings):
         tell(" ".join(f"{n}={v:g}" for n, v in workload.named(size).items()))
         rows.append(measured_row(workload, size, libraries, counts, settings))
+    # What other systems allocate, and their threads, would disturb what comes after.
+    for k, row in enumerate(rows):
+        case = workload.case(tuple(row.size.values()))
+        before = rows[k - 1] if k else None
+        for peer in settings.peers:
+            tell(f"{row.label}: {peer}")
+            times = peer_times(peer, name, case, row.operations, before)
+            row.peers[peer] = times
     return Result(name, seconds, tuple(rows), workload.exempt)
 
 

@@ -21,6 +21,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bench.machine import machine, versions
 from bench.measure import one_core
+from bench.peers import PACKAGES, installed
 from bench.reference.load import make
 from bench.report import show
 from bench.results import Failure, Figure, Result, Results, save
@@ -58,6 +59,13 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--sizes", choices=SIZES, default="usual", help="which sizes (default: usual)"
     )
     run_.add_argument(
+        "--peers",
+        nargs="*",
+        choices=tuple(PACKAGES),
+        default=installed(),
+        help="other systems to compare with (default: all that are installed)",
+    )
+    run_.add_argument(
         "--output", type=Path, default=DEFAULT_OUTPUT, help="folder to write"
     )
     run_.set_defaults(run=run)
@@ -71,7 +79,8 @@ def run(options: argparse.Namespace) -> int:
         raise SystemExit(f"there is no workload {unknown[0]!r}; there are {names()}")
     quick = options.quick or options.sizes == "small"
     folder = (options.output / "reference").absolute()
-    settings = Settings(quick, folder, grid=options.sizes == "all")
+    peers = tuple(options.peers)
+    settings = Settings(quick, folder, peers, options.sizes == "all")
     console = Console()
     path = options.output / "results.json"
     results = measure(chosen, settings, console, path)

@@ -6,12 +6,17 @@ import json
 from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
+import chadllvm as cl
+from bench.beside import peer_times
+from bench.kernels import Case
 from bench.measure import sampled, summary
 from bench.page import fill
+from bench.peers import Prepared
 from bench.regressions import THRESHOLD, changes
 from bench.regressions import run as compare
 from bench.report import put_into
@@ -179,3 +184,44 @@ def test_samples_are_taken_in_turns_and_what_is_slow_once() -> None:
     assert times["slow"].rounds == 1 and times["quick"].rounds >= 5
     assert calls.count("slow") == 2
     assert summary([3.0, 1.0, 2.0]) == Time(2.0, 1.5, 2.5, 3)
+
+
+def square(x: float) -> float:
+    return x * x
+
+
+CASE = Case(cl.jit(square), (3.0,), (0,), ())
+
+
+def peer_that(monkeypatch: pytest.MonkeyPatch, prepared: Prepared) -> None:
+    """The other system is one that gives this for the workload `square`."""
+    module = ModuleType("peer")
+    vars(module).update(
+        PROGRAMS={"square": None},
+        REFUSED={"trees": "no recursion"},
+        prepare=lambda name, case: prepared,
+    )
+    monkeypatch.setattr("bench.beside.peer", lambda name: module)
+
+
+def test_a_peer_is_timed_in_turns_with_us(monkeypatch: pytest.MonkeyPatch) -> None:
+    gradient = lambda: (9.0, (6.0,))  # noqa: E731
+    peer_that(monkeypatch, Prepared(lambda: 9.0, gradient))
+    found = peer_times("any", "square", CASE, Pair(1, 2), None)
+    assert found.value_ratio and found.gradient_ratio and not found.note
+    peer_that(monkeypatch, Prepared(lambda: 9.0, why="no derivatives"))
+    found = peer_times("any", "square", CASE, Pair(1, 2), None)
+    assert found.gradient is None and found.value and found.note == "no derivatives"
+
+
+def test_why_a_peer_has_no_time_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    peer_that(monkeypatch, Prepared(lambda: 9.0, lambda: (9.0, (5.0,))))
+    assert peer_times("any", "trees", CASE, Pair(1, 2), None).note == "no recursion"
+    wrong = peer_times("any", "square", CASE, Pair(1, 2), None)
+    assert wrong.value is None and wrong.note.startswith("AssertionError")
+    # A tenth of the work took two seconds.
+    before = row(1, 1.0, 2.0, peers={"any": PeerTimes(gradient=time(2.0))})
+    slow = peer_times("any", "square", CASE, Pair(100, 300), before)
+    assert slow.note == "about 20 s"
+    again = row(1, 1.0, 2.0, peers={"any": slow})
+    assert peer_times("any", "square", CASE, Pair(1, 60), again).note == "about 40 s"
