@@ -31,6 +31,7 @@ from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.term import Function, Program, Var
 from chadllvm.ir.types import has_float
 from chadllvm.lower.boxed.lower import lower_boxed
+from chadllvm.lower.lanes import lanes
 from chadllvm.lower.lower import lower_function
 from chadllvm.lower.settle import settle
 from chadllvm.lower.split import split_loops
@@ -187,6 +188,7 @@ OPTIONAL = frozenset(
     [
         *(name for name, _ in (*SOURCE, *PRIMAL, *TANGENTS, *FINAL)),
         settle.__name__,
+        lanes.__name__,
         strips.__name__,
         split_loops.__name__,
     ]
@@ -415,7 +417,7 @@ def _lower(
     if not options.optimize:
         return lower_boxed(function)
     loops = lower_function(function, tape)
-    for change in (settle, strips, split_loops):
+    for change in (settle, lanes, strips, split_loops):
         if change.__name__ not in options.disabled:
             loops = change(loops)
     return loops

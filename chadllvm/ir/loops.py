@@ -187,6 +187,10 @@ class For:
     """Run the body for index = low, …, high - 1. `poll`: look for interrupts.
 
     `go`: a slot that is looked at in front of each step, and ends the loop if false.
+    `commutes`: the iterations may be run in any order, and at the same time if each has
+    the buffers of the roots `private` for itself, which keep nothing for the next one.
+    `lanes`: how many are run side by side, statement by statement; their number is a
+    multiple of that.
     """
 
     index: Reg
@@ -195,6 +199,9 @@ class For:
     body: tuple[Stmt, ...]
     poll: bool = False
     go: Slot | None = None
+    commutes: bool = False
+    private: tuple[int, ...] = ()
+    lanes: int = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -149,11 +149,12 @@ class _Printer:
     def statement(self, stmt: Stmt, depth: int) -> list[str]:
         pad = "  " * depth
         match stmt:
-            case For(index, low, high, inner, poll, go):
+            case For(index, low, high, inner, poll, go, lanes=lanes):
                 bounds = f"{self.atom(low)} .. {self.atom(high)}"
                 if go is not None:
                     bounds += f" while {self.name(go)}"
-                note = "  # polls" if poll else ""
+                notes = ["polls"] * poll + [f"{lanes} lanes"] * (lanes > 1)
+                note = f"  # {', '.join(notes)}" if notes else ""
                 head = f"{pad}for {self.name(index)} in {bounds}:{note}"
                 return [head, *self.body(inner, depth + 1)]
             case Branch(cond, then, orelse):

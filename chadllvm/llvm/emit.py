@@ -86,7 +86,7 @@ def emit(
     vector width in bits.
     """
     alias = AliasScopes(function, FIRST_METADATA)
-    state = State(function, vector, alias, symbol=symbol)
+    state = State(function, vector, alias, symbol=symbol, width=width)
     params = [_param(state, param) for param in function.params]
     arenas = bool(function.subroutines) or _uses_arenas(function.body)
     if arenas:

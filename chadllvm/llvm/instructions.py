@@ -79,15 +79,23 @@ SINGLE = {
 Emitter = Callable[[Writer, Sequence[Atom], Sequence[str]], str]
 
 
-def _nan_or(compare: str) -> Emitter:
-    """NumPy's minimum or maximum: the first argument if it wins or is NaN."""
+def nan_or(
+    out: Writer, compare: str, types: tuple[str, str], names: Sequence[str]
+) -> str:
+    """NumPy's minimum or maximum: the first argument if it wins or is NaN.
 
+    `types` are those of the arguments and of comparisons.
+    """
+    (first, second), (ty, cond) = names, types
+    wins = out.let(f"fcmp {compare} {ty} {first}, {second}")
+    unordered = out.let(f"fcmp uno {ty} {first}, {first}")
+    chosen = out.let(f"or {cond} {wins}, {unordered}")
+    return out.let(f"select {cond} {chosen}, {ty} {first}, {ty} {second}")
+
+
+def _nan_or(compare: str) -> Emitter:
     def emit(out: Writer, args: Sequence[Atom], names: Sequence[str]) -> str:
-        (first, second), ty = names, REGISTER[args[0].type]
-        wins = out.let(f"fcmp {compare} {ty} {first}, {second}")
-        unordered = out.let(f"fcmp uno {ty} {first}, {first}")
-        chosen = out.let(f"or i1 {wins}, {unordered}")
-        return out.let(f"select i1 {chosen}, {ty} {first}, {ty} {second}")
+        return nan_or(out, compare, (REGISTER[args[0].type], "i1"), names)
 
     return emit
 
@@ -119,6 +127,9 @@ def _nontrapping(out: Writer, divisor: str) -> tuple[str, str]:
     return minus_one, out.let(f"select i1 {minus_one}, i64 1, i64 {divisor}")
 
 
+# The comparisons of the instructions that choose a number, and what never wins.
+WORST = {"lesser": ("olt", math.inf), "greater": ("ogt", -math.inf)}
+
 # Literal exponents up to this size are multiplied out in place.
 MAX_INLINE_POWER = 64
 
@@ -128,13 +139,13 @@ def _power(out: Writer, args: Sequence[Atom], names: Sequence[str]) -> str:
     if not isinstance(exponent, Lit) or abs(exponent.value) > MAX_INLINE_POWER:
         function = _POWI[ty]
         return out.let(f"call {ty} @{function}({ty} {names[0]}, i64 {names[1]})")
-    power = _multiplied_out(out, ty, names[0], abs(int(exponent.value)))
+    power = multiplied_out(out, ty, names[0], abs(int(exponent.value)))
     if exponent.value < 0:
         return out.let(f"fdiv {ty} {ONE}, {power}")
     return power
 
 
-def _multiplied_out(out: Writer, ty: str, base: str, exponent: int) -> str:
+def multiplied_out(out: Writer, ty: str, base: str, exponent: int) -> str:
     """base ** exponent by repeated squaring, as `chad_powi` does it."""
     result = ""
     while exponent:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from chadllvm.llvm import control
 from chadllvm.llvm.alias import AliasScopes
 from chadllvm.llvm.types import REGISTER, literal
 from chadllvm.llvm.writer import Writer
+from chadllvm.lower.varying import Varying
 
 # The blocks through which a function is left.
 FINISHED = "finished"
@@ -41,6 +42,30 @@ class Site:
 
     failure: Failure
     values: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """The lane whose statements are being written; it has buffers of its own."""
+
+    varying: Varying
+    number: str
+    count: int
+
+    def row(self, out: Writer, index: str) -> str:
+        """Where the elements of all lanes at an index begin."""
+        return out.let(f"mul i64 {index}, {self.count}")
+
+    def place(self, out: Writer, index: str) -> str:
+        """Where the lane's element at an index is."""
+        return out.let(f"add i64 {self.row(out, index)}, {self.number}")
+
+
+class SideBySide(Protocol):
+    """The writing of a loop in lanes (`lanes.py`)."""
+
+    def emit(self, stmt: Stmt) -> bool:
+        """Write a statement that differs between lanes; else leave it."""
 
 
 @dataclass
@@ -86,6 +111,11 @@ class State:
     # Subroutines that are invoked and not written yet, each with its environment and
     # with the state of the first place that invokes it.
     pending: list[tuple[Subroutine, list[Any], State]] = field(default_factory=list)
+    # The preferred width of vectors in bits.
+    width: int = 256
+    # The loop in lanes that this is inside of, or the one lane of it.
+    lanes: SideBySide | None = None
+    lane: Lane | None = None
     _fuel: str = ""
     _opaque: dict[tuple[float | int, Scalar], str] = field(default_factory=dict)
 
@@ -109,6 +139,7 @@ class State:
             around={subroutine.name: "%env"},
             pending=self.pending,
             is_inner=is_inner,
+            width=self.width,
         )
         for param in subroutine.params:
             inner.bind(param)

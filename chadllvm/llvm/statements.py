@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import assert_never
 
@@ -37,8 +36,9 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.types import BOOL, F32, F64, I64, Scalar, is_float
 from chadllvm.llvm import control, runtime, vecmath
-from chadllvm.llvm.instructions import emit_instruction
+from chadllvm.llvm.instructions import WORST, emit_instruction
 from chadllvm.llvm.invoke import arena_of, emit_invoke, emit_leave, release
+from chadllvm.llvm.lanes import Lanes
 from chadllvm.llvm.looking import look
 from chadllvm.llvm.state import FINISHED, INTERRUPTED, NO_MEMORY, State
 from chadllvm.llvm.types import BYTES, REGISTER, STORED
@@ -50,9 +50,6 @@ MAX_INLINE_DATA = 1 << 12
 # What there is for f64 alone; an f32 is widened for it, and the result rounded.
 _OF_DOUBLES = {*vecmath.RUNTIME, "ldexp", "exponent"}
 
-# The comparisons of the instructions that choose a number, and what never wins.
-_WORST = {"lesser": ("olt", math.inf), "greater": ("ogt", -math.inf)}
-
 
 def emit_body(state: State, body: Iterable[Stmt]) -> None:
     """Write the statements of a body in order."""
@@ -63,6 +60,8 @@ def emit_body(state: State, body: Iterable[Stmt]) -> None:
 
 
 def _emit(state: State, stmt: Stmt) -> None:
+    if state.lanes is not None and state.lanes.emit(stmt):
+        return
     match stmt:
         case Let():
             _let(state, stmt)
@@ -117,7 +116,7 @@ def _let(state: State, stmt: Let) -> None:
             state.out.let(f"fpext float {name} to double") if ty == F32 else name
             for name, ty in zip(names, types, strict=True)
         ]
-    if stmt.op in _WORST:
+    if stmt.op in WORST:
         result = _better(state, stmt, names)
     elif stmt.op == "stride":
         # A sum is no variable to LLVM.
@@ -142,7 +141,7 @@ def _better(state: State, stmt: Let, names: list[str]) -> str:
     would ask for a NaN behind the comparison, where each step waits for the answer.
     """
     (old, new), ty = names, REGISTER[stmt.reg.type]
-    compare, worst = _WORST[stmt.op]
+    compare, worst = WORST[stmt.op]
     is_number = state.out.let(f"fcmp ord {ty} {new}, {new}")
     worst_name = state.opaque(worst, stmt.reg.type)
     new = state.out.let(f"select i1 {is_number}, {ty} {new}, {ty} {worst_name}")
@@ -174,8 +173,14 @@ def _sum(ty: Scalar, old: str, value: str) -> str:
     return f"add i64 {old}, {value}"
 
 
-def _address(state: State, ptr: Atom, index: Atom, elem: Scalar) -> str:
-    base, offset = state.name(ptr), state.name(index)
+def _place(state: State, stmt: Load | Store | AddTo, elem: Scalar) -> str:
+    index = state.name(stmt.index)
+    if state.lane is not None and state.lane.varying.owns(stmt.root):
+        index = state.lane.place(state.out, index)
+    return _address(state, state.name(stmt.ptr), index, elem)
+
+
+def _address(state: State, base: str, offset: str, elem: Scalar) -> str:
     if offset == "0":
         return base
     return state.out.let(
@@ -184,12 +189,15 @@ def _address(state: State, ptr: Atom, index: Atom, elem: Scalar) -> str:
 
 
 def _offset(state: State, stmt: Offset) -> None:
-    state.names[stmt.reg] = _address(state, stmt.ptr, stmt.index, stmt.elem)
+    base, offset = state.name(stmt.ptr), state.name(stmt.index)
+    if state.lane is not None and stmt.ptr in state.lane.varying.pointers:
+        offset = state.lane.row(state.out, offset)
+    state.names[stmt.reg] = _address(state, base, offset, stmt.elem)
 
 
 def _load(state: State, stmt: Load) -> None:
     ty = stmt.reg.type
-    address = _address(state, stmt.ptr, stmt.index, ty)
+    address = _place(state, stmt, ty)
     text = f"load {STORED[ty]}, ptr {address}, align {BYTES[ty]}"
     value = state.out.let(text + state.alias.suffix(stmt.root), stmt.reg.name)
     if ty == BOOL:
@@ -199,7 +207,7 @@ def _load(state: State, stmt: Load) -> None:
 
 def _store(state: State, stmt: Store) -> None:
     ty = stmt.value.type
-    address = _address(state, stmt.ptr, stmt.index, ty)
+    address = _place(state, stmt, ty)
     value = state.name(stmt.value)
     if ty == BOOL:
         value = state.out.let(f"zext i1 {value} to i8")
@@ -209,7 +217,7 @@ def _store(state: State, stmt: Store) -> None:
 
 def _add_to(state: State, stmt: AddTo) -> None:
     ty = stmt.value.type
-    address = _address(state, stmt.ptr, stmt.index, ty)
+    address = _place(state, stmt, ty)
     suffix = f", ptr {address}, align {BYTES[ty]}{state.alias.suffix(stmt.root)}"
     old = state.out.let(f"load {STORED[ty]}{suffix}")
     new = state.out.let(_sum(ty, old, state.name(stmt.value)))
@@ -284,6 +292,9 @@ def _for(state: State, stmt: For) -> None:
     low, high = state.name(stmt.low), state.name(stmt.high)
     work, trips = control.static_work(stmt.body), control.trip_count(stmt)
     polls = stmt.poll or control.may_last(stmt, work)
+    if stmt.lanes > 1:
+        Lanes(state, stmt, _emit).run(stmt, polls)
+        return
     if not polls or (work is not None and _short(trips, work)):
         _loop(state, stmt, low, high)
     elif work is None or stmt.go is not None:

@@ -77,6 +77,8 @@ class Buffers:
         level, home = self._place(self.life.home(var), dims)
         in_place = level == len(self.loops.frames) - 1
         root = self.roots.new()
+        for frame in self.loops.frames[level + 1 :]:
+            frame.private.append(root)
         with self.loops.at(level):
             ptr = self.new_buffer(rep, self.region(home), root, zero and in_place)
         new = ArrayRep(ptr, rep.dims, elem, root)

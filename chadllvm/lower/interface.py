@@ -68,10 +68,12 @@ class Lowering(Protocol):
         *,
         parallel: bool = True,
         go: Slot | None = None,
+        commutes: bool = False,
     ) -> AbstractContextManager[Atom]:
         """A loop over a body; `parallel`: its iterations commute. Gives the index.
 
-        There is no step any more once the slot `go` is false.
+        There is no step any more once the slot `go` is false. `commutes`: no iteration
+        sees what another one does, but for what the body itself keeps in order.
         """
 
     def chunks(

@@ -240,8 +240,12 @@ class Lowering(Heaps):
         *,
         parallel: bool = True,
         go: Slot | None = None,
+        commutes: bool = False,
     ) -> Iterator[Atom]:
-        """A loop over a body; `parallel`: its iterations commute. Gives the index."""
+        """A loop over a body; `parallel`: its iterations commute. Gives the index.
+
+        `commutes`: they do, but for what the body itself keeps in order.
+        """
         scope, outer = self.life.bodies[body], self.scope
         self.scope = scope
         self._parallel += parallel
@@ -250,11 +254,14 @@ class Lowering(Heaps):
         yield index
         if scope.region is not None:
             self.loops.emit(l.Reset(scope.region))
+        private = tuple(self.loops.frames[-1].private)
         stmts = self.loops.close()
         self.scope = outer
         self._parallel -= parallel
         poll = self.has_loop(body.body) or not self.inside_parallel
-        self.loops.emit(l.For(index, low, high, stmts, poll, go))
+        self.loops.emit(
+            l.For(index, low, high, stmts, poll, go, commutes, private)
+        )
 
     @contextmanager
     def chunks(self, count: Atom, size: int) -> Iterator[tuple[Atom, Atom]]:

@@ -95,7 +95,7 @@ class Build(ArrayOp):
         (body,) = node.bodies
         count = lowering.loops.count(lowering.atom(node.args[0]))
         collectors = lowering.collectors(binding.vars, body, 0, count, binding.span)
-        with lowering.loop(count, body) as index:
+        with lowering.loop(count, body, commutes=True) as index:
             results = lowering.step(body, index, collectors)
             for collector, result in zip(collectors, results, strict=True):
                 collector.collect(index, result)

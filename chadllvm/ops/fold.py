@@ -234,7 +234,7 @@ class Fold(ArrayOp):
 
         def run(low: Atom, high: Atom) -> None:
             part = loops.slot("part", zero)
-            with lowering.loop(high, body, low) as index:
+            with lowering.loop(high, body, low, commutes=True) as index:
                 value, *rest = lowering.step(body, index, collectors)
                 lowering.accumulate(part, lowering.atom_of(value))
                 for collector, result in zip(collectors, rest, strict=True):

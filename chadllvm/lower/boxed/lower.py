@@ -341,6 +341,7 @@ class BoxedLowering(Heaps):
         low: Atom = Lit(0),
         *,
         parallel: bool = True,
+        commutes: bool = False,
         go: Slot | None = None,
     ) -> Iterator[Atom]:
         """A loop over a body; gives the index."""

@@ -1,0 +1,193 @@
+"""What it is worth to run a loop's iterations side by side, by a count of instructions.
+
+The same count is made for the loop as it is, once as if its innermost loops had few
+steps, so that nothing is gained by vectors of their steps, and once as if they had many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chadllvm.ir.loops import (
+    Accumulate,
+    AddTo,
+    Atom,
+    Branch,
+    Clear,
+    Copy,
+    For,
+    Get,
+    Let,
+    Load,
+    Reg,
+    Set,
+    Slot,
+    Stmt,
+    Store,
+)
+from chadllvm.ir.term import Lit
+from chadllvm.lower.varying import FAR, NEXT, Varying, statements
+
+# The steps of a loop whose number is not known.
+_STEPS = 8
+
+# Instructions that take longer than others, the ones that are calls, and those of which
+# vectors are made element by element.
+_SLOW = {**dict.fromkeys(("div", "sqrt"), 4), **dict.fromkeys(("idiv", "irem"), 10)}
+_CALL = 20
+_CALLS = frozenset(
+    ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "pow", "hypot")
+    + ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh")
+    + ("asinh", "acosh", "atanh", "erf", "erfc")
+)
+_ELEMENTWISE = frozenset(
+    ("fmod", "remainder", "gamma", "lgamma", "digamma", "polygamma", "sinc", "gcd")
+    + ("comb", "perm", "powmod", "ldexp", "exponent", "round_to", "factorial")
+    + ("idiv", "irem", "udiv", "shl", "shr", "bit_length", "bit_count", "ipow")
+)
+
+# The numbers in a vector register that are computed at once, as far as this goes.
+_AT_ONCE = 4
+
+# It must be worth it.
+_ENOUGH = 0.8
+
+# The lanes, and those for short loops: more instructions are under way at a time.
+_LANES, _MANY_LANES, _FEW_REGISTERS = 8, 16, 8
+
+
+@dataclass(frozen=True)
+class _Cost:
+    """Of one iteration: side by side, and as it is, with short and long inner loops."""
+
+    lanes: float = 0.0
+    short: float = 0.0
+    long: float = 0.0
+
+    def plus(self, other: _Cost, times: float = 1.0) -> _Cost:
+        return _Cost(
+            self.lanes + times * other.lanes,
+            self.short + times * other.short,
+            self.long + times * other.long,
+        )
+
+
+class Gain:
+    """Whether lanes are worth it `always`, or only `if_short`: if the innermost loops,
+    whose numbers of steps are `trips`, have few steps."""
+
+    def __init__(self, loop: For, varying: Varying) -> None:
+        self._varying = varying
+        self.lanes = _number(loop)
+        cost = self._body(loop.body)
+        self.always = cost.lanes < _ENOUGH * cost.long
+        inside = {reg for s in statements([loop]) if (reg := _assigned(s))}
+        self.trips = list(
+            dict.fromkeys(
+                s.high
+                for s in statements(loop.body)
+                if isinstance(s, For) and _is_vectorised(s) and s.high not in inside
+            )
+        )
+        self.if_short = cost.lanes < _ENOUGH * cost.short and bool(self.trips)
+
+    def _body(self, body: Sequence[Stmt]) -> _Cost:
+        total = _Cost()
+        for stmt in body:
+            total = total.plus(self._statement(stmt))
+        return total
+
+    def _statement(self, stmt: Stmt) -> _Cost:
+        match stmt:
+            case Let(reg, op):
+                return self._instruction(op, self._varying.kind(reg))
+            case Accumulate(slot):
+                own = slot in self._varying.slots or slot in self._varying.sums
+                return _Cost(1 / (_AT_ONCE if own else self.lanes), 1, 1)
+            case Load(_, ptr, index, root):
+                return self._access(ptr, index, root, 1.0, 1 / self.lanes)
+            case Store(ptr, index, _, root):
+                return self._access(ptr, index, root, 1.0, 1 / self.lanes)
+            case AddTo(ptr, index, _, root):
+                return self._access(ptr, index, root, 2.0, 0.25 + 6 / self.lanes)
+            case For():
+                return self._loop(stmt)
+            case Branch(cond, then, orelse):
+                inner = self._body(then).plus(self._body(orelse))
+                if stmt in self._varying.alone:
+                    return _Cost(inner.short + 4, inner.short + 1, inner.long + 1)
+                return _Cost(inner.lanes + 0.5, inner.short / 2 + 1, inner.long / 2 + 1)
+            case Clear() | Copy():
+                return _Cost(2, 1, 1)
+            case _:
+                return _Cost()
+
+    def _instruction(self, op: str, kind: int) -> _Cost:
+        cost = _SLOW.get(op, _CALL if op in _CALLS | _ELEMENTWISE else 1)
+        if kind <= FAR:
+            return _Cost(cost / self.lanes, cost, cost)
+        if op in _ELEMENTWISE:
+            return _Cost(cost + 2, cost, cost)
+        return _Cost(cost / _AT_ONCE, cost, cost)
+
+    def _access(
+        self, ptr: Atom, index: Atom, root: int, cost: float, same: float
+    ) -> _Cost:
+        kind = self._varying.place(ptr, index)
+        if self._varying.owns(root) and not kind or kind == NEXT:
+            return _Cost(cost / _AT_ONCE, cost, cost)
+        return _Cost(cost + 0.5 if kind else same, cost, cost)
+
+    def _loop(self, loop: For) -> _Cost:
+        inner = self._body(loop.body)
+        lanes = inner.lanes
+        if loop in self._varying.alone:
+            lanes = inner.long / (_AT_ONCE if _is_vectorised(loop) else 1) + 1
+        long = inner.long / (_AT_ONCE if _is_vectorised(loop) else 1)
+        return _Cost().plus(_Cost(lanes, inner.short, long), _trips(loop))
+
+
+def _trips(loop: For) -> float:
+    if isinstance(loop.low, Lit) and isinstance(loop.high, Lit):
+        return max(float(loop.high.value) - float(loop.low.value), 1.0)
+    return _STEPS
+
+
+def inner_loops(body: Sequence[Stmt]) -> bool:
+    """Whether there are loops in a body."""
+    return any(isinstance(stmt, For) for stmt in statements(body))
+
+
+def _is_vectorised(loop: For) -> bool:
+    """Whether LLVM may make vectors of the steps of a loop."""
+    if loop.go is not None:
+        return False
+    got: set[Slot] = set()
+    for stmt in loop.body:
+        match stmt:
+            case Get(_, slot):
+                got.add(slot)
+            case Set(slot) if slot in got:
+                return False
+            case For() | Branch():
+                return False
+            case _:
+                pass
+    return True
+
+
+def _assigned(stmt: Stmt) -> Reg | None:
+    reg = stmt.index if isinstance(stmt, For) else getattr(stmt, "reg", None)
+    return reg if isinstance(reg, Reg) else None
+
+
+def _number(loop: For) -> int:
+    """How many lanes: more where little is held in registers."""
+    most = 0
+    for stmt in statements(loop.body):
+        if isinstance(stmt, For) and not inner_loops(stmt.body):
+            lets = [s for s in stmt.body if isinstance(s, Let | Load)]
+            is_long = any(isinstance(s, Let) and s.op in _CALLS for s in lets)
+            most = max(most, 2 * _FEW_REGISTERS if is_long else len(lets))
+    return _MANY_LANES if most <= _FEW_REGISTERS else _LANES

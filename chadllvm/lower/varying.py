@@ -1,0 +1,252 @@
+"""What differs between the iterations of a loop that are run side by side, its *lanes*.
+
+    for i in 0 .. n:  # 8 lanes
+      x = a[i]                 differs: it is eight elements next to each other
+      for k in 0 .. m:
+        c = b[k]               is the same in all lanes
+        y = x * c              differs
+
+All that is the same is computed once for all lanes. A statement that cannot be run for
+all lanes at once (a loop whose bounds differ, a branch that does more than choose) is
+run for one lane after the other: it is in `alone`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from chadllvm.ir.loops import (
+    PTR,
+    Accumulate,
+    AddTo,
+    Atom,
+    Branch,
+    Clear,
+    Copy,
+    For,
+    Get,
+    Let,
+    Load,
+    Offset,
+    Reg,
+    Set,
+    Slot,
+    Stmt,
+    Store,
+)
+from chadllvm.ir.types import I64
+
+# How a number, or a place in memory, differs: each lane is one further than the lane
+# before, or by some number that is the same for all lanes; or there is no such number.
+NEXT, FAR, ANY = 1, 2, 3
+
+# A branch with more instructions than this is not run for lanes that do not take it.
+_FEW = 16
+
+# What may be computed for nothing: it neither traps nor takes long.
+_QUICK = frozenset(
+    ("add", "sub", "mul", "div", "neg", "abs", "sqrt", "minimum", "maximum", "copysign")
+    + ("least", "largest", "lesser", "greater", "floor", "ceil", "trunc", "rint")
+    + ("iadd", "isub", "imul", "imin", "imax", "iand", "ior", "ixor", "ineg")
+    + ("flt", "fle", "feq", "fne", "ilt", "ile", "ieq", "ine", "iult", "and", "or")
+    + ("not", "select", "to_float", "to_single", "narrow", "widen", "bool_to_int")
+)
+
+
+class Varying:
+    """What differs between the lanes of a loop.
+
+    `regs` says how; `buffers` are the classes of roots of which each lane has buffers
+    of its own, among `private`. Sums of all lanes (slots that are only added to) are
+    not in `slots`.
+    """
+
+    def __init__(
+        self,
+        loop: For,
+        roots: Sequence[int],
+        private: Iterable[int],
+    ) -> None:
+        self._roots = roots
+        self._private = frozenset(private)
+        self.sums = _sums(loop.body)
+        self.regs: dict[Reg, int] = {loop.index: NEXT}
+        self.slots: set[Slot] = set()
+        self.buffers: set[int] = set()
+        self.alone: set[Stmt] = set()
+        # Pointers into such buffers.
+        self.pointers: set[Reg] = set()
+        before = None
+        while before != (before := self._size()):
+            self._body(loop.body, False)
+
+    def _size(self) -> tuple[int, ...]:
+        sets = self.slots, self.buffers, self.alone, self.pointers
+        return sum(self.regs.values()), *map(len, sets)
+
+    def kind(self, atom: Atom) -> int:
+        """How an atom differs; 0 if it does not."""
+        return self.regs.get(atom, 0) if isinstance(atom, Reg) else 0
+
+    def place(self, ptr: Atom, index: Atom) -> int:
+        """How a place in memory differs, where lanes share the buffer."""
+        first, second = sorted((self.kind(ptr), self.kind(index)))
+        return second if not first or second == ANY else FAR
+
+    def owns(self, root: int) -> bool:
+        """Whether each lane has a buffer of its own."""
+        return self._roots[root] in self.buffers
+
+    def is_private(self, root: int) -> bool:
+        """Whether an iteration has the buffer for itself, be it alike in all lanes."""
+        return self._roots[root] in self._private
+
+    def _note(self, reg: Reg, kind: int) -> None:
+        if kind > self.regs.get(reg, 0):
+            self.regs[reg] = kind
+
+    def _body(self, body: Sequence[Stmt], divergent: bool) -> None:
+        for stmt in body:
+            self._statement(stmt, divergent)
+
+    def _statement(self, stmt: Stmt, divergent: bool) -> None:
+        match stmt:
+            case Let(reg):
+                self._note(reg, self._result(stmt))
+            case Get(reg, slot):
+                self._note(reg, ANY if slot in self.slots else 0)
+            case Set(slot, value) | Accumulate(slot, value):
+                if slot not in self.sums and (divergent or self.kind(value)):
+                    self.slots.add(slot)
+            case Load(reg, ptr, index, root):
+                self._reached(ptr, root)
+                same = not self.place(ptr, index) and not self.owns(root)
+                self._note(reg, 0 if same else ANY)
+            case Offset(reg, ptr, index):
+                self._offset(stmt)
+            case Store(ptr, index, value, root) | AddTo(ptr, index, value, root):
+                differs = self.place(ptr, index) or self.kind(value)
+                self._written(root, divergent or differs)
+                self._reached(ptr, root)
+            case Clear(ptr, count, _, root):
+                self._reached(ptr, root)
+                differs = self.kind(ptr) or self.kind(count)
+                self._run_alone(stmt, bool(differs) and not divergent)
+            case Copy(target, source, count, _, root, other):
+                differs = any(map(self.kind, (target, source, count)))
+                self._written(root, divergent or differs or self.owns(other))
+                self._reached(target, root)
+                self._reached(source, other)
+                self._run_alone(stmt, differs and not divergent)
+            case For(body=body):
+                alone = divergent or not self._is_uniform(stmt)
+                self._run_alone(stmt, alone and not divergent)
+                self._note(stmt.index, ANY if alone else 0)
+                self._body(body, alone)
+            case Branch(cond, then, orelse):
+                differs = self.kind(cond) > 0
+                alone = differs and not divergent and not _is_simple(stmt)
+                self._run_alone(stmt, alone)
+                self._body(then, divergent or differs)
+                self._body(orelse, divergent or differs)
+            case _:
+                pass
+
+    def _offset(self, stmt: Offset) -> None:
+        """Part of a buffer; a lane's own elements are not next to each other."""
+        if stmt.reg in self.pointers and isinstance(stmt.ptr, Reg):
+            self.pointers.add(stmt.ptr)
+        if stmt.ptr in self.pointers:
+            self.pointers.add(stmt.reg)
+        kind = self.place(stmt.ptr, stmt.index)
+        self._note(stmt.reg, ANY if kind and stmt.reg in self.pointers else kind)
+
+    def _reached(self, ptr: Atom, root: int) -> None:
+        if self.owns(root) and isinstance(ptr, Reg):
+            self.pointers.add(ptr)
+
+    def _run_alone(self, stmt: Stmt, alone: bool) -> None:
+        if alone:
+            self.alone.add(stmt)
+
+    def _written(self, root: int, differs: bool | int) -> None:
+        if differs and self._roots[root] in self._private:
+            self.buffers.add(self._roots[root])
+
+    def _result(self, let: Let) -> int:
+        kinds = [self.kind(arg) for arg in let.args]
+        if not any(kinds):
+            return 0
+        if let.reg.type == I64 and ANY not in kinds:
+            match let.op, kinds:
+                case "iadd", (0, kind) | (kind, 0):
+                    return kind
+                case "isub", (kind, 0):
+                    return kind
+                case ("iadd" | "isub"), _:
+                    return FAR
+                case "imul", (0, _) | (_, 0):
+                    return FAR
+        return ANY
+
+    def _is_uniform(self, loop: For) -> bool:
+        """Whether the lanes go through an inner loop in step."""
+        bounds = self.kind(loop.low) or self.kind(loop.high)
+        if bounds or loop.go is not None:
+            return False
+        if any(isinstance(stmt, For | Branch) for stmt in loop.body):
+            return True
+        # What is added to places without order is better added row by row.
+        return not any(
+            isinstance(stmt, AddTo)
+            and not self.owns(stmt.root)
+            and self.place(stmt.ptr, stmt.index) == ANY
+            for stmt in loop.body
+        )
+
+
+def _sums(body: Sequence[Stmt]) -> frozenset[Slot]:
+    """The slots of floats that all iterations add to, and do nothing else with."""
+    added: set[Slot] = set()
+    used: set[Slot] = set()
+    for stmt in statements(body):
+        match stmt:
+            case Accumulate(slot):
+                added.add(slot)
+            case Get(_, slot) | Set(slot):
+                used.add(slot)
+            case For(go=Slot() as slot):
+                used.add(slot)
+            case _:
+                pass
+    return frozenset(added - used)
+
+
+def statements(body: Sequence[Stmt]) -> Iterable[Stmt]:
+    """All statements of a body, and what is inside of them."""
+    for stmt in body:
+        yield stmt
+        match stmt:
+            case For(body=inner):
+                yield from statements(inner)
+            case Branch(then=then, orelse=orelse):
+                yield from statements(then)
+                yield from statements(orelse)
+            case _:
+                pass
+
+
+def _is_simple(branch: Branch) -> bool:
+    """Whether a branch does nothing but compute a little, and choose."""
+    count = 0
+    for stmt in statements([branch]):
+        match stmt:
+            case Let(reg, op) if op in _QUICK and reg.type != PTR:
+                count += 1
+            case Get(reg) if reg.type != PTR:
+                count += 1
+            case Set() | Accumulate() | Branch():
+                count += 1
+            case _:
+                return False
+    return count <= _FEW
