@@ -22,8 +22,8 @@ from chadllvm.ir.types import F32, F64, Scalar
 class Frame:
     """A statement list in the making; `is_loop`: the body of a loop.
 
-    `owner` is whatever the lowering wants to know about the loop; `private` are the roots
-    of the buffers that stand in front of it and belong to one iteration.
+    `owner` is whatever the lowering wants to know about the loop; `private` are the
+    roots of the buffers that stand in front of it and belong to one iteration.
     """
 
     is_loop: bool

@@ -1,7 +1,7 @@
 """What it is worth to run a loop's iterations side by side, by a count of instructions.
 
 The same count is made for the loop as it is, once as if its innermost loops had few
-steps, so that nothing is gained by vectors of their steps, and once as if they had many.
+steps, so that nothing is gained by vectors of them, and once as if they had many.
 """
 
 from __future__ import annotations
@@ -37,14 +37,19 @@ _STEPS = 8
 _SLOW = {**dict.fromkeys(("div", "sqrt"), 4), **dict.fromkeys(("idiv", "irem"), 10)}
 _CALL = 20
 _CALLS = frozenset(
-    ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "pow", "hypot")
-    + ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh")
-    + ("asinh", "acosh", "atanh", "erf", "erfc")
+    (
+        *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "pow"),
+        *("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "hypot", "sinh"),
+        *("cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc"),
+    )
 )
 _ELEMENTWISE = frozenset(
-    ("fmod", "remainder", "gamma", "lgamma", "digamma", "polygamma", "sinc", "gcd")
-    + ("comb", "perm", "powmod", "ldexp", "exponent", "round_to", "factorial")
-    + ("idiv", "irem", "udiv", "shl", "shr", "bit_length", "bit_count", "ipow")
+    (
+        *("fmod", "remainder", "gamma", "lgamma", "digamma", "polygamma", "sinc"),
+        *("gcd", "comb", "perm", "powmod", "ldexp", "exponent", "round_to"),
+        *("factorial", "idiv", "irem", "udiv", "shl", "shr", "bit_length"),
+        *("bit_count", "power_fits", "add_fits", "sub_fits", "mul_fits", "span"),
+    )
 )
 
 # The numbers in a vector register that are computed at once, as far as this goes.
@@ -113,7 +118,7 @@ class Gain:
                 return self._access(ptr, index, root, 2.0, 0.25 + 6 / self.lanes)
             case For():
                 return self._loop(stmt)
-            case Branch(cond, then, orelse):
+            case Branch(then=then, orelse=orelse):
                 inner = self._body(then).plus(self._body(orelse))
                 if stmt in self._varying.alone:
                     return _Cost(inner.short + 4, inner.short + 1, inner.long + 1)
@@ -135,7 +140,7 @@ class Gain:
         self, ptr: Atom, index: Atom, root: int, cost: float, same: float
     ) -> _Cost:
         kind = self._varying.place(ptr, index)
-        if self._varying.owns(root) and not kind or kind == NEXT:
+        if (self._varying.owns(root) and not kind) or kind == NEXT:
             return _Cost(cost / _AT_ONCE, cost, cost)
         return _Cost(cost + 0.5 if kind else same, cost, cost)
 

@@ -1,4 +1,4 @@
-"""Loops whose iterations have loops of their own are run for several iterations at once.
+"""Iterations that have loops of their own are run side by side, in vectors.
 
     for i in 0 .. n:                      m = n / 8 * 8
       s := 0.0                            for i in 0 .. m:  # 8 lanes
@@ -8,14 +8,14 @@
                                             total += s * s
                                           for i in m .. n: …
 
-LLVM makes vectors of the steps of innermost loops only. That fails where each step needs
-the one before, and is not worth it where there are few steps. The iterations around
-them are independent of each other, so that the same statement of eight of them is one
+LLVM makes vectors of the steps of innermost loops only. That fails where each step
+needs the one before, and is not worth it where there are few steps. If the iterations
+around them are independent of each other, the same statement of eight of them is one
 vector instruction (`llvm/lanes.py`), as long as they go through their loops in step.
-What each iteration has in a buffer of its own takes eight times the memory, so that this
-is done for small ones only, which is asked at run time; so it is where inner loops would
-be vectorised if they were long. This stands behind all that makes the loops, and in
-front of what splits innermost ones.
+What each iteration has in a buffer of its own takes eight times the memory, so that
+this is done for small ones only, which is asked at run time; so it is where inner loops
+would be vectorised if they were long. This stands behind all that makes the loops, and
+in front of what splits innermost ones.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class _Making:
         return [replace(loop, body=self.body(loop.body))]
 
     def _private(self, loop: For) -> tuple[int, ...]:
-        """The roots of buffers that belong to an iteration and are not mixed with others."""
+        """The roots of buffers of one iteration that are not mixed with others."""
         inside = set(loop.private)
         mixed = {self._roots[r] for r in range(len(self._roots)) if r not in inside}
         return tuple(r for r in loop.private if self._roots[r] not in mixed)
@@ -126,7 +126,12 @@ class _Making:
             return reg
 
         count = Lit(gain.lanes)
-        whole = let(I64, "imul", let(I64, "idiv", let(I64, "isub", loop.high, loop.low), count), count)
+        whole = let(
+            I64,
+            "imul",
+            let(I64, "idiv", let(I64, "isub", loop.high, loop.low), count),
+            count,
+        )
         conds = [b.fits for b in self._owned(varying, gain.lanes)]
         if not gain.always:
             conds += [let(BOOL, "ile", n, Lit(_SHORT)) for n in gain.trips]
@@ -141,7 +146,7 @@ class _Making:
         for alloc in self._allocs:
             if not varying.owns(alloc.root):
                 continue
-            fits = Lit(True)
+            fits: Atom = Lit(True)
             if isinstance(alloc.count, Reg) or alloc.count.value * lanes > _MOST:
                 fits = Reg("fits", BOOL)
             self._buffers[alloc] = _Buffer(alloc, lanes, fits)

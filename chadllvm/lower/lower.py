@@ -259,9 +259,7 @@ class Lowering(Heaps):
         self.scope = outer
         self._parallel -= parallel
         poll = self.has_loop(body.body) or not self.inside_parallel
-        self.loops.emit(
-            l.For(index, low, high, stmts, poll, go, commutes, private)
-        )
+        self.loops.emit(l.For(index, low, high, stmts, poll, go, commutes, private))
 
     @contextmanager
     def chunks(self, count: Atom, size: int) -> Iterator[tuple[Atom, Atom]]:

@@ -45,11 +45,14 @@ _FEW = 16
 
 # What may be computed for nothing: it neither traps nor takes long.
 _QUICK = frozenset(
-    ("add", "sub", "mul", "div", "neg", "abs", "sqrt", "minimum", "maximum", "copysign")
-    + ("least", "largest", "lesser", "greater", "floor", "ceil", "trunc", "rint")
-    + ("iadd", "isub", "imul", "imin", "imax", "iand", "ior", "ixor", "ineg")
-    + ("flt", "fle", "feq", "fne", "ilt", "ile", "ieq", "ine", "iult", "and", "or")
-    + ("not", "select", "to_float", "to_single", "narrow", "widen", "bool_to_int")
+    (
+        *("add", "sub", "mul", "div", "neg", "abs", "sqrt", "minimum", "maximum"),
+        *("copysign", "least", "largest", "lesser", "greater", "floor", "ceil"),
+        *("trunc", "rint", "iadd", "isub", "imul", "imin", "imax", "iand", "ior"),
+        *("ixor", "ineg", "flt", "fle", "feq", "fne", "ilt", "ile", "ieq", "ine"),
+        *("iult", "and", "or", "not", "select", "to_float", "to_single", "narrow"),
+        *("widen", "bool_to_int"),
+    )
 )
 
 
@@ -81,8 +84,8 @@ class Varying:
             self._body(loop.body, False)
 
     def _size(self) -> tuple[int, ...]:
-        sets = self.slots, self.buffers, self.alone, self.pointers
-        return sum(self.regs.values()), *map(len, sets)
+        written = len(self.slots), len(self.buffers), len(self.alone)
+        return sum(self.regs.values()), *written, len(self.pointers)
 
     def kind(self, atom: Atom) -> int:
         """How an atom differs; 0 if it does not."""
@@ -183,7 +186,7 @@ class Varying:
                     return kind
                 case "isub", (kind, 0):
                     return kind
-                case ("iadd" | "isub"), _:
+                case (("iadd" | "isub"), _):
                     return FAR
                 case "imul", (0, _) | (_, 0):
                     return FAR
