@@ -1,0 +1,171 @@
+"""Iterations that are run side by side do what they did one after the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from golden_cases import check_cases
+
+import chadllvm as cl
+from chadllvm.ir.loops_check import check_loops
+from chadllvm.ir.loops_pretty import pretty_loops
+from chadllvm.ir.term import Program
+from chadllvm.lower.lanes import lanes
+from chadllvm.lower.lower import lower_function
+
+
+def test_golden(golden: Callable[[Path, str], None]) -> None:
+    def run(title: str, program: Program) -> str:
+        function = lanes(lower_function(program.entry))
+        check_loops(function)
+        return pretty_loops(function)
+
+    check_cases(Path(__file__).with_name("lanes.cases"), run, golden)
+
+
+def chosen(c: cl.f64[:], x: cl.f64[:]) -> float:
+    """A polynomial for each number, and branches that lanes take or not."""
+    total = 0.0
+    for i in range(len(x)):
+        value, bounded = 0.0, True
+        for k in range(len(c)):
+            value = value * x[i] + c[k]
+            if value > 2.0:
+                bounded = False
+        if bounded and value > 0.1:
+            total += math.sqrt(value) * x[i]
+        elif value < -0.5:
+            total -= value**3
+    return total
+
+
+def walked(start: float, spread: float, steps: cl.f64[:, :]) -> float:
+    """Each path carries a state, and the reverse needs all of it."""
+    total = 0.0
+    for i in range(steps.shape[0]):
+        price, top = start, start
+        for j in range(steps.shape[1]):
+            price *= math.exp(spread * steps[i, j])
+            top = max(top, price)
+        total += top - price if top > 1.2 * price else math.log(price)
+    return total / (1 + len(steps))
+
+
+def nearest(points: cl.f64[:, :], centres: cl.f64[:, :], labels: cl.i64[:]) -> float:
+    """What is nearest differs between the lanes, and so does what is added to it."""
+    total = 0.0
+    for i in range(len(points)):
+        p = points[i]
+        best, at = math.inf, 0
+        for j in range(len(centres)):
+            distance = np.sum((p - centres[j]) ** 2)
+            if distance < best:
+                best, at = distance, j
+        for k in range(p.shape[0]):
+            total += centres[at, k] * p[k] * labels[i] + best
+    return total
+
+
+def scaled(x: cl.f64[:, :], w: cl.f64[:, :]) -> cl.f64[:, :]:
+    """Arrays of each iteration's own: some differ between lanes, some do not."""
+    out = np.zeros((len(x), w.shape[0]))
+    for i in range(len(x)):
+        hidden = np.array(
+            [math.tanh(sum(r[k] * x[i, k] for k in range(len(r)))) for r in w]
+        )
+        weights = np.array([j * 0.5 for j in range(w.shape[0])])
+        for j in range(w.shape[0]):
+            out[i, j] = hidden[j] * weights[j] + sum(h * h for h in hidden)
+    return out
+
+
+def energy(x: cl.f64[:, :], w: cl.f64[:, :]) -> float:
+    return np.sum(scaled_jit(x, w) ** 2)
+
+
+def narrow(x: cl.f32[:, :], c: cl.f32[:]) -> cl.f32:
+    total = np.float32(0.0)
+    for i in range(len(x)):
+        value = np.float32(1.0)
+        for k in range(len(c)):
+            value = value * x[i, k] + c[k]
+        total += value * value
+    return total
+
+
+scaled_jit = cl.jit(scaled)
+SIZES = (0, 1, 7, 8, 16, 21, 48)
+
+
+def arguments(name: str, n: int) -> tuple[Any, ...]:
+    rng = np.random.default_rng(n)
+    match name:
+        case "chosen":
+            return rng.normal(size=4), rng.normal(size=n)
+        case "walked":
+            return 1.5, 0.3, rng.normal(size=(n, 5))
+        case "nearest":
+            centres = rng.normal(size=(4, 3))
+            return rng.normal(size=(n, 3)), centres, rng.integers(-3, 4, n)
+        case "energy":
+            return rng.normal(size=(n, 3)), rng.normal(size=(4, 3))
+        case _:
+            x = rng.normal(size=(n, 4)).astype(np.float32)
+            return x, rng.normal(size=4).astype(np.float32)
+
+
+def differentiated(name: str, args: tuple[Any, ...]) -> tuple[int, ...]:
+    return tuple(k for k, a in enumerate(args) if np.asarray(a).dtype.kind == "f")
+
+
+@pytest.mark.parametrize("function", [chosen, walked, energy, narrow])
+def test_lanes(function: Callable[..., float]) -> None:
+    name = function.__name__
+    compiled = cl.jit(function)
+    assert "lanes" in str(compiled.show("loops", *arguments(name, 8)))
+    argnums = differentiated(name, arguments(name, 8))
+    gradient = cl.value_and_grad(compiled, argnums=argnums)
+    plain = cl.value_and_grad(cl.jit(function, optimize=0), argnums=argnums)
+    tolerance = 1e-4 if name == "narrow" else 1e-10
+    for n in SIZES:
+        args = arguments(name, n)
+        expected, wanted = plain(*args)
+        value, slopes = gradient(*args)
+        assert compiled(*args) == pytest.approx(expected, rel=tolerance, abs=tolerance)
+        assert value == pytest.approx(expected, rel=tolerance, abs=tolerance)
+        for slope, other in zip(slopes, wanted, strict=True):
+            np.testing.assert_allclose(slope, other, rtol=tolerance, atol=tolerance)
+        again = gradient(*args)
+        assert again[0] == value
+        assert all(map(np.array_equal, again[1], slopes))
+
+
+def test_what_is_not_finite_stays_in_its_lane() -> None:
+    c, x = np.array([0.5, -0.3, 0.2, 0.7]), np.linspace(-1.0, 1.0, 24)
+    gradient = cl.grad(cl.jit(chosen), argnums=1)
+    usual = gradient(c, x)
+    for bad in (math.nan, math.inf):
+        spoiled = x.copy()
+        spoiled[5] = bad
+        kept = np.delete(gradient(c, spoiled), 5)
+        np.testing.assert_array_equal(kept, np.delete(usual, 5))
+
+
+def test_derivatives_of_derivatives() -> None:
+    args = arguments("chosen", 21)
+    direction = np.cos(np.arange(4)), np.ones(21)
+    found = cl.hvp(cl.jit(chosen), (0, 1))(*args, direction)
+    wanted = cl.hvp(cl.jit(chosen, optimize=0), (0, 1))(*args, direction)
+    for a, b in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-10)
+
+
+def test_rows() -> None:
+    for n in SIZES:
+        x, w = arguments("energy", n)
+        np.testing.assert_allclose(scaled_jit(x, w), scaled(x, w), rtol=1e-12)
