@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from chadllvm._version import __version__
 from chadllvm.commands import status
 from chadllvm.commands.output import complain
-from chadllvm.commands.status import BadInput, Raised
+from chadllvm.commands.status import BadInput, Failed, Raised
 from chadllvm.diagnostic import CompileError
 
 COMMANDS = {
@@ -97,6 +97,9 @@ def _run(options: argparse.Namespace) -> int:
     except BadInput as error:
         complain(str(error))
         return status.BAD_INPUT
+    except Failed as error:
+        complain(str(error))
+        return status.NO
     except CompileError as error:
         sys.stderr.write(f"{error}\n")
         return status.REFUSED

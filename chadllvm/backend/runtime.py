@@ -63,6 +63,7 @@ int64_t chad_memory_used(const chad_context_t *context);
 int64_t chad_memory_peak(const chad_context_t *context);
 void chad_memory_reset_peak(chad_context_t *context);
 void chad_set_memory_limit(chad_context_t *context, int64_t bytes);
+int64_t chad_memory_limit(const chad_context_t *context);
 int64_t chad_steps(const chad_context_t *context);
 
 double chad_lgamma(double);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from chadllvm.api import value_and_grad
 from chadllvm.commands.given import Given
@@ -43,12 +44,17 @@ def add_wrt(parser: argparse.ArgumentParser) -> None:
 
 def function_of(options: argparse.Namespace) -> Compiled:
     """The function that is meant."""
-    changes = {}
+    return load(options.function, **changes_of(options))
+
+
+def changes_of(options: argparse.Namespace) -> dict[str, Any]:
+    """The options of the compilation that were given."""
+    changes: dict[str, Any] = {}
     if options.optimize is not None:
         changes["optimize"] = options.optimize
     if options.debug:
         changes["debug"] = True
-    return load(options.function, **changes)
+    return changes
 
 
 def positions(function: Compiled, wrt: str | None, given: Given | None) -> list[int]:

@@ -27,6 +27,7 @@ from chadllvm.commands.json_values import WORDS, from_json
 from chadllvm.commands.status import BadInput, called
 from chadllvm.compiled import Compiled
 from chadllvm.frontend import Parameter
+from chadllvm.frontend.annotations import CLOSED
 from chadllvm.reals import numbers
 
 _NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
@@ -127,6 +128,14 @@ def given(function: Compiled, options: argparse.Namespace, *, draw: bool) -> Giv
         if path not in drawing.used:
             raise BadInput(f"--shape {path}: nothing of this name is drawn")
     return Given(function.parameters, values)
+
+
+def examples(function: Compiled, options: argparse.Namespace) -> Given | None:
+    """Arguments that choose the types; none where annotations do."""
+    is_closed = all(isinstance(p.annotation, CLOSED) for p in function.parameters)
+    if is_closed and not (options.values or options.arguments or options.shape):
+        return None
+    return given(function, options, draw=True)
 
 
 def _value(

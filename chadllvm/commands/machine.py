@@ -17,6 +17,7 @@ from enum import Enum
 from importlib import metadata
 
 from chadllvm._version import __version__
+from chadllvm.commands.output import size
 
 
 class Health(Enum):
@@ -99,6 +100,22 @@ def _runtime() -> Look:
     return _fine(str(library_path()))
 
 
+def _memory() -> Look:
+    from chadllvm.backend.runtime import runtime
+
+    state = runtime().new_state()
+    limit = int(runtime().lib.chad_memory_limit(state[0]))
+    text = f"a call may use {size(limit)}"
+    if limit >= _LITTLE:
+        return _fine(text)
+    remedy = "tapes of long loops may not fit: raise the limit of the control group"
+    return text, Health.NOTE, f"{remedy} or ulimit -v"
+
+
+# Less memory than this is not what a machine has today.
+_LITTLE = 1 << 30
+
+
 def _openmp() -> Look:
     from chadllvm.backend.runtime import runtime
 
@@ -166,6 +183,7 @@ LOOKS: dict[str, Callable[[], Look]] = {
     "LLVM": _llvm,
     "processor": _processor,
     "runtime": _runtime,
+    "memory": _memory,
     "OpenMP": _openmp,
     "vector math": _vector_math,
     "gradient": _gradient,

@@ -11,11 +11,10 @@ from chadllvm.commands.function_options import (
     gradient_of,
     positions,
 )
-from chadllvm.commands.given import Given, add_values, given
+from chadllvm.commands.given import add_values, examples
 from chadllvm.commands.output import say_program
 from chadllvm.commands.status import DONE, called
-from chadllvm.compiled import STAGES, Compiled
-from chadllvm.frontend.annotations import CLOSED
+from chadllvm.compiled import STAGES
 
 EXAMPLES = """\
   chadllvm show model.py:energy --stage core
@@ -50,7 +49,7 @@ def describe(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the stage."""
     function = function_of(options)
-    arguments = _examples(function, options)
+    arguments = examples(function, options)
     shown = function
     if options.grad or options.wrt:
         shown = gradient_of(function, positions(function, options.wrt, arguments))
@@ -62,11 +61,3 @@ def run(options: argparse.Namespace) -> int:
         text = called(shown.show, (options.stage, *args), names)
     say_program(str(text).rstrip(), _LANGUAGES.get(options.stage, "rust"))
     return DONE
-
-
-def _examples(function: Compiled, options: argparse.Namespace) -> Given | None:
-    """Arguments that choose the types; none where annotations do."""
-    is_closed = all(isinstance(p.annotation, CLOSED) for p in function.parameters)
-    if is_closed and not (options.values or options.arguments or options.shape):
-        return None
-    return given(function, options, draw=True)

@@ -20,7 +20,7 @@ CLOSED_PIPE = 141
 # What `chadllvm --help` and the documentation say of them.
 MEANINGS = {
     DONE: "done",
-    NO: "done, and the answer is no: derivatives disagree, something is broken",
+    NO: "the answer is no: derivatives disagree, something is broken or missing",
     BAD_INPUT: "the command, an argument or a file was not understood",
     REFUSED: "the program does not compile",
     RAISED: "the program raised an exception",
@@ -31,6 +31,10 @@ MEANINGS = {
 
 class BadInput(Exception):
     """What was given cannot be understood; the message says what, and what could."""
+
+
+class Failed(Exception):
+    """What cannot be done on this machine; the message says why."""
 
 
 class Raised(Exception):

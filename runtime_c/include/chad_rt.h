@@ -262,6 +262,9 @@ CHAD_API void chad_memory_reset_peak(chad_context_t *context);
 // space limit, as they are when first needed).
 CHAD_API void chad_set_memory_limit(chad_context_t *context, int64_t bytes);
 
+// The limit, in bytes: the default where none is set.
+CHAD_API int64_t chad_memory_limit(const chad_context_t *context);
+
 // --- Structures in arenas ----------------------------------------------------------
 //
 // Everything below lies in the arena it was made with, belongs to nobody else, and is

@@ -219,6 +219,11 @@ void chad_memory_reset_peak(chad_context_t *const context) {
   state->peak = state->used;
 }
 
+int64_t chad_memory_limit(const chad_context_t *const context) {
+  const int64_t limit = ((const chad_state_t *)context)->limit;
+  return limit < 0 ? chad_default_limit() : limit;
+}
+
 void chad_set_memory_limit(chad_context_t *const context, const int64_t bytes) {
   chad_state_t *const state = (chad_state_t *)context;
   state->limit = bytes < 0 ? -1 : bytes;

@@ -40,7 +40,11 @@ static void test_address_space(void) {
   CHECK(setrlimit(RLIMIT_AS, &old) == 0);
   CHECK(!can_have(context, 301 * MIB));  // Asked for once.
   CHECK(can_have(context, 80 * MIB));
+  CHECK(chad_memory_limit(context) <= 301 * MIB);
+  chad_set_memory_limit(context, 5 * MIB);
+  CHECK(chad_memory_limit(context) == 5 * MIB);
   chad_set_memory_limit(context, -1);
+  CHECK(chad_memory_limit(context) > 301 * MIB);
   chad_context_free(context);
 }
 
