@@ -118,10 +118,12 @@ _LITTLE = 1 << 30
 
 def _openmp() -> Look:
     from chadllvm.backend.runtime import runtime
+    from chadllvm.threads import get_num_threads
 
-    version = int(runtime().lib.chad_openmp())
+    version, threads = int(runtime().lib.chad_openmp()), get_num_threads()
     if version:
-        return _fine(f"version {version}")
+        plural = "" if threads == 1 else "s"
+        return _fine(f"version {version}, {threads} thread{plural} a call")
     remedy = (
         "install the OpenMP runtime (Debian: libgomp1; macOS: libomp); if chadllvm was "
         "built without it, build it again"
