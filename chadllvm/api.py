@@ -26,6 +26,7 @@ def jit(
     options: CompileOptions = ...,
     optimize: int | None = ...,
     debug: bool = ...,
+    cache: bool = ...,
     static_argnames: str | Sequence[str] = ...,
 ) -> Callable[[Callable[P, R]], Function[P, R]]: ...
 
@@ -38,6 +39,7 @@ def jit(
     options: CompileOptions = CompileOptions(),
     optimize: int | None = None,
     debug: bool = False,
+    cache: bool = True,
     static_argnames: str | Sequence[str] = (),
 ) -> Any:
     """Compile a Python function to native code.
@@ -58,6 +60,8 @@ def jit(
         debug: the same as `options.debug`: arithmetic is checked, and raises what plain
             Python would have raised, where compiled code goes on otherwise (an integer
             wraps around, a division by zero is infinite).
+        cache: the same as `options.cache`: with False nothing is kept on disk, nor
+            taken from there.
         static_argnames: parameters whose arguments are constants of the compiled
             program: any hashable value, such as a string, an enum, None or a compiled
             function. Each value makes a version of its own; tests of them are decided
@@ -78,6 +82,8 @@ def jit(
         options = replace(options, optimize=optimize)
     if debug:
         options = replace(options, debug=True)
+    if not cache:
+        options = replace(options, cache=False)
     if function is None:
         return lambda f: _jit(f, options, statics)
     return _jit(function, options, statics)

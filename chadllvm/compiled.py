@@ -12,11 +12,12 @@ import inspect
 import operator
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FunctionType, MappingProxyType, MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from chadllvm.arguments import bind
+from chadllvm.backend import kept as kept_code
 from chadllvm.backend.call import NativeFunction
 from chadllvm.crossing import Crossing
 from chadllvm.deep import run_deep
@@ -61,15 +62,27 @@ class Text(str):
         return str(self)
 
 
-@dataclass(frozen=True)
 class Specialisation:
-    """One compiled version: the fast code, and how to show what led to it."""
+    """One compiled version: the fast code, and how to show what led to it.
 
-    compilation: Compilation
-    native: NativeFunction
-    # The native function's, or what stands between it and Python.
-    call: Callable[..., Any]
-    crossing: Crossing | None = None
+    `call` is the native function's, or what stands between it and Python: `crossing`.
+    """
+
+    def __init__(
+        self,
+        compile: Callable[[], Compilation],
+        native: NativeFunction,
+        crossing: Crossing | None = None,
+    ) -> None:
+        self._compile = compile
+        self.native = native
+        self.crossing = crossing
+        self.call: Callable[..., Any] = crossing or native.call
+
+    @property
+    def compilation(self) -> Compilation:
+        """The program at each stage; code from the cache is compiled for it."""
+        return self._compile()
 
 
 class Compiled:
@@ -198,8 +211,7 @@ class Compiled:
         version = self._shown_version(args, kwargs)
         match stage:
             case "loops":
-                assert version.compilation.loops is not None
-                return Text(pretty_loops(version.compilation.loops))
+                return Text(pretty_loops(version.compilation.lowered))
             case "llvm":
                 return Text(version.native.llvm_ir)
             case "asm":
@@ -341,28 +353,45 @@ class Compiled:
         on_failure: Callable[..., Any] | None,
         watched: Callable[..., Any] | None = None,
     ) -> Specialisation:
-        compilation = self._deep(lambda: plan.compile(options))
-        loops = compilation.loops
-        assert loops is not None
-        if compilation.supposes_finite:
+        @functools.cache
+        def compilation() -> Compilation:
+            return self._deep(lambda: plan.compile(options))
+
+        key = self._deep(lambda: self._key(plan, options))
+        kept = None if key is None else kept_code.load(key)
+        finite_only = kept.supposes_finite if kept else compilation().supposes_finite
+        if finite_only:
             disabled = options.disabled | {finite.__name__}
             again = replace(options, disabled=disabled)
             on_failure = self._again(plan, again, on_failure)
         native = self._deep(
             lambda: NativeFunction(
-                loops,
+                lambda: compilation().lowered,
                 name=self._name,
                 param_names=plan.names,
                 param_types=plan.types,
                 result_type=plan.result,
                 on_failure=on_failure,
                 watched=watched,
+                found=kept and kept.native,
+                places=key.places if key else (),
             )
         )
+        if key is not None and kept is None:
+            made = kept_code.Kept(native.native, finite_only)
+            kept_code.store(key, self._name, made)
         if plan.boundary is None:
-            return Specialisation(compilation, native, native.call)
+            return Specialisation(compilation, native)
         crossing = Crossing(plan.boundary, plan.request, native.call)
-        return Specialisation(compilation, native, crossing, crossing)
+        return Specialisation(compilation, native, crossing)
+
+    def _key(self, plan: Plan, options: CompileOptions) -> kept_code.Key | None:
+        """The key in the cache of what is compiled for a plan."""
+        if not options.cache:
+            return None
+        asked = type(plan).__name__, plan.names, plan.types, plan.request
+        options = replace(options, cache=True)
+        return kept_code.key_of(self._name, plan.program, asked, options)
 
     def _deep(self, run: Callable[[], T]) -> T:
         """What a step of the compiler makes, on a deep stack if it has to be one."""

@@ -27,6 +27,7 @@ class CompileOptions:
         the runtime's generic structures (accumulation array, bags, boxed functions), as
         the paper writes it. It obeys the same laws, slowly, and is there to judge by;
         an array that is updated is copied, though, each time.
+    cache: keep what is compiled on disk, and take it from there (`docs/cache.md`).
 
     Raises:
         ValueError: if there is no such level.
@@ -38,6 +39,7 @@ class CompileOptions:
     optimize: int = 2
     debug: bool = False
     nans: bool = False
+    cache: bool = True
 
     @property
     def may_repeat(self) -> bool:

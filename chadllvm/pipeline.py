@@ -235,6 +235,12 @@ class Compilation:
     def __post_init__(self) -> None:
         self.customs = Customs(self._rule)
 
+    @property
+    def lowered(self) -> LoopFunction:
+        """The loops of a program that has come so far."""
+        assert self.loops is not None
+        return self.loops
+
     def run(self, program: Program, passes: Sequence[Pass]) -> Program:
         """Run passes, with the checker after each of them."""
         for name, apply in passes:

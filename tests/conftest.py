@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+# Tests are of what is compiled now: code that was kept before would hide what became of
+# the compiler. `test_cache.py` has a cache of its own.
+os.environ.setdefault("CHADLLVM_CACHE", "0")
 
 # Some tests use the topics of `bench/`. The folder stands last on the path, so that the
 # package under test is the installed one.

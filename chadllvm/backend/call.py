@@ -6,22 +6,21 @@ many threads, and again from a signal handler that runs during a call.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from chadllvm.backend import failure
-from chadllvm.backend.jit import Code, host_target
-from chadllvm.backend.layout import array_layout
+from chadllvm.backend.machine import Code, Native
 from chadllvm.backend.marshal import Marshal
-from chadllvm.backend.results import Result
 from chadllvm.backend.runtime import CallState, runtime
-from chadllvm.ir.loops import LoopFunction
-from chadllvm.ir.types import Type
-from chadllvm.llvm import runtime as status
-from chadllvm.llvm.emit import emit
-from chadllvm.llvm.entry import emit_entry
-from chadllvm.llvm.optimize import Effort
+from chadllvm.diagnostic import Span
+from chadllvm.llvm import status
+
+if TYPE_CHECKING:
+    from chadllvm.backend.results import Result
+    from chadllvm.ir.loops import LoopFunction
+    from chadllvm.ir.types import Type
+    from chadllvm.llvm.emit import Module
+    from chadllvm.llvm.optimize import Effort
 
 
 class NativeFunction:
@@ -34,13 +33,16 @@ class NativeFunction:
     the call's; without it the failure is raised. `watched` makes the calls that are to
     name who makes a NaN (`debug_nans`).
 
+    `found` is machine code that was made of this function before, which is then asked
+    for only to show it; `places` are those that the code names by their numbers.
+
     Raises: TypeError, ValueError or OverflowError for arguments that do not fit, and
     whatever the program raises, at the user's line.
     """
 
     def __init__(
         self,
-        function: LoopFunction,
+        function: LoopFunction | Callable[[], LoopFunction],
         name: str,
         param_names: Sequence[str],
         param_types: Sequence[Type],
@@ -48,52 +50,75 @@ class NativeFunction:
         on_failure: Callable[..., Any] | None = None,
         effort: Effort | None = None,
         watched: Callable[..., Any] | None = None,
+        found: Native | None = None,
+        places: Sequence[Span] = (),
     ) -> None:
-        target = host_target()
-        module = emit(function, _symbol(name), target.vector, target.width)
         self.name = name
-        entry = emit_entry(function, module.symbol, array_layout())
-        self.code = Code(module, entry, effort)
+        self._function, self._effort = function, effort
         marshal = Marshal(name, param_names, param_types, result_type)
         marshal.is_watchable = watched is not None
-        marshal.check(function)
+        marshal.check_names()
+        self.places = [*places]
+        self.native = found or self._compiled(marshal)
+        self.code = Code(self.native)
         self.source = marshal.source()
+        failed = failing(name, self.native, lambda: self.places, on_failure)
         self.call: Callable[..., Any] = marshal.compile(
-            self.source, self.code, _failed(name, self.code, on_failure), watched
+            self.source, self.code, failed, watched
         )
+
+    def _compiled(self, marshal: Marshal) -> Native:
+        from chadllvm.backend.jit import compiled
+
+        marshal.check(self._loops())
+        return compiled(self._loops(), self.name, self.places, self._effort)
+
+    def _loops(self) -> LoopFunction:
+        return self._function() if callable(self._function) else self._function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.call(*args, **kwargs)
 
     @property
+    def module(self) -> Module:
+        """The module that the code was made of."""
+        from chadllvm.backend.jit import module_of
+
+        return module_of(self._loops(), self.name)
+
+    @property
     def llvm_ir(self) -> str:
         """The optimised LLVM IR."""
-        return self.code.llvm_ir
+        from chadllvm.backend.jit import optimised_text
+
+        return optimised_text(self.module, self._effort)
 
     @property
     def asm(self) -> str:
         """The assembly."""
-        return self.code.asm
+        from chadllvm.backend.jit import assembly
+
+        return assembly(self.module, self._effort)
 
 
-def _symbol(name: str) -> str:
-    """A symbol that is no function of a library."""
-    return "chad_fn_" + re.sub(r"[^A-Za-z0-9_]", "_", name)
-
-
-def _failed(
-    name: str, native: Code, on_failure: Callable[..., Any] | None
+def failing(
+    name: str,
+    native: Native,
+    places: Callable[[], Sequence[Span]],
+    on_failure: Callable[..., Any] | None,
 ) -> Callable[[CallState, int, tuple[Any, ...]], Any]:
     """Ends a failed call: makes the context fit for the next, and raises.
 
     A program error is left to `on_failure`, if given, which gets the arguments.
     """
-    rt, sites = runtime(), native.module.sites
+    rt = runtime()
 
     def failed(state: CallState, code: int, args: tuple[Any, ...]) -> Any:
+        from chadllvm.backend import failure
+
         context = state[0]
         rt.lib.chad_results_discard(context)
-        site, values = context.site, list(context.values)
+        number, values = context.site, list(context.values)
         rt.pool.append(state)
         if code == status.INTERRUPT:
             raise rt.take_interrupt()
@@ -101,6 +126,7 @@ def _failed(
             raise failure.other_error(code, name)
         if on_failure is not None:
             return on_failure(*args)
-        raise failure.program_error(sites[site], values)
+        site = native.sites[number]
+        raise failure.program_error(site, places()[site.place], values)
 
     return failed

@@ -8,24 +8,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from chadllvm.backend.machine import Site
 from chadllvm.diagnostic import Diagnostic, InternalError, Span
-from chadllvm.ir.types import BOOL, Scalar, is_float
-from chadllvm.llvm import runtime as status
-from chadllvm.llvm.state import Site
+from chadllvm.llvm import status
 
 # Exceptions that are not built in.
 _OTHERS: dict[str, type[Exception]] = {"LinAlgError": np.linalg.LinAlgError}
 
 
-def program_error(site: Site, words: Sequence[int]) -> Exception:
+def program_error(site: Site, span: Span, words: Sequence[int]) -> Exception:
     """The exception of a failed check, at the user's line."""
-    kind = _OTHERS.get(site.failure.kind) or getattr(builtins, site.failure.kind, None)
+    kind = _OTHERS.get(site.kind) or getattr(builtins, site.kind, None)
     if not (isinstance(kind, type) and issubclass(kind, Exception)):
-        return InternalError(f"a check raises {site.failure.kind}, no exception")
+        return InternalError(f"a check raises {site.kind}, no exception")
     values = [_value(ty, word) for ty, word in zip(site.values, words, strict=False)]
-    span = site.failure.span
-    text = site.failure.message.format(*values)
-    if site.failure.own:
+    text = site.message.format(*values)
+    if site.own:
         error: Exception = kind(text) if text else kind()
         error.add_note(_place(span))
     else:
@@ -46,11 +44,11 @@ def other_error(code: int, function: str) -> Exception:
     return InternalError(f"{function} returned the unknown status {code}")
 
 
-def _value(ty: Scalar, word: int) -> float | int | bool:
-    if is_float(ty):
+def _value(ty: str, word: int) -> float | int | bool:
+    if ty in ("f64", "f32"):
         (value,) = struct.unpack("<d", struct.pack("<q", word))
         return float(value)
-    return bool(word) if ty == BOOL else word
+    return bool(word) if ty == "bool" else word
 
 
 def _place(span: Span) -> str:

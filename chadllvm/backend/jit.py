@@ -1,18 +1,24 @@
-"""A module of LLVM IR → callable machine code in this process."""
+"""A loop function → an object file, by way of LLVM; and LLVM's linker."""
 
 from __future__ import annotations
 
 import functools
+import re
 import weakref
+from collections.abc import Mapping, Sequence
 
 import llvmlite.binding as llvm
-import numpy as np
 
 from chadllvm.backend import symbols
+from chadllvm.backend.layout import HEAD, PLAIN
+from chadllvm.backend.machine import Native, Site
 from chadllvm.backend.runtime import runtime
+from chadllvm.diagnostic import Span
+from chadllvm.ir.loops import LoopFunction
 from chadllvm.llvm import optimize, target
-from chadllvm.llvm.emit import Module
-from chadllvm.llvm.entry import entry_symbol
+from chadllvm.llvm import state as emitted
+from chadllvm.llvm.emit import Module, emit
+from chadllvm.llvm.entry import ArrayLayout, emit_entry, entry_symbol
 from chadllvm.llvm.optimize import Effort
 from chadllvm.llvm.target import Target
 
@@ -23,57 +29,99 @@ def host_target() -> Target:
     return target.host(symbols.has_symbol)
 
 
-class Code:
-    """Linked machine code of one module; lives as long as this object.
+def module_of(function: LoopFunction, name: str) -> Module:
+    """The module of a function, as it is shown."""
+    host = host_target()
+    return emit(function, _symbol(name), host.vector, host.width)
 
-    Every module has a linker of its own: nothing is shared, so code may be made in any
-    thread, and all of it is given back when it is no longer used.
+
+def compiled(
+    function: LoopFunction,
+    name: str,
+    places: list[Span],
+    effort: Effort | None = None,
+) -> Native:
+    """The machine code of a function, with an entry for calls from Python.
+
+    The places that its failures name are those of a list, which may grow.
+    """
+    module = module_of(function, name)
+    entry = emit_entry(function, module.symbol, ArrayLayout(HEAD, PLAIN))
+    code = optimize.compile_text(
+        module.text + entry, host_target(), effort or optimize.effort_for(module.text)
+    )
+    numbers = {place: k for k, place in enumerate(places)}
+    sites = [_site(site, numbers) for site in module.sites]
+    places[:] = numbers
+    return Native(
+        entry_symbol(module.symbol),
+        code,
+        tuple(sites),
+        module.data,
+        module.math,
+    )
+
+
+def _site(site: emitted.Site, numbers: dict[Span, int]) -> Site:
+    failure = site.failure
+    place = numbers.setdefault(failure.span, len(numbers))
+    values = tuple(str(ty) for ty in site.values)
+    return Site(failure.kind, failure.message, failure.own, place, values)
+
+
+def optimised_text(module: Module, effort: Effort | None = None) -> str:
+    """The module after LLVM's optimisations."""
+    effort = effort or optimize.effort_for(module.text)
+    return str(optimize.optimized(module.text, host_target(), effort))
+
+
+def assembly(module: Module, effort: Effort | None = None) -> str:
+    """The machine code as assembly."""
+    effort = effort or optimize.effort_for(module.text)
+    return optimize.assembly(module.text, host_target(), effort)
+
+
+def _symbol(name: str) -> str:
+    """A symbol that is no function of a library."""
+    return "chad_fn_" + re.sub(r"[^A-Za-z0-9_]", "_", name)
+
+
+class Library:
+    """The code of an object that only a real linker can read, in memory.
+
+    `own` are the addresses of what belongs to this object and to this process.
     """
 
-    def __init__(
-        self, module: Module, entry: str = "", effort: Effort | None = None
-    ) -> None:
-        """`entry` is more text for the module, with the function to call from outside.
+    def __init__(self, native: Native, own: Mapping[str, int]) -> None:
+        jit, self._tracker = _linked(native, own)
+        weakref.finalize(self, _dispose, jit, self._tracker)
 
-        It belongs to this process and is not shown.
-        """
-        self.module = module
-        self.symbol = entry_symbol(module.symbol) if entry else module.symbol
-        self.target = host_target()
-        self.effort = effort or optimize.effort_for(module.text)
-        # Native code refers to these arrays by address.
-        self.data: dict[str, np.ndarray] = dict(module.data)
-        jit, tracker = self._link(module.text + entry)
-        self.address: int = tracker[self.symbol]
-        weakref.finalize(self, _dispose, jit, tracker)
+    def __getitem__(self, symbol: str) -> int:
+        """The address of the function to call."""
+        address: int = self._tracker[symbol]
+        return address
 
-    def _link(self, text: str) -> tuple[llvm.LLJIT, llvm.ResourceTracker]:
-        builder = llvm.JITLibraryBuilder()
-        builder.add_object_img(optimize.compile_text(text, self.target, self.effort))
-        for name, address in self._imports().items():
-            builder.import_symbol(name, address)
-        builder.export_symbol(self.symbol)
-        jit = llvm.create_lljit_compiler(use_jit_link=True)
-        return jit, builder.link(jit, self.symbol)
 
-    def _imports(self) -> dict[str, int]:
-        vector = {name: symbols.address(name) for name in self.module.math}
-        return {
-            **symbols.standard(),
-            **runtime().symbols(),
-            **{name: place for name, place in vector.items() if place is not None},
-            **{name: value.ctypes.data for name, value in self.data.items()},
-        }
+def _linked(
+    native: Native, own: Mapping[str, int]
+) -> tuple[llvm.LLJIT, llvm.ResourceTracker]:
+    builder = llvm.JITLibraryBuilder()
+    builder.add_object_img(native.code)
+    for name, address in {**_library(native.math), **own}.items():
+        builder.import_symbol(name, address)
+    builder.export_symbol(native.symbol)
+    jit = llvm.create_lljit_compiler(use_jit_link=True)
+    return jit, builder.link(jit, native.symbol)
 
-    @property
-    def llvm_ir(self) -> str:
-        """The module after LLVM's optimisations."""
-        return str(optimize.optimized(self.module.text, self.target, self.effort))
 
-    @property
-    def asm(self) -> str:
-        """The machine code as assembly."""
-        return optimize.assembly(self.module.text, self.target, self.effort)
+def _library(math: Sequence[str]) -> dict[str, int]:
+    """The addresses of the libraries' functions that code may call."""
+    named = {name: symbols.address(name) for name in math}
+    return {
+        **symbols.standard(),
+        **runtime().symbols(),
+        **{name: place for name, place in named.items() if place is not None},
+    }
 
 
 def _dispose(jit: llvm.LLJIT, tracker: llvm.ResourceTracker) -> None:

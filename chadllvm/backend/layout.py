@@ -7,44 +7,46 @@ what NumPy says of it.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 
-import cffi
 import numpy as np
 
 from chadllvm.backend.convert import DTYPES
 from chadllvm.diagnostic import InternalError
-from chadllvm.llvm.entry import ArrayLayout
 
 # C-contiguous and aligned, as bits of `ndarray.flags.num`.
 PLAIN = 0x0101
 
+# Where the fields of an array object begin.
+HEAD = object.__basicsize__
+
 
 @functools.cache
-def array_layout() -> ArrayLayout:
-    """The layout of array objects."""
-    dtypes = {elem: id(dtype) for elem, dtype in DTYPES.items()}
-    layout = ArrayLayout(object.__basicsize__, id(np.ndarray), dtypes, PLAIN)
-    for elem, dtype in DTYPES.items():
-        _check(layout, np.zeros((2, 3), dtype), dtypes[elem])
-    return layout
+def numpy_objects() -> dict[str, int]:
+    """The addresses of the class of arrays and of the dtypes, by their symbols."""
+    for dtype in DTYPES.values():
+        _check(np.zeros((2, 3), dtype), id(dtype))
+    names = {f"chad_numpy_{elem}": id(dtype) for elem, dtype in DTYPES.items()}
+    return {"chad_numpy_array": id(np.ndarray), **names}
 
 
-def _check(layout: ArrayLayout, array: np.ndarray, dtype: int) -> None:
-    ffi = cffi.FFI()
+def _check(array: np.ndarray, dtype: int) -> None:
+    def field(
+        offset: int, c_type: type[ctypes.c_int64 | ctypes.c_int32] = ctypes.c_int64
+    ) -> int:
+        return c_type.from_address(id(array) + offset).value
 
-    def field(offset: int, c_type: str = "int64_t") -> int:
-        return int(ffi.cast(f"{c_type} *", id(array) + offset)[0])
-
-    dims = ffi.cast("int64_t *", field(layout.dims))
+    dims = field(HEAD + 16)
+    shape = (ctypes.c_int64 * 2).from_address(dims)
     found = (
-        field(layout.type),
-        field(layout.dtype),
-        field(layout.data),
-        field(layout.rank, "int32_t"),
-        field(layout.flags, "int32_t"),
-        (dims[0], dims[1]),
+        field(HEAD - 8),
+        field(HEAD + 40),
+        field(HEAD),
+        field(HEAD + 8, ctypes.c_int32),
+        field(HEAD + 48, ctypes.c_int32),
+        tuple(shape),
     )
-    data = int(ffi.cast("intptr_t", ffi.from_buffer(array)))
+    data = array.ctypes.data
     if found != (id(np.ndarray), dtype, data, 2, array.flags.num, array.shape):
         raise InternalError("this NumPy or Python keeps its arrays in an unknown way")

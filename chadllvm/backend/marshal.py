@@ -29,7 +29,7 @@ import numpy as np
 from chadllvm.backend.arrays import list_parts
 from chadllvm.backend.columns import columns
 from chadllvm.backend.convert import DTYPES, INT64, Converter
-from chadllvm.backend.jit import Code
+from chadllvm.backend.machine import Code
 from chadllvm.backend.results import (
     Arrays,
     Choice,
@@ -61,7 +61,7 @@ from chadllvm.ir.types import (
     Type,
     is_float,
 )
-from chadllvm.llvm import runtime as status
+from chadllvm.llvm import status
 from chadllvm.watch import OPEN, is_watched
 
 C_TYPES = {F64: "double", F32: "float", I64: "int64_t", BOOL: "uint8_t"}
@@ -119,6 +119,9 @@ class Marshal:
         ]
         if params != flat or results != leaf_types(self.result):
             raise InternalError(f"{self.name}: the loops do not have its signature")
+
+    def check_names(self) -> None:
+        """The parameters must have names that Python lets them have."""
         for name in self.names:
             if not name.isidentifier() or keyword.iskeyword(name):
                 raise InternalError(f"{self.name}: {name!r} cannot name a parameter")

@@ -20,8 +20,6 @@ from typing import Any
 import cffi
 
 import chadllvm
-from chadllvm.llvm.runtime import SYMBOLS
-from chadllvm.llvm.vecmath import RUNTIME_SYMBOLS
 
 ABI = 4
 
@@ -201,11 +199,23 @@ class Runtime:
         floats = self.ffi.new("double[]", count)
         return floats, self.ffi.cast("int64_t *", floats)
 
+    def address(self, symbol: str) -> int:
+        """The address of a function.
+
+        Raises:
+            LookupError: if there is none of this name.
+        """
+        try:
+            return int(self.ffi.cast("intptr_t", getattr(self.lib, symbol)))
+        except AttributeError:
+            raise LookupError(symbol) from None
+
     def symbols(self) -> dict[str, int]:
-        """The addresses of the functions that generated code calls."""
-        cast, lib = self.ffi.cast, self.lib
-        names = (*SYMBOLS, *RUNTIME_SYMBOLS)
-        return {name: int(cast("intptr_t", getattr(lib, name))) for name in names}
+        """The addresses of all functions that generated code may call."""
+        from chadllvm.llvm.runtime import SYMBOLS
+        from chadllvm.llvm.vecmath import RUNTIME_SYMBOLS
+
+        return {name: self.address(name) for name in (*SYMBOLS, *RUNTIME_SYMBOLS)}
 
     def take_interrupt(self) -> BaseException:
         """The exception that stopped a call in this thread."""

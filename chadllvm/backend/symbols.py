@@ -6,8 +6,6 @@ import ctypes
 import functools
 import sys
 
-from chadllvm.llvm.vecmath import LIBM_SYMBOLS
-
 # What LLVM makes of loops that fill or copy.
 LIBC_SYMBOLS = ("memset", "memcpy", "memmove")
 
@@ -48,5 +46,7 @@ def has_symbol(symbol: str) -> bool:
 @functools.cache
 def standard() -> dict[str, int]:
     """What any native code may call without naming it in its module."""
+    from chadllvm.llvm.vecmath import LIBM_SYMBOLS
+
     found = {symbol: address(symbol) for symbol in (*LIBM_SYMBOLS, *LIBC_SYMBOLS)}
     return {symbol: place for symbol, place in found.items() if place is not None}

@@ -10,26 +10,26 @@ aligned) it returns INVALID and has done nothing. Scalars are passed as they are
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from chadllvm.ir.loops import ArrayParam, LoopFunction
-from chadllvm.ir.types import BOOL, Scalar
+from chadllvm.ir.types import BOOL, F32, F64, I64
 from chadllvm.llvm import runtime
 from chadllvm.llvm.types import REGISTER
+
+# NumPy's objects, which are elsewhere in each process: the class and the dtypes.
+ARRAY_TYPE = "chad_numpy_array"
+DTYPES = {elem: f"chad_numpy_{elem}" for elem in (F64, F32, I64, BOOL)}
 
 
 @dataclass(frozen=True, slots=True)
 class ArrayLayout:
-    """Where the fields of NumPy's array objects are, in bytes, and what is in them.
+    """Where the fields of NumPy's array objects are, in bytes.
 
-    `array_type` and `dtypes` are the addresses of the class and of the dtypes; an array
-    is plain if all bits of `plain` are set in its flags.
+    An array is plain if all bits of `plain` are set in its flags.
     """
 
     head: int
-    array_type: int
-    dtypes: Mapping[Scalar, int]
     plain: int
 
     @property
@@ -78,6 +78,7 @@ def emit_entry(function: LoopFunction, symbol: str, layout: ArrayLayout) -> str:
     return "\n".join(
         [
             "",
+            *_outside(function),
             f"define i32 @{entry_symbol(symbol)}({', '.join(params)}) nounwind {{",
             *lines,
             f"  %status = call i32 @{symbol}({', '.join(args)}) noinline",
@@ -90,18 +91,27 @@ def emit_entry(function: LoopFunction, symbol: str, layout: ArrayLayout) -> str:
     )
 
 
+def _outside(function: LoopFunction) -> list[str]:
+    """Declarations of NumPy's objects."""
+    elems = dict.fromkeys(
+        param.elem for param in function.params if isinstance(param, ArrayParam)
+    )
+    names = [ARRAY_TYPE, *(DTYPES[elem] for elem in elems)] if elems else []
+    return [f"@{name} = external global i8" for name in names]
+
+
 def _take_apart(k: int, param: ArrayParam, layout: ArrayLayout) -> list[str]:
     """Check one array; load its data and dimensions. The class stands before the rest:
     what another class keeps there is unknown."""
     lines = [
-        *_load(f"type{k}", "i64", k, layout.type),
-        f"  %array{k} = icmp eq i64 %type{k}, {layout.array_type}",
+        *_load(f"type{k}", "ptr", k, layout.type),
+        f"  %array{k} = icmp eq ptr %type{k}, @{ARRAY_TYPE}",
         f"  br i1 %array{k}, label %array{k}.fields, label %invalid",
         f"array{k}.fields:",
-        *_load(f"dtype{k}", "i64", k, layout.dtype),
+        *_load(f"dtype{k}", "ptr", k, layout.dtype),
         *_load(f"rank{k}", "i32", k, layout.rank),
         *_load(f"flags{k}", "i32", k, layout.flags),
-        f"  %dtype{k}.good = icmp eq i64 %dtype{k}, {layout.dtypes[param.elem]}",
+        f"  %dtype{k}.good = icmp eq ptr %dtype{k}, @{DTYPES[param.elem]}",
         f"  %rank{k}.good = icmp eq i32 %rank{k}, {len(param.dims)}",
         f"  %plain{k} = and i32 %flags{k}, {layout.plain}",
         f"  %plain{k}.good = icmp eq i32 %plain{k}, {layout.plain}",

@@ -9,15 +9,10 @@ earlier ones lay, so nothing may move across.
 from __future__ import annotations
 
 from chadllvm.ir.loops import RUNTIME, RuntimeFunction
+from chadllvm.llvm.status import INTERRUPT, INVALID, MEMORY, OK, PROGRAM, RECURSION
 from chadllvm.llvm.writer import LIKELY, Writer
 
-# The statuses of a native function (`chad_status_t`).
-OK = 0
-INVALID = 1
-PROGRAM = 2
-MEMORY = 3
-RECURSION = 4
-INTERRUPT = 5
+__all__ = ["INTERRUPT", "INVALID", "MEMORY", "OK", "PROGRAM", "RECURSION"]
 
 # Offsets of parts of a context; size of an arena.
 VALUES_OFFSET = 8

@@ -1,0 +1,104 @@
+"""Machine code as bytes, and the code that is kept in the cache.
+
+What a program is compiled to does not depend on where in the user's files it stands, so
+the places that its failures name are kept as numbers in the program's own list of
+places (`digest.py`).
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from chadllvm.backend import cache
+from chadllvm.backend.digest import Description, Indescribable
+from chadllvm.backend.hashing import digest_of
+from chadllvm.backend.host import processor, software
+from chadllvm.backend.machine import Native, Site
+from chadllvm.diagnostic import Span
+
+# More constants than this are not kept.
+_MOST_BYTES = 64 << 20
+
+
+class Key(NamedTuple):
+    """The digest of a program and of all that it is compiled by, with its places."""
+
+    digest: bytes
+    places: Sequence[Span]
+
+
+class Kept(NamedTuple):
+    """Code, and whether it supposes what tangents are multiplied by to be finite."""
+
+    native: Native
+    supposes_finite: bool
+
+
+def key_of(*parts: Any) -> Key | None:
+    """The key of what is compiled from these parts; None if nothing is to be kept."""
+    if not cache.is_on():
+        return None
+    description = Description()
+    try:
+        description.add(parts)
+    except Indescribable:
+        return None
+    digest = digest_of(description.digest(), software(), processor() or _target())
+    return Key(digest, [*description.places])
+
+
+def _target() -> bytes:
+    """What LLVM says of the processor."""
+    from chadllvm.backend.jit import host_target
+
+    return repr(host_target()).encode()
+
+
+def load(key: Key) -> Kept | None:
+    """The code that is kept under a key."""
+    content = cache.load("code", key.digest)
+    return None if content is None else unpacked(content)
+
+
+def store(key: Key, name: str, kept: Kept) -> None:
+    """Keep code, unless it is too large or names a place that the program has not."""
+    native = kept.native
+    size = sum(value.nbytes for _, value in native.data)
+    is_among = all(site.place < len(key.places) for site in native.sites)
+    if size <= _MOST_BYTES and is_among:
+        cache.store("code", key.digest, name, packed(kept))
+
+
+def packed(kept: Kept) -> bytes:
+    """The code as bytes."""
+    native = kept.native
+    data = [
+        (name, value.dtype.str, value.shape, np.ascontiguousarray(value).tobytes())
+        for name, value in native.data
+    ]
+    sites = [tuple(site) for site in native.sites]
+    parts = native.symbol, native.code, sites, data, native.math
+    return marshal.dumps((*parts, kept.supposes_finite))
+
+
+def unpacked(content: bytes) -> Kept:
+    """The code that bytes are."""
+    symbol, code, sites, data, math, finite = marshal.loads(content)
+    native = Native(
+        symbol,
+        code,
+        tuple([Site(*site) for site in sites]),
+        tuple([_constant(*constant) for constant in data]),
+        math,
+    )
+    return Kept(native, finite)
+
+
+def _constant(
+    name: str, dtype: str, shape: Sequence[int], content: bytes
+) -> tuple[str, np.ndarray[Any, Any]]:
+    return name, np.ndarray(shape, dtype, content).copy()
