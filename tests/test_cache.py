@@ -108,7 +108,9 @@ def test_records_come_back_as_they_are(folder: Path, compiled: list[str]) -> Non
 def test_failures_name_the_place_that_they_have_now(
     folder: Path, compiled: list[str], tmp_path: Path
 ) -> None:
-    text = "import chadllvm as cl\n\n@cl.jit\ndef f(x: cl.f64[:], k):\n    return x[k]\n"
+    text = (
+        "import chadllvm as cl\n\n@cl.jit\ndef f(x: cl.f64[:], k):\n    return x[k]\n"
+    )
     places = []
     for number, blank in enumerate(("", "\n\n\n")):
         path = tmp_path / f"module{number}.py"
