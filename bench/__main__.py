@@ -1,8 +1,8 @@
 """`python -m bench`, from the root of the repository.
 
 `run` measures the workloads and prints their tables, `report` puts the tables of a run
-into the documentation, `compare` finds what became slower between two runs, `paper`
-checks the claims of the paper.
+into the documentation, `compare` finds what became slower between two runs, `ablation`
+what each pass of the optimiser is worth, `paper` checks the claims of the paper.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+import bench.ablation
 import bench.regressions
 import bench.report
 import bench.run
@@ -20,7 +21,7 @@ def main() -> int:
     """Run the command line; the exit status."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     commands = parser.add_subparsers(required=True)
-    for command in (bench.run, bench.report, bench.regressions):
+    for command in (bench.run, bench.report, bench.regressions, bench.ablation):
         command.add_command(commands)
     add_paper(commands)
     options = parser.parse_args()

@@ -14,15 +14,13 @@ from bench.cold import compile_seconds
 from bench.kernels import Case, Kernel, check
 from bench.measure import sampled
 from bench.peak import peak_memory
+from bench.process import Tell
 from bench.reference.load import build, counted
 from bench.results import BestTime, Pair, Result, Row, Time
 from bench.settings import Settings
 from bench.workload import OperationCounts, Size, Workload
 
 ROUNDS = 15
-
-# Says what is being done.
-Tell = Callable[[str], None]
 
 
 def measured(name: str, workload: Workload, settings: Settings, tell: Tell) -> Result:

@@ -12,20 +12,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import import_module
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bench.machine import machine, versions
-from bench.measure import one_core
 from bench.peers import PACKAGES, installed
+from bench.process import Tell, in_new_process
 from bench.reference.load import make
 from bench.report import show
 from bench.results import Failure, Figure, Result, Results, save
-from bench.row import Tell, measured
+from bench.row import measured
 from bench.settings import Settings
 from bench.workload import workloads
 
@@ -119,9 +117,10 @@ def _begun(settings: Settings) -> Results:
 
 def _tried(name: str, settings: Settings, tell: Tell) -> Found | Failure:
     try:
-        return _in_new_process(name, settings, tell)
+        found: Found = in_new_process(_found, name, settings, tell=tell)
     except Exception as error:
-        return Failure(name, f"{type(error).__name__}: {error}")
+        return Failure(name, str(error))
+    return found
 
 
 def _with(results: Results, name: str, found: Found | Failure) -> Results:
@@ -132,35 +131,6 @@ def _with(results: Results, name: str, found: Found | Failure) -> Results:
             return replace(results, results=(*results.results, found))
         case _:
             return replace(results, figures={**results.figures, name: found})
-
-
-def _in_new_process(name: str, settings: Settings, tell: Tell) -> Found:
-    """Measure in a process of its own, which may die; it stays on one core."""
-    context = get_context("spawn")
-    here, there = context.Pipe(duplex=False)
-    worker = context.Process(target=_work, args=(name, settings, there), daemon=False)
-    with one_core():
-        worker.start()
-    there.close()
-    try:
-        while isinstance(message := here.recv(), str):
-            tell(message)
-    except EOFError:
-        worker.join()
-        raise RuntimeError(f"the process ended with {worker.exitcode}") from None
-    worker.join()
-    if isinstance(message, Exception):
-        raise message
-    return message  # type: ignore[no-any-return]
-
-
-def _work(name: str, settings: Settings, connection: Connection) -> None:
-    """What the new process does: sends words while it measures, then the result."""
-    try:
-        connection.send(_found(name, settings, connection.send))
-    except Exception as error:
-        # Some exceptions cannot be pickled, or need more than their message.
-        connection.send(RuntimeError(f"{type(error).__name__}: {error}"))
 
 
 def _found(name: str, settings: Settings, tell: Tell) -> Found:

@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 
 import chadllvm as cl
+from bench.ablation import Factors, factors
+from bench.ablation import put_into as put_factors_into
+from bench.ablation import tables as ablation_tables
 from bench.beside import peer_times
 from bench.kernels import Case
 from bench.measure import sampled, summary
@@ -225,3 +228,29 @@ def test_why_a_peer_has_no_time_is_said(monkeypatch: pytest.MonkeyPatch) -> None
     assert slow.note == "about 20 s"
     again = row(1, 1.0, 2.0, peers={"any": slow})
     assert peer_times("any", "square", CASE, Pair(1, 60), again).note == "about 40 s"
+
+
+def test_the_factors_of_passes_take_their_place(tmp_path: Path) -> None:
+    found = {
+        "first": {"fuse": Factors(4.0, None), "cse": Factors(None, None)},
+        "second": {"fuse": Factors(1.0, 9.0), "cse": Factors(None, 1.0)},
+    }
+    value, gradient = ablation_tables(found)
+    assert value.rows == (
+        ("cse", "·", "·", "1.00"),
+        ("fuse", "4.00", "1.00", "2.00"),
+    )
+    assert gradient.rows[1] == ("fuse", "·", "9.00", "3.00")
+    page = tmp_path / "page.md"
+    page.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
+    put_factors_into(found, page)
+    assert "| fuse | 4.00 | 1.00 | 2.00 |" in page.read_text(encoding="utf-8")
+
+
+def test_a_pass_is_worth_what_it_saves() -> None:
+    told: list[str] = []
+    found = factors("polynomial_fit", ["dce", "states"], True, told.append)
+    assert told == ["1 of 2: dce", "2 of 2: states"]
+    assert set(found) == {"dce", "states"}
+    # The program has no state that this pass could take apart.
+    assert found["states"] == Factors(None, None)

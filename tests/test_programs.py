@@ -6,6 +6,7 @@ is central differences of the compiled values, which agree with it.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -131,8 +132,30 @@ OPTIONS = {
 @pytest.mark.parametrize("name", OPTIONS)
 @pytest.mark.parametrize("case", swept(CASES, 8, "options"))
 def test_options_change_nothing(case: Case, name: str) -> None:
+    check_with(case, OPTIONS[name])
+
+
+@pytest.mark.parametrize("case", swept(CASES, 24, "one pass less"))
+def test_no_pass_is_needed_by_another(
+    case: Case, request: pytest.FixtureRequest
+) -> None:
+    """Each pass is left out in turn; but for `--whole` two of them for each program."""
+    passes = sorted(OPTIONAL)
+    if not request.config.getoption("--whole"):
+        first = zlib.crc32(case.name.encode()) % len(passes)
+        passes = [passes[first], passes[(first + len(passes) // 2) % len(passes)]]
+    for name in passes:
+        try:
+            check_with(case, cl.CompileOptions(disabled=frozenset({name})))
+        except Exception as error:
+            error.add_note(f"without the pass {name}")
+            raise
+
+
+def check_with(case: Case, options: cl.CompileOptions) -> None:
+    """The value is Python's and the gradient the slope, with these options."""
     params = real_params(case)
-    function = cl.jit(case.function.py_func, options=OPTIONS[name])
+    function = cl.jit(case.function.py_func, options=options)
     expected = case.plain_value()
     np.testing.assert_allclose(function(*case.args), expected, rtol=1e-12)
     if params:
