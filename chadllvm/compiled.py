@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType, MappingProxyType, MethodType
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar
 
 from chadllvm.arguments import bind
 from chadllvm.backend import kept as kept_code
@@ -41,6 +41,7 @@ from chadllvm.ir.wording import said
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, collector_paused
 from chadllvm.plan import Plan
+from chadllvm.portable import portable, reduced
 from chadllvm.report import Report, report
 from chadllvm.request import Request
 from chadllvm.simplify.finite import finite
@@ -73,8 +74,12 @@ class Specialisation:
         compile: Callable[[], Compilation],
         native: NativeFunction,
         crossing: Crossing | None = None,
+        key: kept_code.Key | None = None,
+        kept: kept_code.Kept | None = None,
     ) -> None:
         self._compile = compile
+        # Its machine code as it is kept on disk.
+        self.key, self.kept = key, kept
         self.native = native
         self.crossing = crossing
         self.call: Callable[..., Any] = crossing or native.call
@@ -189,6 +194,21 @@ class Compiled:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._name}>"
+
+    def __copy__(self) -> Self:
+        """Itself, as that of any function."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def _code(self) -> list[tuple[bytes, bytes]]:
+        """The machine code that there is, by the keys that it is kept under."""
+        return [
+            (v.key.digest, kept_code.packed(v.kept))
+            for v in self._versions.values()
+            if v.key and v.kept and kept_code.is_keepable(v.key, v.kept)
+        ]
 
     @without_frames
     def show(self, stage: str, *args: Any, **kwargs: Any) -> Text:
@@ -378,12 +398,12 @@ class Compiled:
             )
         )
         if key is not None and kept is None:
-            made = kept_code.Kept(native.native, finite_only)
-            kept_code.store(key, self._name, made)
-        if plan.boundary is None:
-            return Specialisation(compilation, native)
-        crossing = Crossing(plan.boundary, plan.request, native.call)
-        return Specialisation(compilation, native, crossing)
+            kept = kept_code.Kept(native.native, finite_only)
+            kept_code.store(key, self._name, kept)
+        crossing = None
+        if plan.boundary is not None:
+            crossing = Crossing(plan.boundary, plan.request, native.call)
+        return Specialisation(compilation, native, crossing, key, kept)
 
     def _key(self, plan: Plan, options: CompileOptions) -> kept_code.Key | None:
         """The key in the cache of what is compiled for a plan."""
@@ -454,9 +474,16 @@ class Function(Compiled, Generic[P, R]):
                 self._derivatives[request] = made
             return self._derivatives[request]
 
-    def __reduce__(self) -> str:
-        """Pickled like any function: as the name that finds it in its module."""
-        return self.py_func.__qualname__
+    def __reduce__(self) -> Any:
+        """Pickled as the name that finds it in its module, else by value."""
+        return reduced(self)
+
+    def _rules_given(self) -> dict[str, tuple[Any, ...] | None]:
+        """The functions that are rules of its own, if it has some."""
+        return {}
+
+    def _take_rules(self, rules: Mapping[str, tuple[Any, ...] | None]) -> None:
+        """Take over what `_rules_given` has."""
 
     if TYPE_CHECKING:
 
@@ -478,8 +505,23 @@ class Derivative(Compiled):
         parts = function, request.argnums, request.value, request.has_aux
         setattr(self, GRADIENT_PARTS, parts)
 
-    def __reduce__(self) -> tuple[type[Derivative], tuple[Any, ...]]:
-        return Derivative, (self._of, self._request, self._options)
+    def __reduce__(self) -> Any:
+        of = portable(self._of)
+        return _derivative, (of, self._request, self._options, self._code())
+
+
+def _derivative(
+    of: Any,
+    request: Request,
+    options: CompileOptions,
+    code: Sequence[tuple[bytes, bytes]],
+) -> Derivative:
+    """A derivative that was pickled, with the code that it had."""
+    for key, content in code:
+        kept_code.receive(key, content)
+    if isinstance(of, Function) and of.options == options:
+        return of.derivative(request)
+    return Derivative(of, request, options)
 
 
 # Where a plain function that was an argument keeps its compiled form, and what it had

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, overload
@@ -11,6 +11,7 @@ from chadllvm.compiled import Function
 from chadllvm.frames import without_frames
 from chadllvm.frontend.custom import MARK, Given
 from chadllvm.options import CompileOptions
+from chadllvm.portable import portable
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -66,6 +67,16 @@ class CustomFunction(Function[P, R]):
         self._check_unused()
         self._rules.jvp = (_python(rule),)
         return rule
+
+    def _rules_given(self) -> dict[str, tuple[Any, ...] | None]:
+        rules = {"vjp": self._rules.vjp, "jvp": self._rules.jvp}
+        return {n: rule and tuple(map(portable, rule)) for n, rule in rules.items()}
+
+    def _take_rules(self, rules: Mapping[str, tuple[Any, ...] | None]) -> None:
+        if rules["vjp"] is not None:
+            self.defvjp(*rules["vjp"])
+        if rules["jvp"] is not None:
+            self.defjvp(*rules["jvp"])
 
     def _check_unused(self) -> None:
         if self._rules.is_used:

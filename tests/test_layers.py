@@ -15,7 +15,7 @@ LAYERS = (
     "ir", "ops", "frontend", "chad", "closure", "simplify", "debug", "lower", "llvm",
     "watch", "backend", "threads", "pipeline", "report", "values", "request",
     "boundary",
-    "filled", "crossing", "plan", "arguments", "compiled", "api",
+    "filled", "crossing", "plan", "arguments", "portable", "compiled", "api",
     "custom", "jvp", "written", "pullback", "vjp", "jacobian", "reals", "checking",
     "explain", "commands", "cli",
 )  # fmt: skip

@@ -58,19 +58,36 @@ def _target() -> bytes:
     return repr(host_target()).encode()
 
 
+# What came with pickled functions, by its key.
+_received: dict[bytes, bytes] = {}
+
+
+def receive(key: bytes, content: bytes) -> None:
+    """Take over the code of a function that was compiled elsewhere.
+
+    It is of use where the key is the same: on a machine like that one.
+    """
+    _received[key] = content
+
+
 def load(key: Key) -> Kept | None:
-    """The code that is kept under a key."""
-    content = cache.load("code", key.digest)
+    """The code that is kept under a key, or came with a pickled function."""
+    content = cache.load("code", key.digest) or _received.get(key.digest)
     return None if content is None else unpacked(content)
 
 
 def store(key: Key, name: str, kept: Kept) -> None:
     """Keep code, unless it is too large or names a place that the program has not."""
+    if is_keepable(key, kept):
+        cache.store("code", key.digest, name, packed(kept))
+
+
+def is_keepable(key: Key, kept: Kept) -> bool:
+    """Whether code is neither too large, nor names a place that the program has not."""
     native = kept.native
     size = sum(value.nbytes for _, value in native.data)
     is_among = all(site.place < len(key.places) for site in native.sites)
-    if size <= _MOST_BYTES and is_among:
-        cache.store("code", key.digest, name, packed(kept))
+    return size <= _MOST_BYTES and is_among
 
 
 def packed(kept: Kept) -> bytes:
