@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from chadllvm.commands.drawing import BETWEEN, LENGTH, Drawing
-from chadllvm.commands.json_values import WORDS, from_json
+from chadllvm.commands.json_values import WORDS, argument_from_json
 from chadllvm.commands.status import BadInput, called
 from chadllvm.compiled import Compiled
 from chadllvm.frontend import Parameter
@@ -149,7 +149,7 @@ def _value(
     if name in named:
         value = named[name]
         if not parameter.is_static:
-            return from_json(value, parameter.annotation, name)
+            return argument_from_json(value, parameter.annotation, name)
         return tuple(value) if isinstance(value, list) else value
     is_asked = any(_root(path) == name for path in drawing.shapes)
     if not parameter.is_required and not is_asked:
@@ -225,6 +225,8 @@ def _read(text: str, parameter: Parameter) -> Any:
         return _of_archive(place, key)
     try:
         return json.loads(text)
+    except RecursionError as error:
+        raise BadInput(f"{parameter.name} is nested too deeply") from error
     except ValueError:
         if parameter.is_static or text.lower() in WORDS:
             return text
@@ -239,7 +241,7 @@ def _json_file(place: str) -> Any:
         return json.loads(text)
     except OSError as error:
         raise BadInput(f"{place}: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         name = "standard input" if place == "-" else place
         raise BadInput(f"{name} is no JSON: {error}") from error
 

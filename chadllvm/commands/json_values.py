@@ -49,12 +49,20 @@ DTYPES = {F64: np.float64, F32: np.float32, I64: np.int64, BOOL: np.bool_}
 WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
-def from_json(value: Any, annotation: Annotation, path: str) -> Any:
-    """What a JSON value is as an argument.
+def argument_from_json(value: Any, annotation: Annotation, name: str) -> Any:
+    """What a JSON value is as the argument for a parameter.
 
     Raises:
         BadInput: with the path from the parameter to what does not fit.
     """
+    try:
+        return from_json(value, annotation, name)
+    except RecursionError as error:
+        raise BadInput(f"{name} is nested too deeply to be given here") from error
+
+
+def from_json(value: Any, annotation: Annotation, path: str) -> Any:
+    """What a part of a JSON value is, at a path from the parameter."""
     match annotation:
         case Scalar():
             return _scalar(value, annotation, path)
@@ -124,9 +132,12 @@ def _scalar(value: Any, scalar: Scalar, path: str) -> Any:
 def _float(value: Any, path: str) -> float:
     if isinstance(value, str) and value.lower() in WORDS:
         return WORDS[value.lower()]
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise _wrong(value, "a number", path)
+    try:
         return float(value)
-    raise _wrong(value, "a number", path)
+    except OverflowError as error:
+        raise BadInput(f"{path} is an integer too large for a float") from error
 
 
 def array_of(value: Any, elem: Scalar | None, rank: int | None, path: str) -> Any:

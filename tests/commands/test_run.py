@@ -142,6 +142,8 @@ def test_bad_files(runs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ("energy", ('[1, "a"]', "2"), "x[1] is 'a'; expected a number"),
         ("energy", ("[1, 2]", "abc"), "stiffness='abc' is neither JSON nor a .npy"),
         ("energy", ("[1, 2]", "true"), "stiffness is True; expected a number"),
+        ("energy", ("[1]", "1" + "0" * 400), "stiffness is an integer too large for a"),
+        ("untyped", ("[" * 10**5, "1"), "x is nested too deeply"),
         ("energy", ("[1, 2]",), "energy() needs stiffness: write stiffness=…, or draw"),
         ("energy", ("[1, 2]", "2", "3"), "energy() takes 2 arguments"),
         ("energy", ("[1, 2]", "x=[1]"), "x is given twice"),
@@ -203,6 +205,12 @@ def test_bad_arguments(
     shapes = Path(__file__).with_name("shapes.py")
     found = runs.refused("run", name, *words)
     assert found.startswith(expected.replace("{shapes}", str(shapes)))
+
+
+def test_records_that_are_nested_too_deeply(runs: Any) -> None:
+    deep = '{"value": 1, "rest": ' * 500 + "null" + "}" * 500
+    found = runs.refused("run", "chain", deep)
+    assert found == "last is nested too deeply to be given here"
 
 
 def test_drawn_arguments(runs: Any) -> None:
