@@ -41,10 +41,11 @@ def run(command: str, folder: Path) -> tuple[int, str]:
     path = os.pathsep.join(
         [scripts, str(Path(sys.executable).parent), os.environ["PATH"]]
     )
+    kept = {"CHADLLVM_CACHE": "1", "CHADLLVM_CACHE_DIR": str(folder / "cache")}
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command],
         cwd=folder,
-        env={**os.environ, "PATH": path},
+        env={**os.environ, **kept, "PATH": path},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -46,7 +46,7 @@ def describe(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Time both."""
-    function = function_of(options)
+    function = function_of(options, cache=False)
     arguments = given(function, options, draw=True)
     by = positions(function, options.wrt, arguments)
     gradient = gradient_of(function, by)

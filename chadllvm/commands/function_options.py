@@ -42,9 +42,9 @@ def add_wrt(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def function_of(options: argparse.Namespace) -> Compiled:
-    """The function that is meant."""
-    return load(options.function, **changes_of(options))
+def function_of(options: argparse.Namespace, **changes: Any) -> Compiled:
+    """The function that is meant, with these options of its compilation besides."""
+    return load(options.function, **changes_of(options), **changes)
 
 
 def changes_of(options: argparse.Namespace) -> dict[str, Any]:

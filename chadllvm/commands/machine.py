@@ -144,8 +144,11 @@ def _vector_math() -> Look:
 def _gradient() -> Look:
     """Compile a gradient, past every cache, and look at what it gives."""
     from chadllvm.api import value_and_grad
+    from chadllvm.compiled import Function
+    from chadllvm.options import CompileOptions
 
-    value, slope = value_and_grad(_probe)(0.5)
+    probe = Function(_probe, CompileOptions(cache=False))
+    value, slope = value_and_grad(probe)(0.5)
     expected = math.sin(0.25), math.cos(0.25)
     if math.isclose(value, expected[0]) and math.isclose(slope, expected[1]):
         return _fine("compiled, and right")
@@ -155,6 +158,28 @@ def _gradient() -> Look:
 
 def _probe(x: float) -> float:
     return math.sin(x * x)
+
+
+def _cache() -> Look:
+    from chadllvm.backend import cache
+
+    folder = cache.directory()
+    if not cache.is_on():
+        return _fine("off, as CHADLLVM_CACHE says")
+    if folder is None:
+        remedy = "name a folder in CHADLLVM_CACHE_DIR, so that nothing compiles twice"
+        return "none: there is no home for it", Health.NOTE, remedy
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        remedy = "name another folder in CHADLLVM_CACHE_DIR"
+        return f"{there} cannot be written to", Health.NOTE, remedy
+    entries = cache.entries()
+    text = f"{len(entries)} files, {size(sum(e.size for e in entries))}, in {folder}"
+    wrong = sum(bool(entry.problem) for entry in entries)
+    if not wrong:
+        return _fine(text)
+    remedy = "`chadllvm cache verify` shows them, `chadllvm cache prune` removes them"
+    return f"{text}; something is wrong with {wrong} of them", Health.NOTE, remedy
 
 
 def _compiler() -> Look:
@@ -189,6 +214,7 @@ LOOKS: dict[str, Callable[[], Look]] = {
     "OpenMP": _openmp,
     "vector math": _vector_math,
     "gradient": _gradient,
+    "cache": _cache,
     "compiler": _compiler,
     "CMake": _cmake,
 }
