@@ -207,13 +207,14 @@ CHAD_API chad_status_t chad_both(chad_context_t *context, chad_run_t first,
                                  chad_run_t second, void *environment);
 
 // How many threads a region would have, the caller's included: what chad_set_threads has
-// chosen, else what OpenMP says. Whoever has told OpenMP another number than usual for
+// chosen, else what OpenMP says, but no more than control groups grant cores, unless
+// OMP_NUM_THREADS is set. Whoever has told OpenMP another number than usual for
 // the calling thread, as threadpoolctl does, gets no more than that. `context` may be
 // NULL. Any thread.
 CHAD_API int64_t chad_threads(const chad_context_t *context);
 
-// From now on the regions of the process have so many threads, at most 1024; 0: as many
-// as OpenMP says. Needs no context; any thread.
+// From now on the regions of the process have so many threads, at most 1024; 0: the
+// default. Needs no context; any thread.
 CHAD_API void chad_set_threads(int64_t threads);
 
 // --- Results -----------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // What the source files of the runtime share; nothing here is exported.
 //
-//   limit    how much memory this process may have
+//   limit    how much memory, and how many cores, this process may have
 //   memory   memory from the system, counted and limited; chunks kept for reuse
 //   arena    chunks -> arenas            result   blocks handed to the caller
 //   context  the context itself, and interrupts
@@ -100,6 +100,9 @@ int32_t chad_deep_ask(chad_context_t *context, int32_t (*callback)(void *user),
 
 // Three quarters of the memory this process may have.
 int64_t chad_default_limit(void);
+
+// As many cores as the control groups of this process grant; INT64_MAX: no limit.
+int64_t chad_core_limit(void);
 
 // `size` bytes (a multiple of CHAD_ALIGNMENT) from the system, counted as used and
 // owned by the caller until chad_system_give; NULL if above the limit or out of memory.

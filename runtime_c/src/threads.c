@@ -40,6 +40,7 @@ static struct {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int32_t usual;  // the threads of who has not asked OpenMP for another number
+static int64_t cores;  // how many of these there are cores for
 
 // Invariants: each of these is a number by itself, and nothing is read because of it, so
 // the order of memory is relaxed. They decide which thread runs something, but are in no
@@ -104,6 +105,10 @@ static void start(void) {
     team.run = NULL;
   }
   usual = team.run == NULL ? 1 : team.threads();
+  // OpenMP knows which cores this process may run on, but not for how long.
+  const int64_t granted =
+      getenv("OMP_NUM_THREADS") != NULL ? INT64_MAX : chad_core_limit();
+  cores = granted < usual ? granted : usual;
 }
 
 int32_t chad_openmp(void) {
@@ -121,7 +126,7 @@ static int64_t allowed(void) {
   const int64_t all = atomic_load_explicit(&chosen, memory_order_relaxed);
   const int64_t mine = team.threads();
   if (all == 0) {
-    return mine;
+    return mine == usual ? cores : mine;
   }
   return mine == usual || all < mine ? all : mine;
 }
