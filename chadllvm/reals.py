@@ -32,7 +32,7 @@ def mapped(value: Any, real: Callable[[Any], Any], other: Callable[[Any], Any]) 
     match value:
         case np.ndarray() if value.dtype.names:
             raise ValueError(
-                "no derivatives are checked by structured arrays; use a list of records"
+                "derivatives by structured arrays are not checked; use lists of records"
             )
         case float() | np.floating():
             return real(value)

@@ -62,7 +62,10 @@ class Comparison:
         Whatever is left out is part of the last row of an argument: the derivative
         along a random direction.
         """
-        single = has_singles(self.given.values)
+        try:
+            single = has_singles(self.given.values)
+        except ValueError as error:
+            raise BadInput(str(error)) from error
         step, tolerance = _SINGLE if single else _DOUBLE
         self._step = step if self.step is None else self.step
         self._tolerance = tolerance if self.tolerance is None else self.tolerance

@@ -15,6 +15,7 @@ import math
 import re
 import sys
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,7 +59,7 @@ def add_values(parser: argparse.ArgumentParser) -> None:
         f"{LENGTH} elements in each dimension otherwise",
     )
     parser.add_argument(
-        "--seed", type=int, default=0, help="what numbers are drawn from (default 0)"
+        "--seed", type=_seed, default=0, help="what numbers are drawn from (default 0)"
     )
     parser.add_argument(
         "--between",
@@ -67,6 +68,12 @@ def add_values(parser: argparse.ArgumentParser) -> None:
         metavar="LOW,HIGH",
         help="reals are drawn uniformly between these (default 0.1,0.9)",
     )
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
+    return int(text)
 
 
 def _bounds(text: str) -> tuple[float, float]:
@@ -103,7 +110,14 @@ class Given:
     def real(self) -> list[int]:
         """The positions of the arguments with real numbers in them."""
         pairs = enumerate(zip(self.parameters, self.values, strict=True))
-        return [k for k, (p, v) in pairs if not p.is_static and any(numbers(v))]
+        return [k for k, (p, v) in pairs if not p.is_static and _has_reals(v)]
+
+
+def _has_reals(value: Any) -> bool:
+    try:
+        return any(numbers(value))
+    except ValueError:  # There are structured arrays in it.
+        return True
 
 
 def given(function: Compiled, options: argparse.Namespace, *, draw: bool) -> Given:
@@ -204,8 +218,7 @@ def _by_name(function: Compiled, options: argparse.Namespace) -> dict[str, Any]:
 def _from_file(place: str, names: Sequence[str]) -> dict[str, Any]:
     """All arguments of a file."""
     if place.endswith(".npz"):
-        with _opened(place) as arrays:
-            return {name: arrays[name] for name in arrays.files}
+        return _archive(place)
     value = _json_file(place)
     if isinstance(value, dict):
         return value
@@ -220,7 +233,7 @@ def _read(text: str, parameter: Parameter) -> Any:
     if text == "-" or text.endswith(".json"):
         return _json_file(text)
     if text.endswith(".npy"):
-        return _opened(text)
+        return _array(text)
     if place.endswith(".npz"):
         return _of_archive(place, key)
     try:
@@ -246,21 +259,41 @@ def _json_file(place: str) -> Any:
         raise BadInput(f"{name} is no JSON: {error}") from error
 
 
-def _opened(place: str) -> Any:
-    """The array in a .npy file, or the arrays of a .npz file; nothing is unpickled."""
+def _array(place: str) -> Any:
+    """The array in a .npy file."""
+    found = _loaded(place)
+    if isinstance(found, np.ndarray):
+        return found
+    raise BadInput(f"{place} is an archive: name it .npz")
+
+
+def _archive(place: str) -> dict[str, Any]:
+    """The arrays in a .npz file, by name."""
+    found = _loaded(place)
+    if isinstance(found, dict):
+        return found
+    raise BadInput(f"{place} is no archive: name it .npy")
+
+
+def _loaded(place: str) -> Any:
+    """An array, or several by name; nothing is unpickled."""
     try:
-        return np.load(place, allow_pickle=False)
+        found = np.load(place, allow_pickle=False)
+        if isinstance(found, np.ndarray):
+            return found
+        with found:
+            return {name: found[name] for name in found.files}
     except OSError as error:
         raise BadInput(f"{place}: {error.strerror or error}") from error
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise BadInput(f"{place} holds no arrays: {error}") from error
 
 
 def _of_archive(place: str, key: str) -> Any:
-    with _opened(place) as arrays:
-        if not key and len(arrays.files) == 1:
-            key = arrays.files[0]
-        if key not in arrays.files:
-            has = ", ".join(arrays.files)
-            raise BadInput(f"{place} has {has}: write {place}:{arrays.files[0]}, say")
-        return arrays[key]
+    arrays = _archive(place)
+    if not key and len(arrays) == 1:
+        return next(iter(arrays.values()))
+    if key not in arrays:
+        names = ", ".join(arrays) or "nothing"
+        raise BadInput(f"{place} has {names}: write {place}:NAME for one of these")
+    return arrays[key]

@@ -154,3 +154,8 @@ def whole(n: int) -> int:
 @cl.jit
 def rounded(x: float) -> int:
     return int(x)
+
+
+@cl.jit
+def first_row(rows) -> float:
+    return rows[0]["x"] * rows[0]["y"]

@@ -115,15 +115,24 @@ def test_bad_files(runs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     Path("bad.json").write_text("[1,")
     np.savez("two.npz", a=np.ones(1), b=np.ones(1))
     np.save("object.npy", np.array([None]), allow_pickle=True)
+    Path("two.npy").write_bytes(Path("two.npz").read_bytes())
+    np.save("array.npy", np.ones(1))
+    Path("array.npz").write_bytes(Path("array.npy").read_bytes())
+    np.savez_compressed("damaged.npz", a=np.arange(1000.0))
+    content = Path("damaged.npz").read_bytes()
+    Path("damaged.npz").write_bytes(content[:200] + b"????" + content[204:])
     np.save("words.npy", np.array(["a"]))
     for word, expected in {
         "none.npy": "none.npy: No such file or directory",
         "cut.npy": "cut.npy holds no arrays",
         "text.npz": "text.npz holds no arrays",
         "bad.json": "bad.json is no JSON",
-        "two.npz": "two.npz has a, b: write two.npz:a, say",
+        "two.npz": "two.npz has a, b: write two.npz:NAME for one of these",
         "two.npz:c": "two.npz has a, b",
         "object.npy": "object.npy holds no arrays",
+        "array.npz": "array.npz is no archive: name it .npy",
+        "two.npy": "two.npy is an archive: name it .npz",
+        "damaged.npz": "damaged.npz holds no arrays",
         "words.npy": "x has elements of <U1; expected f64",
     }.items():
         assert runs.refused("run", "energy", word, "2").startswith(expected)
@@ -211,6 +220,16 @@ def test_records_that_are_nested_too_deeply(runs: Any) -> None:
     deep = '{"value": 1, "rest": ' * 500 + "null" + "}" * 500
     found = runs.refused("run", "chain", deep)
     assert found == "last is nested too deeply to be given here"
+
+
+def test_structured_arrays(runs: Any, tmp_path: Path) -> None:
+    rows = np.array([(1.0, 2.0), (3.0, 4.0)], [("x", float), ("y", float)])
+    file = str(tmp_path / "rows.npy")
+    np.save(file, rows)
+    found = runs.json("run", "first_row", file, "--grad")
+    assert found["value"] == 2.0
+    assert found["gradient"]["rows"] == [{"x": 2.0, "y": 1.0}, {"x": 0.0, "y": 0.0}]
+    assert "structured arrays are not" in runs.refused("check", "first_row", file)
 
 
 def test_drawn_arguments(runs: Any) -> None:
