@@ -8,16 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 # More helpers than any machine has cores are a mistake.
 MOST = 1024
-
-# What says how OpenMP's idle threads wait: the standard's variable, GNU's, LLVM's.
-_WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
 
 
 def set_num_threads(count: int | None) -> None:
@@ -58,26 +53,8 @@ def get_num_threads() -> int:
 
 
 def load_openmp() -> None:
-    """Loads OpenMP, if it is there: who limits threads must find it before a call.
-
-    It reads its variables then. By default GNU's idle threads wait busily, for some
-    milliseconds, in which nobody else gets their cores: that pays only if nobody else
-    wants them. So unless the user has said how, ours are to sleep.
-    """
+    """Loads OpenMP, if it is there: who limits threads must find it before a call."""
     suffix = "dylib" if sys.platform == "darwin" else "so"
     path = Path(__file__).with_name(f"libchad_omp.{suffix}")
-    with contextlib.suppress(OSError), _waiting("passive"):
-        ctypes.CDLL(str(path)).chad_omp_threads()
-
-
-@contextlib.contextmanager
-def _waiting(policy: str) -> Iterator[None]:
-    """Sets what OpenMP reads, unless it is set."""
-    if any(name in os.environ for name in _WAITING):
-        yield
-        return
-    os.environ[_WAITING[0]] = policy
-    try:
-        yield
-    finally:
-        del os.environ[_WAITING[0]]
+    with contextlib.suppress(OSError):
+        ctypes.CDLL(str(path))

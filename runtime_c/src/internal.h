@@ -5,7 +5,8 @@
 //   arena    chunks -> arenas            result   blocks handed to the caller
 //   context  the context itself, and interrupts
 //
-//   team     OpenMP's threads        threads   how many of them a call has
+//   team     OpenMP's threads        pool     the helpers that they are
+//   threads  how many a call has
 //   region   several threads at the same work: of a loop (parallel), of pairs (both)
 //
 //   stack    what a walk has yet to do       array    arrays, with or without data
@@ -134,11 +135,26 @@ void *chad_small(chad_context_t *context, chad_arena_t *arena, int64_t bytes);
 int64_t chad_hire(int64_t threads, int64_t wanted);
 void chad_dismiss(int64_t helpers);
 
-// member(argument, number, members) on this thread, as number 0, and on so many others,
-// or fewer.
-void chad_run_team(int64_t helpers,
-                   void (*member)(void *argument, int32_t number, int32_t members),
-                   void *argument);
+// How many are hired by all callers together.
+int64_t chad_hired(void);
+
+// serve() on a team of so many threads, the calling one included, or of fewer.
+void chad_team(int64_t threads, void (*serve)(void));
+
+// Work that helpers may join, each with a number of its own: 1, 2, … `wanted`. It is the
+// start of a struct that says what the work is.
+typedef struct chad_job {
+  void (*help)(struct chad_job *job, int64_t number);
+  int64_t wanted;
+  int64_t joined;
+  struct chad_job *next;
+} chad_job_t;
+
+// From now on helpers may join. As many as `wanted` are hired.
+void chad_job_offer(chad_job_t *job, int64_t wanted);
+
+// Nobody joins any more. Returns how many have; that they are done is for them to say.
+int64_t chad_job_close(chad_job_t *job);
 
 // --- Counting steps ----------------------------------------------------------------
 

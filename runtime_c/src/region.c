@@ -10,6 +10,8 @@
 // Looks at what another thread is about to do before this one goes to sleep.
 enum { SPINS = 2000 };
 
+static_assert(offsetof(chad_region_t, job) == 0, "a job is the start of a region");
+
 // How long the leader sleeps before it looks for interrupts, in nanoseconds.
 static const long NAP = 50000000;
 static const long SECOND = 1000000000;
@@ -86,22 +88,33 @@ static void leave(chad_worker_t *const worker) {
 
 // A helper has its own deep stack if the leader is on one, for the code that both run
 // then compares with its limit. Without a stack it does not help: the others do it all.
-static void help(chad_region_t *const region, const int64_t number) {
-  const chad_state_t *const leader = region->leader;
-  chad_state_t *const state = leader->children[number - 1];
-  chad_worker_t worker = {.region = region, .state = state};
+static void work_as_helper(chad_worker_t *const worker) {
+  const chad_state_t *const leader = worker->region->leader;
+  chad_state_t *const state = worker->state;
   // Children keep nothing if there is a limit, for nobody else could have it then.
   state->most_kept =
       leader->is_limited ? 0 : CHAD_MOST_KEPT / (leader->child_count + 1);
   state->next_poll = 0;
-  enter(&worker);
+  enter(worker);
   if (leader->shared.stack_limit != NULL) {
-    (void)chad_deep(&state->shared, work_deep, &worker);
+    (void)chad_deep(&state->shared, work_deep, worker);
   } else {
-    region->work(&worker);
+    worker->region->work(worker);
   }
   chad_frames_free(state);
-  leave(&worker);
+  leave(worker);
+}
+
+// The last that a helper does with the region is to unlock it.
+static void help(chad_job_t *const job, const int64_t number) {
+  chad_region_t *const region = (chad_region_t *)(void *)job;
+  chad_worker_t worker = {
+      .region = region, .state = region->leader->children[number - 1]};
+  work_as_helper(&worker);
+  pthread_mutex_lock(&region->lock);
+  atomic_fetch_add_explicit(&region->left, 1, memory_order_relaxed);
+  chad_region_wake(region);
+  pthread_mutex_unlock(&region->lock);
 }
 
 static void wait_for_helpers(const chad_worker_t *const leader, const int64_t helpers) {
@@ -114,30 +127,13 @@ static void wait_for_helpers(const chad_worker_t *const leader, const int64_t he
   pthread_mutex_unlock(&region->lock);
 }
 
-static void lead(chad_region_t *const region, const int64_t helpers) {
+static void lead(chad_region_t *const region) {
   chad_worker_t worker = {
       .region = region, .state = region->leader, .is_leader = true};
   enter(&worker);
   region->work(&worker);
-  wait_for_helpers(&worker, helpers);
+  wait_for_helpers(&worker, chad_job_close(&region->job));
   leave(&worker);
-}
-
-// What each thread of the team runs. The lock, which the leader has had after it had
-// prepared the region, is there so that all see it as it is, whatever OpenMP does.
-static void member(void *const argument, const int32_t number, const int32_t members) {
-  chad_region_t *const region = argument;
-  if (number == 0) {
-    lead(region, members - 1);
-    return;
-  }
-  pthread_mutex_lock(&region->lock);
-  pthread_mutex_unlock(&region->lock);
-  help(region, number);
-  pthread_mutex_lock(&region->lock);
-  atomic_fetch_add_explicit(&region->left, 1, memory_order_relaxed);
-  chad_region_wake(region);
-  pthread_mutex_unlock(&region->lock);
 }
 
 // --- The leader's context ----------------------------------------------------------
@@ -194,8 +190,8 @@ static void close_account(chad_region_t *const region) {
 
 void chad_region_run(chad_region_t *const region, const int64_t helpers) {
   open_account(region);
-  pthread_mutex_lock(&region->lock);
-  pthread_mutex_unlock(&region->lock);
-  chad_run_team(helpers, member, region);
+  region->job.help = help;
+  chad_job_offer(&region->job, helpers);
+  lead(region);
   close_account(region);
 }

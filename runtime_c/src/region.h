@@ -2,8 +2,9 @@
 // with a context of its own, until there is no more. What the work is (chunks of a loop
 // in parallel.c, branches of a recursion in both.c) is a struct that begins with this.
 //
-// All of it is read and written under its lock, but for what is _Atomic. The leader
-// leaves when all helpers have left, so the region may lie in its frame.
+// All of it is read and written under its lock, but for what is _Atomic, and `job`, which
+// is the pool's. The leader leaves when nobody can join any more and all who have joined
+// have left, so the region may lie in its frame.
 
 #ifndef CHAD_REGION_H
 #define CHAD_REGION_H
@@ -27,6 +28,7 @@ typedef struct chad_worker {
 } chad_worker_t;
 
 struct chad_region {
+  chad_job_t job;
   chad_state_t *leader;
   void (*work)(chad_worker_t *worker);
   // Whether what a worker is at need not be finished.
@@ -57,7 +59,7 @@ struct chad_region {
 // are; after chad_region_run, or instead of it, they are to be dismissed.
 int64_t chad_region_helpers(chad_state_t *state, int64_t wanted);
 
-// Does the work with so many helpers, or fewer if OpenMP has not as many.
+// Does the work with so many helpers, or fewer if they come too late.
 void chad_region_run(chad_region_t *region, int64_t helpers);
 
 // Sleeps, with the lock, until something has changed, or for no reason. The leader looks

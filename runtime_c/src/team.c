@@ -12,10 +12,8 @@ int32_t chad_omp_version(void) { return _OPENMP; }
 
 int32_t chad_omp_threads(void) { return omp_get_max_threads(); }
 
-// The members share nothing but `argument`, whose invariants are its maker's. All that
-// they wrote is seen after the call, and the caller is the member with the number 0.
-void chad_omp_run(const int32_t threads, const chad_member_t member,
-                  void *const argument) {
+// The members share nothing here; what they do share orders itself, see pool.c.
+void chad_omp_team(const int32_t threads, void (*const serve)(void)) {
 #pragma omp parallel num_threads(threads)
-  member(argument, omp_get_thread_num(), omp_get_num_threads());
+  serve();
 }

@@ -4,12 +4,12 @@
 // workers of joblib and Dask) limits ours. OpenMP is in a library beside this one, and
 // is loaded when it is first asked for; if it cannot be, there is one thread.
 //
-// OpenMP keeps threads for each thread that calls it. So that many callers do not make
-// many times as many threads as there are cores, all calls of the process hire their
-// helpers from one number: who finds none free runs serially.
+// So that many callers do not keep many times as many threads busy as there are cores,
+// all calls of the process hire their helpers from one number: who finds none free runs
+// serially.
 //
-// A forked child has none of its parent's threads, but GNU's OpenMP waits for them. So
-// a child runs serially: it is one of several processes, mostly, that share the cores.
+// A forked child has none of its parent's threads, and GNU's OpenMP would wait for them.
+// So a child runs serially: it is one of several processes, mostly, that share the cores.
 
 #define _GNU_SOURCE
 
@@ -35,7 +35,7 @@ enum { PATH_SIZE = 4096 };
 static struct {
   int32_t (*version)(void);
   int32_t (*threads)(void);
-  void (*run)(int32_t threads, chad_member_t member, void *argument);
+  void (*run)(int32_t threads, void (*serve)(void));
 } team;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -59,7 +59,7 @@ static void forget_team(void) {
 static void find_team(void) {
   team.version = chad_omp_version;
   team.threads = chad_omp_threads;
-  team.run = chad_omp_run;
+  team.run = chad_omp_team;
 }
 
 #else
@@ -92,7 +92,7 @@ static void find_team(void) {
   void *const library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == NULL || !find(library, "chad_omp_version", &team.version) ||
       !find(library, "chad_omp_threads", &team.threads) ||
-      !find(library, "chad_omp_run", &team.run)) {
+      !find(library, "chad_omp_team", &team.run)) {
     team.run = NULL;
   }
 }
@@ -162,9 +162,10 @@ void chad_dismiss(const int64_t helpers) {
   atomic_fetch_sub_explicit(&hired, helpers, memory_order_relaxed);
 }
 
-void chad_run_team(const int64_t helpers,
-                   void (*const member)(void *argument, int32_t number,
-                                        int32_t members),
-                   void *const argument) {
-  team.run((int32_t)helpers + 1, member, argument);
+int64_t chad_hired(void) {
+  return atomic_load_explicit(&hired, memory_order_relaxed);
+}
+
+void chad_team(const int64_t threads, void (*const serve)(void)) {
+  team.run((int32_t)threads, serve);
 }

@@ -1,0 +1,92 @@
+// The helpers: threads that wait for work and are there until the process ends.
+//
+// They are members of OpenMP teams that never end. To open a team for each region would
+// be simpler, but its caller would wait, at the end, for every member, also for one that
+// has had no core yet; members would wait for the next team busily; and each thread that
+// calls would get a team of its own. Here a job is offered, whoever is free joins, and
+// who has not joined when it is over never will.
+//
+// All of this is read and written under one lock. A thread that joins a job has had the
+// lock after the one that has offered it, so it sees what that has written.
+
+#define _POSIX_C_SOURCE 200809L
+
+#include <pthread.h>
+#include <signal.h>
+
+#include "internal.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t offered = PTHREAD_COND_INITIALIZER;
+static chad_job_t *jobs;  // those that others may join
+static int64_t members;   // that have been asked for
+
+static void remove_job(const chad_job_t *const job) {
+  chad_job_t **link = &jobs;
+  while (*link != NULL && *link != job) {
+    link = &(*link)->next;
+  }
+  if (*link != NULL) {
+    *link = job->next;
+  }
+}
+
+// What each helper does. Who joins wakes the next, if one more is wanted.
+static void serve(void) {
+  pthread_mutex_lock(&lock);
+  for (;;) {
+    chad_job_t *const job = jobs;
+    if (job == NULL) {
+      pthread_cond_wait(&offered, &lock);
+      continue;
+    }
+    const int64_t number = ++job->joined;
+    if (number == job->wanted) {
+      remove_job(job);
+    }
+    if (jobs != NULL) {
+      pthread_cond_signal(&offered);
+    }
+    pthread_mutex_unlock(&lock);
+    job->help(job, number);
+    pthread_mutex_lock(&lock);
+  }
+}
+
+static void *host(void *const count) {
+  chad_team((int64_t)(intptr_t)count, serve);
+  return NULL;
+}
+
+// A thread that hosts a team of so many, itself included. Signals are for others.
+static bool start_team(const int64_t count) {
+  sigset_t all;
+  sigset_t before;
+  (void)sigfillset(&all);
+  pthread_t thread;
+  (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+  const bool started = pthread_create(&thread, NULL, host, (void *)(intptr_t)count) == 0;
+  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return started && pthread_detach(thread) == 0;
+}
+
+void chad_job_offer(chad_job_t *const job, const int64_t wanted) {
+  const int64_t all = chad_hired();
+  pthread_mutex_lock(&lock);
+  if (members < all && start_team(all - members)) {
+    members = all;
+  }
+  job->wanted = wanted;
+  job->joined = 0;
+  job->next = jobs;
+  jobs = job;
+  pthread_cond_signal(&offered);
+  pthread_mutex_unlock(&lock);
+}
+
+int64_t chad_job_close(chad_job_t *const job) {
+  pthread_mutex_lock(&lock);
+  remove_job(job);
+  pthread_mutex_unlock(&lock);
+  return job->joined;
+}
