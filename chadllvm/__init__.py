@@ -23,6 +23,7 @@ from chadllvm.checking import check_grads
 from chadllvm.compiled import Compiled, Derivative, Function
 from chadllvm.custom import CustomFunction, custom_jvp, custom_vjp
 from chadllvm.diagnostic import CompileError
+from chadllvm.exporting import export, load
 from chadllvm.frontend.annotations import boolean, f32, f64, i64
 from chadllvm.jacobian import hessian, hvp, jacfwd, jacrev, linearize
 from chadllvm.jvp import jvp
@@ -46,6 +47,7 @@ __all__ = [
     "custom_jvp",
     "custom_vjp",
     "debug_nans",
+    "export",
     "f32",
     "f64",
     "fold",
@@ -59,6 +61,7 @@ __all__ = [
     "jit",
     "jvp",
     "linearize",
+    "load",
     "set_num_threads",
     "stop_gradient",
     "value_and_grad",

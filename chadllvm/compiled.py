@@ -21,6 +21,7 @@ from chadllvm.backend import kept as kept_code
 from chadllvm.backend.call import NativeFunction
 from chadllvm.crossing import Crossing
 from chadllvm.deep import run_deep
+from chadllvm.diagnostic import InternalError
 from chadllvm.frames import hide_frames, without_frames
 from chadllvm.frontend import (
     Parameter,
@@ -33,6 +34,7 @@ from chadllvm.frontend.calls import is_callable
 from chadllvm.frontend.gradients import GRADIENT_PARTS
 from chadllvm.frontend.signature import all_captured
 from chadllvm.frontend.static import static_key
+from chadllvm.ir.loops import LoopFunction, can_fail
 from chadllvm.ir.loops_pretty import pretty_loops
 from chadllvm.ir.pretty import pretty
 from chadllvm.ir.term import Program
@@ -340,10 +342,7 @@ class Compiled:
     def _compile(
         self, types: tuple[Type, ...], statics: Mapping[str, Any]
     ) -> Specialisation:
-        below = [self._own(r) for r in self._below]
-        parts = [(r.argnums, r.value, r.has_aux) for r in below]
-        program = specialise(self._function, types, statics, parts)
-        plan = self._plan(program, types, self._own(self._request))
+        plan = self._planned(types, statics)
         options = self._options
         repeat = watched = None
         if options.may_repeat:
@@ -351,6 +350,48 @@ class Compiled:
         if not options.nans:
             watched = self._again(plan, replace(options, nans=True))
         return self._native(plan, options, repeat, watched)
+
+    def _planned(self, types: tuple[Type, ...], statics: Mapping[str, Any]) -> Plan:
+        """What is compiled for these types."""
+        below = [self._own(r) for r in self._below]
+        parts = [(r.argnums, r.value, r.has_aux) for r in below]
+        program = specialise(self._function, types, statics, parts)
+        return self._plan(program, types, self._own(self._request))
+
+    @collector_paused()
+    def planned_for(self, args: Sequence[Any] | None) -> Plan:
+        """What is compiled for the types of these arguments, or of the annotations.
+
+        Raises:
+            TypeError: if nothing says which types to use.
+        """
+        if args is not None:
+            bound = self._bind(tuple(args), {})
+            return self._planned(self._types(bound), self._statics(bound))
+        if self._fixed is not None and not self._static_at:
+            return self._planned(self._fixed, {})
+        for parameter in self._parameters:
+            if parameter.is_static or not isinstance(parameter.annotation, CLOSED):
+                raise TypeError(
+                    f"{self._name}: nothing says what parameter {parameter.name} is; "
+                    "annotate it, or give example arguments"
+                )
+        raise InternalError(f"{self._name}: all types are known")
+
+    @collector_paused()
+    def versions(self, plan: Plan) -> list[LoopFunction]:
+        """The loops of a plan, and those to run behind them where they fail."""
+        options, made = self._options, []
+        while True:
+            compilation = self._deep(functools.partial(plan.compile, options))
+            made.append(compilation.lowered)
+            if compilation.supposes_finite:
+                disabled = options.disabled | {finite.__name__}
+                options = replace(options, disabled=disabled)
+            elif options.may_repeat and can_fail(compilation.lowered):
+                options = replace(self._options, speculate=False)
+            else:
+                return made
 
     def _own(self, request: Request) -> Request:
         """The request by the positions of parameters that are not static."""

@@ -16,8 +16,8 @@ LAYERS = (
     "watch", "backend", "threads", "pipeline", "report", "values", "request",
     "boundary",
     "filled", "crossing", "plan", "arguments", "portable", "compiled", "api",
-    "custom", "jvp", "written", "pullback", "vjp", "jacobian", "reals", "checking",
-    "explain", "commands", "cli",
+    "custom", "jvp", "written", "exported", "exporting", "pullback", "vjp", "jacobian",
+    "reals", "checking", "explain", "commands", "cli",
 )  # fmt: skip
 
 # The package itself and `python -m chadllvm` stand outside: they may import all.

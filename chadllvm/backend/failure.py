@@ -13,12 +13,12 @@ from chadllvm.diagnostic import Diagnostic, InternalError, Span
 from chadllvm.llvm import status
 
 # Exceptions that are not built in.
-_OTHERS: dict[str, type[Exception]] = {"LinAlgError": np.linalg.LinAlgError}
+OTHERS: dict[str, type[Exception]] = {"LinAlgError": np.linalg.LinAlgError}
 
 
 def program_error(site: Site, span: Span, words: Sequence[int]) -> Exception:
     """The exception of a failed check, at the user's line."""
-    kind = _OTHERS.get(site.kind) or getattr(builtins, site.kind, None)
+    kind = OTHERS.get(site.kind) or getattr(builtins, site.kind, None)
     if not (isinstance(kind, type) and issubclass(kind, Exception)):
         return InternalError(f"a check raises {site.kind}, no exception")
     values = [_value(ty, word) for ty, word in zip(site.values, words, strict=False)]

@@ -407,7 +407,7 @@ class Marshal:
     def compile(
         self,
         source: str,
-        code: Code,
+        code: Code | None,
         failed: Callable[..., Any],
         watched: Callable[..., Any] | None = None,
     ) -> Callable[..., Any]:
@@ -428,9 +428,10 @@ class Marshal:
         function: Callable[..., Any] = everything[self._python_name()]
         return function
 
-    def _environment(self, code: Code) -> dict[str, Any]:
+    def _environment(self, code: Code | None) -> dict[str, Any]:
         """What the source refers to."""
-        rt, converter = runtime(), Converter(self.name, self.paths, self.leaves)
+        assert code is not None
+        rt = runtime()
         c_types = ["chad_context_t *", "void *", *(c_type for _, c_type in self.args)]
         pointer = f"int32_t (*)({', '.join(c_types)})"
         return {
@@ -440,9 +441,17 @@ class Marshal:
             "new_state": rt.new_state,
             "words": rt.words,
             "id": id,
+            "release": rt.lib.chad_results_release,
+            **{f"array_{elem}": array_maker(elem) for elem in DTYPES},
+            **self._shared_environment(),
+        }
+
+    def _shared_environment(self) -> dict[str, Any]:
+        """What it refers to that has nothing to do with who is called."""
+        converter = Converter(self.name, self.paths, self.leaves)
+        return {
             "Exception": Exception,
             "hide_frames": hide_frames,
-            "release": rt.lib.chad_results_release,
             "rows": rows,
             "columns": columns,
             "list_parts": list_parts,
@@ -463,5 +472,4 @@ class Marshal:
             "as_product": converter.as_product,
             "as_record": converter.as_record,
             "as_member": converter.as_member,
-            **{f"array_{elem}": array_maker(elem) for elem in DTYPES},
         }

@@ -402,6 +402,23 @@ class LoopFunction:
         return next(s for s in self.subroutines if s.name == name)
 
 
+def can_fail(function: LoopFunction) -> bool:
+    """Whether there is a check in a function."""
+    waiting = [function.body, *(s.body for s in function.subroutines)]
+    while waiting:
+        for stmt in waiting.pop():
+            match stmt:
+                case Check():
+                    return True
+                case For(body=body):
+                    waiting.append(body)
+                case Branch(then=then, orelse=orelse):
+                    waiting += [then, orelse]
+                case _:
+                    pass
+    return False
+
+
 # Every machine instruction with the types of its arguments and result. f: f64, or f32
 # in all places of the instruction; d: f64; s: f32; T: any one type.
 INSTRUCTIONS: dict[str, tuple[str, str]] = {

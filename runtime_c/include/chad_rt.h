@@ -22,14 +22,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__GNUC__) || defined(__clang__)
+#if defined(CHAD_API)
+#elif defined(__GNUC__) || defined(__clang__)
 #define CHAD_API __attribute__((visibility("default")))
 #else
 #define CHAD_API
 #endif
 
 #ifdef __cplusplus
+#define CHAD_WORD alignas(8)
 extern "C" {
+#else
+#define CHAD_WORD _Alignas(8)
 #endif
 
 // Raised whenever a declaration below changes its meaning or its layout.
@@ -64,7 +68,8 @@ typedef struct chad_context {
   int32_t site;       // index into the failures of the function
   int32_t unused;     // keeps `values` at offset 8 whatever the compiler
   int64_t values[8];  // what the failure's message shows, say an index and a size
-  char *stack_limit;  // frames of chad_deep's stack lie above; NULL outside of it
+  // Pointers stand at multiples of eight bytes, of whatever size they are.
+  CHAD_WORD char *stack_limit;  // frames of chad_deep's stack lie above; else NULL
   int64_t fuel;       // calls of subroutines until the next look for interrupts
 } chad_context_t;
 
@@ -77,13 +82,13 @@ typedef struct chad_context {
 // `cursor` is never NULL and always aligned, so a buffer of zero bytes is a valid
 // address that may not be accessed and may be equal to another's.
 typedef struct chad_arena {
-  char *cursor;
-  char *limit;
-  struct chad_chunk *first;    // private, like all that follows
-  struct chad_chunk *current;
-  char *small;                 // where the next small object goes
-  char *small_limit;
-  void *unused[2];
+  CHAD_WORD char *cursor;
+  CHAD_WORD char *limit;
+  CHAD_WORD struct chad_chunk *first;    // private, like all that follows
+  CHAD_WORD struct chad_chunk *current;
+  CHAD_WORD char *small;                 // where the next small object goes
+  CHAD_WORD char *small_limit;
+  int64_t unused[2];
 } chad_arena_t;
 
 #define CHAD_ARENA_SIZE 64

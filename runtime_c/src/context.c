@@ -43,13 +43,15 @@ int64_t chad_steps(const chad_context_t *const context) {
 
 // The coarse clock is a read of memory (ticks of 1 to 4 ms): a loop may ask often.
 static int64_t now(void) {
-#ifdef CLOCK_MONOTONIC_COARSE
-  const clockid_t clock = CLOCK_MONOTONIC_COARSE;
-#else
-  const clockid_t clock = CLOCK_MONOTONIC;
-#endif
   struct timespec time = {0, 0};
-  if (clock_gettime(clock, &time) != 0) {
+#if defined(CLOCK_MONOTONIC_COARSE)
+  const int failed = clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+#elif defined(CLOCK_MONOTONIC)
+  const int failed = clock_gettime(CLOCK_MONOTONIC, &time);
+#else
+  const int failed = timespec_get(&time, TIME_UTC) != TIME_UTC;
+#endif
+  if (failed != 0) {
     return INT64_MAX;  // No clock: ask every time.
   }
   return (int64_t)time.tv_sec * SECOND + (int64_t)time.tv_nsec;

@@ -17,15 +17,52 @@
 // Whoever a poll asks may run anything, and may look at the stack it is on, as Python
 // does. So the question is asked on the thread's own stack: the call is left for it.
 
+// Where there are no such stacks, or with -DCHAD_OWN_STACK, programs recurse on the stack
+// of their thread, and no deeper than CHAD_OWN_STACK bytes.
+
 #define _GNU_SOURCE
+
+#include "internal.h"
+
+#if (defined(_WIN32) || defined(__wasm__)) && !defined(CHAD_OWN_STACK)
+#define CHAD_OWN_STACK (256 << 10)
+#endif
+
+#ifdef CHAD_OWN_STACK
+
+int32_t chad_deep_ask(chad_context_t *const context,
+                      int32_t (*const callback)(void *user), void *const user) {
+  (void)context;
+  return callback(user);
+}
+
+chad_status_t chad_deep(chad_context_t *const context,
+                        chad_status_t (*const run)(chad_context_t *, void *),
+                        void *const argument) {
+  if (context->stack_limit != NULL) {
+    return run(context, argument);
+  }
+  char here = 0;
+  context->stack_limit = (char *)((uintptr_t)&here - (uintptr_t)CHAD_OWN_STACK);
+  context->fuel = 0;
+  const chad_status_t status = run(context, argument);
+  context->stack_limit = NULL;
+  return status;
+}
+
+chad_status_t chad_deeper(chad_context_t *const context, const char *const frame) {
+  (void)context;
+  (void)frame;
+  return CHAD_RECURSION;
+}
+
+#else
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <ucontext.h>
-
-#include "internal.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
@@ -248,3 +285,5 @@ chad_status_t chad_deeper(chad_context_t *const context, const char *const frame
   context->stack_limit = limit;
   return CHAD_OK;
 }
+
+#endif

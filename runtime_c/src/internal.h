@@ -59,6 +59,14 @@ typedef struct chad_account {
   _Atomic int64_t limit;  // negative: not yet asked for
 } chad_account_t;
 
+// Where the memory of a context comes from, if not from malloc. `take` gives `size` bytes
+// (a multiple of CHAD_ALIGNMENT) at a multiple of CHAD_ALIGNMENT, or NULL.
+typedef struct chad_source {
+  void *(*take)(void *owner, int64_t size);  // NULL: malloc
+  void (*give)(void *owner, void *memory, int64_t size);
+  void *owner;
+} chad_source_t;
+
 // The context as the runtime sees it.
 typedef struct chad_state {
   chad_context_t shared;
@@ -84,6 +92,7 @@ typedef struct chad_state {
   // Contexts for the helpers of this one's regions, made as they are needed.
   struct chad_state **children;
   int64_t child_count;
+  chad_source_t source;  // its calls run on one thread
 } chad_state_t;
 
 static_assert(offsetof(chad_state_t, shared) == 0, "a context is the start of a state");

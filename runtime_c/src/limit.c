@@ -4,13 +4,21 @@
 
 #define _POSIX_C_SOURCE 200809L
 
+#include "internal.h"
+
+#if defined(_WIN32) || defined(__wasm__)
+
+// What the system gives is the limit.
+int64_t chad_default_limit(void) { return INT64_MAX; }
+int64_t chad_core_limit(void) { return INT64_MAX; }
+
+#else
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include "internal.h"
 
 enum { LINE_SIZE = 4352 };
 
@@ -133,3 +141,5 @@ int64_t chad_default_limit(void) {
 }
 
 int64_t chad_core_limit(void) { return control_groups(&CORES); }
+
+#endif

@@ -103,13 +103,26 @@ static int64_t most_kept(const chad_state_t *const state) {
   return state->limit < 0 ? state->most_kept : min_size(state->most_kept, state->limit);
 }
 
+static void release(const chad_state_t *const state, void *const memory,
+                    const int64_t size) {
+  if (state->source.take == NULL) {
+#ifdef _WIN32
+    _aligned_free(memory);
+#else
+    free(memory);
+#endif
+  } else {
+    state->source.give(state->source.owner, memory, size);
+  }
+}
+
 void chad_trim(chad_state_t *const state, const int64_t bytes) {
   for (int index = CHAD_CLASSES; index >= 0 && state->kept > bytes; --index) {
     while (state->kept > bytes && state->kept_chunks[index] != NULL) {
       chad_chunk_t *const chunk = state->kept_chunks[index];
       state->kept_chunks[index] = chunk->next;
       state->kept -= chunk->size;
-      free(chunk);
+      release(state, chunk, chunk->size);
     }
   }
 }
@@ -117,8 +130,12 @@ void chad_trim(chad_state_t *const state, const int64_t bytes) {
 // `size` bytes from malloc; free gives them back. Large memory asks for huge pages: to
 // fault in a big tape page by page takes longer than to fill it. It is not aligned to
 // them, for then malloc would not use the same memory again for the next result.
-static void *allocate(const int64_t size) {
+static void *allocate_new(const int64_t size) {
+#ifdef _WIN32
+  void *const memory = _aligned_malloc((size_t)size, CHAD_ALIGNMENT);
+#else
   void *const memory = aligned_alloc(CHAD_ALIGNMENT, (size_t)size);
+#endif
 #ifdef __linux__
   if (memory != NULL && size >= 2 * HUGE_PAGE) {
     const uintptr_t first = ((uintptr_t)memory + PAGE - 1) / PAGE * PAGE;
@@ -129,6 +146,13 @@ static void *allocate(const int64_t size) {
   return memory;
 }
 
+static void *allocate(const chad_state_t *const state, const int64_t size) {
+  if (state->source.take == NULL) {
+    return allocate_new(size);
+  }
+  return state->source.take(state->source.owner, size);
+}
+
 // Whatever is new makes room among the kept chunks, which did not serve: so all that a
 // call uses can be kept at its end, whatever earlier calls left behind.
 void *chad_system_take(chad_state_t *const state, const int64_t size) {
@@ -137,10 +161,10 @@ void *chad_system_take(chad_state_t *const state, const int64_t size) {
     return NULL;
   }
   chad_trim(state, most_kept(state) - chad_memory_used(&state->shared));
-  void *memory = allocate(size);
+  void *memory = allocate(state, size);
   if (memory == NULL) {
     chad_trim(state, 0);
-    memory = allocate(size);
+    memory = allocate(state, size);
   }
   if (memory == NULL) {
     unreserve(state, size);
@@ -152,7 +176,7 @@ void *chad_system_take(chad_state_t *const state, const int64_t size) {
 void chad_system_give(chad_state_t *const state, void *const memory,
                       const int64_t size) {
   unreserve(state, size);
-  free(memory);
+  release(state, memory, size);
 }
 
 // The link to the kept chunk that fits `size` best, or NULL. One more than twice as

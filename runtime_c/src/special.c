@@ -12,10 +12,15 @@ static const double PI = 3.14159265358979323846;
 
 // --- Gamma and its logarithmic derivatives -----------------------------------------
 
-// libm's lgamma leaves the sign in a global; the reentrant form leaves it with us.
+// libm's lgamma leaves the sign in a global; the reentrant form leaves it with us. Where
+// there is no such form lgamma has no such global, or no threads.
 double chad_lgamma(const double x) {
+#if defined(_WIN32) || defined(__wasm__)
+  return lgamma(x);
+#else
   int sign = 0;
   return lgamma_r(x, &sign);
+#endif
 }
 
 // The positive root of digamma as a sum of two doubles.

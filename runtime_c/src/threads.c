@@ -133,7 +133,9 @@ static int64_t allowed(void) {
 
 int64_t chad_threads(const chad_context_t *const context) {
   const chad_state_t *const state = (const chad_state_t *)context;
-  return state != NULL && state->worker != NULL ? 1 : allowed();
+  const bool is_one =
+      state != NULL && (state->worker != NULL || state->source.take != NULL);
+  return is_one ? 1 : allowed();
 }
 
 void chad_set_threads(const int64_t threads) {

@@ -1,5 +1,3 @@
-import numpy as np
-
 from chadllvm.frontend import f64
 
 

@@ -1,0 +1,159 @@
+"""Types as plain data, which JSON can write, and back.
+
+    f64[:, :]     ["array", "f64", 2]
+    Point(x, y)   ["record", "named tuple", "Point", [["x", "f64"], ["y", "f64"]]]
+
+A record that is read back is of a class of its own, unless one is given for its name:
+the class that it was may be anywhere, or nowhere. A dataclass becomes a frozen one.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Mapping
+from dataclasses import dataclass, field, make_dataclass
+from typing import Any, assert_never
+
+import numpy as np
+
+from chadllvm.backend.results import Arrays, Choice, Group, Many, Result
+from chadllvm.ir.record import (
+    NONE_NAMES,
+    Kind,
+    ListNames,
+    RecordNames,
+    ReferenceNames,
+)
+from chadllvm.ir.types import (
+    BOOL,
+    F32,
+    F64,
+    I64,
+    Acc,
+    Array,
+    Box,
+    Fun,
+    Product,
+    Scalar,
+    Sum,
+    list_type,
+)
+
+_SCALARS = {str(scalar): scalar for scalar in (F64, F32, I64, BOOL)}
+
+Description = Any
+
+
+class NoDescription(ValueError):
+    """There is no plain data for this type."""
+
+
+def describe(ty: Result) -> Description:
+    """A type as lists, strings and numbers.
+
+    Raises:
+        NoDescription: for types that no value outside of programs has.
+    """
+    match ty:
+        case None:
+            return None
+        case Scalar(name):
+            return name
+        case Array(elem, rank):
+            return ["array", describe(elem), rank]
+        case Many(elem, rank):
+            return ["many", describe(elem), rank]
+        case Arrays(like):
+            return ["arrays", describe(like)]
+        case Product(_, ReferenceNames()):
+            raise NoDescription("references")
+        case Product(parts, ListNames() as names):
+            key = [names.depth, names.rank, names.of_lists, names.is_part]
+            return ["list", describe(parts[0]), *key]
+        case Product(parts, names) | Group(parts, names):
+            return _described_record(parts, names, isinstance(ty, Group))
+        case Sum(constructors):
+            return ["sum", [[name, describe(part)] for name, part in constructors]]
+        case Choice(members):
+            return ["choice", [describe(member) for member in members]]
+        case Box() | Fun() | Acc():
+            raise NoDescription(str(ty))
+        case _:
+            assert_never(ty)
+
+
+def _described_record(parts: Any, names: Any, is_group: bool) -> Description:
+    what = "group" if is_group else "product"
+    if not isinstance(names, RecordNames):
+        return [what, list(map(describe, parts)), list(names)]
+    fields = [[n, describe(part)] for n, part in zip(names, parts, strict=True)]
+    return ["record", what, names.kind.value, names.python.__name__, fields]
+
+
+@dataclass
+class Types:
+    """Types of descriptions; `classes` are those of records, by name."""
+
+    classes: Mapping[str, type] = field(default_factory=dict)
+    _made: dict[Any, type] = field(default_factory=dict)
+
+    def read(self, description: Description) -> Any:
+        """The type, or result, that was described."""
+        match description:
+            case None:
+                return None
+            case str():
+                return _SCALARS[description]
+            case ["array", elem, rank]:
+                return Array(self.read(elem), rank)
+            case ["many", elem, rank]:
+                return Many(self.read(elem), rank)
+            case ["arrays", like]:
+                return Arrays(self.read(like))
+            case ["list", items, depth, rank, of_lists, is_part]:
+                return _list(self.read(items), depth, rank, of_lists, is_part)
+            case ["product" | "group" as what, parts, names]:
+                kind: Any = Product if what == "product" else Group
+                return kind(tuple(map(self.read, parts)), tuple(names))
+            case ["record", what, kind, title, fields]:
+                return self._record(what, Kind(kind), title, fields)
+            case ["sum", constructors]:
+                pairs = [(name, self.read(part)) for name, part in constructors]
+                return Sum(tuple(pairs))
+            case ["choice", members]:
+                return Choice(tuple(map(self.read, members)))
+            case _:
+                raise NoDescription(str(description))
+
+    def _record(self, what: str, kind: Kind, title: str, fields: Any) -> Any:
+        labels = tuple(name for name, _ in fields)
+        parts = tuple(self.read(part) for _, part in fields)
+        make: Any = Product if what == "product" else Group
+        if kind is Kind.NONE:
+            return make(parts, NONE_NAMES)
+        return make(parts, RecordNames(labels, kind, self._class(kind, title, labels)))
+
+    def _class(self, kind: Kind, title: str, labels: tuple[str, ...]) -> type:
+        if kind is Kind.DICT:
+            return dict
+        if kind is Kind.ROW:
+            return np.void
+        if title in self.classes:
+            return self.classes[title]
+        key = kind, title, labels
+        if key not in self._made:
+            is_tuple = kind is Kind.NAMED_TUPLE
+            self._made[key] = (
+                namedtuple(title, labels)
+                if is_tuple
+                else make_dataclass(title, labels, frozen=True)
+            )
+        return self._made[key]
+
+
+def _list(
+    items: Array, depth: int, rank: int, of_lists: bool, is_part: bool
+) -> Product:
+    assert isinstance(items.elem, Scalar)
+    names = ListNames(depth, rank, of_lists=of_lists, is_part=is_part)
+    return list_type(items.elem, names)

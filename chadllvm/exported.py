@@ -1,0 +1,193 @@
+"""Functions to be exported → what `backend/aot` makes a library of.
+
+Each has a plan like a function that is called: its parameters are the plan's, and its
+results are named after what they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chadllvm.backend.aot.bundle import Bundle, is_ours, write_all
+from chadllvm.backend.aot.library import build
+from chadllvm.backend.aot.names import is_plain
+from chadllvm.backend.aot.targets import level_of, target_for
+from chadllvm.backend.aot.toolchain import toolchain
+from chadllvm.backend.aot.wrapper import Exported, Output
+from chadllvm.backend.results import Group, Result
+from chadllvm.ir.types import F64, Array
+from chadllvm.ir.wording import said
+from chadllvm.llvm.target import Target
+from chadllvm.plan import Plan
+from chadllvm.written import compiled_function
+
+KINDS = ("shared", "static", "object")
+
+# Names that every library has for itself, and what others of its own begin with.
+_OWN = {"check", "error", "hooks", "manifest", "memory"}
+_OWN |= {"memory_close", "memory_in", "memory_open"}
+_OWN_STARTS = ("raw_", "chad_")
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be made of functions: see `export`."""
+
+    kind: str | Sequence[str]
+    cpu: str | Sequence[str] | None
+    target: str | None
+    openmp: bool
+    cc: str | None
+
+
+def write(functions: Mapping[str, Any], place: Path, order: Order) -> Path:
+    """Write the library of these functions to a folder; the path of its main file."""
+    prefix = place.name.removeprefix("lib")
+    kinds = _kinds(order.kind)
+    _check_names(prefix, functions)
+    if place.exists() and not is_ours(place):
+        raise FileExistsError(f"{place} is there already, and no exported library")
+    if not functions:
+        raise ValueError("export() of no functions")
+    targets = _targets(order.target, order.cpu)
+    is_foreign = order.target not in (None, _own_triple())
+    needs_tools = kinds != ("object",)
+    if needs_tools and is_foreign and order.cc is None:
+        raise ValueError(
+            f"kind={order.kind!r} for {order.target} needs a C compiler for it: name "
+            "it by cc=, or export with kind='object'"
+        )
+    tools = toolchain(order.cc) if needs_tools else None
+    made = [_exported(name, given) for name, given in functions.items()]
+    library = build(prefix, made, targets, openmp=order.openmp)
+    return write_all(Bundle(library, kinds, tools), place)
+
+
+def _own_triple() -> str:
+    return target_for(None, None).triple
+
+
+def _kinds(kind: str | Sequence[str]) -> tuple[str, ...]:
+    kinds = (kind,) if isinstance(kind, str) else tuple(kind)
+    for name in kinds:
+        if name not in KINDS:
+            raise ValueError(f"kind={name!r}: the kinds are {', '.join(KINDS)}")
+    if not kinds or ("object" in kinds and len(kinds) > 1):
+        raise ValueError(
+            "kind: shared and static may be made together, object by itself"
+        )
+    return kinds
+
+
+def _check_names(prefix: str, functions: Mapping[str, Any]) -> None:
+    if not is_plain(prefix) or prefix == "chad":
+        raise ValueError(
+            f"{prefix!r} cannot be the name of a library: it begins all names in C, so "
+            "it must be a letter, followed by letters, digits and underscores"
+        )
+    for name in functions:
+        if not is_plain(name) or name in _OWN or name.startswith(_OWN_STARTS):
+            raise ValueError(f"{name!r} cannot be the name of an exported function")
+        for ending in ("_workspace", "_log_density", "_user"):
+            if name.removesuffix(ending) in functions and name.endswith(ending):
+                raise ValueError(f"{name!r} is what the library adds to a function")
+
+
+def _targets(triple: str | None, cpu: str | Sequence[str] | None) -> list[Target]:
+    names = [cpu] if cpu is None or isinstance(cpu, str) else list(cpu)
+    targets = [target_for(triple, name) for name in names]
+    levels = [level_of(t) for t in targets]
+    if not targets or (len(targets) > 1 and levels != sorted(set(levels))):
+        raise ValueError(
+            f"cpu={cpu!r}: several processors are levels of x86-64, the lowest first"
+        )
+    return targets
+
+
+def _exported(name: str, given: Any) -> Exported:
+    function, arguments = given if isinstance(given, tuple) else (given, None)
+    compiled = compiled_function(function)
+    if not compiled.options.optimize:
+        raise ValueError(f"{name}: what is compiled with optimize=0 cannot be exported")
+    plan = compiled.planned_for(arguments)
+    _check_types(name, plan)
+    versions = compiled.versions(plan)
+    entry = plan.program.entry
+    outputs = tuple(_outputs(plan))
+    return Exported(
+        name,
+        compiled.name,
+        _about(compiled.name, plan),
+        tuple(zip(plan.names, plan.types, strict=True)),
+        outputs,
+        tuple(versions),
+        entry.span,
+        plan.result,
+        _log_density(plan),
+    )
+
+
+def _check_types(name: str, plan: Plan) -> None:
+    if plan.boundary is not None:
+        raise TypeError(
+            f"{name}: recursive data cannot be an argument or a result of an exported "
+            "function; pass arrays, and build it inside"
+        )
+
+
+def _outputs(plan: Plan) -> list[Output]:
+    """The results by name: value, auxiliary, gradients."""
+    request, result = plan.request, plan.result
+    if request.argnums is None:
+        return [Output("result", result)]
+    parts = result.parts if isinstance(result, Group) else ()
+    if request.value:
+        values, gradient = _values(parts[0], request.has_aux), parts[1]
+        return [*values, *_gradients(plan, gradient)]
+    if request.has_aux:
+        return [*_gradients(plan, parts[0]), Output("auxiliary", parts[1])]
+    return _gradients(plan, result)
+
+
+def _values(value: Result, has_aux: bool) -> list[Output]:
+    if not has_aux:
+        return [Output("value", value)]
+    fields: Any = getattr(value, "fields", ())
+    return [Output("value", fields[0]), Output("auxiliary", fields[1])]
+
+
+def _gradients(plan: Plan, gradient: Result) -> list[Output]:
+    positions = plan.request.positions
+    each: Sequence[Result] = (gradient,)
+    if not isinstance(plan.request.argnums, int):
+        assert isinstance(gradient, Group)
+        each = gradient.parts
+    return [
+        Output(f"{plan.names[p]}_gradient", found, plan.names[p])
+        for p, found in zip(positions, each, strict=True)
+    ]
+
+
+def _log_density(plan: Plan) -> str:
+    """The parameter that this is a log-density and its gradient by, if it is one."""
+    request = plan.request
+    if not request.value or request.has_aux or not isinstance(request.argnums, int):
+        return ""
+    is_vector = plan.types[request.argnums] == Array(F64, 1)
+    return plan.names[request.argnums] if is_vector and plan.value == F64 else ""
+
+
+def _about(title: str, plan: Plan) -> str:
+    """What the header says of a function."""
+    request, span = plan.request, plan.program.entry.span
+    pairs = zip(plan.names, plan.types, strict=True)
+    heads = ", ".join(f"{name}: {said(ty)}" for name, ty in pairs)
+    what = f"{title}({heads})"
+    if request.argnums is not None:
+        by = ", ".join(plan.names[p] for p in request.positions)
+        kind = "and its gradient by" if request.value else "its gradient by"
+        what += f", {kind} {by}"
+    return f"{what}\n{span.file}:{span.line}"

@@ -1,0 +1,94 @@
+"""`export` and `load`: compiled functions as a C library, and back.
+
+How that is done stands in `exported.py` and `backend/aot`, which are imported when they
+are needed: most programs export nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from chadllvm.frames import without_frames
+
+if TYPE_CHECKING:
+    from chadllvm.backend.aot.load import Library
+
+# A function, or one with example arguments.
+Given = Callable[..., Any] | tuple[Callable[..., Any], Sequence[Any]]
+
+
+@without_frames
+def export(
+    functions: Mapping[str, Given],
+    path: str | os.PathLike[str],
+    *,
+    kind: str | Sequence[str] = "shared",
+    cpu: str | Sequence[str] | None = None,
+    target: str | None = None,
+    openmp: bool = False,
+    cc: str | None = None,
+) -> Path:
+    """Compile functions to a C library that needs neither Python nor LLVM.
+
+    Args:
+        functions: by their names in C. Each is a function, compiled or not, or a
+            derivative (`value_and_grad(f)`); its types are those of its annotations, or
+            of example arguments: `(f, (x, 2.0))`.
+        path: the folder that is made. Its name is that of the library, with or without
+            `lib` in front: `build/libmodel` has `model.h` and `libmodel.so` in it.
+        kind: "shared", "static", "object", or several. Shared and static libraries need
+            a C compiler; an object does not, and is accompanied by the C source of the
+            rest, for a compiler of the target.
+        cpu: the least processor it runs on: by default the least of its kind
+            (`x86-64`); `"native"` is this machine's, and any name of LLVM's will do.
+            Several levels of x86-64, the lowest first, make a library that chooses
+            between them where it runs: `("x86-64", "x86-64-v3")`.
+        target: the triple of another system, as `aarch64-linux-gnu`. Without `cc`, only
+            objects can be made for it.
+        openmp: whether calls run on several threads, by OpenMP.
+        cc: the C compiler, and options for it; by default that of the environment.
+
+    Returns:
+        The path of the library, or of the first object.
+
+    Raises:
+        CompileError: where a function cannot be compiled.
+        TypeError: for a function whose arguments have no types that C can have.
+        ValueError: for names that C does not allow, and unknown kinds and targets.
+        RuntimeError: if there is no C compiler, or it fails.
+        FileExistsError: if there is something else at the path.
+    """
+    from chadllvm.exported import Order, write
+
+    order = Order(kind, cpu, target, openmp, cc)
+    return write(dict(functions), Path(path), order)
+
+
+@without_frames
+def load(
+    path: str | os.PathLike[str],
+    classes: Mapping[str, type] = MappingProxyType({}),
+) -> Library:
+    """The functions of an exported shared library, without LLVM.
+
+    Args:
+        path: the library, or the folder that `export` has made.
+        classes: the classes of records, by their names; a record of another name is
+            taken and given as a class of its own.
+
+    Returns:
+        A library whose functions are attributes, and items by their names. They take
+        and give what those that were exported do.
+
+    Raises:
+        ImportError: if the file is no exported library, not whole, made for another
+            system, or of another version.
+        OSError: if it cannot be read.
+    """
+    from chadllvm.backend.aot.load import open_library
+
+    return open_library(Path(path), classes)

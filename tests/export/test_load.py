@@ -1,0 +1,180 @@
+"""Exported libraries in Python: the same results, and bad files refused."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from export_models import FUNCTIONS, Disc, Outline, Site
+
+import chadllvm as cl
+
+CLASSES = {"Site": Site, "Disc": Disc, "Outline": Outline}
+SITE = Site(2.0, 3, np.array([1.0, 2.0]))
+SHAPES = [Disc(3.0), Outline(np.ones((2, 3))), Disc(1.0)]
+LISTS = [np.ones(2), np.ones(0), np.arange(3.0)]
+
+CALLS: list[tuple[str, tuple[Any, ...]]] = [
+    ("line", (2.0, 3)),
+    ("line_grad", (2.0, 3.0)),
+    ("energy", (np.arange(6.0)[::2], 2.0)),
+    ("pick", (np.arange(3.0), 1)),
+    ("pick", (np.arange(3.0), 3)),
+    ("checked_root", (4.0, True)),
+    ("checked_root", (-4.0, True)),
+    ("doubled", (np.arange(6.0).reshape(2, 3).T,)),
+    ("doubled", (np.zeros((0, 3)),)),
+    ("narrow_grad", (np.float32(2), np.ones(3, np.float32))),
+    ("volume_grad", (SITE,)),
+    ("volumes", ([SITE, SITE],)),
+    ("volumes_grad", ([SITE, SITE],)),
+    ("made", (3.0,)),
+    ("size_grad", (SHAPES[0],)),
+    ("size_grad", (SHAPES[1],)),
+    ("sizes_grad", (SHAPES,)),
+    ("squares_grad", (LISTS,)),
+    ("blocks_grad", ([np.ones((2, 2)), np.ones((0, 3))],)),
+    ("positive", (np.array([1.0, -1.0, 2.0]),)),
+    ("power_grad", (2.0, 5)),
+    ("power", (1.0, 10**9)),
+    ("table", (4321,)),
+    ("line", ("a", 2.0)),
+    ("volume", (3,)),
+]
+
+
+def outcome(function: Any, arguments: tuple[Any, ...]) -> str:
+    try:
+        return repr(function(*arguments))
+    except Exception as error:
+        return f"{type(error).__name__}: {error}".partition(" (")[0]
+
+
+@pytest.fixture(scope="module")
+def library(forms: Path) -> Any:
+    return cl.load(forms, CLASSES)
+
+
+@pytest.mark.parametrize("name, arguments", CALLS)
+def test_results_are_those_of_python(
+    name: str, arguments: tuple[Any, ...], library: Any
+) -> None:
+    wanted = outcome(FUNCTIONS[name], arguments).replace(f"{FUNCTIONS[name].name}:", "")
+    found = outcome(library[name], arguments).replace(f"{name}:", "")
+    if wanted.startswith("RecursionError"):
+        wanted = "RecursionError: too many nested calls"
+    assert found == wanted
+
+
+def test_records_without_their_class_are_records_all_the_same(forms: Path) -> None:
+    found = cl.load(forms).made(3.0)
+    assert (type(found).__name__, found._fields) == ("Site", Site._fields)
+    np.testing.assert_array_equal(found.depths, [3.0, 6.0])
+
+
+def test_failures_name_the_line(library: Any) -> None:
+    with pytest.raises(IndexError, match=r"export_models\.py:\d+"):
+        library.pick(np.arange(3.0), 7)
+
+
+def test_results_outlive_the_library_and_later_calls(forms: Path) -> None:
+    library = cl.load(forms / "libforms.so")
+    first = library.doubled(np.ones((2, 2)))
+    second = library.doubled(np.zeros((2, 2)))
+    assert first.sum() == 8.0 and second.sum() == 0.0
+
+
+def test_threads_may_call_at_once(library: Any) -> None:
+    x, found = np.arange(1000.0), []
+    expected = library.energy(x, 2.0)[0]
+
+    def work() -> None:
+        found.extend(library.energy(x, 2.0)[0] for _ in range(50))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 200
+
+
+def test_no_llvm_is_loaded(forms: Path) -> None:
+    # Without the package's own `__init__`, which may import anything.
+    program = (
+        "import sys, types\n"
+        "package = sys.modules['chadllvm'] = types.ModuleType('chadllvm')\n"
+        f"package.__path__ = {list(cl.__path__)!r}\n"
+        "from chadllvm.exporting import load\n"
+        f"assert load({str(forms)!r}).line(3.0, 1.0) == 10.0\n"
+        "sys.exit(any(name.startswith('llvmlite') for name in sys.modules))\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+# ---- bad files
+
+
+def test_a_truncated_library_is_refused(forms: Path, tmp_path: Path) -> None:
+    content = (forms / "libforms.so").read_bytes()
+    for parts in range(16):
+        file = tmp_path / f"lib{parts}.so"
+        file.write_bytes(content[: len(content) * parts // 16])
+        with pytest.raises(ImportError, match=r"whole|no library|damaged"):
+            cl.load(file)
+
+
+def test_foreign_files_are_refused(tmp_path: Path) -> None:
+    foreign = next(Path(cl.__file__).parent.glob("libchad_rt.*"))
+    with pytest.raises(ImportError, match="no library that chadllvm"):
+        cl.load(foreign)
+    with pytest.raises(FileNotFoundError):
+        cl.load(tmp_path / "missing.so")
+
+
+def test_another_version_is_refused(forms: Path, tmp_path: Path) -> None:
+    content = (forms / "libforms.so").read_bytes()
+    cases = [
+        (b'{"abi":1,', b'{"abi":7,', "has version 7"),
+        (b'"interface":"0x', b'"interface":"0z', "damaged"),
+        (b'{"abi":1,', b'{"abi"!1,', "damaged"),
+    ]
+    # A file that is loaded is never written to: each is one of its own.
+    for number, (old, new, message) in enumerate(cases):
+        assert content.count(old) == 1
+        file = tmp_path / f"lib{number}.so"
+        file.write_bytes(content.replace(old, new))
+        with pytest.raises(ImportError, match=message):
+            cl.load(file)
+
+
+def test_a_manifest_of_another_library_is_refused(forms: Path, tmp_path: Path) -> None:
+    content = (forms / "libforms.so").read_bytes()
+    at = content.index(b'"interface":"0x') + 15
+    other = b"1" if content[at : at + 1] != b"1" else b"2"
+    file = tmp_path / "libforms.so"
+    file.write_bytes(content[:at] + other + content[at + 1 :])
+    with pytest.raises(ImportError, match="not that of its manifest"):
+        cl.load(file)
+
+
+def test_the_manifest_lists_types_and_hashes(forms: Path) -> None:
+    import hashlib
+
+    made = json.loads((forms / "chadllvm.json").read_text())
+    found = {f["name"]: f for f in made["functions"]}
+    assert found.keys() == FUNCTIONS.keys()
+    assert found["energy"]["params"] == [
+        ["x", ["array", "f64", 1]],
+        ["stiffness", "f64"],
+    ]
+    assert found["energy"]["workspace"] and found["energy"]["log_density"]
+    assert not found["positive"]["workspace"]
+    for name, digest in made["files"].items():
+        assert hashlib.sha256((forms / name).read_bytes()).hexdigest() == digest
