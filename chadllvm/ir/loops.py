@@ -190,7 +190,8 @@ class For:
     `commutes`: the iterations may be run in any order, and at the same time if each has
     the buffers of the roots `private` for itself, which keep nothing for the next one.
     `lanes`: how many are run side by side, statement by statement; their number is a
-    multiple of that.
+    multiple of that. If a check fails in one of them, they end, and `resume` has the
+    index from where they have to be run one after the other, to see which is first.
     """
 
     index: Reg
@@ -202,6 +203,7 @@ class For:
     commutes: bool = False
     private: tuple[int, ...] = ()
     lanes: int = 1
+    resume: Slot | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

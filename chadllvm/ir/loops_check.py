@@ -166,11 +166,12 @@ class _Checker:
             case Accumulate(slot, value):
                 self.read(slot)
                 self.use(value, slot.type)
-            case For(index, low, high, body, go=go):
+            case For(index, low, high, body, go=go, resume=resume):
                 self.use(low, I64)
                 self.use(high, I64)
-                if go is not None:
-                    self.read(go)
+                for place in (go, resume):
+                    if place is not None:
+                        self.read(place)
                 self.assign(index, I64)
                 self.body(body)
                 self.known.discard(index)

@@ -149,11 +149,13 @@ class _Printer:
     def statement(self, stmt: Stmt, depth: int) -> list[str]:
         pad = "  " * depth
         match stmt:
-            case For(index, low, high, inner, poll, go, lanes=lanes):
+            case For(index, low, high, inner, poll, go, lanes=lanes, resume=resume):
                 bounds = f"{self.atom(low)} .. {self.atom(high)}"
                 if go is not None:
                     bounds += f" while {self.name(go)}"
                 notes = ["polls"] * poll + [f"{lanes} lanes"] * (lanes > 1)
+                if resume is not None:
+                    notes.append(f"to {self.name(resume)} if a check fails")
                 note = f"  # {', '.join(notes)}" if notes else ""
                 head = f"{pad}for {self.name(index)} in {bounds}:{note}"
                 return [head, *self.body(inner, depth + 1)]

@@ -23,7 +23,9 @@ from typing import TypeVar
 from chadllvm.ir.loops import (
     Accumulate,
     AddTo,
+    Atom,
     Branch,
+    Check,
     Clear,
     Copy,
     For,
@@ -43,6 +45,7 @@ from chadllvm.llvm.lane_memory import LaneMemory
 from chadllvm.llvm.lane_values import Spread, nothing
 from chadllvm.llvm.state import INTERRUPTED, Lane
 from chadllvm.llvm.types import BYTES, STORED
+from chadllvm.llvm.writer import LIKELY
 from chadllvm.lower.varying import statements
 
 T = TypeVar("T")
@@ -51,10 +54,16 @@ T = TypeVar("T")
 class Lanes(LaneMemory):
     """The writing of one loop in lanes."""
 
+    # Where to go when it is done, the index of the first lane, and the slot for the
+    # index to go on from if a check fails.
+    _after = _first = ""
+    _resume: Slot | None = None
+
     def run(self, loop: For, polls: bool) -> None:
         """Write the loop."""
         state, out = self.state, self.state.out
         sums = sorted(self.varying.sums, key=lambda slot: slot.name)
+        self._after = out.fresh_label("after")
         for slot in sums:
             self.store_slot(slot, self.all(nothing(slot.type), slot.type))
         low, high = state.name(loop.low), state.name(loop.high)
@@ -65,15 +74,17 @@ class Lanes(LaneMemory):
         def body() -> None:
             done = out.let(f"mul nsw i64 {turn}, {self.count}")
             first = out.let(f"add nsw i64 {low}, {done}", loop.index.name)
-            self.values[loop.index] = Spread(first, "1")
+            self.values[loop.index], self._first = Spread(first, "1"), first
             for stmt in loop.body:
                 self.emit_statement(state, stmt)
             if polls:
                 control.emit_countdown(out, state.fuel, state.exit(INTERRUPTED))
 
-        state.lanes = self
+        state.lanes, self._resume = self, loop.resume
         control.emit_loop(out, turn, ("0", turns), True, body)
         state.lanes = None
+        out.jump(self._after)
+        out.start(self._after)
         for slot in sums:
             total = Reg(slot.name, slot.type)
             state.names[total] = self.sum(self.load_slot(slot), slot.type)
@@ -105,6 +116,8 @@ class Lanes(LaneMemory):
                 self.fill(stmt)
             case Branch(cond) if self.differs(cond):
                 self._choose(stmt)
+            case Check(cond, _, values) if any(map(self.differs, (cond, *values))):
+                self._check(cond)
             case _:
                 return False
         return True
@@ -127,6 +140,19 @@ class Lanes(LaneMemory):
             for inner in body:
                 self.emit_statement(self.state, inner)
         self.mask = outer
+
+    def _check(self, cond: Atom) -> None:
+        """If it fails in any lane, leave: the lanes are run again, one by one."""
+        out, size = self.state.out, self.count
+        assert self._resume is not None
+        of = f"{self.type(BOOL)} {self.vector(cond)}"
+        good = out.let(f"call i1 @llvm.vector.reduce.and.v{size}i1({of})")
+        passed, failed = out.fresh_label("good"), out.fresh_label("failed")
+        out.branch(good, passed, failed, LIKELY)
+        out.start(failed)
+        out.put(f"store i64 {self._first}, ptr {self.state.slot(self._resume)}")
+        out.jump(self._after)
+        out.start(passed)
 
     def _one_by_one(self, stmt: Stmt) -> None:
         """A statement for one lane after the other, as if there were no lanes."""

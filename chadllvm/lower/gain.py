@@ -14,6 +14,7 @@ from chadllvm.ir.loops import (
     AddTo,
     Atom,
     Branch,
+    Check,
     Clear,
     Copy,
     For,
@@ -123,6 +124,8 @@ class Gain:
                 if stmt in self._varying.alone:
                     return _Cost(inner.short + 4, inner.short + 1, inner.long + 1)
                 return _Cost(inner.lanes + 0.5, inner.short / 2 + 1, inner.long / 2 + 1)
+            case Check(cond) if self._varying.kind(cond):
+                return _Cost(1, 1, 1)
             case Clear() | Copy():
                 return _Cost(2, 1, 1)
             case _:

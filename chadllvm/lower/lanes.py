@@ -36,6 +36,7 @@ from chadllvm.ir.loops import (
     Clear,
     Copy,
     Data,
+    Failure,
     For,
     Get,
     Let,
@@ -55,6 +56,9 @@ from chadllvm.lower.varying import Varying, statements
 
 # Buffers of the lanes are not larger than this, in elements: it stays in the cache.
 _MOST = 1 << 15
+
+# What is said of a check that fails or not, by how numbers are rounded.
+_UNSURE = "whether this is an error depends on how numbers are rounded"
 
 # Loops with as many steps are better vectorised themselves, if they can be.
 _SHORT = 16
@@ -140,7 +144,10 @@ class _Making:
                 whole = let(I64, "select", cond, whole, Lit(0))
         middle = let(I64, "iadd", loop.low, whole)
         together = replace(loop, high=middle, lanes=gain.lanes)
-        return [*out, together, replace(copied(loop), low=middle)]
+        rest = replace(copied(loop), low=middle)
+        if failure := _first_failure(loop, varying):
+            return [*out, *_checked(together, rest, failure)]
+        return [*out, together, rest]
 
     def _owned(self, varying: Varying, lanes: int) -> Iterator[_Buffer]:
         for alloc in self._allocs:
@@ -167,6 +174,33 @@ class _Making:
                 case _:
                     new.append(stmt)
         return tuple(new)
+
+
+def _first_failure(loop: For, varying: Varying) -> Failure | None:
+    """What the first check that differs between lanes raises, if there is one."""
+    for stmt in statements(loop.body):
+        match stmt:
+            case Check(cond, failure, values):
+                if any(map(varying.kind, (cond, *values))):
+                    return failure
+            case _:
+                pass
+    return None
+
+
+def _checked(together: For, rest: For, failure: Failure) -> Iterator[Stmt]:
+    """The loops with a way from the one to the other.
+
+    It is the rest that fails then, for it does the same again. But numbers may be
+    rounded in another way there, so that it does not: then all of it fails.
+    """
+    resume, low, good = Slot("resume", I64), Reg("low", I64), Reg("good", BOOL)
+    yield Set(resume, together.high)
+    yield replace(together, resume=resume)
+    yield Get(low, resume)
+    yield replace(rest, low=low)
+    yield Let(good, "ieq", (low, together.high))
+    yield Check(good, Failure(failure.kind, _UNSURE, failure.span))
 
 
 def _larger(buffer: _Buffer) -> Iterator[Stmt]:
@@ -232,8 +266,8 @@ class _Legality:
                 return True
             case For():
                 return stmt.lanes == 1
-            case Check(cond, _, values):
-                return stmt not in self._alone and not any(map(kind, (cond, *values)))
+            case Check():
+                return stmt not in self._alone
             case Store(ptr, index, value, root):
                 return value.type != PTR and self._may_write(stmt, ptr, index, root)
             case AddTo(root=root):

@@ -123,7 +123,7 @@ def differentiated(name: str, args: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(k for k, a in enumerate(args) if np.asarray(a).dtype.kind == "f")
 
 
-@pytest.mark.parametrize("function", [chosen, walked, energy, narrow])
+@pytest.mark.parametrize("function", [chosen, walked, nearest, energy, narrow])
 def test_lanes(function: Callable[..., float]) -> None:
     name = function.__name__
     compiled = cl.jit(function)
@@ -169,3 +169,37 @@ def test_rows() -> None:
     for n in SIZES:
         x, w = arguments("energy", n)
         np.testing.assert_allclose(scaled_jit(x, w), scaled(x, w), rtol=1e-12)
+
+
+def picked(x: cl.f64[:, :], at: cl.i64[:], shift: cl.i64[:]) -> float:
+    total = 0.0
+    for i in range(len(at)):
+        row, value = at[i], 1.0
+        for k in range(3):
+            value = value * x[row + shift[i], k] + x[row, k]
+        total += value
+    return total
+
+
+def test_the_first_error_is_raised() -> None:
+    x = np.random.default_rng(2).normal(size=(5, 3))
+    compiled, gradient = cl.jit(picked), cl.value_and_grad(cl.jit(picked))
+    assert "if a check fails" in str(compiled.show("loops", x, *np.ones((2, 4), int)))
+    rng = np.random.default_rng(3)
+    for wrong in ({}, {20: (9, -9)}, {3: (0, -7)}, {9: (4, 1), 8: (5, 0), 12: (-6, 0)}):
+        at, shift = rng.integers(0, 5, 37), np.zeros(37, np.int64)
+        for place, (row, far) in wrong.items():
+            at[place], shift[place] = row, far
+        plain = cl.value_and_grad(cl.jit(picked, optimize=0))
+        if not wrong:
+            value, slopes = gradient(x, at, shift)
+            expected, wanted = plain(x, at, shift)
+            assert value == pytest.approx(expected, rel=1e-12)
+            np.testing.assert_allclose(slopes, wanted, rtol=1e-12)
+            continue
+        with pytest.raises(IndexError) as expected_error:
+            plain(x, at, shift)
+        for function in (compiled, gradient):
+            with pytest.raises(IndexError) as error:
+                function(x, at, shift)
+            assert str(error.value) == str(expected_error.value)
