@@ -6,7 +6,7 @@ steps, so that nothing is gained by vectors of them, and once as if they had man
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from chadllvm.ir.loops import (
@@ -21,17 +21,17 @@ from chadllvm.ir.loops import (
     Get,
     Let,
     Load,
-    Reg,
     Set,
     Slot,
     Stmt,
     Store,
 )
 from chadllvm.ir.term import Lit
-from chadllvm.lower.varying import FAR, NEXT, Varying, statements
+from chadllvm.lower.varying import FAR, NEXT, Varying, assigned, statements
 
-# The steps of a loop whose number is not known.
-_STEPS = 8
+# The steps of an innermost loop that has few or many, and what it takes to begin one
+# that runs in vectors, and to add these up.
+_FEW, _MANY, _BEGIN = 8, 32, 10
 
 # Instructions that take longer than others, the ones that are calls, and those of which
 # vectors are made element by element.
@@ -65,40 +65,48 @@ _LANES, _MANY_LANES, _FEW_REGISTERS = 8, 16, 8
 
 @dataclass(frozen=True)
 class _Cost:
-    """Of one iteration: side by side, and as it is, with short and long inner loops."""
+    """Of one iteration: side by side, and one after the other."""
 
     lanes: float = 0.0
-    short: float = 0.0
-    long: float = 0.0
+    alone: float = 0.0
 
     def plus(self, other: _Cost, times: float = 1.0) -> _Cost:
-        return _Cost(
-            self.lanes + times * other.lanes,
-            self.short + times * other.short,
-            self.long + times * other.long,
-        )
+        """The sum, with several times the other one."""
+        return _Cost(self.lanes + times * other.lanes, self.alone + times * other.alone)
 
 
 class Gain:
     """Whether lanes are worth it `always`, or only `if_short`: if the innermost loops,
-    whose numbers of steps are `trips`, have few steps."""
+    whose numbers of steps are `trips`, have few steps.
 
-    def __init__(self, loop: For, varying: Varying) -> None:
-        self._varying = varying
+    `near`: what is loaded from far apart, but will be next to each other.
+    """
+
+    def __init__(self, loop: For, varying: Varying, near: Collection[Stmt]) -> None:
         self.lanes = _number(loop)
-        cost = self._body(loop.body)
-        self.always = cost.lanes < _ENOUGH * cost.long
-        inside = {reg for s in statements([loop]) if (reg := _assigned(s))}
-        self.trips = list(
-            dict.fromkeys(
-                s.high
-                for s in statements(loop.body)
-                if isinstance(s, For) and _is_vectorised(s) and s.high not in inside
-            )
-        )
-        self.if_short = cost.lanes < _ENOUGH * cost.short and bool(self.trips)
+        inside = set(assigned(loop))
+        highs = [
+            s.high
+            for s in statements(loop.body)
+            if isinstance(s, For) and _is_vectorised(s) and s.high not in inside
+        ]
+        self.trips = list(dict.fromkeys(highs))
+        short = _Counting(self.lanes, varying, near, False).body(loop.body)
+        long = _Counting(self.lanes, varying, near, True).body(loop.body)
+        self.always = long.lanes < _ENOUGH * long.alone
+        self.if_short = short.lanes < _ENOUGH * short.alone and bool(self.trips)
 
-    def _body(self, body: Sequence[Stmt]) -> _Cost:
+
+class _Counting:
+    """Counts as if innermost loops were long, or short."""
+
+    def __init__(
+        self, lanes: int, varying: Varying, near: Collection[Stmt], long: bool
+    ) -> None:
+        self._lanes, self._varying = lanes, varying
+        self._near, self._long = near, long
+
+    def body(self, body: Sequence[Stmt]) -> _Cost:
         total = _Cost()
         for stmt in body:
             total = total.plus(self._statement(stmt))
@@ -110,56 +118,55 @@ class Gain:
                 return self._instruction(op, self._varying.kind(reg))
             case Accumulate(slot):
                 own = slot in self._varying.slots or slot in self._varying.sums
-                return _Cost(1 / (_AT_ONCE if own else self.lanes), 1, 1)
-            case Load(_, ptr, index, root):
-                return self._access(ptr, index, root, 1.0, 1 / self.lanes)
-            case Store(ptr, index, _, root):
-                return self._access(ptr, index, root, 1.0, 1 / self.lanes)
+                return _Cost(1 / (_AT_ONCE if own else self._lanes), 1)
+            case Load() if stmt in self._near:
+                return _Cost(1 / _AT_ONCE, 1)
+            case Load(_, ptr, index, root) | Store(ptr, index, _, root):
+                return self._access(ptr, index, root, 1.0, 1 / self._lanes)
             case AddTo(ptr, index, _, root):
-                return self._access(ptr, index, root, 2.0, 0.25 + 6 / self.lanes)
+                return self._access(ptr, index, root, 2.0, 0.25 + 6 / self._lanes)
             case For():
                 return self._loop(stmt)
             case Branch(then=then, orelse=orelse):
-                inner = self._body(then).plus(self._body(orelse))
+                inner = self.body(then).plus(self.body(orelse))
                 if stmt in self._varying.alone:
-                    return _Cost(inner.short + 4, inner.short + 1, inner.long + 1)
-                return _Cost(inner.lanes + 0.5, inner.short / 2 + 1, inner.long / 2 + 1)
+                    return _Cost(inner.alone + 4, inner.alone + 1)
+                return _Cost(inner.lanes + 0.5, inner.alone / 2 + 1)
             case Check(cond) if self._varying.kind(cond):
-                return _Cost(1, 1, 1)
+                return _Cost(1, 1)
             case Clear() | Copy():
-                return _Cost(2, 1, 1)
+                return _Cost(2, 1)
             case _:
                 return _Cost()
 
     def _instruction(self, op: str, kind: int) -> _Cost:
         cost = _SLOW.get(op, _CALL if op in _CALLS | _ELEMENTWISE else 1)
         if kind <= FAR:
-            return _Cost(cost / self.lanes, cost, cost)
-        if op in _ELEMENTWISE:
-            return _Cost(cost + 2, cost, cost)
-        return _Cost(cost / _AT_ONCE, cost, cost)
+            return _Cost(cost / self._lanes, cost)
+        return _Cost(cost + 2 if op in _ELEMENTWISE else cost / _AT_ONCE, cost)
 
     def _access(
         self, ptr: Atom, index: Atom, root: int, cost: float, same: float
     ) -> _Cost:
         kind = self._varying.place(ptr, index)
-        if (self._varying.owns(root) and not kind) or kind == NEXT:
-            return _Cost(cost / _AT_ONCE, cost, cost)
-        return _Cost(cost + 0.5 if kind else same, cost, cost)
+        if kind == NEXT or (self._varying.owns(root) and not kind):
+            return _Cost(cost / _AT_ONCE, cost)
+        return _Cost(cost + 0.5 if kind else same, cost)
 
     def _loop(self, loop: For) -> _Cost:
-        inner = self._body(loop.body)
-        lanes = inner.lanes
-        if loop in self._varying.alone:
-            lanes = inner.long / (_AT_ONCE if _is_vectorised(loop) else 1) + 1
-        long = inner.long / (_AT_ONCE if _is_vectorised(loop) else 1)
-        return _Cost().plus(_Cost(lanes, inner.short, long), _trips(loop))
+        inner, vectors = self.body(loop.body), self._long and _is_vectorised(loop)
+        times = _trips(loop, _MANY if vectors else _FEW)
+        alone = times * inner.alone
+        if vectors:
+            alone = alone / _AT_ONCE + _BEGIN
+        lanes = alone + 1 if loop in self._varying.alone else times * inner.lanes
+        return _Cost(lanes, alone)
 
 
-def _trips(loop: For) -> float:
+def _trips(loop: For, unknown: int) -> float:
     if isinstance(loop.low, Lit) and isinstance(loop.high, Lit):
         return max(float(loop.high.value) - float(loop.low.value), 1.0)
-    return _STEPS
+    return unknown
 
 
 def inner_loops(body: Sequence[Stmt]) -> bool:
@@ -183,11 +190,6 @@ def _is_vectorised(loop: For) -> bool:
             case _:
                 pass
     return True
-
-
-def _assigned(stmt: Stmt) -> Reg | None:
-    reg = stmt.index if isinstance(stmt, For) else getattr(stmt, "reg", None)
-    return reg if isinstance(reg, Reg) else None
 
 
 def _number(loop: For) -> int:

@@ -23,36 +23,32 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, assert_never
 
 from chadllvm.ir.loops import (
     PTR,
-    Accumulate,
-    AddTo,
     Alloc,
+    ArrayParam,
     Atom,
     Branch,
     Check,
-    Clear,
-    Copy,
-    Data,
     Failure,
     For,
     Get,
     Let,
-    Load,
     LoopFunction,
-    Offset,
     Reg,
+    ScalarParam,
     Set,
     Slot,
     Stmt,
-    Store,
 )
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, I64
 from chadllvm.lower.gain import Gain, inner_loops
-from chadllvm.lower.varying import Varying, statements
+from chadllvm.lower.legality import Legality, slot_uses
+from chadllvm.lower.packing import LONGEST, Packed, Row, rows, with_rows
+from chadllvm.lower.varying import Varying, assigned, statements
 
 # Buffers of the lanes are not larger than this, in elements: it stays in the cache.
 _MOST = 1 << 15
@@ -69,8 +65,11 @@ def lanes(function: LoopFunction) -> LoopFunction:
     if function.subroutines:
         return function
     making = _Making(function)
-    body = making.body(function.body)
-    return replace(function, body=making.allocations(body)) if making.made else function
+    body = making.function()
+    if not making.made:
+        return function
+    roots, regions = tuple(making.roots), making.region + making.packs
+    return replace(function, body=body, roots=roots, regions=regions)
 
 
 @dataclass(frozen=True)
@@ -83,14 +82,36 @@ class _Buffer:
 
 
 class _Making:
+    """What is changed, and what is needed for it: `rows` go in front of the outermost
+    statement that is being changed, where `_known` have their values."""
+
     def __init__(self, function: LoopFunction) -> None:
-        self.made = False
+        self.made = self.packs = False
+        self._function = function
         self._roots = function.roots
+        self.roots = list(function.roots)
+        self.region = function.regions
+        self._rows: list[Stmt] = []
+        self._known = set(_parameters(function))
         self._allocs = [s for s in statements(function.body) if isinstance(s, Alloc)]
-        self._uses = Counter(_slot_uses(function.body))
+        self._uses = Counter(slot_uses(function.body))
         self._buffers: dict[Stmt, _Buffer] = {}
 
+    def function(self) -> tuple[Stmt, ...]:
+        """The body of the function."""
+        new: list[Stmt] = []
+        for stmt in self._function.body:
+            changed = self.body([stmt])
+            new += [*self._rows, *changed]
+            self._rows.clear()
+            if not isinstance(stmt, For) and isinstance(
+                reg := getattr(stmt, "reg", None), Reg
+            ):
+                self._known.add(reg)
+        return self.allocations(new)
+
     def body(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+        """The statements of a body with loops in lanes."""
         new: list[Stmt] = []
         for stmt in body:
             match stmt:
@@ -107,11 +128,16 @@ class _Making:
         loop = replace(loop, private=private)
         if loop.commutes and loop.go is None and inner_loops(loop.body):
             varying = Varying(loop, self._roots, [self._roots[r] for r in private])
-            legal = _Legality(loop, varying, self._roots, self._uses, self._allocs)
+            legal = Legality(loop, varying, self._roots, self._uses, self._allocs)
             if legal.holds:
-                gain = Gain(loop, varying)
+                found = [
+                    row
+                    for row in rows(loop, varying, self._roots)
+                    if isinstance(row.inner.high, Lit) or row.inner.high in self._known
+                ]
+                gain = Gain(loop, varying, {row.load for row in found})
                 if gain.always or gain.if_short:
-                    return self._side_by_side(loop, varying, gain)
+                    return self._side_by_side(loop, varying, gain, found)
         return [replace(loop, body=self.body(loop.body))]
 
     def _private(self, loop: For) -> tuple[int, ...]:
@@ -120,7 +146,9 @@ class _Making:
         mixed = {self._roots[r] for r in range(len(self._roots)) if r not in inside}
         return tuple(r for r in loop.private if self._roots[r] not in mixed)
 
-    def _side_by_side(self, loop: For, varying: Varying, gain: Gain) -> list[Stmt]:
+    def _side_by_side(
+        self, loop: For, varying: Varying, gain: Gain, found: Sequence[Row]
+    ) -> list[Stmt]:
         self.made = True
         out: list[Stmt] = []
 
@@ -139,15 +167,39 @@ class _Making:
         conds = [b.fits for b in self._owned(varying, gain.lanes)]
         if not gain.always:
             conds += [let(BOOL, "ile", n, Lit(_SHORT)) for n in gain.trips]
+        packed = [self._packed(row, gain.lanes) for row in found]
+        conds += [p.fits for p in packed]
         for cond in conds:
             if isinstance(cond, Reg):
                 whole = let(I64, "select", cond, whole, Lit(0))
         middle = let(I64, "iadd", loop.low, whole)
-        together = replace(loop, high=middle, lanes=gain.lanes)
+        together = replace(
+            loop,
+            high=middle,
+            body=with_rows(loop.body, packed),
+            private=(*loop.private, *(p.root for p in packed)),
+            lanes=gain.lanes,
+        )
         rest = replace(copied(loop), low=middle)
         if failure := _first_failure(loop, varying):
             return [*out, *_checked(together, rest, failure)]
         return [*out, together, rest]
+
+    def _packed(self, row: Row, count: int) -> Packed:
+        """A buffer for what the lanes would look up one by one."""
+        self.packs = True
+        new = Packed(row, Reg("row", PTR), len(self.roots), Reg("fits", BOOL))
+        self.roots.append(new.root)
+        all_lanes, room = Reg("all", I64), Reg("room", I64)
+        length = Reg("n", I64)
+        self._rows += [
+            Let(new.fits, "ile", (row.inner.high, Lit(LONGEST))),
+            Let(length, "imax", (row.inner.high, Lit(0))),
+            Let(all_lanes, "imul", (length, Lit(count))),
+            Let(room, "select", (new.fits, all_lanes, Lit(0))),
+            Alloc(new.ptr, self.region, room, new.elem, new.root),
+        ]
+        return new
 
     def _owned(self, varying: Varying, lanes: int) -> Iterator[_Buffer]:
         for alloc in self._allocs:
@@ -214,103 +266,20 @@ def _larger(buffer: _Buffer) -> Iterator[Stmt]:
     yield replace(buffer.alloc, count=all_lanes)
 
 
-class _Legality:
-    """Whether the iterations of a loop may be run side by side; `holds`."""
-
-    def __init__(
-        self,
-        loop: For,
-        varying: Varying,
-        roots: Sequence[int],
-        uses: Counter[tuple[Slot, type]],
-        allocs: Sequence[Alloc],
-    ) -> None:
-        self._varying, self._roots = varying, roots
-        self._all = list(statements(loop.body))
-        alone = [s for a in varying.alone for s in statements([a])]
-        self._alone = set(alone)
-        self._buffers = {alloc.reg for alloc in allocs}
-        self._offsets = {s.reg for s in self._all if isinstance(s, Offset)}
-        self._accesses: dict[int, set[type]] = {}
-        for stmt in self._all:
-            match stmt:
-                case Load(root=root) | Store(root=root) | AddTo(root=root):
-                    self._accesses.setdefault(roots[root], set()).add(type(stmt))
-                case _:
-                    pass
-        self.holds = (
-            all(self._statement(stmt) for stmt in self._all)
-            and self._slots(loop, uses)
-            and varying.pointers <= self._buffers | self._offsets
-        )
-
-    def _slots(self, loop: For, uses: Counter[tuple[Slot, type]]) -> bool:
-        """Slots belong to an iteration, or are sums of all, or are not written to."""
-        here = Counter(_slot_uses(loop.body))
-        for slot in {slot for slot, _ in here}:
-            if here[slot, Set]:
-                if any(here[slot, kind] != uses[slot, kind] for kind in (Get, Set)):
-                    return False
-            elif here[slot, Accumulate] and slot not in self._varying.sums:
-                return False
-        return True
-
-    def _statement(self, stmt: Stmt) -> bool:
-        kind, owns = self._varying.kind, self._varying.owns
-        match stmt:
-            case Let(reg) | Load(reg) | Get(reg):
-                return reg.type != PTR
-            case Set(slot):
-                return slot.type != PTR
-            case Accumulate() | Offset() | Branch() | Data():
-                return True
-            case For():
-                return stmt.lanes == 1
-            case Check():
-                return stmt not in self._alone
-            case Store(ptr, index, value, root):
-                return value.type != PTR and self._may_write(stmt, ptr, index, root)
-            case AddTo(root=root):
-                shared = self._accesses[self._roots[root]] - {AddTo}
-                return self._varying.is_private(root) or not shared
-            case Clear(ptr, _, _, root):
-                if owns(root):
-                    return stmt not in self._alone
-                return self._varying.is_private(root) or kind(ptr) > 0
-            case Copy(target, _, _, _, root, other):
-                if owns(root) or owns(other):
-                    return owns(root) and owns(other) and stmt not in self._alone
-                return self._varying.is_private(root) or kind(target) > 0
+def _parameters(function: LoopFunction) -> Iterator[Reg]:
+    for param in function.params:
+        match param:
+            case ScalarParam(reg):
+                yield reg
+            case ArrayParam(ptr, dims):
+                yield from (ptr, *dims)
             case _:
-                return False
-
-    def _may_write(self, stmt: Store, ptr: Atom, index: Atom, root: int) -> bool:
-        """Whether a store is into the lane's own buffer, or at a place of its own."""
-        if self._varying.is_private(root):
-            return True
-        alike = self._accesses[self._roots[root]] == {Store}
-        return alike and self._varying.place(ptr, index) > 0
-
-
-def _slot_uses(body: Sequence[Stmt]) -> Iterator[tuple[Slot, type]]:
-    """Each use of a slot: what it is used by."""
-    for stmt in statements(body):
-        match stmt:
-            case Get(_, slot) | Set(slot) | Accumulate(slot):
-                yield slot, type(stmt)
-            case For(go=Slot() as slot):
-                yield slot, Get
-            case _:
-                pass
+                assert_never(param)
 
 
 def copied(loop: For) -> For:
     """The same loop with registers of its own."""
-    names: dict[Reg, Reg] = {}
-    for stmt in statements([loop]):
-        reg = stmt.index if isinstance(stmt, For) else getattr(stmt, "reg", None)
-        if isinstance(reg, Reg):
-            names[reg] = Reg(reg.name, reg.type)
+    names = {reg: Reg(reg.name, reg.type) for reg in assigned(loop)}
 
     def renamed(value: Any) -> Any:
         match value:

@@ -13,7 +13,7 @@ run for one lane after the other: it is in `alone`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from chadllvm.ir.loops import (
     PTR,
@@ -237,6 +237,14 @@ def statements(body: Sequence[Stmt]) -> Iterable[Stmt]:
                 yield from statements(orelse)
             case _:
                 pass
+
+
+def assigned(loop: For) -> Iterator[Reg]:
+    """The registers that are assigned in a loop."""
+    for stmt in statements([loop]):
+        reg = stmt.index if isinstance(stmt, For) else getattr(stmt, "reg", None)
+        if isinstance(reg, Reg):
+            yield reg
 
 
 def _is_simple(branch: Branch) -> bool:

@@ -1,0 +1,125 @@
+"""Whether the iterations of a loop may be run side by side, statement by statement.
+
+They commute, by what made the loop; what is asked here is whether each statement can be
+run for all of them before the next one is. So nothing is kept from one iteration for
+the next one: slots and buffers that are written to belong to an iteration, or to all,
+which then do nothing but add to them or write to places of their own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from chadllvm.ir.loops import (
+    PTR,
+    Accumulate,
+    AddTo,
+    Alloc,
+    Atom,
+    Branch,
+    Check,
+    Clear,
+    Copy,
+    Data,
+    For,
+    Get,
+    Let,
+    Load,
+    Offset,
+    Set,
+    Slot,
+    Stmt,
+    Store,
+)
+from chadllvm.lower.varying import Varying, statements
+
+
+class Legality:
+    """Whether the iterations of a loop may be run side by side; `holds`."""
+
+    def __init__(
+        self,
+        loop: For,
+        varying: Varying,
+        roots: Sequence[int],
+        uses: Counter[tuple[Slot, type]],
+        allocs: Sequence[Alloc],
+    ) -> None:
+        self._varying, self._roots = varying, roots
+        self._all = list(statements(loop.body))
+        alone = [s for a in varying.alone for s in statements([a])]
+        self._alone = set(alone)
+        self._buffers = {alloc.reg for alloc in allocs}
+        self._offsets = {s.reg for s in self._all if isinstance(s, Offset)}
+        self._accesses: dict[int, set[type]] = {}
+        for stmt in self._all:
+            match stmt:
+                case Load(root=root) | Store(root=root) | AddTo(root=root):
+                    self._accesses.setdefault(roots[root], set()).add(type(stmt))
+                case _:
+                    pass
+        self.holds = (
+            all(self._statement(stmt) for stmt in self._all)
+            and self._slots(loop, uses)
+            and varying.pointers <= self._buffers | self._offsets
+        )
+
+    def _slots(self, loop: For, uses: Counter[tuple[Slot, type]]) -> bool:
+        """Slots belong to an iteration, or are sums of all, or are not written to."""
+        here = Counter(slot_uses(loop.body))
+        for slot in {slot for slot, _ in here}:
+            if here[slot, Set]:
+                if any(here[slot, kind] != uses[slot, kind] for kind in (Get, Set)):
+                    return False
+            elif here[slot, Accumulate] and slot not in self._varying.sums:
+                return False
+        return True
+
+    def _statement(self, stmt: Stmt) -> bool:
+        kind, owns = self._varying.kind, self._varying.owns
+        match stmt:
+            case Let(reg) | Load(reg) | Get(reg):
+                return reg.type != PTR
+            case Set(slot):
+                return slot.type != PTR
+            case Accumulate() | Offset() | Branch() | Data():
+                return True
+            case For():
+                return stmt.lanes == 1
+            case Check():
+                return stmt not in self._alone
+            case Store(ptr, index, value, root):
+                return value.type != PTR and self._may_write(stmt, ptr, index, root)
+            case AddTo(root=root):
+                shared = self._accesses[self._roots[root]] - {AddTo}
+                return self._varying.is_private(root) or not shared
+            case Clear(ptr, _, _, root):
+                if owns(root):
+                    return stmt not in self._alone
+                return self._varying.is_private(root) or kind(ptr) > 0
+            case Copy(target, _, _, _, root, other):
+                if owns(root) or owns(other):
+                    return owns(root) and owns(other) and stmt not in self._alone
+                return self._varying.is_private(root) or kind(target) > 0
+            case _:
+                return False
+
+    def _may_write(self, stmt: Store, ptr: Atom, index: Atom, root: int) -> bool:
+        """Whether a store is into the lane's own buffer, or at a place of its own."""
+        if self._varying.is_private(root):
+            return True
+        alike = self._accesses[self._roots[root]] == {Store}
+        return alike and self._varying.place(ptr, index) > 0
+
+
+def slot_uses(body: Sequence[Stmt]) -> Iterator[tuple[Slot, type]]:
+    """Each use of a slot: what it is used by."""
+    for stmt in statements(body):
+        match stmt:
+            case Get(_, slot) | Set(slot) | Accumulate(slot):
+                yield slot, type(stmt)
+            case For(go=Slot() as slot):
+                yield slot, Get
+            case _:
+                pass
