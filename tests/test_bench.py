@@ -185,7 +185,7 @@ def test_samples_are_taken_in_turns_and_what_is_slow_once() -> None:
 
     times = sampled({"quick": lambda: calls.append("quick"), "slow": slow}, 1e-3, 7)
     assert times["slow"].rounds == 1 and times["quick"].rounds >= 5
-    assert calls.count("slow") == 2
+    assert calls.count("slow") == 1
     assert summary([3.0, 1.0, 2.0]) == Time(2.0, 1.5, 2.5, 3)
 
 
