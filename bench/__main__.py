@@ -2,7 +2,8 @@
 
 `run` measures the workloads and prints their tables, `report` puts the tables of a run
 into the documentation, `compare` finds what became slower between two runs, `ablation`
-what each pass of the optimiser is worth, `paper` checks the claims of the paper.
+what each pass of the optimiser is worth, `loops` what the machine code of the hot loops
+is made of, `paper` checks the claims of the paper.
 """
 
 from __future__ import annotations
@@ -11,17 +12,26 @@ import argparse
 import sys
 
 import bench.ablation
+import bench.loops
 import bench.regressions
 import bench.report
 import bench.run
 from bench.paper.command import add_command as add_paper
+
+COMMANDS = (bench.run, bench.report, bench.regressions, bench.ablation, bench.loops)
 
 
 def main() -> int:
     """Run the command line; the exit status."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     commands = parser.add_subparsers(required=True)
-    for command in (bench.run, bench.report, bench.regressions, bench.ablation):
+    for command in (
+        bench.run,
+        bench.report,
+        bench.regressions,
+        bench.ablation,
+        bench.loops,
+    ):
         command.add_command(commands)
     add_paper(commands)
     options = parser.parse_args()

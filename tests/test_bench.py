@@ -17,6 +17,7 @@ from bench.ablation import put_into as put_factors_into
 from bench.ablation import tables as ablation_tables
 from bench.beside import peer_times
 from bench.kernels import Case
+from bench.loops import Loop, innermost, summary_table
 from bench.measure import sampled, summary
 from bench.page import fill
 from bench.peers import Prepared
@@ -39,6 +40,7 @@ from bench.results import (
 )
 from bench.table import duration, main_table, peer_table
 from bench.targets import verdicts
+from bench.workload import workloads
 
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
 
@@ -254,3 +256,43 @@ def test_a_pass_is_worth_what_it_saves() -> None:
     assert set(found) == {"dce", "states"}
     # The program has no state that this pass could take apart.
     assert found["states"] == Factors(None, None)
+
+
+ASSEMBLY = """
+.LBB0_1:
+    movq %rax, %rbx
+.LBB0_2:
+    vmovupd (%rdi), %ymm0
+    vfmadd231pd (%rsi), %ymm0, %ymm1
+    callq _ZGVdN4v_exp@PLT
+    addq $32, %rdi
+    jne .LBB0_2
+    vaddsd %xmm0, %xmm1, %xmm1
+    jb .LBB0_1
+.LBB0_3:
+    vdivsd %xmm0, %xmm1, %xmm1
+    vsqrtsd %xmm1, %xmm1, %xmm1
+    jb .LBB0_3
+.LBB0_4:
+    vaddsd %xmm0, %xmm1, %xmm1
+    callq chad_poll@PLT
+    jb .LBB0_4
+    jb .LBB0_5
+.LBB0_5:
+"""
+
+
+def test_innermost_loops_are_found_in_assembly() -> None:
+    loops = tuple(innermost(ASSEMBLY))
+    assert loops == (
+        Loop(5, 1, 0, 0, 256, ("_ZGVdN4v_exp",)),
+        Loop(3, 0, 2, 2, 64, ()),
+    )
+    (row,) = summary_table({"any": loops}).rows
+    assert row == ("any", "_ZGVdN4v_exp", "1", "1", "256")
+
+
+def test_the_page_says_what_bounds_each_workload() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    for name in workloads():
+        assert f"\n### {name}\n" in text, f"nothing about {name}"
