@@ -103,9 +103,11 @@ import chadllvm as cl, threadpoolctl
 assert "openmp" in [each["user_api"] for each in threadpoolctl.threadpool_info()]
 with threadpoolctl.threadpool_limits(1):
     print(cl.get_num_threads(), end=" ")
+    cl.set_num_threads(8)
+    print(cl.get_num_threads(), end=" ")
 print(cl.get_num_threads())
 """
-    assert python("-c", show, OMP_NUM_THREADS="3") == "1 3\n"
+    assert python("-c", show, OMP_NUM_THREADS="3") == "1 1 8\n"
 
 
 def test_without_openmp(tmp_path: Path) -> None:

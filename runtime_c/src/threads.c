@@ -99,12 +99,28 @@ static void find_team(void) {
 
 #endif
 
+static void *ask_team(void *const answer) {
+  *(int32_t *)answer = team.threads();
+  return NULL;
+}
+
+// What OpenMP says in a new thread, which nobody has told it a number for.
+static int32_t usual_threads(void) {
+  int32_t answer = 1;
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, ask_team, &answer) != 0) {
+    return team.threads();
+  }
+  (void)pthread_join(thread, NULL);
+  return answer;
+}
+
 static void start(void) {
   find_team();
   if (team.run != NULL && pthread_atfork(NULL, NULL, forget_team) != 0) {
     team.run = NULL;
   }
-  usual = team.run == NULL ? 1 : team.threads();
+  usual = team.run == NULL ? 1 : usual_threads();
   // OpenMP knows which cores this process may run on, but not for how long.
   const int64_t granted =
       getenv("OMP_NUM_THREADS") != NULL ? INT64_MAX : chad_core_limit();
