@@ -25,13 +25,7 @@ def main() -> int:
     """Run the command line; the exit status."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     commands = parser.add_subparsers(required=True)
-    for command in (
-        bench.run,
-        bench.report,
-        bench.regressions,
-        bench.ablation,
-        bench.loops,
-    ):
+    for command in COMMANDS:
         command.add_command(commands)
     add_paper(commands)
     options = parser.parse_args()

@@ -23,7 +23,7 @@ import chadllvm as cl
 from bench.measure import sampled
 from bench.page import fill
 from bench.process import Tell, in_new_process
-from bench.table import Table, ratio_text
+from bench.table import Table, printer, ratio_text
 from bench.workload import workloads
 from chadllvm.pipeline import OPTIONAL
 
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
         raise SystemExit(
             f"there is no workload {unknown[0]!r}; there are {[*workloads()]}"
         )
-    console = Console()
+    console = printer()
     names = options.names or list(workloads())
     found, failures = _measured(names, options, console)
     options.output.parent.mkdir(parents=True, exist_ok=True)

@@ -14,10 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-
 from bench.page import fill
-from bench.table import Table
+from bench.table import Table, printer
 from bench.workload import workloads
 
 # An operation on floats: what it does, whether on many, and of which width.
@@ -71,7 +69,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def run(options: argparse.Namespace) -> int:
     """Run the command; the exit status."""
-    console, found = Console(), {}
+    console, found = printer(), {}
     for name in options.names or workloads():
         workload = workloads()[name]
         case = workload.case(workload.small)

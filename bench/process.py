@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -38,6 +39,8 @@ def in_new_process(work: Callable[..., Any], *arguments: Any, tell: Tell) -> Any
 
 def _run(connection: Connection, work: Callable[..., Any], *arguments: Any) -> None:
     """What the new process does: sends words while it works, then the result."""
+    # For whoever asks no scheduler how many cores it may use.
+    os.environ["OMP_NUM_THREADS"] = "1"
     try:
         connection.send(work(*arguments, connection.send))
     except Exception as error:

@@ -13,10 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-
 from bench.results import Result, Results, Row, Time, load
-from bench.table import Table, ratio_text
+from bench.table import Table, printer, ratio_text
 
 THRESHOLD = 0.1
 COMPILE_THRESHOLD = 0.3
@@ -67,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     """Run the command; the exit status is 1 if something became slower."""
     before, after = load(options.before), load(options.after)
     found = list(changes(before, after, options.threshold))
-    console = Console()
+    console = printer()
     if not found:
         console.print("the runs have no workload in common at the same size")
         return 1

@@ -14,7 +14,7 @@ from rich.console import Console
 from bench.page import fill
 from bench.picture import write_picture
 from bench.results import Results, load
-from bench.table import Table, figure_tables, main_table, peer_table, tables
+from bench.table import Table, figure_tables, main_table, peer_table, printer, tables
 from bench.table import target_table as targets
 
 RESULTS = Path("build") / "bench" / "results.json"
@@ -33,7 +33,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 def run(options: argparse.Namespace) -> int:
     """Run the command; the exit status."""
     results = load(options.results)
-    show(results, Console())
+    show(results, printer())
     if options.page is not None:
         put_into(results, options.page)
     return 0

@@ -25,6 +25,7 @@ from bench.report import show
 from bench.results import Failure, Figure, Result, Results, save
 from bench.row import measured
 from bench.settings import Settings
+from bench.table import printer
 from bench.workload import workloads
 
 # What has a form of its own: figures, each with its target.
@@ -79,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
     folder = (options.output / "reference").absolute()
     peers = tuple(options.peers)
     settings = Settings(quick, folder, peers, options.sizes == "all")
-    console = Console()
+    console = printer()
     path = options.output / "results.json"
     results = measure(chosen, settings, console, path)
     show(results, console)

@@ -6,11 +6,15 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
 from bench.results import Figure, PeerTimes, Result, Results, Row
 from bench.targets import COLUMNS, mean, verdicts, worst
+
+# Characters in a line of a file.
+WIDTH = 150
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,12 @@ class Table:
         """For a page."""
         lines = ["---" if k < self.words else "--:" for k in range(len(self.heads))]
         return "\n".join(map(_line, (self.heads, lines, *self.rows)))
+
+
+def printer() -> Console:
+    """Where tables are printed: what is no terminal has room for them."""
+    found = Console()
+    return found if found.is_terminal else Console(width=WIDTH)
 
 
 def tables(results: Results) -> Iterator[Table]:
