@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import threadpoolctl
 from threaded_programs import are_same, cases, outcome, region
@@ -150,6 +153,32 @@ def test_many_callers() -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+@cl.jit
+def patient(x: cl.f64[:], steps: int) -> float:
+    total = 0.0
+    for i in range(len(x)):
+        y = x[i]
+        for _ in range(steps):
+            y = 0.5 * y + 1.0
+        total += y
+    return total
+
+
+def test_ctrl_c_stops_all_threads() -> None:
+    x = np.ones(20_000)
+    cl.set_num_threads(3)
+    before = patient(x, 100)
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        patient(x, 1 << 40)
+    assert time.perf_counter() - start < 1.2
+    timer.join()
+    assert patient(x, 100) == before
+    assert len(region(12, together=3)) == 3
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
