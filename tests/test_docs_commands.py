@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from chadllvm.cli import COMMANDS
 from chadllvm.commands.status import MEANINGS
 
 ROOT = Path(__file__).parent.parent
@@ -81,8 +82,6 @@ def test_every_status_is_told() -> None:
 
 
 def test_every_command_has_a_section() -> None:
-    from chadllvm.cli import COMMANDS
-
     page = (ROOT / "docs" / "command-line.md").read_text("utf-8")
     for name, what in COMMANDS.items():
         assert f"| [`{name}`](#{name}) | {what} |\n" in page

@@ -15,6 +15,7 @@ from chadllvm.commands.function_options import (
     positions,
 )
 from chadllvm.commands.given import Given, add_values, given
+from chadllvm.commands.option_types import positive
 from chadllvm.commands.output import amount, say, say_json, say_table, size
 from chadllvm.commands.results import to_json
 from chadllvm.commands.status import DONE
@@ -36,7 +37,7 @@ def describe(parser: argparse.ArgumentParser) -> None:
     add_wrt(parser)
     parser.add_argument(
         "--seconds",
-        type=float,
+        type=positive,
         default=1.0,
         metavar="S",
         help="how long to repeat both (default 1)",

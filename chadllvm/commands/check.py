@@ -17,6 +17,7 @@ from chadllvm.commands.function_options import (
     positions,
 )
 from chadllvm.commands.given import Given, add_values, given
+from chadllvm.commands.option_types import count, positive
 from chadllvm.commands.output import say, say_json, say_table
 from chadllvm.commands.results import to_json
 from chadllvm.commands.status import DONE, NO, BadInput
@@ -38,7 +39,7 @@ def describe(parser: argparse.ArgumentParser) -> None:
     add_wrt(parser)
     parser.add_argument(
         "--entries",
-        type=int,
+        type=count,
         default=20,
         metavar="N",
         help="how many numbers of each argument to move, chosen at random (default 20; "
@@ -46,21 +47,21 @@ def describe(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--tolerance",
-        type=float,
+        type=positive,
         metavar="T",
         help="how far they may be apart (default 1e-6, with f32 2e-2), relative to the "
         "derivative if that is above 1",
     )
     parser.add_argument(
         "--step",
-        type=float,
+        type=positive,
         metavar="H",
         help="the step of differences (default 6e-6, with f32 2e-2), relative to a "
         "number above 1",
     )
     parser.add_argument(
         "--order",
-        type=int,
+        type=count,
         default=1,
         help="up to which order derivatives are checked, in both modes (default 1)",
     )

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import re
 import sys
 import zipfile
@@ -25,6 +24,7 @@ import numpy as np
 
 from chadllvm.commands.drawing import BETWEEN, LENGTH, Drawing
 from chadllvm.commands.json_values import WORDS, argument_from_json
+from chadllvm.commands.option_types import bounds, count
 from chadllvm.commands.status import BadInput, called
 from chadllvm.compiled import Compiled
 from chadllvm.frontend import Parameter
@@ -59,31 +59,15 @@ def add_values(parser: argparse.ArgumentParser) -> None:
         f"{LENGTH} elements in each dimension otherwise",
     )
     parser.add_argument(
-        "--seed", type=_seed, default=0, help="what numbers are drawn from (default 0)"
+        "--seed", type=count, default=0, help="what numbers are drawn from (default 0)"
     )
     parser.add_argument(
         "--between",
-        type=_bounds,
+        type=bounds,
         default=BETWEEN,
         metavar="LOW,HIGH",
         help="reals are drawn uniformly between these (default 0.1,0.9)",
     )
-
-
-def _seed(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
-    return int(text)
-
-
-def _bounds(text: str) -> tuple[float, float]:
-    try:
-        low, high = map(float, text.split(","))
-    except ValueError:
-        low, high = 1.0, 0.0
-    if not -math.inf < low <= high < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not LOW,HIGH, as in 0.1,0.9")
-    return low, high
 
 
 @dataclass(frozen=True)

@@ -135,8 +135,21 @@ def test_a_defect_is_no_answer(runs: Any, monkeypatch: pytest.MonkeyPatch) -> No
     assert err.endswith("this is a defect of chadllvm\n")
 
 
+_BAD_NUMBERS = (
+    ("--step", "0"),
+    ("--step", "nan"),
+    ("--tolerance", "x"),
+    ("--entries", "1.5"),
+    ("--seed=-1",),
+    ("--between", "2,1"),
+    ("--between", "1"),
+)
+
+
 def test_unknown_options(capsys: pytest.CaptureFixture[str]) -> None:
-    for words in (["run", "--nope", "f"], ["explain", "CL0401", "more"], [], ["nope"]):
+    wrong = [["run", "--nope", "f"], ["explain", "CL0401", "more"], [], ["nope"]]
+    wrong += [["check", "m.py:f", *words] for words in _BAD_NUMBERS]
+    for words in wrong:
         with pytest.raises(SystemExit) as ended:
             main(words)
         assert ended.value.code == 2
