@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,10 +96,12 @@ def innermost(assembly: str) -> Iterator[Loop]:
 
 
 def loop_table(name: str, loops: Sequence[Loop]) -> Table:
-    """All innermost loops of a workload's gradient."""
-    heads = ("calls", "instructions", "on vectors", "on scalars", "÷ and √", "bits")
+    """All innermost loops of a workload's gradient, and how often each stands there."""
+    heads = ("calls", "times", "instructions", "on vectors", "on scalars")
+    heads = (*heads, "÷ and √", "bits")
     rows = [
-        (" ".join(loop.calls), *_numbers(loop), str(loop.width or "")) for loop in loops
+        (" ".join(loop.calls), str(times), *_numbers(loop), str(loop.width or ""))
+        for loop, times in Counter(loops).items()
     ]
     return Table(f"{name}: innermost loops", heads, tuple(rows), words=1)
 

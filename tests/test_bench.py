@@ -17,7 +17,7 @@ from bench.ablation import put_into as put_factors_into
 from bench.ablation import tables as ablation_tables
 from bench.beside import peer_times
 from bench.kernels import Case
-from bench.loops import Loop, innermost, summary_table
+from bench.loops import Loop, innermost, loop_table, summary_table
 from bench.measure import sampled, summary
 from bench.page import fill
 from bench.peers import Prepared
@@ -290,6 +290,8 @@ def test_innermost_loops_are_found_in_assembly() -> None:
     )
     (row,) = summary_table({"any": loops}).rows
     assert row == ("any", "_ZGVdN4v_exp", "1", "1", "256")
+    row, _ = loop_table("any", (*loops, loops[0])).rows
+    assert row == ("_ZGVdN4v_exp", "2", "5", "1", "0", "0", "256")
 
 
 def test_the_page_says_what_bounds_each_workload() -> None:
