@@ -20,10 +20,10 @@ typedef struct chad_worker {
   chad_region_t *region;
   chad_state_t *state;
   bool is_leader;
-  int64_t chunk;                    // that it runs
+  int64_t chunk;                     // that it runs
   const struct chad_branch *branch;  // that it runs; NULL: what the leader began with
-  int64_t depth;                    // the pairs that it is within
-  int32_t (*callback)(void *user);  // the leader's own
+  int64_t depth;                     // the pairs that it is within
+  int32_t (*callback)(void *user);   // the leader's own
   void *user;
 } chad_worker_t;
 
