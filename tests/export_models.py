@@ -120,8 +120,6 @@ def table(index: int) -> float:
 
 TABLE = np.arange(5000.0)
 
-log_posterior = load("gmm_model").log_posterior
-
 FUNCTIONS: dict[str, Any] = {
     "line": line,
     "line_grad": cl.value_and_grad(line, argnums=(0, 1)),
@@ -149,7 +147,4 @@ FUNCTIONS: dict[str, Any] = {
     "table": table,
 }
 
-MIXTURE: dict[str, Any] = {
-    "log_posterior": log_posterior,
-    "gradient": cl.value_and_grad(log_posterior, argnums=(0, 1, 2, 3)),
-}
+MIXTURE: dict[str, Any] = load("gmm_export").FUNCTIONS

@@ -32,7 +32,15 @@ def run(snippet: str, name: str, namespace: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_snippets_run(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_snippets_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_page(page, tmp_path, monkeypatch)
+
+
+def run_page(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the snippets of a page; files that they write go to the folder."""
+    monkeypatch.chdir(folder)
     # A module, since classes look up the one that they are defined in.
     module = ModuleType(f"snippets of {page.name}")
     monkeypatch.setitem(sys.modules, module.__name__, module)

@@ -17,6 +17,7 @@ from export_models import FUNCTIONS, MIXTURE
 import chadllvm as cl
 
 PROGRAMS = Path(__file__).parent / "programs"
+FIT = Path(__file__).parents[2] / "examples" / "gmm_fit.c"
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 IS_LINUX = sys.platform.startswith("linux")
 LINUX = pytest.mark.skipif(not IS_LINUX, reason="ELF and its tools")
@@ -38,9 +39,9 @@ def flags(folder: Path) -> list[str]:
     return [*shlex.split(text), f"-Wl,-rpath,{folder}"]
 
 
-def compiled(made: Path, program: str, more: Sequence[object], cc: str = "cc") -> Path:
+def compiled(made: Path, program: str | Path, more: Sequence[object]) -> Path:
     source = PROGRAMS / program
-    run(cc, "-std=c99", "-g", *STRICT, "-o", made, source, *more, "-lm", "-pthread")
+    run("cc", "-std=c99", "-g", *STRICT, "-o", made, source, *more, "-lm", "-pthread")
     return made
 
 
@@ -71,7 +72,7 @@ def test_two_libraries_live_in_one_program(
 
 
 def test_the_mixture_is_fitted_in_c(mixture: Path, tmp_path: Path) -> None:
-    checked(compiled(tmp_path / "fit", "mixture.c", flags(mixture)))
+    checked(compiled(tmp_path / "fit", FIT, flags(mixture)))
 
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="needs CMake")
@@ -142,12 +143,12 @@ def test_another_processor_gives_the_same(mixture: Path, tmp_path: Path) -> None
     parts = [f"-I{folder}", folder / "mixture.c", *folder.glob("*.o"), "-static"]
     program = tmp_path / "fit"
     # The generated source asks for more than C99.
-    source = PROGRAMS / "mixture.c"
+    source = FIT
     run(CROSS, "-std=c11", "-O2", *STRICT, "-Wno-overlength-strings", source, *parts,
         "-lm", "-o", program)  # fmt: skip
     there = np.array(run("qemu-aarch64", program).split(), float)
     here = np.array(
-        run(compiled(tmp_path / "here", "mixture.c", flags(mixture))).split(), float
+        run(compiled(tmp_path / "here", FIT, flags(mixture))).split(), float
     )
     assert there.shape == here.shape
     np.testing.assert_allclose(there, here, rtol=1e-13, atol=1e-13)

@@ -95,7 +95,7 @@ class _Natives:
 
     def _calls(self, text: str) -> frozenset[str]:
         """The functions of the runtime that are called."""
-        pattern = rf"^(?!declare).*@{self.prefix}_(chad_\w+)\("
+        pattern = rf"^  .*call [^@]*@{self.prefix}_(chad_\w+)\("
         return frozenset(re.findall(pattern, text, re.M))
 
     def _all(self) -> str:

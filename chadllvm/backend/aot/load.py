@@ -28,7 +28,6 @@ from chadllvm.llvm.runtime import INVALID
 _DECLARATIONS = """
 typedef struct { int32_t status; int32_t line; const char *file; const char *function;
                  const char *kind; char message[256]; } chad_lib_error;
-typedef union { double f; int64_t i; void *p; } chad_lib_word;
 """
 
 # A memory, room for results as floats and as integers.
@@ -101,7 +100,7 @@ class Library:
 
 
 _RAW = (
-    "int32_t {}(void *memory, const chad_lib_word *arguments, chad_lib_word *words, "
+    "int32_t {}(void *memory, const void *arguments, void *words, "
     "chad_lib_error *error);"
 )
 
@@ -194,9 +193,13 @@ class _Marshal(Marshal):
     library: Library
     raw: Any
     pool: list[_State]
+    # The words that the arguments take.
+    count: int
 
     def _environment(self, code: Any) -> dict[str, Any]:
         pool = self.pool = []
+        sizes = [ty.rank for _, ty in self.passed if isinstance(ty, Array)]
+        self.count = max(1, len(self.passed) + sum(sizes))
 
         def new_state() -> _State:
             return (self.library.new_memory(), *self._words(max(1, self.words)))
@@ -218,23 +221,26 @@ class _Marshal(Marshal):
         return floats, self.library._ffi.cast("int64_t *", floats)
 
     def _native(self, memory: Any, floats: Any, *args: Any) -> Any:
-        """Call the library; a status, or the error that it gave."""
-        ffi = self.library._ffi
-        words: list[Any] = []
-        kept = []
+        """Call the library; 0, the status of an unusual array, or the error given."""
+        ffi, at, kept = self.library._ffi, 0, []
+        ints = ffi.new("int64_t[]", self.count)
+        reals = ffi.cast("double *", ints)
         for value, (_, ty) in zip(args, self.passed, strict=True):
-            if isinstance(ty, Scalar):
-                words.append({"f": value} if is_float(ty) else {"i": int(value)})
-                continue
-            if not _is_plain(value, ty):
-                return INVALID
-            kept.append(ffi.from_buffer(value))
-            words.append({"p": kept[-1]})
-            words += [{"i": size} for size in value.shape]
+            if not isinstance(ty, Scalar):
+                if not _is_plain(value, ty):
+                    return INVALID
+                kept.append(ffi.from_buffer(value))
+                ints[at] = int(ffi.cast("intptr_t", kept[-1]))
+                for size in value.shape:
+                    at += 1
+                    ints[at] = size
+            elif is_float(ty):
+                reals[at] = value
+            else:
+                ints[at] = value
+            at += 1
         error = ffi.new("chad_lib_error *")
-        arguments = ffi.new("chad_lib_word[]", words or 1)
-        results = ffi.cast("chad_lib_word *", floats)
-        return error if self.raw(memory, arguments, results, error) else 0
+        return error if self.raw(memory, ints, floats, error) else 0
 
     def failed(self, state: _State, error: Any, args: tuple[Any, ...]) -> Any:
         """Raise what the program would have raised."""

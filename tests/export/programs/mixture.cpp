@@ -1,3 +1,3 @@
 // The same in C++: a header that C++ cannot read would be found here.
 
-#include "mixture.c"
+#include "../../../examples/gmm_fit.c"

@@ -1,5 +1,5 @@
-// Fits the mixture of the example to points by gradient ascent, and prints what comes
-// out. It is C and C++.
+// Fits the mixture of `gmm_model.py` to points by gradient ascent, with the library that
+// `gmm_export.py` makes, and prints what comes out. It is C and C++.
 
 #include <math.h>
 #include <stdio.h>
