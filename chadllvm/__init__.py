@@ -13,8 +13,8 @@ syntax tree and types it, giving a program of the core language (`ir/term.py`);
 `simplify` makes it plain; `chad` turns it into the program of its derivative (Smeding
 and Vákár, "Efficient CHAD", POPL 2024); `closure` turns the backpropagators into what
 they capture; `lower` makes loops over buffers (`ir/loops.py`) of it; `llvm` makes
-machine code of these, which `backend` calls, or makes a C library of (`aot`). What an operation means at each stage
-stands in `ops/`, one entry each.
+machine code of these, which `backend` calls, or makes a C library of (`aot`). What an
+operation means at each stage stands in `ops/`, one entry each.
 """
 
 from chadllvm._version import __version__

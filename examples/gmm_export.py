@@ -1,7 +1,7 @@
 """The mixture of `gmm_model.py` as a C library, and a C program that fits it.
 
-Exports the log-posterior and its gradient, compiles `gmm_fit.c` with what pkg-config would
-say, and runs it: gradient ascent on 40 points, without Python.
+Exports the log-posterior and its gradient, compiles `gmm_fit.c` with them, and runs it:
+gradient ascent on 40 points, without Python.
 
     python examples/gmm_export.py build/libmixture
 """

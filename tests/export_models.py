@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -147,4 +148,6 @@ FUNCTIONS: dict[str, Any] = {
     "table": table,
 }
 
+# Run as a script, an example finds those beside it.
+sys.modules.setdefault("gmm_model", load("gmm_model"))
 MIXTURE: dict[str, Any] = load("gmm_export").FUNCTIONS

@@ -167,7 +167,8 @@ class Wrapper:
         for version in range(1, len(self.function.versions)):
             lines += [
                 "if (status == CHAD_PROGRAM) {",
-                "  chad_lib_again(memory, state);",
+                # What asks for no memory leaves none behind, and has no state for it.
+                "" if self.is_light else "  chad_lib_again(memory, state);",
                 f"  status = {self._call(version, args)};",
                 "}",
             ]
