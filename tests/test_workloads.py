@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from bench.kernels import Kernel, check
+from bench.peak import peak_memory
 from bench.reference.load import HERE
 from bench.workload import Size, Workload, workloads
 
@@ -53,6 +54,17 @@ def test_the_gradient_costs_a_constant_factor(workload: Workload) -> None:
         assert third - second <= rest, f"number {k}: {ratios}"
 
 
+def test_the_memory_of_both_is_counted(tmp_path: Path) -> None:
+    """The C kernel has two plates and a number more, and is handed the gradient."""
+    case = workloads()["heat"].case((8, 10))
+    library = _built("heat", tmp_path, "-include", str(HERE / "counted.h"))
+    memory = peak_memory(case, library)
+    plate = 8 * 8 * 8
+    assert memory.c == 2 * plate + 8 + plate
+    # Ours has the plate that changes, its cotangent, and the gradient that it returns.
+    assert 3 * plate <= memory.ours < 100 * plate
+
+
 def _grown(workload: Workload, k: int, times: int) -> Size:
     """The smallest size with number k so that there is more work."""
     size = list(workload.small)
@@ -70,8 +82,16 @@ def _undecorated(program: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     return function
 
 
-def _built(source: str, folder: Path) -> Path:
+def _built(source: str, folder: Path, *more: str) -> Path:
     library = folder / f"lib{source}-cc.so"
-    command = ["cc", *FLAGS, str(HERE / f"{source}.c"), "-o", str(library), "-lm"]
+    command = [
+        "cc",
+        *FLAGS,
+        *more,
+        str(HERE / f"{source}.c"),
+        "-o",
+        str(library),
+        "-lm",
+    ]
     subprocess.run(command, check=True)
     return library
