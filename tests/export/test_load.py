@@ -178,3 +178,14 @@ def test_the_manifest_lists_types_and_hashes(forms: Path) -> None:
     assert not found["positive"]["workspace"]
     for name, digest in made["files"].items():
         assert hashlib.sha256((forms / name).read_bytes()).hexdigest() == digest
+
+
+def test_a_library_with_openmp_gives_the_same(library: Any, tmp_path: Path) -> None:
+    functions = {name: FUNCTIONS[name] for name in ("energy", "power")}
+    threaded = cl.load(cl.export(functions, tmp_path / "libthreads", openmp=True))
+    x = np.linspace(0.0, 3.0, 5000)
+    value, gradient = threaded.energy(x, 2.0)
+    assert value == library.energy(x, 2.0)[0]
+    np.testing.assert_array_equal(gradient, library.energy(x, 2.0)[1])
+    assert threaded.power(2.0, 10) == 1024.0
+    assert threaded.manifest["openmp"] and not library.manifest["openmp"]
