@@ -13,9 +13,9 @@ LEVELS = (0, 2)
 class CompileOptions:
     """How a function is compiled.
 
-    speculate: move checks out of loops, and suppose that what tangents are multiplied
-        by is finite. A call that fails is repeated by a second compilation without it,
-        which finds the first error in program order.
+    speculate: move checks out of loops, and suppose that what derivatives are
+        multiplied by is finite. A call that fails is repeated by a second compilation
+        without it, which finds the first error in program order.
     verify: run the checker after every pass.
     disabled: names of passes that are left out (see `pipeline.OPTIONAL`).
     debug: check all arithmetic for what plain Python would have raised: integers that

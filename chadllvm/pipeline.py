@@ -41,6 +41,7 @@ from chadllvm.simplify.accumulate import accumulate
 from chadllvm.simplify.bounds import bounds
 from chadllvm.simplify.cells import cells
 from chadllvm.simplify.choose import choose
+from chadllvm.simplify.columns import columns
 from chadllvm.simplify.constants import fold_constants
 from chadllvm.simplify.copies import copies
 from chadllvm.simplify.cse import cse
@@ -64,6 +65,8 @@ from chadllvm.simplify.sink import sink
 from chadllvm.simplify.slices import slices
 from chadllvm.simplify.states import states
 from chadllvm.simplify.stretch import stretch
+from chadllvm.simplify.sums import sums
+from chadllvm.simplify.upwards import upwards
 from chadllvm.simplify.views import views
 from chadllvm.simplify.written import written
 
@@ -116,15 +119,17 @@ SOURCE: tuple[Pass, ...] = (
     _plain(choose),
     _plain(shapes),
     _plain(accumulate),
-    _plain(scatter),
     _plain(hoist),
     _plain(cse),
+    _plain(scatter),
+    _plain(shapes),
     ("bounds", lambda program, o: bounds(program, speculate=o.speculates)),
     _plain(fold_constants),
     _plain(cse),
     _plain(written),
     _plain(promote),
     _plain(accumulate),
+    _plain(sums),
     _plain(extremes),
     _plain(hoist),
     _plain(dce),
@@ -143,6 +148,7 @@ DERIVATIVE: tuple[Pass, ...] = (
     _plain(dce),
     _plain(fold_constants),
     _plain(shapes),
+    _plain(hoist),
     _plain(convert_closures),
     _plain(invariants),
 )
@@ -155,7 +161,7 @@ PLAIN: tuple[Pass, ...] = (
     _plain(dce),
 )
 
-# What tangents need not ask.
+# What tangents and cotangents need not ask.
 TANGENTS: tuple[Pass, ...] = (
     _plain(fold_constants),
     _plain(finite),
@@ -167,10 +173,12 @@ FINAL: tuple[Pass, ...] = (
     _plain(fold_constants),
     _plain(cse),
     _plain(dce),
+    _plain(upwards),
     _plain(pointwise),
     _plain(copies),
     _plain(cells),
     ("fuse", lambda program, o: fuse(program, speculate=o.speculates)),
+    _plain(columns),
     _plain(hoist),
     _plain(fold_constants),
     _plain(cse),
@@ -364,7 +372,7 @@ def compile_program(
             program = done.run(name_tangents(program, before), NANS)
         if options.optimize:
             program = done.run(program, DERIVATIVE)
-    if moves and options.may_repeat:
+    if (moves or gradient is not None) and options.may_repeat:
         program = done.run(program, TANGENTS)
     if options.optimize:
         program = done.run(program, FINAL)

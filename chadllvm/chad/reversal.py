@@ -86,7 +86,7 @@ class BlockReversal:
         self._duals: dict[Var, Var] = {}
         self._free: dict[Var, Var] = {}
         seeds = [a and t for a, t in zip(asked, touched, strict=True)]
-        self._touched = touched_variables(block, seeds)
+        self._touched = touched_variables(block, seeds, chad.touched_cells)
         # What the cell of a variable needs of it, bound in the forward part behind it.
         self._behind: dict[Var, list[Binding]] = {}
         self._names = names(block)
@@ -214,6 +214,8 @@ class BlockReversal:
         if total in self._duals:
             self._duals[cell] = self._closed(total)
             self._chad.asked_cells.add(cell)
+            if cell in self._touched:
+                self._chad.touched_cells.add(cell)
 
     def _part(self, cell: Var, indices: tuple[Operand, ...]) -> Var:
         """The cotangent of a cell at a path."""

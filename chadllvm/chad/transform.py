@@ -135,6 +135,8 @@ class Chad:
         # The cells opened in blocks around here whose sums are asked for, arrays of
         # recursions around here, and all ledgers.
         self.asked_cells: set[Var] = {v for v in self.active if v.type == LEDGER}
+        # Those of them that hold a number whose sum is touched.
+        self.touched_cells: set[Var] = set()
         # What the functions of recursions around here become.
         self.recursions: dict[Var, Reversed] = {}
         self._touched: Sequence[bool] = ()
@@ -221,7 +223,7 @@ class Chad:
 
     def touched_states(self, body: Lambda, finals: Sequence[bool]) -> list[bool]:
         """The states of a loop that are touched in every step."""
-        return touched_states(body, finals)
+        return touched_states(body, finals, self.touched_cells)
 
     def _prim(
         self, op: Prim, args: tuple[Operand, ...], binding: Binding, touched: bool

@@ -65,7 +65,7 @@ class _Accumulating(Walk):
         index, state = body.params
         block = None
         if state.type in (F64, F32, I64):
-            block = _Addends(state).block(body.body)
+            block = Addends(state).block(body.body, 0)
         if block is None:
             self.keep(binding)
             return
@@ -79,7 +79,7 @@ class _Accumulating(Walk):
         self.keep(Binding(binding.vars, Apply(add, (init, total)), binding.span))
 
 
-class _Addends:
+class Addends:
     """Turns sums of a state and something into the something.
 
     `addend` has, for each variable that is the state plus something, what is added.
@@ -91,13 +91,15 @@ class _Addends:
         self.zero = literal(0, state.type)
         self.addend: dict[Var, Operand] = {state: self.zero}
 
-    def block(self, block: Block) -> Block | None:
-        """The block with the addend as its result; None if its result is no sum."""
+    def block(self, block: Block, k: int) -> Block | None:
+        """The block with the addend as its k-th result; None if that is no sum, or if
+        another result is one.
+        """
         bindings = self._bindings(block)
         if bindings is None:
             return None
         results = self._results(block)
-        if not all(is_sum for is_sum, _ in results):
+        if [j for j, (is_sum, _) in enumerate(results) if is_sum] != [k]:
             return None
         return Block(tuple(bindings), tuple(r for _, r in results))
 

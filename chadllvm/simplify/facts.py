@@ -207,6 +207,8 @@ class Facts:
             case "imin":
                 low, high = (min(pair) for pair in zip(*ranges, strict=True))
                 self._new_case(var, low, high, values).upper += values
+            case "iselect" if (rows := self._rows_asked_for(args)) is not None:
+                self._forms[var] = self._if_rows(values[0], rows)
             case "iselect":
                 low, high = _hull(*ranges)
                 self._new_case(var, low, high, values)
@@ -354,10 +356,25 @@ class Facts:
 
     def _row_size(self, array: Var, axis: int, count: Operand, row: Operand) -> Form:
         """A size of the rows that were stacked; 0 if there were none."""
-        number = self.value(count)
         inner = self.size(row, axis - 1) if isinstance(row, Var) else None
         if inner is None or self._depth(inner) > self.depth_of[array]:
             return self._size_atom(array, axis)
+        return self._if_rows(inner, self.value(count))
+
+    def _rows_asked_for(self, args: tuple[Operand, ...]) -> Form | None:
+        """The number in `iselect(ilt(0, number), size, 0)`, which says what
+        `_if_rows` does.
+        """
+        cond, _, none = args
+        found = self._conditions.get(cond) if isinstance(cond, Var) else None
+        match found if none == Lit(0) else None:
+            case "ilt", (Lit(0), number):
+                return self.value(number)
+            case _:
+                return None
+
+    def _if_rows(self, inner: Form, number: Form) -> Form:
+        """A size of so many rows, or 0 if there are none."""
         if inner.key == number.key or self._prove(number.plus(-1), [_STEPS]):
             return inner
         key = inner.key, number.key

@@ -1,4 +1,4 @@
-"""Supposes that what tangents are multiplied by is finite.
+"""Supposes that what tangents and cotangents are multiplied by is finite.
 
     y_t = scale(x_t, p)                    y_t = mul(x_t, p)
     z = feq(d, 0.0)                        w = mul(c, d)

@@ -20,6 +20,7 @@ same index with a tape in between, is one case of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from chadllvm.ir.op import Op, Prim
 from chadllvm.ir.rewrite import (
@@ -35,8 +36,10 @@ from chadllvm.ir.term import (
     Block,
     Const,
     Expr,
+    Function,
     If,
     Lambda,
+    One,
     Open,
     Operand,
     Program,
@@ -45,9 +48,11 @@ from chadllvm.ir.term import (
     nested,
     operands,
 )
+from chadllvm.ir.types import Acc, Array, Type
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Dim, Index, Zeros
+from chadllvm.simplify.nearly import Nearly
 
 
 def fuse(program: Program, *, speculate: bool) -> Program:
@@ -57,13 +62,18 @@ def fuse(program: Program, *, speculate: bool) -> Program:
     found in program order.
     """
     return map_functions(
-        program, lambda f: with_body(f, _Fuser(speculate).block(f.body))
+        program, lambda f: with_body(f, _Fuser(f, speculate).block(f.body))
     )
 
 
 class _Fuser:
-    def __init__(self, speculate: bool) -> None:
+    def __init__(self, function: Function, speculate: bool) -> None:
         self.speculate = speculate
+        self._function = function
+
+    @cached_property
+    def _nearly(self) -> Nearly:
+        return Nearly(self._function)
 
     def block(self, block: Block) -> Block:
         return self._inside(self._outer(block))
@@ -100,10 +110,35 @@ class _Fuser:
         if producer is None:
             return None
         before = places.movable(producer, place)
-        if before is None:
+        if before is None or not self._may_run_early(places, producer, place):
             return None
         places.fuse(producer, place, before)
         return producer
+
+    def _may_run_early(self, places: _Places, producer: int, place: int) -> bool:
+        """Whether the consumer may add to its cells before the producer's place.
+
+        A cell that begins as an array takes that over. In front of that it would have
+        to be made, which is too much for a loop that adds to a part of it.
+        """
+        node = places.last(place).expr
+        assert isinstance(node, Apply)
+        return all(
+            self._nearly_all(node, places.sizes(cell))
+            for cell in places.read(place)
+            if places.begins(cell, producer, place)
+        )
+
+    def _nearly_all(self, node: Apply, sizes: Sequence[Operand]) -> bool:
+        """Whether a loop and those in it run over nearly all of so many indices."""
+        if not sizes or not self._nearly.all_of(node.args[0], sizes[0]):
+            return False
+        return len(sizes) == 1 or any(
+            isinstance(b.expr, Apply)
+            and isinstance(b.expr.op, Build)
+            and self._nearly_all(b.expr, sizes[1:])
+            for b in node.bodies[0].body.bindings
+        )
 
     def _producer(self, places: _Places, place: int, node: Apply) -> int | None:
         """The last loop before whose results the consumer reads at its index only."""
@@ -144,6 +179,22 @@ class _Places:
         # As it was at first: a loop is not moved, whichever it is a part of by now.
         self._definition = {v: b for b in bindings for v in b.vars}
         self._read: dict[Binding, set[Var]] = {}
+        # Where cells begin as arrays that are there already.
+        self._begin = {
+            b.expr.cell: k
+            for k, b in enumerate(bindings)
+            if isinstance(b.expr, One) and not b.expr.indices
+        }
+
+    def begins(self, cell: Var, producer: int, consumer: int) -> bool:
+        """Whether a cell begins as an array between these places."""
+        begin = self._begin.get(cell, -1)
+        return isinstance(_content(cell), Array) and producer < begin < consumer
+
+    def sizes(self, cell: Var) -> tuple[Operand, ...]:
+        """The sizes of a cell that is opened in the block."""
+        opened = self._definition[cell].expr if cell in self._definition else None
+        return opened.dims if isinstance(opened, Open) else ()
 
     def bindings(self) -> tuple[Binding, ...]:
         return tuple([b for at in self._at for b in at])
@@ -196,6 +247,10 @@ class _Places:
         self._at[producer][-1:] = [*before, fused]
         for binding in (*before, second):
             self._place_of.update((v, producer) for v in binding.vars)
+
+
+def _content(cell: Var) -> Type | None:
+    return cell.type.content if isinstance(cell.type, Acc) else None
 
 
 def _loop(expr: Expr) -> Apply | None:

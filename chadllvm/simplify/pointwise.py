@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from chadllvm.ir.op import Prim
 from chadllvm.ir.rewrite import (
     Renaming,
     free_vars_of,
@@ -62,9 +63,13 @@ def pointwise(program: Program) -> Program:
 
 
 class _Pointwise:
-    """`made` has the loops that make arrays, `sizes` the arrays that have a size."""
+    """`made` has the loops that make arrays, `sizes` the arrays that have a size;
+    `rows` the number of rows and their size, for sizes that are 0 if there are none.
+    """
 
     def __init__(self) -> None:
+        self.positive: dict[Operand, Operand] = {}
+        self.rows: dict[Operand, tuple[Operand | None, Operand]] = {}
         self.made: dict[Operand, tuple[Apply, int]] = {}
         self.sizes: dict[Operand, tuple[Operand, int]] = {}
 
@@ -87,6 +92,10 @@ class _Pointwise:
             match binding.expr:
                 case Apply(Dim(axis), (array,)):
                     self.sizes[binding.vars[0]] = array, axis
+                case Apply(Prim(name="ilt"), (Lit(0), number)):
+                    self.positive[binding.vars[0]] = number
+                case Apply(Prim(name="iselect"), (cond, size, Lit(0))):
+                    self.rows[binding.vars[0]] = self.positive.get(cond), size
                 case Apply(Build()) as loop:
                     for k, var in enumerate(binding.vars):
                         self.made[var] = loop, k
@@ -105,8 +114,12 @@ class _Pointwise:
         """A size of rows, inside of a loop over them, by an older name.
 
         An array without rows has no columns, so in front of the loop `dim[1](a)` is not
-        known to be the m of `a = build(n) { i -> r = build(m) …; yield r }`.
+        known to be the m of `a = build(n) { i -> r = build(m) …; yield r }`; nor is
+        `iselect(ilt(0, n), m, 0)`.
         """
+        number, inner = self.rows.get(size, (None, size))
+        if number is count:
+            return inner
         array, axis = self.sizes.get(size, (size, 0))
         if axis != 1 or array not in self.made:
             return size
@@ -192,7 +205,7 @@ class _Removal:
 
     def _is_only_read(self, array: Var) -> bool:
         users = Block(tuple(self.users.get(array, ())), ())
-        return array not in self.results and _only_read(users, array)
+        return array not in self.results and only_read(users, array)
 
 
 def _collects(node: Apply) -> bool:
@@ -200,7 +213,7 @@ def _collects(node: Apply) -> bool:
     return isinstance(node.op, Build) or node.op in (Iterate(), Fold("add"))
 
 
-def _only_read(block: Block, array: Var) -> bool:
+def only_read(block: Block, array: Var) -> bool:
     """Whether nothing is wanted of an array but elements, rows and their number."""
     for binding in block.bindings:
         match binding.expr:
@@ -209,7 +222,7 @@ def _only_read(block: Block, array: Var) -> bool:
             case expr:
                 if array in operands(expr):
                     return False
-        if not all(_only_read(inner, array) for _, inner in nested(binding.expr)):
+        if not all(only_read(inner, array) for _, inner in nested(binding.expr)):
             return False
     return array not in block.results
 

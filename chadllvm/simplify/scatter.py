@@ -92,7 +92,7 @@ def _parts(binding: Binding) -> list[Binding]:
                     if loop is not None:
                         close = Binding((binding.vars[k],), Close(cell), binding.span)
                         before = _opened(cell, init, binding)
-                        return [*before, *_parts(_as_build(loop)), close]
+                        return [*before, *_parts(as_build(loop)), close]
         case _:
             pass
     return [binding]
@@ -109,7 +109,7 @@ def _opened(cell: Var, init: Var, binding: Binding) -> list[Binding]:
     return [*sizes, opened, Binding((), One(cell, (), init), binding.span)]
 
 
-def _as_build(loop: Binding) -> Binding:
+def as_build(loop: Binding) -> Binding:
     """A loop without a state is a build, if its steps need no order."""
     match loop.expr:
         case Apply(Iterate(stops=False), (count,), (body,)) if not reads_cells(body):
@@ -311,5 +311,5 @@ class _Adding:
         args = (*node.args[: 1 + k], *node.args[2 + k :])
         variables = (*binding.vars[:k], *binding.vars[k + 1 :])
         loop = Apply(node.op, args, (Lambda(params, block),))
-        new.append(_as_build(Binding(variables, loop, binding.span)))
+        new.append(as_build(Binding(variables, loop, binding.span)))
         return binding.vars[k]

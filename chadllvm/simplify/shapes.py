@@ -19,8 +19,8 @@ confirmed: then it holds, by induction over the steps.
 
 An array of no rows has no columns, even if the initial value, an argument, has. So a
 size of the rows is often kept only if there are rows. Then it is replaced where there
-are some for sure: inside of a loop over them. The same holds for the sizes of rows that
-a loop makes.
+are some for sure: inside of a loop over them. The size of the rows that a loop of n
+steps makes, if it is known to be m in front of it, is `iselect(ilt(0, n), m, 0)`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import IntEnum
 
+from chadllvm.diagnostic import Span
 from chadllvm.ir.rewrite import free_vars, map_functions, with_body
 from chadllvm.ir.term import (
     Apply,
@@ -45,6 +46,7 @@ from chadllvm.ops.index import Dim
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
 from chadllvm.simplify.affine import Form
+from chadllvm.simplify.emit import Emitter
 from chadllvm.simplify.scopes import FactWalk
 
 
@@ -179,7 +181,7 @@ class _Replacing(ShapeWalk):
                 super().visit(binding)
 
     def _size(self, binding: Binding, array: Var, axis: int) -> None:
-        match self._known(array, axis):
+        match self._known(array, axis) or self._of_rows(array, axis, binding.span):
             case None:
                 self._unknown[binding.vars[0]] = array, axis
                 self.keep(binding)
@@ -206,6 +208,17 @@ class _Replacing(ShapeWalk):
             case [((var,), 1)] if facts.is_bound(var):
                 return var
         return None if source is array else Apply(Dim(axis), (source,))
+
+    def _of_rows(self, array: Var, axis: int, span: Span) -> Operand | None:
+        """The size of rows, or 0 if there are none, by what it is computed from."""
+        form = self.facts.size(array, axis)
+        if not any(var in self.facts.rows_of for var in form.variables()):
+            return None
+        emitter = Emitter(self.facts, span)
+        size = emitter.operand(form)
+        for binding in emitter.builder.bindings:
+            self.visit(binding)
+        return self.operand(size)
 
     def inside(self, block: Block, index: Var | None) -> Block:
         """Replace the sizes that are known inside of a block but not in front of it."""

@@ -153,7 +153,7 @@ def test_what_is_not_finite_stays_in_its_lane() -> None:
         spoiled = x.copy()
         spoiled[5] = bad
         kept = np.delete(gradient(c, spoiled), 5)
-        np.testing.assert_array_equal(kept, np.delete(usual, 5))
+        np.testing.assert_allclose(kept, np.delete(usual, 5), rtol=1e-13)
 
 
 def test_derivatives_of_derivatives() -> None:

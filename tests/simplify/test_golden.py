@@ -16,6 +16,7 @@ from chadllvm.simplify.accumulate import accumulate
 from chadllvm.simplify.bounds import bounds
 from chadllvm.simplify.cells import cells
 from chadllvm.simplify.choose import choose
+from chadllvm.simplify.columns import columns
 from chadllvm.simplify.constants import fold_constants
 from chadllvm.simplify.cse import cse
 from chadllvm.simplify.dce import dce
@@ -34,6 +35,8 @@ from chadllvm.simplify.sink import sink
 from chadllvm.simplify.slices import slices
 from chadllvm.simplify.states import states
 from chadllvm.simplify.stretch import stretch
+from chadllvm.simplify.sums import sums
+from chadllvm.simplify.upwards import upwards
 from chadllvm.simplify.views import views
 from chadllvm.simplify.written import written
 
@@ -43,6 +46,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "speculate": partial(bounds, speculate=True),
     "cells": cells,
     "choose": choose,
+    "columns": columns,
     "constants": fold_constants,
     "cse": cse,
     "dce": dce,
@@ -61,6 +65,8 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "stretch": partial(stretch, speculate=True),
     "stretch_checked": partial(stretch, speculate=False),
     "sink": sink,
+    "sums": sums,
+    "upwards": upwards,
     "views": views,
     "slices": slices,
     "written": written,

@@ -27,6 +27,7 @@ from chadllvm.simplify.accumulate import accumulate
 from chadllvm.simplify.bounds import bounds
 from chadllvm.simplify.cells import cells
 from chadllvm.simplify.choose import choose
+from chadllvm.simplify.columns import columns
 from chadllvm.simplify.constants import fold_constants
 from chadllvm.simplify.cse import cse
 from chadllvm.simplify.dce import dce
@@ -36,6 +37,8 @@ from chadllvm.simplify.inline import inline
 from chadllvm.simplify.recall import recall
 from chadllvm.simplify.shapes import shapes
 from chadllvm.simplify.states import states
+from chadllvm.simplify.sums import sums
+from chadllvm.simplify.upwards import upwards
 
 PASSES: tuple[Callable[[Program], Program], ...] = (
     dce,
@@ -49,6 +52,9 @@ PASSES: tuple[Callable[[Program], Program], ...] = (
     bounds,
     recall,
     choose,
+    sums,
+    upwards,
+    columns,
 )
 
 EXAMPLES = settings(
