@@ -33,6 +33,7 @@ from chadllvm.ir.types import has_float
 from chadllvm.lower.boxed.lower import lower_boxed
 from chadllvm.lower.lanes import lanes
 from chadllvm.lower.lower import lower_function
+from chadllvm.lower.ranges import ranges
 from chadllvm.lower.settle import settle
 from chadllvm.lower.split import split_loops
 from chadllvm.lower.strips import strips
@@ -50,6 +51,7 @@ from chadllvm.simplify.extremes import extremes
 from chadllvm.simplify.finite import finite
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.fuse import fuse
+from chadllvm.simplify.gather import gather
 from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.inline import around_pullbacks, as_written, inline
 from chadllvm.simplify.invariants import invariants
@@ -186,6 +188,7 @@ FINAL: tuple[Pass, ...] = (
     _plain(dce),
     _plain(pointwise),
     _plain(cells),
+    _plain(gather),
     _plain(dce),
     _plain(sink),
 )
@@ -196,6 +199,7 @@ OPTIONAL = frozenset(
     [
         *(name for name, _ in (*SOURCE, *PRIMAL, *TANGENTS, *FINAL)),
         settle.__name__,
+        ranges.__name__,
         lanes.__name__,
         strips.__name__,
         split_loops.__name__,
@@ -431,7 +435,7 @@ def _lower(
     if not options.optimize:
         return lower_boxed(function)
     loops = lower_function(function, tape)
-    for change in (settle, lanes, strips, split_loops):
+    for change in (settle, ranges, lanes, strips, split_loops):
         if change.__name__ not in options.disabled:
             loops = change(loops)
     return loops

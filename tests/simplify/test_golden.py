@@ -24,6 +24,7 @@ from chadllvm.simplify.extremes import extremes
 from chadllvm.simplify.finite import finite
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.fuse import fuse
+from chadllvm.simplify.gather import gather
 from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.inline import inline
 from chadllvm.simplify.pointwise import pointwise
@@ -54,6 +55,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "finite": finite,
     "flatten": flatten,
     "fuse": partial(fuse, speculate=True),
+    "gather": gather,
     "hoist": hoist,
     "inline": inline,
     "pointwise": pointwise,

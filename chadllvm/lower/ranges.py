@@ -1,0 +1,273 @@
+"""Loops that ask where their index is are split where the answer changes.
+
+    for j in 0 .. n:                      p = min(max(0, 2), n)
+      c = 1 < j                           q = max(min(n, m), p)
+      d = j < m                           for j in 0 .. p: …
+      e = c and d                   →     for j in p .. q:
+      if e: s := a[j]                       s := a[j]
+      else: s := 0.0                        b[j] = s
+      b[j] = s                            for j in q .. n: …
+
+The loop in the middle has no branches, so that it becomes vector code. A loop around is
+split as well if branches of the loops in it ask for its index: their middle is in its
+middle then. What is left of all these loops stays as it is, so the code grows by a
+constant for each loop around, and the work not at all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from chadllvm.ir.loops import (
+    Atom,
+    Branch,
+    For,
+    Invoke,
+    Let,
+    LoopFunction,
+    Reg,
+    Slot,
+    Stmt,
+)
+from chadllvm.ir.term import Lit
+from chadllvm.ir.types import I64
+
+# Distances from the index, and bounds, beyond these do not occur in arrays; within them
+# nothing wraps around.
+_FAR = 1 << 32
+_LIMIT = 1 << 62
+
+
+def ranges(function: LoopFunction) -> LoopFunction:
+    """Split the loops whose branches depend on where the index is."""
+    if function.subroutines or not _has_branch_in_loop(function.body, False):
+        return function
+    slots: Counter[Slot] = Counter()
+    _count(function.body, slots)
+    return replace(function, body=_Splitting(slots).body(function.body))
+
+
+class _Splitting:
+    """`slots` says how often each slot is mentioned in the function."""
+
+    def __init__(self, slots: Counter[Slot]) -> None:
+        self.slots = slots
+
+    def body(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+        new: list[Stmt] = []
+        for stmt in body:
+            match stmt:
+                case For(go=None):
+                    new += self._loop(stmt)
+                case For():
+                    new.append(replace(stmt, body=self.body(stmt.body)))
+                case Branch(cond, then, orelse):
+                    new.append(Branch(cond, self.body(then), self.body(orelse)))
+                case _:
+                    new.append(stmt)
+        return tuple(new)
+
+    def _loop(self, loop: For) -> Iterator[Stmt]:
+        found = _Conditions(loop)
+        asked = set(found.ranges) & _asked(loop.body)
+        if not asked or not self._is_worth_it(loop, asked):
+            yield replace(loop, body=self.body(loop.body))
+            return
+        bounds, begin, end = found.middle(asked)
+        middle = self._copied(loop, begin, end, asked)
+        yield from bounds
+        yield self._copied(loop, loop.low, begin, ())
+        yield replace(middle, body=self.body(middle.body))
+        yield self._copied(loop, end, loop.high, ())
+
+    def _is_worth_it(self, loop: For, asked: Collection[Reg]) -> bool:
+        """Whether the middle has no branches, or is around loops that have none."""
+        middle = self._copied(loop, loop.low, loop.high, asked).body
+        inner = [s for s in middle if isinstance(s, For)]
+        if not inner:
+            return not any(isinstance(s, Branch | Invoke) for s in middle)
+        return any(map(self._becomes_straight, inner))
+
+    def _becomes_straight(self, loop: For) -> bool:
+        """Whether a loop has no branches, or none in the middle."""
+        if loop.go is not None:
+            return False
+        asked = set(_Conditions(loop).ranges) & _asked(loop.body)
+        if asked:
+            return self._is_worth_it(loop, asked)
+        return not any(isinstance(s, Branch | For | Invoke) for s in loop.body)
+
+    def _copied(
+        self, loop: For, low: Atom, high: Atom, holding: Collection[Reg]
+    ) -> For:
+        """The loop over other indices, where these conditions hold."""
+        local: Counter[Slot] = Counter()
+        _count(loop.body, local)
+        mine = {s: Slot(s.name, s.type) for s, n in local.items() if n == self.slots[s]}
+        self.slots.update({new: local[old] for old, new in mine.items()})
+        copy = _Copy({**mine, **dict.fromkeys(holding, Lit(True))})
+        index = copy.new(loop.index)
+        assert isinstance(index, Reg)
+        return For(index, low, high, copy.body(loop.body), loop.poll)
+
+
+class _Conditions:
+    """The conditions of a loop that hold from some index on, or up to one.
+
+    `ranges` has, for each of them, the first index or the one behind the last: a bound
+    that does not change in the loop, and what is added to that.
+    """
+
+    def __init__(self, loop: For) -> None:
+        self.loop = loop
+        self.ranges: dict[Reg, tuple[bool, Atom, int]] = {}
+        self._distance: dict[Atom, int] = {loop.index: 0}
+        self._local: set[Any] = {loop.index, *_assigned(loop.body)}
+        for stmt in loop.body:
+            if isinstance(stmt, Let):
+                self._note(stmt)
+
+    def _note(self, let: Let) -> None:
+        match let:
+            case Let(reg, "iadd", (Reg() as x, Lit(value))) if x in self._distance:
+                distance = self._distance[x] + int(value)
+                if abs(distance) < _FAR:
+                    self._distance[reg] = distance
+            case Let(reg, "ilt" | "ile" as op, (x, y)):
+                strict = int(op == "ilt")
+                if x in self._distance and y not in self._local:
+                    bound = 1 - strict - self._distance[x]
+                    self.ranges[reg] = (False, y, bound)
+                elif y in self._distance and x not in self._local:
+                    self.ranges[reg] = (True, x, strict - self._distance[y])
+
+    def middle(self, asked: Collection[Reg]) -> tuple[list[Stmt], Atom, Atom]:
+        """Where all of these conditions hold, and the statements that compute it."""
+        stmts: list[Stmt] = []
+
+        def let(op: str, *args: Atom) -> Atom:
+            reg = Reg("t", I64)
+            stmts.append(Let(reg, op, args))
+            return reg
+
+        begin, end = self.loop.low, self.loop.high
+        for reg, (is_first, bound, more) in self.ranges.items():
+            if reg in asked:
+                bound = let("imax", let("imin", bound, Lit(_LIMIT)), Lit(-_LIMIT))
+                place = let("iadd", bound, Lit(more)) if more else bound
+                begin = let("imax", begin, place) if is_first else begin
+                end = end if is_first else let("imin", end, place)
+        begin = let("imin", begin, self.loop.high)
+        return stmts, begin, let("imax", end, begin)
+
+
+def _asked(body: Sequence[Stmt]) -> set[Any]:
+    """The conditions that the branches of loops without loops ask for, or that are
+    combined to these.
+    """
+    asked: set[Any] = set()
+    for stmt in reversed(body):
+        match stmt:
+            case For(body=inner):
+                asked |= _asked(inner)
+            case Branch(cond):
+                asked.add(cond)
+            case Let(reg, "and", args) if reg in asked:
+                asked.update(args)
+            case _:
+                pass
+    return asked
+
+
+class _Copy:
+    """Copies statements with registers of their own; known conditions are resolved."""
+
+    def __init__(self, names: Mapping[Any, Any]) -> None:
+        self.names = dict(names)
+
+    def new(self, reg: Reg) -> Atom:
+        """What stands for a register in the copy."""
+        if reg not in self.names:
+            self.names[reg] = Reg(reg.name, reg.type)
+        found: Atom = self.names[reg]
+        return found
+
+    def body(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+        return tuple([s for stmt in body for s in self._stmt(stmt)])
+
+    def _stmt(self, stmt: Stmt) -> Sequence[Stmt]:
+        match stmt:
+            case Let(reg) if isinstance(self.names.get(reg), Lit):
+                return ()
+            case Let(reg, "and", args) if Lit(True) in (new := self._field(args)):
+                self.names[reg] = new[1] if new[0] == Lit(True) else new[0]
+                return ()
+            case Branch(cond, then, orelse):
+                known = self._field(cond)
+                if known == Lit(True):
+                    return self.body(then)
+                return (Branch(known, self.body(then), self.body(orelse)),)
+            case For(index, low, high, inner, poll, go):
+                bounds = self._field(low), self._field(high)
+                own = self.new(index)
+                assert isinstance(own, Reg)
+                return (For(own, *bounds, self.body(inner), poll, self._field(go)),)
+            case _:
+                return (self._plain(stmt),)
+
+    def _plain(self, stmt: Stmt) -> Stmt:
+        for reg in _assigned([stmt]):
+            self.new(reg)
+        new = {f.name: self._field(getattr(stmt, f.name)) for f in fields(stmt)}
+        return replace(stmt, **new)
+
+    def _field(self, value: Any) -> Any:
+        """A field of a statement with its registers and slots replaced."""
+        if isinstance(value, tuple):
+            return tuple([self._field(v) for v in value])
+        return self.names.get(value, value) if isinstance(value, Reg | Slot) else value
+
+
+def _assigned(body: Sequence[Stmt]) -> Iterator[Reg]:
+    """The registers that statements give a value to, but for those inside of them."""
+    for stmt in body:
+        match stmt:
+            case Invoke(regs):
+                yield from regs
+            case _:
+                reg = getattr(stmt, "reg", None)
+                if isinstance(reg, Reg):
+                    yield reg
+
+
+def _has_branch_in_loop(body: Sequence[Stmt], in_loop: bool) -> bool:
+    for stmt in body:
+        match stmt:
+            case For(body=inner):
+                if _has_branch_in_loop(inner, True):
+                    return True
+            case Branch(_, then, orelse):
+                if in_loop or _has_branch_in_loop((*then, *orelse), False):
+                    return True
+            case _:
+                pass
+    return False
+
+
+def _count(body: Sequence[Stmt], slots: Counter[Slot]) -> None:
+    for stmt in body:
+        match stmt:
+            case For(body=inner, go=go):
+                if go is not None:
+                    slots[go] += 1
+                _count(inner, slots)
+            case Branch(_, then, orelse):
+                _count(then, slots)
+                _count(orelse, slots)
+            case _:
+                slot = getattr(stmt, "slot", None)
+                if isinstance(slot, Slot):
+                    slots[slot] += 1
