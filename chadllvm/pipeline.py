@@ -47,6 +47,7 @@ from chadllvm.simplify.constants import fold_constants
 from chadllvm.simplify.copies import copies
 from chadllvm.simplify.cse import cse
 from chadllvm.simplify.dce import dce
+from chadllvm.simplify.equal import equal
 from chadllvm.simplify.extremes import extremes
 from chadllvm.simplify.finite import finite
 from chadllvm.simplify.flatten import flatten
@@ -125,6 +126,7 @@ SOURCE: tuple[Pass, ...] = (
     _plain(cse),
     _plain(scatter),
     _plain(shapes),
+    ("equal", lambda program, o: equal(program, speculate=o.speculates)),
     ("bounds", lambda program, o: bounds(program, speculate=o.speculates)),
     _plain(fold_constants),
     _plain(cse),
