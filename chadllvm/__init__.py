@@ -17,21 +17,27 @@ machine code of these, which `backend` calls, or makes a C library of (`aot`). W
 operation means at each stage stands in `ops/`, one entry each.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from chadllvm._version import __version__
-from chadllvm.api import grad, jit, value_and_grad
-from chadllvm.checking import check_grads
-from chadllvm.compiled import Compiled, Derivative, Function
-from chadllvm.custom import CustomFunction, custom_jvp, custom_vjp
-from chadllvm.diagnostic import CompileError
-from chadllvm.exporting import export, load
-from chadllvm.frontend.annotations import boolean, f32, f64, i64
-from chadllvm.jacobian import hessian, hvp, jacfwd, jacrev, linearize
-from chadllvm.jvp import jvp
-from chadllvm.library import build, fold, stop_gradient
-from chadllvm.options import CompileOptions
-from chadllvm.threads import get_num_threads, load_openmp, set_num_threads
-from chadllvm.vjp import vjp
-from chadllvm.watch import debug_nans
+from chadllvm.threads import load_openmp
+
+if TYPE_CHECKING:
+    from chadllvm.api import grad, jit, value_and_grad
+    from chadllvm.checking import check_grads
+    from chadllvm.compiled import Compiled, Derivative, Function
+    from chadllvm.custom import CustomFunction, custom_jvp, custom_vjp
+    from chadllvm.diagnostic import CompileError
+    from chadllvm.exporting import export, load
+    from chadllvm.ir.annotation import boolean, f32, f64, i64
+    from chadllvm.jacobian import hessian, hvp, jacfwd, jacrev, linearize
+    from chadllvm.library import build, fold, stop_gradient
+    from chadllvm.options import CompileOptions
+    from chadllvm.reverse import vjp
+    from chadllvm.tangents import jvp
+    from chadllvm.threads import get_num_threads, set_num_threads
+    from chadllvm.watch import debug_nans
 
 __all__ = [
     "CompileError",
@@ -67,5 +73,54 @@ __all__ = [
     "value_and_grad",
     "vjp",
 ]
+
+# Where each name is from: a module is imported when something of it is asked for, for a
+# function whose code is kept already (`docs/cache.md`) needs but a few of them.
+_HOMES = {
+    "CompileError": "diagnostic",
+    "CompileOptions": "options",
+    "Compiled": "compiled",
+    "CustomFunction": "custom",
+    "Derivative": "compiled",
+    "Function": "compiled",
+    "boolean": "ir.annotation",
+    "build": "library",
+    "check_grads": "checking",
+    "custom_jvp": "custom",
+    "custom_vjp": "custom",
+    "debug_nans": "watch",
+    "export": "exporting",
+    "f32": "ir.annotation",
+    "f64": "ir.annotation",
+    "fold": "library",
+    "get_num_threads": "threads",
+    "grad": "api",
+    "hessian": "jacobian",
+    "hvp": "jacobian",
+    "i64": "ir.annotation",
+    "jacfwd": "jacobian",
+    "jacrev": "jacobian",
+    "jit": "api",
+    "jvp": "tangents",
+    "linearize": "jacobian",
+    "load": "exporting",
+    "set_num_threads": "threads",
+    "stop_gradient": "library",
+    "value_and_grad": "api",
+    "vjp": "reverse",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"chadllvm.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 load_openmp()

@@ -9,10 +9,10 @@ from typing import Any, ParamSpec, TypeVar, cast, overload
 
 from chadllvm.compiled import Compiled, Derivative, Function, plain_function, statics_of
 from chadllvm.frames import without_frames
-from chadllvm.frontend import Parameter, signature
-from chadllvm.frontend.derivatives import Transform, means
 from chadllvm.options import CompileOptions
 from chadllvm.request import Request
+from chadllvm.shape import is_plain
+from chadllvm.transforms import Transform, means
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -98,7 +98,7 @@ def _jit(
         return cast("Function[P, R]", function)
     made = Function(function, options, statics)
     for name in statics:
-        if name not in [parameter.name for parameter in made._parameters]:
+        if name not in [parameter.name for parameter in made.parameters]:
             raise ValueError(
                 f"static_argnames: {function.__name__} has no parameter {name!r}"
             )
@@ -166,7 +166,7 @@ def positions(
             twice.
     """
     plain = plain_function(function)
-    parameters = signature(plain, statics_of(function))
+    parameters = _names(plain, statics_of(function))
     if isinstance(argnums, int | str) or not isinstance(argnums, Sequence):
         return _position(plain, argnums, parameters)
     several = tuple(_position(plain, a, parameters) for a in argnums)
@@ -175,11 +175,25 @@ def positions(
     return several
 
 
+def _names(
+    function: Callable[..., Any], statics: Sequence[str]
+) -> list[tuple[str, bool]]:
+    """The names of the parameters, and whether they are static."""
+    if is_plain(function):
+        code = function.__code__
+        return [(n, n in statics) for n in code.co_varnames[: code.co_argcount]]
+    from chadllvm.frontend import signature
+
+    return [(p.name, p.is_static) for p in signature(function, statics)]
+
+
 def _position(
-    function: Callable[..., Any], argnum: int | str, parameters: Sequence[Parameter]
+    function: Callable[..., Any],
+    argnum: int | str,
+    parameters: Sequence[tuple[str, bool]],
 ) -> int:
     """The position of a parameter that can be differentiated by."""
-    names, count = [parameter.name for parameter in parameters], len(parameters)
+    names, count = [name for name, _ in parameters], len(parameters)
     if isinstance(argnum, str):
         if argnum not in names:
             raise ValueError(f"{function.__name__} has no parameter {argnum!r}")
@@ -191,7 +205,7 @@ def _position(
             f"argnums={argnum}: {function.__name__} has {count} parameters"
         )
     position %= count
-    if parameters[position].is_static:
+    if parameters[position][1]:
         raise ValueError(
             f"argnums={argnum!r}: parameter {names[position]!r} of "
             f"{function.__name__} is static"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from chadllvm.frontend import Parameter
+if TYPE_CHECKING:
+    from chadllvm.frontend import Parameter
 
 
 def bind(

@@ -17,9 +17,9 @@ import numpy as np
 
 from chadllvm.compiled import Compiled
 from chadllvm.frames import without_frames
-from chadllvm.jvp import jvp
 from chadllvm.reals import all_numbers, has_singles, mapped, numbers, stepped
-from chadllvm.vjp import vjp
+from chadllvm.reverse import vjp
+from chadllvm.tangents import jvp
 from chadllvm.written import compiled_function, head, unused, written
 
 MODES = ("fwd", "rev")

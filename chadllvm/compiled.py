@@ -17,37 +17,22 @@ from types import FunctionType, MappingProxyType, MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar
 
 from chadllvm.arguments import bind
-from chadllvm.backend import kept as kept_code
-from chadllvm.backend.call import NativeFunction
-from chadllvm.crossing import Crossing
-from chadllvm.deep import run_deep
 from chadllvm.diagnostic import InternalError
 from chadllvm.frames import hide_frames, without_frames
-from chadllvm.frontend import (
-    Parameter,
-    signature,
-    specialise,
-    too_deep,
-)
-from chadllvm.frontend.annotations import CLOSED, OpenFunction, target_type
-from chadllvm.frontend.calls import is_callable
-from chadllvm.frontend.gradients import GRADIENT_PARTS
-from chadllvm.frontend.signature import all_captured
-from chadllvm.frontend.static import static_key
-from chadllvm.ir.loops import LoopFunction, can_fail
-from chadllvm.ir.loops_pretty import pretty_loops
-from chadllvm.ir.pretty import pretty
-from chadllvm.ir.term import Program
 from chadllvm.ir.types import Array, Product, Type, list_names
-from chadllvm.ir.wording import said
 from chadllvm.options import CompileOptions
-from chadllvm.pipeline import Compilation, collector_paused
-from chadllvm.plan import Plan
-from chadllvm.portable import portable, reduced
-from chadllvm.report import Report, report
+from chadllvm.prints import fingerprint
 from chadllvm.request import Request
-from chadllvm.simplify.finite import finite
-from chadllvm.values import fingerprint, of_one_width, type_of
+from chadllvm.shape import is_plain
+from chadllvm.transforms import GRADIENT_PARTS
+
+if TYPE_CHECKING:
+    from chadllvm.frontend import Parameter
+    from chadllvm.ir.loops import LoopFunction
+    from chadllvm.ir.term import Program
+    from chadllvm.plan import Plan
+    from chadllvm.report import Report
+    from chadllvm.specialising import Specialisation, Specialiser
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -63,33 +48,6 @@ class Text(str):
 
     def __repr__(self) -> str:
         return str(self)
-
-
-class Specialisation:
-    """One compiled version: the fast code, and how to show what led to it.
-
-    `call` is the native function's, or what stands between it and Python: `crossing`.
-    """
-
-    def __init__(
-        self,
-        compile: Callable[[], Compilation],
-        native: NativeFunction,
-        crossing: Crossing | None = None,
-        key: kept_code.Key | None = None,
-        kept: kept_code.Kept | None = None,
-    ) -> None:
-        self._compile = compile
-        # Its machine code as it is kept on disk.
-        self.key, self.kept = key, kept
-        self.native = native
-        self.crossing = crossing
-        self.call: Callable[..., Any] = crossing or native.call
-
-    @property
-    def compilation(self) -> Compilation:
-        """The program at each stage; code from the cache is compiled for it."""
-        return self._compile()
 
 
 class Compiled:
@@ -112,22 +70,42 @@ class Compiled:
         self._below = below
         self._options = options
         self.static_argnames = statics
-        self._parameters: tuple[Parameter, ...] = tuple(
-            replace(p, is_static=True) if p.annotation == OpenFunction() else p
-            for p in signature(function, statics)
-        )
-        # How many positional arguments need no binding.
-        is_plain = not any(p.is_keyword_only or p.is_static for p in self._parameters)
-        self._count = len(self._parameters) if is_plain else -1
-        self._static_at = [k for k, p in enumerate(self._parameters) if p.is_static]
-        self._dynamic_at = [
-            k for k, p in enumerate(self._parameters) if not p.is_static
-        ]
         self._versions: dict[Hashable, Specialisation] = {}
         # The versions again, by what is quick to look up.
         self._known: dict[tuple[object, ...], Callable[..., Any]] = {}
         self._lock = threading.RLock()
-        self._fixed = _fixed_types(self._parameters)
+        # How many positional arguments need no binding.
+        if is_plain(function) and not statics:
+            self._count = function.__code__.co_argcount
+        else:
+            needs_binding = any(
+                p.is_keyword_only or p.is_static for p in self._parameters
+            )
+            self._count = -1 if needs_binding else len(self._parameters)
+
+    # What the frontend says of the parameters, when somebody asks for it.
+
+    @functools.cached_property
+    def _parameters(self) -> tuple[Parameter, ...]:
+        from chadllvm.frontend.annotations import OpenFunction
+        from chadllvm.frontend.signature import signature
+
+        return tuple(
+            replace(p, is_static=True) if p.annotation == OpenFunction() else p
+            for p in signature(self._function, self.static_argnames)
+        )
+
+    @functools.cached_property
+    def _static_at(self) -> list[int]:
+        return [k for k, p in enumerate(self._parameters) if p.is_static]
+
+    @functools.cached_property
+    def _dynamic_at(self) -> list[int]:
+        return [k for k, p in enumerate(self._parameters) if not p.is_static]
+
+    @functools.cached_property
+    def _fixed(self) -> tuple[Type, ...] | None:
+        return _fixed_types(self._parameters)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -186,6 +164,8 @@ class Compiled:
         return tuple([self._static_key(k, bound[k]) for k in self._static_at])
 
     def _static_key(self, position: int, value: Any) -> Hashable:
+        from chadllvm.frontend.static import static_key
+
         try:
             return static_key(static_argument(value))
         except TypeError:
@@ -206,10 +186,12 @@ class Compiled:
 
     def _code(self) -> list[tuple[bytes, bytes]]:
         """The machine code that there is, by the keys that it is kept under."""
+        from chadllvm.backend import kept
+
         return [
-            (v.key.digest, kept_code.packed(v.kept))
+            (v.key.digest, kept.packed(v.kept))
             for v in self._versions.values()
-            if v.key and v.kept and kept_code.is_keepable(v.key, v.kept)
+            if v.key and v.kept and kept.is_keepable(v.key, v.kept)
         ]
 
     @without_frames
@@ -230,6 +212,9 @@ class Compiled:
             from chadllvm.frontend.source import read_source
 
             return Text(read_source(self._function).text)
+        from chadllvm.ir.loops_pretty import pretty_loops
+        from chadllvm.ir.pretty import pretty
+
         version = self._shown_version(args, kwargs)
         match stage:
             case "loops":
@@ -251,6 +236,8 @@ class Compiled:
         Raises:
             ValueError: if nothing says which types to use.
         """
+        from chadllvm.report import report
+
         version = self._shown_version(args, kwargs)
         return report(self._name, version.compilation)
 
@@ -277,6 +264,8 @@ class Compiled:
 
     def _types(self, bound: Sequence[Any]) -> tuple[Type, ...]:
         """The types to specialise to; annotations widen numbers or refuse."""
+        from chadllvm.values import of_one_width
+
         if self._fixed is not None:
             return self._fixed
         values = self._dynamic(bound)
@@ -286,6 +275,10 @@ class Compiled:
         return of_one_width(types, values, [p.annotation is None for p in taken])
 
     def _type(self, parameter: Parameter, value: Any) -> Type:
+        from chadllvm.frontend.annotations import target_type
+        from chadllvm.ir.wording import said
+        from chadllvm.values import type_of
+
         annotation = parameter.annotation
         if isinstance(annotation, Array) and isinstance(value, list) and not value:
             return annotation
@@ -338,38 +331,34 @@ class Compiled:
         members = {"__call__": staticmethod(call), "__module__": kind.__module__}
         self.__class__ = type(kind.__name__, (kind,), members)
 
-    @collector_paused()
     def _compile(
         self, types: tuple[Type, ...], statics: Mapping[str, Any]
     ) -> Specialisation:
-        plan = self._planned(types, statics)
-        options = self._options
-        repeat = watched = None
-        if options.may_repeat:
-            repeat = self._again(plan, replace(options, speculate=False))
-        if not options.nans:
-            watched = self._again(plan, replace(options, nans=True))
-        return self._native(plan, options, repeat, watched)
+        return self._specialiser(types, statics)
 
-    def _planned(self, types: tuple[Type, ...], statics: Mapping[str, Any]) -> Plan:
-        """What is compiled for these types."""
+    @functools.cached_property
+    def _specialiser(self) -> Specialiser:
+        """What compiles, when something is compiled."""
+        from chadllvm.specialising import Specialiser
+
         below = [self._own(r) for r in self._below]
-        parts = [(r.argnums, r.value, r.has_aux) for r in below]
-        program = specialise(self._function, types, statics, parts)
-        return self._plan(program, types, self._own(self._request))
+        request = self._own(self._request)
+        return Specialiser(self._function, below, request, self._options, self._plan)
 
-    @collector_paused()
     def planned_for(self, args: Sequence[Any] | None) -> Plan:
         """What is compiled for the types of these arguments, or of the annotations.
 
         Raises:
             TypeError: if nothing says which types to use.
         """
+        from chadllvm.frontend.annotations import CLOSED
+
+        planned = self._specialiser.planned
         if args is not None:
             bound = self._bind(tuple(args), {})
-            return self._planned(self._types(bound), self._statics(bound))
+            return planned(self._types(bound), self._statics(bound))
         if self._fixed is not None and not self._static_at:
-            return self._planned(self._fixed, {})
+            return planned(self._fixed, {})
         for parameter in self._parameters:
             if parameter.is_static or not isinstance(parameter.annotation, CLOSED):
                 raise TypeError(
@@ -378,20 +367,9 @@ class Compiled:
                 )
         raise InternalError(f"{self._name}: all types are known")
 
-    @collector_paused()
     def versions(self, plan: Plan) -> list[LoopFunction]:
         """The loops of a plan, and those to run behind them where they fail."""
-        options, made = self._options, []
-        while True:
-            compilation = self._deep(functools.partial(plan.compile, options))
-            made.append(compilation.lowered)
-            if compilation.supposes_finite:
-                disabled = options.disabled | {finite.__name__}
-                options = replace(options, disabled=disabled)
-            elif options.may_repeat and can_fail(compilation.lowered):
-                options = replace(self._options, speculate=False)
-            else:
-                return made
+        return self._specialiser.loops(plan)
 
     def _own(self, request: Request) -> Request:
         """The request by the positions of parameters that are not static."""
@@ -405,85 +383,21 @@ class Compiled:
     def _plan(
         self, program: Program, types: tuple[Type, ...], request: Request
     ) -> Plan:
+        from chadllvm.plan import Plan
+
         return Plan(program, types, request)
-
-    def _native(
-        self,
-        plan: Plan,
-        options: CompileOptions,
-        on_failure: Callable[..., Any] | None,
-        watched: Callable[..., Any] | None = None,
-    ) -> Specialisation:
-        @functools.cache
-        def compilation() -> Compilation:
-            return self._deep(lambda: plan.compile(options))
-
-        key = self._deep(lambda: self._key(plan, options))
-        kept = None if key is None else kept_code.load(key)
-        finite_only = kept.supposes_finite if kept else compilation().supposes_finite
-        if finite_only:
-            disabled = options.disabled | {finite.__name__}
-            again = replace(options, disabled=disabled)
-            on_failure = self._again(plan, again, on_failure)
-        native = self._deep(
-            lambda: NativeFunction(
-                lambda: compilation().lowered,
-                name=self._name,
-                param_names=plan.names,
-                param_types=plan.types,
-                result_type=plan.result,
-                on_failure=on_failure,
-                watched=watched,
-                found=kept and kept.native,
-                places=key.places if key else (),
-            )
-        )
-        if key is not None and kept is None:
-            kept = kept_code.Kept(native.native, finite_only)
-            kept_code.store(key, self._name, kept)
-        crossing = None
-        if plan.boundary is not None:
-            crossing = Crossing(plan.boundary, plan.request, native.call)
-        return Specialisation(compilation, native, crossing, key, kept)
-
-    def _key(self, plan: Plan, options: CompileOptions) -> kept_code.Key | None:
-        """The key in the cache of what is compiled for a plan."""
-        if not options.cache:
-            return None
-        asked = type(plan).__name__, plan.names, plan.types, plan.request
-        options = replace(options, cache=True)
-        return kept_code.key_of(self._name, plan.program, asked, options)
 
     def _deep(self, run: Callable[[], T]) -> T:
         """What a step of the compiler makes, on a deep stack if it has to be one."""
-        try:
-            return run_deep(run)
-        except RecursionError:
-            raise too_deep(self._function) from None
+        from chadllvm.specialising import deep
 
-    def _again(
-        self,
-        plan: Plan,
-        options: CompileOptions,
-        on_failure: Callable[..., Any] | None = None,
-    ) -> Callable[..., Any]:
-        """What calls a second compilation with these options, made when first needed.
-
-        It is made of the same program: what was captured may have changed since.
-        """
-        made: list[NativeFunction] = []
-
-        def call(*args: Any) -> Any:
-            with self._lock:
-                if not made:
-                    made.append(self._native(plan, options, on_failure).native)
-            return made[0].call(*args)
-
-        return call
+        return deep(self._function, run)
 
 
 def _fixed_types(parameters: Sequence[Parameter]) -> tuple[Type, ...] | None:
     """The types of the parameters if annotations decide them all."""
+    from chadllvm.frontend.annotations import CLOSED
+
     types = [p.annotation for p in parameters]
     if all(isinstance(t, CLOSED) for t in types):
         return tuple(t for t in types if isinstance(t, CLOSED))
@@ -517,6 +431,8 @@ class Function(Compiled, Generic[P, R]):
 
     def __reduce__(self) -> Any:
         """Pickled as the name that finds it in its module, else by value."""
+        from chadllvm.portable import reduced
+
         return reduced(self)
 
     def _rules_given(self) -> dict[str, tuple[Any, ...] | None]:
@@ -547,6 +463,8 @@ class Derivative(Compiled):
         setattr(self, GRADIENT_PARTS, parts)
 
     def __reduce__(self) -> Any:
+        from chadllvm.portable import portable
+
         of = portable(self._of)
         return _derivative, (of, self._request, self._options, self._code())
 
@@ -558,8 +476,10 @@ def _derivative(
     code: Sequence[tuple[bytes, bytes]],
 ) -> Derivative:
     """A derivative that was pickled, with the code that it had."""
+    from chadllvm.backend import kept
+
     for key, content in code:
-        kept_code.receive(key, content)
+        kept.receive(key, content)
     if isinstance(of, Function) and of.options == options:
         return of.derivative(request)
     return Derivative(of, request, options)
@@ -575,6 +495,9 @@ def static_argument(value: Any) -> Any:
 
     Variables that it has captured may have been assigned again since.
     """
+    from chadllvm.frontend.calls import is_callable
+    from chadllvm.frontend.signature import all_captured
+
     if not isinstance(value, FunctionType) or is_callable(value):
         return value
     captured = all_captured(value)

@@ -19,10 +19,10 @@ from chadllvm.api import positions
 from chadllvm.compiled import Compiled, Function
 from chadllvm.filled import filled
 from chadllvm.frames import without_frames
-from chadllvm.frontend.derivatives import Transform, means
 from chadllvm.frontend.records import NO_DEFAULT
-from chadllvm.jvp import jvp
 from chadllvm.options import CompileOptions
+from chadllvm.tangents import jvp
+from chadllvm.transforms import Transform, means
 from chadllvm.written import as_they_are, compiled_function, head, unused, written
 
 Argnums = int | str | Sequence[int | str]

@@ -21,9 +21,9 @@ from chadllvm.frames import without_frames
 from chadllvm.frontend import specialise
 from chadllvm.ir.record import ListNames
 from chadllvm.ir.types import Array, Product, Sum, Type, has_float, holds_reference
-from chadllvm.jvp import tangent_leaves
 from chadllvm.pipeline import Compilation, compile_halves
 from chadllvm.request import Request
+from chadllvm.tangents import tangent_leaves
 from chadllvm.values import gradient_type, leaf_positions
 from chadllvm.watch import is_watched
 

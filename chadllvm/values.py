@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import Any, assert_never
 
@@ -55,23 +55,10 @@ _PYTHON: dict[type, Scalar] = {
 }
 
 
-def fingerprint(value: Any) -> object:
-    """What decides the type of an argument: quick to make, and to look up.
-
-    None if there is nothing so simple; `type_of` tells.
-    """
-    kind = type(value)
-    if value is None:
-        return kind
-    if kind is np.ndarray:
-        return value.dtype, value.ndim
-    if kind is tuple:
-        parts = tuple(map(fingerprint, value))
-        return None if None in parts else parts
-    return kind if kind in _PYTHON else _record_fingerprint(kind, value)
-
-
-def _record_fingerprint(kind: type, value: Any) -> object:
+def record_fingerprint(
+    kind: type, value: Any, fingerprint: Callable[[Any], object]
+) -> object:
+    """The fingerprint of what is neither a number nor an array of numbers."""
     if kind is dict:
         parts = tuple(map(fingerprint, value.values()))
         return None if None in parts else (dict, tuple(value), parts)

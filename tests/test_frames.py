@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
-from chadllvm import compiled
+from chadllvm import specialising
 from chadllvm.diagnostic import InternalError
 
 SCRIPT = """\
@@ -160,7 +160,7 @@ def test_our_own_mistakes_keep_their_frames(
     def broken(*args: Any) -> None:
         raise kind("ours")
 
-    monkeypatch.setattr(compiled, "specialise", broken)
+    monkeypatch.setattr(specialising, "specialise", broken)
     with pytest.raises(kind, match="ours") as caught:
         cl.jit(tuned)(1.0, 2)
     frames = traceback.extract_tb(caught.value.__traceback__)

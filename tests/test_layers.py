@@ -12,12 +12,12 @@ PACKAGE = Path(__file__).resolve().parents[1] / "chadllvm"
 
 LAYERS = (
     "_version", "diagnostic", "codes", "deep", "frames", "options", "library", "linalg",
-    "ir", "ops", "frontend", "chad", "closure", "simplify", "debug", "lower", "llvm",
-    "watch", "backend", "threads", "pipeline", "report", "values", "request",
-    "boundary",
-    "filled", "crossing", "plan", "arguments", "portable", "compiled", "api",
-    "custom", "jvp", "written", "exported", "exporting", "pullback", "vjp", "jacobian",
-    "reals", "checking", "explain", "commands", "cli",
+    "ir", "shape", "transforms", "ops", "frontend", "chad", "closure", "simplify",
+    "debug", "lower", "llvm", "watch", "backend", "threads", "pipeline", "report",
+    "values", "prints", "request", "boundary", "filled", "crossing", "plan",
+    "arguments", "portable", "specialising", "compiled", "api", "custom", "tangents",
+    "written", "exported", "exporting", "pullback", "reverse", "jacobian", "reals",
+    "checking", "explain", "commands", "cli",
 )  # fmt: skip
 
 # The package itself and `python -m chadllvm` stand outside: they may import all.

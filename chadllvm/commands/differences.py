@@ -17,7 +17,7 @@ from chadllvm.commands.given import Given
 from chadllvm.commands.status import BadInput, called
 from chadllvm.compiled import Compiled
 from chadllvm.reals import all_numbers, has_singles, mapped, places, stepped
-from chadllvm.vjp import vjp
+from chadllvm.reverse import vjp
 
 # The step of a difference, and how much it may be off, for f64 and with f32.
 _DOUBLE, _SINGLE = (6e-6, 1e-6), (2e-2, 2e-2)

@@ -10,13 +10,11 @@ from chadllvm.frontend.annotations import (
     Annotation,
     Open,
     accepts,
-    boolean,
-    f64,
-    i64,
     target_type,
 )
 from chadllvm.frontend.signature import Parameter, signature
 from chadllvm.frontend.specialise import specialise, too_deep
+from chadllvm.ir.annotation import boolean, f64, i64
 
 __all__ = [
     "Annotation",

@@ -12,31 +12,12 @@ has captured is held fixed, and has its part in derivatives of what is around.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from enum import Enum
-from typing import Any, TypeVar, assert_never
+from typing import Any, assert_never
 
 from chadllvm.frontend import directions, gradients, jacobians, linearised, pullbacks
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
-
-# By this attribute a function of the library says which of these it is.
-MARK = "__chadllvm_derivative__"
-
-
-class Transform(Enum):
-    """The functions that make derivatives."""
-
-    GRAD = "grad"
-    VALUE_AND_GRAD = "value_and_grad"
-    JVP = "jvp"
-    VJP = "vjp"
-    JACFWD = "jacfwd"
-    JACREV = "jacrev"
-    HESSIAN = "hessian"
-    HVP = "hvp"
-    LINEARIZE = "linearize"
-
+from chadllvm.transforms import MARK, Transform
 
 # Whether a Jacobian is made in forward mode, and whether of the gradient.
 _JACOBIANS = {
@@ -44,18 +25,6 @@ _JACOBIANS = {
     Transform.JACREV: (False, False),
     Transform.HESSIAN: (True, True),
 }
-
-Python = TypeVar("Python", bound=Callable[..., Any])
-
-
-def means(which: Transform) -> Callable[[Python], Python]:
-    """Decorator: what programs mean by a function of the library."""
-
-    def mark(function: Python) -> Python:
-        setattr(function, MARK, which)
-        return function
-
-    return mark
 
 
 def transform_of(value: Any) -> Transform | None:

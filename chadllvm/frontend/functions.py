@@ -25,7 +25,6 @@ from chadllvm.frontend import (
     syntax_errors,
     type_errors,
 )
-from chadllvm.frontend.annotations import boolean, f32, f64, i64
 from chadllvm.frontend.arithmetic import (
     absolute,
     arithmetic,
@@ -61,6 +60,7 @@ from chadllvm.frontend.width import (
     to_python_float,
     to_single,
 )
+from chadllvm.ir.annotation import boolean, f32, f64, i64
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.term import Lit, Operand, Proj

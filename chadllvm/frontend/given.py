@@ -21,12 +21,12 @@ from chadllvm.frontend import (
     syntax_errors,
     type_errors,
 )
-from chadllvm.frontend.annotations import boolean, f32, f64, i64
 from chadllvm.frontend.arithmetic import to_int
 from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Shape, Value, delayed, is_array
 from chadllvm.frontend.scope import NotStatic
+from chadllvm.ir.annotation import boolean, f32, f64, i64
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand, Proj
 from chadllvm.ir.types import BOOL, F32, F64, I64, Scalar

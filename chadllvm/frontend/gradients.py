@@ -36,10 +36,7 @@ from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Call, Derivative, Mode, Operand, Tuple
 from chadllvm.ir.term import Function as CoreFunction
 from chadllvm.ir.types import Fun, is_float
-
-# By this one a gradient made outside says what it is made of: the function, the
-# positions of the parameters, whether it gives the value, whether there is more.
-GRADIENT_PARTS = "__chadllvm_gradient__"
+from chadllvm.transforms import GRADIENT_PARTS
 
 # The positions of parameters, whether the value is given, whether there is more.
 GradientParts = tuple[Argnums | None, bool, bool]

@@ -16,8 +16,8 @@ from typing import Any
 from chadllvm.compiled import Compiled, Function
 from chadllvm.crossing import copied, given_cotangent
 from chadllvm.frames import without_frames
-from chadllvm.frontend.derivatives import Transform, means
 from chadllvm.pullback import Halved
+from chadllvm.transforms import Transform, means
 from chadllvm.written import as_they_are, compiled_function, head, unused, written
 
 # Where a compiled function keeps its pullbacks, by the number of arguments.

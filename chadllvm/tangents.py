@@ -16,9 +16,8 @@ from chadllvm.backend.arrays import list_parts
 from chadllvm.backend.columns import columns
 from chadllvm.backend.convert import DTYPES, Converter, found
 from chadllvm.backend.results import Arrays, Choice, Group, Many, Result, leaf_types
-from chadllvm.compiled import Compiled, Specialisation, static_argument
+from chadllvm.compiled import Compiled, static_argument
 from chadllvm.frames import without_frames
-from chadllvm.frontend.derivatives import Transform, means
 from chadllvm.ir.lists import nested
 from chadllvm.ir.record import ListNames, RecordNames
 from chadllvm.ir.term import Block, Function, Program
@@ -37,6 +36,8 @@ from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, Tangents, compile_program
 from chadllvm.plan import Plan
 from chadllvm.request import Request
+from chadllvm.specialising import Specialisation
+from chadllvm.transforms import Transform, means
 from chadllvm.values import gradient_type, leaf_positions, tags_of_tangent
 
 # Where a function keeps its compiled form with tangents.

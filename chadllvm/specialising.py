@@ -1,0 +1,186 @@
+"""A function and the types of its arguments → machine code, from the cache or anew."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from chadllvm.backend import kept as kept_code
+from chadllvm.backend.call import NativeFunction
+from chadllvm.crossing import Crossing
+from chadllvm.deep import run_deep
+from chadllvm.frontend import specialise, too_deep
+from chadllvm.ir.loops import LoopFunction, can_fail
+from chadllvm.ir.term import Program
+from chadllvm.ir.types import Type
+from chadllvm.options import CompileOptions
+from chadllvm.pipeline import Compilation, collector_paused
+from chadllvm.plan import Plan
+from chadllvm.request import Request
+from chadllvm.simplify.finite import finite
+
+T = TypeVar("T")
+
+
+class Specialisation:
+    """One compiled version: the fast code, and how to show what led to it.
+
+    `call` is the native function's, or what stands between it and Python: `crossing`.
+    """
+
+    def __init__(
+        self,
+        compile: Callable[[], Compilation],
+        native: NativeFunction,
+        crossing: Crossing | None = None,
+        key: kept_code.Key | None = None,
+        kept: kept_code.Kept | None = None,
+    ) -> None:
+        self._compile = compile
+        # Its machine code as it is kept on disk.
+        self.key, self.kept = key, kept
+        self.native = native
+        self.crossing = crossing
+        self.call: Callable[..., Any] = crossing or native.call
+
+    @property
+    def compilation(self) -> Compilation:
+        """The program at each stage; code from the cache is compiled for it."""
+        return self._compile()
+
+
+class Specialiser:
+    """How the versions of a function are made, each of which this is made for."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        below: Sequence[Request],
+        request: Request,
+        options: CompileOptions,
+        plan: Callable[[Program, tuple[Type, ...], Request], Plan],
+    ) -> None:
+        self._function = function
+        self._name = function.__name__
+        self._below = below
+        self._request = request
+        self._options = options
+        self._plan = plan
+        self._lock = threading.RLock()
+
+    @collector_paused()
+    def __call__(
+        self, types: tuple[Type, ...], statics: Mapping[str, Any]
+    ) -> Specialisation:
+        """The version for arguments of these types."""
+        plan = self.planned(types, statics)
+        options = self._options
+        repeat = watched = None
+        if options.may_repeat:
+            repeat = self._again(plan, replace(options, speculate=False))
+        if not options.nans:
+            watched = self._again(plan, replace(options, nans=True))
+        return self._native(plan, options, repeat, watched)
+
+    @collector_paused()
+    def planned(self, types: tuple[Type, ...], statics: Mapping[str, Any]) -> Plan:
+        """What is compiled for these types."""
+        parts = [(r.argnums, r.value, r.has_aux) for r in self._below]
+        program = specialise(self._function, types, statics, parts)
+        return self._plan(program, types, self._request)
+
+    @collector_paused()
+    def loops(self, plan: Plan) -> list[LoopFunction]:
+        """The loops of a plan, and those to run behind them where they fail."""
+        options, made = self._options, []
+        while True:
+            compilation = self._deep(functools.partial(plan.compile, options))
+            made.append(compilation.lowered)
+            if compilation.supposes_finite:
+                disabled = options.disabled | {finite.__name__}
+                options = replace(options, disabled=disabled)
+            elif options.may_repeat and can_fail(compilation.lowered):
+                options = replace(self._options, speculate=False)
+            else:
+                return made
+
+    def _native(
+        self,
+        plan: Plan,
+        options: CompileOptions,
+        on_failure: Callable[..., Any] | None,
+        watched: Callable[..., Any] | None = None,
+    ) -> Specialisation:
+        @functools.cache
+        def compilation() -> Compilation:
+            return self._deep(lambda: plan.compile(options))
+
+        key = self._deep(lambda: self._key(plan, options))
+        kept = None if key is None else kept_code.load(key)
+        finite_only = kept.supposes_finite if kept else compilation().supposes_finite
+        if finite_only:
+            disabled = options.disabled | {finite.__name__}
+            again = replace(options, disabled=disabled)
+            on_failure = self._again(plan, again, on_failure)
+        native = self._deep(
+            lambda: NativeFunction(
+                lambda: compilation().lowered,
+                name=self._name,
+                param_names=plan.names,
+                param_types=plan.types,
+                result_type=plan.result,
+                on_failure=on_failure,
+                watched=watched,
+                found=kept and kept.native,
+                places=key.places if key else (),
+            )
+        )
+        if key is not None and kept is None:
+            kept = kept_code.Kept(native.native, finite_only)
+            kept_code.store(key, self._name, kept)
+        crossing = None
+        if plan.boundary is not None:
+            crossing = Crossing(plan.boundary, plan.request, native.call)
+        return Specialisation(compilation, native, crossing, key, kept)
+
+    def _key(self, plan: Plan, options: CompileOptions) -> kept_code.Key | None:
+        """The key in the cache of what is compiled for a plan."""
+        if not options.cache:
+            return None
+        asked = type(plan).__name__, plan.names, plan.types, plan.request
+        options = replace(options, cache=True)
+        return kept_code.key_of(self._name, plan.program, asked, options)
+
+    def _deep(self, run: Callable[[], T]) -> T:
+        return deep(self._function, run)
+
+    def _again(
+        self,
+        plan: Plan,
+        options: CompileOptions,
+        on_failure: Callable[..., Any] | None = None,
+    ) -> Callable[..., Any]:
+        """What calls a second compilation with these options, made when first needed.
+
+        It is made of the same program: what was captured may have changed since.
+        """
+        made: list[NativeFunction] = []
+
+        def call(*args: Any) -> Any:
+            with self._lock:
+                if not made:
+                    made.append(self._native(plan, options, on_failure).native)
+            return made[0].call(*args)
+
+        return call
+
+
+def deep(function: Callable[..., Any], run: Callable[[], T]) -> T:
+    """What a step of the compiler makes, on a deep stack if it has to be one."""
+    try:
+        return run_deep(run)
+    except RecursionError:
+        raise too_deep(function) from None
