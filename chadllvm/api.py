@@ -27,6 +27,7 @@ def jit(
     optimize: int | None = ...,
     debug: bool = ...,
     cache: bool = ...,
+    parallel: bool = ...,
     static_argnames: str | Sequence[str] = ...,
 ) -> Callable[[Callable[P, R]], Function[P, R]]: ...
 
@@ -40,6 +41,7 @@ def jit(
     optimize: int | None = None,
     debug: bool = False,
     cache: bool = True,
+    parallel: bool = True,
     static_argnames: str | Sequence[str] = (),
 ) -> Any:
     """Compile a Python function to native code.
@@ -62,6 +64,8 @@ def jit(
             wraps around, a division by zero is infinite).
         cache: the same as `options.cache`: with False nothing is kept on disk, nor
             taken from there.
+        parallel: the same as `options.parallel`. With False a call runs on one thread;
+            its results are the same bits.
         static_argnames: parameters whose arguments are constants of the compiled
             program: any hashable value, such as a string, an enum, None or a compiled
             function. Each value makes a version of its own; tests of them are decided
@@ -84,6 +88,8 @@ def jit(
         options = replace(options, debug=True)
     if not cache:
         options = replace(options, cache=False)
+    if not parallel:
+        options = replace(options, parallel=False)
     if function is None:
         return lambda f: _jit(f, options, statics)
     return _jit(function, options, statics)

@@ -367,9 +367,12 @@ class Compiled:
                 )
         raise InternalError(f"{self._name}: all types are known")
 
-    def versions(self, plan: Plan) -> list[LoopFunction]:
-        """The loops of a plan, and those to run behind them where they fail."""
-        return self._specialiser.loops(plan)
+    def versions(self, plan: Plan, *, threads: bool) -> list[LoopFunction]:
+        """The loops of a plan, and those to run behind them where they fail.
+
+        Without `threads` there are no chunks for them either.
+        """
+        return self._specialiser.loops(plan, threads=threads)
 
     def _own(self, request: Request) -> Request:
         """The request by the positions of parameters that are not static."""

@@ -61,7 +61,7 @@ def write(functions: Mapping[str, Any], place: Path, order: Order) -> Path:
             "it by cc=, or export with kind='object'"
         )
     tools = toolchain(order.cc) if needs_tools else None
-    made = [_exported(name, given) for name, given in functions.items()]
+    made = [_exported(name, given, order.openmp) for name, given in functions.items()]
     library = build(prefix, made, targets, openmp=order.openmp)
     return write_all(Bundle(library, kinds, tools), place)
 
@@ -107,14 +107,14 @@ def _targets(triple: str | None, cpu: str | Sequence[str] | None) -> list[Target
     return targets
 
 
-def _exported(name: str, given: Any) -> Exported:
+def _exported(name: str, given: Any, openmp: bool) -> Exported:
     function, arguments = given if isinstance(given, tuple) else (given, None)
     compiled = compiled_function(function)
     if not compiled.options.optimize:
         raise ValueError(f"{name}: what is compiled with optimize=0 cannot be exported")
     plan = compiled.planned_for(arguments)
     _check_types(name, plan)
-    versions = compiled.versions(plan)
+    versions = compiled.versions(plan, threads=openmp)
     entry = plan.program.entry
     outputs = tuple(_outputs(plan))
     return Exported(

@@ -28,6 +28,8 @@ class CompileOptions:
         the paper writes it. It obeys the same laws, slowly, and is there to judge by;
         an array that is updated is copied, though, each time.
     cache: keep what is compiled on disk, and take it from there (`docs/cache.md`).
+    parallel: let loops whose steps do not need each other run on several threads.
+        Without it their chunks run in order, and give the same bits.
 
     Raises:
         ValueError: if there is no such level.
@@ -40,6 +42,7 @@ class CompileOptions:
     debug: bool = False
     nans: bool = False
     cache: bool = True
+    parallel: bool = True
 
     @property
     def may_repeat(self) -> bool:

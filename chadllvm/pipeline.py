@@ -15,6 +15,7 @@ import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 from chadllvm.chad.custom import Customs, settled
 from chadllvm.chad.derived import derived, has_derivatives, has_tangents
@@ -31,6 +32,7 @@ from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.term import Function, Program, Var
 from chadllvm.ir.types import has_float
 from chadllvm.lower.boxed.lower import lower_boxed
+from chadllvm.lower.chunks.parallel import parallel
 from chadllvm.lower.lanes import lanes
 from chadllvm.lower.lower import lower_function
 from chadllvm.lower.ranges import ranges
@@ -202,6 +204,7 @@ OPTIONAL = frozenset(
         *(name for name, _ in (*SOURCE, *PRIMAL, *TANGENTS, *FINAL)),
         settle.__name__,
         ranges.__name__,
+        parallel.__name__,
         lanes.__name__,
         strips.__name__,
         split_loops.__name__,
@@ -437,7 +440,15 @@ def _lower(
     if not options.optimize:
         return lower_boxed(function)
     loops = lower_function(function, tape)
-    for change in (settle, ranges, lanes, strips, split_loops):
-        if change.__name__ not in options.disabled:
+    changes: tuple[tuple[str, Callable[[LoopFunction], LoopFunction]], ...] = (
+        (settle.__name__, settle),
+        (ranges.__name__, ranges),
+        (parallel.__name__, partial(parallel, threads=options.parallel)),
+        (lanes.__name__, lanes),
+        (strips.__name__, strips),
+        (split_loops.__name__, split_loops),
+    )
+    for name, change in changes:
+        if name not in options.disabled:
             loops = change(loops)
     return loops

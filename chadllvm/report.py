@@ -27,7 +27,8 @@ class Report:
     reason; what the program itself copies (`x.copy()`) is not among them. `loops` are
     the loops of the finished program in order: what each step stores (`stored`; if
     `tape`, for the reverse alone), what it reads of that (`reads`, in the reverse), and
-    where it checks an index in every step (`checks`). `str` gives it as text.
+    where it checks an index in every step (`checks`), whether its steps run on several
+    threads, or why they do not (`order`). `str` gives it as text.
     """
 
     name: str
@@ -72,12 +73,14 @@ def _reason(copy: ArrayCopy) -> str:
 def _loop(loop: LoopNote) -> Iterator[str]:
     indent = "  " * loop.depth
     what = ", in reverse" if loop.reads else ""
-    more = ":" if loop.stored or loop.checks else ""
+    more = ":" if loop.stored or loop.checks or loop.order else ""
     yield f"{indent}{_place(loop.span)}{what}{more}"
     for text, times in Counter(map(_stored, loop.stored)).items():
         yield f"{indent}  {text}{f', {times} times' if times > 1 else ''}"
     for span in loop.checks:
         yield f"{indent}  checks an index in every step ({_place(span)})"
+    if loop.order:
+        yield f"{indent}  runs {loop.order}"
 
 
 def _stored(stored: Stored) -> str:

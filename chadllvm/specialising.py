@@ -93,9 +93,11 @@ class Specialiser:
         return self._plan(program, types, self._request)
 
     @collector_paused()
-    def loops(self, plan: Plan) -> list[LoopFunction]:
+    def loops(self, plan: Plan, *, threads: bool) -> list[LoopFunction]:
         """The loops of a plan, and those to run behind them where they fail."""
-        options, made = self._options, []
+        whole = self._options.disabled | {"parallel"}
+        own = self._options if threads else replace(self._options, disabled=whole)
+        options, made = own, []
         while True:
             compilation = self._deep(functools.partial(plan.compile, options))
             made.append(compilation.lowered)
@@ -103,7 +105,7 @@ class Specialiser:
                 disabled = options.disabled | {finite.__name__}
                 options = replace(options, disabled=disabled)
             elif options.may_repeat and can_fail(compilation.lowered):
-                options = replace(self._options, speculate=False)
+                options = replace(own, speculate=False)
             else:
                 return made
 

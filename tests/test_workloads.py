@@ -14,9 +14,12 @@ from bench.kernels import Kernel, check
 from bench.peak import peak_memory
 from bench.reference.load import HERE
 from bench.workload import Size, Workload, workloads
+from chadllvm.options import CompileOptions
 
 FLAGS = ("-std=c11", "-O1", "-fopenmp-simd", "-fPIC", "-shared", "-Wall", "-Werror")
 
+
+WHOLE = CompileOptions(disabled=frozenset({"parallel"}))
 
 each_workload = pytest.mark.parametrize(
     "workload", workloads().values(), ids=workloads().keys()
@@ -42,8 +45,9 @@ def test_the_gradient_costs_a_constant_factor(workload: Workload) -> None:
     Each number is doubled four, five and six times. What a call costs without any
     input, or a row without its elements, is seen less at each doubling: the ratio may
     come closer to its limit. Were there a logarithm, it would rise by the same again.
+    Loops are whole here: how many chunks one has depends on its size.
     """
-    counts = workload.counted()
+    counts = workload.counted(WHOLE)
     for k in range(len(workload.small)):
         ratios = []
         for doublings in (4, 5, 6):
@@ -63,6 +67,16 @@ def test_the_memory_of_both_is_counted(tmp_path: Path) -> None:
     assert memory.c == 2 * plate + 8 + plate
     # Ours has the plate that changes, its cotangent, and the gradient that it returns.
     assert 3 * plate <= memory.ours < 100 * plate
+
+
+@pytest.mark.parametrize("name", ["bundle_adjustment", "kmeans"])
+def test_chunks_cost_a_share_of_the_work(name: str) -> None:
+    """Copies of cells are cleared and merged, which is bounded by what chunks do."""
+    workload = workloads()[name]
+    arguments = workload.problem(*_grown(workload, 0, 7))
+    whole = workload.counted(WHOLE).gradient(arguments)
+    chunks = workload.counted().gradient(arguments)
+    assert whole < chunks <= 1.2 * whole
 
 
 def _grown(workload: Workload, k: int, times: int) -> Size:

@@ -58,9 +58,9 @@ class LoopBuilder:
         self.emit(loops.Let(reg, op, args))
         return reg
 
-    def get(self, slot: Slot) -> Reg:
+    def get(self, slot: Slot, apart: tuple[Reg, ...] = ()) -> Reg:
         reg = self.reg(slot.name, slot.type)
-        self.emit(loops.Get(reg, slot))
+        self.emit(loops.Get(reg, slot, apart))
         return reg
 
     def set(self, slot: Slot, value: Atom) -> None:

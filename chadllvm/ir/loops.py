@@ -74,10 +74,11 @@ class Let:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Get:
-    """`reg = slot`"""
+    """`reg = slot`; `apart`: pointers to other buffers than this one."""
 
     reg: Reg
     slot: Slot
+    apart: tuple[Reg, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,6 +193,7 @@ class For:
     `lanes`: how many are run side by side, statement by statement; their number is a
     multiple of that. If a check fails in one of them, they end, and `resume` has the
     index from where they have to be run one after the other, to see which is first.
+    `note` is the number of the loop's note, if it has one.
     """
 
     index: Reg
@@ -204,6 +206,7 @@ class For:
     private: tuple[int, ...] = ()
     lanes: int = 1
     resume: Slot | None = None
+    note: int = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -271,11 +274,44 @@ class Leave:
     values: tuple[Atom, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """Run the body for chunk = 0, …, chunks - 1, in any order or at the same time.
+
+    Behind the body of each chunk, and in the order of the chunks, `merge` is run, never
+    two at a time; the body of chunk c begins when that of chunk c - lanes has been
+    merged. What fails first in this order ends the function.
+
+    The slots in the body belong to it, and so do its `regions`, whose buffers are gone
+    at its end. In `merge`, slots are those around.
+    """
+
+    chunk: Reg
+    chunks: Atom
+    lanes: Atom
+    body: tuple[Stmt, ...]
+    merge: tuple[Stmt, ...]
+    regions: tuple[int, ...]
+
+
 Stmt = (
     Let | Get | Set | Accumulate | Alloc | Data | Offset | Load | Store | AddTo
     | Clear | Copy | For | Branch | Check | Reset | CallRuntime | Return
-    | Invoke | Leave
+    | Invoke | Leave | Spread
 )  # fmt: skip
+
+
+def bodies_of(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
+    """The bodies inside of a statement."""
+    match stmt:
+        case For(body=body):
+            return (body,)
+        case Branch(_, then, orelse):
+            return (then, orelse)
+        case Spread(body=body, merge=merge):
+            return (body, merge)
+        case _:
+            return ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -369,7 +405,9 @@ class LoopNote:
     """What there is to know of a loop of the program.
 
     `reads` are the names of what it reads of the tape; `checks` are the places whose
-    indices it checks in every step.
+    indices it checks in every step. `order`: whether its steps run in chunks, on
+    several threads, or why they are in order; empty for a loop inside of such steps,
+    or one with little to do.
     """
 
     span: Span
@@ -377,6 +415,7 @@ class LoopNote:
     stored: tuple[Stored, ...]
     reads: tuple[str, ...]
     checks: tuple[Span, ...]
+    order: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -543,6 +582,8 @@ RUNTIME: dict[str, RuntimeFunction] = {
     "chad_cells_add_array": RuntimeFunction("c", "piip", "", "status"),
     "chad_cells_close_real": RuntimeFunction("", "pi", "f"),
     "chad_cells_close_array": RuntimeFunction("c", "pi", "p", "null"),
+    # How many lanes this many chunks of a `Spread` should have.
+    "chad_lanes": RuntimeFunction("c", "i", "i"),
     # The steps that the runtime's structures have made so far.
     "chad_steps": RuntimeFunction("c", "", "i"),
 }

@@ -7,7 +7,7 @@ defect: an `InternalError` that shows the statement.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import assert_never
 
 from chadllvm.diagnostic import InternalError
@@ -44,9 +44,11 @@ from chadllvm.ir.loops import (
     ScalarResult,
     Set,
     Slot,
+    Spread,
     Stmt,
     Store,
     Subroutine,
+    bodies_of,
     operand_types,
     result_of,
 )
@@ -91,6 +93,15 @@ def _word_types(results: Iterable[Result]) -> list[Scalar]:
             case _:
                 assert_never(result)
     return words
+
+
+def _regions(body: Iterable[Stmt]) -> Iterator[int]:
+    """The regions that a body allocates in or resets."""
+    for stmt in body:
+        if isinstance(stmt, Alloc | Reset):
+            yield stmt.region
+        for inner in bodies_of(stmt):
+            yield from _regions(inner)
 
 
 class _Checker:
@@ -178,6 +189,8 @@ class _Checker:
             case Branch(cond, then, orelse):
                 self.use(cond, BOOL)
                 self.branches(then, orelse)
+            case Spread():
+                self.spread(stmt)
             case Check(cond, _, values):
                 self.use(cond, BOOL)
                 if len(values) > MAX_VALUES:
@@ -228,7 +241,7 @@ class _Checker:
                 self.place(source, count)
             case (
                 Let() | Get() | Set() | Accumulate() | For() | Branch() | Check()
-                | Reset() | Return() | CallRuntime() | Invoke() | Leave()
+                | Reset() | Return() | CallRuntime() | Invoke() | Leave() | Spread()
             ):  # fmt: skip
                 raise AssertionError("not about buffers")
             case _:
@@ -283,6 +296,22 @@ class _Checker:
         self.slots = before
         self.known.difference_update((called.turn, *called.params))
         self.entered.pop()
+
+    def spread(self, stmt: Spread) -> None:
+        """No slot around is read by the bodies; all they allocate in are their own."""
+        self.use(stmt.chunks, I64)
+        self.use(stmt.lanes, I64)
+        for region in stmt.regions:
+            self.region(region, result=False)
+        self.assign(stmt.chunk, I64)
+        before, self.slots = set(self.slots), set()
+        self.body(stmt.body)
+        for region in _regions(stmt.body):
+            if region not in stmt.regions:
+                raise self.fail(f"region {region} belongs to all chunks")
+        self.slots = before
+        self.body(stmt.merge)
+        self.known.discard(stmt.chunk)
 
     def branches(self, then: Sequence[Stmt], orelse: Sequence[Stmt]) -> None:
         """A slot is set after a branch if both bodies set it, or it was before."""

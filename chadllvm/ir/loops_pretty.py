@@ -48,6 +48,7 @@ from chadllvm.ir.loops import (
     ScalarResult,
     Set,
     Slot,
+    Spread,
     Stmt,
     Store,
     Subroutine,
@@ -164,6 +165,14 @@ class _Printer:
                 if orelse:
                     lines += [f"{pad}else:", *self.body(orelse, depth + 1)]
                 return lines
+            case Spread(chunk, chunks, lanes, inner, merge, regions):
+                bounds = f"0 .. {self.atom(chunks)} in {self.atom(lanes)} lanes"
+                own = f"  # regions {', '.join(map(str, regions))}" if regions else ""
+                head = f"{pad}spread {self.name(chunk)} in {bounds}:{own}"
+                lines = [head, *self.body(inner, depth + 1)]
+                if merge:
+                    lines += [f"{pad}merge:", *self.body(merge, depth + 1)]
+                return lines
             case _:
                 return [pad + self.line(stmt)]
 
@@ -220,7 +229,7 @@ class _Printer:
                 return f"{to}[0 .. {many}] = {self.atom(source)}[0 .. {many}]"
             case (
                 Let() | Get() | Set() | Accumulate() | Check() | Reset() | Return()
-                | For() | Branch() | CallRuntime() | Invoke() | Leave()
+                | For() | Branch() | CallRuntime() | Invoke() | Leave() | Spread()
             ):  # fmt: skip
                 raise AssertionError("not about buffers")
             case _:

@@ -19,8 +19,10 @@ from chadllvm.ir.loops import (
     For,
     Load,
     LoopFunction,
+    Spread,
     Stmt,
     Store,
+    bodies_of,
 )
 
 MAX_SCOPES = 48
@@ -91,9 +93,9 @@ def _count_uses(
         match stmt:
             case For(body=inner):
                 _count_uses(inner, roots, weight * LOOP_WEIGHT, uses)
-            case Branch(then=then, orelse=orelse):
-                _count_uses(then, roots, weight, uses)
-                _count_uses(orelse, roots, weight, uses)
+            case Branch() | Spread():
+                for inner in bodies_of(stmt):
+                    _count_uses(inner, roots, weight, uses)
             case Load(root=root) | Store(root=root):
                 uses[roots[root]] += weight
             case AddTo(root=root) | Clear(root=root):

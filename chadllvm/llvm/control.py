@@ -27,6 +27,7 @@ from chadllvm.ir.loops import (
     Load,
     Offset,
     Set,
+    Spread,
     Stmt,
     Store,
 )
@@ -176,7 +177,7 @@ def _statement_work(stmt: Stmt) -> int | None:
             return CALL_WORK + int(count.value) if isinstance(count, Lit) else None
         case Alloc():
             return CALL_WORK
-        case CallRuntime() | Invoke():
+        case CallRuntime() | Invoke() | Spread():
             return None
         case _:
             return 1

@@ -29,8 +29,10 @@ from chadllvm.ir.loops import (
     Reg,
     Reset,
     ScalarParam,
+    Spread,
     Stmt,
     Subroutine,
+    bodies_of,
 )
 from chadllvm.ir.types import BOOL
 from chadllvm.llvm import runtime, vecmath
@@ -38,6 +40,7 @@ from chadllvm.llvm.alias import AliasScopes
 from chadllvm.llvm.instructions import POWI, POWI_SINGLE
 from chadllvm.llvm.invoke import result_type
 from chadllvm.llvm.looking import unfolds
+from chadllvm.llvm.spread import part_head, see
 from chadllvm.llvm.state import (
     FAILED,
     FINISHED,
@@ -87,13 +90,14 @@ def emit(
     """
     alias = AliasScopes(function, FIRST_METADATA)
     state = State(function, vector, alias, symbol=symbol, width=width)
-    params = [_param(state, param) for param in function.params]
+    keeps = not _has_spread(function.body)
+    params = [_param(state, param, keeps) for param in function.params]
     arenas = bool(function.subroutines) or _uses_arenas(function.body)
     if arenas:
-        _enter(state)
+        _enter(state, function.regions)
     emit_body(state, function.body)
     _finish(state, arenas)
-    parts = _subroutines(state)
+    parts = [*_subroutines(state), *_chunks(state)]
     if function.subroutines:
         args = [a for p in function.params for a in _passed(state, p)]
         parts.append(deep_entry(symbol, params, args))
@@ -106,12 +110,13 @@ def emit(
     return Module(symbol, text, tuple(state.sites), tuple(state.data), tuple(math))
 
 
-def _param(state: State, param: Param) -> str:
+def _param(state: State, param: Param, keeps: bool) -> str:
+    """A parameter; `keeps`: no other function sees the arrays."""
     match param:
         case ScalarParam(reg):
             return _scalar_param(state, reg)
         case ArrayParam():
-            return _array_param(state, param)
+            return _array_param(state, param, " captures(none)" if keeps else "")
         case _:
             assert_never(param)
 
@@ -124,13 +129,11 @@ def _scalar_param(state: State, reg: Reg) -> str:
     return f"i8 zeroext {byte}"
 
 
-def _array_param(state: State, param: ArrayParam) -> str:
+def _array_param(state: State, param: ArrayParam, captures: str) -> str:
     """Inputs are never written to, so that the same array may be passed twice."""
     extent = f"range(i64 0, {MAX_DIM[param.elem]})"
     dims = [f"i64 {extent} {state.bind(dim)}" for dim in param.dims]
-    return ", ".join(
-        [f"ptr noalias readonly captures(none) {state.bind(param.ptr)}", *dims]
-    )
+    return ", ".join([f"ptr noalias readonly{captures} {state.bind(param.ptr)}", *dims])
 
 
 def _passed(state: State, param: Param) -> list[tuple[str, str]]:
@@ -156,6 +159,20 @@ def _subroutines(main: State) -> list[str]:
             state = emit_subroutine(subroutine, items, outer, is_inner=is_inner)
             _ways_out(state, subroutine)
             lines += [head(state, subroutine), *_body(state)]
+    return lines
+
+
+def _chunks(state: State) -> list[str]:
+    """The definitions of the bodies of loops over chunks."""
+    lines: list[str] = []
+    for part in state.parts:
+        inner = state.apart(part.regions)
+        if part.regions:
+            _enter(inner, len(part.regions))
+        see(inner, part)
+        emit_body(inner, part.spread.merge if part.is_merge else part.spread.body)
+        _finish(inner, bool(part.regions))
+        lines += [part_head(part), *_body(inner)]
     return lines
 
 
@@ -190,9 +207,16 @@ def _uses_arenas(body: Iterable[Stmt]) -> bool:
     return False
 
 
-def _enter(state: State) -> None:
-    """Take the function's regions from the runtime; without them, leave at once."""
-    out, regions = state.out, state.function.regions
+def _has_spread(body: Iterable[Stmt]) -> bool:
+    return any(
+        isinstance(stmt, Spread) or any(map(_has_spread, bodies_of(stmt)))
+        for stmt in body
+    )
+
+
+def _enter(state: State, regions: int) -> None:
+    """Take so many regions from the runtime; without them, leave at once."""
+    out = state.out
     out.put(f"%arenas = call ptr @chad_enter(ptr %ctx, i64 {regions})")
     out.branch(out.let("icmp ne ptr %arenas, null"), "entered", "refused", LIKELY)
     out.start("refused")

@@ -21,6 +21,7 @@ from chadllvm.ir.loops import (
     Reg,
     Reset,
     Slot,
+    Spread,
     Stmt,
     Subroutine,
 )
@@ -51,6 +52,24 @@ def environment(
     walk = _Uses(function, [*inside])
     walk.subroutine(subroutine)
     return [i for i in walk.used if i not in walk.own]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the bodies of a loop over chunks use and do not make themselves."""
+
+    body: tuple[Item, ...]
+    merge: tuple[Item, ...]
+
+
+def environment_of(function: LoopFunction, spread: Spread) -> Seen:
+    """What a loop over chunks needs of the place around it."""
+    found = []
+    for body in (spread.body, spread.merge):
+        walk = _Uses(function, [], own={spread.chunk})
+        walk.body(body)
+        found.append(tuple(i for i in walk.used if i not in walk.own))
+    return Seen(*found)
 
 
 @dataclass
@@ -193,6 +212,7 @@ def arena_of(state: State, region: int) -> str:
         return f"%into.{-2 - region}"
     turn = state.turn_of(region)
     if turn is None:
+        region = state.regions.get(region, region)
         if region == 0:
             return "%arenas"
         offset = str(region * runtime.ARENA_SIZE)

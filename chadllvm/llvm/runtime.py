@@ -38,6 +38,7 @@ SYMBOLS = (
     "chad_arena_release",
     "chad_deep",
     "chad_deeper",
+    "chad_parallel",
     "chad_result_alloc",
     "chad_poll",
     *RUNTIME,
@@ -53,6 +54,7 @@ declare void @chad_arena_reset(ptr) nounwind
 declare void @chad_arena_release(ptr, ptr, ptr) nounwind
 declare i32 @chad_deep(ptr, ptr, ptr) nounwind
 declare i32 @chad_deeper(ptr, ptr) cold {_OWN}
+declare i32 @chad_parallel(ptr, ptr, ptr, ptr, i64, i64) nounwind
 declare ptr @llvm.frameaddress.p0(i32 immarg)
 declare noalias align 64 ptr @chad_result_alloc(ptr, i64) {_OWN}
 declare i32 @chad_poll(ptr) cold {_OWN}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -116,15 +116,30 @@ class State:
     # The loop in lanes that this is inside of, or the one lane of it.
     lanes: SideBySide | None = None
     lane: Lane | None = None
+    # The parts of loops over chunks, and where the regions of this one are.
+    parts: list[Any] = field(default_factory=list)
+    regions: dict[int, int] = field(default_factory=dict)
     _fuel: str = ""
     _opaque: dict[tuple[float | int, Scalar], str] = field(default_factory=dict)
 
     def enter(self, subroutine: Subroutine, *, is_inner: bool = False) -> State:
-        """The state of writing a subroutine, which shares what belongs to the module.
+        """The state of writing a subroutine; `is_inner`: the copy put into itself."""
+        inner = self.apart()
+        inner.subroutine = subroutine
+        inner.inside = (*self.inside, subroutine.name)
+        inner.around = {subroutine.name: "%env"}
+        inner.pending = self.pending
+        inner.is_inner = is_inner
+        for param in subroutine.params:
+            inner.bind(param)
+        return inner
 
-        Its names are its own. `is_inner`: write the copy that is put into itself.
+    def apart(self, regions: Sequence[int] = ()) -> State:
+        """The state of writing another function, which has these regions.
+
+        It shares what belongs to the module. Its names are its own.
         """
-        inner = State(
+        return State(
             self.function,
             self.vector,
             self.alias,
@@ -134,16 +149,9 @@ class State:
             math=self.math,
             runtime=self.runtime,
             symbol=self.symbol,
-            subroutine=subroutine,
-            inside=(*self.inside, subroutine.name),
-            around={subroutine.name: "%env"},
-            pending=self.pending,
-            is_inner=is_inner,
             width=self.width,
+            regions={region: k for k, region in enumerate(regions)},
         )
-        for param in subroutine.params:
-            inner.bind(param)
-        return inner
 
     def symbol_of(self, subroutine: Subroutine, *, is_inner: bool = False) -> str:
         """The symbol of a subroutine, or of its copy that is put into itself."""

@@ -31,6 +31,7 @@ from chadllvm.ir.loops import (
     Return,
     RuntimeFunction,
     Set,
+    Spread,
     Stmt,
     Store,
 )
@@ -40,6 +41,7 @@ from chadllvm.llvm.instructions import WORST, emit_instruction
 from chadllvm.llvm.invoke import arena_of, emit_invoke, emit_leave, release
 from chadllvm.llvm.lanes import Lanes
 from chadllvm.llvm.looking import look
+from chadllvm.llvm.spread import emit_spread
 from chadllvm.llvm.state import FINISHED, INTERRUPTED, NO_MEMORY, State
 from chadllvm.llvm.types import BYTES, REGISTER, STORED
 from chadllvm.llvm.writer import LIKELY
@@ -103,6 +105,8 @@ def _emit(state: State, stmt: Stmt) -> None:
             emit_invoke(state, stmt)
         case Leave(values):
             emit_leave(state, values)
+        case Spread():
+            emit_spread(state, stmt)
         case _:
             assert_never(stmt)
 

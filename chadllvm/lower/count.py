@@ -9,16 +9,18 @@
                                   return s, steps
 
 Every statement counts one; filling and copying memory count one for each element, and
-the runtime's structures report their own steps. That is how the cost law is measured on
-compiled code: the number is the same on every machine and at every run.
+the runtime's structures report their own steps. Chunks that may run at the same time
+count for themselves, and are added up behind them. That is how the cost law is measured
+on compiled code: the number is the same on every machine and at every run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from chadllvm.ir.loops import (
+    PTR,
     Accumulate,
     Alloc,
     Atom,
@@ -29,13 +31,18 @@ from chadllvm.ir.loops import (
     For,
     Get,
     Let,
+    Load,
     LoopFunction,
     Reg,
+    Reset,
     Return,
     ScalarResult,
     Set,
     Slot,
+    Spread,
     Stmt,
+    Store,
+    bodies_of,
 )
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
@@ -55,57 +62,86 @@ def count_operations(function: LoopFunction) -> LoopFunction:
             Let(none, "isub", (Lit(0), before)),
             Set(steps, none),
         ]
-    body = (*start, *_counted(function.body, steps, reports))
+    counting = _Counting(function, steps, reports)
+    body = (*start, *counting.body(function.body))
     results = (*function.results, ScalarResult(I64))
     subroutines = tuple(
-        replace(s, body=tuple(_counted(s.body, steps, reports)))
-        for s in function.subroutines
+        replace(s, body=tuple(counting.body(s.body))) for s in function.subroutines
     )
-    return replace(function, body=body, results=results, subroutines=subroutines)
+    return replace(
+        function,
+        body=body,
+        results=results,
+        regions=function.regions + 1,
+        roots=(*function.roots, len(function.roots)),
+        subroutines=subroutines,
+    )
 
 
 def _uses_runtime(body: Sequence[Stmt]) -> bool:
-    return any(isinstance(stmt, CallRuntime) for stmt in body) or any(
-        _uses_runtime(inner) for stmt in body for inner in _bodies(stmt)
+    return any(
+        (isinstance(stmt, CallRuntime) and stmt.function != "chad_lanes")
+        or any(map(_uses_runtime, bodies_of(stmt)))
+        for stmt in body
     )
 
 
-def _bodies(stmt: Stmt) -> tuple[Sequence[Stmt], ...]:
-    match stmt:
-        case For(body=body):
-            return (body,)
-        case Branch(_, then, orelse):
-            return (then, orelse)
-        case _:
-            return ()
+@dataclass(frozen=True)
+class _Counting:
+    """`reports`: the runtime's steps belong to the count."""
 
+    function: LoopFunction
+    steps: Slot
+    reports: bool
 
-def _counted(body: Sequence[Stmt], steps: Slot, reports: bool) -> Iterator[Stmt]:
-    """The statements of a body, which counts them when it is entered."""
-    if body:
-        yield Accumulate(steps, Lit(len(body)))
-    for stmt in body:
-        match stmt:
-            case For():
-                yield replace(stmt, body=tuple(_counted(stmt.body, steps, reports)))
-            case Branch(cond, then, orelse):
-                both = (tuple(_counted(b, steps, reports)) for b in (then, orelse))
-                yield Branch(cond, *both)
-            case Return(values):
-                yield from _returned(values, steps, reports)
-            case Clear(count=count) | Copy(count=count) | Alloc(count=count, zero=True):
-                yield Accumulate(steps, count)
-                yield stmt
-            case _:
-                yield stmt
+    def body(self, body: Sequence[Stmt]) -> Iterator[Stmt]:
+        """The statements of a body, which counts them when it is entered."""
+        if body:
+            yield Accumulate(self.steps, Lit(len(body)))
+        for stmt in body:
+            match stmt:
+                case For():
+                    yield replace(stmt, body=tuple(self.body(stmt.body)))
+                case Branch(cond, then, orelse):
+                    both = (tuple(self.body(b)) for b in (then, orelse))
+                    yield Branch(cond, *both)
+                case Spread():
+                    yield from self._spread(stmt)
+                case Return(values):
+                    yield from self._returned(values)
+                case (
+                    Clear(count=count)
+                    | Copy(count=count)
+                    | Alloc(count=count, zero=True)
+                ):
+                    yield Accumulate(self.steps, count)
+                    yield stmt
+                case _:
+                    yield stmt
 
+    def _spread(self, stmt: Spread) -> Iterator[Stmt]:
+        """Each chunk counts for itself, as slots around are not there for it."""
+        region, root = self.function.regions, len(self.function.roots)
+        counts, total = Reg("counts", PTR), Reg("steps", I64)
+        yield Alloc(counts, region, stmt.chunks, I64, root)
+        body = (
+            Set(self.steps, Lit(0)),
+            *self.body(stmt.body),
+            Get(total, self.steps),
+            Store(counts, stmt.chunk, total, root),
+        )
+        yield replace(stmt, body=body, merge=tuple(self.body(stmt.merge)))
+        chunk, more = Reg("chunk", I64), Reg("steps", I64)
+        add = (Load(more, counts, chunk, root), Accumulate(self.steps, more))
+        yield For(chunk, Lit(0), stmt.chunks, add)
+        yield Reset(region)
 
-def _returned(values: Sequence[Atom], steps: Slot, reports: bool) -> Iterator[Stmt]:
-    """Return the count with the values; `reports`: the runtime's steps belong to it."""
-    if reports:
-        after = Reg("after", I64)
-        yield CallRuntime(after, "chad_steps", ())
-        yield Accumulate(steps, after)
-    total = Reg("steps", I64)
-    yield Get(total, steps)
-    yield Return((*values, total))
+    def _returned(self, values: Sequence[Atom]) -> Iterator[Stmt]:
+        """Return the count with the values."""
+        if self.reports:
+            after = Reg("after", I64)
+            yield CallRuntime(after, "chad_steps", ())
+            yield Accumulate(self.steps, after)
+        total = Reg("steps", I64)
+        yield Get(total, self.steps)
+        yield Return((*values, total))

@@ -41,6 +41,7 @@ from chadllvm.ir.loops import (
     ScalarParam,
     Set,
     Slot,
+    Spread,
     Stmt,
 )
 from chadllvm.ir.term import Lit
@@ -119,6 +120,8 @@ class _Making:
                     new += self._loop(stmt)
                 case Branch(cond, then, orelse):
                     new.append(Branch(cond, self.body(then), self.body(orelse)))
+                case Spread():
+                    new.append(replace(stmt, body=self.body(stmt.body)))
                 case _:
                     new.append(stmt)
         return tuple(new)
@@ -223,6 +226,8 @@ class _Making:
                 case Branch(cond, then, orelse):
                     then, orelse = self.allocations(then), self.allocations(orelse)
                     new.append(Branch(cond, then, orelse))
+                case Spread():
+                    new.append(replace(stmt, body=self.allocations(stmt.body)))
                 case _:
                     new.append(stmt)
         return tuple(new)

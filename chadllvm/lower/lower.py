@@ -259,7 +259,9 @@ class Lowering(Heaps):
         self.scope = outer
         self._parallel -= parallel
         poll = self.has_loop(body.body) or not self.inside_parallel
-        self.loops.emit(l.For(index, low, high, stmts, poll, go, commutes, private))
+        note = self.notes.number(body)
+        loop = l.For(index, low, high, stmts, poll, go, commutes, private, note=note)
+        self.loops.emit(loop)
 
     @contextmanager
     def chunks(self, count: Atom, size: int) -> Iterator[tuple[Atom, Atom]]:

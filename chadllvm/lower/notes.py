@@ -26,6 +26,7 @@ class Notes:
     def __init__(self, tape: Collection[Var]) -> None:
         self.copies: dict[ArrayCopy, None] = {}
         self.loops: list[LoopNote] = []
+        self._numbers: dict[Lambda, int] = {}
         self._tape = tape
 
     def copied(self, array: Operand, span: Span, reason: Reason) -> None:
@@ -52,7 +53,12 @@ class Notes:
         reads = [display(v) for v in free if v in self._tape]
         checks = dict.fromkeys(_checks(block))
         note = LoopNote(span, depth, tuple(stored), tuple(reads), tuple(checks))
+        self._numbers[body] = len(self.loops)
         self.loops.append(note)
+
+    def number(self, body: Lambda) -> int:
+        """The number of the note of the loop over a body; -1 if there is none."""
+        return self._numbers.get(body, -1)
 
 
 def _checks(block: Block) -> Iterator[Span]:

@@ -33,6 +33,7 @@ from chadllvm.ir.loops import (
     LoopFunction,
     Offset,
     Reg,
+    Spread,
     Stmt,
 )
 from chadllvm.ir.term import Lit
@@ -62,6 +63,8 @@ def _body(body: Sequence[Stmt]) -> tuple[Stmt, ...]:
                 new.append(replace(stmt, body=_body(stmt.body)))
             case Branch(cond, then, orelse):
                 new.append(Branch(cond, _body(then), _body(orelse)))
+            case Spread():
+                new.append(replace(stmt, body=_body(stmt.body)))
             case _:
                 new.append(stmt)
     return tuple(new)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from chadllvm.diagnostic import Span
 from chadllvm.ir import loops as l
-from chadllvm.ir.loops import Atom, Slot
+from chadllvm.ir.loops import Atom, Reg, Slot
 from chadllvm.ir.term import Apply, Binding, Lambda, Lit, Operand, Var
 from chadllvm.ir.types import Array
 from chadllvm.lower.destination import definitions, maker
@@ -186,7 +186,9 @@ class _BufferCarrier(_ArrayCarrier):
         self.other_room = loops.slot(f"{name}_other_room", Lit(-1))
 
     def enter(self) -> None:
-        super().enter()
+        current = self._current()
+        self.lowering.bind(self.param, current)
+        self.current = current.ptr
         if self.direct is not None:
             self.lowering.destinations[self.direct] = self._destination
 
@@ -207,7 +209,8 @@ class _BufferCarrier(_ArrayCarrier):
         loops.set(self.room, room)
         grow = loops.close()
         loops.emit(l.Branch(loops.let("ilt", loops.get(self.room), count), grow))
-        return loops.get(self.spare), self.root
+        apart = (self.current,) if isinstance(self.current, Reg) else ()
+        return loops.get(self.spare, apart), self.root
 
     def next(self, result: Rep) -> Step:
         assert isinstance(result, ArrayRep)

@@ -34,6 +34,7 @@ from chadllvm.ir.loops import (
     Load,
     LoopFunction,
     Reg,
+    Spread,
     Stmt,
     Store,
 )
@@ -52,9 +53,9 @@ def strips(function: LoopFunction) -> LoopFunction:
     """Make strips of the loops that may read what they have written."""
     if function.subroutines:
         return function
-    making = _Making(function)
+    making = _Making(function.regions, [*function.roots])
     body = making.body(function.body)
-    if not making.buffers:
+    if len(making.roots) == len(function.roots):
         return function
     return replace(
         function,
@@ -95,10 +96,12 @@ class _Plan:
 
 
 class _Making:
-    def __init__(self, function: LoopFunction) -> None:
-        self.roots = list(function.roots)
+    """The buffers are made in front of all, or at the beginning of a chunk."""
+
+    def __init__(self, region: int, roots: list[int]) -> None:
+        self.roots = roots
         self.buffers: list[Stmt] = []
-        self._region = function.regions
+        self._region = region
 
     def body(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
         new: list[Stmt] = []
@@ -110,9 +113,19 @@ class _Making:
                     new.append(replace(stmt, body=self.body(stmt.body)))
                 case Branch(cond, then, orelse):
                     new.append(Branch(cond, self.body(then), self.body(orelse)))
+                case Spread():
+                    new.append(self._spread(stmt))
                 case _:
                     new.append(stmt)
         return tuple(new)
+
+    def _spread(self, spread: Spread) -> Spread:
+        inner = _Making(self._region, self.roots)
+        body = inner.body(spread.body)
+        if not inner.buffers:
+            return replace(spread, body=body)
+        regions = (*spread.regions, self._region)
+        return replace(spread, body=(*inner.buffers, *body), regions=regions)
 
     def _buffer(self, like: Load | AddTo) -> tuple[Reg, int]:
         """A buffer for the elements of a strip."""

@@ -31,6 +31,7 @@ from chadllvm.ir.loops import (
     Reg,
     Set,
     Slot,
+    Spread,
     Stmt,
     Store,
 )
@@ -235,6 +236,9 @@ def statements(body: Sequence[Stmt]) -> Iterable[Stmt]:
             case Branch(then=then, orelse=orelse):
                 yield from statements(then)
                 yield from statements(orelse)
+            case Spread(body=inner, merge=merge):
+                yield from statements(inner)
+                yield from statements(merge)
             case _:
                 pass
 

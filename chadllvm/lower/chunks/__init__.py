@@ -1,0 +1,1 @@
+"""Loops whose steps may run at the same time, in chunks: `parallel.py`."""

@@ -1,0 +1,485 @@
+"""Whether the steps of a loop may run at the same time, and what that takes.
+
+Steps may have in common what they read, the places of a buffer of which each has its
+own, and what they only add to. A buffer of which each step knows nothing at its start
+is its own (`Alloc.each`); so is a slot that is set before it is read. What is added to
+at places that are not known to be different ones becomes a cell for each chunk, and a
+slot that all steps change by one and the same operation a number for each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations_with_replacement
+
+from chadllvm.ir.loops import (
+    PTR,
+    RESULT,
+    Accumulate,
+    AddTo,
+    Alloc,
+    ArrayParam,
+    Atom,
+    Branch,
+    CallRuntime,
+    Check,
+    Clear,
+    Copy,
+    Data,
+    For,
+    Get,
+    Invoke,
+    Leave,
+    Let,
+    Load,
+    LoopFunction,
+    Offset,
+    Reg,
+    Reset,
+    Return,
+    Set,
+    Slot,
+    Spread,
+    Stmt,
+    Store,
+)
+from chadllvm.ir.term import Lit, literal
+from chadllvm.ir.types import I64, is_float
+from chadllvm.lower.chunks.copy import assigned, everywhere, slots_of, used
+from chadllvm.lower.chunks.forms import ONE, Form, Forms, atoms, divided, plus
+
+# The farthest that steps may be from each other and add to the same place, without a
+# copy for each chunk.
+_REACH = 4
+
+# Operations that combine the numbers of chunks, and what changes no number.
+_NEUTRAL: dict[str, float | int | bool] = {
+    "add": 0.0,
+    "iadd": 0,
+    "imin": (1 << 63) - 1,
+    "imax": -(1 << 63),
+    **dict.fromkeys(("least", "lesser", "minimum"), math.inf),
+    **dict.fromkeys(("largest", "greater", "maximum"), -math.inf),
+    "and": True,
+    "or": False,
+}
+
+# The same for numbers that are chosen by a comparison, so that NaNs are not.
+_CHOSEN: dict[str, float] = {"choose_more": -math.inf, "choose_less": math.inf}
+
+
+class Refused(Exception):
+    """Why steps of a loop need each other."""
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A slot that all steps change by this operation."""
+
+    slot: Slot
+    op: str
+
+    @property
+    def neutral(self) -> Lit:
+        """What a chunk but the first begins with."""
+        if self.op in _CHOSEN and self.slot.type == I64:
+            return Lit(_NEUTRAL["imax" if self.op == "choose_more" else "imin"])
+        return literal({**_NEUTRAL, **_CHOSEN}[self.op], self.slot.type)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a loop needs to run in chunks.
+
+    `read`: slots of the place around; `own`: buffers that each chunk makes for itself;
+    `cells`: those that each chunk adds to a copy of. `regions` belong to the steps.
+    Steps that are `reach` or more away from each other have no place in common; those
+    that are nearer only add to the same one.
+    """
+
+    loop: For
+    sums: tuple[Sum, ...]
+    read: tuple[Slot, ...]
+    own: tuple[Alloc, ...]
+    cells: tuple[Alloc, ...]
+    regions: tuple[int, ...]
+    reach: int
+    forms: Forms
+
+
+class Known:
+    """What is known of a function: where registers, slots and buffers come from."""
+
+    def __init__(self, function: LoopFunction) -> None:
+        self.function = function
+        self.made: dict[Reg, Let] = {}
+        self.pointers: dict[Reg, Offset | Get] = {}
+        self.buffers: dict[Reg, Alloc] = {}
+        self.classes: dict[int, list[Stmt | ArrayParam]] = {}
+        self.uses: Counter[Slot] = Counter()
+        loops: dict[Reg, For] = {}
+        for stmt in everywhere(function.body):
+            self._note(stmt)
+            if isinstance(stmt, For):
+                loops[stmt.index] = stmt
+            self.uses.update(slots_of(stmt))
+        params = [p for p in function.params if isinstance(p, ArrayParam)]
+        self.inputs: set[object] = {p.ptr for p in params}
+        dims = [d for p in params for d in p.dims]
+        self.forms = Forms(self.made, dims, loops)
+
+    def _note(self, stmt: Stmt) -> None:
+        match stmt:
+            case Let(reg):
+                self.made[reg] = stmt
+            case Offset(reg):
+                self.pointers[reg] = stmt
+            case Get(reg) if reg.type == PTR:
+                self.pointers[reg] = stmt
+            case Alloc(reg, root=root):
+                self.buffers[reg] = stmt
+                self.classes.setdefault(self.function.roots[root], []).append(stmt)
+            case Data(_, _, root):
+                self.classes.setdefault(self.function.roots[root], []).append(stmt)
+            case _:
+                pass
+
+
+def plan(loop: For, known: Known, forms: Forms) -> Plan:
+    """What a loop takes to run in chunks; `forms`: what holds where it stands.
+
+    Raises: Refused.
+    """
+    if loop.go is not None:
+        raise Refused("its number of steps is not known before it")
+    analysis = _Analysis(loop, known, forms)
+    analysis.body(loop.body, analysis.forms, ())
+    sums, read = analysis.slots()
+    reach = 1 if sums or not analysis.is_plain else _REACH
+    own, cells, reach = analysis.buffers(reach)
+    if cells and reach > 1:
+        own, cells, reach = analysis.buffers(1)
+    regions = tuple(sorted(analysis.regions))
+    return Plan(loop, sums, read, own, cells, regions, reach, analysis.forms)
+
+
+@dataclass(frozen=True)
+class _Access:
+    """Places of a buffer: `form` from its start, in these loops inside of the loop."""
+
+    kind: type[Stmt]
+    base: Reg | Slot | None
+    form: Form
+    loops: tuple[For, ...]
+    forms: Forms
+
+
+@dataclass
+class _Slot:
+    """What the steps do with a slot; `exposed`: they read it before they set it."""
+
+    exposed: bool = False
+    stmts: list[Stmt] = field(default_factory=list)
+
+
+class _Analysis:
+    """A walk over the steps of one loop."""
+
+    def __init__(self, loop: For, known: Known, forms: Forms) -> None:
+        self.loop = loop
+        self.known = known
+        self.forms = forms.inside(loop)
+        inside = [*everywhere(loop.body)]
+        self._inside = inside
+        self._local = {loop.index, *(r for s in inside for r in assigned(s))}
+        loops = (loop, *(s for s in inside if isinstance(s, For)))
+        self._private_roots = {root for s in loops for root in s.private}
+        self.regions = {s.region for s in inside if isinstance(s, Reset)}
+        self._used: Counter[Reg] | None = None
+        self._slots: dict[Slot, _Slot] = {}
+        self._set: set[Slot] = set()
+        self._changed = {s.slot for s in inside if isinstance(s, Set | Accumulate)}
+        self._accesses: dict[int, list[_Access]] = {}
+
+    # The walk.
+
+    def body(self, body: Iterable[Stmt], forms: Forms, loops: tuple[For, ...]) -> None:
+        for stmt in body:
+            self._statement(stmt, forms, loops)
+
+    def _statement(self, stmt: Stmt, forms: Forms, loops: tuple[For, ...]) -> None:
+        match stmt:
+            case Get(slot=slot):
+                self._read(slot, stmt)
+            case Set(slot):
+                self._slots.setdefault(slot, _Slot()).stmts.append(stmt)
+                self._set.add(slot)
+            case Accumulate(slot):
+                self._read(slot, stmt)
+            case For(go=go):
+                if go is not None:
+                    self._read(go, stmt)
+                before = set(self._set)
+                self.body(stmt.body, forms.inside(stmt), (*loops, stmt))
+                self._set = before
+            case Branch(_, then, orelse):
+                before = set(self._set)
+                self.body(then, forms, loops)
+                after, self._set = self._set, before
+                self.body(orelse, forms, loops)
+                self._set &= after
+            case CallRuntime() | Invoke() | Return() | Leave() | Spread():
+                raise Refused("it calls what is not known to be independent")
+            case _:
+                self._memory(stmt, forms, loops)
+
+    def _memory(self, stmt: Stmt, forms: Forms, loops: tuple[For, ...]) -> None:
+        match stmt:
+            case Alloc(region=region):
+                if region == RESULT or region not in self.regions:
+                    raise Refused("what a step makes outlives it")
+            case Load(_, ptr, index, root):
+                self._access(Load, ptr, index, root, forms, loops)
+            case Store(ptr, index, _, root):
+                self._access(Store, ptr, index, root, forms, loops)
+            case AddTo(ptr, index, _, root):
+                self._access(AddTo, ptr, index, root, forms, loops)
+            case Clear(ptr, count, _, root):
+                self._range(Store, ptr, count, root, forms, loops)
+            case Copy(target, source, count, _, to, of):
+                self._range(Store, target, count, to, forms, loops)
+                self._range(Load, source, count, of, forms, loops)
+            case _:
+                pass
+
+    def _read(self, slot: Slot, stmt: Stmt) -> None:
+        found = self._slots.setdefault(slot, _Slot())
+        found.stmts.append(stmt)
+        found.exposed |= slot not in self._set
+
+    def _range(
+        self,
+        kind: type[Stmt],
+        ptr: Atom,
+        count: Atom,
+        root: int,
+        forms: Forms,
+        loops: tuple[For, ...],
+    ) -> None:
+        each = For(Reg("each", I64), Lit(0), count, ())
+        inner = forms.inside(each)
+        self._access(kind, ptr, each.index, root, inner, (*loops, each))
+
+    def _access(
+        self,
+        kind: type[Stmt],
+        ptr: Atom,
+        index: Atom,
+        root: int,
+        forms: Forms,
+        loops: tuple[For, ...],
+    ) -> None:
+        form, base = forms.of(index), ptr
+        while isinstance(base, Reg):
+            match self.known.pointers.get(base):
+                case Offset(_, inner, more):
+                    form, base = plus(form, forms.of(more)), inner
+                case Get(_, slot) if base in self._local and slot not in self._changed:
+                    found = _Access(kind, slot, form, loops, forms)
+                    break
+                case _:
+                    outside = base if base not in self._local else None
+                    found = _Access(kind, outside, form, loops, forms)
+                    break
+        else:
+            raise Refused("a place is not known")
+        accesses = self._accesses.setdefault(self.known.function.roots[root], [])
+        accesses.append(found)
+
+    # What the steps have in common.
+
+    def slots(self) -> tuple[tuple[Sum, ...], tuple[Slot, ...]]:
+        """The slots that are combined, and those that are only read."""
+        sums, read = [], []
+        for slot, found in self._slots.items():
+            if slot not in self._changed:
+                read.append(slot)
+            elif found.exposed:
+                sums.append(Sum(slot, self._operation(slot, found.stmts)))
+            elif self.known.uses[slot] > len(found.stmts):
+                raise Refused(f"steps hand on {slot.name}")
+        return tuple(sums), tuple(read)
+
+    def _operation(self, slot: Slot, stmts: Sequence[Stmt]) -> str:
+        if all(isinstance(s, Accumulate) for s in stmts) and is_float(slot.type):
+            return "add"
+        match stmts:
+            case [Get(old), Set(_, Reg() as new)] if let := self.known.made.get(new):
+                alone = self._count(old) == 1 and old in let.args
+                if let.op in _NEUTRAL and alone and len(set(let.args)) == 2:
+                    return let.op
+                if (found := self._choice(old, let)) is not None:
+                    return found
+        raise Refused(f"each step needs {slot.name} of the one before")
+
+    def _choice(self, old: Reg, let: Let) -> str | None:
+        """The operation of `new = select(old < x, x, old)`, or of x < old."""
+        match let.op, let.args:
+            case "select", (Reg() as cond, new, last) if last is old is not new:
+                test = self.known.made.get(cond)
+            case _:
+                return None
+        if test is None or test.op not in ("flt", "ilt") or self._count(old) != 2:
+            return None
+        if self._count(cond) != 1:
+            return None
+        kinds = {(old, new): "choose_more", (new, old): "choose_less"}
+        left, right = test.args
+        return kinds.get((left, right))
+
+    def _count(self, reg: Reg) -> int:
+        if self._used is None:
+            self._used = Counter(r for s in self._inside for r in used(s))
+        return self._used[reg]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a step cannot fail, and makes nothing."""
+        return not any(isinstance(s, Check | Alloc) for s in self._inside)
+
+    def buffers(self, most: int) -> tuple[tuple[Alloc, ...], tuple[Alloc, ...], int]:
+        """The buffers of which chunks have their own, those that are cells, the reach.
+
+        `most`: how far it may be.
+        """
+        reach = 1
+        own: list[Alloc] = []
+        cells: list[Alloc] = []
+        for root, accesses in self._accesses.items():
+            if all(a.kind is Load for a in accesses):
+                continue
+            private = self._private(root)
+            if private is not None:
+                own += private
+                continue
+            for base, found in self._by_base(root, accesses):
+                if all(a.kind is Load for a in found):
+                    continue
+                near = self._reach(found, most)
+                if near is None:
+                    cells.append(self._cell(base, found))
+                else:
+                    reach = max(reach, near)
+        return tuple(own), tuple(cells), reach
+
+    def _private(self, root: int) -> list[Alloc] | None:
+        """The buffers around the loop that are its steps' own, if the class is."""
+        outside = []
+        for made in self.known.classes.get(root, ()):
+            if not isinstance(made, Alloc):
+                return None
+            if made.reg in self._local:
+                continue
+            if made.root not in self._private_roots:
+                return None
+            outside.append(made)
+        return outside
+
+    def _by_base(
+        self, root: int, accesses: Sequence[_Access]
+    ) -> Iterator[tuple[Reg | Slot | None, list[_Access]]]:
+        """The accesses to each buffer; to all of them if they may be the same."""
+        groups: dict[Reg | Slot | None, list[_Access]] = {}
+        for access in accesses:
+            groups.setdefault(access.base, []).append(access)
+        written = {a.base for a in accesses if a.kind is not Load}
+        for base in written:
+            if not all(b == base or self._are_different(base, b) for b in groups):
+                raise Refused("it may write what it reads elsewhere")
+        yield from groups.items()
+
+    def _are_different(self, base: Reg | Slot | None, other: Reg | Slot | None) -> bool:
+        """Whether a buffer that is written is no part of another one."""
+        if base is None or other is None:
+            return False
+        if other in self.known.inputs:  # They are never written to.
+            return True
+        for one, two in ((base, other), (other, base)):
+            found = self.known.pointers.get(one) if isinstance(one, Reg) else None
+            if isinstance(found, Get) and two in found.apart:
+                return True
+        return base in self.known.buffers and other in self.known.buffers
+
+    def _reach(self, accesses: Sequence[_Access], most: int) -> int | None:
+        """How far steps are from each other that have a place in common; None: any.
+
+        If it is not 1 they only add to it.
+        """
+        if accesses[0].base is None:
+            return None
+        spans: dict[object, tuple[type[Stmt], list[_Span]]] = {}
+        for access in accesses:
+            key = frozenset(access.form.items()), access.loops, access.kind
+            if key not in spans:
+                spans[key] = access.kind, [*self._spans(access)]
+        reach = 1
+        for (x, a), (y, b) in combinations_with_replacement(spans.values(), 2):
+            if x is y is Load:
+                continue
+            far = most if x is y is AddTo else 1
+            near = (k for k in range(1, far + 1) if _apart(a, b, k))
+            found = next(near, None)
+            if found is None:
+                return None
+            reach = max(reach, found)
+        return reach
+
+    def _spans(self, access: _Access) -> Iterator[_Span]:
+        """The places of a step: what they advance by, the first and the last one."""
+        forms = access.forms
+        for least, most in forms.between(access.form, access.loops):
+            (slope, first), (other, last) = (
+                divided(form, self.loop.index) for form in (least, most)
+            )
+            regs = {*atoms(slope), *atoms(first), *atoms(last)}
+            if slope == other and self._local.isdisjoint(regs):
+                yield _Span(slope, first, last, forms)
+
+    def _cell(self, base: Reg | Slot | None, accesses: Sequence[_Access]) -> Alloc:
+        """The buffer that chunks add to copies of."""
+        if any(a.kind is not AddTo for a in accesses):
+            raise Refused("steps may read or write the same element")
+        found = self.known.buffers.get(base) if isinstance(base, Reg) else None
+        if found is None or not is_float(found.elem):
+            raise Refused("steps add to the same array, whose size is not known")
+        return found
+
+
+@dataclass(frozen=True)
+class _Span:
+    slope: Form
+    first: Form
+    last: Form
+    forms: Forms
+
+
+def _apart(a: Sequence[_Span], b: Sequence[_Span], steps: int) -> bool:
+    return any(_are_ordered(x, y, steps) for x in a for y in b)
+
+
+def _are_ordered(a: _Span, b: _Span, steps: int) -> bool:
+    """Whether the places of a step are all behind those of so many steps before."""
+    if a.slope != b.slope:
+        return False
+    forms = a.forms.with_facts(b.forms)
+    for slope in (a.slope, plus({}, a.slope, -1)):
+        far = plus({}, slope, steps)
+        if forms.is_count(slope) and all(
+            forms.is_count(plus(plus(plus(far, x.first), y.last, -1), ONE, -1))
+            for x, y in ((a, b), (b, a))
+        ):
+            return True
+    return False

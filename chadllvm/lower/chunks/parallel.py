@@ -1,0 +1,186 @@
+"""Loops whose steps do not need each other run in chunks, on several threads.
+
+    s := 0.0                            work = … n …
+    for i in 0 .. n:                    chunks = min(work / GRAIN, n, …)
+      … a[i] … s += x                   lanes = chad_lanes(chunks)
+      c[k] += y                         copies = buffer of lanes cells
+                                 →      spread chunk in 0 .. chunks in lanes:
+                                          d = copies[lane], cleared
+                                          s := 0.0
+                                          for i in low(chunk) .. high(chunk):
+                                            … a[i] … s += x
+                                            d[k] += y
+                                          sums[lane] = s
+                                        merge:
+                                          c += d, s += sums[lane]
+
+The outermost loops that may are spread, if they have enough to do. How many chunks
+there are depends on the sizes alone, and they are merged in their order, so that the
+results are the same bits for any number of threads, and for one. The first chunk adds
+to the cell itself and goes on with the number that the slot had. Copies are there for
+as many chunks as there are lanes, two for each thread, and a chunk waits until the one
+in its lane has been merged; so there are never more than two private cells a thread.
+Clearing and merging all copies takes a fixed share of the work at most.
+
+Loops that are nested two levels less than the deepest ones are left alone: what they do
+hardly matters, and each loop that is spread takes LLVM some time. A short loop inside
+of others is there a second time, as it was, for where it is one chunk: it may be run
+very often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from chadllvm.ir.loops import (
+    RESULT,
+    Alloc,
+    Branch,
+    For,
+    Let,
+    LoopFunction,
+    LoopNote,
+    Stmt,
+    bodies_of,
+)
+from chadllvm.ir.term import Lit
+from chadllvm.lower.chunks import spread
+from chadllvm.lower.chunks.copy import assigned, everywhere, used
+from chadllvm.lower.chunks.forms import Forms
+from chadllvm.lower.chunks.legal import Known, Plan, Refused, plan
+from chadllvm.lower.chunks.spread import Home, Spreading
+from chadllvm.lower.chunks.work import Estimate, Work
+
+# What the note of a loop says.
+IN_CHUNKS = "in chunks, on several threads if they are large"
+
+# A loop inside of loops that are not spread has to do so much in each step, or to have
+# loops in it.
+_HEAVY = 64
+
+
+def parallel(function: LoopFunction, *, threads: bool = True) -> LoopFunction:
+    """Spread the loops that may be; without `threads`, all chunks run in order."""
+    if function.subroutines:
+        return function
+    known = Known(function)
+    home = Home(known, function.regions, [*function.roots], threads)
+    walk = _Walk(known, home, _depth(function.body) - 1)
+    body = walk.body(function.body, known.forms, inside=False)
+    if not walk.count:
+        return replace(function, notes=walk.noted(function.notes))
+    body = _without_unused(body)
+    return replace(
+        function,
+        body=body,
+        regions=function.regions + 2,
+        roots=tuple(home.roots),
+        notes=walk.noted(function.notes),
+    )
+
+
+class _Walk:
+    """A walk over a function; `depth`: how deep a loop must be nested at least."""
+
+    def __init__(self, known: Known, home: Home, depth: int) -> None:
+        self._known = known
+        self._home = home
+        self._depth = depth
+        self._orders: dict[int, str] = {}
+        self.count = 0
+
+    def noted(self, notes: Sequence[LoopNote]) -> tuple[LoopNote, ...]:
+        """The notes, which say what was decided."""
+        found = [self._orders.get(k, "") for k in range(len(notes))]
+        return tuple(
+            replace(n, order=o) if o else n for n, o in zip(notes, found, strict=True)
+        )
+
+    def _note(self, loop: For, order: str) -> None:
+        notes = (s.note for s in everywhere((loop,)) if isinstance(s, For))
+        note = next(notes) if not _cuts(loop) else max(next(notes), next(notes))
+        self._orders.setdefault(note, order)
+
+    def body(
+        self, body: Sequence[Stmt], forms: Forms, *, inside: bool
+    ) -> tuple[Stmt, ...]:
+        new: list[Stmt] = []
+        for stmt in body:
+            match stmt:
+                case For():
+                    new += self._loop(stmt, forms, inside)
+                case Branch(cond, then, orelse):
+                    parts = (self.body(b, forms, inside=inside) for b in (then, orelse))
+                    new.append(Branch(cond, *parts))
+                case _:
+                    new.append(stmt)
+        return tuple(new)
+
+    def _loop(self, loop: For, forms: Forms, inside: bool) -> Iterator[Stmt]:
+        if _depth((loop,)) < self._depth:
+            yield loop
+            return
+        try:
+            found = plan(loop, self._known, forms)
+        except Refused as reason:
+            self._note(loop, f"in order: {reason}")
+            inner = self.body(loop.body, forms.inside(loop), inside=True)
+            yield replace(loop, body=inner)
+            return
+        work = self._work(found)
+        if not _may_pay(loop, work, inside):
+            yield loop
+            return
+        self.count += 1
+        self._note(loop, IN_CHUNKS)
+        yield from Spreading(found, self._home).stmts(work, inside)
+
+    def _work(self, found: Plan) -> Work:
+        local = {r for s in everywhere((found.loop,)) for r in assigned(s)}
+        estimate = Estimate(found.loop, lambda reg: reg not in local)
+        return estimate.of(found.loop.body, found.forms, ())
+
+
+def _depth(body: Sequence[Stmt]) -> int:
+    """How deep loops are nested; what only cuts another into chunks does not count."""
+    most = 0
+    for stmt in body:
+        inner = max(map(_depth, bodies_of(stmt)), default=0)
+        most = max(most, inner + (isinstance(stmt, For) and not _cuts(stmt)))
+    return most
+
+
+def _cuts(loop: For) -> bool:
+    """Whether a loop runs another one over so many of its steps at a time."""
+    first = loop.body[0] if loop.body else None
+    if not isinstance(first, Let) or first.op != "imul" or loop.index not in first.args:
+        return False
+    return any(isinstance(s, For) and s.low is first.reg for s in loop.body)
+
+
+def _without_unused(body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+    """Without buffers of which each chunk has its own, and nobody else needs one."""
+    needed = {reg for stmt in everywhere(body) for reg in used(stmt)}
+
+    def kept(body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+        return tuple(
+            replace(stmt, body=kept(stmt.body)) if isinstance(stmt, For) else stmt
+            for stmt in body
+            if not isinstance(stmt, Alloc) or stmt.region == RESULT
+            or stmt.reg in needed
+        )  # fmt: skip
+
+    return kept(body)
+
+
+def _may_pay(loop: For, work: Work, inside: bool) -> bool:
+    """Whether a loop may have enough to do, for some sizes."""
+    step = work.get((), 0.0)
+    if all(not term for term in work):
+        if isinstance(loop.low, Lit) and isinstance(loop.high, Lit):
+            return (
+                step * (int(loop.high.value) - int(loop.low.value)) >= 2 * spread.GRAIN
+            )
+        return not inside or step >= _HEAVY
+    return True

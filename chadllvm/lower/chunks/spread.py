@@ -1,0 +1,336 @@
+"""Makes the statements of a loop that runs in chunks; see `parallel.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from chadllvm.ir.loops import (
+    PTR,
+    AddTo,
+    Alloc,
+    Atom,
+    Branch,
+    CallRuntime,
+    Clear,
+    For,
+    Get,
+    Let,
+    Load,
+    Offset,
+    Reg,
+    Reset,
+    Set,
+    Slot,
+    Spread,
+    Stmt,
+    Store,
+    result_of,
+)
+from chadllvm.ir.term import Lit
+from chadllvm.ir.types import I64
+from chadllvm.lower.chunks.copy import (
+    Names,
+    assigned,
+    copied,
+    everywhere,
+    slots_of,
+    used,
+)
+from chadllvm.lower.chunks.legal import Known, Plan, Sum
+from chadllvm.lower.chunks.work import Work
+
+# The work of a chunk, in simple operations: some ten microseconds.
+GRAIN = 1 << 16
+
+# No more chunks than this, whatever there is to do.
+MOST_CHUNKS = 128
+
+# What a chunk does for each element of its cells is at most this part of its work.
+SHARE = 32
+
+# Where chunks have places in common, a chunk has so many times the steps that do.
+_APART = 16
+
+# A body of so many statements is not there a second time.
+_LONG = 48
+
+
+@dataclass
+class Home:
+    """What all spread loops of a function share.
+
+    There are two regions, `regions` and the next: one for what is there as long as a
+    loop is running, and is given back behind it, and one that each chunk has.
+    """
+
+    known: Known
+    regions: int
+    roots: list[int]
+    threads: bool
+
+    def root(self) -> int:
+        """A new root."""
+        self.roots.append(len(self.roots))
+        return len(self.roots) - 1
+
+
+@dataclass
+class _Out:
+    """Statements in the making."""
+
+    stmts: list[Stmt] = field(default_factory=list)
+
+    def let(self, op: str, *args: Atom, name: str = "t") -> Atom:
+        if op in ("iadd", "isub") and Lit(0) in args[op == "isub" :]:
+            return args[0] if args[1] == Lit(0) else args[1]
+        reg = Reg(name, result_of(op, [arg.type for arg in args]))
+        self.stmts.append(Let(reg, op, args))
+        return reg
+
+    def get(self, slot: Slot) -> Reg:
+        reg = Reg(slot.name, slot.type)
+        self.stmts.append(Get(reg, slot))
+        return reg
+
+    def emit(self, stmt: Stmt) -> None:
+        self.stmts.append(stmt)
+
+    def both(self, s: Sum, a: Atom, b: Atom) -> Atom:
+        """What two chunks' numbers are together."""
+        if s.op not in ("choose_more", "choose_less"):
+            return self.let(s.op, a, b)
+        pair = (a, b) if s.op == "choose_more" else (b, a)
+        wins = self.let("ilt" if a.type == I64 else "flt", *pair)
+        return self.let("select", wins, b, a)
+
+    def work(self, work: Work) -> Atom:
+        """The number that an estimate is."""
+        floats: dict[Reg, Atom] = {}
+        total: Atom = Lit(work.get((), 0.0))
+        for term, count in work.items():
+            part: Atom = Lit(count)
+            for reg in term:
+                if reg not in floats:
+                    floats[reg] = self.let("to_float", reg)
+                part = self.let("mul", part, floats[reg])
+            total = self.let("add", total, part) if term else total
+        return total
+
+
+class Spreading:
+    """The making of one spread loop."""
+
+    def __init__(self, plan: Plan, home: Home) -> None:
+        self._plan = plan
+        self._home = home
+        self._chunk = Reg("chunk", I64)
+        self._lanes: Atom = Reg("lanes", I64) if home.threads else Lit(1)
+        # For each sum the slot with what is merged, and the numbers of the chunks; for
+        # each cell its copies.
+        self._merged = {s: Slot(f"{s.slot.name}_all", s.slot.type) for s in plan.sums}
+        self._numbers: dict[Sum, Alloc] = {}
+        self._copies: dict[Alloc, Reg] = {}
+
+    def stmts(self, work: Work, inside: bool) -> Iterator[Stmt]:
+        """The loop in chunks; `inside` of others, as it is for one chunk, too."""
+        loop, out = self._plan.loop, _Out()
+        steps = out.let("isub", loop.high, loop.low)
+        chunks = self._count(out, steps, work)
+        yield from out.stmts
+        inner = self._spread(steps, chunks)
+        if not inside or len([*everywhere(loop.body)]) >= _LONG:
+            yield from inner
+            return
+        test = _Out()
+        many = test.let("ilt", Lit(1), chunks)
+        yield from test.stmts
+        yield Branch(many, tuple(inner), (loop,))
+
+    def _count(self, out: _Out, steps: Atom, work: Work) -> Atom:
+        """The number of chunks, 1 at least."""
+        total = out.let("mul", out.work(work), out.let("to_float", steps))
+        grain: Atom = Lit(float(GRAIN))
+        for cell in self._plan.cells:
+            size = out.let("to_float", cell.count)
+            more = out.let("mul", size, Lit(float(SHARE)))
+            grain = out.let("add", grain, more)
+        number = out.let("div", total, grain)
+        few = out.let("lesser", number, Lit(float(MOST_CHUNKS)))
+        some = out.let("to_int", out.let("greater", few, Lit(1.0)))
+        if self._plan.reach > 1:
+            some = out.let(
+                "imin", some, out.let("idiv", steps, Lit(_APART * self._plan.reach))
+            )
+        return out.let("imax", out.let("imin", some, steps), Lit(1), name="chunks")
+
+    def _spread(self, steps: Atom, chunks: Atom) -> list[Stmt]:
+        out, plan, home = _Out(), self._plan, self._home
+        if isinstance(self._lanes, Reg):
+            out.emit(CallRuntime(self._lanes, "chad_lanes", (chunks,)))
+        before = {s.slot: out.get(s.slot) for s in plan.sums}
+        before |= {slot: out.get(slot) for slot in plan.read}
+        for s in plan.sums:
+            ptr, ty = Reg("numbers", PTR), s.slot.type
+            made = Alloc(ptr, home.regions, self._lanes, ty, home.root())
+            self._numbers[s] = made
+            out.emit(made)
+            out.emit(Set(self._merged[s], before[s.slot]))
+        for cell in plan.cells:
+            ptr = self._copies[cell] = Reg("copies", PTR)
+            count = out.let("imul", self._lanes, cell.count)
+            out.emit(Alloc(ptr, home.regions, count, cell.elem, cell.root))
+        body = self._body(steps, chunks, before)
+        merge = self._merge(steps, chunks)
+        own = (home.regions + 1,) if plan.own else ()
+        regions = (*plan.regions, *own)
+        out.emit(Spread(self._chunk, chunks, self._lanes, body, merge, regions))
+        for s in plan.sums:
+            out.emit(Set(s.slot, out.get(self._merged[s])))
+        if plan.sums or plan.cells:
+            out.emit(Reset(home.regions))
+        return out.stmts
+
+    def _lane(self, out: _Out) -> Atom:
+        """The lane of a chunk."""
+        if not isinstance(self._lanes, Reg):
+            return Lit(0)
+        return out.let("irem", self._chunk, self._lanes, name="lane")
+
+    def _body(
+        self, steps: Atom, chunks: Atom, before: dict[Slot, Reg]
+    ) -> tuple[Stmt, ...]:
+        """What a chunk does."""
+        out, loop = _Out(), self._plan.loop
+        regs, roots = self._own(out)
+        slots = {s: Slot(s.name, s.type) for s in self._slots()}
+        first: Atom = Lit(True)
+        lane: Atom = Lit(0)
+        if self._plan.sums or self._plan.cells:
+            first, lane = out.let("ieq", self._chunk, Lit(0)), self._lane(out)
+            regs |= self._cells(out, first, lane)
+        self._parts(out, regs)
+        for slot in self._plan.read:
+            out.emit(Set(slots[slot], before[slot]))
+        for s in self._plan.sums:
+            start = out.let("select", first, before[s.slot], s.neutral)
+            out.emit(Set(slots[s.slot], start))
+        low, high = (self._begin(out, steps, chunks, more) for more in (0, 1))
+        if self._plan.reach > 1:
+            first = out.let("ieq", self._chunk, Lit(0))
+            later = out.let("iadd", low, Lit(self._plan.reach - 1))
+            low = out.let("select", first, low, later)
+        copy = copied(loop, Names(regs, slots, roots))
+        out.emit(replace(copy, low=low, high=high))
+        for s, made in self._numbers.items():
+            out.emit(Store(made.reg, lane, out.get(slots[s.slot]), made.root))
+        return tuple(out.stmts)
+
+    def _slots(self) -> list[Slot]:
+        """All slots of the loop."""
+        body = everywhere((self._plan.loop,))
+        return [*dict.fromkeys(slot for stmt in body for slot in slots_of(stmt))]
+
+    def _begin(self, out: _Out, steps: Atom, chunks: Atom, more: int) -> Atom:
+        """The first step of a chunk, or of one behind it."""
+        number = out.let("iadd", self._chunk, Lit(more))
+        part = out.let("idiv", out.let("imul", steps, number), chunks)
+        return out.let("iadd", self._plan.loop.low, part)
+
+    def _own(self, out: _Out) -> tuple[dict[Reg, Reg], dict[int, int]]:
+        """The buffers that a chunk has for itself: names of them and of their roots."""
+        regs, roots = {}, {}
+        home = self._home
+        classes = {home.roots[made.root] for made in self._plan.own}
+        for root, representative in enumerate(home.roots[:]):
+            if representative in classes:
+                roots[root] = home.root()
+        for root in roots:  # They stay of one class.
+            home.roots[roots[root]] = roots[home.roots[root]]
+        for made in self._plan.own:
+            regs[made.reg] = Reg(made.reg.name, PTR)
+            new = replace(
+                made, reg=regs[made.reg], region=home.regions + 1, root=roots[made.root]
+            )
+            out.emit(new)
+        return regs, roots
+
+    def _cells(self, out: _Out, first: Atom, lane: Atom) -> dict[Reg, Reg]:
+        """The copies that a chunk adds to; the first one adds to the cell itself."""
+        names = {}
+        for cell, copies in self._copies.items():
+            mine, at = Reg("copy", PTR), out.let("imul", lane, cell.count)
+            out.emit(Offset(mine, copies, at, cell.elem))
+            ptr = out.let("select", first, cell.reg, mine)
+            assert isinstance(ptr, Reg)
+            names[cell.reg] = ptr
+            clear = Clear(ptr, cell.count, cell.elem, cell.root)
+            out.emit(Branch(first, (), (clear,)))
+        return names
+
+    def _parts(self, out: _Out, names: dict[Reg, Reg]) -> None:
+        """Parts of these buffers that were looked up in front of the loop."""
+        whole = (self._plan.loop,)
+        inside = {reg for stmt in everywhere(whole) for reg in assigned(stmt)}
+        seen = dict.fromkeys(reg for stmt in everywhere(whole) for reg in used(stmt))
+        for reg in seen:
+            if reg not in inside:
+                self._part(out, reg, names)
+
+    def _part(self, out: _Out, reg: Reg, names: dict[Reg, Reg]) -> None:
+        pointers = self._home.known.pointers
+        chain: list[Offset] = []
+        base: Atom = reg
+        while base not in names:
+            part = pointers.get(base) if isinstance(base, Reg) else None
+            if not isinstance(part, Offset):
+                return
+            chain.append(part)
+            base = part.ptr
+        for part in chain[::-1]:
+            assert isinstance(part.ptr, Reg)
+            new = Reg(part.reg.name, PTR)
+            out.emit(replace(part, reg=new, ptr=names[part.ptr]))
+            names[part.reg] = new
+
+    def _merge(self, steps: Atom, chunks: Atom) -> tuple[Stmt, ...]:
+        """What is done behind a chunk."""
+        out = _Out()
+        if self._plan.reach > 1:
+            return self._border(steps, chunks)
+        if not self._plan.sums and not self._plan.cells:
+            return ()
+        first, lane = out.let("ieq", self._chunk, Lit(0)), self._lane(out)
+        more = _Out()
+        for cell, copies in self._copies.items():
+            at, k = more.let("imul", lane, cell.count), Reg("k", I64)
+            copy, value = Reg("copy", PTR), Reg("t", cell.elem)
+            more.emit(Offset(copy, copies, at, cell.elem))
+            load = Load(value, copy, k, cell.root)
+            add = AddTo(cell.reg, k, value, cell.root)
+            more.emit(For(k, Lit(0), cell.count, (load, add)))
+        if more.stmts:
+            out.emit(Branch(first, (), tuple(more.stmts)))
+        for s, made in self._numbers.items():
+            number = Reg("number", s.slot.type)
+            out.emit(Load(number, made.reg, lane, made.root))
+            both = out.both(s, out.get(self._merged[s]), number)
+            new = out.let("select", first, number, both)
+            out.emit(Set(self._merged[s], new))
+        return tuple(out.stmts)
+
+    def _border(self, steps: Atom, chunks: Atom) -> tuple[Stmt, ...]:
+        """The first steps of a chunk, which have places in common with the one before.
+
+        Both are done by now. What the rest of the next one adds to is farther away.
+        """
+        out, more = _Out(), _Out()
+        first = out.let("ieq", self._chunk, Lit(0))
+        low = self._begin(more, steps, chunks, 0)
+        high = more.let("iadd", low, Lit(self._plan.reach - 1))
+        changed = set(self._slots()) - set(self._plan.read)
+        slots = {s: Slot(s.name, s.type) for s in changed}
+        copy = copied(self._plan.loop, Names({}, slots))
+        more.emit(replace(copy, low=low, high=high))
+        out.emit(Branch(first, (), tuple(more.stmts)))
+        return tuple(out.stmts)

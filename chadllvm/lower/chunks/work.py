@@ -1,0 +1,129 @@
+"""How much a loop has to do: an estimate, as statements that compute it.
+
+It counts simple operations. The steps of inner loops are counted by their bounds; where
+these differ from step to step they are taken halfway between the ends of the loops
+around them, and what is not known before the loop is taken for a few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from chadllvm.ir.loops import (
+    Alloc,
+    Branch,
+    CallRuntime,
+    Clear,
+    Copy,
+    For,
+    Invoke,
+    Let,
+    Offset,
+    Reg,
+    Stmt,
+)
+from chadllvm.ir.term import Lit
+from chadllvm.lower.chunks.forms import ONE, Form, Forms, atoms, divided, plus
+
+# A number of steps that is not known.
+_UNKNOWN = 8
+
+_CALL = 16
+_SLOW = 4
+
+# What takes longer than a sum; all functions of libm do.
+_COSTS = {
+    **dict.fromkeys(("div", "sqrt", "idiv", "irem", "fmod", "udiv"), _SLOW),
+    **dict.fromkeys(("exp", "exp2", "expm1", "log", "log2", "log10", "log1p"), _CALL),
+    **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "atan2"), _CALL),
+    **dict.fromkeys(("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"), _CALL),
+    **dict.fromkeys(("pow", "powi", "cbrt", "hypot", "erf", "erfc"), _CALL),
+    **dict.fromkeys(("gamma", "lgamma", "digamma", "polygamma", "sinc"), 4 * _CALL),
+    **dict.fromkeys(("gcd", "comb", "perm", "powmod", "remainder"), 4 * _CALL),
+}
+
+# Work as a sum of products of registers, which may be halves.
+Work = dict[tuple[Reg, ...], float]
+
+
+class Estimate:
+    """The work of bodies inside of a loop; `is_outside`: what is known before it."""
+
+    def __init__(self, loop: For, is_outside: Callable[[Reg], bool]) -> None:
+        self._loop = loop
+        self._is_outside = is_outside
+
+    def of(self, body: Iterable[Stmt], forms: Forms, loops: Sequence[For]) -> Work:
+        """The work of one run of a body, in these loops, outermost first."""
+        total: Work = {}
+        for stmt in body:
+            _add(total, self._statement(stmt, forms, loops), 1.0)
+        return total
+
+    def _statement(self, stmt: Stmt, forms: Forms, loops: Sequence[For]) -> Work:
+        match stmt:
+            case Let(op=op):
+                return {(): _COSTS.get(op, 1)}
+            case For():
+                step = self.of(stmt.body, forms.inside(stmt), (*loops, stmt))
+                step[()] = step.get((), 0) + 1
+                return _times(self._steps(stmt, forms, loops), step)
+            case Branch(_, then, orelse):
+                a, b = self.of(then, forms, loops), self.of(orelse, forms, loops)
+                return {t: max(a.get(t, 0.0), b.get(t, 0.0)) for t in {**a, **b}}
+            case Clear(count=count) | Copy(count=count) | Alloc(count=count, zero=True):
+                each = For(Reg("each", count.type), Lit(0), count, ())
+                return self._steps(each, forms, loops)
+            case Alloc() | CallRuntime() | Invoke():
+                return {(): _CALL}
+            case Offset():
+                return {}
+            case _:
+                return {(): 1}
+
+    def _steps(self, loop: For, forms: Forms, loops: Sequence[For]) -> Work:
+        """The number of steps of a loop."""
+        found = []
+        for low in forms.ends(loop.low, "imax"):
+            for high in forms.ends(loop.high, "imin"):
+                steps = self._halfway(plus(high, low, -1), forms, loops)
+                if steps is not None:
+                    found.append(steps)
+        fewest = min(found, key=_variables, default=None)
+        return {(): _UNKNOWN} if fewest is None else fewest
+
+    def _halfway(self, form: Form, forms: Forms, loops: Sequence[For]) -> Work | None:
+        """A form in the middle of the loops around it."""
+        work: Work = {term: float(count) for term, count in form.items()}
+        for loop in (*loops[::-1], self._loop):
+            slope, rest = divided(form, loop.index)
+            if not slope:
+                continue
+            low, high = forms.of(loop.low), forms.of(loop.high)
+            middle = plus(low, plus(high, ONE, -1))
+            twice = plus(plus(rest, rest), forms.times(slope, middle))
+            inner = self._halfway(twice, forms, loops[: _position(loops, loop)])
+            return None if inner is None else _times({(): 0.5}, inner)
+        return work if all(map(self._is_outside, atoms(form))) else None
+
+
+def _position(loops: Sequence[For], loop: For) -> int:
+    return loops.index(loop) if loop in loops else 0
+
+
+def _variables(work: Work) -> int:
+    return sum(map(len, work))
+
+
+def _add(total: Work, more: Work, factor: float) -> None:
+    for term, count in more.items():
+        total[term] = total.get(term, 0.0) + factor * count
+
+
+def _times(a: Work, b: Work) -> Work:
+    total: Work = {}
+    for left, x in a.items():
+        for right, y in b.items():
+            term = (*left, *right)
+            total[term] = total.get(term, 0.0) + x * y
+    return total

@@ -1,0 +1,168 @@
+"""Loops in chunks: which ones, that they do the same, and their errors and memory.
+
+The grain is made so small that loops of a few steps have several chunks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from containers import leaves
+from golden_cases import check_cases
+
+import chadllvm as cl
+from chadllvm.backend.runtime import runtime
+from chadllvm.ir.loops_check import check_loops
+from chadllvm.ir.loops_pretty import pretty_loops
+from chadllvm.ir.term import Program
+from chadllvm.lower.chunks import spread
+from chadllvm.lower.chunks.parallel import parallel
+from chadllvm.lower.lower import lower_function
+
+# The grain is no option, so nothing may come from the cache.
+THREADED = cl.CompileOptions(cache=False)
+SERIAL = replace(THREADED, parallel=False)
+WHOLE = replace(THREADED, disabled=frozenset({"parallel"}))
+
+THREADS = (1, 2, 3, 8)
+
+
+@pytest.fixture
+def small_grain(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(spread, "GRAIN", 40)
+    monkeypatch.setattr(spread, "SHARE", 0)
+    yield
+    runtime().lib.chad_set_threads(0)
+
+
+def test_golden(golden: Callable[[Path, str], None]) -> None:
+    def run(title: str, program: Program) -> str:
+        function = parallel(lower_function(program.entry))
+        check_loops(function)
+        return pretty_loops(function)
+
+    check_cases(Path(__file__).with_name("parallel.cases"), run, golden)
+
+
+def chunked(function: Any) -> bool:
+    return "spread chunk" in function.show("loops")
+
+
+def sums(x: cl.f64[:], k: cl.i64[:], w: cl.f64[:, :]) -> float:
+    """Additions to places that are not known to be different, and to rows."""
+    total = 0.0
+    for i in range(len(k)):
+        row = w[i]
+        part = 0.0
+        for j in range(len(row)):
+            part += math.sin(row[j]) * x[k[i]]
+        total += part * part
+    return total
+
+
+def tables(x: cl.f64[:], n: int) -> float:
+    """Updates in place: of a row each, and of rows that have places in common."""
+    a = np.zeros((n, len(x)))
+    for i in range(n):
+        for j in range(len(x)):
+            a[i, j] = x[j] * (i + 1) + math.exp(0.1 * x[j])
+    for i in range(1, n):
+        for j in range(len(x)):
+            a[i - 1, j] += 0.5 * a[i, j]
+    return np.sum(a * a)
+
+
+def largest(x: cl.f64[:]) -> float:
+    """The best one of numbers that are needed elsewhere, too."""
+    total, best, least = 0.0, -math.inf, math.inf
+    for i in range(len(x)):
+        y = math.sin(x[i]) * x[i]
+        total += y
+        best = max(best, y)
+        least = min(least, y)
+    return total + best - least
+
+
+def branches(x: cl.f64[:]) -> float:
+    """A loop that stops inside of each step, and what only some steps do."""
+    total = 0.0
+    for i in range(len(x)):
+        y, steps = x[i], 0
+        while y < 5.0 and steps < 30:
+            y = y * 1.5 + 0.1
+            steps += 1
+        total += math.log(y) if i % 3 else y * steps
+    return total
+
+
+X = np.linspace(0.3, 2.0, 37)
+CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "sums": (sums, (X, np.arange(90) * 7 % 37, np.sin(np.ones((90, 4)) * X[:4]))),
+    "largest": (largest, (X,)),
+    "tables": (tables, (X, 50)),
+    "branches": (branches, (X,)),
+}
+
+
+@pytest.mark.usefixtures("small_grain")
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("derive", [False, True])
+def test_the_same_bits_for_any_number_of_threads(name: str, derive: bool) -> None:
+    function, args = CASES[name]
+    found = {}
+    for key, options in (("threads", THREADED), ("serial", SERIAL), ("whole", WHOLE)):
+        compiled = cl.jit(options=options)(function)
+        found[key] = cl.value_and_grad(compiled) if derive else compiled
+    assert chunked(found["threads"]) or (name == "largest" and derive)
+    assert not chunked(found["whole"])
+    serial = [*leaves(found["serial"](*args))]
+    whole = [*leaves(found["whole"](*args))]
+    for a, b in zip(serial, whole, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-13)
+    for threads in THREADS:
+        runtime().lib.chad_set_threads(threads)
+        for _ in range(3):
+            for a, b in zip(leaves(found["threads"](*args)), serial, strict=True):
+                np.testing.assert_array_equal(a, b)
+
+
+@cl.jit(options=THREADED)
+def failing(x: cl.f64[:], k: cl.i64[:]) -> float:
+    return sum(math.sin(x[k[i]]) for i in range(len(k)))
+
+
+@pytest.mark.usefixtures("small_grain")
+def test_the_first_error_in_program_order() -> None:
+    assert chunked(failing)
+    for threads in THREADS:
+        runtime().lib.chad_set_threads(threads)
+        indices = np.zeros(500, np.int64)
+        for first in (499, 250, 3):
+            indices[first] = 1000 + first
+            with pytest.raises(IndexError, match=str(1000 + first)):
+                failing(X, indices)
+
+
+@cl.jit
+def counted(x: cl.f64[:], k: cl.i64[:]) -> float:
+    return sum(math.sin(x[j]) for j in k)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8])
+def test_two_private_cells_for_each_thread(threads: int) -> None:
+    """The cell of `x` has 4 MB; beside it and the copies there is next to nothing."""
+    runtime().lib.chad_set_threads(threads)
+    x, k = np.zeros(1 << 15), np.zeros(1 << 22, np.int64)
+    cl.grad(counted)(x, k)
+    context = runtime().pool[-1][0]
+    runtime().lib.chad_memory_reset_peak(context)
+    cl.grad(counted)(x, k)
+    peak = runtime().lib.chad_memory_peak(context)
+    runtime().lib.chad_set_threads(0)
+    assert peak <= (2 * threads + 1) * x.nbytes + 100_000
