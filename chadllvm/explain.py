@@ -10,6 +10,7 @@ import difflib
 import textwrap
 from dataclasses import dataclass
 
+import chadllvm.plan  # noqa: F401  # Whoever describes mistakes, so that all are known.
 from chadllvm.codes import RULES, Rule
 
 FAMILIES = {

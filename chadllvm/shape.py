@@ -35,7 +35,7 @@ def is_plain(function: Callable[..., Any]) -> TypeGuard[FunctionType]:
         and not code.co_kwonlyargcount
         and code.co_name != "<lambda>"
         and all(map(_is_number, parameters.values()))
-        and None not in (function.__defaults__ or ())
+        and not any(d is None for d in function.__defaults__ or ())
         and bool(linecache.getline(code.co_filename, code.co_firstlineno))
     )
 

@@ -32,7 +32,7 @@ def test_to_pick_a_row_costs_nothing_for_its_length() -> None:
     rng = np.random.default_rng(3)
     steps = []
     for size in (8, 512):
-        args = rng.standard_normal((7, size)), rng.standard_normal((5, size))
+        args = [0.5 * rng.standard_normal((rows, size)) for rows in (7, 5)]
         value, both = (
             Counted(rows_of_several.py_func, wrt, cl.CompileOptions())
             for wrt in (None, (0, 1))

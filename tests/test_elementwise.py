@@ -10,13 +10,17 @@ import chadllvm as cl
 RANDOM = np.random.default_rng(17)
 
 
-@cl.jit
+# Asked for NaN, in lanes and in chunks for threads, a pass is more than one loop.
+WHOLE = cl.CompileOptions(disabled=frozenset({"finite", "lanes", "parallel"}))
+
+
+@cl.jit(options=WHOLE)
 def polynomial(x: cl.f64[:], y: cl.f64[:], a: float) -> float:
     r = a * x + y
     return np.sum(r * (1.0 + r * (0.5 + x * (0.25 - 0.125 * y))))
 
 
-@cl.jit
+@cl.jit(options=WHOLE)
 def standardised(x: cl.f64[:, :], mean: cl.f64[:], scale: cl.f64[:]) -> float:
     z = (x - mean) / scale
     return np.sum(np.sqrt(np.sum(z * z, axis=1) + 1.0))

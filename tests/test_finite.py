@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
-from chadllvm.compiled import Compiled
+from chadllvm.specialising import Specialiser
 
 ZERO, ONE = np.zeros(3), np.ones(3)
 FIRST = np.array([1.0, 0.0, 0.0])
@@ -93,13 +93,13 @@ def test_it_makes_no_difference(name: str) -> None:
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of what is compiled from here on."""
     names: list[str] = []
-    plain = Compiled._native
+    plain = Specialiser._native
 
-    def native(self: Compiled, *args: Any) -> Any:
-        names.append(self.name)
+    def native(self: Specialiser, *args: Any) -> Any:
+        names.append(self._name)
         return plain(self, *args)
 
-    monkeypatch.setattr(Compiled, "_native", native)
+    monkeypatch.setattr(Specialiser, "_native", native)
     return names
 
 

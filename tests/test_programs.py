@@ -36,6 +36,8 @@ SPECULATION_FAILS = (
     "sizes_of_one_assigned",
     "stretched_values",
     "updated_copy",
+    "unused_element",
+    "safe_logarithm",
 )
 
 

@@ -56,7 +56,7 @@ def _body(body: Sequence[Stmt]) -> tuple[Stmt, ...]:
     for stmt in body:
         match stmt:
             case For(go=None) if not any(
-                isinstance(s, For | Branch | Invoke) for s in stmt.body
+                isinstance(s, For | Branch | Invoke | Spread) for s in stmt.body
             ):
                 new += _split(stmt)
             case For():

@@ -115,7 +115,7 @@ def _check(out: Builder, result: Var) -> None:
             number = _sum(out, result)
         case _:
             raise Hidden
-    out.apply(NoNan(), (number,))
+    out.apply(NoNan("a derivative"), (number,))
 
 
 def _sum(out: Builder, array: Var) -> Var:

@@ -29,15 +29,18 @@ from chadllvm.ir.term import (
 from chadllvm.ops.build import Build
 from chadllvm.ops.iterate import Iterate
 
+# Asked for NaN and cut into chunks for threads, a pass is more than one loop.
+WHOLE = cl.CompileOptions(disabled=frozenset({"finite", "parallel"}))
 
-@cl.jit
+
+@cl.jit(options=WHOLE)
 def by_index(x: cl.f64[:], w: cl.f64[:]) -> float:
     a = [math.sin(v) for v in x]
     b = [a[i] * 2.0 for i in range(len(a))]
     return sum(b[i] * w[i] for i in range(len(b)))
 
 
-@cl.jit
+@cl.jit(options=WHOLE)
 def by_element(x: cl.f64[:], w: cl.f64[:]) -> float:
     a = [math.sin(v) for v in x]
     b = [v * 2.0 for v in a]

@@ -410,7 +410,7 @@ def test_copies_may_be_updated(function: Any) -> None:
 # ---- cost ------------------------------------------------------------------------
 
 
-@cl.jit
+@cl.jit(options=cl.CompileOptions(disabled=frozenset({"finite", "parallel"})))
 def expression(x: cl.f64[:], y: cl.f64[:]) -> float:
     return np.sum((x[1:] - y[:-1]) ** 2 * np.exp(-x[:-1]))
 
