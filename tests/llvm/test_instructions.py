@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from loop_programs import VECTOR, function, instruction, native, vector
 
+import chadllvm.ops  # noqa: F401  # It fills the table of operations.
 from chadllvm.ir.loops import (
     INSTRUCTIONS,
     PTR,
