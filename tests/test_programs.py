@@ -28,8 +28,8 @@ from tests.program_cases import CASES, real_params, tangents_of
 
 STEP = 1e-6
 
-# Programs of which some runs are repeated without speculation: an index or a size is not
-# what was supposed, or a cotangent of zero meets an infinite slope.
+# Programs of which some runs are repeated without speculation: an index or a size is
+# not what was supposed, or a cotangent of zero meets an infinite slope.
 SPECULATION_FAILS = (
     "negative_index",
     "elementwise",
