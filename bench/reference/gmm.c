@@ -1,10 +1,12 @@
 // The hand-written reference: value in one pass over the points, gradient in one fused
 // pass. Nothing of size n is stored.
 //
-// Rows of the packed triangle are contiguous, so Q (x - mean) is a dot product a row, and
-// the gradient of a row is an axpy of the same length. What is linear in the points is
-// summed first and multiplied once: with y = Q (x - mean) and r the responsibility, the
-// gradient of the mean is Qᵀ Σ r y, that of q is Σ r (1 - y_row exp(q_row) xc_row).
+// Points are taken LANES at a time. Where a sum runs over a point's coordinates, which is
+// Q (x - mean), the points are the lanes of vectors; where it runs over points, which is
+// the gradient of Q, the columns of a row are, and the row is loaded once for LANES
+// points. So nothing is added across a vector. What is linear in the points is summed
+// first and multiplied once: with y = Q (x - mean) and r the responsibility, the gradient
+// of the mean is Qᵀ Σ r y, that of q is Σ r (1 - y_row exp(q_row) xc_row).
 
 #include "gmm.h"
 
@@ -35,16 +37,22 @@ typedef struct gmm_gradient {
   double *lower;
 } gmm_gradient_t;
 
-// All scratch is one block; `storage` owns it. Rows of `centred` and `white` have length
-// d, one for each component, and hold the present point only.
+enum { LANES = 8 };
+
+// All scratch is one block; `storage` owns it. The points at hand are stored twice: by
+// coordinates with LANES points each, and by points. What fills up the last block is a
+// point again, with responsibilities of zero.
 typedef struct scratch {
   double *storage;
   double *diagonal;   // [k][d]: exp(q)
   double *log_scale;  // [k]: alpha + sum(q)
-  double *centred;    // [k][d]: x - mean
-  double *white;      // [k][d]: Q (x - mean)
-  double *log_term;   // [k]: the log-density of the point in each component
   double *white_sum;  // [k][d]: the sum over points of r Q (x - mean)
+  double *across;     // [d][LANES]: x
+  double *centred;    // [d][LANES]: x - mean, of one component
+  double *rows;       // [LANES][d]: x - mean, of one component
+  double *white;      // [k][d][LANES]: Q (x - mean)
+  double *log_term;   // [k][LANES]: the log-density of each point in each component
+  double *weights;    // [k]: softmax(alpha)
 } scratch_t;
 
 static int64_t triangle(const int64_t d) {
@@ -54,16 +62,20 @@ static int64_t triangle(const int64_t d) {
 static int32_t scratch_open(scratch_t *const s, const gmm_problem_t *const p,
                             const gmm_parameters_t *const t) {
   const int64_t kd = p->k * p->d;
-  s->storage = malloc(sizeof(double) * (size_t)(4 * kd + 2 * p->k));
+  const int64_t size = (2 + LANES) * (kd + p->k) + 3 * p->d * LANES;
+  s->storage = malloc(sizeof(double) * (size_t)size);
   if (s->storage == NULL) {
     return 1;
   }
   s->diagonal = s->storage;
-  s->centred = s->diagonal + kd;
-  s->white = s->centred + kd;
-  s->white_sum = s->white + kd;
-  s->log_scale = s->white_sum + kd;
-  s->log_term = s->log_scale + p->k;
+  s->white_sum = s->diagonal + kd;
+  s->across = s->white_sum + kd;
+  s->centred = s->across + p->d * LANES;
+  s->rows = s->centred + p->d * LANES;
+  s->white = s->rows + p->d * LANES;
+  s->log_term = s->white + kd * LANES;
+  s->log_scale = s->log_term + p->k * LANES;
+  s->weights = s->log_scale + p->k;
   memset(s->white_sum, 0, sizeof(double) * (size_t)kd);
   for (int64_t j = 0; j < p->k; j++) {
     s->log_scale[j] = t->alpha[j];
@@ -75,29 +87,98 @@ static int32_t scratch_open(scratch_t *const s, const gmm_problem_t *const p,
   return 0;
 }
 
-// Writes x - mean and Q (x - mean); returns the squared length of the latter.
-static double whiten(const int64_t d, const double *restrict const x,
-                     const double *restrict const mean,
-                     const double *restrict const diagonal,
-                     const double *restrict const lower, double *restrict const centred,
-                     double *restrict const white) {
-  for (int64_t row = 0; row < d; row++) {
-    centred[row] = x[row] - mean[row];
-  }
-  double square = 0.0;
-  const double *line = lower;
-  for (int64_t row = 0; row < d; row++) {
-    double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t column = 0; column < row; column++) {
-      sum += line[column] * centred[column];
+static int64_t least(const int64_t a, const int64_t b) {
+  return a < b ? a : b;
+}
+
+// Writes the points from number `first` on by coordinates.
+static void take_points(const gmm_problem_t *const p, const int64_t first,
+                        double *restrict const across) {
+  for (int64_t lane = 0; lane < LANES; lane++) {
+    const double *const x = p->x + least(first + lane, p->n - 1) * p->d;
+    for (int64_t row = 0; row < p->d; row++) {
+      across[row * LANES + lane] = x[row];
     }
-    sum += diagonal[row] * centred[row];
-    white[row] = sum;
-    square += sum * sum;
-    line += row;
   }
-  return square;
+}
+
+// Writes rows `row` and `row + 1` of Q (x - mean); adds their squares.
+static void whiten_two(const int64_t row, const double *restrict const line,
+                       const double *restrict const diagonal,
+                       const double *restrict const centred,
+                       double *restrict const white, double *restrict const square) {
+  const double *const next = line + row;
+  double a[LANES];
+  double b[LANES];
+#pragma omp simd
+  for (int64_t lane = 0; lane < LANES; lane++) {
+    a[lane] = diagonal[row] * centred[row * LANES + lane];
+    b[lane] = next[row] * centred[row * LANES + lane] +
+              diagonal[row + 1] * centred[(row + 1) * LANES + lane];
+  }
+  for (int64_t column = 0; column < row; column++) {
+#pragma omp simd
+    for (int64_t lane = 0; lane < LANES; lane++) {
+      a[lane] += line[column] * centred[column * LANES + lane];
+      b[lane] += next[column] * centred[column * LANES + lane];
+    }
+  }
+#pragma omp simd
+  for (int64_t lane = 0; lane < LANES; lane++) {
+    white[row * LANES + lane] = a[lane];
+    white[(row + 1) * LANES + lane] = b[lane];
+    square[lane] += a[lane] * a[lane] + b[lane] * b[lane];
+  }
+}
+
+static void whiten_one(const int64_t row, const double *restrict const line,
+                       const double *restrict const diagonal,
+                       const double *restrict const centred,
+                       double *restrict const white, double *restrict const square) {
+  double a[LANES];
+#pragma omp simd
+  for (int64_t lane = 0; lane < LANES; lane++) {
+    a[lane] = diagonal[row] * centred[row * LANES + lane];
+  }
+  for (int64_t column = 0; column < row; column++) {
+#pragma omp simd
+    for (int64_t lane = 0; lane < LANES; lane++) {
+      a[lane] += line[column] * centred[column * LANES + lane];
+    }
+  }
+#pragma omp simd
+  for (int64_t lane = 0; lane < LANES; lane++) {
+    white[row * LANES + lane] = a[lane];
+    square[lane] += a[lane] * a[lane];
+  }
+}
+
+// Writes x - mean, Q (x - mean), and the log-density of the points in a component.
+static void component_value(const gmm_problem_t *const p, const gmm_parameters_t *const t,
+                            const scratch_t *const s, const int64_t j) {
+  const int64_t d = p->d;
+  const double *const mean = t->means + j * d;
+  const double *const diagonal = s->diagonal + j * d;
+  double *const white = s->white + j * d * LANES;
+  double square[LANES] = {0};
+  for (int64_t row = 0; row < d; row++) {
+#pragma omp simd
+    for (int64_t lane = 0; lane < LANES; lane++) {
+      s->centred[row * LANES + lane] = s->across[row * LANES + lane] - mean[row];
+    }
+  }
+  const double *line = t->lower + j * triangle(d);
+  int64_t row = 0;
+  for (; row + 1 < d; row += 2) {
+    whiten_two(row, line, diagonal, s->centred, white, square);
+    line += 2 * row + 1;
+  }
+  if (row < d) {
+    whiten_one(row, line, diagonal, s->centred, white, square);
+  }
+  for (int64_t lane = 0; lane < LANES; lane++) {
+    s->log_term[j * LANES + lane] = s->log_scale[j] - 0.5 * square[lane];
+  }
 }
 
 // Replaces each term by exp(term - log_sum), its share; returns log_sum.
@@ -118,35 +199,94 @@ static double log_sum_exp(const int64_t k, double *restrict const terms) {
   return largest + log(sum);
 }
 
-// The log-density of one point; leaves the responsibilities in s->log_term.
-static double point_value(const gmm_problem_t *const p, const gmm_parameters_t *const t,
-                          scratch_t *const s, const double *const x) {
-  for (int64_t j = 0; j < p->k; j++) {
-    const int64_t at = j * p->d;
-    const double square =
-        whiten(p->d, x, t->means + at, s->diagonal + at,
-               t->lower + j * triangle(p->d), s->centred + at, s->white + at);
-    s->log_term[j] = s->log_scale[j] - 0.5 * square;
+// The same for LANES points; returns the sum over those that count.
+static double log_sum_exps(const int64_t k, const int64_t count,
+                           double *restrict const terms) {
+  double largest[LANES];
+  double sum[LANES] = {0};
+  memcpy(largest, terms, sizeof(largest));
+  for (int64_t j = 1; j < k; j++) {
+#pragma omp simd
+    for (int64_t lane = 0; lane < LANES; lane++) {
+      const double term = terms[j * LANES + lane];
+      largest[lane] = term > largest[lane] ? term : largest[lane];
+    }
   }
-  return log_sum_exp(p->k, s->log_term);
+  for (int64_t j = 0; j < k; j++) {
+#pragma omp simd
+    for (int64_t lane = 0; lane < LANES; lane++) {
+      terms[j * LANES + lane] = exp(terms[j * LANES + lane] - largest[lane]);
+      sum[lane] += terms[j * LANES + lane];
+    }
+  }
+  double total = 0.0;
+  double scale[LANES] = {0};
+  for (int64_t lane = 0; lane < count; lane++) {
+    scale[lane] = 1.0 / sum[lane];
+    total += largest[lane] + log(sum[lane]);
+  }
+  for (int64_t j = 0; j < k; j++) {
+#pragma omp simd
+    for (int64_t lane = 0; lane < LANES; lane++) {
+      terms[j * LANES + lane] *= scale[lane];
+    }
+  }
+  return total;
 }
 
-// Adds one point's part to the gradients of lower and q and to the sums.
-static void point_gradient(const int64_t d, const double share,
-                           const double *restrict const centred,
-                           const double *restrict const white,
-                           double *restrict const white_sum,
-                           double *restrict const q_gradient,
-                           double *restrict const lower_gradient) {
-  double *line = lower_gradient;
-  for (int64_t row = 0; row < d; row++) {
-    const double weighted = share * white[row];
-    white_sum[row] += weighted;
-    q_gradient[row] -= weighted * centred[row];
+// The log-density of the points from `first` on; leaves the responsibilities in
+// s->log_term.
+static double points_value(const gmm_problem_t *const p, const gmm_parameters_t *const t,
+                           scratch_t *const s, const int64_t first) {
+  take_points(p, first, s->across);
+  for (int64_t j = 0; j < p->k; j++) {
+    component_value(p, t, s, j);
+  }
+  return log_sum_exps(p->k, least(LANES, p->n - first), s->log_term);
+}
+
+// Adds the points' part to the gradients of a row of lower, of q, and to the sum.
+static void row_gradient(const int64_t d, const int64_t row,
+                         const double *restrict const share,
+                         const double *restrict const white,
+                         const double *restrict const rows,
+                         double *restrict const white_sum,
+                         double *restrict const q_gradient,
+                         double *restrict const line) {
+  double weighted[LANES];
+  for (int64_t lane = 0; lane < LANES; lane++) {
+    weighted[lane] = share[lane] * white[lane];
+    white_sum[row] += weighted[lane];
+    q_gradient[row] -= weighted[lane] * rows[lane * d + row];
+  }
 #pragma omp simd
-    for (int64_t column = 0; column < row; column++) {
-      line[column] -= weighted * centred[column];
+  for (int64_t column = 0; column < row; column++) {
+    double sum = line[column];
+    for (int64_t lane = 0; lane < LANES; lane++) {
+      sum -= weighted[lane] * rows[lane * d + column];
     }
+    line[column] = sum;
+  }
+}
+
+static void component_gradient(const gmm_problem_t *const p,
+                               const gmm_parameters_t *const t,
+                               const scratch_t *const s, const gmm_gradient_t *const g,
+                               const int64_t first, const int64_t j) {
+  const int64_t d = p->d;
+  const double *const mean = t->means + j * d;
+  const double *const share = s->log_term + j * LANES;
+  for (int64_t lane = 0; lane < LANES; lane++) {
+    const double *const x = p->x + least(first + lane, p->n - 1) * d;
+    g->alpha[j] += share[lane];
+    for (int64_t row = 0; row < d; row++) {
+      s->rows[lane * d + row] = x[row] - mean[row];
+    }
+  }
+  double *line = g->lower + j * triangle(d);
+  for (int64_t row = 0; row < d; row++) {
+    row_gradient(d, row, share, s->white + (j * d + row) * LANES, s->rows,
+                 s->white_sum + j * d, g->q + j * d, line);
     line += row;
   }
 }
@@ -167,13 +307,13 @@ static double prior_value(const gmm_problem_t *const p, const gmm_parameters_t *
   return (double)p->m * logs - 0.5 * p->gamma * p->gamma * squares;
 }
 
-// -n log(sum(exp(alpha))) and the constant; leaves softmax(alpha) in s->log_term.
+// -n log(sum(exp(alpha))) and the constant; leaves softmax(alpha) in s->weights.
 static double weight_value(const gmm_problem_t *const p, const gmm_parameters_t *const t,
                            scratch_t *const s) {
   const double log_two_pi = 1.8378770664093454836;
-  memcpy(s->log_term, t->alpha, sizeof(double) * (size_t)p->k);
+  memcpy(s->weights, t->alpha, sizeof(double) * (size_t)p->k);
   const double n = (double)p->n;
-  return -n * log_sum_exp(p->k, s->log_term) - 0.5 * n * (double)p->d * log_two_pi;
+  return -n * log_sum_exp(p->k, s->weights) - 0.5 * n * (double)p->d * log_two_pi;
 }
 
 static int32_t gmm_value(const gmm_problem_t *const p, const gmm_parameters_t *const t,
@@ -183,8 +323,8 @@ static int32_t gmm_value(const gmm_problem_t *const p, const gmm_parameters_t *c
     return 1;
   }
   double total = prior_value(p, t, &s) + weight_value(p, t, &s);
-  for (int64_t i = 0; i < p->n; i++) {
-    total += point_value(p, t, &s, p->x + i * p->d);
+  for (int64_t first = 0; first < p->n; first += LANES) {
+    total += points_value(p, t, &s, first);
   }
   *value = total;
   free(s.storage);
@@ -229,13 +369,10 @@ static int32_t gmm_value_and_gradient(const gmm_problem_t *const p,
   memset(g->q, 0, sizeof(double) * (size_t)(p->k * p->d));
   memset(g->lower, 0, sizeof(double) * (size_t)(p->k * size));
   double total = prior_value(p, t, &s);
-  for (int64_t i = 0; i < p->n; i++) {
-    total += point_value(p, t, &s, p->x + i * p->d);
+  for (int64_t first = 0; first < p->n; first += LANES) {
+    total += points_value(p, t, &s, first);
     for (int64_t j = 0; j < p->k; j++) {
-      const int64_t at = j * p->d;
-      g->alpha[j] += s.log_term[j];
-      point_gradient(p->d, s.log_term[j], s.centred + at, s.white + at,
-                     s.white_sum + at, g->q + at, g->lower + j * size);
+      component_gradient(p, t, &s, g, first, j);
     }
   }
   for (int64_t j = 0; j < p->k; j++) {
@@ -243,7 +380,7 @@ static int32_t gmm_value_and_gradient(const gmm_problem_t *const p,
   }
   *value = total + weight_value(p, t, &s);
   for (int64_t j = 0; j < p->k; j++) {
-    g->alpha[j] -= (double)p->n * s.log_term[j];
+    g->alpha[j] -= (double)p->n * s.weights[j];
   }
   free(s.storage);
   return 0;
