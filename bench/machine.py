@@ -18,7 +18,7 @@ from bench.measure import on_core, seconds
 from bench.reference.load import build, declarations
 
 PACKAGES = ("chadllvm", "llvmlite", "numpy", "cffi")
-PEER_PACKAGES = ("jax", "jaxlib", "torch", "numba", "enzyme-ad")
+PEER_PACKAGES = ("jax", "jaxlib", "torch", "numba", "enzyme-ad", "casadi")
 COMPILERS = ("gcc", "clang")
 
 MULTIPLICATIONS = 20_000_000
