@@ -19,6 +19,7 @@ PACKAGES = {
     "jax": "jax",
     "torch": "torch",
     "numba": "numba",
+    "numba_fast": "numba",
     "casadi": "casadi",
     "enzyme": "enzyme_ad",
 }

@@ -1,7 +1,8 @@
 """Numba: values alone, for it has no derivatives.
 
 Where Numba takes the program as it is, it is the same source text; the others are the
-same loops without what it does not know. All with `fastmath`, so that sums vectorise.
+same loops without what it does not know. All as `njit` compiles by default, which
+rounds as Python does; `with_numba_fast` is the same with `fastmath`.
 """
 
 from __future__ import annotations
@@ -30,10 +31,7 @@ SAME = frozenset(
     }
 )
 
-compiled = njit(fastmath=True)
 
-
-@compiled
 def log_sum_exp(x):
     top = x[0]
     for value in x:
@@ -44,7 +42,6 @@ def log_sum_exp(x):
     return top + math.log(total)
 
 
-@compiled
 def gmm(alpha, means, q, lower, x, gamma, m):
     n, d = x.shape
     k = len(alpha)
@@ -70,7 +67,6 @@ def gmm(alpha, means, q, lower, x, gamma, m):
     return constant + likelihood - n * log_sum_exp(alpha) + prior
 
 
-@compiled
 def kmeans(points, centres):
     total = 0.0
     for i in range(len(points)):
@@ -84,7 +80,6 @@ def kmeans(points, centres):
     return total
 
 
-@compiled
 def hidden_markov(start, moves, emission, seen):
     n = len(start)
     a, after, sums = start + emission[seen[0]], np.empty(n), np.empty(n)
@@ -97,7 +92,6 @@ def hidden_markov(start, moves, emission, seen):
     return log_sum_exp(a)
 
 
-@compiled
 def heat(start, target, rate, steps):
     n, m = start.shape
     u, after = start.copy(), start.copy()
@@ -114,12 +108,10 @@ def heat(start, target, rate, steps):
     return total
 
 
-@compiled
 def sigmoid(x):
     return 1.0 / (1.0 + math.exp(-x))
 
 
-@compiled
 def lstm(weights, biases, ends, hidden, cell, sequence):
     h, c = hidden.copy(), cell.copy()
     n, x = sequence.shape[1], np.empty(sequence.shape[1])
@@ -156,25 +148,29 @@ PROGRAMS: dict[str, Callable[..., Any] | None] = {
 }
 
 
-def prepare(name: str, case: Case) -> Prepared:
+def prepare(name: str, case: Case, fastmath: bool = False) -> Prepared:
     """The value."""
-    program = PROGRAMS[name] or translated(case.program, {})
-    arguments = case.arguments
+    plain = PROGRAMS[name] or case.program
+    program, arguments = translated(plain, njit(fastmath=fastmath), {}), case.arguments
     return Prepared(lambda: program(*arguments), why=NO_GRADIENT)
 
 
-def translated(function: Any, done: dict[int, Any]) -> Any:
-    """A function of ours, and those that it calls, compiled by Numba instead.
+def translated(function: Any, compiled: Any, done: dict[int, Any]) -> Any:
+    """A function of ours or of this file, and those that it calls, compiled by Numba.
 
     `done`: what is translated already, by identity; a function may call itself.
     """
-    plain = function.py_func
+    plain = getattr(function, "py_func", function)
     if id(plain) in done:
         return done[id(plain)]
     names = dict(plain.__globals__)
     made = FunctionType(plain.__code__, names, plain.__name__)
     done[id(plain)] = result = compiled(made)
     for name in plain.__code__.co_names:
-        if isinstance(names.get(name), Function):
-            names[name] = translated(names[name], done)
+        called = names.get(name)
+        if (
+            isinstance(called, Function)
+            or getattr(called, "__module__", "") == __name__
+        ):
+            names[name] = translated(called, compiled, done)
     return result
