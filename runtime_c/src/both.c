@@ -136,7 +136,7 @@ static void help_with(chad_worker_t *const worker, branch_t *const branch) {
 // Until a branch that another worker has taken is done.
 static void wait_for(chad_worker_t *const worker, branch_t *const branch) {
   crew_t *const crew = crew_of(worker);
-  (void)chad_comes_soon(&branch->is_done, 1);
+  (void)chad_comes_soon(&branch->is_done, 1, 0);
   pthread_mutex_lock(&crew->region.lock);
   while (atomic_load_explicit(&branch->is_done, memory_order_relaxed) == 0) {
     branch_t *const other = take_oldest(crew, branch->depth);

@@ -6,7 +6,7 @@
 //   context  the context itself, and interrupts
 //
 //   team     OpenMP's threads        pool     the helpers that they are
-//   threads  how many a call has
+//   threads  how many a call has     wait     without sleep, for what comes soon
 //   region   several threads at the same work: of a loop (parallel), of pairs (both)
 //
 //   stack    what a walk has yet to do       array    arrays, with or without data
@@ -164,6 +164,16 @@ void chad_job_offer(chad_job_t *job, int64_t wanted);
 
 // Nobody joins any more. Returns how many have; that they are done is for them to say.
 int64_t chad_job_close(chad_job_t *job);
+
+// --- Waiting -----------------------------------------------------------------------
+
+// Whether a number comes to `target` soon, without a sleep. What was written before it
+// was stored, if that was a release, is seen then. `idle`: how many threads that work in
+// no region wait like that, with this one.
+bool chad_comes_soon(_Atomic int64_t *number, int64_t target, int64_t idle);
+
+// So many more threads work in regions, or fewer.
+void chad_busy(int64_t more);
 
 // --- Counting steps ----------------------------------------------------------------
 

@@ -70,7 +70,7 @@ static void fail(const chad_worker_t *const worker, const chad_status_t status) 
 static bool wait_for_lane(const chad_worker_t *const worker) {
   loop_t *const loop = loop_of(worker);
   const int64_t target = worker->chunk - loop->lanes + 1;
-  if (loop->merge == NULL || chad_comes_soon(&loop->merged, target)) {
+  if (loop->merge == NULL || chad_comes_soon(&loop->merged, target, 0)) {
     return true;
   }
   pthread_mutex_lock(&loop->region.lock);

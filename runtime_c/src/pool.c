@@ -20,6 +20,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t offered = PTHREAD_COND_INITIALIZER;
 static chad_job_t *jobs;  // those that others may join
 static int64_t members;   // that have been asked for
+static int64_t lookers;   // that look for a job without the lock
+
+// How often a job was offered. A looker takes the lock when it sees it change, so the
+// order of memory is of no matter.
+static _Atomic int64_t offers;
 
 static void remove_job(const chad_job_t *const job) {
   chad_job_t **link = &jobs;
@@ -31,13 +36,34 @@ static void remove_job(const chad_job_t *const job) {
   }
 }
 
-// What each helper does. Who joins wakes the next, if one more is wanted.
+// One more is wanted. Lookers come by themselves, and see to it that more do.
+static void call_helper(void) {
+  if (lookers == 0) {
+    pthread_cond_signal(&offered);
+  }
+}
+
+// Nothing to do: waits for a job, awake at first, for loops follow each other. The lock
+// is held, but not meanwhile.
+static void rest(void) {
+  const int64_t next = atomic_load_explicit(&offers, memory_order_relaxed) + 1;
+  const int64_t idle = ++lookers;
+  pthread_mutex_unlock(&lock);
+  const bool came = chad_comes_soon(&offers, next, idle);
+  pthread_mutex_lock(&lock);
+  --lookers;
+  if (!came && jobs == NULL) {
+    pthread_cond_wait(&offered, &lock);
+  }
+}
+
+// What each helper does. Who joins calls the next, if one more is wanted.
 static void serve(void) {
   pthread_mutex_lock(&lock);
   for (;;) {
     chad_job_t *const job = jobs;
     if (job == NULL) {
-      pthread_cond_wait(&offered, &lock);
+      rest();
       continue;
     }
     const int64_t number = ++job->joined;
@@ -45,7 +71,7 @@ static void serve(void) {
       remove_job(job);
     }
     if (jobs != NULL) {
-      pthread_cond_signal(&offered);
+      call_helper();
     }
     pthread_mutex_unlock(&lock);
     job->help(job, number);
@@ -80,7 +106,8 @@ void chad_job_offer(chad_job_t *const job, const int64_t wanted) {
   job->joined = 0;
   job->next = jobs;
   jobs = job;
-  pthread_cond_signal(&offered);
+  atomic_fetch_add_explicit(&offers, 1, memory_order_relaxed);
+  call_helper();
   pthread_mutex_unlock(&lock);
 }
 

@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-// Looks at what another thread is about to do before this one goes to sleep.
-enum { SPINS = 2000 };
-
 static_assert(offsetof(chad_region_t, job) == 0, "a job is the start of a region");
 
 // How long the leader sleeps before it looks for interrupts, in nanoseconds.
@@ -50,15 +47,6 @@ void chad_region_doze(const chad_worker_t *const worker) {
   }
 }
 
-bool chad_comes_soon(_Atomic int64_t *const number, const int64_t target) {
-  for (int spin = 0; spin < SPINS; ++spin) {
-    if (atomic_load_explicit(number, memory_order_acquire) >= target) {
-      return true;
-    }
-  }
-  return false;
-}
-
 // --- Members -----------------------------------------------------------------------
 
 static chad_status_t work_deep(chad_context_t *const context, void *const argument) {
@@ -69,6 +57,7 @@ static chad_status_t work_deep(chad_context_t *const context, void *const argume
 }
 
 static void enter(chad_worker_t *const worker) {
+  chad_busy(1);
   chad_state_t *const state = worker->state;
   worker->callback = state->callback;
   worker->user = state->user;
@@ -79,6 +68,7 @@ static void enter(chad_worker_t *const worker) {
 }
 
 static void leave(chad_worker_t *const worker) {
+  chad_busy(-1);
   chad_state_t *const state = worker->state;
   state->callback = worker->callback;
   state->user = worker->user;
@@ -119,7 +109,7 @@ static void help(chad_job_t *const job, const int64_t number) {
 
 static void wait_for_helpers(const chad_worker_t *const leader, const int64_t helpers) {
   chad_region_t *const region = leader->region;
-  (void)chad_comes_soon(&region->left, helpers);
+  (void)chad_comes_soon(&region->left, helpers, 0);
   pthread_mutex_lock(&region->lock);
   while (atomic_load_explicit(&region->left, memory_order_relaxed) < helpers) {
     chad_region_doze(leader);

@@ -71,10 +71,6 @@ static inline void chad_region_wake(chad_region_t *const region) {
   pthread_cond_broadcast(&region->changed);
 }
 
-// Whether a number comes to `target` soon, without a sleep. What was written before it
-// was stored, if that was a release, is seen then.
-bool chad_comes_soon(_Atomic int64_t *number, int64_t target);
-
 static inline bool chad_region_stopped(const chad_region_t *const region) {
   return atomic_load_explicit(&region->stopped, memory_order_relaxed) != 0;
 }

@@ -18,7 +18,7 @@ from chadllvm.diagnostic import InternalError
 _ALWAYS = ("limit", "memory", "arena", "result", "context", "special")
 
 # What has several threads, and what stands for it where there is one.
-_THREADS = ("pool", "region", "parallel", "both", "threads", "team")
+_THREADS = ("wait", "pool", "region", "parallel", "both", "threads", "team")
 _SERIAL = "serial"
 
 # What recursion needs, and what stands for it without.

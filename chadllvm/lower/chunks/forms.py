@@ -89,7 +89,9 @@ class Forms:
     def _is_positive(self, loop: For, positive: set[Reg]) -> None:
         if not self.is_count(self.of(loop.low)):
             return
-        waiting = [loop.high]
+        waiting: list[Atom] = [loop.high]
+        for bound in self.ends(loop.high, "imin"):
+            waiting += [reg for reg in atoms(bound) if bound == {(reg,): 1}]
         while waiting:
             atom = waiting.pop()
             if not isinstance(atom, Reg) or atom in positive:
@@ -207,7 +209,16 @@ class Forms:
         let = self._made.get(atom) if isinstance(atom, Reg) else None
         if let is not None and let.op == op:
             return [form for arg in let.args for form in self.ends(arg, op)]
+        if let is not None and let.op in ("imin", "imax"):
+            return self._common_ends(let, op) or [self.of(atom)]
         return [self.of(atom)]
+
+    def _common_ends(self, let: Let, op: str) -> list[Form]:
+        """What both arguments are not above, or not below."""
+        first, second = (self.ends(arg, op) for arg in let.args)
+        common = [form for form in first if form in second]
+        is_count = op == "imax" and all(map(self.is_count, map(self.of, let.args)))
+        return [*common, {}] if is_count and {} not in common else common
 
     def between(self, form: Form, loops: Sequence[For]) -> Iterator[tuple[Form, Form]]:
         """The least and the largest value of a form in these loops, outermost first.
