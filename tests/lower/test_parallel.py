@@ -101,12 +101,22 @@ def branches(x: cl.f64[:]) -> float:
     return total
 
 
+def plate(x: cl.f64[:, :], steps: int) -> float:
+    """Rows whose first and last element, and the first and last row, are others."""
+    u = x.copy()
+    for _ in range(steps):
+        around = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]
+        u[1:-1, 1:-1] += 0.2 * (around - 4.0 * u[1:-1, 1:-1])
+    return np.sum(u * u)
+
+
 X = np.linspace(0.3, 2.0, 37)
 CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "sums": (sums, (X, np.arange(90) * 7 % 37, np.sin(np.ones((90, 4)) * X[:4]))),
     "largest": (largest, (X,)),
     "tables": (tables, (X, 50)),
     "branches": (branches, (X,)),
+    "plate": (plate, (np.sin(np.multiply.outer(X, X)), 3)),
 }
 
 
@@ -130,6 +140,15 @@ def test_the_same_bits_for_any_number_of_threads(name: str, derive: bool) -> Non
         for _ in range(3):
             for a, b in zip(leaves(found["threads"](*args)), serial, strict=True):
                 np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("derive", [False, True])
+def test_all_parts_of_a_stencil_are_spread(derive: bool) -> None:
+    """Rows of the border, those inside, and the border: each step has three loops."""
+    compiled = cl.jit(options=THREADED)(plate)
+    text = (cl.value_and_grad(compiled) if derive else compiled).show("loops")
+    copies_and_sums = 4 if derive else 2
+    assert text.count("spread chunk") == 3 * (1 + derive) + copies_and_sums
 
 
 @cl.jit(options=THREADED)

@@ -22,6 +22,9 @@ Form = Mapping[tuple[Reg, ...], int]
 # Longer sums are not looked at.
 _MOST_TERMS = 12
 
+# No index is farther from zero: a minimum or maximum with such a number is the other.
+_FAR = 1 << 62
+
 # Choices of bounds that are tried for one place.
 _MOST_CHOICES = 8
 
@@ -140,8 +143,14 @@ class Forms:
                 found = self.times(self.of(a), self.of(b))
             case "stride", (a,):
                 found = self.of(a)
+            case ("imin" | "imax") as op, (Lit(int() as a), Lit(int() as b)):
+                found = self.of(Lit(min(a, b) if op == "imin" else max(a, b)))
+            case (("imin" | "imax"), (a, Lit(int() as end))) if abs(end) >= _FAR:
+                found = self.of(a)
             case ("imax", (a, Lit(int() as least))) if least <= 0:
-                found = self.of(a) if reg in self._positive else None
+                inner = self.of(a)
+                is_same = reg in self._positive or self.is_count(inner)
+                found = inner if is_same else None
             case "select", (cond, a, Lit(0)):
                 holds = [x in self._positive for x in self._compared(cond)]
                 found = self.of(a) if reg in self._positive or any(holds) else None
@@ -207,18 +216,34 @@ class Forms:
     def ends(self, atom: Atom, op: str) -> list[Form]:
         """Forms that an integer is not above (`op` imin), or not below (imax)."""
         let = self._made.get(atom) if isinstance(atom, Reg) else None
-        if let is not None and let.op == op:
-            return [form for arg in let.args for form in self.ends(arg, op)]
-        if let is not None and let.op in ("imin", "imax"):
-            return self._common_ends(let, op) or [self.of(atom)]
-        return [self.of(atom)]
+        found: list[Form] = []
+        match let.op if let else "", let.args if let else ():
+            case (("imin" | "imax"), (x, Lit(int() as end))) if abs(end) >= _FAR:
+                found = self.ends(x, op)
+            case other, args if other == op:
+                found = [form for arg in args for form in self.ends(arg, op)]
+            case (("imin" | "imax"), args):
+                found = self._common_ends(args, op)
+            case "iadd", (x, Lit(int() as more)):
+                found = [plus(end, ONE, more) for end in self.ends(x, op)]
+            case _:
+                pass
+        return found or [self.of(atom)]
 
-    def _common_ends(self, let: Let, op: str) -> list[Form]:
+    def _common_ends(self, args: Sequence[Atom], op: str) -> list[Form]:
         """What both arguments are not above, or not below."""
-        first, second = (self.ends(arg, op) for arg in let.args)
-        common = [form for form in first if form in second]
-        is_count = op == "imax" and all(map(self.is_count, map(self.of, let.args)))
-        return [*common, {}] if is_count and {} not in common else common
+        sides = [self.ends(arg, op) for arg in args]
+        found: list[Form] = []
+        for end in (*sides[0], *sides[1], *([{}] if op == "imax" else [])):
+            is_end = all(self._is_end(end, side, op) for side in sides)
+            if is_end and end not in found:
+                found.append(end)
+        return found
+
+    def _is_end(self, end: Form, others: Iterable[Form], op: str) -> bool:
+        """Whether one of these is not above an end, or not below."""
+        sign = 1 if op == "imin" else -1
+        return any(self.is_count(plus({}, plus(end, x, -1), sign)) for x in others)
 
     def between(self, form: Form, loops: Sequence[For]) -> Iterator[tuple[Form, Form]]:
         """The least and the largest value of a form in these loops, outermost first.

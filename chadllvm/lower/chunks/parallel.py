@@ -139,7 +139,7 @@ class _Walk:
     def _work(self, found: Plan) -> Work:
         local = {r for s in everywhere((found.loop,)) for r in assigned(s)}
         estimate = Estimate(found.loop, lambda reg: reg not in local)
-        return estimate.of(found.loop.body, found.forms, ())
+        return estimate.step(found.forms)
 
 
 def _depth(body: Sequence[Stmt]) -> int:

@@ -118,6 +118,21 @@ class _Out:
         return total
 
 
+def _lanes(lanes: Reg, chunks: Atom) -> Iterator[Stmt]:
+    """The runtime says how many lanes there are."""
+    yield CallRuntime(lanes, "chad_lanes", (chunks,))
+
+
+def _lanes_if_several(lanes: Reg, chunks: Atom) -> Iterator[Stmt]:
+    """The same; for one chunk it is not asked."""
+    out, slot, found = _Out(), Slot("lanes", I64), Reg("lanes", I64)
+    out.emit(Set(slot, Lit(1)))
+    several = out.let("ilt", Lit(1), chunks)
+    out.emit(Branch(several, (*_lanes(found, chunks), Set(slot, found))))
+    out.emit(Get(lanes, slot))
+    yield from out.stmts
+
+
 class Spreading:
     """The making of one spread loop."""
 
@@ -138,8 +153,9 @@ class Spreading:
         steps = out.let("isub", loop.high, loop.low)
         chunks = self._count(out, steps, work)
         yield from out.stmts
-        inner = self._spread(steps, chunks)
-        if not inside or len([*everywhere(loop.body)]) >= _LONG:
+        is_twice = inside and len([*everywhere(loop.body)]) < _LONG
+        inner = self._spread(steps, chunks, is_one=not is_twice)
+        if not is_twice:
             yield from inner
             return
         test = _Out()
@@ -164,10 +180,12 @@ class Spreading:
             )
         return out.let("imax", out.let("imin", some, steps), Lit(1), name="chunks")
 
-    def _spread(self, steps: Atom, chunks: Atom) -> list[Stmt]:
+    def _spread(self, steps: Atom, chunks: Atom, *, is_one: bool) -> list[Stmt]:
+        """The loop in chunks; `is_one`: there may be only one."""
         out, plan, home = _Out(), self._plan, self._home
         if isinstance(self._lanes, Reg):
-            out.emit(CallRuntime(self._lanes, "chad_lanes", (chunks,)))
+            ask = _lanes_if_several if is_one else _lanes
+            out.stmts += ask(self._lanes, chunks)
         before = {s.slot: out.get(s.slot) for s in plan.sums}
         before |= {slot: out.get(slot) for slot in plan.read}
         for s in plan.sums:

@@ -1,6 +1,7 @@
 """How much a loop has to do: an estimate, as statements that compute it.
 
-It counts simple operations. The steps of inner loops are counted by their bounds; where
+It counts simple operations; those of a loop that becomes vector code are as many less
+as there are lanes. The steps of inner loops are counted by their bounds; where
 these differ from step to step they are taken halfway between the ends of the loops
 around them, and what is not known before the loop is taken for a few.
 """
@@ -10,17 +11,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from chadllvm.ir.loops import (
+    Accumulate,
+    AddTo,
     Alloc,
     Branch,
     CallRuntime,
     Clear,
     Copy,
     For,
+    Get,
     Invoke,
     Let,
+    Load,
     Offset,
     Reg,
+    Set,
     Stmt,
+    Store,
 )
 from chadllvm.ir.term import Lit
 from chadllvm.lower.chunks.forms import ONE, Form, Forms, atoms, divided, plus
@@ -30,6 +37,9 @@ _UNKNOWN = 8
 
 _CALL = 16
 _SLOW = 4
+
+# What of a loop that becomes vector code is counted.
+_LANE = 1.0 / 8.0
 
 # What takes longer than a sum; all functions of libm do.
 _COSTS = {
@@ -53,6 +63,14 @@ class Estimate:
         self._loop = loop
         self._is_outside = is_outside
 
+    def step(self, forms: Forms) -> Work:
+        """The work of one step of the loop."""
+        return self._step(self._loop, forms, ())
+
+    def _step(self, loop: For, forms: Forms, loops: Sequence[For]) -> Work:
+        step = self.of(loop.body, forms, loops)
+        return _times({(): _LANE}, step) if _is_vector(loop) else step
+
     def of(self, body: Iterable[Stmt], forms: Forms, loops: Sequence[For]) -> Work:
         """The work of one run of a body, in these loops, outermost first."""
         total: Work = {}
@@ -65,7 +83,7 @@ class Estimate:
             case Let(op=op):
                 return {(): _COSTS.get(op, 1)}
             case For():
-                step = self.of(stmt.body, forms.inside(stmt), (*loops, stmt))
+                step = self._step(stmt, forms.inside(stmt), (*loops, stmt))
                 step[()] = step.get((), 0) + 1
                 return _times(self._steps(stmt, forms, loops), step)
             case Branch(_, then, orelse):
@@ -105,6 +123,22 @@ class Estimate:
             inner = self._halfway(twice, forms, loops[: _position(loops, loop)])
             return None if inner is None else _times({(): 0.5}, inner)
         return work if all(map(self._is_outside, atoms(form))) else None
+
+
+def _is_vector(loop: For) -> bool:
+    """Whether a loop has neither loops nor branches in it, and hands on only sums."""
+    changed = {s.slot for s in loop.body if isinstance(s, Set)}
+    for stmt in loop.body:
+        match stmt:
+            case Set(slot):
+                changed.discard(slot)
+            case Get(slot=slot) if slot in changed:
+                return False
+            case Get() | Let() | Load() | Store() | AddTo() | Accumulate() | Offset():
+                pass
+            case _:
+                return False
+    return loop.go is None
 
 
 def _position(loops: Sequence[For], loop: For) -> int:
