@@ -101,6 +101,16 @@ def branches(x: cl.f64[:]) -> float:
     return total
 
 
+def running(x: cl.f64[:]) -> float:
+    """Sums and maxima on the way."""
+    y = np.cumsum(x * x)
+    best, total = -math.inf, 0.0
+    for i in range(len(x)):
+        best = max(best, math.sin(y[i]))
+        total += best * y[i]
+    return total + np.sum(np.cos(y))
+
+
 def plate(x: cl.f64[:, :], steps: int) -> float:
     """Rows whose first and last element, and the first and last row, are others."""
     u = x.copy()
@@ -116,6 +126,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "largest": (largest, (X,)),
     "tables": (tables, (X, 50)),
     "branches": (branches, (X,)),
+    "running": (running, (X,)),
     "plate": (plate, (np.sin(np.multiply.outer(X, X)), 3)),
 }
 

@@ -318,6 +318,8 @@ class _Analysis:
             return "add"
         match stmts:
             case [Get(old), Set(_, Reg() as new)] if let := self.known.made.get(new):
+                if self._count(new) > 1:
+                    raise Refused(f"its steps look at {slot.name} on the way")
                 alone = self._count(old) == 1 and old in let.args
                 if let.op in _NEUTRAL and alone and len(set(let.args)) == 2:
                     return let.op
