@@ -18,6 +18,7 @@ operation means at each stage stands in `ops/`, one entry each.
 """
 
 from importlib import import_module
+from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 from chadllvm._version import __version__
@@ -73,6 +74,9 @@ __all__ = [
     "value_and_grad",
     "vjp",
 ]
+
+# Files that are newer were not there yet (`backend/host.py`).
+STARTED = time_ns()
 
 # Where each name is from: a module is imported when something of it is asked for, for a
 # function whose code is kept already (`docs/cache.md`) needs but a few of them.

@@ -24,6 +24,7 @@ from chadllvm.options import CompileOptions
 from chadllvm.prints import fingerprint
 from chadllvm.request import Request
 from chadllvm.shape import is_plain
+from chadllvm.shelf import Shelf, shelf
 from chadllvm.transforms import GRADIENT_PARTS
 
 if TYPE_CHECKING:
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
     from chadllvm.ir.loops import LoopFunction
     from chadllvm.ir.term import Program
     from chadllvm.plan import Plan
+    from chadllvm.ready import Specialisation
     from chadllvm.report import Report
-    from chadllvm.specialising import Specialisation, Specialiser
+    from chadllvm.specialising import Specialiser
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -72,7 +74,7 @@ class Compiled:
         self.static_argnames = statics
         self._versions: dict[Hashable, Specialisation] = {}
         # The versions again, by what is quick to look up.
-        self._known: dict[tuple[object, ...], Callable[..., Any]] = {}
+        self._known: dict[tuple[object, ...], Specialisation] = {}
         self._lock = threading.RLock()
         # How many positional arguments need no binding.
         if is_plain(function) and not statics:
@@ -114,12 +116,10 @@ class Compiled:
                 if self._static_at:
                     return self._call_with_statics(args)
             prints = tuple(map(fingerprint, args))
-            call = self._known.get(prints)
-            if call is None:
-                call = self._version(self._types(args)).call
-                if None not in prints:
-                    self._known[prints] = call
-            return call(*args)
+            version = self._known.get(prints)
+            if version is None:
+                version = self._version_for(args)
+            return version.call(*args)
         except Exception as error:
             hide_frames(error)
             raise
@@ -135,6 +135,11 @@ class Compiled:
         return self._name.strip("<>")
 
     @property
+    def plain_name(self) -> str:
+        """The name of the Python function, as it is."""
+        return self._name
+
+    @property
     def options(self) -> CompileOptions:
         """How it is compiled."""
         return self._options
@@ -142,13 +147,7 @@ class Compiled:
     def _call_with_statics(self, bound: tuple[Any, ...]) -> Any:
         """Call the version for these static arguments, with the others."""
         args = self._dynamic(bound)
-        prints = (self._static_keys(bound), *map(fingerprint, args))
-        call = self._known.get(prints)
-        if call is None:
-            call = self._version_for(bound).call
-            if None not in prints:
-                self._known[prints] = call
-        return call(*args)
+        return self._version_for(bound).call(*args)
 
     def _dynamic(self, bound: Sequence[Any]) -> tuple[Any, ...]:
         """The arguments that are no static ones."""
@@ -173,6 +172,13 @@ class Compiled:
                 f"{self._name}(): static argument {self._parameters[position].name!r} "
                 f"must be hashable, found a {type(value).__name__}"
             ) from None
+
+    def _reached_parts(self) -> tuple[object, ...]:
+        """What it means, for `reach.py`."""
+        return (
+            *(self._function, self._request, self._below),
+            *(self._options, self.static_argnames),
+        )
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._name}>"
@@ -294,11 +300,71 @@ class Compiled:
         return wanted
 
     def _version_for(self, bound: Sequence[Any]) -> Specialisation:
-        """The version for these arguments."""
-        types = self._types(bound)
-        if not self._static_at:
-            return self._version(types)
-        return self._version(types, self._statics(bound), self._static_keys(bound))
+        """The version for these arguments: known, ready on disk, or compiled."""
+        if not self._static_at_all:
+            prints = tuple(map(fingerprint, bound))
+        else:
+            args = self._dynamic(bound)
+            prints = (self._static_keys(bound), *map(fingerprint, args))
+        found = self._known.get(prints)
+        if found is not None:
+            return found
+        with self._lock:
+            found = self._new_version(bound, prints)
+            if None not in prints:
+                self._known[prints] = found
+        return found
+
+    def _new_version(
+        self, bound: Sequence[Any], prints: tuple[object, ...]
+    ) -> Specialisation:
+        statics: dict[str, Any] = {}
+        keys: tuple[Hashable, ...] = ()
+        if self._static_at_all:
+            statics, keys = self._statics(bound), self._static_keys(bound)
+        if not self._options.cache or None in prints:
+            return self._version(self._types(bound), statics, keys)
+        place = shelf(type(self).__name__, self, statics, prints)
+        if place is None:
+            return self._version(self._types(bound), statics, keys)
+        found = self._ready(place, keys)
+        if found is None:
+            from chadllvm.ready import keep
+
+            known = [*self._versions.values()]
+            found = self._version(self._types(bound), statics, keys)
+            if found not in known:
+                found.reached = place.reach.digest
+            keep(self, found, place)
+        return found
+
+    def _ready(self, place: Shelf, keys: tuple[Hashable, ...]) -> Specialisation | None:
+        """The version on a shelf; None if there is none."""
+        saved = place.load()
+        if saved is None:
+            return None
+        from chadllvm.ready import version
+
+        key: Hashable = (saved.given, keys) if keys else saved.given
+        if key not in self._versions:
+            found = version(self, saved, place)
+            if found is None:
+                return None
+            self._versions[key] = found
+            if saved.is_fixed:
+                self._call_directly(found.call)
+        return self._versions[key]
+
+    @property
+    def _static_at_all(self) -> bool:
+        """Whether there are static parameters."""
+        if self._count >= 0:
+            return False
+        return bool(self._static_at)
+
+    def is_fixed_to(self, types: tuple[Type, ...]) -> bool:
+        """Whether annotations leave no version but that for these types."""
+        return types == self._fixed and self._count >= 0
 
     def _version(
         self,
@@ -313,7 +379,7 @@ class Compiled:
         with self._lock:
             if key not in self._versions:
                 self._versions[key] = self._compile(types, statics)
-                if types == self._fixed and self._count >= 0:
+                if self.is_fixed_to(types):
                     self._call_directly(self._versions[key].call)
             return self._versions[key]
 
@@ -344,6 +410,14 @@ class Compiled:
         below = [self._own(r) for r in self._below]
         request = self._own(self._request)
         return Specialiser(self._function, below, request, self._options, self._plan)
+
+    def plan_of(self, program: Program, types: tuple[Type, ...]) -> Plan:
+        """What is compiled of a program that was kept."""
+        return self._specialiser.plan_of(program, types)
+
+    def repeats(self, plan: Plan, supposes_finite: bool) -> tuple[Any, Any]:
+        """What repeats calls that fail, and those that are watched."""
+        return self._specialiser.repeats(plan, supposes_finite)
 
     def planned_for(self, args: Sequence[Any] | None) -> Plan:
         """What is compiled for the types of these arguments, or of the annotations.
@@ -390,7 +464,7 @@ class Compiled:
 
         return Plan(program, types, request)
 
-    def _deep(self, run: Callable[[], T]) -> T:
+    def deep(self, run: Callable[[], T]) -> T:
         """What a step of the compiler makes, on a deep stack if it has to be one."""
         from chadllvm.specialising import deep
 

@@ -24,6 +24,8 @@ class Plan:
     def __init__(
         self, program: Program, types: Sequence[Type], request: Request
     ) -> None:
+        # What it is made of: a program for arguments of these types.
+        self.source, self.given = program, tuple(types)
         self.program = program
         self.names = tuple(p.name for p in program.entry.params)
         self.types = tuple(types)

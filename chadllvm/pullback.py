@@ -149,7 +149,7 @@ class Halved(Compiled):
     ) -> NativeFunction:
         assert compilation.loops is not None
         loops = compilation.loops
-        return self._deep(
+        return self.deep(
             lambda: NativeFunction(loops, self._name, names, types, result)
         )
 

@@ -19,37 +19,14 @@ from chadllvm.ir.types import Type
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, collector_paused
 from chadllvm.plan import Plan
+from chadllvm.ready import Specialisation
 from chadllvm.request import Request
 from chadllvm.simplify.finite import finite
 
 T = TypeVar("T")
 
-
-class Specialisation:
-    """One compiled version: the fast code, and how to show what led to it.
-
-    `call` is the native function's, or what stands between it and Python: `crossing`.
-    """
-
-    def __init__(
-        self,
-        compile: Callable[[], Compilation],
-        native: NativeFunction,
-        crossing: Crossing | None = None,
-        key: kept_code.Key | None = None,
-        kept: kept_code.Kept | None = None,
-    ) -> None:
-        self._compile = compile
-        # Its machine code as it is kept on disk.
-        self.key, self.kept = key, kept
-        self.native = native
-        self.crossing = crossing
-        self.call: Callable[..., Any] = crossing or native.call
-
-    @property
-    def compilation(self) -> Compilation:
-        """The program at each stage; code from the cache is compiled for it."""
-        return self._compile()
+# What makes a call again that another compilation leaves to it.
+Repeat = Callable[..., Any] | None
 
 
 class Specialiser:
@@ -77,20 +54,40 @@ class Specialiser:
     ) -> Specialisation:
         """The version for arguments of these types."""
         plan = self.planned(types, statics)
+        return self._native(plan, self._options, *self._repeats(plan))
+
+    def repeats(self, plan: Plan, supposes_finite: bool) -> tuple[Repeat, Repeat]:
+        """What repeats calls of a version: those that fail, and those that are watched.
+
+        It is made of the same program: what was captured may have changed since.
+        """
+        repeat, watched = self._repeats(plan)
+        if supposes_finite:
+            repeat = self._again(plan, self._without_finite(self._options), repeat)
+        return repeat, watched
+
+    def _repeats(self, plan: Plan) -> tuple[Repeat, Repeat]:
         options = self._options
         repeat = watched = None
         if options.may_repeat:
             repeat = self._again(plan, replace(options, speculate=False))
         if not options.nans:
             watched = self._again(plan, replace(options, nans=True))
-        return self._native(plan, options, repeat, watched)
+        return repeat, watched
+
+    def _without_finite(self, options: CompileOptions) -> CompileOptions:
+        return replace(options, disabled=options.disabled | {finite.__name__})
+
+    def plan_of(self, program: Program, types: tuple[Type, ...]) -> Plan:
+        """What is compiled of a program for arguments of these types."""
+        return self._plan(program, types, self._request)
 
     @collector_paused()
     def planned(self, types: tuple[Type, ...], statics: Mapping[str, Any]) -> Plan:
         """What is compiled for these types."""
         parts = [(r.argnums, r.value, r.has_aux) for r in self._below]
         program = specialise(self._function, types, statics, parts)
-        return self._plan(program, types, self._request)
+        return self.plan_of(program, types)
 
     @collector_paused()
     def loops(self, plan: Plan, *, threads: bool) -> list[LoopFunction]:
@@ -102,8 +99,7 @@ class Specialiser:
             compilation = self._deep(functools.partial(plan.compile, options))
             made.append(compilation.lowered)
             if compilation.supposes_finite:
-                disabled = options.disabled | {finite.__name__}
-                options = replace(options, disabled=disabled)
+                options = self._without_finite(options)
             elif options.may_repeat and can_fail(compilation.lowered):
                 options = replace(own, speculate=False)
             else:
@@ -113,8 +109,8 @@ class Specialiser:
         self,
         plan: Plan,
         options: CompileOptions,
-        on_failure: Callable[..., Any] | None,
-        watched: Callable[..., Any] | None = None,
+        on_failure: Repeat,
+        watched: Repeat = None,
     ) -> Specialisation:
         @functools.cache
         def compilation() -> Compilation:
@@ -124,9 +120,7 @@ class Specialiser:
         kept = None if key is None else kept_code.load(key)
         finite_only = kept.supposes_finite if kept else compilation().supposes_finite
         if finite_only:
-            disabled = options.disabled | {finite.__name__}
-            again = replace(options, disabled=disabled)
-            on_failure = self._again(plan, again, on_failure)
+            on_failure = self._again(plan, self._without_finite(options), on_failure)
         native = self._deep(
             lambda: NativeFunction(
                 lambda: compilation().lowered,
@@ -146,7 +140,7 @@ class Specialiser:
         crossing = None
         if plan.boundary is not None:
             crossing = Crossing(plan.boundary, plan.request, native.call)
-        return Specialisation(compilation, native, crossing, key, kept)
+        return Specialisation(compilation, native, crossing, key, kept, plan)
 
     def _key(self, plan: Plan, options: CompileOptions) -> kept_code.Key | None:
         """The key in the cache of what is compiled for a plan."""
@@ -163,12 +157,9 @@ class Specialiser:
         self,
         plan: Plan,
         options: CompileOptions,
-        on_failure: Callable[..., Any] | None = None,
+        on_failure: Repeat = None,
     ) -> Callable[..., Any]:
-        """What calls a second compilation with these options, made when first needed.
-
-        It is made of the same program: what was captured may have changed since.
-        """
+        """What calls a second compilation, made when it is first needed."""
         made: list[NativeFunction] = []
 
         def call(*args: Any) -> Any:

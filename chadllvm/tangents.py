@@ -35,8 +35,8 @@ from chadllvm.ir.wording import said
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, Tangents, compile_program
 from chadllvm.plan import Plan
+from chadllvm.ready import Specialisation
 from chadllvm.request import Request
-from chadllvm.specialising import Specialisation
 from chadllvm.transforms import Transform, means
 from chadllvm.values import gradient_type, leaf_positions, tags_of_tangent
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 import sys
-from pathlib import Path
 
 # More helpers than any machine has cores are a mistake.
 MOST = 1024
@@ -55,6 +55,6 @@ def get_num_threads() -> int:
 def load_openmp() -> None:
     """Loads OpenMP, if it is there: who limits threads must find it before a call."""
     suffix = "dylib" if sys.platform == "darwin" else "so"
-    path = Path(__file__).with_name(f"libchad_omp.{suffix}")
+    path = os.path.join(os.path.dirname(__file__), f"libchad_omp.{suffix}")
     with contextlib.suppress(OSError):
-        ctypes.CDLL(str(path))
+        ctypes.CDLL(path)

@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
+from chadllvm import shelf
 from chadllvm.backend import cache, kept
 from chadllvm.backend.digest import Description
 
@@ -165,7 +166,8 @@ def test_another_installation_finds_nothing(
 ) -> None:
     for part in ("software", "processor"):
         bending()(np.ones(1))
-        monkeypatch.setattr(kept, part, lambda part=part: part.encode())
+        for module in (kept, shelf):
+            monkeypatch.setattr(module, part, lambda part=part: part.encode())
     bending()(np.ones(1))
     assert len(compiled) == 3
 
@@ -327,8 +329,8 @@ def test_listed_verified_cleared(folder: Path) -> None:
     cache.store("code", b"y" * 32, "broken", b"content")
     cut(folder / ("79" * 32 + ".code"))
     (folder / "notes.txt").write_text("not ours")
-    found = {entry.name: entry for entry in cache.entries()}
-    assert "bend" in found
+    found = cache.entries()
+    assert "bend" in {entry.name for entry in found}
     assert [entry.problem for entry in cache.verify()] == ["its checksum is wrong"]
     assert cache.clear()[0] == len(found)
     assert cache.entries() == [] and (folder / "notes.txt").exists()

@@ -15,9 +15,10 @@ LAYERS = (
     "ir", "shape", "transforms", "ops", "frontend", "chad", "closure", "simplify",
     "debug", "lower", "llvm", "watch", "backend", "threads", "pipeline", "report",
     "values", "prints", "request", "boundary", "filled", "crossing", "plan",
-    "arguments", "portable", "specialising", "compiled", "api", "custom", "tangents",
-    "written", "exported", "exporting", "pullback", "reverse", "jacobian", "reals",
-    "checking", "explain", "commands", "cli",
+    "arguments", "anatomy", "reach", "shelf", "portable", "ready", "specialising",
+    "compiled", "api", "custom", "tangents", "written", "exported", "exporting",
+    "pullback", "reverse", "jacobian", "reals", "checking", "explain", "commands",
+    "cli",
 )  # fmt: skip
 
 # The package itself and `python -m chadllvm` stand outside: they may import all.

@@ -3,6 +3,7 @@
     <folder>/v1/<key>.code        machine code, by what the program means
     <folder>/v1/<key>.index       which code a Python function has, by its text
     <folder>/v1/<key>.interface   the C runtime's declarations, as they are read
+    <folder>/v1/<key>.files       what the compiler's files come to, by their dates
 
 A file is the line `chadllvm cache 1`, a line with the name of what it is of, 32 bytes
 of checksum, and the content. The checksum is of the key, the name and the content: a
@@ -42,7 +43,7 @@ _KEPT_PART = 0.75
 _VERSION = "v1"
 _HEAD = b"chadllvm cache 1\n"
 _CHECKSUM = 32
-_KINDS = ("code", "index", "interface")
+_KINDS = ("code", "index", "interface", "files")
 
 # A file counts as used again after so many seconds; a writer is dead after so many.
 _USED_AGAIN = 3600.0

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chadllvm.backend import cache
-from chadllvm.backend.digest import Description, Indescribable
 from chadllvm.backend.hashing import digest_of
 from chadllvm.backend.host import processor, software
 from chadllvm.backend.machine import Native, Site
@@ -42,12 +41,18 @@ def key_of(*parts: Any) -> Key | None:
     """The key of what is compiled from these parts; None if nothing is to be kept."""
     if not cache.is_on():
         return None
+    # It needs all of the core, which code that is found does not.
+    from chadllvm.backend.digest import Description, Indescribable
+
+    compiler = software()
+    if compiler is None:
+        return None
     description = Description()
     try:
         description.add(parts)
     except Indescribable:
         return None
-    digest = digest_of(description.digest(), software(), processor() or _target())
+    digest = digest_of(description.digest(), compiler, processor() or _target())
     return Key(digest, [*description.places])
 
 

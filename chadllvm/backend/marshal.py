@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Callable, Sequence
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 import numpy as np
 
@@ -44,7 +44,6 @@ from chadllvm.backend.runtime import POOLED_WORDS, runtime
 from chadllvm.diagnostic import InternalError
 from chadllvm.frames import hide_frames
 from chadllvm.ir.lists import nested
-from chadllvm.ir.loops import ArrayResult, LoopFunction, ScalarParam
 from chadllvm.ir.record import Kind, ListNames, RecordNames
 from chadllvm.ir.types import (
     BOOL,
@@ -63,6 +62,9 @@ from chadllvm.ir.types import (
 )
 from chadllvm.llvm import status
 from chadllvm.watch import OPEN, is_watched
+
+if TYPE_CHECKING:
+    from chadllvm.ir.loops import LoopFunction
 
 C_TYPES = {F64: "double", F32: "float", I64: "int64_t", BOOL: "uint8_t"}
 
@@ -108,6 +110,8 @@ class Marshal:
 
     def check(self, function: LoopFunction) -> None:
         """The loop function must have the flat form of the signature."""
+        from chadllvm.ir.loops import ArrayResult, ScalarParam
+
         flat = [leaf for ty in self.types for leaf in leaf_types(ty)]
         params = [
             p.reg.type if isinstance(p, ScalarParam) else Array(p.elem, len(p.dims))

@@ -11,15 +11,13 @@ import contextlib
 import ctypes
 import functools
 import importlib.util
+import os
 import sys
 import threading
-from importlib import metadata
-from pathlib import Path
 from typing import Any
 
-import cffi
-
 import chadllvm
+from chadllvm.backend.interface import interface
 
 ABI = 4
 
@@ -166,12 +164,11 @@ CallState = tuple[Any, Any, Any]
 class Runtime:
     """The loaded library with its pool of contexts."""
 
-    def __init__(self, path: Path) -> None:
-        self.ffi = cffi.FFI()
-        self.ffi.cdef(_DECLARATIONS)
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.ffi = interface(_DECLARATIONS)
         # Never unloaded: results may be freed after everything else when Python ends.
         flags = self.ffi.RTLD_NOW | self.ffi.RTLD_NODELETE
-        self.lib: Any = self.ffi.dlopen(str(path), flags)
+        self.lib: Any = self.ffi.dlopen(os.fspath(path), flags)
         found = self.lib.chad_rt_abi()
         if found != ABI:
             raise ImportError(
@@ -241,7 +238,7 @@ def runtime() -> Runtime:
     return Runtime(library_path())
 
 
-def library_path() -> Path:
+def library_path() -> str:
     """Where the library is.
 
     Raises:
@@ -252,16 +249,25 @@ def library_path() -> Path:
     importlib.util.find_spec("chadllvm._built")
     suffix = "dylib" if sys.platform == "darwin" else "so"
     name = f"libchad_rt.{suffix}"
-    folders = [Path(folder) for folder in chadllvm.__path__]
-    # In a checkout Python finds the source first; the library is the installed one's.
-    with contextlib.suppress(metadata.PackageNotFoundError):
-        folders.append(
-            Path(str(metadata.distribution("chadllvm").locate_file("chadllvm")))
-        )
-    for folder in folders:
-        if (path := folder / name).exists():
-            return path
+    for find in (_imported, _installed):
+        for folder in find():
+            path = os.path.join(folder, name)
+            if os.path.exists(path):
+                return path
     raise ImportError(
         f"chadllvm's runtime library {name} is missing: install the package with pip, "
         "which builds it"
     )
+
+
+def _imported() -> list[str]:
+    return [*chadllvm.__path__]
+
+
+def _installed() -> list[str]:
+    """Where the package is installed: in a checkout Python finds the source first."""
+    from importlib import metadata  # It takes long to load.
+
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        return [str(metadata.distribution("chadllvm").locate_file("chadllvm"))]
+    return []

@@ -97,7 +97,7 @@ def _runtime() -> Look:
     from chadllvm.backend.runtime import library_path, runtime
 
     runtime().new_state()
-    return _fine(str(library_path()))
+    return _fine(library_path())
 
 
 def _memory() -> Look:

@@ -66,6 +66,9 @@ class Given:
     jvp: tuple[FunctionType] | None = None
     is_used: bool = False
 
+    def _reached_parts(self) -> tuple[object, ...]:
+        return self.vjp, self.jvp
+
 
 class Specialised(Callees, Protocol):
     """The program that is being made, as rules need it."""

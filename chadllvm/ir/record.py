@@ -57,6 +57,9 @@ class RecordNames(tuple[str, ...]):
     def __hash__(self) -> int:
         return hash((self.python, tuple(self)))
 
+    def _reached_parts(self) -> tuple[object, ...]:
+        return self.kind, self.python, tuple(self)
+
     @property
     def title(self) -> str:
         """What messages call the container."""
@@ -140,6 +143,9 @@ class ReferenceNames(RecordNames):
             self.heap += ".gradient"
         return self
 
+    def _reached_parts(self) -> tuple[object, ...]:
+        return *super()._reached_parts(), self.record, self.primal
+
     @property
     def content(self) -> Any:
         """The type of what a node holds.
@@ -195,6 +201,9 @@ class ListNames(tuple[str, ...]):
         """The same with another number of levels, as a part or not."""
         levels = self.depth if depth is None else depth
         return ListNames(levels, self.rank, of_lists=self.of_lists, is_part=is_part)
+
+    def _reached_parts(self) -> tuple[object, ...]:
+        return self._key()
 
     def _key(self) -> tuple[int, int, bool, bool]:
         return self.depth, self.rank, self.of_lists, self.is_part
