@@ -121,7 +121,24 @@ def linearize(
     """
     compiled = compiled_function(function)
     kept = as_they_are(compiled, primals)
-    return compiled(*primals), lambda *tangents: jvp(compiled, kept, tangents)[1]
+    return compiled(*primals), _Linear(compiled, kept)
+
+
+class _Linear:
+    """The derivative of a function at some arguments, as a linear map."""
+
+    def __init__(self, function: Compiled, primals: tuple[Any, ...]) -> None:
+        self._function, self._primals = function, primals
+
+    @without_frames
+    def __call__(self, *tangents: Any) -> Any:
+        return jvp(self._function, self._primals, tangents)[1]
+
+    def __repr__(self) -> str:
+        return f"<derivative of {self._function.name}>"
+
+    def __reduce__(self) -> Any:
+        return _Linear, (self._function, self._primals)
 
 
 def _made(

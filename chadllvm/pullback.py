@@ -7,36 +7,42 @@ for each cotangent, from any thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from chadllvm.backend import kept as kept_code
 from chadllvm.backend.call import NativeFunction
-from chadllvm.backend.results import Group, leaf_types
-from chadllvm.boundary import heaps_used
 from chadllvm.compiled import Compiled, Derivative
-from chadllvm.deep import run_deep
-from chadllvm.frames import without_frames
-from chadllvm.frontend import specialise
-from chadllvm.ir.record import ListNames
-from chadllvm.ir.types import Array, Product, Sum, Type, has_float, holds_reference
-from chadllvm.pipeline import Compilation, compile_halves
+from chadllvm.ir.types import Type
+from chadllvm.prints import fingerprint
+from chadllvm.ready import Machine, code_of, machine
 from chadllvm.request import Request
+from chadllvm.shelf import Shelf, Unkept, shelf
 from chadllvm.tangents import tangent_leaves
-from chadllvm.values import gradient_type, leaf_positions
 from chadllvm.watch import is_watched
+
+if TYPE_CHECKING:
+    from chadllvm.halving import Half, Halves
 
 Pullback = Callable[[Any], tuple[Any, ...]]
 
+# Makes what a pullback gives by running the function once more.
+Again = Callable[[Any, Any], tuple[Any, ...]]
 
-@dataclass(frozen=True)
-class _Halves:
+
+class _Version(NamedTuple):
     """The two halves for arguments of some types; `value` is the type of the result."""
 
-    early: NativeFunction
-    late: NativeFunction
+    early: Callable[..., Any]
+    late: Callable[..., Any]
     value: Type
+
+
+class _Saved(NamedTuple):
+    """The halves as they are kept; None if it is to be done in another way."""
+
+    halves: tuple[Machine, Machine, Type] | None
 
 
 class Halved(Compiled):
@@ -49,11 +55,9 @@ class Halved(Compiled):
         super().__init__(
             origin._function, Request(), origin._options, origin.static_argnames, below
         )
-        self._halves: dict[Any, _Halves | None] = {}
+        self._halves: dict[Any, _Version | None] = {}
 
-    def run(
-        self, primals: Sequence[Any], again: Callable[[Any, Any], tuple[Any, ...]]
-    ) -> tuple[Any, Pullback] | None:
+    def run(self, primals: Sequence[Any], again: Again) -> tuple[Any, Pullback] | None:
         """The result and the pullback; None if it has to be done in another way.
 
         `again`, of the result and a cotangent, runs the function once more. It is asked
@@ -63,26 +67,26 @@ class Halved(Compiled):
         if not options.optimize or options.debug or options.nans or is_watched():
             return None
         bound = self._bind(tuple(primals), {})
-        halves = self._version_of(bound, len(primals))
-        if halves is None:
+        version = self._version_of(bound, len(primals))
+        if version is None:
             return None
         try:
-            out, saved = halves.early.call(*self._dynamic(bound))
+            out, saved = version.early(*self._dynamic(bound))
         except Exception:
             return None
         like = deepcopy(out)
 
         def pullback(cotangent: Any) -> tuple[Any, ...]:
-            cts = self._leaves(halves.value, like, cotangent)
+            cts = self._leaves(version.value, like, cotangent)
             if is_watched():
                 return again(like, cotangent)
             try:
-                found: tuple[Any, ...] = halves.late.call(*saved, *cts)
+                found: tuple[Any, ...] = version.late(*saved, *cts)
             except Exception:
                 found = again(like, cotangent)
             return found
 
-        return out, without_frames(pullback)
+        return out, pullback
 
     def _leaves(self, ty: Type, out: Any, cotangent: Any) -> list[Any]:
         """The leaves of a cotangent, which is checked like the tangent of the result.
@@ -97,81 +101,95 @@ class Halved(Compiled):
             said = str(error).replace("tangent", "cotangent")
             raise type(error)(said) from None
 
-    def _version_of(self, bound: Sequence[Any], count: int) -> _Halves | None:
+    def _version_of(self, bound: Sequence[Any], count: int) -> _Version | None:
         """What is compiled for these arguments, of which so many were given."""
-        types = self._types(bound)
-        if any(map(holds_reference, types)):
-            return None
-        key = types, self._static_keys(bound), count
+        prints = tuple(map(fingerprint, self._dynamic(bound)))
+        what = prints if None not in prints else self._types(bound)
+        key = what, self._static_keys(bound), count
         with self._lock:
             if key not in self._halves:
-                self._halves[key] = self._made(types, self._statics(bound), count)
+                self._halves[key] = self._found(bound, prints, count)
             return self._halves[key]
 
-    def _made(
-        self, types: tuple[Type, ...], statics: Mapping[str, Any], count: int
-    ) -> _Halves | None:
-        below = [self._own(r) for r in self._below]
-        parts = [(r.argnums, r.value, r.has_aux) for r in below]
-        program = specialise(self._function, types, statics, parts)
-        value = program.entry.body.results[0].type
-        # The nodes of recursive data are there during one call only.
-        if heaps_used(program) or holds_reference(value):
-            return None
+    def _found(
+        self, bound: Sequence[Any], prints: tuple[object, ...], count: int
+    ) -> _Version | None:
+        statics = self._statics(bound)
+        place = None
+        if self._options.cache and None not in prints:
+            place = shelf("halves", self, statics, prints, count)
+        saved: _Saved | None = place.load() if place else None
+        if place and saved:
+            if saved.halves is None:
+                return None
+            ready = self._ready_halves(saved.halves, place)
+            if ready is not None:
+                return ready
+        from chadllvm.halving import compiled_halves
+
         given = [k for k in self._dynamic(range(len(self._parameters))) if k < count]
-        wrt = leaf_positions(types, range(len(given)))
-        if not wrt or not has_float(value) or any(map(_has_choice, (value, *types))):
+        halves = compiled_halves(self, self._types(bound), statics, given, count)
+        if place is not None:
+            self._keep(halves, place)
+        if halves is None:
             return None
+        early, late, value = halves
+        return _Version(early.native.call, late.native.call, value)
+
+    def _ready_halves(
+        self, halves: tuple[Machine, Machine, Type], place: Shelf
+    ) -> _Version | None:
+        """The halves that were kept; None if their code is gone."""
+        early, late, value = halves
+        calls = [self._ready_half(half, place) for half in (early, late)]
+        first, second = calls
+        return _Version(first, second, value) if first and second else None
+
+    def _ready_half(self, half: Machine, place: Shelf) -> Callable[..., Any] | None:
+        found = code_of(half, place)
+        if found is None:
+            return None
+        kept, places = found
+        native = NativeFunction(
+            _no_loops,
+            self._name,
+            half.names,
+            half.types,
+            half.result,
+            found=kept.native,
+            places=places,
+        )
+        return native.call
+
+    def _keep(self, halves: Halves | None, place: Shelf) -> None:
+        """Keep the halves, or that there are none."""
         try:
-            compiled = run_deep(lambda: compile_halves(program, wrt, self._options))
-        except RecursionError:
-            return None  # The function itself will say so.
-        if compiled is None:
-            return None
-        early, late = compiled
-        first = early.stages["simplified"].entry.body.types
-        saved = first[len(leaf_types(value)) :]
-        found = dict(zip(given, map(gradient_type, types), strict=False))
-        result = Group(tuple(found.get(k) for k in range(count)))
-        names = tuple(p.name for p in program.entry.params)
-        return _Halves(
-            self._half(early, names, types, Group((value, Group(saved)))),
-            self._half(late, *_taken(saved, value), result),
-            value,
-        )
+            saved = None
+            if halves is not None:
+                early = self._kept(halves.early, place)
+                saved = early, self._kept(halves.late, place), halves.value
+        except Unkept:
+            return
+        place.store(f"pullback of {self._name}", _Saved(saved))
 
-    def _half(
-        self,
-        compilation: Compilation,
-        names: Sequence[str],
-        types: Sequence[Type],
-        result: Group,
-    ) -> NativeFunction:
-        assert compilation.loops is not None
-        loops = compilation.loops
-        return self.deep(
-            lambda: NativeFunction(loops, self._name, names, types, result)
-        )
+    def _kept(self, half: Half, place: Shelf) -> Machine:
+        key, kept = half.key, kept_code.Kept(half.native.native, False)
+        if key is None or not kept_code.is_keepable(key, kept):
+            raise Unkept("the code")
+        kept_code.store(key, f"pullback of {self._name}", kept)
+        return machine(place, key, kept, half.names, half.types, half.result)
+
+    @property
+    def plain(self) -> Callable[..., Any]:
+        """The Python function."""
+        return self._function
+
+    def parts_below(self) -> list[tuple[Any, ...]]:
+        """The gradients that are taken before, as the frontend takes them."""
+        below = [self._own(r) for r in self._below]
+        return [(r.argnums, r.value, r.has_aux) for r in below]
 
 
-def _taken(saved: Sequence[Type], value: Type) -> tuple[list[str], list[Type]]:
-    """The parameters of a second half: what is saved, and the cotangents."""
-    cts = [leaf for leaf in leaf_types(value) if has_float(leaf)]
-    names = [f"saved{k}" for k in range(len(saved))]
-    return [*names, *(f"ct{k}" for k in range(len(cts)))], [*saved, *cts]
-
-
-def _has_choice(ty: Type) -> bool:
-    """Whether values of this type may be of one class or another, or of several sizes.
-
-    Their cotangents have leaves that say so.
-    """
-    match ty:
-        case Sum() | Product(_, ListNames()):
-            return True
-        case Product(fields):
-            return any(map(_has_choice, fields))
-        case Array(elem, _):
-            return _has_choice(elem)
-        case _:
-            return False
+def _no_loops() -> Any:
+    """Nobody asks to be shown a half."""
+    raise NotImplementedError

@@ -9,13 +9,13 @@ pullback is a function of our own language that runs the function again:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from chadllvm.compiled import Compiled, Function
 from chadllvm.crossing import copied, given_cotangent
-from chadllvm.frames import without_frames
+from chadllvm.frames import hide_frames, without_frames
 from chadllvm.pullback import Halved
 from chadllvm.transforms import Transform, means
 from chadllvm.written import as_they_are, compiled_function, head, unused, written
@@ -54,18 +54,52 @@ def vjp(
         ValueError: if its shape is another one; at the call of the pullback.
     """
     compiled = compiled_function(function)
-    kept = as_they_are(compiled, primals)
+    made = Pullback(compiled, as_they_are(compiled, primals))
+    return made.run(primals), made
 
-    def again(out: Any, cotangent: Any) -> tuple[Any, ...]:
-        title = f"pullback of {compiled.name}"
+
+class Pullback:
+    """Takes a cotangent of a function's result to cotangents of its arguments.
+
+    In a pickle it is the function and the arguments: what it keeps of the run is
+    nothing to another machine, and is made again at the first call.
+    """
+
+    def __init__(self, function: Compiled, primals: tuple[Any, ...]) -> None:
+        self._function, self._primals = function, primals
+        self._call: Callable[[Any], tuple[Any, ...]] | None = None
+
+    def run(self, primals: Sequence[Any]) -> Any:
+        """Run the function, whose result this gives."""
+        found = _halved(self._function).run(primals, self._again)
+        if found is not None:
+            out, self._call = found
+            return out
+        out = self._function(*primals)
+        self._call = partial(self._again, copied(self._function.name, "out", out))
+        return out
+
+    def __call__(self, cotangent: Any) -> tuple[Any, ...]:
+        try:
+            if self._call is None:
+                self.run(self._primals)
+            assert self._call is not None
+            return self._call(cotangent)
+        except Exception as error:
+            hide_frames(error)
+            raise
+
+    def _again(self, out: Any, cotangent: Any) -> tuple[Any, ...]:
+        """The cotangents by running the function once more."""
+        title = f"pullback of {self._function.name}"
         whole = given_cotangent(title, out, cotangent)
-        return _pullback(compiled, len(primals))(*kept, whole)
+        return _pullback(self._function, len(self._primals))(*self._primals, whole)
 
-    found = _halved(compiled).run(primals, again)
-    if found is not None:
-        return found
-    out = compiled(*primals)
-    return out, partial(again, copied(compiled.name, "out", out))
+    def __repr__(self) -> str:
+        return f"<pullback of {self._function.name}>"
+
+    def __reduce__(self) -> Any:
+        return Pullback, (self._function, self._primals)
 
 
 def _halved(function: Compiled) -> Halved:

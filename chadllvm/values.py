@@ -18,7 +18,6 @@ from chadllvm.frontend.annotations import (
     record_annotation,
     target_type,
 )
-from chadllvm.frontend.arithmetic import join
 from chadllvm.frontend.records import BadRecord, RecordClass, record_class, row_type
 from chadllvm.ir.record import Kind, ListNames, RecordNames
 from chadllvm.ir.types import (
@@ -263,9 +262,16 @@ def _rows_of_numbers(value: list[Any]) -> Scalar | None:
         if kind is None or joined is None:
             return None
         joined = (
-            kind if joined == BOOL else joined if kind == BOOL else join(joined, kind)
+            kind if joined == BOOL else joined if kind == BOOL else _join(joined, kind)
         )
     return joined if isinstance(joined, Scalar) else None
+
+
+def _join(first: Type, second: Type) -> Type | None:
+    """The type of what may be of either; most arguments need not ask."""
+    from chadllvm.frontend.arithmetic import join
+
+    return join(first, second)
 
 
 def _common_type(
@@ -276,7 +282,7 @@ def _common_type(
     elem = type_of(value[first], function, f"{path}[{first}]")
     for k in rest:
         found = type_of(value[k], function, f"{path}[{k}]")
-        joined = join(elem, found)
+        joined = _join(elem, found)
         if joined is None:
             raise TypeError(
                 f"{_where(function, f'{path}[{k}]')} is {said(found)}, unlike "

@@ -17,8 +17,8 @@ LAYERS = (
     "values", "prints", "request", "boundary", "filled", "crossing", "plan",
     "arguments", "anatomy", "reach", "shelf", "portable", "ready", "specialising",
     "compiled", "api", "custom", "tangents", "written", "exported", "exporting",
-    "pullback", "reverse", "jacobian", "reals", "checking", "explain", "commands",
-    "cli",
+    "halving", "pullback", "reverse", "jacobian", "reals", "checking", "explain",
+    "commands", "cli",
 )  # fmt: skip
 
 # The package itself and `python -m chadllvm` stand outside: they may import all.

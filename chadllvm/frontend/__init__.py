@@ -3,8 +3,12 @@
 `source.py` finds a function's syntax, `read.py` brings its statements into a small
 form, `liveness.py` says what branches and loops hand on, `statements.py` and
 `expression.py` translate, knowing all types, `specialise.py` does so for a function and
-all it calls.
+all it calls. The latter are imported when somebody translates something: what reads
+signatures and annotations is needed at calls as well.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from chadllvm.frontend.annotations import (
     Annotation,
@@ -13,8 +17,10 @@ from chadllvm.frontend.annotations import (
     target_type,
 )
 from chadllvm.frontend.signature import Parameter, signature
-from chadllvm.frontend.specialise import specialise, too_deep
 from chadllvm.ir.annotation import boolean, f64, i64
+
+if TYPE_CHECKING:
+    from chadllvm.frontend.specialise import specialise, too_deep
 
 __all__ = [
     "Annotation",
@@ -29,3 +35,12 @@ __all__ = [
     "target_type",
     "too_deep",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ("specialise", "too_deep"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module("chadllvm.frontend.specialise")
+    # One of them has the name of the module.
+    globals().update(specialise=module.specialise, too_deep=module.too_deep)
+    return globals()[name]
