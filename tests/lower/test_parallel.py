@@ -101,13 +101,17 @@ def branches(x: cl.f64[:]) -> float:
     return total
 
 
-def running(x: cl.f64[:]) -> float:
-    """Sums and maxima on the way."""
-    y = np.cumsum(x * x)
-    best, total = -math.inf, 0.0
+def running(x: cl.f64[:], k: cl.i64[:]) -> float:
+    """What steps look at on their way: sums, before and after each step, and maxima."""
+    y, counts = np.cumsum(x * x), np.cumsum(k)
+    best, before, total = -math.inf, 0.5, 0.0
     for i in range(len(x)):
         best = max(best, math.sin(y[i]))
-        total += best * y[i]
+        total += best * y[i] + before * counts[i]
+        before += x[i] * best
+    for i in range(len(x)):
+        total += math.sin(before)
+        before += x[k[i] % 5]
     return total + np.sum(np.cos(y))
 
 
@@ -126,7 +130,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "largest": (largest, (X,)),
     "tables": (tables, (X, 50)),
     "branches": (branches, (X,)),
-    "running": (running, (X,)),
+    "running": (running, (X, np.arange(37) * 7 % 37)),
     "plate": (plate, (np.sin(np.multiply.outer(X, X)), 3)),
 }
 

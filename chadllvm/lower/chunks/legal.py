@@ -4,7 +4,8 @@ Steps may have in common what they read, the places of a buffer of which each ha
 own, and what they only add to. A buffer of which each step knows nothing at its start
 is its own (`Alloc.each`); so is a slot that is set before it is read. What is added to
 at places that are not known to be different ones becomes a cell for each chunk, and a
-slot that all steps change by one and the same operation a number for each.
+slot that all steps change by one and the same operation a number for each; if steps
+look at it on their way, each chunk is told what it begins with (`scan.py`).
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ from chadllvm.ir.term import Lit, literal
 from chadllvm.ir.types import I64, is_float
 from chadllvm.lower.chunks.copy import assigned, everywhere, slots_of, used
 from chadllvm.lower.chunks.forms import ONE, Form, Forms, atoms, divided, plus
+from chadllvm.lower.chunks.scan import Scan, scan_of
 
 # The farthest that steps may be from each other and add to the same place, without a
 # copy for each chunk.
@@ -102,6 +104,7 @@ class Plan:
 
     loop: For
     sums: tuple[Sum, ...]
+    scans: tuple[Scan, ...]
     read: tuple[Slot, ...]
     own: tuple[Alloc, ...]
     cells: tuple[Alloc, ...]
@@ -157,13 +160,13 @@ def plan(loop: For, known: Known, forms: Forms) -> Plan:
         raise Refused("its number of steps is not known before it")
     analysis = _Analysis(loop, known, forms)
     analysis.body(loop.body, analysis.forms, ())
-    sums, read = analysis.slots()
-    reach = 1 if sums or not analysis.is_plain else _REACH
+    sums, scans, read = analysis.slots()
+    reach = 1 if sums or scans or not analysis.is_plain else _REACH
     own, cells, reach = analysis.buffers(reach)
     if cells and reach > 1:
         own, cells, reach = analysis.buffers(1)
     regions = tuple(sorted(analysis.regions))
-    return Plan(loop, sums, read, own, cells, regions, reach, analysis.forms)
+    return Plan(loop, sums, scans, read, own, cells, regions, reach, analysis.forms)
 
 
 @dataclass(frozen=True)
@@ -301,17 +304,29 @@ class _Analysis:
 
     # What the steps have in common.
 
-    def slots(self) -> tuple[tuple[Sum, ...], tuple[Slot, ...]]:
-        """The slots that are combined, and those that are only read."""
-        sums, read = [], []
+    def slots(self) -> tuple[tuple[Sum, ...], tuple[Scan, ...], tuple[Slot, ...]]:
+        """The slots that are combined, those on the way, and those that are read."""
+        sums, scans, read = [], [], []
         for slot, found in self._slots.items():
             if slot not in self._changed:
                 read.append(slot)
+            elif found.exposed and (scan := self._scan(found.stmts)):
+                scans.append(scan)
             elif found.exposed:
                 sums.append(Sum(slot, self._operation(slot, found.stmts)))
             elif self.known.uses[slot] > len(found.stmts):
                 raise Refused(f"steps hand on {slot.name}")
-        return tuple(sums), tuple(read)
+        return tuple(sums), tuple(scans), tuple(read)
+
+    def _scan(self, stmts: Sequence[Stmt]) -> Scan | None:
+        """The scan that a slot is with these uses, if steps look at it."""
+        if not self.is_plain:
+            return None
+        return scan_of(stmts, self.loop, _NEUTRAL, self._is_written, self._count)
+
+    def _is_written(self, root: int) -> bool:
+        accesses = self._accesses[self.known.function.roots[root]]
+        return any(a.kind is not Load for a in accesses)
 
     def _operation(self, slot: Slot, stmts: Sequence[Stmt]) -> str:
         if all(isinstance(s, Accumulate) for s in stmts) and is_float(slot.type):

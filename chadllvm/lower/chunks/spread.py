@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from chadllvm.ir.loops import (
     PTR,
@@ -15,7 +15,6 @@ from chadllvm.ir.loops import (
     Clear,
     For,
     Get,
-    Let,
     Load,
     Offset,
     Reg,
@@ -25,7 +24,6 @@ from chadllvm.ir.loops import (
     Spread,
     Stmt,
     Store,
-    result_of,
 )
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
@@ -38,6 +36,8 @@ from chadllvm.lower.chunks.copy import (
     used,
 )
 from chadllvm.lower.chunks.legal import Known, Plan, Sum
+from chadllvm.lower.chunks.out import Out
+from chadllvm.lower.chunks.scan import Bounds, Scanning, starts_of
 from chadllvm.lower.chunks.work import Work
 
 # The work of a chunk, in simple operations: some ten microseconds.
@@ -75,49 +75,6 @@ class Home:
         return len(self.roots) - 1
 
 
-@dataclass
-class _Out:
-    """Statements in the making."""
-
-    stmts: list[Stmt] = field(default_factory=list)
-
-    def let(self, op: str, *args: Atom, name: str = "t") -> Atom:
-        if op in ("iadd", "isub") and Lit(0) in args[op == "isub" :]:
-            return args[0] if args[1] == Lit(0) else args[1]
-        reg = Reg(name, result_of(op, [arg.type for arg in args]))
-        self.stmts.append(Let(reg, op, args))
-        return reg
-
-    def get(self, slot: Slot) -> Reg:
-        reg = Reg(slot.name, slot.type)
-        self.stmts.append(Get(reg, slot))
-        return reg
-
-    def emit(self, stmt: Stmt) -> None:
-        self.stmts.append(stmt)
-
-    def both(self, s: Sum, a: Atom, b: Atom) -> Atom:
-        """What two chunks' numbers are together."""
-        if s.op not in ("choose_more", "choose_less"):
-            return self.let(s.op, a, b)
-        pair = (a, b) if s.op == "choose_more" else (b, a)
-        wins = self.let("ilt" if a.type == I64 else "flt", *pair)
-        return self.let("select", wins, b, a)
-
-    def work(self, work: Work) -> Atom:
-        """The number that an estimate is."""
-        floats: dict[Reg, Atom] = {}
-        total: Atom = Lit(work.get((), 0.0))
-        for term, count in work.items():
-            part: Atom = Lit(count)
-            for reg in term:
-                if reg not in floats:
-                    floats[reg] = self.let("to_float", reg)
-                part = self.let("mul", part, floats[reg])
-            total = self.let("add", total, part) if term else total
-        return total
-
-
 def _lanes(lanes: Reg, chunks: Atom) -> Iterator[Stmt]:
     """The runtime says how many lanes there are."""
     yield CallRuntime(lanes, "chad_lanes", (chunks,))
@@ -125,7 +82,7 @@ def _lanes(lanes: Reg, chunks: Atom) -> Iterator[Stmt]:
 
 def _lanes_if_several(lanes: Reg, chunks: Atom) -> Iterator[Stmt]:
     """The same; for one chunk it is not asked."""
-    out, slot, found = _Out(), Slot("lanes", I64), Reg("lanes", I64)
+    out, slot, found = Out(), Slot("lanes", I64), Reg("lanes", I64)
     out.emit(Set(slot, Lit(1)))
     several = out.let("ilt", Lit(1), chunks)
     out.emit(Branch(several, (*_lanes(found, chunks), Set(slot, found))))
@@ -146,10 +103,11 @@ class Spreading:
         self._merged = {s: Slot(f"{s.slot.name}_all", s.slot.type) for s in plan.sums}
         self._numbers: dict[Sum, Alloc] = {}
         self._copies: dict[Alloc, Reg] = {}
+        self._scans: list[Scanning] = []
 
     def stmts(self, work: Work, inside: bool) -> Iterator[Stmt]:
         """The loop in chunks; `inside` of others, as it is for one chunk, too."""
-        loop, out = self._plan.loop, _Out()
+        loop, out = self._plan.loop, Out()
         steps = out.let("isub", loop.high, loop.low)
         chunks = self._count(out, steps, work)
         yield from out.stmts
@@ -158,12 +116,12 @@ class Spreading:
         if not is_twice:
             yield from inner
             return
-        test = _Out()
+        test = Out()
         many = test.let("ilt", Lit(1), chunks)
         yield from test.stmts
         yield Branch(many, tuple(inner), (loop,))
 
-    def _count(self, out: _Out, steps: Atom, work: Work) -> Atom:
+    def _count(self, out: Out, steps: Atom, work: Work) -> Atom:
         """The number of chunks, 1 at least."""
         total = out.let("mul", out.work(work), out.let("to_float", steps))
         grain: Atom = Lit(float(GRAIN))
@@ -182,7 +140,7 @@ class Spreading:
 
     def _spread(self, steps: Atom, chunks: Atom, *, is_one: bool) -> list[Stmt]:
         """The loop in chunks; `is_one`: there may be only one."""
-        out, plan, home = _Out(), self._plan, self._home
+        out, plan, home = Out(), self._plan, self._home
         if isinstance(self._lanes, Reg):
             ask = _lanes_if_several if is_one else _lanes
             out.stmts += ask(self._lanes, chunks)
@@ -194,6 +152,13 @@ class Spreading:
             self._numbers[s] = made
             out.emit(made)
             out.emit(Set(self._merged[s], before[s.slot]))
+        for scan in plan.scans:
+            starts = starts_of(scan, chunks, home.regions, home.root())
+            self._scans.append(Scanning(scan, starts))
+            bounds = self._bounds(steps, chunks)
+            out.stmts += self._scans[-1].begin(
+                plan.loop, chunks, self._lanes, out.get(scan.slot), bounds
+            )
         for cell in plan.cells:
             ptr = self._copies[cell] = Reg("copies", PTR)
             count = out.let("imul", self._lanes, cell.count)
@@ -205,11 +170,14 @@ class Spreading:
         out.emit(Spread(self._chunk, chunks, self._lanes, body, merge, regions))
         for s in plan.sums:
             out.emit(Set(s.slot, out.get(self._merged[s])))
-        if plan.sums or plan.cells:
+        for each in self._scans:
+            last = out.let("iadd", chunks, Lit(-1))
+            out.emit(Set(each.scan.slot, each.at(out, last)))
+        if plan.sums or plan.cells or plan.scans:
             out.emit(Reset(home.regions))
         return out.stmts
 
-    def _lane(self, out: _Out) -> Atom:
+    def _lane(self, out: Out) -> Atom:
         """The lane of a chunk."""
         if not isinstance(self._lanes, Reg):
             return Lit(0)
@@ -219,7 +187,7 @@ class Spreading:
         self, steps: Atom, chunks: Atom, before: dict[Slot, Reg]
     ) -> tuple[Stmt, ...]:
         """What a chunk does."""
-        out, loop = _Out(), self._plan.loop
+        out, loop = Out(), self._plan.loop
         regs, roots = self._own(out)
         slots = {s: Slot(s.name, s.type) for s in self._slots()}
         first: Atom = Lit(True)
@@ -233,6 +201,8 @@ class Spreading:
         for s in self._plan.sums:
             start = out.let("select", first, before[s.slot], s.neutral)
             out.emit(Set(slots[s.slot], start))
+        for each in self._scans:
+            out.emit(Set(slots[each.scan.slot], each.at(out, self._chunk)))
         low, high = (self._begin(out, steps, chunks, more) for more in (0, 1))
         if self._plan.reach > 1:
             first = out.let("ieq", self._chunk, Lit(0))
@@ -242,6 +212,8 @@ class Spreading:
         out.emit(replace(copy, low=low, high=high))
         for s, made in self._numbers.items():
             out.emit(Store(made.reg, lane, out.get(slots[s.slot]), made.root))
+        for each in self._scans:
+            each.ends(out, self._chunk, out.get(slots[each.scan.slot]))
         return tuple(out.stmts)
 
     def _slots(self) -> list[Slot]:
@@ -249,13 +221,29 @@ class Spreading:
         body = everywhere((self._plan.loop,))
         return [*dict.fromkeys(slot for stmt in body for slot in slots_of(stmt))]
 
-    def _begin(self, out: _Out, steps: Atom, chunks: Atom, more: int) -> Atom:
+    def _bounds(self, steps: Atom, chunks: Atom) -> Bounds:
+        """The first step of a chunk, and that of the one behind it."""
+
+        def bounds(out: Out, chunk: Reg) -> tuple[Atom, Atom]:
+            low, high = (self._begin(out, steps, chunks, k, chunk) for k in (0, 1))
+            return low, high
+
+        return bounds
+
+    def _begin(
+        self,
+        out: Out,
+        steps: Atom,
+        chunks: Atom,
+        more: int,
+        chunk: Reg | None = None,
+    ) -> Atom:
         """The first step of a chunk, or of one behind it."""
-        number = out.let("iadd", self._chunk, Lit(more))
+        number = out.let("iadd", chunk or self._chunk, Lit(more))
         part = out.let("idiv", out.let("imul", steps, number), chunks)
         return out.let("iadd", self._plan.loop.low, part)
 
-    def _own(self, out: _Out) -> tuple[dict[Reg, Reg], dict[int, int]]:
+    def _own(self, out: Out) -> tuple[dict[Reg, Reg], dict[int, int]]:
         """The buffers that a chunk has for itself: names of them and of their roots."""
         regs, roots = {}, {}
         home = self._home
@@ -273,7 +261,7 @@ class Spreading:
             out.emit(new)
         return regs, roots
 
-    def _cells(self, out: _Out, first: Atom, lane: Atom) -> dict[Reg, Reg]:
+    def _cells(self, out: Out, first: Atom, lane: Atom) -> dict[Reg, Reg]:
         """The copies that a chunk adds to; the first one adds to the cell itself."""
         names = {}
         for cell, copies in self._copies.items():
@@ -286,7 +274,7 @@ class Spreading:
             out.emit(Branch(first, (), (clear,)))
         return names
 
-    def _parts(self, out: _Out, names: dict[Reg, Reg]) -> None:
+    def _parts(self, out: Out, names: dict[Reg, Reg]) -> None:
         """Parts of these buffers that were looked up in front of the loop."""
         whole = (self._plan.loop,)
         inside = {reg for stmt in everywhere(whole) for reg in assigned(stmt)}
@@ -295,7 +283,7 @@ class Spreading:
             if reg not in inside:
                 self._part(out, reg, names)
 
-    def _part(self, out: _Out, reg: Reg, names: dict[Reg, Reg]) -> None:
+    def _part(self, out: Out, reg: Reg, names: dict[Reg, Reg]) -> None:
         pointers = self._home.known.pointers
         chain: list[Offset] = []
         base: Atom = reg
@@ -313,13 +301,13 @@ class Spreading:
 
     def _merge(self, steps: Atom, chunks: Atom) -> tuple[Stmt, ...]:
         """What is done behind a chunk."""
-        out = _Out()
+        out = Out()
         if self._plan.reach > 1:
             return self._border(steps, chunks)
         if not self._plan.sums and not self._plan.cells:
             return ()
         first, lane = out.let("ieq", self._chunk, Lit(0)), self._lane(out)
-        more = _Out()
+        more = Out()
         for cell, copies in self._copies.items():
             at, k = more.let("imul", lane, cell.count), Reg("k", I64)
             copy, value = Reg("copy", PTR), Reg("t", cell.elem)
@@ -332,7 +320,7 @@ class Spreading:
         for s, made in self._numbers.items():
             number = Reg("number", s.slot.type)
             out.emit(Load(number, made.reg, lane, made.root))
-            both = out.both(s, out.get(self._merged[s]), number)
+            both = out.both(s.op, out.get(self._merged[s]), number)
             new = out.let("select", first, number, both)
             out.emit(Set(self._merged[s], new))
         return tuple(out.stmts)
@@ -342,7 +330,7 @@ class Spreading:
 
         Both are done by now. What the rest of the next one adds to is farther away.
         """
-        out, more = _Out(), _Out()
+        out, more = Out(), Out()
         first = out.let("ieq", self._chunk, Lit(0))
         low = self._begin(more, steps, chunks, 0)
         high = more.let("iadd", low, Lit(self._plan.reach - 1))
