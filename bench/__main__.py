@@ -3,7 +3,8 @@
 `run` measures the workloads and prints their tables, `report` puts the tables of a run
 into the documentation, `compare` finds what became slower between two runs, `ablation`
 what each pass of the optimiser is worth, `loops` what the machine code of the hot loops
-is made of, `paper` checks the claims of the paper.
+is made of, `threads` what several threads are worth, `paper` checks the claims of the
+paper.
 """
 
 from __future__ import annotations
@@ -16,9 +17,17 @@ import bench.loops
 import bench.regressions
 import bench.report
 import bench.run
+import bench.threads
 from bench.paper.command import add_command as add_paper
 
-COMMANDS = (bench.run, bench.report, bench.regressions, bench.ablation, bench.loops)
+COMMANDS = (
+    bench.run,
+    bench.report,
+    bench.regressions,
+    bench.ablation,
+    bench.loops,
+    bench.threads,
+)
 
 
 def main() -> int:

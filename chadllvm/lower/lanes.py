@@ -84,7 +84,8 @@ class _Buffer:
 
 class _Making:
     """What is changed, and what is needed for it: `rows` go in front of the outermost
-    statement that is being changed, where `_known` have their values."""
+    statement that is being changed, where `_known` have their values, or to the
+    beginning of a chunk."""
 
     def __init__(self, function: LoopFunction) -> None:
         self.made = self.packs = False
@@ -121,10 +122,20 @@ class _Making:
                 case Branch(cond, then, orelse):
                     new.append(Branch(cond, self.body(then), self.body(orelse)))
                 case Spread():
-                    new.append(replace(stmt, body=self.body(stmt.body)))
+                    new.append(self._spread(stmt))
                 case _:
                     new.append(stmt)
         return tuple(new)
+
+    def _spread(self, spread: Spread) -> Spread:
+        """Each chunk has rows of its own."""
+        outside, self._rows = self._rows, []
+        body = self.body(spread.body)
+        mine, self._rows = self._rows, outside
+        if not mine:
+            return replace(spread, body=body)
+        regions = (*spread.regions, self.region)
+        return replace(spread, body=(*mine, *body), regions=regions)
 
     def _loop(self, loop: For) -> list[Stmt]:
         private = self._private(loop)

@@ -101,6 +101,11 @@ def branches(x: cl.f64[:]) -> float:
     return total
 
 
+def nearest(points: cl.f64[:, :], centres: cl.f64[:, :]) -> float:
+    """Points side by side, in rows that each chunk has for itself."""
+    return sum(min(np.sum((p - c) ** 2) for c in centres) for p in points)
+
+
 def running(x: cl.f64[:], k: cl.i64[:]) -> float:
     """What steps look at on their way: sums, before and after each step, and maxima."""
     y, counts = np.cumsum(x * x), np.cumsum(k)
@@ -124,12 +129,13 @@ def plate(x: cl.f64[:, :], steps: int) -> float:
     return np.sum(u * u)
 
 
-X = np.linspace(0.3, 2.0, 37)
+X, RANDOM = np.linspace(0.3, 2.0, 37), np.random.default_rng(0)
 CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "sums": (sums, (X, np.arange(90) * 7 % 37, np.sin(np.ones((90, 4)) * X[:4]))),
     "largest": (largest, (X,)),
     "tables": (tables, (X, 50)),
     "branches": (branches, (X,)),
+    "nearest": (nearest, (RANDOM.normal(size=(900, 6)), RANDOM.normal(size=(5, 6)))),
     "running": (running, (X, np.arange(37) * 7 % 37)),
     "plate": (plate, (np.sin(np.multiply.outer(X, X)), 3)),
 }
@@ -155,6 +161,14 @@ def test_the_same_bits_for_any_number_of_threads(name: str, derive: bool) -> Non
         for _ in range(3):
             for a, b in zip(leaves(found["threads"](*args)), serial, strict=True):
                 np.testing.assert_array_equal(a, b)
+
+
+def test_rows_of_lanes_belong_to_chunks() -> None:
+    text = cl.jit(options=THREADED)(nearest).show("loops")
+    assert "16 lanes" in text
+    before, _, inside = text.partition("spread chunk")
+    assert "row = buffer" in inside
+    assert "row = buffer" not in before
 
 
 @pytest.mark.parametrize("derive", [False, True])
