@@ -62,6 +62,7 @@ from chadllvm.simplify.pointwise import pointwise
 from chadllvm.simplify.promote import promote
 from chadllvm.simplify.recall import recall
 from chadllvm.simplify.recursion import recursion
+from chadllvm.simplify.rows import rows
 from chadllvm.simplify.scatter import scatter
 from chadllvm.simplify.separate import separate
 from chadllvm.simplify.shapes import shapes
@@ -122,6 +123,7 @@ SOURCE: tuple[Pass, ...] = (
     _plain(slices),
     _plain(states),
     _plain(choose),
+    ("rows", lambda program, o: rows(program, speculate=o.speculates)),
     _plain(shapes),
     _plain(accumulate),
     _plain(hoist),

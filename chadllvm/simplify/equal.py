@@ -9,8 +9,9 @@
 Loops over what is one size may run together. The size that was there first stands for
 the other one, inside of the loops and branches that the check is in; a number stands
 for both. A size is not negative, so the larger one of it and zero is the size itself.
-With `speculate`, sizes from outside of a block are compared where it begins: a call
-that fails is repeated. This stands behind what finds out the sizes of arrays.
+With `speculate`, sizes from outside of a block are compared where it begins, and those
+from outside of a loop in front of it: a call that fails is repeated. This stands behind
+what finds out the sizes of arrays.
 """
 
 from __future__ import annotations
@@ -22,13 +23,16 @@ from chadllvm.ir.term import (
     Binding,
     Block,
     Function,
+    If,
+    Lambda,
     Lit,
     Operand,
     Program,
     Var,
     operands,
 )
-from chadllvm.simplify.scopes import FactWalk
+from chadllvm.simplify.scopes import LOOPS, FactWalk
+from chadllvm.simplify.walk import same
 
 
 def equal(program: Program, *, speculate: bool) -> Program:
@@ -36,7 +40,8 @@ def equal(program: Program, *, speculate: bool) -> Program:
 
     def change(function: Function) -> Function:
         walk = _Equal(function.params, speculate)
-        return with_body(function, walk.block(function.body))
+        body = _lifted(function.body) if speculate else function.body
+        return with_body(function, walk.block(body))
 
     return map_functions(program, change)
 
@@ -101,14 +106,47 @@ class _Equal(FactWalk):
         return -2 if isinstance(operand, Lit) else self._age.get(operand, -1)
 
 
+def _lifted(block: Block) -> Block:
+    """The block with what compares sizes from outside of loops in front of these."""
+    new: list[Binding] = []
+    for binding in block.bindings:
+        match binding.expr:
+            case Apply(op, args, (body,)) if isinstance(op, LOOPS):
+                inner = _lifted(body.body)
+                first, rest = _divided(inner, body.params)
+                new += first
+                inner = Block(rest, inner.results) if first else inner
+                if inner is not body.body:
+                    loop = Apply(op, args, (Lambda(body.params, inner),))
+                    binding = Binding(binding.vars, loop, binding.span)
+            case If(cond, then, orelse):
+                branches = _lifted(then), _lifted(orelse)
+                if not same(branches, (then, orelse)):
+                    chosen = If(cond, *branches)
+                    binding = Binding(binding.vars, chosen, binding.span)
+        new.append(binding)
+    return block if same(new, block.bindings) else Block(tuple(new), block.results)
+
+
 def _checked_first(block: Block) -> Block:
     """The block with what compares sizes from outside of it in front."""
-    inside = {v for b in block.bindings for v in b.vars}
-    first = [b for b in block.bindings if _compares(b) and not _uses(b, inside)]
+    first, rest = _divided(block, ())
     if not first or all(a is b for a, b in zip(first, block.bindings, strict=False)):
         return block
-    rest = [b for b in block.bindings if b not in first]
     return Block((*first, *rest), block.results)
+
+
+def _divided(
+    block: Block, params: tuple[Var, ...]
+) -> tuple[tuple[Binding, ...], tuple[Binding, ...]]:
+    """What compares sizes from outside of a block under parameters, and the rest."""
+    inside = {*params, *(v for b in block.bindings for v in b.vars)}
+    first = tuple(
+        b
+        for b in block.bindings
+        if _compares(b) and inside.isdisjoint(operands(b.expr))
+    )
+    return first, tuple(b for b in block.bindings if b not in first)
 
 
 def _compares(binding: Binding) -> bool:
@@ -117,7 +155,3 @@ def _compares(binding: Binding) -> bool:
             return True
         case _:
             return False
-
-
-def _uses(binding: Binding, variables: set[Var]) -> bool:
-    return any(o in variables for o in operands(binding.expr))

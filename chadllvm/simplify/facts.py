@@ -194,8 +194,13 @@ class Facts:
             case "bound" | "within":
                 atom = self._new_atom(var, 0, max(ranges[1][1] - 1, 0))
                 atom.upper.append(values[1].plus(-1))
+                if self.depth == 0 and (size := self._is_atom(values[1])):
+                    # All that follows is behind this check.
+                    size.low = max(size.low, ranges[0][0] + 1)
             case "same":
                 self._forms[var] = values[0]
+                if self.depth == 0:
+                    self._learn_equal(*values)
             case "size":
                 self._forms[var] = values[0]
                 self._assumed.append(values[0])
@@ -223,6 +228,20 @@ class Facts:
                 self._new_atom(var, 0, _HIGHEST)
             case "bool_to_int":
                 self._new_atom(var, 0, 1)
+
+    def _learn_equal(self, first: Form, second: Form) -> None:
+        """Two values are equal in all that follows: the newer atom is the other one."""
+        forms = self.resolved(first), self.resolved(second)
+        atoms = [self._is_atom(form) for form in forms]
+        if forms[0].key == forms[1].key or not all(
+            atom or form.number is not None
+            for form, atom in zip(forms, atoms, strict=True)
+        ):
+            return
+        orders = [atom.order if atom else -1 for atom in atoms]
+        newer = int(orders[1] > orders[0])
+        if (atom := atoms[newer]) is not None:
+            atom.equal, atom.given = forms[1 - newer], ()
 
     def _learn_span(self, var: Var, difference: Form) -> None:
         """A difference, or what is nearest to it."""

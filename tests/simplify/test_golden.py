@@ -31,6 +31,7 @@ from chadllvm.simplify.inline import inline
 from chadllvm.simplify.pointwise import pointwise
 from chadllvm.simplify.promote import promote
 from chadllvm.simplify.recall import recall
+from chadllvm.simplify.rows import rows
 from chadllvm.simplify.scatter import scatter
 from chadllvm.simplify.shapes import shapes
 from chadllvm.simplify.sink import sink
@@ -63,6 +64,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "pointwise": pointwise,
     "promote": promote,
     "recall": recall,
+    "rows": partial(rows, speculate=True),
     "scatter": scatter,
     "shapes": shapes,
     "states": states,
