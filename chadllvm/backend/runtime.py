@@ -19,7 +19,7 @@ from typing import Any
 import chadllvm
 from chadllvm.backend.interface import interface
 
-ABI = 4
+ABI = 5
 
 # The result words that a pooled context has room for.
 POOLED_WORDS = 256
@@ -47,6 +47,8 @@ int32_t chad_parallel(chad_context_t *context, chad_run_t run, chad_run_t merge,
 int64_t chad_lanes(const chad_context_t *context, int64_t chunks);
 int32_t chad_both(chad_context_t *context, chad_run_t first, chad_run_t second,
                   void *environment);
+int32_t chad_are_doubles(chad_context_t *context, const double *data, int64_t count);
+int32_t chad_are_floats(chad_context_t *context, const float *data, int64_t count);
 int64_t chad_threads(const chad_context_t *context);
 void chad_set_threads(int64_t threads);
 void *chad_result_alloc(chad_context_t *context, int64_t bytes);

@@ -559,7 +559,8 @@ class RuntimeFunction:
     `before` are what the C function takes in front of them: the context (c), the arena
     of region 0 (a), a null pointer (n). `result` is a letter, or "" for none. `refused`
     is how the function says that there is no memory: by "null", by a "negative" number,
-    by a "status", or "" if it needs none.
+    by a "status", or "" if it needs none. The result of one that "finds" is its status:
+    that of success, or of a program that fails; it ends the function by any other.
     """
 
     before: str
@@ -584,6 +585,9 @@ RUNTIME: dict[str, RuntimeFunction] = {
     "chad_cells_close_array": RuntimeFunction("c", "pi", "p", "null"),
     # How many lanes this many chunks of a `Spread` should have.
     "chad_lanes": RuntimeFunction("c", "i", "i"),
+    # Whether there is no NaN among elements.
+    "chad_are_doubles": RuntimeFunction("c", "pi", "i", "finds"),
+    "chad_are_floats": RuntimeFunction("c", "pi", "i", "finds"),
     # The steps that the runtime's structures have made so far.
     "chad_steps": RuntimeFunction("c", "", "i"),
 }

@@ -252,7 +252,8 @@ class _Checker:
         if stmt.function not in RUNTIME:
             raise self.fail(f"the runtime has no function {stmt.function}")
         function = RUNTIME[stmt.function]
-        self.region(0, result=False)
+        if "a" in function.before:
+            self.region(0, result=False)
         if len(stmt.args) != len(function.args):
             raise self.fail(f"{stmt.function} takes {len(function.args)} operands")
         for letter, arg in zip(function.args, stmt.args, strict=True):

@@ -18,6 +18,7 @@ import numpy as np
 
 from chadllvm.ir.loops import (
     RESULT,
+    RUNTIME,
     Alloc,
     ArrayParam,
     Branch,
@@ -194,8 +195,11 @@ def _uses_arenas(body: Iterable[Stmt]) -> bool:
             case Alloc(region=region):
                 if region != RESULT:
                     return True
-            case Reset() | CallRuntime():
+            case Reset():
                 return True
+            case CallRuntime(function=function):
+                if "a" in RUNTIME[function].before:
+                    return True
             case For(body=inner):
                 if _uses_arenas(inner):
                     return True
@@ -271,6 +275,7 @@ def _before(state: State, parts: list[str]) -> list[str]:
     if any("@chad_powif(" in line for line in parts):
         lines.append(POWI_SINGLE)
     lines += [runtime.declaration(name) for name in state.runtime]
+    lines += [line for size in state.taken for line in runtime.taking(size)]
     for name in state.math:
         vector = state.vector.get(name, ())
         lines += vecmath.declare(name, vector)

@@ -68,12 +68,16 @@ SERVED = {
     "null": "icmp ne ptr {}, null",
     "negative": "icmp sge i64 {}, 0",
     "status": f"icmp eq i32 {{}}, {OK}",
+    "finds": f"icmp ule i32 {{}}, {PROGRAM}",
 }
+
+# How the functions say it that return a status.
+STATUS = ("status", "finds")
 
 
 def c_result(function: RuntimeFunction) -> str:
     """The type that a C function returns."""
-    if function.refused == "status":
+    if function.refused in STATUS:
         return "i32"
     return _TYPES[function.result] if function.result else "void"
 
@@ -124,6 +128,33 @@ def emit_arena_alloc(out: Writer, arena: str, size: str, alias: str, fail: str) 
     return out.let(f"phi ptr [ {cursor}, %{fast} ], [ {grown}, %{slow} ]", "buffer")
 
 
+def take_name(size: int) -> str:
+    """The function that allocates elements of this many bytes in an arena."""
+    return f"chad_take_{size}"
+
+
+def taking(size: int) -> list[str]:
+    """Its definition: what `emit_arena_alloc` does, once for all who call it."""
+    out = Writer()
+    total = emit_bytes(out, "%count", size)
+    buffer = emit_arena_alloc(out, "%arena", total, "", "no_memory")
+    out.put(f"ret ptr {buffer}")
+    out.start("no_memory")
+    out.put("ret ptr null")
+    params = "ptr %ctx, ptr %arena, i64 %count"
+    head = f"define internal ptr @{take_name(size)}({params}) noinline nounwind {{"
+    return [head, "start:", *out.lines, "}"]
+
+
+def emit_take(
+    out: Writer, arena: str, count: str, size: int, alias: str, fail: str
+) -> str:
+    """Allocate in an arena by a call; the arguments are those of `emit_arena_alloc`."""
+    args = f"ptr %ctx, ptr {arena}, i64 {count}"
+    call = f"call align {ALIGNMENT} ptr @{take_name(size)}({args}){alias}"
+    return _present(out, out.let(call, "buffer"), fail)
+
+
 def _round_up(out: Writer, size: str) -> str:
     if size.isdigit():
         return str(-(-int(size) // ALIGNMENT) * ALIGNMENT)
@@ -134,6 +165,11 @@ def _round_up(out: Writer, size: str) -> str:
 def emit_result_alloc(out: Writer, size: str, fail: str) -> str:
     """Allocate a buffer that will belong to the caller."""
     buffer = out.let(f"call ptr @chad_result_alloc(ptr %ctx, i64 {size})", "result")
+    return _present(out, buffer, fail)
+
+
+def _present(out: Writer, buffer: str, fail: str) -> str:
+    """A buffer, if there is one."""
     present = out.let(f"icmp ne ptr {buffer}, null")
     done = out.fresh_label("allocated")
     out.branch(present, done, fail, LIKELY)

@@ -96,6 +96,8 @@ class State:
     math: list[str] = field(default_factory=list)
     # The functions of the runtime's structures that are called, in order.
     runtime: dict[str, None] = field(default_factory=dict)
+    # The sizes of elements that buffers are asked for by calls.
+    taken: dict[int, None] = field(default_factory=dict)
     symbol: str = ""
     # What this is the code of, if it is not the function itself; the subroutines that
     # it is inside of, from outside inwards, and the addresses of their environments.
@@ -148,6 +150,7 @@ class State:
             data=self.data,
             math=self.math,
             runtime=self.runtime,
+            taken=self.taken,
             symbol=self.symbol,
             width=self.width,
             regions={region: k for k, region in enumerate(regions)},

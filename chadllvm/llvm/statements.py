@@ -229,17 +229,30 @@ def _add_to(state: State, stmt: AddTo) -> None:
 
 
 def _alloc(state: State, stmt: Alloc) -> None:
-    count, fail = state.name(stmt.count), state.exit(NO_MEMORY)
-    size = runtime.emit_bytes(state.out, count, BYTES[stmt.elem])
     if stmt.region == RESULT:
-        buffer = runtime.emit_result_alloc(state.out, size, fail)
+        size = runtime.emit_bytes(state.out, state.name(stmt.count), BYTES[stmt.elem])
+        fail = state.exit(NO_MEMORY)
+        state.names[stmt.reg] = runtime.emit_result_alloc(state.out, size, fail)
     else:
-        arena = arena_of(state, stmt.region)
-        alias = state.alias.runtime_suffix()
-        buffer = runtime.emit_arena_alloc(state.out, arena, size, alias, fail)
-    state.names[stmt.reg] = buffer
+        state.names[stmt.reg] = _allocated(state, stmt)
     if stmt.zero:
         _clear(state, Clear(stmt.reg, stmt.count, stmt.elem, stmt.root))
+
+
+def _allocated(state: State, stmt: Alloc) -> str:
+    """A buffer in an arena: in place where a recursion asks for it, else by a call.
+
+    The loops of a function are run often for each buffer, and a program has many
+    buffers, all of which LLVM would look at many times.
+    """
+    out, count, size = state.out, state.name(stmt.count), BYTES[stmt.elem]
+    arena, fail = arena_of(state, stmt.region), state.exit(NO_MEMORY)
+    alias = state.alias.runtime_suffix()
+    if state.subroutine is None:
+        state.taken[size] = None
+        return runtime.emit_take(out, arena, count, size, alias, fail)
+    total = runtime.emit_bytes(out, count, size)
+    return runtime.emit_arena_alloc(out, arena, total, alias, fail)
 
 
 def _reset(state: State, stmt: Reset) -> None:
@@ -378,11 +391,13 @@ def _call_runtime(state: State, stmt: CallRuntime) -> None:
         good = state.out.let(runtime.SERVED[function.refused].format(result))
         state.out.branch(good, done, _refusal(state, function, result), LIKELY)
         state.out.start(done)
+    if function.refused == "finds" and stmt.reg is not None:
+        state.names[stmt.reg] = state.out.let(f"zext i32 {result} to i64")
 
 
 def _refusal(state: State, function: RuntimeFunction, result: str) -> str:
     """The block to go to where the runtime refuses: with its status, if it has one."""
-    if function.refused != "status":
+    if function.refused not in runtime.STATUS:
         return state.exit(NO_MEMORY)
     label = state.out.fresh_label("refused")
     state.refused.append((result, label))

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 
 from chadllvm.ir.loops import (
     PTR,
+    RUNTIME,
     Accumulate,
     Alloc,
     Atom,
@@ -46,6 +47,12 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
+
+# What looks at all elements of an array, whose number is its last argument.
+LOOKS = frozenset(name for name, f in RUNTIME.items() if f.refused == "finds")
+
+# What the runtime does not count as steps of its own.
+_UNCOUNTED = {"chad_lanes", *LOOKS}
 
 
 def count_operations(function: LoopFunction) -> LoopFunction:
@@ -80,7 +87,7 @@ def count_operations(function: LoopFunction) -> LoopFunction:
 
 def _uses_runtime(body: Sequence[Stmt]) -> bool:
     return any(
-        (isinstance(stmt, CallRuntime) and stmt.function != "chad_lanes")
+        (isinstance(stmt, CallRuntime) and stmt.function not in _UNCOUNTED)
         or any(map(_uses_runtime, bodies_of(stmt)))
         for stmt in body
     )
@@ -109,6 +116,11 @@ class _Counting:
                     yield from self._spread(stmt)
                 case Return(values):
                     yield from self._returned(values)
+                case CallRuntime(function=function, args=(_, count)) if (
+                    function in LOOKS
+                ):
+                    yield Accumulate(self.steps, count)
+                    yield stmt
                 case (
                     Clear(count=count)
                     | Copy(count=count)

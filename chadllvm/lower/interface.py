@@ -154,6 +154,9 @@ class Lowering(Protocol):
     def bind_dim(self, var: Var, array: Operand, axis: int) -> None:
         """`var = dim[axis](array)`"""
 
+    def nan_in(self, array: Operand) -> Atom:
+        """Not 0 if there is a NaN among the elements of an array of reals."""
+
     def bind_update(self, binding: Binding, args: Sequence[Operand]) -> None:
         """The array args[0] with the part at args[1:-1] replaced by args[-1]."""
 

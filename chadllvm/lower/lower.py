@@ -35,7 +35,7 @@ from chadllvm.ir.term import (
     View,
     nested,
 )
-from chadllvm.ir.types import I64, Array, Box, Scalar, is_float
+from chadllvm.ir.types import F32, I64, Array, Box, Scalar, is_float
 from chadllvm.ir.typing import SCALAR_OF_DTYPE
 from chadllvm.lower.collect import Collector, collectors
 from chadllvm.lower.growing import growing
@@ -357,6 +357,14 @@ class Lowering(Heaps):
 
     def bind_dim(self, var: Var, array: Operand, axis: int) -> None:
         self.bind(var, self.array(array).dims[axis])
+
+    def nan_in(self, array: Operand) -> Atom:
+        """Not 0 if there is a NaN among the elements."""
+        rep = self.array(array)
+        look = "chad_are_floats" if rep.elem == F32 else "chad_are_doubles"
+        found = self.loops.reg("found", I64)
+        self.loops.emit(l.CallRuntime(found, look, (rep.ptr, self.size(rep))))
+        return found
 
     def bind_update(self, binding: Binding, args: Sequence[Operand]) -> None:
         """`var = update(array, indices, value)`"""

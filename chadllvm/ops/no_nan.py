@@ -1,7 +1,9 @@
 """`no_nan["{0} / {1}"](r, x, y)`: fails if r is a NaN and none of the others is.
 
 That is where a NaN is made. The text shows the operation, for the message. What fails
-is no matter of derivatives: the result, True, has none.
+is no matter of derivatives: the result, True, has none. An array alone fails if one of
+its elements is a NaN, which the runtime sees (`numbers.c`): all programs that ask for
+this in the end have the one loop.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from chadllvm.ir.op import ProgramError, TypeRuleError, register_array_op
 from chadllvm.ir.term import Apply, Lambda, Lit
-from chadllvm.ir.types import BOOL, I64, Scalar, Type
+from chadllvm.ir.types import BOOL, I64, Array, Scalar, Type, is_float
+from chadllvm.ir.value import ArrayValue
 from chadllvm.ops.index import Inactive
 
 if TYPE_CHECKING:
@@ -47,21 +50,33 @@ class NoNan(Inactive):
     def result_types(
         self, args: Sequence[Type], bodies: Sequence[Lambda]
     ) -> tuple[Type, ...]:
-        if not args or not all(isinstance(ty, Scalar) for ty in args):
-            raise TypeRuleError("no_nan: takes numbers")
+        numbers = all(isinstance(ty, Scalar) for ty in args)
+        if not args or not (numbers or _is_of_reals(args)):
+            raise TypeRuleError("no_nan: takes numbers, or one array of reals")
         return (BOOL,)
 
     def interpret(
         self, run: Interpreter, args: Sequence[Any], bodies: Sequence[Lambda]
     ) -> tuple[Any, ...]:
-        run.pay(1)
         result, *operands = args
+        if isinstance(result, ArrayValue):
+            run.pay(len(result.data))
+            if any(map(math.isnan, result.data)):
+                raise ProgramError(FloatingPointError, self.message)
+            return (True,)
+        run.pay(1)
         if math.isnan(result) and not any(map(math.isnan, operands)):
             raise ProgramError(FloatingPointError, self.message.format(*operands))
         return (True,)
 
     def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
         loops = lowering.loops
+        if isinstance(node.args[0].type, Array):
+            found = lowering.nan_in(node.args[0])
+            number = loops.let("ieq", found, Lit(0))
+            loops.check(number, "FloatingPointError", self.message, binding.span)
+            lowering.bind(binding.vars[0], Lit(True))
+            return
         result, *operands = map(lowering.atom, node.args)
         number = loops.let("feq", result, result)
         for x in operands:
@@ -71,3 +86,11 @@ class NoNan(Inactive):
             number, "FloatingPointError", self.message, binding.span, *operands[:2]
         )
         lowering.bind(binding.vars[0], Lit(True))
+
+
+def _is_of_reals(args: Sequence[Type]) -> bool:
+    match args:
+        case [Array(Scalar() as elem)]:
+            return is_float(elem)
+        case _:
+            return False

@@ -31,15 +31,12 @@ from chadllvm.ir.term import (
     Binding,
     Block,
     Function,
-    Lambda,
     Lit,
     Operand,
     Program,
     Var,
 )
-from chadllvm.ir.types import I64, Array, Scalar
-from chadllvm.ops.fold import Fold
-from chadllvm.ops.index import Dim, Index
+from chadllvm.ir.types import Array, Scalar
 from chadllvm.ops.no_nan import NoNan
 from chadllvm.simplify.dce import dce
 from chadllvm.simplify.spread import Hidden, spread
@@ -109,23 +106,7 @@ class _Products(Walk):
 def _check(out: Builder, result: Var) -> None:
     """Fail if a result is NaN or holds one. Raises: Hidden."""
     match result.type:
-        case Scalar():
-            number = result
-        case Array(Scalar()):
-            number = _sum(out, result)
+        case Scalar() | Array(Scalar()):
+            out.apply(NoNan("a derivative"), (result,))
         case _:
             raise Hidden
-    out.apply(NoNan("a derivative"), (number,))
-
-
-def _sum(out: Builder, array: Var) -> Var:
-    """The sum of all elements: NaN if one of them is."""
-    assert isinstance(array.type, Array)
-    inner = out.child()
-    index = Var("i", I64)
-    part = inner.one(Apply(Index(), (array, index)))
-    if isinstance(part.type, Array):
-        part = _sum(inner, part)
-    size = out.one(Apply(Dim(0), (array,)))
-    (total,) = out.apply(Fold("add"), (size,), [Lambda((index,), inner.block([part]))])
-    return total

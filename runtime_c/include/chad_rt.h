@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes its meaning or its layout.
-#define CHAD_RT_ABI 4
+#define CHAD_RT_ABI 5
 
 // The number of bytes every buffer is aligned to and every size is rounded up to.
 #define CHAD_ALIGNMENT 64
@@ -210,6 +210,14 @@ CHAD_API int64_t chad_lanes(const chad_context_t *context, int64_t chunks);
 // second's.
 CHAD_API chad_status_t chad_both(chad_context_t *context, chad_run_t first,
                                  chad_run_t second, void *environment);
+
+// CHAD_OK if there is no NaN among so many elements, else CHAD_PROGRAM: the program
+// says what has failed. CHAD_INTERRUPT, if the caller's poll asked to stop. Large arrays
+// are looked at by several threads.
+CHAD_API chad_status_t chad_are_doubles(chad_context_t *context, const double *data,
+                                        int64_t count);
+CHAD_API chad_status_t chad_are_floats(chad_context_t *context, const float *data,
+                                       int64_t count);
 
 // How many threads a region would have, the caller's included: what chad_set_threads has
 // chosen, else what OpenMP says, but no more than control groups grant cores, unless

@@ -423,6 +423,11 @@ class BoxedLowering(Heaps):
     def bind_dim(self, var: Var, array: Operand, axis: int) -> None:
         self.bind(var, self.dim(self.atom(array), axis))
 
+    def nan_in(self, array: Operand) -> Atom:
+        """Not 0 if there is a NaN among the elements, which are words."""
+        whole = self.atom(array)
+        return self.call("chad_are_doubles", self.data(whole), self.size(whole))
+
     def bind_update(self, binding: Binding, args: Sequence[Operand]) -> None:
         """`a with [i] = v` is a copy, for `a` itself stays what it is."""
         array, *indices, value = args
