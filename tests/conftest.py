@@ -1,15 +1,25 @@
 """The flags `--update-golden`, which rewrites expected texts instead of comparing, and
-`--whole`, which leaves nothing out of the sweeps of `sweep.py`."""
+`--whole`, which leaves nothing out of the sweeps of `sweep.py`.
+
+Most tests are of what our own stages do. LLVM works little on their machine code, where
+its optimisations would take most of the time of a run. They work in full for the tests
+marked `optimised`, for one in several of the others, and for all with `--whole`.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import sweep
+
+from chadllvm.llvm import optimize
+from chadllvm.llvm.optimize import Effort
 
 # Tests are of what is compiled now: code that was kept before would hide what became of
 # the compiler. `test_cache.py` has a cache of its own.
@@ -35,6 +45,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    sweep.is_whole = config.getoption("--whole")
+
+
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
@@ -45,6 +59,25 @@ def pytest_collection_modifyitems(
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not item.get_closest_marker("whole")]
+
+
+EFFORTS = optimize.EFFORTS
+LITTLE = ((*EFFORTS[-1][:2], Effort(0, 0, loops=False, tidy=True)),)
+
+# One test in so many has its machine code as users do, whatever it is about.
+SHARE = 8
+
+
+def is_optimised(item: pytest.Item) -> bool:
+    """Whether the machine code of a test is made as for users."""
+    by_name = zlib.crc32(item.nodeid.encode()) % SHARE == 0
+    whole = item.config.getoption("--whole")
+    return bool(whole or by_name or item.get_closest_marker("optimised"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    optimize.EFFORTS = EFFORTS if is_optimised(item) else LITTLE
 
 
 @pytest.fixture()

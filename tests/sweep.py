@@ -1,8 +1,8 @@
-"""Long sweeps over the corpus, of which ordinary runs check a fixed part.
+"""Long sweeps, of which ordinary runs check a fixed part; `pytest --whole` runs all.
 
-What is checked most closely runs for every program, always. The rest, where one program
-in several finds what all would find but for luck, runs for a part that is different for
-each sweep; `pytest --whole` runs everything.
+What is checked most closely runs for every program of the corpus, always. The rest,
+where one program in several finds what all would find but for luck, runs for a part
+that is different for each sweep; and so do random programs.
 """
 
 from __future__ import annotations
@@ -12,6 +12,14 @@ from collections.abc import Sequence
 
 import pytest
 from programs.case import Case
+
+# `conftest.py` says so before the tests are read.
+is_whole = False
+
+
+def part(count: int, share: int) -> int:
+    """How many of so many random programs are run: one in `share`."""
+    return count if is_whole else count // share
 
 
 def marks(name: str, share: int, sweep: str) -> list[pytest.MarkDecorator]:

@@ -68,20 +68,24 @@ def compiled(case: Case) -> Compiled:
 
 @pytest.mark.parametrize("case", CASES, ids=named(CASES), scope="class")
 class TestProgram:
+    @pytest.mark.optimised
     def test_value_is_that_of_plain_python(self, compiled: Compiled) -> None:
         case = compiled.case
-        found = case.function(*case.args)
+        found = compiled.function(*case.args)
+        if case.name in SPECULATION_FAILS:
+            np.testing.assert_array_equal(found, case.function(*case.args))
         np.testing.assert_allclose(found, case.plain_value(), rtol=1e-12)
 
+    @pytest.mark.optimised
     def test_gradient_agrees_with_differences(self, compiled: Compiled) -> None:
         case, params = compiled.case, compiled.params
         if not params:
             with pytest.raises(cl.CompileError):
-                cl.grad(case.function)(*case.args)
+                cl.grad(compiled.function)(*case.args)
             return
         value, gradient = compiled.derivative(*case.args)
         np.testing.assert_allclose(value, case.plain_value(), rtol=1e-12)
-        check_direction(case, params, gradient)
+        check_direction(case, compiled.function, params, gradient)
 
     def test_forward_mode_agrees_with_reverse_mode(self, compiled: Compiled) -> None:
         case, params = compiled.case, compiled.params
@@ -166,10 +170,12 @@ def check_with(case: Case, options: cl.CompileOptions) -> None:
     if params:
         value, gradient = cl.value_and_grad(function, argnums=params)(*case.args)
         np.testing.assert_allclose(value, expected, rtol=1e-12)
-        check_direction(case, params, gradient)
+        check_direction(case, function, params, gradient)
 
 
-def check_direction(case: Case, params: list[int], gradient: Any) -> None:
+def check_direction(
+    case: Case, function: Any, params: list[int], gradient: Any
+) -> None:
     """The slope along random directions is the gradient's."""
     random = np.random.default_rng(3)
     for _ in range(2):
@@ -185,7 +191,7 @@ def check_direction(case: Case, params: list[int], gradient: Any) -> None:
             args = list(case.args)
             for k, direction in zip(params, directions, strict=True):
                 args[k] = moved(args[k], direction, step)
-            ends.append(case.function(*args))
+            ends.append(function(*args))
         difference = (ends[0] - ends[1]) / (2 * STEP)
         assert np.isfinite(slope)
         if case.is_smooth and np.isfinite(difference):

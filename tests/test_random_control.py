@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from frontend.generated import define
+from sweep import part
 
 import chadllvm as cl
 from chadllvm.frontend import specialise
@@ -126,7 +127,7 @@ def written(seed: int) -> Any:
     return function
 
 
-@pytest.mark.parametrize("seed", range(300))
+@pytest.mark.parametrize("seed", range(part(300, 3)))
 def test_the_interpreter_does_what_python_does(seed: int) -> None:
     function = written(seed)
     expected = outcome(function)

@@ -20,12 +20,14 @@ EXAMPLES = settings(
 )
 
 
+@pytest.mark.optimised
 @EXAMPLES
 @given(cases(single=False), sampled_from(WAYS))
 def test_machine_code_agrees_with_the_interpreter(case: Case, way: str) -> None:
     check_case(case, [way])
 
 
+@pytest.mark.optimised
 @EXAMPLES
 @given(array_cases(), sampled_from(WAYS))
 def test_machine_code_over_arrays_agrees(case: Case, way: str) -> None:

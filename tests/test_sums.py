@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from sweep import part
 
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir.check import check
@@ -136,7 +137,7 @@ def test_programs_in_every_way(name: str) -> None:
 
 
 @settings(
-    max_examples=25,
+    max_examples=part(25, 3),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example],

@@ -16,6 +16,8 @@ from bench.reference.load import HERE
 from bench.workload import Size, Workload, workloads
 from chadllvm.options import CompileOptions
 
+pytestmark = pytest.mark.optimised
+
 FLAGS = ("-std=c11", "-O1", "-fopenmp-simd", "-fPIC", "-shared", "-Wall", "-Werror")
 
 

@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     claims = [claim for report in reports.values() for claim in report.claims]
     console.print(_table(claims))
     options.output.mkdir(parents=True, exist_ok=True)
-    _write(options.output, reports)
+    write(options.output, reports)
     held = sum(claim.holds for claim in claims)
     console.print(f"{held} of {len(claims)} claims hold; written to {options.output}")
     return 0 if held == len(claims) else 1
@@ -98,7 +98,7 @@ def _table(claims: Sequence[Claim]) -> Table:
     return table
 
 
-def _write(folder: Path, reports: dict[str, Report]) -> None:
+def write(folder: Path, reports: dict[str, Report]) -> None:
     claims = [claim for report in reports.values() for claim in report.claims]
     (folder / "claims.md").write_text(_markdown(claims))
     rows = {name: [asdict(c) for c in r.claims] for name, r in reports.items()}

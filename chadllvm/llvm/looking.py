@@ -14,6 +14,7 @@ of C do with a function that calls itself; LLVM's does not of its own accord.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from chadllvm.ir.loops import Branch, For, Invoke, Stmt, Subroutine
 from chadllvm.llvm import control, runtime
@@ -26,11 +27,12 @@ LARGEST = 300
 
 def unfolds(subroutine: Subroutine) -> bool:
     """Whether copies of a subroutine take the place of its own invocations."""
-    invoked = [s.subroutine for s in _all(subroutine.body) if isinstance(s, Invoke)]
+    # It is asked at each invocation, so that it must not look at all of a large one.
+    first = [*islice(_all(subroutine.body), LARGEST)]
+    invoked = [s.subroutine for s in first if isinstance(s, Invoke)]
     if not invoked or set(invoked) != {subroutine.name}:
         return False
-    size = sum(1 for _ in _all(subroutine.body))
-    return size * (1 + len(invoked)) <= LARGEST
+    return len(first) * (1 + len(invoked)) <= LARGEST
 
 
 def first_invocation(body: Iterable[Stmt]) -> Stmt | None:

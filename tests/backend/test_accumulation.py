@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from sweep import part
 
 from chadllvm.backend.accumulation import RuntimeMonad, accumulation
 from chadllvm.backend.runtime import runtime
@@ -35,7 +36,7 @@ from tests.term_strategies import Experiment, TermWriter, experiment
 EXPERIMENTS = 150
 
 EXAMPLES = settings(
-    max_examples=40,
+    max_examples=part(40, 4),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example],

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from sweep import part
 
 from chadllvm.chad.gradient import value_and_gradient
 from chadllvm.ir.check import check
@@ -24,7 +25,7 @@ STEP = 1e-6
 LARGEST_RATIO = 10.0
 
 EXAMPLES = settings(
-    max_examples=60,
+    max_examples=part(60, 2),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example],

@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from sweep import part
 
 from chadllvm.chad.reference import bag
 from chadllvm.chad.reference.array_cost import Ratios, ratios
@@ -39,7 +40,7 @@ from tests.term_strategies import Experiment
 LARGEST_AT_RANDOM = 18.5
 LARGEST_RATIO = 31.5
 
-PROGRAMS = 300
+PROGRAMS = part(300, 5)
 
 
 def ratios_of(e: Experiment, monad: Any = ArrayMonad) -> Ratios:

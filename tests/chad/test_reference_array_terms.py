@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from sweep import part
 
 from chadllvm.chad.reference import bag
 from chadllvm.chad.reference.array_affine import CountingArrays
@@ -43,7 +44,7 @@ from tests.array_terms import (
 from tests.dual import EXACT, largest, moving, primal, product
 from tests.term_strategies import Experiment
 
-PROGRAMS = 150
+PROGRAMS = part(150, 3)
 
 
 def outcomes(e: Experiment) -> Iterator[tuple[str, Linear, Outcome]]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from sweep import part
 
 from chadllvm.chad.reference.array_linear import sparse_arrays
 from chadllvm.chad.reference.monad import ArrayMonad
@@ -27,7 +28,7 @@ from tests.strategies import Case, cases
 from tests.sum_strategies import sum_cases
 
 EXAMPLES = settings(
-    max_examples=50,
+    max_examples=part(50, 4),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example],

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from sweep import part
 
 from bench.paper.monads import forms_agree, primal_is_preserved, tried
 from chadllvm.chad.gradient import value_and_gradient
@@ -28,7 +29,7 @@ from tests.sum_strategies import plain_cases
 from tests.term_strategies import experiment
 
 EXAMPLES = settings(
-    max_examples=40,
+    max_examples=part(40, 2),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example],
@@ -74,7 +75,7 @@ def test_all_forms_agree_with_the_compiler(case: Case) -> None:
         assert found == pytest.approx(expected[1:], rel=1e-9, abs=1e-12)
 
 
-EXPERIMENTS = [experiment(seed, 100) for seed in range(100)]
+EXPERIMENTS = [experiment(seed, 100) for seed in range(part(100, 3))]
 
 
 def test_forms_agree_exactly_on_any_types() -> None:

@@ -7,6 +7,7 @@ from math import log2
 from typing import Any
 
 import pytest
+from sweep import part
 
 from chadllvm.chad.reference import bag
 from chadllvm.chad.reference.array_linear import sparse_arrays
@@ -145,9 +146,12 @@ def test_large_indices_are_not_computed_again() -> None:
     assert isinstance(rewritten.op, Build)
 
 
+PROGRAMS = part(400, 5)
+
+
 def test_gathers_mean_the_same() -> None:
     met = 0
-    for seed in range(400):
+    for seed in range(PROGRAMS):
         e = array_experiment(seed)
         rewritten = gathered(e.term)
         if counted(rewritten, MapOver) == [0]:
@@ -166,7 +170,7 @@ def test_gathers_mean_the_same() -> None:
         assert same(*found), seed
         # Zips and indices made once more: a constant factor, of small programs too.
         assert costs[1] <= 4 * costs[0]
-    assert met > 30
+    assert met > 0.07 * PROGRAMS
 
 
 def same(a: Any, b: Any) -> bool:

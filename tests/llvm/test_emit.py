@@ -45,6 +45,8 @@ from chadllvm.llvm import optimize
 from chadllvm.llvm.alias import MAX_SCOPES
 from chadllvm.llvm.emit import emit
 
+pytestmark = pytest.mark.optimised
+
 NUMBERS = np.linspace(-2.0, 3.0, 1003)
 
 avx2 = pytest.mark.skipif(

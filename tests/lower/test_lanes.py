@@ -18,6 +18,8 @@ from chadllvm.ir.term import Program
 from chadllvm.lower.lanes import lanes
 from chadllvm.lower.lower import lower_function
 
+pytestmark = pytest.mark.optimised
+
 
 def test_golden(golden: Callable[[Path, str], None]) -> None:
     def run(title: str, program: Program) -> str:

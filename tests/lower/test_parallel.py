@@ -25,6 +25,8 @@ from chadllvm.lower.chunks import spread
 from chadllvm.lower.chunks.parallel import parallel
 from chadllvm.lower.lower import lower_function
 
+pytestmark = pytest.mark.optimised
+
 # The grain is no option, so nothing may come from the cache.
 THREADED = cl.CompileOptions(cache=False)
 SERIAL = replace(THREADED, parallel=False)

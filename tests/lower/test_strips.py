@@ -16,6 +16,8 @@ from chadllvm.ir.term import Program
 from chadllvm.lower.lower import lower_function
 from chadllvm.lower.strips import STRIP, strips
 
+pytestmark = pytest.mark.optimised
+
 
 def test_golden(golden: Callable[[Path, str], None]) -> None:
     def run(title: str, program: Program) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
+from sweep import part
 
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.check import check
@@ -37,7 +38,7 @@ from chadllvm.simplify.walk import Walk
 EDGES = st.sampled_from([-(2**63), 2**63 - 1, 2**62, -(2**62)])
 SMALL = st.integers(-3, 6)
 EXAMPLES = settings(
-    max_examples=400,
+    max_examples=part(400, 8),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example],
