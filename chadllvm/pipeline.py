@@ -58,6 +58,7 @@ from chadllvm.simplify.gather import gather
 from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.inline import around_pullbacks, as_written, inline
 from chadllvm.simplify.invariants import invariants
+from chadllvm.simplify.lasting import lasting
 from chadllvm.simplify.pointwise import pointwise
 from chadllvm.simplify.promote import promote
 from chadllvm.simplify.recall import recall
@@ -180,6 +181,8 @@ FINAL: tuple[Pass, ...] = (
     _plain(cells),
     _plain(fold_constants),
     _plain(cse),
+    _plain(dce),
+    _plain(lasting),
     _plain(dce),
     _plain(upwards),
     _plain(pointwise),

@@ -28,6 +28,7 @@ from chadllvm.simplify.fuse import fuse
 from chadllvm.simplify.gather import gather
 from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.inline import inline
+from chadllvm.simplify.lasting import lasting
 from chadllvm.simplify.pointwise import pointwise
 from chadllvm.simplify.promote import promote
 from chadllvm.simplify.recall import recall
@@ -61,6 +62,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "gather": gather,
     "hoist": hoist,
     "inline": inline,
+    "lasting": lasting,
     "pointwise": pointwise,
     "promote": promote,
     "recall": recall,
