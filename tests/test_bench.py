@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import chadllvm as cl
+from bench import threads
 from bench.ablation import Factors, factors
 from bench.ablation import put_into as put_factors_into
 from bench.ablation import tables as ablation_tables
@@ -256,6 +257,23 @@ def test_a_pass_is_worth_what_it_saves() -> None:
     assert set(found) == {"dce", "states"}
     # The program has no state that this pass could take apart.
     assert found["states"] == Factors(None, None)
+
+
+def test_threads_are_compared_with_one(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
+    names = ["running_sum"]
+    assert threads.run(Namespace(names=names, quick=True, page=page)) == 0
+    text = page.read_text(encoding="utf-8")
+    for part in ("threads", "small"):
+        found = text.split(f"<!-- measured: {part} -->")[1]
+        assert "| running_sum | value |" in found.split("<!-- end")[0]
+
+
+def test_threads_must_not_change_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_on", lambda count, *_: float(count))
+    with pytest.raises(AssertionError):
+        list(threads._speeds("running_sum", True, 1))
 
 
 ASSEMBLY = """
