@@ -172,6 +172,13 @@ int64_t chad_job_close(chad_job_t *job);
 // no region wait like that, with this one.
 bool chad_comes_soon(_Atomic int64_t *number, int64_t target, int64_t idle);
 
+// Counts the cores that this thread may run on: before there is an OpenMP, which may keep
+// each thread on one of them.
+void chad_count_cores(void);
+
+// How many there are.
+int64_t chad_cores(void);
+
 // So many more threads work in regions, or fewer.
 void chad_busy(int64_t more);
 

@@ -13,14 +13,21 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <time.h>
 
 #include "internal.h"
+
+// How long a job takes if it takes long, in nanoseconds.
+static const long LONG = 1000000;
+static const long SECOND = 1000000000;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t offered = PTHREAD_COND_INITIALIZER;
 static chad_job_t *jobs;  // those that others may join
 static int64_t members;   // that have been asked for
 static int64_t lookers;   // that look for a job without the lock
+static int64_t working;   // that have joined one
+static int64_t reserves;  // that have seen one, and have no core
 
 // How often a job was offered. A looker takes the lock when it sees it change, so the
 // order of memory is of no matter.
@@ -57,25 +64,49 @@ static void rest(void) {
   }
 }
 
+// There is a job, but no core: to join would take one from those at work. They are done
+// soon, mostly, so it waits a little; the lock is held, but not meanwhile. True if they
+// are not, for then the machine decides who runs.
+static bool takes_long(void) {
+  const int64_t before = atomic_load_explicit(&offers, memory_order_relaxed);
+  struct timespec until = {0, 0};
+  (void)clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += LONG;
+  until.tv_sec += until.tv_nsec / SECOND;
+  until.tv_nsec %= SECOND;
+  ++reserves;
+  const bool waited = pthread_cond_timedwait(&offered, &lock, &until) != 0;
+  --reserves;
+  return waited && atomic_load_explicit(&offers, memory_order_relaxed) == before;
+}
+
+// Whether to join a job now, if there is one.
+static bool is_needed(void) { return working + 1 < chad_cores() || takes_long(); }
+
 // What each helper does. Who joins calls the next, if one more is wanted.
 static void serve(void) {
   pthread_mutex_lock(&lock);
   for (;;) {
-    chad_job_t *const job = jobs;
-    if (job == NULL) {
+    if (jobs == NULL) {
       rest();
       continue;
     }
+    if (!is_needed() || jobs == NULL) {
+      continue;
+    }
+    chad_job_t *const job = jobs;
     const int64_t number = ++job->joined;
     if (number == job->wanted) {
       remove_job(job);
     }
-    if (jobs != NULL) {
+    ++working;
+    if (jobs != NULL && reserves == 0) {
       call_helper();
     }
     pthread_mutex_unlock(&lock);
     job->help(job, number);
     pthread_mutex_lock(&lock);
+    --working;
   }
 }
 

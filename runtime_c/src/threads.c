@@ -116,6 +116,7 @@ static int32_t usual_threads(void) {
 }
 
 static void start(void) {
+  chad_count_cores();
   find_team();
   if (team.run != NULL && pthread_atfork(NULL, NULL, forget_team) != 0) {
     team.run = NULL;
