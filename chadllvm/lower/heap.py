@@ -1,27 +1,28 @@
-"""Heaps: the nodes of recursive data, a buffer that grows for each column.
+"""Heaps: the nodes of recursive data, the rows of a buffer that grows.
 
-All columns of a heap have room for as many nodes. If there is none left, all move to
-buffers of twice the room, so that n nodes are written with less than 2 n copied; what
-has been read of the old buffers stays right, for nodes never change. Whatever part of
-the function makes a node, it writes to the function's own slots.
+What a node holds stands side by side, for who looks at one value of a node mostly looks
+at all. If there is no room left, all move to a buffer of twice the room, so that n
+nodes are written with less than 2 n copied. Whatever part of the function makes a node,
+it writes to the function's own slots. To Python, nodes come and go by columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir import loops as l
-from chadllvm.ir.loops import PTR, Atom, Slot
+from chadllvm.ir.loops import PTR, Atom, Reg
 from chadllvm.ir.term import Binding, Function, Lit, Operand, Var
-from chadllvm.ir.types import F64, Scalar, Type
+from chadllvm.ir.types import F64, I64, Scalar, Type
 from chadllvm.lower.cells import Cells
 from chadllvm.lower.inplace import InPlace
 from chadllvm.lower.represent import ArrayRep
+from chadllvm.lower.rows import row_shape
 from chadllvm.ops.heap import heaps_of
 from chadllvm.ops.ledger import LEDGER
 
@@ -29,31 +30,19 @@ from chadllvm.ops.ledger import LEDGER
 _FIRST_ROOM = 16
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """Where the buffer of a column is."""
-
-    ptr: Slot
-    type: Scalar
-    root: int
-
-
 class Heap:
     """A heap in the making: how many nodes there are, and how many have room."""
 
     def __init__(self, lowering: Cells, name: str, types: Sequence[Type]) -> None:
-        self.lowering = lowering
+        self.lowering, self.name = lowering, name
         loops = lowering.loops
         self.count = loops.slot(f"{name}_nodes", Lit(0))
         self.room = loops.slot(f"{name}_room", Lit(0))
-        self.columns: list[_Column] = []
-        for ty in types:
-            if not isinstance(ty, Scalar):
-                raise InternalError(f"lower: a node of {name} holds a {ty}")
-            root = lowering.roots.new()
-            none = loops.reg("none", PTR)
-            loops.emit(l.Data(none, np.zeros(0), root))
-            self.columns.append(_Column(loops.slot(name, none), ty, root))
+        self.shape = row_shape([_scalar(name, ty) for ty in types])
+        self.root = lowering.roots.new()
+        none = loops.reg("none", PTR)
+        loops.emit(l.Data(none, np.zeros(0), self.root))
+        self.ptr = loops.slot(name, none)
 
     def new(self, var: Var, args: Sequence[Operand]) -> None:
         """A node behind the last one."""
@@ -73,66 +62,88 @@ class Heap:
     def _put(self, number: Atom, args: Sequence[Operand]) -> None:
         loops = self.lowering.loops
         self._make_room(number)
-        for column, arg in zip(self.columns, args, strict=True):
-            value = self.lowering.atom(arg)
-            loops.emit(l.Store(loops.get(column.ptr), number, value, column.root))
+        row = self._row(number)
+        for k, arg in enumerate(args):
+            self.shape.store(loops, row, k, self.lowering.atom(arg), self.root)
+
+    def _row(self, number: Atom) -> Atom:
+        loops = self.lowering.loops
+        return self.shape.begin(loops, loops.get(self.ptr), number)
 
     def _make_room(self, number: Atom) -> None:
         """Room for the node of this number."""
         loops = self.lowering.loops
         is_full = loops.let("ile", loops.get(self.room), number)
         loops.open(is_loop=False)
-        count = loops.get(self.count)
+        old, words = loops.get(self.ptr), Lit(self.shape.words)
         twice = loops.let("imul", number, Lit(2))
         room = loops.let("imax", twice, Lit(_FIRST_ROOM))
-        for column in self.columns:
-            self._move(column, loops.get(column.ptr), count, room)
+        ptr = self._buffer(room)
+        used = loops.let("imul", loops.get(self.count), words)
+        loops.emit(l.Copy(ptr, old, used, I64, self.root, self.root))
+        loops.set(self.ptr, ptr)
         loops.set(self.room, room)
         loops.emit(l.Branch(is_full, loops.close()))
 
-    def _move(self, column: _Column, old: Atom, count: Atom, room: Atom) -> None:
-        """A buffer with this room, and with what is in an old one."""
+    def _buffer(self, room: Atom) -> Reg:
+        """A buffer with room for so many nodes."""
         loops = self.lowering.loops
         ptr = loops.reg("p", PTR)
         region = self.lowering.region(self.lowering.life.function)
-        loops.emit(l.Alloc(ptr, region, room, column.type, column.root))
-        root = column.root
-        loops.emit(l.Copy(ptr, old, count, column.type, root, root))
-        loops.set(column.ptr, ptr)
+        words = loops.let("imul", room, Lit(self.shape.words))
+        loops.emit(l.Alloc(ptr, region, words, I64, self.root))
+        return ptr
 
     def fetch(self, variables: Sequence[Var], number: Operand) -> None:
         """What a node holds."""
-        loops = self.lowering.loops
-        place = self.lowering.atom(number)
-        for column, var in zip(self.columns, variables, strict=True):
-            ptr = loops.get(column.ptr)
-            value = loops.load(ptr, place, column.type, column.root, var.name)
-            self.lowering.bind(var, value)
+        row = self._row(self.lowering.atom(number))
+        for k, var in enumerate(variables):
+            found = self.shape.load(self.lowering.loops, row, k, self.root, var.name)
+            self.lowering.bind(var, found)
 
     def load(self, args: Sequence[Operand]) -> None:
-        """The nodes that the heap begins with."""
+        """The nodes that the heap begins with, whose columns are given."""
         loops = self.lowering.loops
         arrays = [self.lowering.array(arg) for arg in args]
         (count,) = arrays[0].dims
-        for column, array in zip(self.columns, arrays, strict=True):
-            ptr = loops.reg("p", PTR)
-            region = self.lowering.region(self.lowering.life.function)
-            loops.emit(l.Alloc(ptr, region, count, column.type, column.root))
-            roots = column.root, array.root
-            loops.emit(l.Copy(ptr, array.ptr, count, column.type, *roots))
-            loops.set(column.ptr, ptr)
+        ptr = self._buffer(count)
+        with self._each(count) as number:
+            row = self.shape.begin(loops, ptr, number)
+            for k, array in enumerate(arrays):
+                ty = self.shape.types[k]
+                value = loops.load(array.ptr, number, ty, array.root, "t")
+                self.shape.store(loops, row, k, value, self.root)
+        loops.set(self.ptr, ptr)
         loops.set(self.count, count)
         loops.set(self.room, count)
 
     def give(self, variables: Sequence[Var]) -> None:
         """All that is in the heap now, by column."""
         loops = self.lowering.loops
-        count = loops.get(self.count)
+        count, ptr = loops.get(self.count), loops.get(self.ptr)
         loops.is_count(count)
-        for column, var in zip(self.columns, variables, strict=True):
-            ptr = loops.get(column.ptr)
-            rep = ArrayRep(ptr, (count,), column.type, column.root)
-            self.lowering.bind(var, rep)
+        for k, var in enumerate(variables):
+            column = self.lowering.allocate(var, (count,), self.shape.types[k])
+            with self._each(count) as number:
+                row = self.shape.begin(loops, ptr, number)
+                value = self.shape.load(loops, row, k, self.root)
+                loops.emit(l.Store(column.ptr, number, value, column.root))
+            self.lowering.bind(var, column)
+
+    @contextmanager
+    def _each(self, count: Atom) -> Iterator[Reg]:
+        """A loop over nodes."""
+        loops = self.lowering.loops
+        loops.open(is_loop=True)
+        number = loops.reg("node", I64)
+        yield number
+        loops.emit(l.For(number, Lit(0), count, loops.close()))
+
+
+def _scalar(heap: str, ty: Type) -> Scalar:
+    if not isinstance(ty, Scalar):
+        raise InternalError(f"lower: a node of {heap} holds a {ty}")
+    return ty
 
 
 class Heaps(Cells):
