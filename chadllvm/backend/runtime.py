@@ -36,6 +36,8 @@ void chad_context_free(chad_context_t *context);
 chad_arena_t *chad_enter(chad_context_t *context, int64_t regions);
 void chad_leave(chad_context_t *context, chad_arena_t *arenas);
 void *chad_arena_grow(chad_context_t *context, chad_arena_t *arena, int64_t bytes);
+void *chad_arena_extend(chad_context_t *context, chad_arena_t *arena, void *old,
+                        int64_t old_words, int64_t used_words, int64_t words);
 void chad_arena_reset(chad_arena_t *arena);
 void chad_arena_release(chad_arena_t *arena, void *chunk, char *cursor);
 int32_t chad_deep(chad_context_t *context, int32_t (*run)(chad_context_t *, void *),

@@ -561,12 +561,14 @@ class RuntimeFunction:
     is how the function says that there is no memory: by "null", by a "negative" number,
     by a "status", or "" if it needs none. The result of one that "finds" is its status:
     that of success, or of a program that fails; it ends the function by any other.
+    `is_cold`: it is seldom called.
     """
 
     before: str
     args: str
     result: str = ""
     refused: str = ""
+    is_cold: bool = False
 
 
 RUNTIME: dict[str, RuntimeFunction] = {
@@ -583,6 +585,8 @@ RUNTIME: dict[str, RuntimeFunction] = {
     "chad_cells_add_array": RuntimeFunction("c", "piip", "", "status"),
     "chad_cells_close_real": RuntimeFunction("", "pi", "f"),
     "chad_cells_close_array": RuntimeFunction("c", "pi", "p", "null"),
+    # A buffer of region 0 that grows: its words, those that are kept, those it shall have.
+    "chad_arena_extend": RuntimeFunction("ca", "piii", "p", "null", is_cold=True),
     # How many lanes this many chunks of a `Spread` should have.
     "chad_lanes": RuntimeFunction("c", "i", "i"),
     # Whether there is no NaN among elements.

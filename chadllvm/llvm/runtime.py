@@ -86,7 +86,8 @@ def declaration(name: str) -> str:
     """A function of the runtime's structures; it may touch all that they hold."""
     function = RUNTIME[name]
     params = ", ".join(_TYPES[letter] for letter in function.before + function.args)
-    return f"declare {c_result(function)} @{name}({params}) nounwind"
+    cold = " cold" if function.is_cold else ""
+    return f"declare {c_result(function)} @{name}({params}){cold} nounwind"
 
 
 def emit_bytes(out: Writer, count: str, size: int) -> str:

@@ -1,9 +1,8 @@
 """Heaps: the nodes of recursive data, the rows of a buffer that grows.
 
 What a node holds stands side by side, for who looks at one value of a node mostly looks
-at all. If there is no room left, all move to a buffer of twice the room, so that n
-nodes are written with less than 2 n copied. Whatever part of the function makes a node,
-it writes to the function's own slots. To Python, nodes come and go by columns.
+at all. Whatever part of the function makes a node, it writes to the function's own
+slots. To Python, nodes come and go by columns.
 """
 
 from __future__ import annotations
@@ -12,22 +11,18 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-import numpy as np
-
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir import loops as l
-from chadllvm.ir.loops import PTR, Atom, Reg
+from chadllvm.ir.loops import Atom, Reg
 from chadllvm.ir.term import Binding, Function, Lit, Operand, Var
 from chadllvm.ir.types import F64, I64, Scalar, Type
 from chadllvm.lower.cells import Cells
 from chadllvm.lower.inplace import InPlace
 from chadllvm.lower.represent import ArrayRep
-from chadllvm.lower.rows import row_shape
+from chadllvm.lower.rows import Words, row_shape
 from chadllvm.ops.heap import heaps_of
 from chadllvm.ops.ledger import LEDGER
 
-# The least room, in nodes, that is made for a heap that grows.
-_FIRST_ROOM = 16
 
 
 class Heap:
@@ -37,12 +32,10 @@ class Heap:
         self.lowering, self.name = lowering, name
         loops = lowering.loops
         self.count = loops.slot(f"{name}_nodes", Lit(0))
-        self.room = loops.slot(f"{name}_room", Lit(0))
         self.shape = row_shape([_scalar(name, ty) for ty in types])
         self.root = lowering.roots.new()
-        none = loops.reg("none", PTR)
-        loops.emit(l.Data(none, np.zeros(0), self.root))
-        self.ptr = loops.slot(name, none)
+        region = lowering.region(lowering.life.function)
+        self.words = Words(loops, self.root, region, name)
 
     def new(self, var: Var, args: Sequence[Operand]) -> None:
         """A node behind the last one."""
@@ -67,32 +60,14 @@ class Heap:
             self.shape.store(loops, row, k, self.lowering.atom(arg), self.root)
 
     def _row(self, number: Atom) -> Atom:
-        loops = self.lowering.loops
-        return self.shape.begin(loops, loops.get(self.ptr), number)
+        return self.shape.begin(self.lowering.loops, self.words.ptr, number)
 
     def _make_room(self, number: Atom) -> None:
         """Room for the node of this number."""
-        loops = self.lowering.loops
-        is_full = loops.let("ile", loops.get(self.room), number)
-        loops.open(is_loop=False)
-        old, words = loops.get(self.ptr), Lit(self.shape.words)
-        twice = loops.let("imul", number, Lit(2))
-        room = loops.let("imax", twice, Lit(_FIRST_ROOM))
-        ptr = self._buffer(room)
+        loops, words = self.lowering.loops, Lit(self.shape.words)
+        behind = loops.let("iadd", number, Lit(1))
         used = loops.let("imul", loops.get(self.count), words)
-        loops.emit(l.Copy(ptr, old, used, I64, self.root, self.root))
-        loops.set(self.ptr, ptr)
-        loops.set(self.room, room)
-        loops.emit(l.Branch(is_full, loops.close()))
-
-    def _buffer(self, room: Atom) -> Reg:
-        """A buffer with room for so many nodes."""
-        loops = self.lowering.loops
-        ptr = loops.reg("p", PTR)
-        region = self.lowering.region(self.lowering.life.function)
-        words = loops.let("imul", room, Lit(self.shape.words))
-        loops.emit(l.Alloc(ptr, region, words, I64, self.root))
-        return ptr
+        self.words.make_room(loops.let("imul", behind, words), used)
 
     def fetch(self, variables: Sequence[Var], number: Operand) -> None:
         """What a node holds."""
@@ -106,21 +81,21 @@ class Heap:
         loops = self.lowering.loops
         arrays = [self.lowering.array(arg) for arg in args]
         (count,) = arrays[0].dims
-        ptr = self._buffer(count)
+        room = loops.let("imul", count, Lit(self.shape.words))
+        self.words.make_room(room, Lit(0))
+        ptr = self.words.ptr
         with self._each(count) as number:
             row = self.shape.begin(loops, ptr, number)
             for k, array in enumerate(arrays):
                 ty = self.shape.types[k]
                 value = loops.load(array.ptr, number, ty, array.root, "t")
                 self.shape.store(loops, row, k, value, self.root)
-        loops.set(self.ptr, ptr)
         loops.set(self.count, count)
-        loops.set(self.room, count)
 
     def give(self, variables: Sequence[Var]) -> None:
         """All that is in the heap now, by column."""
         loops = self.lowering.loops
-        count, ptr = loops.get(self.count), loops.get(self.ptr)
+        count, ptr = loops.get(self.count), self.words.ptr
         loops.is_count(count)
         for k, var in enumerate(variables):
             column = self.lowering.allocate(var, (count,), self.shape.types[k])

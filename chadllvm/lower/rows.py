@@ -4,6 +4,11 @@
 
 A row takes whole words, so that a buffer of rows is one of words. Wide values come
 first, in their order: each stands at a multiple of its size.
+
+A buffer of the function itself grows where it is (`chad_arena_extend`), by a quarter.
+One that a loop or a recursion makes many times moves to another of twice the room: its
+region is given back as a whole. So n words are written with less than 4 n copied, and
+those of a large buffer of the function with none.
 """
 
 from __future__ import annotations
@@ -11,13 +16,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from chadllvm.ir import loops as l
 from chadllvm.ir.loop_build import LoopBuilder
-from chadllvm.ir.loops import Atom, Reg
+from chadllvm.ir.loops import PTR, Atom, Reg, Slot
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F32, I64, Scalar
 
 WORD = 8
+
+# The least room that is made, in words: what any buffer takes.
+_LEAST = 8
+# What is added to a quarter of the room of a buffer that grows where it is.
+_MORE = 64
 
 _SIZES = {BOOL: 1, F32: 4}
 
@@ -31,7 +43,7 @@ class RowShape:
     words: int
 
     def begin(self, loops: LoopBuilder, ptr: Atom, number: Atom) -> Atom:
-        """Where the row of a number begins, in a buffer of rows."""
+        """Where the row of a number begins, in a buffer of such rows."""
         index = loops.let("imul", number, Lit(self.words)) if self.words > 1 else number
         return loops.offset(ptr, index, I64)
 
@@ -56,6 +68,49 @@ def row_shape(types: Sequence[Scalar]) -> RowShape:
         places[k] = end // size
         end += size
     return RowShape(tuple(types), tuple(places), -(-end // WORD))
+
+
+class Words:
+    """A buffer of words that grows; `region` is that of its home.
+
+    Whoever writes to it holds no older pointer into it than from after `make_room`.
+    """
+
+    def __init__(self, loops: LoopBuilder, root: int, region: int, name: str) -> None:
+        self.loops, self.root, self.region = loops, root, region
+        none = loops.reg("none", PTR)
+        loops.emit(l.Data(none, np.zeros(0), root))
+        self._slot: Slot = loops.slot(name, none)
+        self._room = loops.slot(f"{name}_room", Lit(0))
+
+    @property
+    def ptr(self) -> Reg:
+        """Where it is now."""
+        return self.loops.get(self._slot)
+
+    def make_room(self, needed: Atom, used: Atom) -> None:
+        """See that it has room for so many words; those that are used are kept."""
+        loops = self.loops
+        is_full = loops.let("ilt", loops.get(self._room), needed)
+        loops.open(is_loop=False)
+        ptr, room = self._grown(needed, used)
+        loops.set(self._slot, ptr)
+        loops.set(self._room, room)
+        loops.emit(l.Branch(is_full, loops.close()))
+
+    def _grown(self, needed: Atom, used: Atom) -> tuple[Reg, Atom]:
+        loops, old = self.loops, self.ptr
+        ptr = loops.reg("p", PTR)
+        if self.region == 0:
+            more = loops.let("iadd", loops.let("shr", needed, Lit(2)), Lit(_MORE))
+            room = loops.let("iadd", needed, more)
+            sizes = loops.get(self._room), used, room
+            loops.emit(l.CallRuntime(ptr, "chad_arena_extend", (old, *sizes)))
+            return ptr, room
+        room = loops.let("imax", loops.let("imul", needed, Lit(2)), Lit(_LEAST))
+        loops.emit(l.Alloc(ptr, self.region, room, I64, self.root))
+        loops.emit(l.Copy(ptr, old, used, I64, self.root, self.root))
+        return ptr, room
 
 
 def _size(ty: Scalar) -> int:

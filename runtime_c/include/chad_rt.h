@@ -88,7 +88,8 @@ typedef struct chad_arena {
   CHAD_WORD struct chad_chunk *current;
   CHAD_WORD char *small;                 // where the next small object goes
   CHAD_WORD char *small_limit;
-  int64_t unused[2];
+  CHAD_WORD struct chad_chunk *grown;    // of the buffers that grow, each its own
+  int64_t unused;
 } chad_arena_t;
 
 #define CHAD_ARENA_SIZE 64
@@ -142,6 +143,15 @@ CHAD_API void chad_leave(chad_context_t *context, chad_arena_t *arenas);
 // chad_enter with this context.
 CHAD_API void *chad_arena_grow(chad_context_t *context, chad_arena_t *arena,
                                int64_t bytes);
+
+// The buffer `old` of `old_words` words of eight bytes, as one of `words`, more than
+// that: what is in the first `used_words` is kept, and `old` is gone. It was made by this
+// function, with the same arena, or is NULL and of no words. It is gone at chad_leave; an
+// arena with such buffers is never reset or released. NULL if out of memory, above the
+// limit, or if `words` is negative; then `old` stays as it was. Steps: a word that is
+// copied, which is not needed for large buffers.
+CHAD_API void *chad_arena_extend(chad_context_t *context, chad_arena_t *arena, void *old,
+                                 int64_t old_words, int64_t used_words, int64_t words);
 
 // All buffers of the arena are gone; its memory stays with it for the next ones. O(1).
 CHAD_API void chad_arena_reset(chad_arena_t *arena);

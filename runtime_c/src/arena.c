@@ -17,13 +17,21 @@
 // Nodes of a few words would waste most of a buffer of 64 bytes, so they share buffers:
 // `small` .. `small_limit` is what is free in the last one.
 //
+// A buffer that grows lies among the others while it is small, and grows where it is if
+// it is the last one; a large one has a chunk of its own (`grown`, see grown.c).
+//
 // `frames` are what chad_enter returns: one chunk with a count and the arenas. The
 // context lists them, so that it can free what a failed call did not give back.
+
+#include <string.h>
 
 #include "internal.h"
 
 static const int64_t FIRST_CHUNK = 4096;
 static const int64_t GROWTH_MAX = (int64_t)32 << 20;
+
+// A buffer that grows beyond this has a chunk of its own.
+static const int64_t GROWN_ALONE = (int64_t)64 << 10;
 
 // Four such buffers are in a first chunk, and many more in a later one.
 static const int64_t SMALL_BUFFER = 960;
@@ -52,6 +60,7 @@ static void arena_start(chad_arena_t *const arena) {
   arena->limit = (char *)arena;
   arena->first = NULL;
   arena->current = NULL;
+  arena->grown = NULL;
   small_forget(arena);
 }
 
@@ -112,6 +121,12 @@ void chad_leave(chad_context_t *const context, chad_arena_t *const arenas) {
     while (chunk != NULL) {
       chad_chunk_t *const next = chunk->next;
       chad_chunk_give(state, chunk);
+      chunk = next;
+    }
+    chunk = arenas[region].grown;
+    while (chunk != NULL) {
+      chad_chunk_t *const next = chunk->next;
+      chad_grown_give(state, chunk);
       chunk = next;
     }
   }
@@ -184,6 +199,58 @@ void *chad_arena_grow(chad_context_t *const context, chad_arena_t *const arena,
   }
   char *const buffer = arena->cursor;
   arena->cursor += size;
+  return buffer;
+}
+
+// A buffer of a chunk of its own, which is linked to the arena.
+static char *grown_alone(chad_state_t *const state, chad_arena_t *const arena,
+                         chad_chunk_t *const old, const int64_t used,
+                         const int64_t size) {
+  chad_chunk_t *const chunk =
+      chad_grown_take(state, old, CHAD_ALIGNMENT + used, CHAD_ALIGNMENT + size);
+  if (chunk == NULL) {
+    return NULL;
+  }
+  if (old == NULL) {
+    chunk->previous = NULL;
+    chunk->next = arena->grown;
+  }
+  if (chunk->next != NULL) {
+    chunk->next->previous = chunk;
+  }
+  if (chunk->previous != NULL) {
+    chunk->previous->next = chunk;
+  } else {
+    arena->grown = chunk;
+  }
+  return chunk_data(chunk);
+}
+
+void *chad_arena_extend(chad_context_t *const context, chad_arena_t *const arena,
+                        void *const old, const int64_t old_words,
+                        const int64_t used_words, const int64_t words) {
+  chad_state_t *const state = (chad_state_t *)context;
+  if (words < 0 || words > CHAD_LARGEST / 8) {
+    return NULL;
+  }
+  const int64_t size = chad_round_up(8 * words, CHAD_ALIGNMENT);
+  const int64_t old_size = chad_round_up(8 * old_words, CHAD_ALIGNMENT);
+  if (old_size > GROWN_ALONE) {
+    chad_chunk_t *const chunk = (chad_chunk_t *)(void *)((char *)old - CHAD_ALIGNMENT);
+    return grown_alone(state, arena, chunk, 8 * used_words, size);
+  }
+  const int64_t more = size - old_size;
+  if (old_size > 0 && size <= GROWN_ALONE && (char *)old + old_size == arena->cursor &&
+      more <= arena->limit - arena->cursor) {
+    arena->cursor += more;
+    return old;
+  }
+  char *const buffer = size > GROWN_ALONE ? grown_alone(state, arena, NULL, 0, size)
+                                          : chad_arena_grow(context, arena, size);
+  if (buffer != NULL && used_words > 0) {
+    memcpy(buffer, old, (size_t)(8 * used_words));
+    chad_count(context, used_words);
+  }
   return buffer;
 }
 

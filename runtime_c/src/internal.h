@@ -2,7 +2,8 @@
 //
 //   limit    how much memory, and how many cores, this process may have
 //   memory   memory from the system, counted and limited; chunks kept for reuse
-//   arena    chunks -> arenas            result   blocks handed to the caller
+//   grown    chunks that grow            result   blocks handed to the caller
+//   arena    chunks -> arenas
 //   context  the context itself, and interrupts
 //
 //   team     OpenMP's threads        pool     the helpers that they are
@@ -35,11 +36,12 @@ enum {
 
 // A piece of memory for arenas: this header, padded to CHAD_ALIGNMENT, then the data.
 // It is in one list at a time, of its arena, of the frames or of kept chunks; only the
-// list of frames is linked in both directions.
+// lists of frames and of buffers that grow are linked in both directions.
 typedef struct chad_chunk {
   struct chad_chunk *next;
   struct chad_chunk *previous;
-  int64_t size;  // with the header
+  int64_t size;      // with the header
+  int64_t capacity;  // of one with a buffer that grows: what it may grow to as it is
 } chad_chunk_t;
 
 // The header of a result block, padded in the same way.
@@ -83,6 +85,7 @@ typedef struct chad_state {
   int64_t most_kept;
   bool is_limited;  // by the caller
   chad_chunk_t *kept_chunks[CHAD_CLASSES + 1];  // by size class; the last: all larger
+  chad_chunk_t *kept_grown;                     // of buffers that grew
   chad_chunk_t *frames;
   chad_result_t *results;
   int64_t steps;
@@ -126,6 +129,30 @@ void chad_chunk_give(chad_state_t *state, chad_chunk_t *chunk);
 
 // Frees kept chunks, large ones first, until at most `bytes` are kept.
 void chad_trim(chad_state_t *state, int64_t bytes);
+
+// Counts `size` bytes more as used, unless that is above the limit; and fewer.
+bool chad_reserve(chad_state_t *state, int64_t size);
+void chad_unreserve(chad_state_t *state, int64_t size);
+
+// How many bytes may be kept while nothing is used.
+int64_t chad_most_kept(const chad_state_t *state);
+
+// `size` bytes from where the context has its memory, not counted; NULL if there is none.
+void *chad_allocate(const chad_state_t *state, int64_t size);
+void chad_release(const chad_state_t *state, void *memory, int64_t size);
+
+// Large memory asks for huge pages.
+void chad_advise(void *memory, int64_t size);
+
+// The chunk of a buffer that grows, for `size` bytes with its header: of `chunk`, which
+// holds `used` bytes with its header, or a new one if that is NULL. NULL if above the
+// limit or out of memory; then `chunk` is as it was.
+chad_chunk_t *chad_grown_take(chad_state_t *state, chad_chunk_t *chunk, int64_t used,
+                              int64_t size);
+void chad_grown_give(chad_state_t *state, chad_chunk_t *chunk);
+
+// Frees a kept one, whose size is its capacity.
+void chad_grown_free(chad_state_t *state, chad_chunk_t *chunk);
 
 // The blocks of `from` become those of `to`.
 void chad_results_move(chad_state_t *to, chad_state_t *from);

@@ -74,8 +74,7 @@ static bool reserve_together(chad_account_t *const account, const int64_t size) 
   return true;
 }
 
-// Counts `size` bytes more as used, unless that is above the limit.
-static bool reserve(chad_state_t *const state, const int64_t size) {
+bool chad_reserve(chad_state_t *const state, const int64_t size) {
   if (state->account != NULL) {
     return reserve_together(state->account, size);
   }
@@ -90,7 +89,7 @@ static bool reserve(chad_state_t *const state, const int64_t size) {
   return true;
 }
 
-static void unreserve(chad_state_t *const state, const int64_t size) {
+void chad_unreserve(chad_state_t *const state, const int64_t size) {
   if (state->account != NULL) {
     atomic_fetch_sub_explicit(&state->account->used, size, memory_order_relaxed);
   } else {
@@ -98,13 +97,12 @@ static void unreserve(chad_state_t *const state, const int64_t size) {
   }
 }
 
-// How many bytes may be kept while nothing is used.
-static int64_t most_kept(const chad_state_t *const state) {
+int64_t chad_most_kept(const chad_state_t *const state) {
   return state->limit < 0 ? state->most_kept : min_size(state->most_kept, state->limit);
 }
 
-static void release(const chad_state_t *const state, void *const memory,
-                    const int64_t size) {
+void chad_release(const chad_state_t *const state, void *const memory,
+                  const int64_t size) {
   if (state->source.take == NULL) {
 #ifdef _WIN32
     _aligned_free(memory);
@@ -117,14 +115,33 @@ static void release(const chad_state_t *const state, void *const memory,
 }
 
 void chad_trim(chad_state_t *const state, const int64_t bytes) {
+  while (state->kept > bytes && state->kept_grown != NULL) {
+    chad_chunk_t *const chunk = state->kept_grown;
+    state->kept_grown = chunk->next;
+    state->kept -= chunk->capacity;
+    chad_grown_free(state, chunk);
+  }
   for (int index = CHAD_CLASSES; index >= 0 && state->kept > bytes; --index) {
     while (state->kept > bytes && state->kept_chunks[index] != NULL) {
       chad_chunk_t *const chunk = state->kept_chunks[index];
       state->kept_chunks[index] = chunk->next;
       state->kept -= chunk->size;
-      release(state, chunk, chunk->size);
+      chad_release(state, chunk, chunk->size);
     }
   }
+}
+
+void chad_advise(void *const memory, const int64_t size) {
+#ifdef __linux__
+  if (size >= 2 * HUGE_PAGE) {
+    const uintptr_t first = ((uintptr_t)memory + PAGE - 1) / PAGE * PAGE;
+    const uintptr_t last = ((uintptr_t)memory + (uintptr_t)size) / PAGE * PAGE;
+    (void)madvise((void *)first, last - first, MADV_HUGEPAGE);  // Only advice: may fail.
+  }
+#else
+  (void)memory;
+  (void)size;
+#endif
 }
 
 // `size` bytes from malloc; free gives them back. Large memory asks for huge pages: to
@@ -136,17 +153,13 @@ static void *allocate_new(const int64_t size) {
 #else
   void *const memory = aligned_alloc(CHAD_ALIGNMENT, (size_t)size);
 #endif
-#ifdef __linux__
-  if (memory != NULL && size >= 2 * HUGE_PAGE) {
-    const uintptr_t first = ((uintptr_t)memory + PAGE - 1) / PAGE * PAGE;
-    const uintptr_t last = ((uintptr_t)memory + (uintptr_t)size) / PAGE * PAGE;
-    (void)madvise((void *)first, last - first, MADV_HUGEPAGE);  // Only advice: may fail.
+  if (memory != NULL) {
+    chad_advise(memory, size);
   }
-#endif
   return memory;
 }
 
-static void *allocate(const chad_state_t *const state, const int64_t size) {
+void *chad_allocate(const chad_state_t *const state, const int64_t size) {
   if (state->source.take == NULL) {
     return allocate_new(size);
   }
@@ -157,17 +170,17 @@ static void *allocate(const chad_state_t *const state, const int64_t size) {
 // call uses can be kept at its end, whatever earlier calls left behind.
 void *chad_system_take(chad_state_t *const state, const int64_t size) {
   const int64_t peak = state->peak;
-  if (!reserve(state, size)) {
+  if (!chad_reserve(state, size)) {
     return NULL;
   }
-  chad_trim(state, most_kept(state) - chad_memory_used(&state->shared));
-  void *memory = allocate(state, size);
+  chad_trim(state, chad_most_kept(state) - chad_memory_used(&state->shared));
+  void *memory = chad_allocate(state, size);
   if (memory == NULL) {
     chad_trim(state, 0);
-    memory = allocate(state, size);
+    memory = chad_allocate(state, size);
   }
   if (memory == NULL) {
-    unreserve(state, size);
+    chad_unreserve(state, size);
     state->peak = peak;
   }
   return memory;
@@ -175,8 +188,8 @@ void *chad_system_take(chad_state_t *const state, const int64_t size) {
 
 void chad_system_give(chad_state_t *const state, void *const memory,
                       const int64_t size) {
-  unreserve(state, size);
-  release(state, memory, size);
+  chad_unreserve(state, size);
+  chad_release(state, memory, size);
 }
 
 // The link to the kept chunk that fits `size` best, or NULL. One more than twice as
@@ -202,7 +215,7 @@ chad_chunk_t *chad_chunk_take(chad_state_t *const state, const int64_t size) {
   const int64_t whole =
       index < CHAD_CLASSES ? class_size(index) : chad_round_up(size, PAGE);
   chad_chunk_t **const kept = find_kept(state, whole);
-  if (kept != NULL && reserve(state, (*kept)->size)) {
+  if (kept != NULL && chad_reserve(state, (*kept)->size)) {
     chad_chunk_t *const chunk = *kept;
     *kept = chunk->next;
     state->kept -= chunk->size;
@@ -216,12 +229,12 @@ chad_chunk_t *chad_chunk_take(chad_state_t *const state, const int64_t size) {
 }
 
 void chad_chunk_give(chad_state_t *const state, chad_chunk_t *const chunk) {
-  if (state->kept + chunk->size > most_kept(state)) {
+  if (state->kept + chunk->size > chad_most_kept(state)) {
     chad_system_give(state, chunk, chunk->size);
     return;
   }
   const int index = class_of(chunk->size);
-  unreserve(state, chunk->size);
+  chad_unreserve(state, chunk->size);
   state->kept += chunk->size;
   chunk->next = state->kept_chunks[index];
   state->kept_chunks[index] = chunk;

@@ -158,6 +158,70 @@ static void test_odd_sizes(void) {
   chad_context_free(context);
 }
 
+// Fills a buffer that grows to so many words, with others made now and then.
+static void grow_to(chad_context_t *const context, chad_arena_t *const arena,
+                    const int64_t target) {
+  const int64_t before = chad_memory_used(context);
+  int64_t *buffer = NULL;
+  int64_t words = 0;
+  while (words < target) {
+    const int64_t more = words + words / 4 + 16;
+    buffer = chad_arena_extend(context, arena, buffer, words, words, more);
+    CHECK(is_aligned(buffer));
+    for (int64_t k = words; k < more; ++k) {
+      buffer[k] = 3 * k;
+    }
+    words = more;
+    if (words % 5 == 0) {
+      memset(allocate(context, arena, 100), 255, 100);
+    }
+    CHECK(chad_memory_used(context) - before <= 8 * words + MIB);
+  }
+  for (int64_t k = 0; k < words; ++k) {
+    CHECK(buffer[k] == 3 * k);
+  }
+}
+
+// Buffers that grow keep what they hold, and take no more than they asked for: the
+// second call no more than the first, which left behind what it had.
+static void test_extend(void) {
+  chad_context_t *const context = new_context();
+  int64_t peak = 0;
+  for (int call = 0; call < 3; ++call) {
+    chad_memory_reset_peak(context);
+    chad_arena_t *const arena = chad_enter(context, 2);
+    grow_to(context, &arena[0], 1 << 19);
+    grow_to(context, &arena[0], 100);
+    grow_to(context, &arena[1], 1 << 17);
+    grow_to(context, &arena[0], 1 << 17);
+    CHECK(call == 0 || chad_memory_peak(context) == peak);
+    peak = chad_memory_peak(context);
+    CHECK(peak < 5 * (8 << 19) / 4 + 5 * (8 << 18) / 4 + MIB);
+    chad_leave(context, arena);
+    CHECK(chad_memory_used(context) == 0);
+  }
+  chad_context_free(context);
+}
+
+// What is refused leaves the buffer as it was.
+static void test_extend_refused(void) {
+  chad_context_t *const context = new_context();
+  chad_set_memory_limit(context, 4 * MIB);
+  chad_arena_t *const arena = chad_enter(context, 1);
+  const int64_t words = MIB / 8;
+  char *const buffer = chad_arena_extend(context, arena, NULL, 0, 0, words);
+  CHECK(buffer != NULL);
+  memset(buffer, 7, (size_t)MIB);
+  CHECK(chad_arena_extend(context, arena, buffer, words, words, 5 * words) == NULL);
+  CHECK(chad_arena_extend(context, arena, buffer, words, words, INT64_MAX) == NULL);
+  CHECK(chad_arena_extend(context, arena, buffer, words, words, -1) == NULL);
+  for (int64_t k = 0; k < MIB; ++k) {
+    CHECK(buffer[k] == 7);
+  }
+  CHECK(chad_arena_extend(context, arena, buffer, words, words, 3 * words) != NULL);
+  chad_context_free(context);
+}
+
 int main(void) {
   test_growth();
   test_reset_reuses();
@@ -168,5 +232,7 @@ int main(void) {
   test_leave_in_any_order();
   test_free_without_leave();
   test_odd_sizes();
+  test_extend();
+  test_extend_refused();
   return 0;
 }

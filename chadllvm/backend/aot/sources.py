@@ -15,7 +15,16 @@ import chadllvm
 from chadllvm.diagnostic import InternalError
 
 # What every library has of the runtime.
-_ALWAYS = ("limit", "memory", "arena", "result", "context", "special", "numbers")
+_ALWAYS = (
+    "limit",
+    "memory",
+    "grown",
+    "arena",
+    "result",
+    "context",
+    "special",
+    "numbers",
+)
 
 # What has several threads, and what stands for it where there is one.
 _THREADS = ("wait", "pool", "region", "parallel", "both", "threads", "team")

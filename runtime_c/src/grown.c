@@ -1,0 +1,153 @@
+// Chunks of buffers that grow, each alone in its chunk.
+//
+// Where the system can (Linux), such a chunk is mapped by itself, and grows by moving its
+// pages, which copies nothing and needs no memory besides. Elsewhere, and where the
+// memory of a context is not from the system, it is copied into a new one.
+//
+// A call counts what it asked for (`size`), not what the chunk could hold (`capacity`):
+// chunks are kept as they have grown, so that the next call does not fault them in again,
+// but how much a call uses does not depend on the call before it.
+
+#ifdef __linux__
+#define _GNU_SOURCE
+#include <sys/mman.h>
+#endif
+
+#include <string.h>
+
+#include "internal.h"
+
+static const int64_t UNIT = 4096;
+
+static bool is_mapped(const chad_state_t *const state) {
+#ifdef __linux__
+  return state->source.take == NULL;
+#else
+  (void)state;
+  return false;
+#endif
+}
+
+static chad_chunk_t *take_new(const chad_state_t *const state, const int64_t capacity) {
+#ifdef __linux__
+  if (is_mapped(state)) {
+    void *const memory = mmap(NULL, (size_t)capacity, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+      return NULL;
+    }
+    chad_advise(memory, capacity);
+    return memory;
+  }
+#endif
+  return chad_allocate(state, capacity);
+}
+
+static void free_whole(const chad_state_t *const state, chad_chunk_t *const chunk) {
+#ifdef __linux__
+  if (is_mapped(state)) {
+    (void)munmap(chunk, (size_t)chunk->capacity);
+    return;
+  }
+#endif
+  chad_release(state, chunk, chunk->capacity);
+}
+
+// A chunk of this capacity with what `chunk` holds, which is gone; NULL: it is not.
+static chad_chunk_t *move(chad_state_t *const state, chad_chunk_t *const chunk,
+                          const int64_t used, const int64_t capacity) {
+#ifdef __linux__
+  if (is_mapped(state)) {
+    void *const memory =
+        mremap(chunk, (size_t)chunk->capacity, (size_t)capacity, MREMAP_MAYMOVE);
+    if (memory == MAP_FAILED) {
+      return NULL;
+    }
+    chad_advise(memory, capacity);
+    return memory;
+  }
+#endif
+  // For a moment there are both.
+  const int64_t both = chunk->size;
+  if (!chad_reserve(state, both)) {
+    return NULL;
+  }
+  chad_chunk_t *const copy = take_new(state, capacity);
+  if (copy != NULL) {
+    memcpy(copy, chunk, (size_t)used);
+    free_whole(state, chunk);
+  }
+  chad_unreserve(state, both);
+  return copy;
+}
+
+// A kept one, or a new one with `capacity`; NULL if out of memory.
+static chad_chunk_t *take(chad_state_t *const state, const int64_t capacity) {
+  chad_chunk_t *chunk = state->kept_grown;
+  // Under a limit nothing may be had that is not counted.
+  if (chunk != NULL && !state->is_limited && chunk->capacity >= capacity) {
+    state->kept_grown = chunk->next;
+    state->kept -= chunk->capacity;
+    return chunk;
+  }
+  chad_trim(state, chad_most_kept(state) - chad_memory_used(&state->shared));
+  chunk = take_new(state, capacity);
+  if (chunk == NULL) {
+    chad_trim(state, 0);
+    chunk = take_new(state, capacity);
+  }
+  if (chunk != NULL) {
+    chunk->capacity = capacity;
+  }
+  return chunk;
+}
+
+// As much more as was asked for, not counted as used.
+static chad_chunk_t *stretch(chad_state_t *const state, chad_chunk_t *const chunk,
+                             const int64_t used, const int64_t size) {
+  if (size <= chunk->capacity) {
+    return chunk;
+  }
+  const int64_t capacity = chad_round_up(size, UNIT);
+  chad_chunk_t *moved = move(state, chunk, used, capacity);
+  if (moved == NULL) {
+    chad_trim(state, 0);
+    moved = move(state, chunk, used, capacity);
+  }
+  if (moved != NULL) {
+    moved->capacity = capacity;
+  }
+  return moved;
+}
+
+chad_chunk_t *chad_grown_take(chad_state_t *const state, chad_chunk_t *const chunk,
+                              const int64_t used, const int64_t size) {
+  const int64_t more = chunk == NULL ? size : size - chunk->size;
+  if (!chad_reserve(state, more)) {
+    return NULL;
+  }
+  chad_chunk_t *const grown = chunk == NULL
+                                  ? take(state, chad_round_up(size, UNIT))
+                                  : stretch(state, chunk, used, size);
+  if (grown == NULL) {
+    chad_unreserve(state, more);
+    return NULL;
+  }
+  grown->size = size;
+  return grown;
+}
+
+void chad_grown_free(chad_state_t *const state, chad_chunk_t *const chunk) {
+  free_whole(state, chunk);
+}
+
+void chad_grown_give(chad_state_t *const state, chad_chunk_t *const chunk) {
+  chad_unreserve(state, chunk->size);
+  if (state->kept + chunk->capacity > chad_most_kept(state)) {
+    free_whole(state, chunk);
+    return;
+  }
+  state->kept += chunk->capacity;
+  chunk->next = state->kept_grown;
+  state->kept_grown = chunk;
+}
