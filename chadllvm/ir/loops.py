@@ -585,7 +585,7 @@ RUNTIME: dict[str, RuntimeFunction] = {
     "chad_cells_add_array": RuntimeFunction("c", "piip", "", "status"),
     "chad_cells_close_real": RuntimeFunction("", "pi", "f"),
     "chad_cells_close_array": RuntimeFunction("c", "pi", "p", "null"),
-    # A buffer of region 0 that grows: its words, those that are kept, those it shall have.
+    # A buffer of region 0 that grows: its words, those to keep, those it shall have.
     "chad_arena_extend": RuntimeFunction("ca", "piii", "p", "null", is_cold=True),
     # How many lanes this many chunks of a `Spread` should have.
     "chad_lanes": RuntimeFunction("c", "i", "i"),

@@ -15,6 +15,7 @@ from chadllvm.lower.memory import CALLER, Lifetimes, Scope
 from chadllvm.lower.represent import (
     ArrayRep,
     ElementCell,
+    KeptRep,
     Rep,
     Roots,
     SlotCell,
@@ -43,7 +44,7 @@ class Buffers:
 
     def atom_of(self, rep: Rep) -> Atom:
         """The atom of a scalar."""
-        if isinstance(rep, ArrayRep | SlotCell | ElementCell | ZeroCell):
+        if isinstance(rep, ArrayRep | SlotCell | ElementCell | ZeroCell | KeptRep):
             raise InternalError("lower: an array or a cell where a scalar is expected")
         return rep
 

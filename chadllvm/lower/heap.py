@@ -24,7 +24,6 @@ from chadllvm.ops.heap import heaps_of
 from chadllvm.ops.ledger import LEDGER
 
 
-
 class Heap:
     """A heap in the making: how many nodes there are, and how many have room."""
 

@@ -42,11 +42,13 @@ from chadllvm.lower.growing import growing
 from chadllvm.lower.growth import append, drop_last
 from chadllvm.lower.heap import Heaps
 from chadllvm.lower.inplace import InPlace, in_place
+from chadllvm.lower.kept import plans
 from chadllvm.lower.reasons import NOT_FRESH, Reason
 from chadllvm.lower.recursion import Recursion
 from chadllvm.lower.represent import (
     ArrayRep,
     ElementCell,
+    KeptRep,
     Rep,
     SlotCell,
     ZeroCell,
@@ -78,6 +80,7 @@ class Lowering(Heaps):
         self._parallel = 0
         # The functions of the recursions around here, and all that they became.
         self.recursions: dict[Var, Recursion] = {}
+        self.plans = plans(function)
         self.subroutines: list[Subroutine] = []
 
     def run(self) -> LoopFunction:
@@ -342,8 +345,11 @@ class Lowering(Heaps):
 
     def bind_index(self, var: Var, array: Operand, indices: Sequence[Operand]) -> None:
         """`var = array[indices]`"""
+        kept, atoms = self.rep(array), [self.atom(i) for i in indices]
+        if isinstance(kept, KeptRep):
+            self.bind(var, kept.rows.load(kept, atoms[0], var.name))
+            return
         rep = self.array(array)
-        atoms = [self.atom(i) for i in indices]
         if len(atoms) < len(rep.dims):
             self.bind(var, self.row(rep, atoms))
             return
@@ -405,7 +411,7 @@ def _atoms(rep: Rep) -> tuple[Atom, ...]:
     match rep:
         case ArrayRep(ptr, dims):
             return (ptr, *dims)
-        case SlotCell() | ElementCell() | ZeroCell():
+        case SlotCell() | ElementCell() | ZeroCell() | KeptRep():
             raise InternalError("lower: the cell of a scalar comes out of a branch")
         case _:
             return (rep,)

@@ -7,8 +7,8 @@
 
 Numbers are passed by value; arrays and their cells as what stands for them. An array
 that a call returns is copied into a region of whom it was called by, in time before the
-regions of the call are given back. What calls collect goes into arrays that grow, at
-the number of the call.
+regions of the call are given back. What calls collect goes into rows (`kept.py`), or
+into arrays that grow, at the number of the call.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from chadllvm.ir.build import unused_name
 from chadllvm.ir.loops import PTR, Atom, Reg, Slot, Subroutine, into
 from chadllvm.ir.term import Apply, Binding, Lit, Operand, Var
 from chadllvm.ir.types import I64, Acc, Array, Box, Scalar, Type
+from chadllvm.lower.collect import Collector
+from chadllvm.lower.kept import KeptRows
 from chadllvm.lower.represent import ArrayRep, Rep, element_type
 from chadllvm.ops.recurse import Recurse
 
@@ -52,8 +54,11 @@ class Recursion:
     def lower(self) -> None:
         low, op = self.lowering, self.op
         finals, number, outputs = op.parts(self.binding.vars, self.count)
-        collectors = low.growing(outputs, self.body, self.count, self.binding.span)
-        if op.collects:
+        kept = self._kept(outputs)
+        collectors: list[Collector] = []
+        if kept is None:
+            collectors = low.growing(outputs, self.body, self.count, self.binding.span)
+        if op.collects and kept is None:
             self.calls = low.loops.slot("calls", Lit(0))
         scope, outer = low.life.bodies[self.body], low.scope
         low.recursions[self.itself] = self
@@ -62,6 +67,8 @@ class Recursion:
         turn = low.loops.reg("turn", I64)
         regs = self._bind_params()
         results = low.block(self.body.body)
+        if kept is not None:
+            results = [*results[: self.count], kept.collect(results[self.count :])]
         if self.calls is not None:
             call = low.loops.get(self.calls)
             collected = zip(collectors, results[self.count :], strict=True)
@@ -74,6 +81,17 @@ class Recursion:
         self.call(self.node.args, (*finals, *number))
         for made in collectors:
             made.finish()
+        if kept is not None:
+            kept.finish()
+
+    def _kept(self, outputs: Sequence[Var]) -> KeptRows | None:
+        """The rows that calls keep, if that is how they do."""
+        low = self.lowering
+        if not outputs or outputs[0] not in low.plans:
+            return None
+        depth = low.life.bodies[self.body].depth
+        low.notes.loop(self.body, outputs, self.binding.span, depth)
+        return KeptRows(low, outputs, low.plans[outputs[0]])
 
     def _bind_params(self) -> list[Reg]:
         """Registers for what is passed."""

@@ -15,6 +15,7 @@ from chadllvm.ir.loops import Atom, Slot
 from chadllvm.ir.types import I64, Array, Box, Scalar, Type
 
 if TYPE_CHECKING:
+    from chadllvm.lower.kept import KeptRows
     from chadllvm.lower.memory import Scope
 
 
@@ -81,7 +82,16 @@ class ZeroCell:
     elem: Scalar | Box
 
 
-Rep = Atom | ArrayRep | SlotCell | ElementCell | ZeroCell
+@dataclass(frozen=True, slots=True)
+class KeptRep:
+    """What the calls of a recursion kept of one output, whose rows begin at `ptr`."""
+
+    rows: KeptRows
+    output: int
+    ptr: Atom
+
+
+Rep = Atom | ArrayRep | SlotCell | ElementCell | ZeroCell | KeptRep
 
 
 def words_of(elem: Scalar | Box) -> int:
