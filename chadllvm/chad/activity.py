@@ -33,7 +33,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Acc, has_float
 from chadllvm.ops.heap import Columns, Fetch, Load, New, Place
-from chadllvm.ops.ledger import ledger_of
+from chadllvm.ops.ledger import HeapOp, column_of, ledger_of
 from chadllvm.ops.recurse import Recurse
 
 
@@ -75,16 +75,15 @@ class _Activity:
             case Apply(Prim(transpose=transpose), args):
                 depends = any(map(self.is_active, args))
                 return [depends and transpose is not None]
-            case Apply(Place() as op, args):
-                if any(self.is_active(args[1 + k]) for k, _ in op.reals()):
-                    self.active.add(ledger_of(op.heap))
+            case Apply(Place() as op, (_, *content)):
+                self._hold(op, content)
                 return []
-            case Apply(New() | Load() as op, args):
-                if any(self.is_active(args[k]) for k, _ in op.reals()):
-                    self.active.add(ledger_of(op.heap))
+            case Apply(New() | Load() as op, content):
+                self._hold(op, content)
                 return [False] * len(binding.vars)
             case Apply(Fetch() | Columns() as op):
-                return [ledger_of(op.heap) in self.active] * len(binding.vars)
+                columns = range(len(binding.vars))
+                return [column_of(op.heap, k) in self.active for k in columns]
             case Apply(_, args, ()):
                 return [any(map(self.is_active, args))] * len(binding.vars)
             case Apply(Recurse() as op) as node:
@@ -113,6 +112,12 @@ class _Activity:
                 return [depends] * len(binding.vars)
             case _:
                 assert_never(binding.expr)
+
+    def _hold(self, op: HeapOp, content: Sequence[Operand]) -> None:
+        """A node holds this."""
+        for k, _ in op.reals():
+            if self.is_active(content[k]):
+                self.active.update((ledger_of(op.heap), column_of(op.heap, k)))
 
     def _choice(self, blocks: Sequence[Block], binding: Binding) -> list[bool]:
         """The results of one of several blocks."""

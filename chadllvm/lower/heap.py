@@ -14,14 +14,14 @@ from dataclasses import replace
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import Atom, Reg
-from chadllvm.ir.term import Binding, Function, Lit, Operand, Var
+from chadllvm.ir.term import Apply, Binding, Block, Function, Lit, Operand, Var, nested
 from chadllvm.ir.types import F64, I64, Scalar, Type
 from chadllvm.lower.cells import Cells
 from chadllvm.lower.inplace import InPlace
 from chadllvm.lower.represent import ArrayRep
 from chadllvm.lower.rows import Words, row_shape
 from chadllvm.ops.heap import heaps_of
-from chadllvm.ops.ledger import LEDGER
+from chadllvm.ops.ledger import LEDGER, Peek
 
 
 class Heap:
@@ -133,6 +133,8 @@ class Heaps(Cells):
         super().__init__(function, found, direct, tape)
         self.function = function
         self.heaps: dict[str, Heap] = {}
+        # The columns of ledgers that somebody reads, in order.
+        self.read = _read_columns(function.body)
 
     def make_heaps(self) -> None:
         """Make all heaps, in front of everything."""
@@ -167,8 +169,9 @@ class Heaps(Cells):
         base, end = (self.atom(a) for a in args)
         (var,), rows = binding.vars, self.loops.let("isub", end, base)
         self.loops.is_count(rows)
-        rep = self.allocate(var, (rows, Lit(reals)), F64, zero=True)
-        self.bind(var, replace(rep, dims=(base, Lit(reals))))
+        columns = Lit(reals if self.read is None else len(self.read))
+        rep = self.allocate(var, (rows, columns), F64, zero=True)
+        self.bind(var, replace(rep, dims=(base, columns)))
 
     def bind_peek(self, binding: Binding, args: Sequence[Operand]) -> None:
         """What a ledger has come to at a place."""
@@ -189,6 +192,8 @@ class Heaps(Cells):
         if cell.type != LEDGER:
             super().add_to_cell(binding, cell, indices, value)
             return
+        if self.read is not None and indices[1] not in self.read:
+            return  # Nobody asks for it.
         with self._row(cell, indices) as (rep, place):
             self.loops.emit(l.AddTo(rep.ptr, place, self.atom(value), rep.root))
 
@@ -198,10 +203,30 @@ class Heaps(Cells):
     ) -> Iterator[tuple[ArrayRep, Atom]]:
         """A branch for the case that a ledger has this row, and where it is."""
         rep = self.array(ledger)
-        number, column = (self.atom(i) for i in indices)
+        number, column = self.atom(indices[0]), self._column(indices[1])
         base, _ = rep.dims
         is_there = self.loops.let("ile", base, number)
         self.loops.open(is_loop=False)
         row = self.loops.let("isub", number, base)
         yield rep, self.place(rep, [row, column])
         self.loops.emit(l.Branch(is_there, self.loops.close()))
+
+    def _column(self, column: Operand) -> Atom:
+        if self.read is None:
+            return self.atom(column)
+        return Lit(self.read.index(column))
+
+
+def _read_columns(body: Block) -> list[Operand] | None:
+    """The columns of any ledger that are read; None: that is not known here."""
+    found: dict[int, Operand] = {}
+    pending = [body]
+    while pending:
+        for binding in pending.pop().bindings:
+            match binding.expr:
+                case Apply(Peek(), (_, _, Lit(int() as k) as column)):
+                    found[k] = column
+                case Apply(Peek()):
+                    return None
+            pending += [inner for _, inner in nested(binding.expr)]
+    return [found[k] for k in sorted(found)]

@@ -5,10 +5,10 @@
 A row takes whole words, so that a buffer of rows is one of words. Wide values come
 first, in their order: each stands at a multiple of its size.
 
-A buffer of the function itself grows where it is (`chad_arena_extend`), by a quarter.
-One that a loop or a recursion makes many times moves to another of twice the room: its
-region is given back as a whole. So n words are written with less than 4 n copied, and
-those of a large buffer of the function with none.
+A buffer of the function itself grows where it is (`chad_arena_extend`), a large one by
+a quarter. One that a loop or a recursion makes many times moves to another of twice the
+room: its region is given back as a whole. So n words are written with less than 2 n
+copied, and a large buffer of the function is not copied.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ WORD = 8
 
 # The least room that is made, in words: what any buffer takes.
 _LEAST = 8
-# What is added to a quarter of the room of a buffer that grows where it is.
+# A buffer that grows where it is has room for these words more than are needed, and for
+# as many again, up to `_LITTLE`, or for a quarter.
 _MORE = 64
+_LITTLE = 8192
 
 _SIZES = {BOOL: 1, F32: 4}
 
@@ -102,8 +104,9 @@ class Words:
         loops, old = self.loops, self.ptr
         ptr = loops.reg("p", PTR)
         if self.region == 0:
-            more = loops.let("iadd", loops.let("shr", needed, Lit(2)), Lit(_MORE))
-            room = loops.let("iadd", needed, more)
+            more = loops.let("imin", needed, Lit(_LITTLE))
+            more = loops.let("imax", loops.let("shr", needed, Lit(2)), more)
+            room = loops.let("iadd", needed, loops.let("iadd", more, Lit(_MORE)))
             sizes = loops.get(self._room), used, room
             loops.emit(l.CallRuntime(ptr, "chad_arena_extend", (old, *sizes)))
             return ptr, room

@@ -183,7 +183,8 @@ class Fetch(HeapOp):
         if forward.moves(ledger_of(self.heap)):
             found = forward.heaps.fetched(self, node.args[0], out)
             for (k, _), tangent in zip(self.reals(), found, strict=True):
-                forward.set(binding.vars[k], tangent)
+                if forward.moves(binding.vars[k]):
+                    forward.set(binding.vars[k], tangent)
 
     def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
         lowering.bind_fetch(binding, self.heap, node.args[0])
@@ -294,7 +295,8 @@ class Columns(HeapOp):
             moved = forward.heaps.of(self)
             found = out.emit(Apply(Columns(moved.heap, moved.types), ()))
             for (k, _), tangent in zip(self.reals(), found, strict=True):
-                forward.set(binding.vars[k], tangent)
+                if forward.moves(binding.vars[k]):
+                    forward.set(binding.vars[k], tangent)
             return
         for var in binding.vars:
             if forward.moves(var):

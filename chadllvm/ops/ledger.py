@@ -47,6 +47,12 @@ def ledger_of(heap: str) -> Var:
     return Var(heap, LEDGER)
 
 
+@cache
+def column_of(heap: str, k: int) -> Var:
+    """The same for what stands in one place of the nodes: no program binds it."""
+    return Var(f"{heap}.{k}", F64)
+
+
 @dataclass(frozen=True)
 class HeapOp(ArrayOp):
     """An operation on a heap whose nodes hold these."""
