@@ -31,7 +31,7 @@ _LEAST = 8
 # A buffer that grows where it is has room for these words more than are needed, and for
 # as many again, up to `_LITTLE`, or for a quarter.
 _MORE = 64
-_LITTLE = 8192
+_LITTLE = 1024
 
 _SIZES = {BOOL: 1, F32: 4}
 

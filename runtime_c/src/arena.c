@@ -31,7 +31,7 @@ static const int64_t FIRST_CHUNK = 4096;
 static const int64_t GROWTH_MAX = (int64_t)32 << 20;
 
 // A buffer that grows beyond this has a chunk of its own.
-static const int64_t GROWN_ALONE = (int64_t)64 << 10;
+static const int64_t GROWN_ALONE = (int64_t)8 << 10;
 
 // Four such buffers are in a first chunk, and many more in a later one.
 static const int64_t SMALL_BUFFER = 960;
