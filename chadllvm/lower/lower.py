@@ -85,6 +85,8 @@ class Lowering(Heaps):
 
     def run(self) -> LoopFunction:
         params = tuple(self._param(p) for p in self.function.params)
+        if self.plans:
+            self.region(self.life.function)  # What grows is in the first region.
         self.make_heaps()
         results = self.block(self.function.body)
         values: list[Atom] = []
