@@ -8,6 +8,7 @@ the least of the rounds is taken. The results are compared, bit for bit.
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -105,13 +106,22 @@ def run(options: argparse.Namespace) -> int:
 
 def put_into(speeds: Sequence[Speed], small: Sequence[Small], page: Path) -> None:
     """Fill the parts of the page about threads."""
-    fill(page, "threads", speed_table(speeds).markdown())
+    fill(page, "threads", f"{_load()}\n\n{speed_table(speeds).markdown()}")
     fill(page, "small", small_table(small).markdown())
 
 
 def programs() -> Mapping[str, Workload]:
     """What can be measured."""
     return {**workloads(), "running_sum": RUNNING_SUM}
+
+
+def _load() -> str:
+    """What else the machine did, in a sentence."""
+    load, cores = os.getloadavg()[0], os.cpu_count()
+    return (
+        f"In the last minute of this, {load:.1f} threads of all programs wanted "
+        f"the {cores} cores of the machine."
+    )
 
 
 def _show(tables: Sequence[Table], console: Console) -> None:
