@@ -177,6 +177,8 @@ class Forms:
         if len(form) == 1:
             return False
         if self._sums is None:
+            # What the forms of these ask for meanwhile is found without them.
+            self._sums = []
             known = (self.of(reg) for reg in self._positive)
             self._sums = [plus(sum_, ONE, -1) for sum_ in known if len(sum_) > 1]
         return any(self._is_plainly(plus(form, least, -1)) for least in self._sums)
