@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import assert_never
 
@@ -35,6 +36,7 @@ from chadllvm.ir.loops import (
     Stmt,
     Store,
 )
+from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F32, F64, I64, Scalar, is_float
 from chadllvm.llvm import control, runtime, vecmath
 from chadllvm.llvm.instructions import WORST, emit_instruction
@@ -146,9 +148,10 @@ def _better(state: State, stmt: Let, names: list[str]) -> str:
     """
     (old, new), ty = names, REGISTER[stmt.reg.type]
     compare, worst = WORST[stmt.op]
-    is_number = state.out.let(f"fcmp ord {ty} {new}, {new}")
-    worst_name = state.opaque(worst, stmt.reg.type)
-    new = state.out.let(f"select i1 {is_number}, {ty} {new}, {ty} {worst_name}")
+    if not isinstance(stmt.args[1], Lit) or math.isnan(stmt.args[1].value):
+        is_number = state.out.let(f"fcmp ord {ty} {new}, {new}")
+        worst_name = state.opaque(worst, stmt.reg.type)
+        new = state.out.let(f"select i1 {is_number}, {ty} {new}, {ty} {worst_name}")
     wins = state.out.let(f"fcmp nnan nsz {compare} {ty} {new}, {old}")
     text = f"select nnan nsz i1 {wins}, {ty} {new}, {ty} {old}"
     return state.out.let(text, stmt.reg.name)
