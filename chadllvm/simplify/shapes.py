@@ -217,7 +217,7 @@ class _Replacing(ShapeWalk):
         emitter = Emitter(self.facts, span)
         size = emitter.operand(form)
         for binding in emitter.builder.bindings:
-            self.visit(binding)
+            self.visit(self.walked(binding))
         return self.operand(size)
 
     def inside(self, block: Block, index: Var | None) -> Block:
