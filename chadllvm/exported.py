@@ -16,12 +16,15 @@ from chadllvm.backend.aot.library import build
 from chadllvm.backend.aot.names import is_plain
 from chadllvm.backend.aot.targets import level_of, target_for
 from chadllvm.backend.aot.toolchain import toolchain
-from chadllvm.backend.aot.wrapper import Exported, Output
+from chadllvm.backend.aot.nodes import Heap
+from chadllvm.backend.aot.wrapper import Columns, Exported, Output
 from chadllvm.backend.results import Group, Result
-from chadllvm.ir.types import F64, Array
+from chadllvm.boundary import Boundary
+from chadllvm.ir.types import F64, Array, Product, Type
 from chadllvm.ir.wording import said
 from chadllvm.llvm.target import Target
 from chadllvm.plan import Plan
+from chadllvm.values import gradient_type
 from chadllvm.written import compiled_function
 
 KINDS = ("shared", "static", "object")
@@ -113,7 +116,6 @@ def _exported(name: str, given: Any, openmp: bool) -> Exported:
     if not compiled.options.optimize:
         raise ValueError(f"{name}: what is compiled with optimize=0 cannot be exported")
     plan = compiled.planned_for(arguments)
-    _check_types(name, plan)
     versions = compiled.versions(plan, threads=openmp)
     entry = plan.program.entry
     outputs = tuple(_outputs(plan))
@@ -121,25 +123,61 @@ def _exported(name: str, given: Any, openmp: bool) -> Exported:
         name,
         compiled.name,
         _about(compiled.name, plan),
-        tuple(zip(plan.names, plan.types, strict=True)),
+        _params(plan),
         outputs,
         tuple(versions),
         entry.span,
         plan.result,
         _log_density(plan),
+        _heap(plan),
     )
 
 
-def _check_types(name: str, plan: Plan) -> None:
+def _params(plan: Plan) -> tuple[tuple[str, Type], ...]:
+    """The parameters as they are outside."""
+    names: Sequence[str] = plan.names
+    types: Sequence[Type] = plan.types
     if plan.boundary is not None:
-        raise TypeError(
-            f"{name}: recursive data cannot be an argument or a result of an exported "
-            "function; pass arrays, and build it inside"
-        )
+        names, types = plan.boundary.param_names, plan.boundary.types
+    return tuple(zip(names, types, strict=True))
 
 
-def _outputs(plan: Plan) -> list[Output]:
+def _heap(plan: Plan) -> Heap:
+    if plan.boundary is None:
+        return Heap((), (), ())
+    boundary, positions = plan.boundary, plan.request.positions
+    moved = boundary.gradient_columns(positions)
+    return Heap(tuple(boundary.taken), tuple(boundary.given), tuple(moved))
+
+
+def _crossed(plan: Plan, boundary: Boundary) -> list[Output | Columns]:
+    """The results where there is recursive data, in the order of `Boundary.result`."""
+    request, values = plan.request, [Columns(reals=False)]
+    gradients: list[Output | Columns] = []
+    for position in request.positions:
+        name, ty = boundary.param_names[position], boundary.types[position]
+        is_same = position in boundary.at
+        found = ty if is_same else gradient_type(ty)
+        gradients.append(Output(f"{name}_gradient", found, name, is_same))
+    gradients.append(Columns(reals=True))
+    if request.argnums is None:
+        return [Output("result", boundary.value), *values]
+    if request.value:
+        return [*_values(boundary.value, request.has_aux), *values, *gradients]
+    if not request.has_aux:
+        return gradients
+    assert isinstance(boundary.value, Product)
+    return [*gradients, Output("auxiliary", boundary.value.fields[1]), *values]
+
+
+def _outputs(plan: Plan) -> list[Output | Columns]:
     """The results by name: value, auxiliary, gradients."""
+    if plan.boundary is not None:
+        return _crossed(plan, plan.boundary)
+    return [*_plain_outputs(plan)]
+
+
+def _plain_outputs(plan: Plan) -> list[Output]:
     request, result = plan.request, plan.result
     if request.argnums is None:
         return [Output("result", result)]
@@ -176,18 +214,18 @@ def _log_density(plan: Plan) -> str:
     request = plan.request
     if not request.value or request.has_aux or not isinstance(request.argnums, int):
         return ""
-    is_vector = plan.types[request.argnums] == Array(F64, 1)
-    return plan.names[request.argnums] if is_vector and plan.value == F64 else ""
+    name, ty = _params(plan)[request.argnums]
+    return name if ty == Array(F64, 1) and plan.value == F64 else ""
 
 
 def _about(title: str, plan: Plan) -> str:
     """What the header says of a function."""
     request, span = plan.request, plan.program.entry.span
-    pairs = zip(plan.names, plan.types, strict=True)
-    heads = ", ".join(f"{name}: {said(ty)}" for name, ty in pairs)
+    params = _params(plan)
+    heads = ", ".join(f"{name}: {said(ty)}" for name, ty in params)
     what = f"{title}({heads})"
     if request.argnums is not None:
-        by = ", ".join(plan.names[p] for p in request.positions)
+        by = ", ".join(params[p][0] for p in request.positions)
         kind = "and its gradient by" if request.value else "its gradient by"
         what += f", {kind} {by}"
     return f"{what}\n{span.file}:{span.line}"

@@ -2,6 +2,7 @@
 
     f64[:, :]     ["array", "f64", 2]
     Point(x, y)   ["record", "named tuple", "Point", [["x", "f64"], ["y", "f64"]]]
+    Tree          ["node", "Tree"], and of all classes together what is in each
 
 A record that is read back is of a class of its own, unless one is given for its name:
 the class that it was may be anywhere, or nowhere. A dataclass becomes a frozen one.
@@ -65,8 +66,8 @@ def describe(ty: Result) -> Description:
             return ["many", describe(elem), rank]
         case Arrays(like):
             return ["arrays", describe(like)]
-        case Product(_, ReferenceNames()):
-            raise NoDescription("references")
+        case Product(_, ReferenceNames() as of):
+            return ["node", of.heap]
         case Product(parts, ListNames() as names):
             key = [names.depth, names.rank, names.of_lists, names.is_part]
             return ["list", describe(parts[0]), *key]
@@ -90,11 +91,23 @@ def _described_record(parts: Any, names: Any, is_group: bool) -> Description:
     return ["record", what, names.kind.value, names.python.__name__, fields]
 
 
+def describe_class(of: ReferenceNames) -> Description:
+    """What a class that contains itself is, and what it contains."""
+    fields = zip(of.record, of.content.fields, strict=True)
+    described = [[name, describe(ty)] for name, ty in fields]
+    is_gradient = of.primal is not None
+    return [of.kind.value, of.python.__name__, is_gradient, described]
+
+
 @dataclass
 class Types:
-    """Types of descriptions; `classes` are those of records, by name."""
+    """Types of descriptions; `classes` are those of records, by name.
+
+    `nodes` are the descriptions of classes that contain themselves.
+    """
 
     classes: Mapping[str, type] = field(default_factory=dict)
+    nodes: Mapping[str, Description] = field(default_factory=dict)
     _made: dict[Any, type] = field(default_factory=dict)
 
     def read(self, description: Description) -> Any:
@@ -115,6 +128,8 @@ class Types:
             case ["product" | "group" as what, parts, names]:
                 kind: Any = Product if what == "product" else Group
                 return kind(tuple(map(self.read, parts)), tuple(names))
+            case ["node", heap]:
+                return Product((I64,), self._reference(heap))
             case ["record", what, kind, title, fields]:
                 return self._record(what, Kind(kind), title, fields)
             case ["sum", constructors]:
@@ -132,6 +147,20 @@ class Types:
         if kind is Kind.NONE:
             return make(parts, NONE_NAMES)
         return make(parts, RecordNames(labels, kind, self._class(kind, title, labels)))
+
+    def _reference(self, heap: str) -> ReferenceNames:
+        kind, title, is_gradient, fields = self.nodes[heap]
+        labels = tuple(name for name, _ in fields)
+        python = self._class(Kind(kind), title, labels)
+        record = RecordNames(labels, Kind(kind), python)
+
+        def content() -> Product:
+            return Product(tuple(self.read(ty) for _, ty in fields), record)
+
+        made = ReferenceNames(record, content)
+        found = ReferenceNames(record, content, made) if is_gradient else made
+        found.heap = heap
+        return found
 
     def _class(self, kind: Kind, title: str, labels: tuple[str, ...]) -> type:
         if kind is Kind.DICT:

@@ -28,6 +28,7 @@ struct library_memory {
   char *base;    // of the workspace behind this; NULL if there is none
   size_t size;
   size_t cursor;
+  size_t floor;  // what stands below it lasts as long as the call
   bool refused;  // the workspace was too small
 };
 
@@ -222,7 +223,7 @@ static void chad_lib_empty(chad_state_t *const state) {
 
 static void chad_lib_renew(library_memory *const memory) {
   chad_lib_empty(&memory->state);
-  memory->cursor = 0;
+  memory->cursor = memory->floor;
   memory->refused = false;
 }
 
@@ -236,6 +237,7 @@ static inline chad_state_t *chad_lib_begin(library_memory *const memory,
     return own;
   }
   if (memory->base != NULL) {
+    memory->floor = 0;
     chad_lib_renew(memory);
   } else if (memory->state.results != NULL) {
     chad_results_discard(&memory->state.shared);

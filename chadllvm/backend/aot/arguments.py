@@ -15,16 +15,24 @@ from typing import assert_never
 
 from chadllvm.backend.aot.declare import C_TYPES, Types
 from chadllvm.backend.aot.names import Names, c_string
+from chadllvm.backend.aot.nodes import Classes
 from chadllvm.backend.aot.tree import (
     CArray,
+    CItems,
     CNode,
+    CReference,
     CScalar,
     CStruct,
     CUnion,
     Ragged,
     Rows,
 )
-from chadllvm.ir.types import BOOL, I64, Scalar
+from chadllvm.ir.record import ReferenceNames
+from chadllvm.ir.types import BOOL, F32, F64, I64, Scalar
+
+
+# What the columns of nodes hold.
+_ELEMS = {"F64": F64, "F32": F32, "I64": I64, "BOOL": BOOL, "TAG": I64, "NODE": I64}
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,7 @@ class Arguments:
     """
 
     types: Types
+    classes: Classes
     title: str
     names: Names
     # Of arrays among the parameters there are the sizes alone, and nothing is read.
@@ -64,9 +73,28 @@ class Arguments:
     leaves: list[Leaf] = field(default_factory=list)
     # Of each top level array its sizes.
     shapes: dict[str, ArrayLeaf] = field(default_factory=dict)
+    # Statements that enter nodes, when there is memory for them.
+    entering: list[str] = field(default_factory=list)
+    # Of each parameter its leaves.
+    of: dict[str, list[Leaf]] = field(default_factory=dict)
 
     def add(self, name: str, node: CNode | None) -> None:
         """A parameter."""
+        first = len(self.leaves)
+        self._add(name, node)
+        self.of[name] = self.leaves[first:]
+
+    def add_columns(self, of: ReferenceNames) -> None:
+        """The columns of the nodes of a class, which stand behind all parameters."""
+        node = CReference(of)
+        first, count = self.classes.columns(node), self.classes.symbol(node)
+        for k, part in enumerate(self.classes.parts(node), first):
+            size = f"nodes.counts[{count}]"
+            self.leaves.append(
+                ArrayLeaf(_ELEMS[part.kind], f"nodes.columns[{k}]", (size,))
+            )
+
+    def _add(self, name: str, node: CNode | None) -> None:
         match node:
             case None:
                 return
@@ -84,8 +112,13 @@ class Arguments:
                 leaf = ArrayLeaf(elem, data, tuple(sizes))
                 self._checked(leaf, name)
                 self.shapes[name] = leaf
-            case CStruct() | CUnion():
+            case CStruct() | CUnion() | CReference() | CItems():
                 own = self.names.new(name)
+                if isinstance(node, CReference):
+                    self.declared.append(f"{self.types.name(node)}{own}")
+                    self._refuse(f"{own} == NULL", name, "is NULL")
+                    self._take(node, own, name, "")
+                    return
                 self.declared.append(f"const {self.types.name(node)} *{own}")
                 self._refuse(f"{own} == NULL", name, "is NULL")
                 self._take(node, f"(*{own})", name, "")
@@ -112,18 +145,51 @@ class Arguments:
                     self._rule(rule, fields, self.leaves[first:], path)
             case CUnion(_, members):
                 self._union(members, at, path, held)
+            case CReference():
+                self._reference(node, at, path, held)
+            case CItems():
+                self._items(node, at, path, held)
             case _:
                 assert_never(node)
+
+    def _reference(self, node: CReference, at: str, path: str, held: str) -> None:
+        """A node, which gets a number; 0 if it is not there."""
+        own = self.names.new("node")
+        there = f"!{held} || {at} != NULL" if held else f"{at} != NULL"
+        self._refuse(f"!({there})", path, "is NULL")
+        call = f"chad_lib_enter(&nodes, {self.classes.symbol(node)}, {at}, -1)"
+        value = f"{held} ? {call} : 0" if held else call
+        self.entering.append(f"const int64_t {own} = {value};")
+        self.leaves.append(ScalarLeaf(I64, own))
+
+    def _items(self, node: CItems, at: str, path: str, held: str) -> None:
+        """A list of structs, which becomes columns."""
+        self._array(None, 1, at, path, held)
+        whole = self.leaves.pop()
+        assert isinstance(whole, ArrayLeaf)
+        columns, parts = self.names.new("columns"), self.classes.parts(node)
+        call = f"&nodes, {self.classes.symbol(node)}, {whole.data}, {whole.sizes[0]}"
+        self.entering += [
+            f"void *{columns}[{len(parts)}] = {{NULL}};",
+            f"chad_lib_enter_items({call}, {columns});",
+        ]
+        for k, part in enumerate(parts):
+            data = f"{columns}[{k}]"
+            self.leaves.append(ArrayLeaf(_ELEMS[part.kind], data, whole.sizes))
 
     def _scalar(self, ty: Scalar, value: str) -> None:
         """A number; what is true is 1."""
         self.leaves.append(ScalarLeaf(ty, f"({value} != 0)" if ty == BOOL else value))
 
-    def _array(self, elem: Scalar, rank: int, at: str, path: str, held: str) -> None:
+    def _array(
+        self, elem: Scalar | None, rank: int, at: str, path: str, held: str
+    ) -> None:
+        """An array of numbers, or, where `elem` is None, of structs."""
         own = self.names.new("array")
         if not self.sizes_only:
             chosen = f"{held} ? {at}.data : NULL" if held else f"{at}.data"
-            self.lines.append(f"const {C_TYPES[elem]} *const {own} = {chosen};")
+            c_type = C_TYPES[elem] if elem else "void"
+            self.lines.append(f"const {c_type} *const {own} = {chosen};")
         sizes = []
         for axis in range(rank):
             size = self.names.new(f"{own}_n{axis}")
@@ -132,13 +198,14 @@ class Arguments:
             self.lines.append(f"const int64_t {size} = {value};")
             sizes.append(size)
         data = "NULL" if self.sizes_only else own
-        self._checked(ArrayLeaf(elem, data, tuple(sizes)), path)
+        size = f"sizeof({C_TYPES[elem]})" if elem else "sizeof(void *)"
+        self._checked(ArrayLeaf(elem or I64, data, tuple(sizes)), path, size)
 
-    def _checked(self, leaf: ArrayLeaf, path: str) -> None:
+    def _checked(self, leaf: ArrayLeaf, path: str, size: str = "") -> None:
         shape = f"{len(leaf.sizes)}, (const int64_t[]){{{', '.join(leaf.sizes)}}}"
         self._wrong(f"chad_lib_shape({shape})", path)
         if not self.sizes_only:
-            size = f"sizeof({C_TYPES[leaf.elem]})"
+            size = size or f"sizeof({C_TYPES[leaf.elem]})"
             count = " * ".join(leaf.sizes)
             self._wrong(f"chad_lib_data({leaf.data}, {size}, {count})", path)
         self.leaves.append(leaf)

@@ -7,7 +7,9 @@ from typing import assert_never
 from chadllvm.backend.aot.names import Names
 from chadllvm.backend.aot.tree import (
     CArray,
+    CItems,
     CNode,
+    CReference,
     CScalar,
     CStruct,
     CUnion,
@@ -34,9 +36,24 @@ class Types:
         """The C type of a tree, declared if it was not yet."""
         if isinstance(node, CScalar):
             return C_TYPES[node.type]
+        if isinstance(node, CReference):
+            return f"const {self.struct(node)} *"
+        for part in _parts(node):
+            self.name(part)
+        # What it refers to may have declared it.
         if node not in self._named:
-            made = self._declare(node)
-            self._named[node] = made
+            self._named[node] = self._declare(node)
+        return self._named[node]
+
+    def struct(self, node: CReference) -> str:
+        """The struct that a reference is to, which may contain such references."""
+        if node not in self._named:
+            name = self._named[node] = self._new(node.title)
+            self.lines += [f"typedef struct {name} {name};", ""]
+            fields = [
+                _field(self.name(part), label) for label, part in node.content.fields
+            ]
+            self.lines += [f"struct {name} {{", *fields, "};", ""]
         return self._named[node]
 
     def _declare(self, node: CNode) -> str:
@@ -46,13 +63,19 @@ class Types:
                 data = f"  {C_TYPES[elem]} *data;"
                 self._struct(name, [data, f"  int64_t shape[{rank}];"], "")
             case CStruct(title, fields, rule):
-                lines = [f"  {self.name(field)} {label};" for label, field in fields]
+                lines = [_field(self.name(field), label) for label, field in fields]
                 name = self._new(title)
                 self._struct(name, lines, _about(rule))
             case CUnion():
                 name = self._union(node)
-            case CScalar():
-                raise AssertionError("a scalar is not declared")
+            case CItems(elem):
+                held = self.name(elem)
+                name = self._new(f"{_title(elem)}_list")
+                const = "" if held.startswith("const ") else "const "
+                data = _field(f"{const}{held} *".replace("* *", "*const *"), "data")
+                self._struct(name, [data, "  int64_t shape[1];"], "")
+            case CScalar() | CReference():
+                raise AssertionError(f"{node} is not declared")
             case _:
                 assert_never(node)
         return name
@@ -66,7 +89,7 @@ class Types:
         self.lines += ["enum {", *tags, "};", ""]
         lines = ["  int64_t tag;"]
         if held:
-            inner = [f"    {ty} {label};" for label, ty in held]
+            inner = ["  " + _field(ty, label) for label, ty in held]
             lines += ["  union {", *inner, "  } as;"]
         self._struct(
             name, lines, "What it is the tag tells; the rest is not looked at."
@@ -80,6 +103,26 @@ class Types:
         if about:
             self.lines.append(f"// {about}")
         self.lines += [f"typedef struct {name} {{", *fields, f"}} {name};", ""]
+
+
+def _parts(node: CNode) -> list[CNode]:
+    match node:
+        case CStruct(_, fields):
+            return [part for _, part in fields]
+        case CUnion(_, members):
+            return [part for _, part in members if part is not None]
+        case CItems(elem):
+            return [elem]
+        case _:
+            return []
+
+
+def _field(c_type: str, label: str) -> str:
+    return f"  {c_type}{'' if c_type.endswith('*') else ' '}{label};"
+
+
+def _title(node: CNode) -> str:
+    return getattr(node, "title", "") or "item"
 
 
 def _about(rule: Ragged | Rows | None) -> str:

@@ -75,7 +75,7 @@ class _Try:
         self.shown: list[str] = []
         for name, ty in wrapper.function.params:
             self._param(name, tree(ty))
-        for output in wrapper.function.outputs:
+        for output in wrapper.outputs:
             self._output(output, wrapper.tree_of(output))
 
     def _param(self, name: str, node: CNode | None) -> None:

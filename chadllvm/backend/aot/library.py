@@ -15,17 +15,19 @@ from chadllvm._version import __version__
 from chadllvm.backend.aot.declare import Types
 from chadllvm.backend.aot.library_format import ABI, MARK
 from chadllvm.backend.aot.names import c_string
+from chadllvm.backend.aot.nodes import Classes
 from chadllvm.backend.aot.objects import Native, native_module, object_files
 from chadllvm.backend.aot.sources import (
     library_header,
     library_source,
     named,
+    nodes_source,
     runtime_source,
 )
 from chadllvm.backend.aot.targets import level_of
 from chadllvm.backend.aot.workspace import workspace_of
 from chadllvm.backend.aot.wrapper import Exported, Wrapper, raw_name
-from chadllvm.backend.manifest import describe
+from chadllvm.backend.manifest import describe, describe_class
 from chadllvm.llvm.state import Site
 from chadllvm.llvm.target import Target
 from chadllvm.llvm.vecmath import RUNTIME_SYMBOLS
@@ -52,7 +54,8 @@ def build(
 ) -> Library:
     """Compile the functions of a library, each for all of the targets."""
     types = Types(prefix, _names_of(functions))
-    wrappers = [Wrapper(f, types, len(targets)) for f in functions]
+    classes = Classes(types)
+    wrappers = [Wrapper(f, types, classes, len(targets)) for f in functions]
     natives = _Natives(prefix, functions, targets)
     declared, defined = _functions(wrappers, natives)
     body = "\n".join([*types.lines, *declared])
@@ -66,6 +69,7 @@ def build(
             runtime_source(natives.called, prefix, openmp=openmp),
             f'#include "{prefix}.h"',
             library_source(prefix, levels if len(targets) > 1 else ()),
+            nodes_source(classes, prefix) if len(classes) else "",
             named("\n".join(defined), prefix),
             _manifest_function(prefix, manifest),
         ]
@@ -114,6 +118,8 @@ class _Natives:
             self.light.add(function.name)
 
     def _add_workspace(self, function: Exported) -> None:
+        if function.has_nodes:
+            return  # How many there are no size says.
         found = [workspace_of(loops) for loops in function.versions]
         if None in found:
             return
@@ -143,7 +149,7 @@ def _functions(
     declared, defined = [], []
     for wrapper in wrappers:
         function = wrapper.function
-        wrapper.is_light = function.name in natives.light
+        wrapper.is_light = function.name in natives.light and not function.has_nodes
         declared.append(wrapper.declaration() + "\n")
         defined.append(wrapper.definition(natives.sites[function.name]))
         more = []
@@ -229,7 +235,20 @@ def _manifest(
         "openmp": openmp,
         "code": hashlib.sha256(natives._all().encode()).hexdigest(),
         "functions": [_described(w, natives) for w in wrappers],
+        "classes": _classes(wrappers),
     }
+
+
+def _classes(wrappers: Sequence[Wrapper]) -> dict[str, Any]:
+    """The classes that contain themselves, by the names of their heaps."""
+    found: dict[str, Any] = {}
+    for wrapper in wrappers:
+        heap = wrapper.function.heap
+        for of in (*heap.taken, *heap.given):
+            known = found.setdefault(of.heap, describe_class(of))
+            if known != describe_class(of):
+                raise TypeError(f"two classes of an exported library are {of.title}")
+    return found
 
 
 def _described(wrapper: Wrapper, natives: _Natives) -> dict[str, Any]:

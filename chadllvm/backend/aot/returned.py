@@ -9,14 +9,25 @@ address and shape are written to a struct.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from chadllvm.backend.aot.arguments import ArrayLeaf
+from chadllvm.backend.aot.arguments import ArrayLeaf, Leaf, ScalarLeaf
 from chadllvm.backend.aot.declare import C_TYPES, Types
 from chadllvm.backend.aot.names import Names, c_string
-from chadllvm.backend.aot.tree import CArray, CNode, CScalar, CStruct, CUnion
-from chadllvm.ir.types import BOOL, F32, F64, Scalar
+from chadllvm.backend.aot.nodes import Classes
+from chadllvm.backend.aot.tree import (
+    CArray,
+    CItems,
+    CNode,
+    CReference,
+    CScalar,
+    CStruct,
+    CUnion,
+)
+from chadllvm.ir.record import ReferenceNames
+from chadllvm.ir.types import BOOL, F32, F64, Scalar, is_float
 
 
 @dataclass
@@ -24,12 +35,16 @@ class Returned:
     """The results of a C function."""
 
     types: Types
+    classes: Classes
     title: str
     names: Names
     declared: list[str] = field(default_factory=list)
     # What is looked at in front of the call, and what is done behind it.
     before: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
+    # What makes structs of nodes, in between: the nodes, and lists of what is in them.
+    columns: list[str] = field(default_factory=list)
+    making: list[str] = field(default_factory=list)
     words: int = 0
     # Whether there are arrays that need a memory to stay in.
     needs_memory: bool = False
@@ -51,12 +66,30 @@ class Returned:
                 source = f"words[{self._word()}].p"
                 self.after.append(f"chad_lib_copy({own}, {source}, {count}, {size});")
                 self.words += len(room.sizes)
-            case CArray() | CStruct() | CUnion():
-                own = self._pointer(f"{self.types.name(node)} *", name)
-                self._there(own, name)
-                self._take(node, f"(*{own})", "")
             case _:
-                assert_never(node)
+                self._take(node, f"(*{self._place(name, node)})", "")
+
+    def add_like(self, name: str, node: CNode, leaves: Sequence[Leaf]) -> None:
+        """A gradient of the same type as its argument, which has these leaves."""
+        self._take_like(node, f"(*{self._place(name, node)})", "", iter(leaves))
+
+    def add_columns(self, of: ReferenceNames, made: str, *, reals: bool) -> None:
+        """The columns of the nodes of a class, or those of real numbers only."""
+        node = CReference(of)
+        first = self.classes.columns(node)
+        for k, part in enumerate(self.classes.parts(node), first):
+            if part.is_real or not reals:
+                source = self._word()
+                self.columns.append(f"{made}.columns[{k}] = words[{source}].p;")
+                count = f"{made}.counts[{self.classes.symbol(node)}]"
+                self.columns.append(f"{count} = words[{self._word()}].i;")
+
+    def _place(self, name: str, node: CNode) -> str:
+        c_type = self.types.name(node)
+        star = "*" if c_type.endswith("*") else " *"
+        own = self._pointer(f"{c_type}{star}", name)
+        self._there(own, name)
+        return own
 
     def _pointer(self, c_type: str, name: str) -> str:
         own = self.names.new(name)
@@ -98,8 +131,98 @@ class Returned:
                         self.after.append(f"{indent}if ({tag} == {k}) {{")
                         self._take(member, f"{at}.as.{name}", indent + "  ")
                         self.after.append(f"{indent}}}")
+            case CReference():
+                self._node(node, at, "values", f"words[{self._word()}].i", indent)
+            case CItems():
+                parts = [[self._word(), self._word()] for _ in self.classes.parts(node)]
+                columns = [f"words[{data}].p" for data, _ in parts]
+                count = f"words[{parts[0][1]}].i"
+                self._items(node, at, "values", columns, count, indent)
             case _:
                 assert_never(node)
+
+    def _take_like(
+        self, node: CNode, at: str, indent: str, leaves: Iterator[Leaf]
+    ) -> None:
+        """The real numbers are those that are returned, the rest is the argument's."""
+        match node:
+            case CScalar(ty) if is_float(ty):
+                next(leaves)
+                self._take(node, at, indent)
+            case CScalar(ty):
+                leaf = next(leaves)
+                assert isinstance(leaf, ScalarLeaf)
+                self.after.append(f"{indent}{at} = {leaf.value};")
+            case CArray(elem) if is_float(elem):
+                next(leaves)
+                self._take(node, at, indent)
+            case CArray(elem):
+                leaf = next(leaves)
+                assert isinstance(leaf, ArrayLeaf)
+                data = f"({C_TYPES[elem]} *)(uintptr_t){leaf.data}"
+                self.after.append(f"{indent}{at}.data = {data};")
+                for axis, size in enumerate(leaf.sizes):
+                    self.after.append(f"{indent}{at}.shape[{axis}] = {size};")
+            case CStruct(_, fields):
+                for name, part in fields:
+                    self._take_like(part, f"{at}.{name}", indent, leaves)
+            case CUnion(_, members):
+                tag = next(leaves)
+                assert isinstance(tag, ScalarLeaf)
+                self.after.append(f"{indent}{at}.tag = {tag.value};")
+                for k, (name, member) in enumerate(members):
+                    if member is not None:
+                        self.after.append(f"{indent}if ({tag.value} == {k}) {{")
+                        inner = f"{at}.as.{name}"
+                        self._take_like(member, inner, indent + "  ", leaves)
+                        self.after.append(f"{indent}}}")
+            case CReference():
+                leaf = next(leaves)
+                assert isinstance(leaf, ScalarLeaf)
+                self._node(node, at, "gradients", leaf.value, indent)
+            case CItems():
+                columns, count = [], "0"
+                for part in self.classes.parts(node):
+                    leaf = next(leaves)
+                    assert isinstance(leaf, ArrayLeaf)
+                    data, count = leaf.data, leaf.sizes[0]
+                    if part.is_real:
+                        data = f"words[{self._word()}].p"
+                        self._word()
+                    columns.append(data)
+                self._items(node, at, "gradients", columns, count, indent)
+            case _:
+                assert_never(node)
+
+    def _node(
+        self, node: CReference, at: str, made: str, number: str, indent: str
+    ) -> None:
+        self.needs_memory = True
+        call = f"chad_lib_node(&{made}, {self.classes.symbol(node)}, {number})"
+        self.after.append(f"{indent}{at} = {call};")
+
+    def _items(
+        self,
+        node: CItems,
+        at: str,
+        made: str,
+        columns: Sequence[str],
+        count: str,
+        indent: str,
+    ) -> None:
+        self.needs_memory = True
+        own, rows = self.names.new("items"), self.names.new("columns")
+        listed = ", ".join(columns)
+        args = f"&{made}, state, {self.classes.symbol(node)}, {rows}, {count}, &{own}"
+        self.making += [
+            f"void *{own} = NULL;",
+            f"const void *const {rows}[] = {{{listed}}};",
+            "if (status == CHAD_OK) {",
+            f"  status = chad_lib_make_items({args});",
+            "}",
+        ]
+        self.after.append(f"{indent}{at}.data = {own};")
+        self.after.append(f"{indent}{at}.shape[0] = {count};")
 
 
 def number(ty: Scalar, word: str) -> str:

@@ -12,6 +12,7 @@ from importlib import metadata
 from pathlib import Path
 
 import chadllvm
+from chadllvm.backend.aot.nodes import Classes
 from chadllvm.diagnostic import InternalError
 
 # What every library has of the runtime.
@@ -83,6 +84,12 @@ def library_source(prefix: str, levels: Sequence[int] = ()) -> str:
         parts = [f"static const int chad_lib_levels[] = {{{listed}}};"]
         parts.append(_included(folder / "levels.c"))
     return named("\n".join([_included(folder / "library.c"), *parts]), prefix)
+
+
+def nodes_source(classes: Classes, prefix: str) -> str:
+    """The C source of what recursive data needs."""
+    code = _included(source_folder() / "export" / "nodes.c")
+    return named("\n".join([classes.sizes(), code, classes.tables()]), prefix)
 
 
 def library_header(prefix: str) -> str:

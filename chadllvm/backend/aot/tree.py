@@ -6,6 +6,7 @@
     A | B                  struct { int64_t tag; union { A a; B b; } as; }
     list[A]                a struct with an array for each number in A
     list[f64[:]]           a struct: all items in one array, and where each begins
+    a recursive class      the address of a struct
 
 The numbers and arrays in a tree stand in the order of `leaf_types`, which is the one
 that native code takes and gives them in. What holds nothing has no field.
@@ -28,7 +29,7 @@ from chadllvm.backend.results import (
     pieces,
 )
 from chadllvm.diagnostic import InternalError
-from chadllvm.ir.record import ListNames, RecordNames
+from chadllvm.ir.record import ListNames, RecordNames, ReferenceNames
 from chadllvm.ir.types import (
     I64,
     Acc,
@@ -38,6 +39,7 @@ from chadllvm.ir.types import (
     Product,
     Scalar,
     Sum,
+    holds_reference,
 )
 
 
@@ -86,7 +88,33 @@ class CUnion:
     members: tuple[tuple[str, CNode | None], ...]
 
 
-CNode = CScalar | CArray | CStruct | CUnion
+@dataclass(frozen=True)
+class CReference:
+    """The address of a struct of a class that contains itself."""
+
+    of: ReferenceNames
+
+    @property
+    def title(self) -> str:
+        """The name of the class; a gradient with fewer fields has another one."""
+        return self.of.title + ("" if self.of.primal is None else "_gradient")
+
+    @property
+    def content(self) -> CStruct:
+        """What is in the struct."""
+        found = tree(self.of.content)
+        assert isinstance(found, CStruct)
+        return CStruct(self.title, found.fields)
+
+
+@dataclass(frozen=True)
+class CItems:
+    """A list of what holds references, as it is."""
+
+    elem: CNode
+
+
+CNode = CScalar | CArray | CStruct | CUnion | CReference | CItems
 
 
 def tree(ty: Result, like: Result = None) -> CNode | None:
@@ -108,6 +136,12 @@ def tree(ty: Result, like: Result = None) -> CNode | None:
             return _ragged(ty, names)
         case Arrays(inner):
             return tree(inner)
+        case Product(_, ReferenceNames() as of):
+            return CReference(of)
+        case Array(elem) if holds_reference(elem):
+            inside = tree(elem)
+            assert inside is not None
+            return CItems(inside)
         case Product(parts, names) | Group(parts, names):
             return _struct(parts, names, like)
         case Array(elem, rank) | Many(elem, rank):
@@ -213,5 +247,7 @@ def _ways(node: CNode, way: str = "") -> Iterator[tuple[str, int]]:
             for name, member in members:
                 if member is not None:
                     yield from _ways(member, f"{way}_{name}" if way else name)
+        case CReference() | CItems():
+            raise AssertionError("recursive data has no columns in a list of records")
         case _:
             assert_never(node)

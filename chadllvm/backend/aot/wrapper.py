@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from chadllvm.backend.aot.arguments import Arguments, ArrayLeaf, Leaf
 from chadllvm.backend.aot.declare import C_TYPES, Types
 from chadllvm.backend.aot.names import Names, c_string
+from chadllvm.backend.aot.nodes import Classes, Heap
 from chadllvm.backend.aot.returned import Returned
 from chadllvm.backend.aot.tree import CArray, CNode, tree
 from chadllvm.backend.results import Result
@@ -26,11 +27,25 @@ from chadllvm.llvm.state import Site
 
 @dataclass(frozen=True)
 class Output:
-    """A result; `like` is the parameter whose gradient it is, if it is one."""
+    """A result; `like` is the parameter whose gradient it is, if it is one.
+
+    With `is_same` it has the type of that, and what is no real number is the same.
+    """
 
     name: str
     type: Result
     like: str = ""
+    is_same: bool = False
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What native code gives between results: the columns of nodes.
+
+    With `reals` it is those of gradients.
+    """
+
+    reals: bool
 
 
 @dataclass(frozen=True)
@@ -45,12 +60,19 @@ class Exported:
     title: str
     about: str
     params: tuple[tuple[str, Type], ...]
-    outputs: tuple[Output, ...]
+    outputs: tuple[Output | Columns, ...]
     versions: tuple[LoopFunction, ...]
     span: Span
     # What Python gets.
     result: Result
     logp: str = ""
+    # What it takes and gives of recursive data.
+    heap: Heap = Heap((), (), ())
+
+    @property
+    def has_nodes(self) -> bool:
+        """Whether there is recursive data among its arguments and results."""
+        return bool(self.heap.taken or self.heap.given)
 
     def symbol(self, prefix: str, version: int, level: int) -> str:
         """The symbol of a native version, on a processor."""
@@ -64,29 +86,54 @@ class Exported:
 class Wrapper:
     """The C source of a function."""
 
-    def __init__(self, function: Exported, types: Types, levels: int) -> None:
+    def __init__(
+        self, function: Exported, types: Types, classes: Classes, levels: int
+    ) -> None:
         self.function, self.types, self.levels = function, types, levels
+        self.classes = classes
         self.prefix = types.prefix
         # Whether it asks for no memory, so that its state need not be ready for that.
         self.is_light = False
         self.name = f"{self.prefix}_{function.name}"
         self.arguments = self._arguments()
-        self.returned = Returned(types, function.title, self.arguments.names)
+        self.returned = Returned(types, classes, function.title, self.arguments.names)
         for output in function.outputs:
-            room = self.arguments.shapes.get(output.like)
-            node = self.tree_of(output)
-            is_like = isinstance(node, CArray)
-            self.returned.add(output.name, node, room if is_like else None)
+            self._return(output)
+
+    def _return(self, output: Output | Columns) -> None:
+        if isinstance(output, Columns):
+            heap = self.function.heap
+            made = "gradients" if output.reals else "values"
+            for of in heap.moved if output.reals else heap.given:
+                self.returned.add_columns(of, made, reals=output.reals)
+            return
+        node = self.tree_of(output)
+        if output.is_same and node is not None:
+            leaves = self.arguments.of[output.like]
+            self.returned.add_like(output.name, node, leaves)
+            return
+        room = self.arguments.shapes.get(output.like)
+        is_like = isinstance(node, CArray)
+        self.returned.add(output.name, node, room if is_like else None)
+
+    @property
+    def outputs(self) -> list[Output]:
+        """The results that C sees."""
+        return [out for out in self.function.outputs if isinstance(out, Output)]
 
     def tree_of(self, output: Output) -> CNode | None:
         """The tree of a result."""
         return tree(output.type, dict(self.function.params).get(output.like))
 
     def _arguments(self, *, sizes_only: bool = False) -> Arguments:
-        names = Names({"memory", "error", "words", "own", "state", "status", "wrong"})
-        found = Arguments(self.types, self.function.title, names, sizes_only)
+        names = Names(_OWN)
+        found = Arguments(
+            self.types, self.classes, self.function.title, names, sizes_only
+        )
         for name, ty in self.function.params:
             found.add(name, tree(ty))
+        for of in self.function.heap.taken:
+            found.add_columns(of)
         return found
 
     # ---- declarations
@@ -203,13 +250,47 @@ class Wrapper:
                 "}",
             ]
         run = ", ".join(["state", "memory", "words", *leaves, "error"])
-        lines += [
-            *self._begin(),
-            f"const int32_t status = {self._own('run')}({run});",
-            *_where_good(returned.after),
-            self._end(),
-        ]
+        call = f"{self._own('run')}({run})"
+        if self.function.has_nodes:
+            lines += [*self._begin(), *self._with_nodes(call), self._end()]
+        else:
+            lines += [
+                *self._begin(),
+                f"const int32_t status = {call};",
+                *_where_good(returned.after),
+                self._end(),
+            ]
         return _function(f"int32_t {self.name}", self.declared, lines)
+
+    def _with_nodes(self, call: str) -> list[str]:
+        """The call, with nodes entered in front of it and made behind."""
+        returned, title = self.returned, c_string(self.function.title)
+        good = [
+            "chad_lib_made values = {chad_classes, {0}, {NULL}, {NULL}};",
+            "chad_lib_made gradients = values;",
+            "chad_lib_like(&gradients, &nodes);",
+            *returned.columns,
+            *(_MAKE if self.returned.needs_memory else []),
+            *returned.making,
+            "if (status != CHAD_OK) {",
+            f"  status = chad_lib_failed(error, state, memory, status, {title}, NULL);",
+            "} else {",
+            *(f"  {line}" for line in returned.after),
+            "}",
+        ]
+        return [
+            "chad_lib_nodes nodes;",
+            "chad_lib_begin_nodes(&nodes, state, chad_classes);",
+            *self.arguments.entering,
+            f"int32_t status = chad_lib_entered(&nodes, memory, {title}, error);",
+            "if (status == CHAD_OK) {",
+            f"  status = {call};",
+            "}",
+            "if (status == CHAD_OK) {",
+            *(f"  {line}" for line in good),
+            "}",
+            "chad_lib_end_nodes(&nodes);",
+        ]
 
     def _begin(self) -> list[str]:
         return [
@@ -354,6 +435,18 @@ class Wrapper:
             f"{struct}\n\n{about}\n{self._api}{prototype};",
             f"{prototype} {{\n{body}\n}}\n",
         )
+
+
+# Names of variables in every function.
+_OWN = {"memory", "error", "words", "own", "state", "status", "wrong", "nodes"}
+_OWN |= {"values", "gradients"}
+
+_MAKE = [
+    "status = chad_lib_make(&values, state);",
+    "if (status == CHAD_OK) {",
+    "  status = chad_lib_make(&gradients, state);",
+    "}",
+]
 
 
 def raw_name(prefix: str, name: str) -> str:
