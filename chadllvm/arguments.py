@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from chadllvm.frontend import Parameter
+
+class Parameter(Protocol):
+    """What there is to know of a parameter."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def default(self) -> Any: ...
+    @property
+    def is_required(self) -> bool: ...
+    @property
+    def is_keyword_only(self) -> bool: ...
 
 
 def bind(

@@ -17,10 +17,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from chadllvm.backend.convert import DTYPES
-from chadllvm.backend.results import Group, Result, leaf_types
+from chadllvm.backend.results import leaf_types
+from chadllvm.border import Border, is_plain
 from chadllvm.frontend import reference_errors
 from chadllvm.ir.build import Builder, unused_name
-from chadllvm.ir.record import ListNames, ReferenceNames
+from chadllvm.ir.record import ReferenceNames
 from chadllvm.ir.term import (
     Apply,
     Block,
@@ -32,23 +33,17 @@ from chadllvm.ir.term import (
     nested,
 )
 from chadllvm.ir.types import (
-    Array,
     Fun,
-    Product,
     Scalar,
-    Sum,
     Type,
     has_float,
     holds_reference,
-    reference_names,
-    references,
 )
 from chadllvm.ops.custom import Custom
 from chadllvm.ops.heap import Columns as ColumnsOf
 from chadllvm.ops.heap import Fetch, Load, New
-from chadllvm.request import Request
 from chadllvm.simplify.flatten import leaves as leaves_of
-from chadllvm.values import gradient_type, leaf_positions, tags_of_gradients
+from chadllvm.values import leaf_positions, tags_of_gradients
 
 
 def boundary_of(program: Program, types: Sequence[Type]) -> Boundary | None:
@@ -88,66 +83,20 @@ def heaps_used(program: Program) -> dict[str, tuple[Type, ...]]:
     return found
 
 
-def is_plain(ty: Type, in_list: bool = False) -> bool:
-    """Whether values of a type with references can cross the boundary."""
-    match ty:
-        case Scalar():
-            return True
-        case Product(_, ListNames()):
-            return False
-        case Product() if reference_names(ty) is not None:
-            return True
-        case Product(fields):
-            return all(is_plain(field, in_list) for field in fields)
-        case Sum():
-            return all(is_plain(payload, in_list) for payload in ty.payloads)
-        case Array(Scalar()):
-            return not in_list
-        case Array(elem, 1):
-            return not in_list and holds_reference(elem) and is_plain(elem, True)
-        case _:
-            return False
-
-
-class Boundary:
+class Boundary(Border):
     """How arguments go into a program with recursive data, and results come out."""
 
     def __init__(
         self, program: Program, types: Sequence[Type], used: dict[str, tuple[Type, ...]]
     ) -> None:
-        self.types = tuple(types)
-        self.title = program.entry.name
-        self.value: Type = program.entry.body.results[0].type
-        self.at = [k for k, ty in enumerate(types) if holds_reference(ty)]
-        self.taken = [*references(types)]
-        self.given = [*references([self.value])]
-        self.function = program.entry
-        self.param_names = [p.name for p in program.entry.params]
-        _check_names(program.entry, [*self.taken, *self.given], used)
-        self._name_parameters()
+        entry = program.entry
+        names = [p.name for p in entry.params]
+        super().__init__(entry.name, names, types, entry.body.results[0].type)
+        self.function = entry
+        _check_names(entry, [*self.taken, *self.given], used)
         self.program = self._wrapped(program, used)
 
     # ---- the program
-
-    def _name_parameters(self) -> None:
-        """The parameters of the native function: leaves, and columns behind."""
-        taken = set(self.param_names)
-        self.names: list[str] = []
-        self.native_types: list[Type] = []
-        for k, (name, ty) in enumerate(zip(self.param_names, self.types, strict=True)):
-            if k not in self.at:
-                self.names.append(name)
-                self.native_types.append(ty)
-                continue
-            for j, leaf in enumerate(leaf_types(ty)):
-                self.names.append(unused_name(f"{name}_{j}", taken))
-                self.native_types.append(leaf)
-        self.first_column = len(self.names)
-        for of in self.taken:
-            for j, leaf in enumerate(leaf_types(of.content)):
-                self.names.append(unused_name(f"{of.heap}_{j}", taken))
-                assert isinstance(leaf, Scalar)
-                self.native_types.append(Array(leaf, 1))
 
     def _wrapped(self, program: Program, used: dict[str, tuple[Type, ...]]) -> Program:
         """The program that fills the heaps first and gives what is in them last."""
@@ -181,28 +130,10 @@ class Boundary:
         wrapped = Function(name, (*params, *columns), body, entry.span)
         return Program((*program.functions, wrapped))
 
-    # ---- what native code takes and gives
-
-    @property
-    def returned(self) -> Result:
-        """The value, or its leaves, in the form that native code gives."""
-        if holds_reference(self.value):
-            return Group(tuple(leaf_types(self.value)))
-        return self.value
-
-    @property
-    def returned_columns(self) -> Group:
-        """The columns of the classes that the value refers to."""
-        return Group(_columns_of(self.given))
-
     @property
     def is_crossed(self) -> bool:
         """Whether recursive data comes in or goes out, or is in the program only."""
         return bool(self.at or self.given)
-
-    def gradient_columns(self, positions: Sequence[int]) -> list[ReferenceNames]:
-        """The classes that parameters at these positions refer to."""
-        return [*references([self.types[k] for k in positions if k in self.at])]
 
     def column_positions(self, classes: Sequence[ReferenceNames]) -> list[int]:
         """The leaves of all native parameters that are columns of reals."""
@@ -233,35 +164,6 @@ class Boundary:
         columns = self.column_positions(self.gradient_columns(positions))
         return (*tags, *(None for _ in columns))
 
-    def result(self, request: Request) -> Group:
-        """What native code gives: values and gradients, each with columns behind."""
-        value = (self.returned, self.returned_columns)
-        if request.argnums is None:
-            return Group(value)
-        gradients = (
-            Group(tuple(map(self._gradient, request.positions))),
-            self._gradient_columns(request.positions),
-        )
-        if request.value:
-            return Group((*value, *gradients))
-        if not request.has_aux:
-            return Group(gradients)
-        assert isinstance(self.value, Product)
-        aux: Result = self.value.fields[1]
-        if isinstance(self.returned, Group):
-            aux = Group(self.returned.parts[1:])
-        return Group((*gradients, aux, self.returned_columns))
-
-    def _gradient(self, position: int) -> Result:
-        ty = self.types[position]
-        if position not in self.at:
-            return gradient_type(ty)
-        return Group(tuple([leaf for leaf in leaf_types(ty) if has_float(leaf)]))
-
-    def _gradient_columns(self, positions: Sequence[int]) -> Group:
-        columns = _columns_of(self.gradient_columns(positions))
-        return Group(tuple([ty for ty in columns if _is_real(ty)]))
-
 
 def _check_names(
     entry: Function,
@@ -276,17 +178,8 @@ def _check_names(
             raise reference_errors.same_name(entry.span, of.heap)
 
 
-def _columns_of(classes: Sequence[ReferenceNames]) -> tuple[Result, ...]:
-    leaves = [leaf for of in classes for leaf in leaf_types(of.content)]
-    return tuple(Array(leaf, 1) for leaf in leaves if isinstance(leaf, Scalar))
-
-
 def _zero_row(leaf: Type) -> np.ndarray:
     assert isinstance(leaf, Scalar)
     row = np.zeros(1, DTYPES[leaf])
     row.flags.writeable = False
     return row
-
-
-def _is_real(ty: Result) -> bool:
-    return isinstance(ty, Array) and has_float(ty)

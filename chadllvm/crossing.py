@@ -1,4 +1,4 @@
-"""Calls over the boundary of `boundary.py`: arguments in, results and gradients out."""
+"""Calls over the border of `border.py`: arguments in, results and gradients out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from chadllvm.backend.nodes import Columns, Nodes, Writer, is_own
 from chadllvm.backend.objects import Reader
 from chadllvm.backend.results import leaf_types
-from chadllvm.boundary import Boundary, is_plain
+from chadllvm.border import Border, is_plain
 from chadllvm.filled import filled
 from chadllvm.ir.record import ReferenceNames
 from chadllvm.ir.types import Product, Type, has_float, holds_reference
@@ -36,7 +36,7 @@ class Crossing:
     """A compiled function as it is called: over the boundary and back."""
 
     def __init__(
-        self, boundary: Boundary, request: Request, native: Callable[..., Any]
+        self, boundary: Border, request: Request, native: Callable[..., Any]
     ) -> None:
         self.boundary, self.request, self.native = boundary, request, native
         self._writers: dict[bool, Writer] = {}

@@ -6,17 +6,18 @@ results are named after what they are.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chadllvm.backend.aot.bundle import Bundle, is_ours, write_all
 from chadllvm.backend.aot.library import build
 from chadllvm.backend.aot.names import is_plain
+from chadllvm.backend.aot.nodes import Heap
 from chadllvm.backend.aot.targets import level_of, target_for
 from chadllvm.backend.aot.toolchain import toolchain
-from chadllvm.backend.aot.nodes import Heap
 from chadllvm.backend.aot.wrapper import Columns, Exported, Output
 from chadllvm.backend.results import Group, Result
 from chadllvm.boundary import Boundary
@@ -26,6 +27,9 @@ from chadllvm.llvm.target import Target
 from chadllvm.plan import Plan
 from chadllvm.values import gradient_type
 from chadllvm.written import compiled_function
+
+if TYPE_CHECKING:
+    from chadllvm.frontend import Parameter
 
 KINDS = ("shared", "static", "object")
 
@@ -128,6 +132,9 @@ def _exported(name: str, given: Any, openmp: bool) -> Exported:
         tuple(versions),
         entry.span,
         plan.result,
+        plan.value,
+        plan.request,
+        _defaults(compiled.parameters),
         _log_density(plan),
         _heap(plan),
     )
@@ -140,6 +147,18 @@ def _params(plan: Plan) -> tuple[tuple[str, Type], ...]:
     if plan.boundary is not None:
         names, types = plan.boundary.param_names, plan.boundary.types
     return tuple(zip(names, types, strict=True))
+
+
+def _defaults(parameters: Sequence[Parameter]) -> list[Any]:
+    """The defaults of the last parameters, as far as JSON has them."""
+    found: list[Any] = []
+    for parameter in reversed(parameters):
+        value = parameter.default
+        is_plain = isinstance(value, bool | int | float) and math.isfinite(value)
+        if parameter.is_required or not (is_plain or value is None):
+            break
+        found.insert(0, value)
+    return found
 
 
 def _heap(plan: Plan) -> Heap:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,9 @@ from chadllvm.frames import without_frames
 
 if TYPE_CHECKING:
     from chadllvm.backend.aot.load import Library
+    from chadllvm.backend.results import Result
+    from chadllvm.ir.types import Type
+    from chadllvm.request import Request
 
 # A function, or one with example arguments.
 Given = Callable[..., Any] | tuple[Callable[..., Any], Sequence[Any]]
@@ -91,4 +95,43 @@ def load(
     """
     from chadllvm.backend.aot.load import open_library
 
-    return open_library(Path(path), classes)
+    return open_library(Path(path), classes, _crossed)
+
+
+@dataclass(frozen=True)
+class _Parameter:
+    """What the arguments of a call are bound to."""
+
+    name: str
+    default: Any
+    is_required: bool
+    is_keyword_only: bool = False
+
+
+def _crossed(
+    title: str,
+    names: list[str],
+    types: list[Type],
+    value: Type,
+    request: Request,
+    defaults: list[Any],
+    native: Callable[[list[str], list[Type], Result], Callable[..., Any]],
+) -> Callable[..., Any]:
+    """A function of recursive data, of one that takes and gives columns."""
+    from chadllvm.arguments import bind
+    from chadllvm.border import Border
+    from chadllvm.crossing import Crossing
+
+    border = Border(title, names, types, value)
+    columns = native(border.names, border.native_types, border.result(request))
+    crossing = Crossing(border, request, columns)
+    required = len(names) - len(defaults)
+    parameters = [_Parameter(name, None, True) for name in names[:required]]
+    pairs = zip(names[required:], defaults, strict=True)
+    parameters += [_Parameter(name, default, False) for name, default in pairs]
+
+    @without_frames
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return crossing(*bind(title, parameters, args, kwargs))
+
+    return call

@@ -182,7 +182,7 @@ class Runtime:
         self.pool: list[CallState] = []
         self._interrupts: dict[int, BaseException] = {}
         self._poll = self.ffi.callback(
-            "int32_t(void *)", self._ask, error=1, onerror=self._remember
+            "int32_t(void *)", self.ask, error=1, onerror=self.remember
         )
 
     def new_state(self) -> CallState:
@@ -222,17 +222,17 @@ class Runtime:
         """The exception that stopped a call in this thread."""
         return self._interrupts.pop(threading.get_ident(), KeyboardInterrupt())
 
-    def _ask(self, _: Any) -> int:
+    def ask(self, _: Any) -> int:
         """Called by native code: run Python's signal handlers; 1 if one has raised."""
         try:
             ctypes.pythonapi.PyErr_CheckSignals()
         except BaseException as error:
-            self._remember(type(error), error, None)
+            self.remember(type(error), error, None)
             return 1
         return 0
 
-    def _remember(self, _kind: Any, error: BaseException, _traceback: Any) -> None:
-        """A handler may raise before `_ask` has begun; cffi then calls this."""
+    def remember(self, _kind: Any, error: BaseException, _traceback: Any) -> None:
+        """A handler may raise before `ask` has begun; cffi then calls this."""
         self._interrupts[threading.get_ident()] = error
 
 

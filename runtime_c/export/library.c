@@ -255,6 +255,64 @@ static inline chad_state_t *chad_lib_begin_light(library_memory *const memory,
   return own;
 }
 
+// A call from Python: arrays are the addresses of NumPy's objects, as in the entries that
+// compiled functions have there. Where their parts are is told by who calls.
+typedef struct chad_lib_call {
+  library_memory *memory;
+  const char *types[5];  // the class of arrays, and the dtypes of what they hold
+  int64_t head;          // where the fields of an object begin
+  int32_t plain;         // the flags of an array that is as it has to be
+  int32_t site;          // where the program failed, or -1
+  int64_t values[8];     // what the message about that shows
+  library_error error;
+} chad_lib_call;
+
+enum { CHAD_TYPE_F64 = 1, CHAD_TYPE_F32, CHAD_TYPE_I64, CHAD_TYPE_BOOL };
+
+static inline const char *chad_lib_field(const chad_lib_call *const call,
+                                         const intptr_t object, const int64_t offset) {
+  const char *field = NULL;
+  memcpy(&field, (const char *)object + call->head + offset, sizeof field);
+  return field;
+}
+
+static inline int32_t chad_lib_number_in(const chad_lib_call *const call,
+                                         const intptr_t object, const int64_t offset) {
+  int32_t number = 0;
+  memcpy(&number, (const char *)object + call->head + offset, sizeof number);
+  return number;
+}
+
+// Whether an object is an array of these elements, contiguous and aligned. The class
+// stands before the rest: what another class keeps there is unknown.
+static inline bool chad_lib_is_plain(const chad_lib_call *const call,
+                                     const intptr_t object, const int type,
+                                     const int32_t rank) {
+  return chad_lib_field(call, object, -8) == call->types[0] &&
+         chad_lib_field(call, object, 40) == call->types[type] &&
+         chad_lib_number_in(call, object, 8) == rank &&
+         (chad_lib_number_in(call, object, 48) & call->plain) == call->plain;
+}
+
+static inline const void *chad_lib_items(const chad_lib_call *const call,
+                                         const intptr_t object) {
+  return chad_lib_field(call, object, 0);
+}
+
+static inline int64_t chad_lib_size(const chad_lib_call *const call,
+                                    const intptr_t object, const int axis) {
+  int64_t size = 0;
+  memcpy(&size, chad_lib_field(call, object, 16) + axis * 8, sizeof size);
+  return size;
+}
+
+// What is to be known of a failure.
+static inline void chad_lib_note(chad_lib_call *const call,
+                                 const chad_state_t *const state) {
+  call->site = state->shared.site;
+  memcpy(call->values, state->shared.values, sizeof call->values);
+}
+
 // The end of a call; what it returns stays in its memory.
 static inline int32_t chad_lib_end(library_memory *const memory, chad_state_t *const own,
                                   const int32_t status) {
@@ -267,6 +325,7 @@ static inline int32_t chad_lib_end(library_memory *const memory, chad_state_t *c
 
 // Behind a failure the program runs again, in a form that finds the first error.
 static inline void chad_lib_again(library_memory *const memory, chad_state_t *const state) {
+  state->shared.site = -1;
   if (memory != NULL && memory->base != NULL) {
     chad_lib_renew(memory);
   } else {

@@ -30,7 +30,6 @@ from chadllvm.backend.aot.tree import (
 from chadllvm.ir.record import ReferenceNames
 from chadllvm.ir.types import BOOL, F32, F64, I64, Scalar
 
-
 # What the columns of nodes hold.
 _ELEMS = {"F64": F64, "F32": F32, "I64": I64, "BOOL": BOOL, "TAG": I64, "NODE": I64}
 

@@ -265,8 +265,26 @@ def _described(wrapper: Wrapper, natives: _Natives) -> dict[str, Any]:
         "log_density": bool(function.logp),
         "words": wrapper.returned.words,
         "params": [[name, describe(ty)] for name, ty in function.params],
-        "returns": describe(function.result),
+        "defaults": function.defaults,
+        **_returns(function),
+        "sites": [_described_site(site) for site in natives.sites[function.name]],
     }
+
+
+def _returns(function: Exported) -> dict[str, Any]:
+    """What Python gets: a result, or what makes recursive data of one."""
+    if not function.has_nodes:
+        return {"returns": describe(function.result)}
+    request = function.request
+    by = request.argnums
+    asked = [[*by] if isinstance(by, tuple) else by, request.value, request.has_aux]
+    return {"value": describe(function.value), "request": asked}
+
+
+def _described_site(site: Site) -> list[Any]:
+    """What Python is told of a place where the program may fail."""
+    failure, values = site.failure, [str(ty) for ty in site.values]
+    return [failure.kind, failure.message, failure.own, [*failure.span], values]
 
 
 def _manifest_function(prefix: str, manifest: dict[str, Any]) -> str:

@@ -7,43 +7,83 @@ library may end the process.
 
 from __future__ import annotations
 
-import builtins
 import json
 import struct
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import cffi
 import numpy as np
 
+from chadllvm.backend import failure
 from chadllvm.backend.aot.library_format import ABI, MARK
 from chadllvm.backend.convert import DTYPES
-from chadllvm.backend.failure import OTHERS
+from chadllvm.backend.layout import HEAD, PLAIN, numpy_objects
+from chadllvm.backend.machine import Site
 from chadllvm.backend.manifest import Types
 from chadllvm.backend.marshal import Marshal
-from chadllvm.ir.types import Array, Scalar, is_float
-from chadllvm.llvm.runtime import INVALID
+from chadllvm.backend.results import Result
+from chadllvm.backend.runtime import POOLED_WORDS, runtime
+from chadllvm.diagnostic import Span
+from chadllvm.ir.types import Scalar, Type
+from chadllvm.llvm import status
+from chadllvm.request import Request
 
 _DECLARATIONS = """
 typedef struct { int32_t status; int32_t line; const char *file; const char *function;
                  const char *kind; char message[256]; } chad_lib_error;
+typedef struct { void *memory; intptr_t types[5]; int64_t head; int32_t plain;
+                 int32_t site; int64_t values[8]; chad_lib_error error; } chad_lib_call;
+typedef struct { void *alloc; void *free; int32_t (*stop)(void *user); void *user;
+                 int64_t limit; } chad_lib_hooks;
 """
 
-# A memory, room for results as floats and as integers.
+# A call, room for results as floats and as integers.
 _State = tuple[Any, Any, Any]
+
+# What of NumPy a call refers to, in the order of `chad_lib_call`.
+_OBJECTS = ("array", "f64", "f32", "i64", "bool")
+
+# The statuses of a library that have no site: what the runtime calls them.
+_OTHER = {3: status.MEMORY, 4: status.RECURSION}
+_STOPPED = 5
 
 
 class BadLibrary(ImportError):
     """A file is no library of ours, or not whole, or of another version."""
 
 
+class Crossed(Protocol):
+    """Makes a function of recursive data of one that takes and gives columns.
+
+    `native` makes the latter, of the names and types of its parameters and its result;
+    `defaults` are those of the last parameters.
+    """
+
+    def __call__(
+        self,
+        title: str,
+        names: list[str],
+        types: list[Type],
+        value: Type,
+        request: Request,
+        defaults: list[Any],
+        native: Callable[[list[str], list[Type], Result], Callable[..., Any]],
+        /,
+    ) -> Callable[..., Any]: ...
+
+
 class Library:
     """The functions of a loaded library, as attributes and by their names."""
 
-    def __init__(self, path: Path, classes: Mapping[str, type]) -> None:
+    def __init__(
+        self, path: Path, classes: Mapping[str, type], crossed: Crossed
+    ) -> None:
         content = _content(path)
         self.path, self.manifest = path, _manifest(path, content)
+        self.crossed, self.pool = crossed, list[_State]()
         _check_whole(path, content)
         try:
             self._load(path, classes)
@@ -56,15 +96,14 @@ class Library:
         self._ffi = ffi = cffi.FFI()
         ffi.cdef(_DECLARATIONS)
         prefix = self.manifest["library"]
-        names = [(f["raw"], _RAW) for f in self.manifest["functions"]]
-        ffi.cdef("\n".join(text.format(n) for n, text in [*names, *_own(prefix)]))
+        ffi.cdef("\n".join(text.format(name) for name, text in _own(prefix)))
         try:
             self._lib: Any = ffi.dlopen(str(path.resolve()), ffi.RTLD_NOW)
         except OSError as error:
             raise BadLibrary(f"{path}: {error}") from None
         if getattr(self._lib, f"{prefix}_check")(self._interface):
             raise BadLibrary(f"{path}: the library is not that of its manifest")
-        types = Types(classes)
+        types = Types(classes, self.manifest["classes"])
         self._functions = {
             f["name"]: _function(self, f, types) for f in self.manifest["functions"]
         }
@@ -89,37 +128,78 @@ class Library:
     def __repr__(self) -> str:
         return f"<exported library {self.path}: {', '.join(self._functions)}>"
 
-    def new_memory(self) -> Any:
-        """A memory for the calls of one thread at a time."""
+    def new_state(self) -> _State:
+        """What a call needs, of one thread at a time."""
         ffi, prefix = self._ffi, self.manifest["library"]
-        made = ffi.new("void **")
+        made, hooks = ffi.new("void **"), ffi.new("chad_lib_hooks *")
+        hooks.stop = self._stop
         open_memory = getattr(self._lib, f"{prefix}_memory_open")
-        if open_memory(self._interface, ffi.NULL, made):
+        if open_memory(self._interface, hooks, made):
             raise MemoryError(f"{prefix}: no memory for a call")
-        return ffi.gc(made[0], getattr(self._lib, f"{prefix}_memory_close"))
+        memory = ffi.gc(made[0], getattr(self._lib, f"{prefix}_memory_close"))
+        objects = numpy_objects()
+        call = ffi.new(
+            "chad_lib_call *",
+            {
+                "memory": memory,
+                "types": [objects[f"chad_numpy_{name}"] for name in _OBJECTS],
+                "head": HEAD,
+                "plain": PLAIN,
+            },
+        )
+        # The memory lasts as long as the call that refers to it.
+        return (ffi.gc(call, lambda _, memory=memory: None), *self.words(POOLED_WORDS))
 
+    @cached_property
+    def _stop(self) -> Any:
+        """Asked during long calls, as those of compiled functions ask."""
+        rt = runtime()
+        return self._ffi.callback(
+            "int32_t(void *)", rt.ask, error=1, onerror=rt.remember
+        )
 
-_RAW = (
-    "int32_t {}(void *memory, const void *arguments, void *words, "
-    "chad_lib_error *error);"
-)
+    def words(self, count: int) -> tuple[Any, Any]:
+        """Room for so many result words, seen as floats and as integers."""
+        floats = self._ffi.new("double[]", count)
+        return floats, self._ffi.cast("int64_t *", floats)
+
+    def pointer(self, name: str, c_types: list[str]) -> Any:
+        """A function of the library that takes a call, words and arguments."""
+        params = ", ".join(["chad_lib_call *", "void *", *c_types])
+        self._ffi.cdef(f"int32_t {name}({params});")
+        return getattr(self._lib, name)
+
+    def array_maker(self, elem: Scalar) -> Callable[[int, tuple[int, ...]], np.ndarray]:
+        """What copies an array out of the memory of a call."""
+        ffi, dtype = self._ffi, DTYPES[elem]
+
+        def make(address: int, shape: tuple[int, ...]) -> np.ndarray:
+            made = np.empty(shape, dtype)
+            if made.size:
+                ffi.memmove(made, ffi.cast("void *", address), made.nbytes)
+            return made
+
+        return make
 
 
 def _own(prefix: str) -> list[tuple[str, str]]:
     return [
         (f"{prefix}_check", "int32_t {}(int64_t);"),
-        (f"{prefix}_memory_open", "int32_t {}(int64_t, const void *, void **);"),
+        (
+            f"{prefix}_memory_open",
+            "int32_t {}(int64_t, const chad_lib_hooks *, void **);",
+        ),
         (f"{prefix}_memory_close", "void {}(void *);"),
     ]
 
 
-def open_library(path: Path, classes: Mapping[str, type]) -> Library:
+def open_library(path: Path, classes: Mapping[str, type], crossed: Crossed) -> Library:
     """The library in a file, or in a folder of an export."""
     if path.is_dir():
         name = path.name.removeprefix("lib")
         found = [path / f"lib{name}.{ending}" for ending in ("so", "dylib")]
         path = next((file for file in found if file.exists()), found[0])
-    return Library(path, classes)
+    return Library(path, classes, crossed)
 
 
 # ---- the file
@@ -174,105 +254,63 @@ def _check_whole(path: Path, content: bytes) -> None:
 def _function(
     library: Library, described: dict[str, Any], types: Types
 ) -> Callable[..., Any]:
-    params = [(name, types.read(ty)) for name, ty in described["params"]]
-    marshal = _Marshal(
-        described["name"],
-        [name for name, _ in params],
-        [ty for _, ty in params],
-        types.read(described["returns"]),
-    )
-    marshal.library, marshal.raw = library, getattr(library._lib, described["raw"])
-    made = marshal.compile(marshal.source(), None, marshal.failed)
-    made.__doc__ = f"{described['python']} of {described['file']}:{described['line']}"
-    return made
+    title, names = described["python"], [name for name, _ in described["params"]]
+    params = [types.read(ty) for _, ty in described["params"]]
+
+    def native(
+        names: list[str], types: list[Type], result: Result
+    ) -> Callable[..., Any]:
+        marshal = _Marshal(title, names, types, result)
+        marshal.library, marshal.described = library, described
+        source = marshal.source()
+        return marshal.compile(source, None, marshal.failed)
+
+    made: Any
+    defaults = described["defaults"]
+    if "returns" in described:
+        made = native(names, params, types.read(described["returns"]))
+        made.__defaults__ = tuple(defaults)
+    else:
+        by, value, has_aux = described["request"]
+        request = Request(tuple(by) if isinstance(by, list) else by, value, has_aux)
+        out = types.read(described["value"])
+        made = library.crossed(title, names, params, out, request, defaults, native)
+    made.__name__ = made.__qualname__ = described["name"]
+    made.__doc__ = f"{title} of {described['file']}:{described['line']}"
+    found: Callable[..., Any] = made
+    return found
 
 
 class _Marshal(Marshal):
-    """Marshalling code for the functions of a library: their arguments are words."""
+    """Marshalling code for the functions of a library, which find arrays themselves."""
 
     library: Library
-    raw: Any
-    pool: list[_State]
-    # The words that the arguments take.
-    count: int
+    described: dict[str, Any]
 
     def _environment(self, code: Any) -> dict[str, Any]:
-        pool = self.pool = []
-        sizes = [ty.rank for _, ty in self.passed if isinstance(ty, Array)]
-        self.count = max(1, len(self.passed) + sum(sizes))
-
-        def new_state() -> _State:
-            return (self.library.new_memory(), *self._words(max(1, self.words)))
-
+        library = self.library
+        c_types = [c_type for _, c_type in self.args]
         return {
             **self._shared_environment(),
-            "native": self._native,
-            "pop": pool.pop,
-            "push": pool.append,
-            "new_state": new_state,
-            "words": self._words,
-            "id": lambda value: value,
-            "release": lambda memory: None,
-            **{f"array_{elem}": self._array_maker(elem) for elem in DTYPES},
+            "native": library.pointer(self.described["raw"], c_types),
+            "pop": library.pool.pop,
+            "push": library.pool.append,
+            "new_state": library.new_state,
+            "words": library.words,
+            "id": id,
+            "release": lambda call: None,
+            **{f"array_{elem}": library.array_maker(elem) for elem in DTYPES},
         }
 
-    def _words(self, count: int) -> tuple[Any, Any]:
-        floats = self.library._ffi.new("double[]", count)
-        return floats, self.library._ffi.cast("int64_t *", floats)
-
-    def _native(self, memory: Any, floats: Any, *args: Any) -> Any:
-        """Call the library; 0, the status of an unusual array, or the error given."""
-        ffi, at, kept = self.library._ffi, 0, []
-        ints = ffi.new("int64_t[]", self.count)
-        reals = ffi.cast("double *", ints)
-        for value, (_, ty) in zip(args, self.passed, strict=True):
-            if not isinstance(ty, Scalar):
-                if not _is_plain(value, ty):
-                    return INVALID
-                kept.append(ffi.from_buffer(value))
-                ints[at] = int(ffi.cast("intptr_t", kept[-1]))
-                for size in value.shape:
-                    at += 1
-                    ints[at] = size
-            elif is_float(ty):
-                reals[at] = value
-            else:
-                ints[at] = value
-            at += 1
-        error = ffi.new("chad_lib_error *")
-        return error if self.raw(memory, ints, floats, error) else 0
-
-    def failed(self, state: _State, error: Any, args: tuple[Any, ...]) -> Any:
+    def failed(self, state: _State, code: int, args: tuple[Any, ...]) -> Any:
         """Raise what the program would have raised."""
-        text = [
-            self.library._ffi.string(part).decode("utf-8", "replace")
-            for part in (error.kind, error.message, error.file)
-        ]
-        self.pool.append(state)
-        kind: Any = OTHERS.get(text[0]) or getattr(builtins, text[0], RuntimeError)
-        place = f" ({text[2]}:{error.line})" if text[2] else ""
-        raise kind(text[1] + place)
-
-    def _array_maker(
-        self, elem: Scalar
-    ) -> Callable[[int, tuple[int, ...]], np.ndarray]:
-        ffi, dtype = self.library._ffi, DTYPES[elem]
-
-        def make(address: int, shape: tuple[int, ...]) -> np.ndarray:
-            made = np.empty(shape, dtype)
-            if made.size:
-                ffi.memmove(made.data, ffi.cast("void *", address), made.nbytes)
-            return made
-
-        return make
-
-
-def _is_plain(value: Any, ty: Array) -> bool:
-    elem = ty.elem
-    assert isinstance(elem, Scalar)
-    return (
-        type(value) is np.ndarray
-        and value.dtype == DTYPES[elem]
-        and value.ndim == ty.rank
-        and bool(value.flags.c_contiguous and value.flags.aligned)
-    )
+        call = state[0]
+        number, values = call.site, list(call.values)
+        self.library.pool.append(state)
+        if code == _STOPPED:
+            raise runtime().take_interrupt()
+        if number < 0:
+            raise failure.other_error(_OTHER.get(code, code), self.name)
+        kind, message, own, span, types = self.described["sites"][number]
+        site = Site(kind, message, own, 0, tuple(types))
+        raise failure.program_error(site, Span(*span), values)

@@ -182,11 +182,11 @@ class Returned:
                 self._node(node, at, "gradients", leaf.value, indent)
             case CItems():
                 columns, count = [], "0"
-                for part in self.classes.parts(node):
+                for held in self.classes.parts(node):
                     leaf = next(leaves)
                     assert isinstance(leaf, ArrayLeaf)
                     data, count = leaf.data, leaf.sizes[0]
-                    if part.is_real:
+                    if held.is_real:
                         data = f"words[{self._word()}].p"
                         self._word()
                     columns.append(data)

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from chadllvm.backend.aot.arguments import Arguments, ArrayLeaf, Leaf
+from chadllvm.backend.aot.arguments import Arguments, ArrayLeaf, Leaf, ScalarLeaf
 from chadllvm.backend.aot.declare import C_TYPES, Types
 from chadllvm.backend.aot.names import Names, c_string
 from chadllvm.backend.aot.nodes import Classes, Heap
@@ -23,6 +24,7 @@ from chadllvm.diagnostic import Span
 from chadllvm.ir.loops import LoopFunction
 from chadllvm.ir.types import BOOL, Scalar, Type, is_float
 from chadllvm.llvm.state import Site
+from chadllvm.request import Request
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,12 @@ class Exported:
     outputs: tuple[Output | Columns, ...]
     versions: tuple[LoopFunction, ...]
     span: Span
-    # What Python gets.
+    # What Python gets, and what that is made of.
     result: Result
+    value: Type
+    request: Request
+    # What parameters have no need to be given, the last ones.
+    defaults: list[Any]
     logp: str = ""
     # What it takes and gives of recursive data.
     heap: Heap = Heap((), (), ())
@@ -309,27 +315,32 @@ class Wrapper:
         return "return chad_lib_end(memory, &own, status);"
 
     def _raw(self) -> str:
-        """The same from words to words, each an argument or a part of one."""
-        count, parts = 0, []
-        for leaf in self.arguments.leaves:
-            for ty in _leaf_types(leaf):
-                parts.append(_from_word(ty, f"arguments[{count}]"))
-                count += 1
-        run = ", ".join(["state", "memory", "words", *parts, "error"])
-        lines = [
-            "(void)arguments;" if not parts else "",
-            "chad_state_t own;",
-            self._state(),
-            f"const int32_t status = {self._own('run')}({run});",
-            self._end(),
-        ]
-        declared = [
-            f"{self.prefix}_memory *memory",
-            "const chad_word_t *arguments",
-            "chad_word_t *words",
-            f"{self.prefix}_error *error",
-        ]
+        """The same for Python: arrays are objects of NumPy's, results are words."""
+        declared, tests, parts = ["chad_lib_call *call", "chad_word_t *words"], [], []
+        for k, leaf in enumerate(self.arguments.leaves):
+            if isinstance(leaf, ScalarLeaf):
+                declared.append(f"{C_TYPES[leaf.type]} a{k}")
+                parts.append(f"(a{k} != 0)" if leaf.type == BOOL else f"a{k}")
+                continue
+            declared.append(f"intptr_t a{k}")
+            kind = f"CHAD_TYPE_{str(leaf.elem).upper()}"
+            tests.append(f"chad_lib_is_plain(call, a{k}, {kind}, {len(leaf.sizes)})")
+            parts.append(f"chad_lib_items(call, a{k})")
+            axes = range(len(leaf.sizes))
+            parts += [f"chad_lib_size(call, a{k}, {axis})" for axis in axes]
+        run = ", ".join(["state", "call->memory", "words", *parts, "&call->error"])
         name = raw_name(self.prefix, self.function.name)
+        lines = [
+            *(f"if (!{test}) {{\n    return CHAD_INVALID;\n  }}" for test in tests),
+            "chad_state_t own;",
+            self._state().replace("(memory", "(call->memory"),
+            "state->shared.site = -1;",
+            f"const int32_t status = {self._own('run')}({run});",
+            "if (status != CHAD_OK) {",
+            "  chad_lib_note(call, state);",
+            "}",
+            self._end().replace("(memory", "(call->memory"),
+        ]
         head = f"{self._api}int32_t {name}"
         return f"{_prototype(name, declared, self._api)};\n" + _function(
             head.removeprefix(self._api), declared, lines
@@ -517,14 +528,6 @@ def _parts(leaf: Leaf) -> list[str]:
     if isinstance(leaf, ArrayLeaf):
         return [leaf.data, *leaf.sizes]
     return [leaf.value]
-
-
-def _from_word(ty: str, word: str) -> str:
-    if ty.endswith("*"):
-        return f"({ty}){word}.p"
-    if ty in ("double", "float"):
-        return f"({ty}){word}.f"
-    return f"({ty}){word}.i"
 
 
 def _site(prefix: str, site: Site) -> str:
