@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar, cast, overload
 
+from chadllvm import call_rules
 from chadllvm.compiled import Compiled, Derivative, Function, plain_function, statics_of
 from chadllvm.frames import without_frames
 from chadllvm.options import CompileOptions
@@ -105,7 +106,7 @@ def _jit(
     made = Function(function, options, statics)
     for name in statics:
         if name not in [parameter.name for parameter in made.parameters]:
-            raise ValueError(
+            raise call_rules.wrong_option(
                 f"static_argnames: {function.__name__} has no parameter {name!r}"
             )
     return made
@@ -177,7 +178,9 @@ def positions(
         return _position(plain, argnums, parameters)
     several = tuple(_position(plain, a, parameters) for a in argnums)
     if not several or len(set(several)) < len(several):
-        raise ValueError(f"argnums={argnums!r}: expected distinct parameters")
+        raise call_rules.wrong_option(
+            f"argnums={argnums!r}: expected distinct parameters"
+        )
     return several
 
 
@@ -202,17 +205,19 @@ def _position(
     names, count = [name for name, _ in parameters], len(parameters)
     if isinstance(argnum, str):
         if argnum not in names:
-            raise ValueError(f"{function.__name__} has no parameter {argnum!r}")
+            raise call_rules.wrong_option(
+                f"{function.__name__} has no parameter {argnum!r}"
+            )
         position = names.index(argnum)
     else:
         position = operator.index(argnum)
     if not -count <= position < count:
-        raise ValueError(
+        raise call_rules.wrong_option(
             f"argnums={argnum}: {function.__name__} has {count} parameters"
         )
     position %= count
     if parameters[position][1]:
-        raise ValueError(
+        raise call_rules.wrong_option(
             f"argnums={argnum!r}: parameter {names[position]!r} of "
             f"{function.__name__} is static"
         )

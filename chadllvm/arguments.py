@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from chadllvm import call_rules
+
 
 class Parameter(Protocol):
     """What there is to know of a parameter."""
@@ -29,7 +31,7 @@ def bind(
     most = sum(not parameter.is_keyword_only for parameter in parameters)
     if len(args) > most:
         by_position = " by position" if most < len(parameters) else ""
-        raise TypeError(
+        raise call_rules.wrong_count(
             f"{name}() takes {most} arguments{by_position}, {len(args)} were given"
         )
     if not kwargs and len(args) == len(parameters):
@@ -38,14 +40,16 @@ def bind(
     rest = dict(kwargs)
     for parameter in parameters[: len(args)]:
         if parameter.name in rest:
-            raise TypeError(f"{name}() got two values for parameter {parameter.name!r}")
+            raise call_rules.wrong_count(
+                f"{name}() got two values for parameter {parameter.name!r}"
+            )
     for parameter in parameters[len(args) :]:
         if parameter.name in rest:
             bound.append(rest.pop(parameter.name))
         elif not parameter.is_required:
             bound.append(parameter.default)
         else:
-            raise TypeError(f"{name}() misses argument {parameter.name!r}")
+            raise call_rules.wrong_count(f"{name}() misses argument {parameter.name!r}")
     if rest:
-        raise TypeError(f"{name}() has no parameter {next(iter(rest))!r}")
+        raise call_rules.wrong_count(f"{name}() has no parameter {next(iter(rest))!r}")
     return tuple(bound)

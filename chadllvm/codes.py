@@ -25,7 +25,8 @@ To add an error, write one function in the module of its family:
 
 and `raise name_errors.missing_answer(span, name)` where the mistake is found: the
 decorator makes it a `CompileError`, and a function without a code cannot be raised (the
-type checker says so). Take the next number of the family. A number is never given to
+type checker says so). Exceptions of calls (`call_rules.py`) are made by `exception` in
+the same way. Take the next number of the family. A number is never given to
 another rule, also when its own is gone: `tests/codes.txt` keeps them all.
 """
 
@@ -35,11 +36,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps
 from inspect import cleandoc
-from typing import ParamSpec
+from typing import ParamSpec, TypeVar
 
 from chadllvm.diagnostic import CompileError, Diagnostic, Span
 
 P = ParamSpec("P")
+E = TypeVar("E", bound=Exception)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +75,7 @@ def code(
     """Make of a function that describes a mistake one that makes the error."""
 
     def register(describe: Callable[P, Diagnostic]) -> Callable[P, CompileError]:
-        if number in RULES:
-            taken = RULES[number].name
-            raise ValueError(f"{number} is the code of {taken}: take the next one")
-        RULES[number] = Rule(number, describe.__name__, describe.__doc__ or "")
+        _enter(number, describe)
 
         @wraps(describe)
         def build(*args: P.args, **kwargs: P.kwargs) -> CompileError:
@@ -85,6 +84,34 @@ def code(
         return build
 
     return register
+
+
+def exception(number: str) -> Callable[[Callable[P, E]], Callable[P, E]]:
+    """The same for a mistake that an exception of Python's tells, with a note of it.
+
+    Programs find the code as `error.code`.
+    """
+
+    def register(describe: Callable[P, E]) -> Callable[P, E]:
+        _enter(number, describe)
+
+        @wraps(describe)
+        def build(*args: P.args, **kwargs: P.kwargs) -> E:
+            made = describe(*args, **kwargs)
+            made.__dict__["code"] = number
+            made.add_note(f"{number}: `chadllvm explain {number}` tells the rule")
+            return made
+
+        return build
+
+    return register
+
+
+def _enter(number: str, describe: Callable[..., object]) -> None:
+    if number in RULES:
+        taken = RULES[number].name
+        raise ValueError(f"{number} is the code of {taken}: take the next one")
+    RULES[number] = Rule(number, describe.__name__, describe.__doc__ or "")
 
 
 def error(

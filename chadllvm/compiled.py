@@ -16,6 +16,7 @@ from dataclasses import replace
 from types import FunctionType, MappingProxyType, MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar
 
+from chadllvm import call_rules
 from chadllvm.arguments import bind
 from chadllvm.diagnostic import InternalError
 from chadllvm.frames import hide_frames, without_frames
@@ -168,7 +169,7 @@ class Compiled:
         try:
             return static_key(static_argument(value))
         except TypeError:
-            raise TypeError(
+            raise call_rules.not_hashable(
                 f"{self._name}(): static argument {self._parameters[position].name!r} "
                 f"must be hashable, found a {type(value).__name__}"
             ) from None
@@ -213,7 +214,9 @@ class Compiled:
             ValueError: if there is no such stage, or nothing says which types to use.
         """
         if stage not in STAGES:
-            raise ValueError(f"no stage {stage!r}; the stages are {' '.join(STAGES)}")
+            raise call_rules.wrong_option(
+                f"no stage {stage!r}; the stages are {' '.join(STAGES)}"
+            )
         if stage == "source":
             from chadllvm.frontend.source import read_source
 
@@ -293,7 +296,7 @@ class Compiled:
         ty = type_of(value, self._name, parameter.name)
         wanted = target_type(annotation, ty, weak=True)
         if wanted is None:
-            raise TypeError(
+            raise call_rules.wrong_type(
                 f"{self._name}: parameter {parameter.name} is {said(ty)}; "
                 f"expected {said(annotation)}"
             )
@@ -435,7 +438,7 @@ class Compiled:
             return planned(self._fixed, {})
         for parameter in self._parameters:
             if parameter.is_static or not isinstance(parameter.annotation, CLOSED):
-                raise TypeError(
+                raise call_rules.unknown_types(
                     f"{self._name}: nothing says what parameter {parameter.name} is; "
                     "annotate it, or give example arguments"
                 )

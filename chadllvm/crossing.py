@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from chadllvm import call_rules
 from chadllvm.backend.nodes import Columns, Nodes, Writer, is_own
 from chadllvm.backend.objects import Reader
 from chadllvm.backend.results import leaf_types
@@ -196,7 +197,9 @@ class Crossing:
         title, name = self.boundary.title, self.boundary.param_names[k]
         for own, x, y in zip(is_own(ty), primal, tangent, strict=True):
             if np.shape(x) != np.shape(y) or not (own or np.array_equal(x, y)):
-                raise ValueError(f"{title}(): the tangent of {name} is made otherwise")
+                raise call_rules.unlike_tangent(
+                    f"{title}(): the tangent of {name} is made otherwise"
+                )
 
 
 def copied(title: str, name: str, value: Any) -> Any:

@@ -30,6 +30,7 @@ FAMILIES = {
     "15": "Derivatives of your own",
     "16": "Lists of arrays",
     "17": "Recursive data",
+    "18": "Arguments of calls, and exported libraries",
 }
 
 # What the examples take for granted.

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from chadllvm import call_rules
 from chadllvm.backend.aot.bundle import Bundle, is_ours, write_all
+from chadllvm.backend.aot.function import Columns, Exported, Output
 from chadllvm.backend.aot.library import build
 from chadllvm.backend.aot.names import is_plain
 from chadllvm.backend.aot.nodes import Heap
 from chadllvm.backend.aot.targets import level_of, target_for
 from chadllvm.backend.aot.toolchain import toolchain
-from chadllvm.backend.aot.wrapper import Columns, Exported, Output
 from chadllvm.backend.results import Group, Result
 from chadllvm.boundary import Boundary
 from chadllvm.ir.types import F64, Array, Product, Type
@@ -58,12 +59,12 @@ def write(functions: Mapping[str, Any], place: Path, order: Order) -> Path:
     if place.exists() and not is_ours(place):
         raise FileExistsError(f"{place} is there already, and no exported library")
     if not functions:
-        raise ValueError("export() of no functions")
+        raise call_rules.not_exported("export() of no functions")
     targets = _targets(order.target, order.cpu)
     is_foreign = order.target not in (None, _own_triple())
     needs_tools = kinds != ("object",)
     if needs_tools and is_foreign and order.cc is None:
-        raise ValueError(
+        raise call_rules.not_exported(
             f"kind={order.kind!r} for {order.target} needs a C compiler for it: name "
             "it by cc=, or export with kind='object'"
         )
@@ -81,9 +82,11 @@ def _kinds(kind: str | Sequence[str]) -> tuple[str, ...]:
     kinds = (kind,) if isinstance(kind, str) else tuple(kind)
     for name in kinds:
         if name not in KINDS:
-            raise ValueError(f"kind={name!r}: the kinds are {', '.join(KINDS)}")
+            raise call_rules.not_exported(
+                f"kind={name!r}: the kinds are {', '.join(KINDS)}"
+            )
     if not kinds or ("object" in kinds and len(kinds) > 1):
-        raise ValueError(
+        raise call_rules.not_exported(
             "kind: shared and static may be made together, object by itself"
         )
     return kinds
@@ -91,16 +94,20 @@ def _kinds(kind: str | Sequence[str]) -> tuple[str, ...]:
 
 def _check_names(prefix: str, functions: Mapping[str, Any]) -> None:
     if not is_plain(prefix) or prefix == "chad":
-        raise ValueError(
+        raise call_rules.bad_name(
             f"{prefix!r} cannot be the name of a library: it begins all names in C, so "
             "it must be a letter, followed by letters, digits and underscores"
         )
     for name in functions:
         if not is_plain(name) or name in _OWN or name.startswith(_OWN_STARTS):
-            raise ValueError(f"{name!r} cannot be the name of an exported function")
+            raise call_rules.bad_name(
+                f"{name!r} cannot be the name of an exported function"
+            )
         for ending in ("_workspace", "_log_density", "_user"):
             if name.removesuffix(ending) in functions and name.endswith(ending):
-                raise ValueError(f"{name!r} is what the library adds to a function")
+                raise call_rules.bad_name(
+                    f"{name!r} is what the library adds to a function"
+                )
 
 
 def _targets(triple: str | None, cpu: str | Sequence[str] | None) -> list[Target]:
@@ -108,7 +115,7 @@ def _targets(triple: str | None, cpu: str | Sequence[str] | None) -> list[Target
     targets = [target_for(triple, name) for name in names]
     levels = [level_of(t) for t in targets]
     if not targets or (len(targets) > 1 and levels != sorted(set(levels))):
-        raise ValueError(
+        raise call_rules.not_exported(
             f"cpu={cpu!r}: several processors are levels of x86-64, the lowest first"
         )
     return targets
@@ -118,7 +125,9 @@ def _exported(name: str, given: Any, openmp: bool) -> Exported:
     function, arguments = given if isinstance(given, tuple) else (given, None)
     compiled = compiled_function(function)
     if not compiled.options.optimize:
-        raise ValueError(f"{name}: what is compiled with optimize=0 cannot be exported")
+        raise call_rules.not_exported(
+            f"{name}: what is compiled with optimize=0 cannot be exported"
+        )
     plan = compiled.planned_for(arguments)
     versions = compiled.versions(plan, threads=openmp)
     entry = plan.program.entry

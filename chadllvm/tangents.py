@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from chadllvm import call_rules
 from chadllvm.backend.arrays import list_parts
 from chadllvm.backend.columns import columns
 from chadllvm.backend.convert import DTYPES, Converter, found
@@ -73,9 +74,11 @@ def jvp(
     for given, what in ((primals, "primals"), (tangents, "tangents")):
         if not isinstance(given, tuple | list):
             kind = type(given).__name__
-            raise TypeError(f"jvp of {name}: {what} must be a tuple, not a {kind}")
+            raise call_rules.wrong_tangent(
+                f"jvp of {name}: {what} must be a tuple, not a {kind}"
+            )
     if len(primals) != len(tangents):
-        raise ValueError(
+        raise call_rules.unlike_tangent(
             f"jvp of {name}: {len(primals)} primals and {len(tangents)} tangents"
         )
     return with_tangents(function)(primals, tangents)
@@ -233,7 +236,7 @@ def tangent_leaves(
                 yield from tangent_leaves(function, inside, field, value, part)
         case Scalar() | Array() | Product() if not has_float(ty):
             if tangent is not None and not (np.isscalar(tangent) and tangent == 0):
-                raise TypeError(
+                raise call_rules.wrong_tangent(
                     f"{function}: {path} holds no real numbers, so that its tangent "
                     f"must be None, found {found(tangent)}"
                 )
@@ -262,7 +265,7 @@ def _member(function: str, path: str, ty: Sum, primal: Any, tangent: Any) -> int
     converter = _converter(function, path, ty)
     tag, other = converter.as_member(0, primal), converter.as_member(1, tangent)
     if tag != other:
-        raise TypeError(
+        raise call_rules.wrong_tangent(
             f"{function}: {path} is {said(ty.payloads[tag])}, so that its tangent "
             f"must be one, found {found(tangent)}"
         )
@@ -329,7 +332,7 @@ def _items(
     moved, *given = list_parts(function, f"{path} (tangent)", ty, tangent)
     if not all(map(np.array_equal, own, given)):
         sizes = [_shapes(ty, parts) for parts in ([items, *own], [moved, *given])]
-        raise ValueError(
+        raise call_rules.unlike_tangent(
             f"{function}: {path} is a list of arrays of the shapes {sizes[0]}, its "
             f"tangent is one of {sizes[1]}"
         )
@@ -362,7 +365,7 @@ def _columns(
     sizes = columns(function, path, ty, primal, reals=True)
     for array, like in zip(given, sizes, strict=True):
         if array.shape != like.shape:
-            raise ValueError(
+            raise call_rules.unlike_tangent(
                 f"{function}: {path} has shape {like.shape}, its tangent has "
                 f"{array.shape}"
             )
@@ -373,7 +376,7 @@ def _array(function: str, path: str, ty: Type, primal: Any, tangent: Any) -> np.
     converter = _converter(function, path, ty)
     shape, array = converter.as_array(0, primal).shape, converter.as_array(1, tangent)
     if array.shape != shape:
-        raise ValueError(
+        raise call_rules.unlike_tangent(
             f"{function}: {path} has shape {shape}, its tangent has {array.shape}"
         )
     return array

@@ -11,6 +11,8 @@ import ctypes
 import os
 import sys
 
+from chadllvm import call_rules
+
 # More helpers than any machine has cores are a mistake.
 MOST = 1024
 
@@ -38,9 +40,13 @@ def set_num_threads(count: int | None) -> None:
         runtime().lib.chad_set_threads(0)
         return
     if not isinstance(count, int) or isinstance(count, bool):
-        raise TypeError(f"the number of threads is an integer or None, not {count!r}")
+        raise call_rules.wrong_type(
+            f"the number of threads is an integer or None, not {count!r}"
+        )
     if not 1 <= count <= MOST:
-        raise ValueError(f"the number of threads is 1 to {MOST}, not {count}")
+        raise call_rules.wrong_option(
+            f"the number of threads is 1 to {MOST}, not {count}"
+        )
     runtime().lib.chad_set_threads(count)
 
 

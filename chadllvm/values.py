@@ -9,6 +9,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
+from chadllvm import call_rules
 from chadllvm.backend.convert import found as shown
 from chadllvm.backend.results import Arrays, Choice, Group, Many, Result, leaf_types
 from chadllvm.frontend.annotations import (
@@ -127,7 +128,7 @@ def _other_type(value: Any, function: str, path: str) -> Type:
     try:
         record = record_class(kind)
     except BadRecord as bad:
-        raise TypeError(f"{_where(function, path)}: {bad}") from None
+        raise call_rules.no_type(f"{_where(function, path)}: {bad}") from None
     if record is not None:
         return _record_type(value, record, function, path)
     if isinstance(value, tuple):
@@ -177,14 +178,14 @@ _NOT_REAL = "compiled functions compute with real numbers: pass .real and .imag"
 
 def _no_type(value: Any, function: str, path: str) -> TypeError:
     if isinstance(value, complex | np.complexfloating):
-        return TypeError(
+        return call_rules.no_type(
             f"{_where(function, path)} must be real, found {shown(value)}; {_NOT_REAL}"
         )
     if callable(value) and not isinstance(value, type):
-        return TypeError(
+        return call_rules.no_type(
             f"{_where(function, path)} is a function; annotate it with `Callable`"
         )
-    return TypeError(
+    return call_rules.no_type(
         f"{_where(function, path)} must be a number, a NumPy array, a tuple, a record "
         "or a dictionary of these by strings, or a list of records, found "
         f"{shown(value)}"
@@ -203,7 +204,7 @@ def _record_type(value: Any, record: RecordClass, function: str, path: str) -> P
         declared = record_annotation(record)
         check_contents(declared)
     except BadRecord as bad:
-        raise TypeError(f"{_where(function, path)}: {bad}") from None
+        raise call_rules.no_type(f"{_where(function, path)}: {bad}") from None
     if isinstance(declared, Product):
         return declared
     assert isinstance(declared, OpenProduct)
@@ -219,14 +220,16 @@ def _record_type(value: Any, record: RecordClass, function: str, path: str) -> P
     found = Product(tuple(fields), names)
     wanted = target_type(declared, found, weak=True)
     if not isinstance(wanted, Product):
-        raise TypeError(f"{_where(function, path)} is {found}, unlike its annotations")
+        raise call_rules.no_type(
+            f"{_where(function, path)} is {found}, unlike its annotations"
+        )
     return wanted
 
 
 def _list_type(value: list[Any], function: str, path: str) -> Array | Product:
     """A list of tuples or records, of arrays, or of lists of these."""
     if not value:
-        raise TypeError(
+        raise call_rules.no_type(
             f"{_where(function, path)} is an empty list, which says nothing of its "
             "items; annotate the parameter, as in list[Point]"
         )
@@ -246,7 +249,7 @@ def _list_type(value: list[Any], function: str, path: str) -> Array | Product:
         return list_type(list_elem(elem), names.like(depth=names.depth + 1))
     if isinstance(elem, Array) and isinstance(elem.elem, Scalar):
         return list_type(elem.elem, ListNames(1, elem.rank))
-    raise TypeError(
+    raise call_rules.no_type(
         f"{_where(function, path)} is a list of {said(elem)}; expected a list of "
         "records or tuples (make a list of numbers an array by np.asarray)"
     )
@@ -284,7 +287,7 @@ def _common_type(
         found = type_of(value[k], function, f"{path}[{k}]")
         joined = _join(elem, found)
         if joined is None:
-            raise TypeError(
+            raise call_rules.no_type(
                 f"{_where(function, f'{path}[{k}]')} is {said(found)}, unlike "
                 f"{path}[0], which is {said(elem)}"
             )
@@ -296,7 +299,7 @@ def _row_type(dtype: np.dtype[Any], function: str, path: str) -> Product:
     try:
         return row_type(dtype)
     except BadRecord as bad:
-        raise TypeError(f"{_where(function, path)}: {bad}") from None
+        raise call_rules.no_type(f"{_where(function, path)}: {bad}") from None
 
 
 def _array_type(value: np.ndarray, function: str, path: str) -> Type:
@@ -306,7 +309,7 @@ def _array_type(value: np.ndarray, function: str, path: str) -> Type:
     scalar = scalar_of(value.dtype)
     if scalar is None:
         help = _NOT_REAL if value.dtype.kind == "c" else "convert it by .astype"
-        raise TypeError(
+        raise call_rules.no_type(
             f"{_where(function, path)} is an array of {value.dtype}; expected float64, "
             f"float32, integers or bool ({help})"
         )

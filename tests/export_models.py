@@ -121,6 +121,75 @@ def table(index: int) -> float:
 
 TABLE = np.arange(5000.0)
 
+
+@dataclass(frozen=True)
+class Cons:
+    head: float
+    tail: Cons | None
+
+
+@dataclass(frozen=True)
+class Leaf:
+    value: cl.f32
+
+
+@dataclass(frozen=True)
+class Branch:
+    left: Leaf | Branch
+    right: Leaf | Branch
+    weight: int
+
+
+class Forest(NamedTuple):
+    """Recursive data beside arrays."""
+
+    name: int
+    tree: Leaf | Branch
+    scales: cl.f64[:]
+
+
+@cl.jit
+def chain_squares(numbers: Cons | None) -> float:
+    total = 0.0
+    while numbers is not None:
+        total += numbers.head**2
+        numbers = numbers.tail
+    return total
+
+
+@cl.jit
+def product(tree: Leaf | Branch, scale: float) -> float:
+    match tree:
+        case Leaf(value):
+            return scale * np.float64(value)
+        case Branch(left, right, weight):
+            return product(left, scale) * product(right, scale) * weight
+
+
+@cl.jit
+def mirrored(tree: Leaf | Branch) -> Leaf | Branch:
+    match tree:
+        case Leaf(value):
+            return Leaf(2.0 * value)
+        case Branch(left, right, weight):
+            return Branch(mirrored(right), mirrored(left), weight)
+
+
+@cl.jit
+def products(trees: list[Leaf | Branch]) -> float:
+    return sum([product(tree, 1.0) for tree in trees])
+
+
+@cl.jit
+def forest(at: Forest) -> float:
+    return product(at.tree, at.scales[at.name])
+
+
+@cl.jit
+def tails(chains: list[Cons]) -> list[Cons]:
+    return [Cons(2.0 * chain.head, chain) for chain in chains]
+
+
 FUNCTIONS: dict[str, Any] = {
     "line": line,
     "line_grad": cl.value_and_grad(line, argnums=(0, 1)),
@@ -146,6 +215,13 @@ FUNCTIONS: dict[str, Any] = {
     "power": power,
     "power_grad": cl.grad(power),
     "table": table,
+    "chain_grad": cl.value_and_grad(chain_squares),
+    "product": product,
+    "product_grad": cl.value_and_grad(product, argnums=(0, 1)),
+    "mirrored": mirrored,
+    "products_grad": cl.value_and_grad(products),
+    "forest_grad": cl.grad(forest),
+    "tails": tails,
 }
 
 # Run as a script, an example finds those beside it.

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -33,17 +34,26 @@ def compile_example(text: str, name: str, monkeypatch: pytest.MonkeyPatch) -> No
     exec(PREAMBLE, vars(module))
     exec(compile(text, name, "exec"), vars(module))
     function = vars(module)["f"]
+    if name.startswith("<CL18"):
+        return  # That is about calls, and some of its functions have no annotations.
     plain = getattr(function, "py_func", function)
     types = [parameter.annotation for parameter in signature(plain)]
     specialise(plain, types)
 
 
 @pytest.mark.parametrize("code", EXAMPLES)
-def test_the_examples_fail_and_work(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_fail_and_work(
+    code: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     told = parts(RULES[code])
-    with pytest.raises(CompileError) as caught:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(Exception) as caught:
         compile_example(told.fails, f"<{code} fails>", monkeypatch)
-    assert [d.code for d in caught.value.diagnostics] == [code]
+    error: Any = caught.value
+    if isinstance(error, CompileError):
+        assert [d.code for d in error.diagnostics] == [code]
+    else:
+        assert error.code == code and code in error.__notes__[-1]
     compile_example(told.works, f"<{code} works>", monkeypatch)
 
 

@@ -11,14 +11,14 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "chadllvm"
 
 LAYERS = (
-    "_version", "diagnostic", "codes", "deep", "frames", "options", "library",
-    "linalg", "ir", "shape", "transforms", "ops", "frontend", "chad", "closure",
-    "simplify", "debug", "lower", "llvm", "watch", "request", "backend", "threads",
-    "pipeline", "report", "values", "prints", "border", "boundary", "filled",
-    "crossing", "plan", "arguments", "anatomy", "reach", "shelf", "portable",
-    "ready", "specialising", "compiled", "api", "custom", "tangents", "written",
-    "exported", "exporting", "halving", "pullback", "reverse", "jacobian", "reals",
-    "checking", "explain", "commands", "cli",
+    "_version", "diagnostic", "codes", "call_rules", "deep", "frames", "options",
+    "library", "linalg", "ir", "shape", "transforms", "ops", "frontend", "chad",
+    "closure", "simplify", "debug", "lower", "llvm", "watch", "request", "backend",
+    "threads", "pipeline", "report", "values", "prints", "border", "boundary",
+    "filled", "crossing", "plan", "arguments", "anatomy", "reach", "shelf",
+    "portable", "ready", "specialising", "compiled", "api", "custom", "tangents",
+    "written", "exported", "exporting", "halving", "pullback", "reverse",
+    "jacobian", "reals", "checking", "explain", "commands", "cli",
 )  # fmt: skip
 
 # The package itself and `python -m chadllvm` stand outside: they may import all.

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from chadllvm import call_rules
 from chadllvm.backend.convert import DTYPES, Converter, expected, found
 from chadllvm.ir.lists import flattened
 from chadllvm.ir.record import ListNames
@@ -62,13 +63,13 @@ class _Reader:
         return array.astype(dtype) if is_own else array
 
     def _refuse(self, path: str, item: Any) -> NoReturn:
-        raise TypeError(
+        raise call_rules.wrong_type(
             f"{self.function}: parameter {path} must be {expected(self.type)}, or a "
             f"list of numbers, found {found(item)}"
         )
 
     def refuse(self, path: str, item: Any) -> NoReturn:
-        raise TypeError(
+        raise call_rules.wrong_type(
             f"{self.function}: parameter {path} must be a list, as in "
             f"{expected(self.whole)[2:]}, found {found(item)}"
         )

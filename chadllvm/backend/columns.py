@@ -14,6 +14,7 @@ from typing import Any, NoReturn, assert_never
 
 import numpy as np
 
+from chadllvm import call_rules
 from chadllvm.backend.convert import DTYPES, Converter, expected, found
 from chadllvm.backend.results import are_numbers, leaf_types
 from chadllvm.diagnostic import InternalError
@@ -77,7 +78,7 @@ def is_structured(ty: Array) -> bool:
 
 
 def _refuse(function: str, path: str, ty: Type, value: Any) -> NoReturn:
-    raise TypeError(
+    raise call_rules.wrong_type(
         f"{function}: parameter {path} must be {expected(ty)}, found {found(value)}"
     )
 
@@ -97,7 +98,7 @@ def _fields(
     if names not in (tuple(elem.names), tuple(name for name, _ in pairs)):
         _refuse(function, path, ty, value)
     if value.ndim != ty.rank:
-        raise ValueError(
+        raise call_rules.wrong_shape(
             f"{function}: parameter {path} must have {ty.rank} dimension(s), found "
             f"{value.ndim} (shape {value.shape})"
         )
@@ -179,7 +180,7 @@ def _flat(
             if not isinstance(item, list):
                 _refuse(function, place, Array(ty.elem, 1), item)
             if len(item) != len(items[0]):
-                raise ValueError(
+                raise call_rules.wrong_shape(
                     f"{function}: parameter {place} has {len(item)} items, but {at[0]} "
                     f"has {len(items[0])}"
                 )
@@ -206,7 +207,7 @@ def _leaves(
             return [scalars(places, ty, items).reshape(shape)]
         case Product(fields, names):
             if isinstance(names, ListNames):
-                raise TypeError(
+                raise call_rules.wrong_type(
                     f"{places.function}: parameter {places.path(0)} is a {said(ty)} in "
                     "a list of records; pass one list for each field"
                 )

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from chadllvm import call_rules
 from chadllvm.ir.record import Kind, ListNames, RecordNames
 from chadllvm.ir.types import (
     BOOL,
@@ -69,7 +70,7 @@ class Converter:
         try:
             return float(value)
         except OverflowError:
-            raise OverflowError(
+            raise call_rules.too_large(
                 f"{self._name(leaf)}: {_short(value)} is too large for a float"
             ) from None
 
@@ -94,7 +95,7 @@ class Converter:
         except TypeError:
             self.refuse(leaf, value)
         if number not in INT64:
-            raise OverflowError(
+            raise call_rules.too_large(
                 f"{self._name(leaf)}: {_short(number)} is too large for 64 bits"
             )
         return number
@@ -113,7 +114,7 @@ class Converter:
         if not isinstance(value, tuple):
             self.refuse(leaf, value)
         if len(value) != size:
-            raise ValueError(
+            raise call_rules.wrong_shape(
                 f"{self._name(leaf)} must be a tuple of {size}, "
                 f"found a tuple of {len(value)}"
             )
@@ -125,7 +126,7 @@ class Converter:
         if names.matches(value):
             return value
         if names.kind is Kind.DICT and isinstance(value, dict):
-            raise TypeError(f"{self._name(leaf)} {_keys(names, value)}")
+            raise call_rules.wrong_type(f"{self._name(leaf)} {_keys(names, value)}")
         self.refuse(leaf, value)
 
     def as_member(self, leaf: int, value: Any) -> int:
@@ -171,12 +172,12 @@ class Converter:
         if array.dtype.newbyteorder("=") != dtype and not is_widened:
             self.refuse(leaf, value)
         if array.ndim != ty.rank:
-            raise ValueError(
+            raise call_rules.wrong_shape(
                 f"{self._name(leaf)} must have {ty.rank} dimension(s), "
                 f"found {array.ndim} (shape {array.shape})"
             )
         if array.dtype.kind == "u" and array.size and int(array.max()) not in INT64:
-            raise OverflowError(
+            raise call_rules.too_large(
                 f"{self._name(leaf)}: {array.max()} is too large for 64 bits"
             )
         plain = np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED"])
@@ -208,7 +209,7 @@ class Converter:
             message += "; fill in what is masked by .filled(…)"
         elif isinstance(ty, Array) and _is_other_number(ty, value):
             message += f"; convert it by .astype(numpy.{_dtype_name(ty)})"
-        raise TypeError(message)
+        raise call_rules.wrong_type(message)
 
     def _name(self, leaf: int) -> str:
         return f"{self._function}: parameter {self._leaves[leaf]}"

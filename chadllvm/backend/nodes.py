@@ -16,6 +16,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
+from chadllvm import call_rules
 from chadllvm.backend.columns import Places, scalars
 from chadllvm.backend.convert import DTYPES, Converter
 from chadllvm.backend.results import leaf_types
@@ -333,7 +334,7 @@ class Nodes:
             _survey(root, size, entered, self.writer.function)
             total += size[id(root[1])]
         if total > _TOO_MANY:
-            raise ValueError(
+            raise call_rules.no_end(
                 f"{self.writer.function}: what is shared within an argument is copied, "
                 f"so that there would be {total:.3g} nodes"
             )
@@ -354,7 +355,7 @@ def _survey(
             size[id(node)] = 1 + sum(size[id(part)] for part in parts)
             entered.discard(id(node))
         elif id(node) in entered:
-            raise ValueError(f"{function}: a {names.title} contains itself")
+            raise call_rules.no_end(f"{function}: a {names.title} contains itself")
         elif id(node) not in size:
             entered.add(id(node))
             inside = [*_nodes_in(names.content, node)]

@@ -11,14 +11,27 @@ from typing import Any
 
 import numpy as np
 import pytest
-from export_models import FUNCTIONS, Disc, Outline, Site
+from export_models import (
+    FUNCTIONS,
+    Branch,
+    Cons,
+    Disc,
+    Forest,
+    Leaf,
+    Outline,
+    Site,
+)
 
 import chadllvm as cl
 from chadllvm.backend.aot.library_format import ABI
 
-CLASSES = {"Site": Site, "Disc": Disc, "Outline": Outline}
+RECORDS = (Site, Disc, Outline, Cons, Leaf, Branch, Forest)
+CLASSES = {record.__name__: record for record in RECORDS}
 SITE = Site(2.0, 3, np.array([1.0, 2.0]))
 SHAPES = [Disc(3.0), Outline(np.ones((2, 3))), Disc(1.0)]
+TREE = Branch(Branch(Leaf(3.0), Leaf(2.0), 2), Leaf(4.0), -1)
+LOOP = Branch(Leaf(1.0), Leaf(1.0), 1)
+object.__setattr__(LOOP, "left", LOOP)
 LISTS = [np.ones(2), np.ones(0), np.arange(3.0)]
 
 CALLS: list[tuple[str, tuple[Any, ...]]] = [
@@ -45,6 +58,16 @@ CALLS: list[tuple[str, tuple[Any, ...]]] = [
     ("power_grad", (2.0, 5)),
     ("power", (1.0, 10**9)),
     ("table", (4321,)),
+    ("chain_grad", (Cons(1.0, Cons(-2.0, None)),)),
+    ("chain_grad", (None,)),
+    ("product", (LOOP, 1.0)),
+    ("product", (3, 1.0)),
+    ("product_grad", (TREE, 2.0)),
+    ("mirrored", (TREE,)),
+    ("products_grad", ([TREE, Leaf(3.0), TREE],)),
+    ("products_grad", ([],)),
+    ("forest_grad", (Forest(1, TREE, np.arange(3.0)),)),
+    ("tails", ([Cons(1.0, None), Cons(2.0, Cons(3.0, None))],)),
     ("line", ("a", 2.0)),
     ("volume", (3,)),
 ]

@@ -53,7 +53,7 @@ def checked(program: Path) -> str:
     return run("valgrind", "-q", *strict, program)
 
 
-@pytest.mark.parametrize("program", ["calls.c", "structs.c", "threads.c"])
+@pytest.mark.parametrize("program", ["calls.c", "structs.c", "nodes.c", "threads.c"])
 def test_calls(program: str, forms: Path, tmp_path: Path) -> None:
     checked(compiled(tmp_path / "program", program, flags(forms)))
 

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import assert_never
+
+from chadllvm.backend.aot.function import Output
 from chadllvm.backend.aot.library import Library
 from chadllvm.backend.aot.names import Names
-from chadllvm.backend.aot.tree import CArray, CNode, CScalar, tree
-from chadllvm.backend.aot.wrapper import Output, Wrapper
+from chadllvm.backend.aot.tree import (
+    CArray,
+    CItems,
+    CNode,
+    CReference,
+    CScalar,
+    CStruct,
+    CUnion,
+    Ragged,
+    tree,
+)
+from chadllvm.backend.aot.wrapper import Wrapper
 from chadllvm.ir.types import Scalar, is_float
 
 # Each dimension of the arrays in the example.
@@ -90,9 +104,71 @@ class _Try:
                 self.lines.append(f"const {c_type} {own}[] = {_many(elem, rank)};")
                 self.given += [own, *[str(SIZE)] * rank]
             case _:
-                # All pointers are NULL, all sizes 0.
-                self.lines.append(f"static const {c_type} {own};")
+                value = self._value(node, ())
+                if isinstance(node, CReference):
+                    self.given.append(str(value))
+                    return
+                self.lines.append(f"static const {c_type} {own} = {value};")
                 self.given.append(f"&{own}")
+
+    def _value(self, node: CNode, inside: tuple[CNode, ...]) -> str | None:
+        """An initialiser with no elements in arrays; None within a class of its own."""
+        match node:
+            case CScalar(scalar):
+                return _number(scalar)
+            case CArray(_, rank):
+                return f"{{NULL, {{{', '.join(['0'] * rank)}}}}}"
+            case CItems():
+                return "{NULL, {0}}"
+            case CStruct(_, fields, Ragged() as rule):
+                parts = [self._part(name, rule) for name, _ in fields]
+                return "{" + ", ".join(parts) + "}"
+            case CStruct(_, fields):
+                values = [self._value(part, inside) for _, part in fields]
+                whole = [value for value in values if value is not None]
+                is_whole = len(whole) == len(values)
+                return "{" + ", ".join(whole) + "}" if is_whole else None
+            case CUnion(_, members):
+                return self._member(members, inside)
+            case CReference():
+                return self._node(node, inside)
+            case _:
+                assert_never(node)
+
+    def _part(self, name: str, rule: Ragged) -> str:
+        """A part of a list without items."""
+        if name in ("first", "count"):
+            return "0"
+        if name == "sizes":
+            return f"{{NULL, {{0, {rule.rank}}}}}"
+        if name == "items":
+            return "{NULL, {0}}"
+        own = self.names.new(name)
+        self.lines.append(f"static int64_t {own}[] = {{0}};")
+        return f"{{{own}, {{1}}}}"
+
+    def _member(
+        self, members: Sequence[tuple[str, CNode | None]], inside: tuple[CNode, ...]
+    ) -> str | None:
+        for k, (name, member) in enumerate(members):
+            if member is None:
+                return f"{{.tag = {k}}}"
+            value = self._value(member, inside)
+            if value is not None:
+                return f"{{{k}, {{.{name} = {value}}}}}"
+        return None
+
+    def _node(self, node: CReference, inside: tuple[CNode, ...]) -> str | None:
+        """The address of a node, which is declared."""
+        if node in inside:
+            return None
+        value = self._value(node.content, (*inside, node))
+        if value is None:
+            return None
+        own = self.names.new(f"a_{node.title}")
+        c_type = self.types.struct(node)
+        self.lines.append(f"static const {c_type} {own} = {value};")
+        return f"&{own}"
 
     def _output(self, output: Output, node: CNode | None) -> None:
         if node is None:
@@ -112,7 +188,9 @@ class _Try:
                 self.given.append(own)
                 self._show(f"{own}[0]", "%.17g", f"(double){own}[0]")
             case _:
-                self.lines.append(f"{self.types.name(node)} {own};")
+                c_type = self.types.name(node)
+                space = "" if c_type.endswith("*") else " "
+                self.lines.append(f"{c_type}{space}{own};")
                 self.given.append(f"&{own}")
 
     def _has_room(self, output: Output) -> bool:

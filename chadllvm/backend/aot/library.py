@@ -13,6 +13,7 @@ import llvmlite.binding as llvm
 
 from chadllvm._version import __version__
 from chadllvm.backend.aot.declare import Types
+from chadllvm.backend.aot.function import Exported
 from chadllvm.backend.aot.library_format import ABI, MARK
 from chadllvm.backend.aot.names import c_string
 from chadllvm.backend.aot.nodes import Classes
@@ -26,7 +27,7 @@ from chadllvm.backend.aot.sources import (
 )
 from chadllvm.backend.aot.targets import level_of
 from chadllvm.backend.aot.workspace import workspace_of
-from chadllvm.backend.aot.wrapper import Exported, Wrapper, raw_name
+from chadllvm.backend.aot.wrapper import Wrapper, raw_name
 from chadllvm.backend.manifest import describe, describe_class
 from chadllvm.llvm.state import Site
 from chadllvm.llvm.target import Target
