@@ -129,7 +129,7 @@ def no_end(message: str) -> ValueError:
 
     Fails:
 
-        @dataclass
+        @dataclass(frozen=True)
         class Ring:
             value: float
             next: "Ring | None"
@@ -138,7 +138,7 @@ def no_end(message: str) -> ValueError:
             return ring.value
 
         ring = Ring(1.0, None)
-        ring.next = ring
+        object.__setattr__(ring, "next", ring)
         cl.jit(f)(ring)
 
     Works:
