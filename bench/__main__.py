@@ -3,8 +3,8 @@
 `run` measures the workloads and prints their tables, `report` puts the tables of a run
 into the documentation, `compare` finds what became slower between two runs, `ablation`
 what each pass of the optimiser is worth, `loops` what the machine code of the hot loops
-is made of, `threads` what several threads are worth, `paper` checks the claims of the
-paper.
+is made of, `threads` what several threads are worth, `exported` what libraries cost
+beside compiled functions, `paper` checks the claims of the paper.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import argparse
 import sys
 
 import bench.ablation
+import bench.exported
 import bench.loops
 import bench.regressions
 import bench.report
@@ -27,6 +28,7 @@ COMMANDS = (
     bench.ablation,
     bench.loops,
     bench.threads,
+    bench.exported,
 )
 
 

@@ -18,7 +18,7 @@ from chadllvm.backend.aot.function import Columns, Exported, Output
 from chadllvm.backend.aot.library import build
 from chadllvm.backend.aot.names import is_plain
 from chadllvm.backend.aot.nodes import Heap
-from chadllvm.backend.aot.targets import level_of, target_for
+from chadllvm.backend.aot.targets import level_of, target_for, usual_levels
 from chadllvm.backend.aot.toolchain import toolchain
 from chadllvm.backend.results import Group, Result
 from chadllvm.boundary import Boundary
@@ -60,7 +60,7 @@ def write(functions: Mapping[str, Any], place: Path, order: Order) -> Path:
         raise FileExistsError(f"{place} is there already, and no exported library")
     if not functions:
         raise call_rules.not_exported("export() of no functions")
-    targets = _targets(order.target, order.cpu)
+    targets = _targets(order.target, order.cpu, kinds)
     is_foreign = order.target not in (None, _own_triple())
     needs_tools = kinds != ("object",)
     if needs_tools and is_foreign and order.cc is None:
@@ -110,8 +110,12 @@ def _check_names(prefix: str, functions: Mapping[str, Any]) -> None:
                 )
 
 
-def _targets(triple: str | None, cpu: str | Sequence[str] | None) -> list[Target]:
+def _targets(
+    triple: str | None, cpu: str | Sequence[str] | None, kinds: Sequence[str]
+) -> list[Target]:
     names = [cpu] if cpu is None or isinstance(cpu, str) else list(cpu)
+    if cpu is None and "object" not in kinds:
+        names = usual_levels(triple)
     targets = [target_for(triple, name) for name in names]
     levels = [level_of(t) for t in targets]
     if not targets or (len(targets) > 1 and levels != sorted(set(levels))):

@@ -47,10 +47,10 @@ def export(
         kind: "shared", "static", "object", or several. Shared and static libraries need
             a C compiler; an object does not, and is accompanied by the C source of the
             rest, for a compiler of the target.
-        cpu: the least processor it runs on: by default the least of its kind
-            (`x86-64`); `"native"` is this machine's, and any name of LLVM's will do.
-            Several levels of x86-64, the lowest first, make a library that chooses
-            between them where it runs: `("x86-64", "x86-64-v3")`.
+        cpu: the least processor it runs on: `"native"` is this machine's, and any name
+            of LLVM's will do. Several levels of x86-64, the lowest first, make a
+            library that chooses between them where it runs. The default is the least
+            processor of its kind, and for libraries `("x86-64", "x86-64-v3")`.
         target: the triple of another system, as `aarch64-linux-gnu`. Without `cc`, only
             objects can be made for it.
         openmp: whether calls run on several threads, by OpenMP.

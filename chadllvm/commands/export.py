@@ -24,7 +24,7 @@ from chadllvm.exporting import export
 EXAMPLES = """\
   chadllvm export model.py:energy --grad -o build/libmodel
   chadllvm export model.py:energy --also model.py:force --kind shared,static
-  chadllvm export model.py:energy --cpu x86-64,x86-64-v3 --openmp
+  chadllvm export model.py:energy --cpu native --openmp
   chadllvm export model.py:energy --kind object --target aarch64-linux-gnu
   chadllvm export model.py:untyped --shape x=3
 
@@ -63,7 +63,8 @@ def describe(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cpu",
         help="the least processor it runs on, native, or several levels of x86-64 from "
-        "which the library chooses (default: any of the target)",
+        "which the library chooses (default: any of the target, and for libraries "
+        "x86-64,x86-64-v3)",
     )
     parser.add_argument(
         "--target", metavar="TRIPLE", help="another system, as aarch64-linux-gnu"

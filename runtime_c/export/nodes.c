@@ -234,9 +234,9 @@ static void chad_lib_take_columns(chad_lib_nodes *const nodes, const int64_t typ
 }
 
 // A list of structs, each of which becomes a row.
-static void chad_lib_enter_items(chad_lib_nodes *const nodes, const int32_t type,
-                                 const void *const items, const int64_t count,
-                                 void **const columns) {
+static inline void chad_lib_enter_items(chad_lib_nodes *const nodes,
+                                        const int32_t type, const void *const items,
+                                        const int64_t count, void **const columns) {
   const chad_lib_class *const own = &nodes->classes[type];
   chad_lib_take_columns(nodes, type, columns, count);
   for (int64_t k = 0; k < count && nodes->status == CHAD_OK; ++k) {
@@ -380,7 +380,8 @@ static char *chad_lib_structs(chad_state_t *const state, const size_t size,
 }
 
 // All nodes that there are columns of.
-static int32_t chad_lib_make(chad_lib_made *const made, chad_state_t *const state) {
+static inline int32_t chad_lib_make(chad_lib_made *const made,
+                                    chad_state_t *const state) {
   for (int32_t type = 0; type < CHAD_LIB_CLASSES; ++type) {
     const size_t size = made->classes[type].size;
     const bool is_used = made->counts[type] > 1;
@@ -401,10 +402,10 @@ static int32_t chad_lib_make(chad_lib_made *const made, chad_state_t *const stat
 }
 
 // A list of structs.
-static int32_t chad_lib_make_items(const chad_lib_made *const made,
-                                   chad_state_t *const state, const int32_t type,
-                                   const void *const *const columns,
-                                   const int64_t count, void **const items) {
+static inline int32_t chad_lib_make_items(const chad_lib_made *const made,
+                                          chad_state_t *const state, const int32_t type,
+                                          const void *const *const columns,
+                                          const int64_t count, void **const items) {
   const size_t size = made->classes[type].size;
   char *const room = chad_lib_structs(state, size, count);
   *items = room;

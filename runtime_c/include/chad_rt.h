@@ -318,8 +318,9 @@ typedef struct chad_bag chad_bag_t;
 // An array. Its users never write to it, but for the data of one that is new. An array
 // with data has no bag; without, its elements are the sums of what is in the bag.
 typedef struct chad_array {
-  double *data;  // in C order, eight bytes each: double, int64_t or a pointer; or NULL
-  const chad_bag_t *bag;
+  // In C order, eight bytes each: double, int64_t or a pointer; or NULL.
+  CHAD_WORD double *data;
+  CHAD_WORD const chad_bag_t *bag;
   int64_t size;    // the product of dims; INT64_MAX if that is more
   int64_t rank;
   int64_t dims[];  // `rank` of them, none negative

@@ -42,6 +42,12 @@ int64_t chad_steps(const chad_context_t *const context) {
 }
 
 // The coarse clock is a read of memory (ticks of 1 to 4 ms): a loop may ask often.
+#ifdef _WIN32
+// As windows.h declares it, without the rest of that: the milliseconds since the start.
+__declspec(dllimport) unsigned long long __stdcall GetTickCount64(void);
+
+static int64_t now(void) { return (int64_t)GetTickCount64() * (SECOND / 1000); }
+#else
 static int64_t now(void) {
   struct timespec time = {0, 0};
 #if defined(CLOCK_MONOTONIC_COARSE)
@@ -56,6 +62,7 @@ static int64_t now(void) {
   }
   return (int64_t)time.tv_sec * SECOND + (int64_t)time.tv_nsec;
 }
+#endif
 
 chad_status_t chad_poll(chad_context_t *const context) {
   chad_state_t *const state = (chad_state_t *)context;

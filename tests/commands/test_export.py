@@ -51,7 +51,6 @@ def test_types_of_arguments(runs: Any, tmp_path: Path) -> None:
         ),
         ("energy", ("-o", "lib-x"), "'-x' cannot be the name of a library"),
         ("energy", ("--also", "{shapes}:energy"), "--also "),
-        ("chain", (), "chain: recursive data cannot be an argument"),
         ("untyped", (), "x cannot be drawn"),
     ],
 )
