@@ -24,8 +24,10 @@
 
 #include "internal.h"
 
-#if (defined(_WIN32) || defined(__wasm__)) && !defined(CHAD_OWN_STACK)
-#define CHAD_OWN_STACK (256 << 10)
+#if defined(__wasm__) && !defined(CHAD_OWN_STACK)
+#define CHAD_OWN_STACK (32 << 10)  // Linkers give programs 64.
+#elif defined(_WIN32) && !defined(CHAD_OWN_STACK)
+#define CHAD_OWN_STACK (256 << 10)  // Of 1024.
 #endif
 
 #ifdef CHAD_OWN_STACK

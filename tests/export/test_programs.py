@@ -3,54 +3,17 @@
 from __future__ import annotations
 
 import platform
-import shlex
 import shutil
-import subprocess
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from export_models import FUNCTIONS, MIXTURE
+from export_programs import LINUX, PROGRAMS, STRICT, checked, compiled, flags, run
 
 import chadllvm as cl
 
-PROGRAMS = Path(__file__).parent / "programs"
 FIT = Path(__file__).parents[2] / "examples" / "gmm_fit.c"
-STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
-IS_LINUX = sys.platform.startswith("linux")
-LINUX = pytest.mark.skipif(not IS_LINUX, reason="ELF and its tools")
-
-
-def run(*command: object, **options: object) -> str:
-    """What a command prints; it must succeed."""
-    words = list(map(str, command))
-    ran = subprocess.run(words, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
-    assert ran.returncode == 0, f"{shlex.join(words)}\n{ran.stdout}{ran.stderr}"
-    return str(ran.stdout)
-
-
-def flags(folder: Path) -> list[str]:
-    """What pkg-config says, and where the program finds the library."""
-    path = {"PKG_CONFIG_PATH": str(folder), "PATH": "/usr/local/bin:/usr/bin:/bin"}
-    name = folder.name.removeprefix("lib")
-    text = run("pkg-config", "--cflags", "--libs", name, env=path)
-    return [*shlex.split(text), f"-Wl,-rpath,{folder}"]
-
-
-def compiled(made: Path, program: str | Path, more: Sequence[object]) -> Path:
-    source = PROGRAMS / program
-    run("cc", "-std=c99", "-g", *STRICT, "-o", made, source, *more, "-lm", "-pthread")
-    return made
-
-
-def checked(program: Path) -> str:
-    """Run a program under valgrind, if it is there; CI has it."""
-    if shutil.which("valgrind") is None:
-        return run(program)
-    strict = ("--error-exitcode=9", "--leak-check=full", "--show-leak-kinds=definite")
-    return run("valgrind", "-q", *strict, program)
 
 
 @pytest.mark.parametrize("program", ["calls.c", "structs.c", "nodes.c", "threads.c"])
@@ -152,25 +115,6 @@ def test_another_processor_gives_the_same(mixture: Path, tmp_path: Path) -> None
     )
     assert there.shape == here.shape
     np.testing.assert_allclose(there, here, rtol=1e-13, atol=1e-13)
-
-
-MAGIC = {
-    "riscv64-unknown-linux-gnu": b"\x7fELF\x02",
-    "wasm32-unknown-unknown": b"\0asm",
-    "x86_64-pc-windows-msvc": b"\x64\x86",
-    "x86_64-apple-macosx11": b"\xcf\xfa\xed\xfe",
-    "arm64-apple-macosx11": b"\xcf\xfa\xed\xfe",
-}
-
-
-@pytest.mark.parametrize("target", MAGIC)
-def test_objects_for_other_systems(target: str, tmp_path: Path) -> None:
-    functions = {name: FUNCTIONS[name] for name in ("energy", "pick", "power")}
-    made = cl.export(functions, tmp_path / "libforms", kind="object", target=target)
-    content = made.read_bytes()
-    assert content.startswith(MAGIC[target])
-    assert b"forms_chad_fn_energy" in content
-    assert (made.parent / "forms.c").exists()
 
 
 def test_the_source_compiles_without_threads_and_own_stacks(tmp_path: Path) -> None:
