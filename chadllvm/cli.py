@@ -78,6 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; its exit status (`commands/status.py`)."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     made = parser(next((word for word in words if word in COMMANDS), ""))
+    if not words:
+        made.print_help(sys.stderr)
+        return status.BAD_INPUT
     options, rest = made.parse_known_args(words)
     unknown = [word for word in rest if word[:1] == "-" and not _is_value(word)]
     if unknown or (rest and "values" not in options):

@@ -6,12 +6,10 @@ import argparse
 from typing import Any
 
 from chadllvm.api import value_and_grad
-from chadllvm.commands.given import Given
+from chadllvm.commands.given import Given, says_reals
 from chadllvm.commands.status import BadInput
 from chadllvm.commands.target import load
 from chadllvm.compiled import Compiled
-from chadllvm.frontend.annotations import CLOSED
-from chadllvm.ir.types import has_float
 from chadllvm.options import LEVELS
 
 
@@ -80,11 +78,7 @@ def positions(function: Compiled, wrt: str | None, given: Given | None) -> list[
 
 
 def _annotated(function: Compiled) -> list[int]:
-    return [
-        k
-        for k, p in enumerate(function.parameters)
-        if isinstance(p.annotation, CLOSED) and has_float(p.annotation)
-    ]
+    return [k for k, p in enumerate(function.parameters) if says_reals(p)]
 
 
 def gradient_of(function: Compiled, by: list[int]) -> Compiled:

@@ -29,6 +29,7 @@ from chadllvm.commands.status import BadInput, called
 from chadllvm.compiled import Compiled
 from chadllvm.frontend import Parameter
 from chadllvm.frontend.annotations import CLOSED
+from chadllvm.ir.types import has_float, has_float_in_nodes
 from chadllvm.reals import numbers
 
 _NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
@@ -40,6 +41,7 @@ def add_values(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "values",
         nargs="*",
+        default=[],
         metavar="value",
         help="an argument, by position or as name=value: JSON, a .npy, .npz or .json "
         "file, or - for JSON from standard input",
@@ -94,7 +96,19 @@ class Given:
     def real(self) -> list[int]:
         """The positions of the arguments with real numbers in them."""
         pairs = enumerate(zip(self.parameters, self.values, strict=True))
-        return [k for k, (p, v) in pairs if not p.is_static and _has_reals(v)]
+        return [
+            k
+            for k, (p, v) in pairs
+            if not p.is_static and (_has_reals(v) or says_reals(p))
+        ]
+
+
+def says_reals(parameter: Parameter) -> bool:
+    """Whether a parameter's annotation says that there are real numbers in it."""
+    ty = parameter.annotation
+    if not isinstance(ty, CLOSED):
+        return False
+    return has_float(ty) or has_float_in_nodes(ty)
 
 
 def _has_reals(value: Any) -> bool:

@@ -40,6 +40,16 @@ def test_types_of_arguments(runs: Any, tmp_path: Path) -> None:
     assert "open_open_rank(" in header
 
 
+def test_recursive_data(runs: Any, tmp_path: Path) -> None:
+    words = ("--kind", "object", "--grad", "-o", str(tmp_path / "libchain"))
+    assert runs.json("export", "chain", *words)["functions"] == ["chain", "chain_grad"]
+
+
+def test_no_command(runs: Any) -> None:
+    status, out, err = runs.ended()
+    assert (status, out) == (2, "") and "export" in err and "exit statuses" in err
+
+
 @pytest.mark.parametrize(
     ("name", "words", "expected"),
     [

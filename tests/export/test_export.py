@@ -139,6 +139,26 @@ def test_a_full_disk_leaves_what_was(
     assert [p.name for p in tmp_path.iterdir()] == ["libm1"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of files")
+def test_a_file_that_may_not_grow_leaves_nothing(tmp_path: Path) -> None:
+    """As a disk that becomes full while the machine code is written."""
+    program = (
+        "import resource, signal, sys\n"
+        f"sys.path.insert(0, {str(Path(__file__).parents[1])!r})\n"
+        "import chadllvm as cl\n"
+        "from export_models import line\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512))\n"
+        "try:\n"
+        f"    cl.export({{'line': line}}, {str(tmp_path / 'libm1')!r}, kind='object')\n"
+        "except OSError as error:\n"
+        "    sys.exit(17 if error.errno == 27 else 1)\n"
+    )
+    ran = subprocess.run([sys.executable, "-B", "-c", program], check=False)
+    assert ran.returncode == 17
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_kill_leaves_nothing_half(tmp_path: Path) -> None:
     """Killed when the files are there: under a name that nobody takes for it."""
