@@ -81,8 +81,8 @@ def load(
 
     Args:
         path: the library, or the folder that `export` has made.
-        classes: the classes of records, by their names; a record of another name is
-            taken and given as a class of its own.
+        classes: the classes of records, by their names. Without one, a record is of
+            the class that it was if that is loaded, else of a class of its own.
 
     Returns:
         A library whose functions are attributes, and items by their names. They take

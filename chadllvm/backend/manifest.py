@@ -1,18 +1,20 @@
 """Types as plain data, which JSON can write, and back.
 
     f64[:, :]     ["array", "f64", 2]
-    Point(x, y)   ["record", "named tuple", "Point", [["x", "f64"], ["y", "f64"]]]
+    Point(x)      ["record", "named tuple", "module:Point", [["x", "f64"]]]
     Tree          ["node", "Tree"], and of all classes together what is in each
 
-A record that is read back is of a class of its own, unless one is given for its name:
-the class that it was may be anywhere, or nowhere. A dataclass becomes a frozen one.
+A record that is read back is of the class that it was, if the module of that is loaded
+and the class has these fields, or of one that is given for its name; else of a class of
+its own. A dataclass then becomes a frozen one. No module is loaded for it.
 """
 
 from __future__ import annotations
 
+import sys
 from collections import namedtuple
 from collections.abc import Mapping
-from dataclasses import dataclass, field, make_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, make_dataclass
 from typing import Any, assert_never
 
 import numpy as np
@@ -88,7 +90,11 @@ def _described_record(parts: Any, names: Any, is_group: bool) -> Description:
     if not isinstance(names, RecordNames):
         return [what, list(map(describe, parts)), list(names)]
     fields = [[n, describe(part)] for n, part in zip(names, parts, strict=True)]
-    return ["record", what, names.kind.value, names.python.__name__, fields]
+    return ["record", what, names.kind.value, _place(names.python), fields]
+
+
+def _place(python: type) -> str:
+    return f"{python.__module__}:{python.__qualname__}"
 
 
 def describe_class(of: ReferenceNames) -> Description:
@@ -96,7 +102,7 @@ def describe_class(of: ReferenceNames) -> Description:
     fields = zip(of.record, of.content.fields, strict=True)
     described = [[name, describe(ty)] for name, ty in fields]
     is_gradient = of.primal is not None
-    return [of.kind.value, of.python.__name__, is_gradient, described]
+    return [of.kind.value, _place(of.python), is_gradient, described]
 
 
 @dataclass
@@ -130,8 +136,8 @@ class Types:
                 return kind(tuple(map(self.read, parts)), tuple(names))
             case ["node", heap]:
                 return Product((I64,), self._reference(heap))
-            case ["record", what, kind, title, fields]:
-                return self._record(what, Kind(kind), title, fields)
+            case ["record", what, kind, place, fields]:
+                return self._record(what, Kind(kind), place, fields)
             case ["sum", constructors]:
                 pairs = [(name, self.read(part)) for name, part in constructors]
                 return Sum(tuple(pairs))
@@ -140,18 +146,18 @@ class Types:
             case _:
                 raise NoDescription(str(description))
 
-    def _record(self, what: str, kind: Kind, title: str, fields: Any) -> Any:
+    def _record(self, what: str, kind: Kind, place: str, fields: Any) -> Any:
         labels = tuple(name for name, _ in fields)
         parts = tuple(self.read(part) for _, part in fields)
         make: Any = Product if what == "product" else Group
         if kind is Kind.NONE:
             return make(parts, NONE_NAMES)
-        return make(parts, RecordNames(labels, kind, self._class(kind, title, labels)))
+        return make(parts, RecordNames(labels, kind, self._class(kind, place, labels)))
 
     def _reference(self, heap: str) -> ReferenceNames:
-        kind, title, is_gradient, fields = self.nodes[heap]
+        kind, place, is_gradient, fields = self.nodes[heap]
         labels = tuple(name for name, _ in fields)
-        python = self._class(Kind(kind), title, labels)
+        python = self._class(Kind(kind), place, labels)
         record = RecordNames(labels, Kind(kind), python)
 
         def content() -> Product:
@@ -162,14 +168,18 @@ class Types:
         found.heap = heap
         return found
 
-    def _class(self, kind: Kind, title: str, labels: tuple[str, ...]) -> type:
+    def _class(self, kind: Kind, place: str, labels: tuple[str, ...]) -> type:
         if kind is Kind.DICT:
             return dict
         if kind is Kind.ROW:
             return np.void
+        title = place.rpartition(":")[2].rpartition(".")[2]
         if title in self.classes:
             return self.classes[title]
-        key = kind, title, labels
+        known = _loaded(place)
+        if known is not None and _fields(known, kind) == labels:
+            return known
+        key = kind, place, labels
         if key not in self._made:
             is_tuple = kind is Kind.NAMED_TUPLE
             self._made[key] = (
@@ -178,6 +188,22 @@ class Types:
                 else make_dataclass(title, labels, frozen=True)
             )
         return self._made[key]
+
+
+def _loaded(place: str) -> type | None:
+    """The class at a place, if it is there now."""
+    module, _, path = place.partition(":")
+    found: Any = sys.modules.get(module)
+    for name in path.split("."):
+        found = getattr(found, name, None)
+    return found if isinstance(found, type) else None
+
+
+def _fields(python: Any, kind: Kind) -> tuple[str, ...] | None:
+    """The fields of a class of this kind; None if it is none."""
+    if kind is Kind.NAMED_TUPLE:
+        return getattr(python, "_fields", None)
+    return tuple(f.name for f in fields(python)) if is_dataclass(python) else None
 
 
 def _list(

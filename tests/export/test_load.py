@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import export_models
 import numpy as np
 import pytest
 from export_models import (
@@ -97,7 +98,22 @@ def test_results_are_those_of_python(
     assert outcome(library[name], arguments) == outcome(FUNCTIONS[name], arguments)
 
 
-def test_records_without_their_class_are_records_all_the_same(forms: Path) -> None:
+def test_records_are_of_the_classes_that_are_loaded(
+    forms: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert type(cl.load(forms).made(3.0)) is Site
+    assert cl.load(forms).product(TREE, 1.0) == FUNCTIONS["product"](TREE, 1.0)
+    monkeypatch.setattr(export_models, "Site", Disc)
+    other = cl.load(forms)
+    assert type(other.made(3.0)) not in (Site, Disc)
+    with pytest.raises(TypeError, match="must be of class Site"):
+        other.volume(SITE)
+
+
+def test_records_without_their_class_are_records_all_the_same(
+    forms: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "export_models")
     found = cl.load(forms).made(3.0)
     assert (type(found).__name__, found._fields) == ("Site", Site._fields)
     np.testing.assert_array_equal(found.depths, [3.0, 6.0])
