@@ -10,7 +10,9 @@ import difflib
 import textwrap
 from dataclasses import dataclass
 
-import chadllvm.plan  # noqa: F401  # Whoever describes mistakes, so that all are known.
+# Whoever describes mistakes, so that all are known.
+import chadllvm.frontend.specialise
+import chadllvm.plan  # noqa: F401
 from chadllvm.codes import RULES, Rule
 
 FAMILIES = {

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import chadllvm.explain  # noqa: F401  # Whoever makes rules, so that all are known.
 from chadllvm.codes import RULES, code, error
 from chadllvm.diagnostic import NO_SPAN, CompileError, Diagnostic
 

@@ -99,3 +99,6 @@ def test_as_a_module() -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("chadllvm: there is no code 'CL9999'")
     assert "Traceback" not in done.stderr
+    # All rules are known where nothing else is loaded.
+    found = subprocess.run([*command[:-1], "--list"], capture_output=True, text=True)
+    assert all(code in found.stdout for code in RULES)
