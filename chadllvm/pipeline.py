@@ -39,6 +39,7 @@ from chadllvm.lower.ranges import ranges
 from chadllvm.lower.settle import settle
 from chadllvm.lower.split import split_loops
 from chadllvm.lower.strips import strips
+from chadllvm.lower.tasks import tasks
 from chadllvm.options import CompileOptions
 from chadllvm.simplify.accumulate import accumulate
 from chadllvm.simplify.bounds import bounds
@@ -213,6 +214,7 @@ OPTIONAL = frozenset(
         lanes.__name__,
         strips.__name__,
         split_loops.__name__,
+        tasks.__name__,
     ]
 )
 
@@ -452,6 +454,7 @@ def _lower(
         (lanes.__name__, lanes),
         (strips.__name__, strips),
         (split_loops.__name__, split_loops),
+        (tasks.__name__, partial(tasks, threads=options.parallel)),
     )
     for name, change in changes:
         if name not in options.disabled:

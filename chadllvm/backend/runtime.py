@@ -27,6 +27,7 @@ POOLED_WORDS = 256
 _DECLARATIONS = """
 typedef struct {
   int32_t site; int32_t unused; int64_t values[8]; char *stack_limit; int64_t fuel;
+  void *forks; void *crew;
 } chad_context_t;
 typedef struct chad_arena chad_arena_t;
 int32_t chad_rt_abi(void);
@@ -47,10 +48,13 @@ typedef int32_t (*chad_run_t)(chad_context_t *, void *, int64_t);
 int32_t chad_parallel(chad_context_t *context, chad_run_t run, chad_run_t merge,
                       void *environment, int64_t chunks, int64_t lanes);
 int64_t chad_lanes(const chad_context_t *context, int64_t chunks);
-int32_t chad_both(chad_context_t *context, chad_run_t first, chad_run_t second,
-                  void *environment);
 int32_t chad_are_doubles(chad_context_t *context, const double *data, int64_t count);
 int32_t chad_are_floats(chad_context_t *context, const float *data, int64_t count);
+int32_t chad_divide(chad_context_t *context, chad_arena_t *arenas, chad_run_t run,
+                    void *environment, int64_t patience);
+void chad_offer(chad_context_t *context);
+int32_t chad_join(chad_context_t *context, void *fork, int32_t status);
+void chad_keep(chad_context_t *context, chad_arena_t *arenas);
 int64_t chad_threads(const chad_context_t *context);
 void chad_set_threads(int64_t threads);
 void *chad_result_alloc(chad_context_t *context, int64_t bytes);

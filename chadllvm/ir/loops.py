@@ -258,13 +258,15 @@ class Return:
 class Invoke:
     """`regs = subroutine(args)`; `into`: the regions of the buffers that it returns.
 
-    If it fails, so does the function around.
+    If it fails, so does the function around. `together`: it does not need the next
+    statement, another `Invoke`, nor the other way round, but the first error counts.
     """
 
     regs: tuple[Reg, ...]
     subroutine: str
     args: tuple[Atom, ...]
     into: tuple[int, ...] = ()
+    together: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -315,6 +317,58 @@ def bodies_of(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Private:
+    """A buffer that runs of a subroutine add to, and what it is as large as."""
+
+    ptr: Reg
+    count: Atom
+    elem: Scalar
+    root: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tape:
+    """What runs of a subroutine collect: slots around it, and how each begins.
+
+    `calls` counts those that have collected, and its value before is result `number`.
+    `below`: how many others have collected elsewhere.
+    """
+
+    slots: tuple[tuple[Slot, Lit | None], ...]
+    calls: Slot
+    below: Slot
+    number: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """What runs of a subroutine read of the tape of `writer`: each pointer is what a
+    slot of it holds in the end. Parameter `number` is the place there."""
+
+    writer: str
+    number: int
+    pointers: tuple[tuple[Reg, Slot], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tasks:
+    """How invocations that are together run on several threads.
+
+    Those of the first `levels` levels may, once the outermost has taken `patience`
+    nanoseconds; negative: never. Where others run them, they have the `tape` for
+    themselves, and so have, whoever runs them, all but the first of those together the
+    `cells`; these are for so many levels only as the `work` of all runs is worth it.
+    """
+
+    levels: int
+    patience: int
+    tape: Tape | None = None
+    columns: Columns | None = None
+    cells: tuple[Private, ...] = ()
+    work: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Subroutine:
     """A part of a function that may invoke itself. It sees the registers and slots of
     the place where it is invoked from outside, and stands at that place.
@@ -332,6 +386,7 @@ class Subroutine:
     buffers: int
     body: tuple[Stmt, ...]
     regions: tuple[int, ...]
+    tasks: Tasks | None = None
 
 
 def into(buffer: int) -> int:

@@ -198,10 +198,11 @@ class _Printer:
                 return f"{to}{function}({self.atoms(args)})"
             case Return(values) | Leave(values):
                 return f"return {self.atoms(values)}"
-            case Invoke(regs, name, args, into):
+            case Invoke(regs, name, args, into, together):
                 homes = f" into {', '.join(map(_home, into))}" if into else ""
                 to = f"{self.atoms(regs)} = " if regs else ""
-                return f"{to}{name}({self.atoms(args)}){homes}"
+                beside = " beside" if together else ""
+                return f"{to}{name}({self.atoms(args)}){homes}{beside}"
             case _:
                 return self.memory(stmt)
 

@@ -53,6 +53,7 @@ from chadllvm.llvm.state import (
 )
 from chadllvm.llvm.statements import emit_body, word
 from chadllvm.llvm.subroutine import deep_entry, emit_subroutine, head
+from chadllvm.llvm.tasks import parts
 from chadllvm.llvm.types import MAX_DIM, REGISTER
 from chadllvm.llvm.writer import FIRST_METADATA, LIKELY, METADATA
 
@@ -98,15 +99,15 @@ def emit(
         _enter(state, function.regions)
     emit_body(state, function.body)
     _finish(state, arenas)
-    parts = [*_subroutines(state), *_chunks(state)]
+    texts = [*_subroutines(state), *_chunks(state)]
     if function.subroutines:
         args = [a for p in function.params for a in _passed(state, p)]
-        parts.append(deep_entry(symbol, params, args))
+        texts.append(deep_entry(symbol, params, args))
     definition = _head(
         state, f"{symbol}.body" if function.subroutines else symbol, params
     )
-    parts += [definition, *_body(state)]
-    text = "\n".join([*_before(state, parts), *parts, *_after(state, width)])
+    texts += [definition, *_body(state)]
+    text = "\n".join([*_before(state, texts), *texts, *_after(state, width)])
     math = [n for name in state.math for n in (name, *vector.get(name, ()))]
     return Module(symbol, text, tuple(state.sites), tuple(state.data), tuple(math))
 
@@ -160,6 +161,12 @@ def _subroutines(main: State) -> list[str]:
             state = emit_subroutine(subroutine, items, outer, is_inner=is_inner)
             _ways_out(state, subroutine)
             lines += [head(state, subroutine), *_body(state)]
+        if subroutine.tasks is not None:
+            state = emit_subroutine(subroutine, items, outer, is_task=True)
+            _ways_out(state, subroutine)
+            lines += [head(state, subroutine), *_body(state)]
+            for part in parts(state, subroutine):
+                lines += [part] if isinstance(part, str) else _body(part)
     return lines
 
 
@@ -269,10 +276,10 @@ def _head(state: State, symbol: str, params: list[str]) -> str:
     return f"define {linkage}i32 @{symbol}({listed}) #0 {{"
 
 
-def _before(state: State, parts: list[str]) -> list[str]:
-    """Everything in front of the functions, whose text is in `parts`."""
+def _before(state: State, texts: list[str]) -> list[str]:
+    """Everything in front of the functions."""
     lines, used = [runtime.DECLARATIONS, POWI, *state.constants], []
-    if any("@chad_powif(" in line for line in parts):
+    if any("@chad_powif(" in line for line in texts):
         lines.append(POWI_SINGLE)
     lines += [runtime.declaration(name) for name in state.runtime]
     lines += [line for size in state.taken for line in runtime.taking(size)]

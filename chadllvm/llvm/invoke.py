@@ -83,8 +83,19 @@ class _Uses:
         self.inside.append(subroutine.name)
         self.own.update((subroutine.turn, *subroutine.params))
         self.body(subroutine.body)
+        self._tasks(subroutine)
         self.inside.pop()
         self.own.add(Around(subroutine.name))
+
+    def _tasks(self, subroutine: Subroutine) -> None:
+        """What the first levels of its calls use besides."""
+        if subroutine.tasks is None:
+            return
+        if subroutine.tasks.tape is not None:
+            self.used[subroutine.tasks.tape.below] = None
+        for cell in subroutine.tasks.cells:
+            if isinstance(cell.count, Reg):
+                self.used[cell.count] = None
 
     def body(self, body: Iterable[Stmt]) -> None:
         for stmt in body:
@@ -139,7 +150,7 @@ def emit_invoke(state: State, stmt: Invoke) -> None:
         env = state.around[called.name]
         turn = out.let(f"xor i64 {state.names[called.turn]}, 1")
     else:
-        env, turn = _enter(state, called), "0"
+        env, turn = enter(state, called), "0"
     homes = [f"ptr {arena_of(state, region)}" for region in stmt.into]
     args = [state.typed(arg) for arg in stmt.args]
     listed = ["ptr %ctx", "ptr %arenas", f"ptr {env}", f"i64 {turn}", *homes, *args]
@@ -163,11 +174,12 @@ def result_type(subroutine: Subroutine) -> str:
     return f"{{ {', '.join(['i32', *(REGISTER[ty] for ty in subroutine.results)])} }}"
 
 
-def _enter(state: State, called: Subroutine) -> str:
+def enter(state: State, called: Subroutine) -> str:
     """The address of the environment of a subroutine that is invoked from outside."""
     items = environment(state.function, called, state.inside)
     items = [i for i in items if not isinstance(i, Slot) or i in state.slots]
     state.pending.append((called, items, state))
+    state.environments[called.name] = items
     env = state.out.alloca(f"[{max(len(items), 1)} x i64]", "env")
     for k, item in enumerate(items):
         state.out.put(f"store {_value(state, item)}, ptr {word_at(state, env, k)}")

@@ -21,6 +21,10 @@ from chadllvm.llvm import control, runtime
 from chadllvm.llvm.state import State
 from chadllvm.llvm.writer import LIKELY, UNLIKELY
 
+# A run that others may do a part of counts as so many: below it there may be few that
+# take long, and to look is what asks for help.
+TASK_FUEL = control.FUEL // 8
+
 # The most statements that a subroutine with the copies inside it may come to.
 LARGEST = 300
 
@@ -81,7 +85,8 @@ def look(state: State) -> None:
     state.refused.append((status, no_room))
     out.start(room)
     at = _field(state, runtime.FUEL_OFFSET)
-    left = out.let(f"sub i64 {out.let(f'load i64, ptr {at}, align 8')}, 1")
+    fuel = TASK_FUEL if state.is_task else 1
+    left = out.let(f"sub i64 {out.let(f'load i64, ptr {at}, align 8')}, {fuel}")
     out.put(f"store i64 {left}, ptr {at}, align 8")
     poll, after = out.fresh_label("poll"), out.fresh_label("entered")
     out.branch(out.let(f"icmp sgt i64 {left}, 0"), after, poll, LIKELY)

@@ -19,6 +19,8 @@ VALUES_OFFSET = 8
 MAX_VALUES = 8
 STACK_OFFSET = 72
 FUEL_OFFSET = 80
+FORKS_OFFSET = 88
+CREW_OFFSET = 96
 ARENA_SIZE = 64
 
 # Offset of an arena's current chunk.
@@ -39,6 +41,10 @@ SYMBOLS = (
     "chad_deep",
     "chad_deeper",
     "chad_parallel",
+    "chad_divide",
+    "chad_offer",
+    "chad_join",
+    "chad_keep",
     "chad_result_alloc",
     "chad_poll",
     *RUNTIME,
@@ -55,6 +61,10 @@ declare void @chad_arena_release(ptr, ptr, ptr) nounwind
 declare i32 @chad_deep(ptr, ptr, ptr) nounwind
 declare i32 @chad_deeper(ptr, ptr) cold {_OWN}
 declare i32 @chad_parallel(ptr, ptr, ptr, ptr, i64, i64) nounwind
+declare i32 @chad_divide(ptr, ptr, ptr, ptr, i64) nounwind
+declare void @chad_offer(ptr) cold nounwind
+declare i32 @chad_join(ptr, ptr, i32) cold nounwind
+declare void @chad_keep(ptr, ptr) nounwind
 declare ptr @llvm.frameaddress.p0(i32 immarg)
 declare noalias align 64 ptr @chad_result_alloc(ptr, i64) {_OWN}
 declare i32 @chad_poll(ptr) cold {_OWN}

@@ -106,6 +106,12 @@ class State:
     around: dict[str, str] = field(default_factory=dict)
     # Whether this is the copy of a subroutine that is put into itself.
     is_inner: bool = False
+    # Whether this is the version of a subroutine for its first levels of calls, and of
+    # how many calls those are that it has together.
+    is_task: bool = False
+    groups: set[int] = field(default_factory=set)
+    # What is in the environment of each subroutine.
+    environments: dict[str, Any] = field(default_factory=dict)
     # The statement in front of which a subroutine looks around.
     look_before: Stmt | None = None
     # What the subroutine's regions held at its entry: the cursor, and the chunk.
@@ -124,14 +130,17 @@ class State:
     _fuel: str = ""
     _opaque: dict[tuple[float | int, Scalar], str] = field(default_factory=dict)
 
-    def enter(self, subroutine: Subroutine, *, is_inner: bool = False) -> State:
+    def enter(
+        self, subroutine: Subroutine, *, is_inner: bool = False, is_task: bool = False
+    ) -> State:
         """The state of writing a subroutine; `is_inner`: the copy put into itself."""
         inner = self.apart()
         inner.subroutine = subroutine
         inner.inside = (*self.inside, subroutine.name)
         inner.around = {subroutine.name: "%env"}
         inner.pending = self.pending
-        inner.is_inner = is_inner
+        inner.environments = self.environments
+        inner.is_inner, inner.is_task = is_inner, is_task
         for param in subroutine.params:
             inner.bind(param)
         return inner
@@ -156,9 +165,13 @@ class State:
             regions={region: k for k, region in enumerate(regions)},
         )
 
-    def symbol_of(self, subroutine: Subroutine, *, is_inner: bool = False) -> str:
-        """The symbol of a subroutine, or of its copy that is put into itself."""
-        return f'"{self.symbol}:{subroutine.name}{".inner" if is_inner else ""}"'
+    def symbol_of(
+        self, subroutine: Subroutine, *, is_inner: bool = False, is_task: bool = False
+    ) -> str:
+        """The symbol of a subroutine, of its copy that is put into itself, or of the
+        version for its first levels of calls."""
+        ending = ".inner" if is_inner else ".task" if is_task else ""
+        return f'"{self.symbol}:{subroutine.name}{ending}"'
 
     def turn_of(self, region: int) -> Reg | None:
         """The register that says which of its two a region is, if it has two."""

@@ -45,6 +45,7 @@ from chadllvm.llvm.lanes import Lanes
 from chadllvm.llvm.looking import look
 from chadllvm.llvm.spread import emit_spread
 from chadllvm.llvm.state import FINISHED, INTERRUPTED, NO_MEMORY, State
+from chadllvm.llvm.tasks import emit_divide, emit_together
 from chadllvm.llvm.types import BYTES, REGISTER, STORED
 from chadllvm.llvm.writer import LIKELY
 
@@ -57,10 +58,17 @@ _OF_DOUBLES = {*vecmath.RUNTIME, "ldexp", "exponent"}
 
 def emit_body(state: State, body: Iterable[Stmt]) -> None:
     """Write the statements of a body in order."""
+    together: list[Invoke] = []
     for stmt in body:
         if stmt is state.look_before:
             look(state)
-        _emit(state, stmt)
+        if isinstance(stmt, Invoke) and state.is_task:
+            together.append(stmt)
+            if not stmt.together:
+                emit_together(state, together)
+                together = []
+        else:
+            _emit(state, stmt)
 
 
 def _emit(state: State, stmt: Stmt) -> None:
@@ -104,7 +112,11 @@ def _emit(state: State, stmt: Stmt) -> None:
         case Return():
             _return(state, stmt)
         case Invoke():
-            emit_invoke(state, stmt)
+            called = state.function.subroutine(stmt.subroutine)
+            if called.tasks is not None and called.name not in state.inside:
+                emit_divide(state, stmt, called)
+            else:
+                emit_invoke(state, stmt)
         case Leave(values):
             emit_leave(state, values)
         case Spread():

@@ -10,6 +10,7 @@ room, and now and then whether somebody wants it to stop, see `looking.py`.
 from __future__ import annotations
 
 from chadllvm.ir.loops import Reg, Slot, Subroutine
+from chadllvm.llvm import tasks
 from chadllvm.llvm.invoke import Around, Item, mark, result_type, word_at
 from chadllvm.llvm.looking import first_invocation
 from chadllvm.llvm.state import State
@@ -18,10 +19,15 @@ from chadllvm.llvm.types import REGISTER
 
 
 def emit_subroutine(
-    subroutine: Subroutine, items: list[Item], outer: State, *, is_inner: bool
+    subroutine: Subroutine,
+    items: list[Item],
+    outer: State,
+    *,
+    is_inner: bool = False,
+    is_task: bool = False,
 ) -> State:
     """The state that has written a subroutine, but for the ways out of it."""
-    state = outer.enter(subroutine, is_inner=is_inner)
+    state = outer.enter(subroutine, is_inner=is_inner, is_task=is_task)
     state.names[subroutine.turn] = "%turn"
     if not is_inner:
         state.look_before = first_invocation(subroutine.body)
@@ -39,7 +45,9 @@ def head(state: State, subroutine: Subroutine) -> str:
     params = ["ptr %ctx", "ptr %arenas", "ptr noalias readonly %env", "i64 %turn"]
     params += [f"ptr %into.{k}" for k in range(subroutine.buffers)]
     params += [f"{REGISTER[p.type]} {state.names[p]}" for p in subroutine.params]
-    name = state.symbol_of(subroutine, is_inner=state.is_inner)
+    params += [tasks.MORE] if state.is_task else []
+    is_inner, is_task = state.is_inner, state.is_task
+    name = state.symbol_of(subroutine, is_inner=is_inner, is_task=is_task)
     inner, ty = "alwaysinline " if state.is_inner else "", result_type(subroutine)
     return f"define internal {ty} @{name}({', '.join(params)}) {inner}#0 {{"
 

@@ -1,4 +1,4 @@
-// Stands for parallel.c and threads.c in a library without OpenMP: all chunks in order.
+// Stands for parallel.c, both.c and threads.c in a library without OpenMP: all chunks in order.
 
 #include "internal.h"
 
@@ -28,8 +28,22 @@ chad_status_t chad_parallel(chad_context_t *const context, const chad_run_t run,
   return CHAD_OK;
 }
 
-chad_status_t chad_both(chad_context_t *const context, const chad_run_t first,
-                        const chad_run_t second, void *const environment) {
-  const chad_status_t status = first(context, environment, 0);
-  return status != CHAD_OK ? status : second(context, environment, 1);
+chad_status_t chad_divide(chad_context_t *const context, chad_arena_t *const arenas,
+                          const chad_run_t run, void *const environment,
+                          const int64_t patience) {
+  (void)arenas;
+  (void)patience;
+  return run(context, environment, 0);
+}
+
+void chad_heartbeat(chad_state_t *const state) { (void)state; }
+
+// Nobody offers a branch, or joins one that was offered.
+void chad_offer(chad_context_t *const context) { (void)context; }
+
+chad_status_t chad_join(chad_context_t *const context, chad_fork_t *const fork,
+                        const chad_status_t status) {
+  (void)context;
+  (void)fork;
+  return status;
 }

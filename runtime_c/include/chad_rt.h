@@ -71,7 +71,21 @@ typedef struct chad_context {
   // Pointers stand at multiples of eight bytes, of whatever size they are.
   CHAD_WORD char *stack_limit;  // frames of chad_deep's stack lie above; else NULL
   int64_t fuel;       // calls of subroutines until the next look for interrupts
+  CHAD_WORD struct chad_fork *forks;  // the youngest branch that it has left, see "Pairs"
+  CHAD_WORD struct chad_crew *crew;   // not NULL: branches are to be offered at once
 } chad_context_t;
+
+typedef chad_status_t (*chad_run_t)(chad_context_t *context, void *environment,
+                                    int64_t chunk);
+
+// A branch: the second of two calls that may run at the same time. It lies in the frame
+// of who does the first.
+typedef struct chad_fork {
+  CHAD_WORD struct chad_fork *above;  // the next older one of the context
+  CHAD_WORD chad_run_t run;
+  CHAD_WORD void *environment;
+  CHAD_WORD struct chad_branch *branch;  // private; NULL: nobody else can have it
+} chad_fork_t;
 
 // The buffers of one region. Generated code allocates by itself as long as it can:
 //
@@ -99,6 +113,13 @@ static_assert(offsetof(chad_context_t, site) == 0, "generated code writes here")
 static_assert(offsetof(chad_context_t, values) == 8, "generated code writes here");
 static_assert(offsetof(chad_context_t, stack_limit) == 72, "generated code reads here");
 static_assert(offsetof(chad_context_t, fuel) == 80, "generated code writes here");
+static_assert(offsetof(chad_context_t, forks) == 88, "generated code writes here");
+static_assert(offsetof(chad_context_t, crew) == 96, "generated code reads here");
+static_assert(offsetof(chad_fork_t, above) == 0, "generated code writes here");
+static_assert(offsetof(chad_fork_t, run) == 8, "generated code writes here");
+static_assert(offsetof(chad_fork_t, environment) == 16, "generated code writes here");
+static_assert(offsetof(chad_fork_t, branch) == 24, "generated code reads here");
+static_assert(sizeof(chad_fork_t) == 32, "generated code makes such");
 static_assert(offsetof(chad_arena_t, current) == 24, "generated code reads here");
 static_assert(offsetof(chad_arena_t, limit) == 8, "generated code reads here");
 static_assert(sizeof(chad_arena_t) == CHAD_ARENA_SIZE, "generated code steps by this");
@@ -136,6 +157,10 @@ CHAD_API chad_arena_t *chad_enter(chad_context_t *context, int64_t regions);
 // up to 64 MiB for its next calls, because fresh memory is slow, and frees the rest.
 // NULL is allowed. Order does not matter.
 CHAD_API void chad_leave(chad_context_t *context, chad_arena_t *arenas);
+
+// The arenas, which a branch of a chad_divide has entered, stay with all that is in
+// them until the arenas of that chad_divide are given back.
+CHAD_API void chad_keep(chad_context_t *context, chad_arena_t *arenas);
 
 // A new buffer of `bytes` bytes, not zeroed, which is gone at the next chad_arena_reset
 // of this arena or chad_leave. NULL if out of memory, above the limit, or if `bytes` is
@@ -192,9 +217,6 @@ CHAD_API chad_status_t chad_deeper(chad_context_t *context, const char *frame);
 // OpenMP; without OpenMP; and, for as long as they last, while regions of other callers
 // have all the helpers of the process.
 
-typedef chad_status_t (*chad_run_t)(chad_context_t *context, void *environment,
-                                    int64_t chunk);
-
 // run(context, environment, chunk) for all chunks 0 .. chunks - 1, which are begun in
 // this order. Then `merge`, if it is not NULL, for each in this order, one at a time and
 // by any thread, when `run` of it has succeeded; it must not fail or allocate. `run` of
@@ -215,12 +237,6 @@ CHAD_API chad_status_t chad_parallel(chad_context_t *context, chad_run_t run,
 // there is only one thread, and not more than chunks.
 CHAD_API int64_t chad_lanes(const chad_context_t *context, int64_t chunks);
 
-// first(context, environment, 0) and second(context, environment, 1), which may run at
-// the same time. The status and the error are the first's if it failed, else the
-// second's.
-CHAD_API chad_status_t chad_both(chad_context_t *context, chad_run_t first,
-                                 chad_run_t second, void *environment);
-
 // CHAD_OK if there is no NaN among so many elements, else CHAD_PROGRAM: the program
 // says what has failed. CHAD_INTERRUPT, if the caller's poll asked to stop. Large arrays
 // are looked at by several threads.
@@ -239,6 +255,38 @@ CHAD_API int64_t chad_threads(const chad_context_t *context);
 // From now on the regions of the process have so many threads, at most 1024; 0: the
 // default. Needs no context; any thread.
 CHAD_API void chad_set_threads(int64_t threads);
+
+// --- Pairs -------------------------------------------------------------------------
+//
+// Two calls that do not need each other, and two within each of these, and so on: what
+// programs do that divide and conquer. Generated code does the first of a *pair*, and
+// leaves the second, its branch, to whoever has nothing to do:
+//
+//   fork = {context->forks, second, environment, NULL};  context->forks = &fork
+//   if (context->crew != NULL) chad_offer(context)
+//   status = first(context, environment, 0)
+//   context->forks = fork.above
+//   if (fork.branch != NULL) status = chad_join(context, &fork, status)
+//   else if (status == CHAD_OK) status = second(context, environment, 1)
+//
+// So a pair costs hardly more than two calls until there is reason to ask for help.
+
+// run(context, environment, 0), whose pairs may run on several threads as soon as it has
+// taken `patience` nanoseconds, which chad_poll notices. Within a region, and on one
+// thread, all runs in order. `arenas`, or NULL: those that take over what is kept; within
+// another chad_divide those of the outermost do.
+CHAD_API chad_status_t chad_divide(chad_context_t *context, chad_arena_t *arenas,
+                                   chad_run_t run, void *environment,
+                                   int64_t patience);
+
+// From now on others may run the branches that the context has left.
+CHAD_API void chad_offer(chad_context_t *context);
+
+// Ends a pair whose branch was offered: runs it, or waits for who runs it. `status` is
+// that of the first call; the result and the error are the first's if it failed, else
+// the second's.
+CHAD_API chad_status_t chad_join(chad_context_t *context, chad_fork_t *fork,
+                                 chad_status_t status);
 
 // --- Results -----------------------------------------------------------------------
 

@@ -21,7 +21,8 @@
 // it is the last one; a large one has a chunk of its own (`grown`, see grown.c).
 //
 // `frames` are what chad_enter returns: one chunk with a count and the arenas. The
-// context lists them, so that it can free what a failed call did not give back.
+// context lists them, so that it can free what a failed call did not give back; those
+// that are kept are in a list of their own, and then in one of the frame they go with.
 
 #include <string.h>
 
@@ -38,6 +39,7 @@ static const int64_t SMALL_BUFFER = 960;
 
 typedef struct frame {
   int64_t regions;
+  chad_chunk_t *kept;  // frames that go with it
 } frame_t;
 
 static_assert(sizeof(frame_t) <= CHAD_ALIGNMENT, "the arenas follow at 64 bytes");
@@ -48,6 +50,14 @@ static char *chunk_data(chad_chunk_t *const chunk) {
 
 static frame_t *frame_of(chad_arena_t *const arenas) {
   return (frame_t *)(void *)((char *)arenas - CHAD_ALIGNMENT);
+}
+
+static chad_chunk_t *frame_chunk(chad_arena_t *const arenas) {
+  return (chad_chunk_t *)(void *)((char *)frame_of(arenas) - CHAD_ALIGNMENT);
+}
+
+static chad_arena_t *frame_arenas(chad_chunk_t *const chunk) {
+  return (chad_arena_t *)(void *)(chunk_data(chunk) + CHAD_ALIGNMENT);
 }
 
 static void small_forget(chad_arena_t *const arena) {
@@ -101,22 +111,20 @@ chad_arena_t *chad_enter(chad_context_t *const context, const int64_t regions) {
     return NULL;
   }
   frame_link(state, chunk);
-  ((frame_t *)(void *)chunk_data(chunk))->regions = regions;
-  chad_arena_t *const arenas =
-      (chad_arena_t *)(void *)(chunk_data(chunk) + CHAD_ALIGNMENT);
+  frame_t *const frame = (frame_t *)(void *)chunk_data(chunk);
+  frame->regions = regions;
+  frame->kept = NULL;
+  chad_arena_t *const arenas = frame_arenas(chunk);
   for (int64_t region = 0; region < regions; ++region) {
     arena_start(&arenas[region]);
   }
   return arenas;
 }
 
-void chad_leave(chad_context_t *const context, chad_arena_t *const arenas) {
-  chad_state_t *const state = (chad_state_t *)context;
-  if (arenas == NULL) {
-    return;
-  }
-  frame_t *const frame = frame_of(arenas);
-  for (int64_t region = 0; region < frame->regions; ++region) {
+// Gives back a frame that is in no list, with all buffers of its arenas.
+static void frame_give(chad_state_t *const state, chad_chunk_t *const frame) {
+  chad_arena_t *const arenas = frame_arenas(frame);
+  for (int64_t region = 0; region < frame_of(arenas)->regions; ++region) {
     chad_chunk_t *chunk = arenas[region].first;
     while (chunk != NULL) {
       chad_chunk_t *const next = chunk->next;
@@ -130,15 +138,46 @@ void chad_leave(chad_context_t *const context, chad_arena_t *const arenas) {
       chunk = next;
     }
   }
-  chad_chunk_t *const chunk = (chad_chunk_t *)(void *)((char *)frame - CHAD_ALIGNMENT);
+  chad_chunk_give(state, frame);
+}
+
+void chad_leave(chad_context_t *const context, chad_arena_t *const arenas) {
+  chad_state_t *const state = (chad_state_t *)context;
+  if (arenas == NULL) {
+    return;
+  }
+  chad_chunk_t *const chunk = frame_chunk(arenas);
+  chad_chunk_t *kept = frame_of(arenas)->kept;
   frame_unlink(state, chunk);
-  chad_chunk_give(state, chunk);
+  frame_give(state, chunk);
+  while (kept != NULL) {
+    chad_chunk_t *const next = kept->next;
+    frame_give(state, kept);
+    kept = next;
+  }
+}
+
+void chad_keep(chad_context_t *const context, chad_arena_t *const arenas) {
+  chad_state_t *const state = (chad_state_t *)context;
+  chad_chunk_t *const chunk = frame_chunk(arenas);
+  frame_unlink(state, chunk);
+  chunk->next = state->kept_frames;
+  state->kept_frames = chunk;
+}
+
+void chad_frames_move(chad_arena_t *const arenas, chad_state_t *const from) {
+  frame_t *const frame = frame_of(arenas);
+  while (from->kept_frames != NULL) {
+    chad_chunk_t *const chunk = from->kept_frames;
+    from->kept_frames = chunk->next;
+    chunk->next = frame->kept;
+    frame->kept = chunk;
+  }
 }
 
 void chad_frames_free(chad_state_t *const state) {
   while (state->frames != NULL) {
-    char *const arenas = (char *)state->frames + 2 * CHAD_ALIGNMENT;
-    chad_leave(&state->shared, (chad_arena_t *)(void *)arenas);
+    chad_leave(&state->shared, frame_arenas(state->frames));
   }
 }
 

@@ -6,12 +6,21 @@
 // else it waits for who has taken it, and takes other branches meanwhile. All waiting
 // branches are in one list, and the oldest, which are the largest, are taken first.
 //
+// Who begins does not ask for help at once, for most calls are over before anybody could
+// come: its branches are *forks* in its own frames, linked from its context, and nobody
+// else looks at them. Only if it has taken longer than its patience, helpers are hired,
+// and a *crew* works from then on: all forks are offered as branches, and new ones at
+// once. A fork that there is no memory to offer for stays with its maker.
+//
 // A branch has a depth, the number of pairs that it is within. Who waits for a branch
 // takes only deeper ones. So what is on a thread's stack becomes ever deeper, and the
 // stack not deeper than that of a serial run; and nobody waits forever, for whoever waits
 // for a branch waits for a thread that runs it, or waits for a deeper one.
 
 #define _POSIX_C_SOURCE 200809L
+
+#include <stdlib.h>
+#include <time.h>
 
 #include "region.h"
 
@@ -34,15 +43,16 @@ typedef struct chad_branch {
   chad_context_t error;
 } branch_t;
 
-typedef struct crew {
+typedef struct chad_crew {
   chad_region_t region;
-  chad_run_t first;
-  chad_run_t second;
-  void *environment;
+  int64_t patience;
+  int64_t since;  // when it was begun, in nanoseconds
+  // What follows is there from when helpers are hired.
+  int64_t helpers;
+  chad_worker_t leader;
   branch_t waiting;  // the head of a ring: next is the oldest
   bool is_over;
   int64_t sleepers;
-  chad_status_t status;  // the result of the leader's first pair
 } crew_t;
 
 static_assert(offsetof(crew_t, region) == 0, "a region is the start of a crew");
@@ -160,16 +170,10 @@ static bool take_back(crew_t *const crew, branch_t *const branch) {
   return waits;
 }
 
-static void push_branch(crew_t *const crew, branch_t *const branch) {
-  pthread_mutex_lock(&crew->region.lock);
-  push(crew, branch);
-  pthread_mutex_unlock(&crew->region.lock);
-}
-
 // Waits for the second of a pair whose first has ended with this status. What is run
 // meanwhile may fail, too, with the same context.
-static chad_status_t join(chad_worker_t *const worker, branch_t *const branch,
-                          const chad_status_t status) {
+static chad_status_t join_taken(chad_worker_t *const worker, branch_t *const branch,
+                           const chad_status_t status) {
   chad_context_t *const context = &worker->state->shared;
   chad_context_t error = {0};
   chad_copy_error(&error, context);
@@ -181,32 +185,67 @@ static chad_status_t join(chad_worker_t *const worker, branch_t *const branch,
   return status == CHAD_OK ? branch->status : status;
 }
 
-// A pair within a crew.
-static chad_status_t run_pair(chad_worker_t *const worker, const chad_run_t first,
-                              const chad_run_t second, void *const environment) {
+// --- Pairs -------------------------------------------------------------------------
+
+static void offer(chad_worker_t *const worker, chad_fork_t *const fork) {
   crew_t *const crew = crew_of(worker);
-  chad_context_t *const context = &worker->state->shared;
-  branch_t branch = {
-      .above = worker->branch,
-      .depth = ++worker->depth,
-      .run = second,
-      .environment = environment,
-  };
-  push_branch(crew, &branch);
-  chad_status_t status = first(context, environment, 0);
-  if (!take_back(crew, &branch)) {
-    status = join(worker, &branch, status);
+  branch_t *const branch = calloc(1, sizeof *branch);
+  if (branch == NULL) {
+    return;
+  }
+  branch->above = worker->branch;
+  branch->depth = ++worker->depth;
+  branch->run = fork->run;
+  branch->environment = fork->environment;
+  fork->branch = branch;
+  pthread_mutex_lock(&crew->region.lock);
+  push(crew, branch);
+  pthread_mutex_unlock(&crew->region.lock);
+}
+
+// The oldest fork that is not offered and not older than one that is.
+static chad_fork_t *oldest_left(const chad_context_t *const context) {
+  chad_fork_t *oldest = NULL;
+  for (chad_fork_t *fork = context->forks; fork != NULL && fork->branch == NULL;
+       fork = fork->above) {
+    oldest = fork;
+  }
+  return oldest;
+}
+
+void chad_offer(chad_context_t *const context) {
+  const chad_state_t *const state = (const chad_state_t *)context;
+  for (chad_fork_t *fork = oldest_left(context); fork != NULL;
+       fork = oldest_left(context)) {
+    offer(state->worker, fork);
+    if (fork->branch == NULL) {
+      break;
+    }
+  }
+}
+
+chad_status_t chad_join(chad_context_t *const context, chad_fork_t *const fork,
+                        const chad_status_t status) {
+  chad_worker_t *const worker = ((chad_state_t *)context)->worker;
+  branch_t *const branch = fork->branch;
+  chad_status_t found = status;
+  if (!take_back(crew_of(worker), branch)) {
+    found = join_taken(worker, branch, status);
   } else if (status == CHAD_OK) {
-    status = second(context, environment, 1);
+    found = branch->run(context, branch->environment, 1);
   }
   --worker->depth;
-  return status;
+  free(branch);
+  return found;
 }
 
 // --- Crews -------------------------------------------------------------------------
 
 static void help_all(chad_worker_t *const worker) {
   crew_t *const crew = crew_of(worker);
+  chad_context_t *const context = &worker->state->shared;
+  context->forks = NULL;
+  context->crew = crew;
   pthread_mutex_lock(&crew->region.lock);
   while (!crew->is_over) {
     branch_t *const branch = take_oldest(crew, 0);
@@ -217,49 +256,79 @@ static void help_all(chad_worker_t *const worker) {
     }
   }
   pthread_mutex_unlock(&crew->region.lock);
+  context->crew = NULL;
 }
 
-static void work(chad_worker_t *const worker) {
-  crew_t *const crew = crew_of(worker);
-  if (!worker->is_leader) {
-    help_all(worker);
+static int64_t nanoseconds(void) {
+  struct timespec time = {0, 0};
+  (void)clock_gettime(CLOCK_MONOTONIC, &time);
+  return (int64_t)time.tv_sec * 1000000000 + (int64_t)time.tv_nsec;
+}
+
+// Where nobody is free it is worth to ask again, but not at once.
+void chad_heartbeat(chad_state_t *const state) {
+  crew_t *const crew = state->divides;
+  if (crew == NULL) {
     return;
   }
-  crew->status = run_pair(worker, crew->first, crew->second, crew->environment);
+  const int64_t time = nanoseconds();
+  if (time - crew->since < crew->patience) {
+    return;
+  }
+  crew->since = time;
+  crew->helpers = chad_region_helpers(state, CHAD_MOST_THREADS);
+  if (crew->helpers == 0) {
+    return;
+  }
+  crew->waiting.next = &crew->waiting;
+  crew->waiting.previous = &crew->waiting;
+  state->shared.crew = crew;
+  chad_region_open(&crew->region, &crew->leader, crew->helpers);
+  chad_offer(&state->shared);
+}
+
+static chad_status_t close_crew(crew_t *const crew, chad_arena_t *const arenas,
+                           const chad_status_t status) {
+  chad_state_t *const state = crew->region.leader;
   pthread_mutex_lock(&crew->region.lock);
   crew->is_over = true;
   wake(crew);
   pthread_mutex_unlock(&crew->region.lock);
+  chad_region_close(&crew->region, &crew->leader);
+  state->shared.crew = NULL;
+  chad_dismiss(crew->helpers);
+  for (int64_t index = 0; arenas != NULL && index < state->child_count; ++index) {
+    chad_frames_move(arenas, state->children[index]);
+  }
+  return chad_region_stopped(&crew->region) ? CHAD_INTERRUPT : status;
 }
 
-static chad_status_t run_crew(chad_state_t *const state, const chad_run_t first,
-                              const chad_run_t second, void *const environment,
-                              const int64_t helpers) {
-  crew_t crew = {
-      .region = CHAD_REGION(state, work, is_vain),
-      .first = first,
-      .second = second,
-      .environment = environment,
-  };
-  crew.waiting.next = &crew.waiting;
-  crew.waiting.previous = &crew.waiting;
-  chad_region_run(&crew.region, helpers);
-  return chad_region_stopped(&crew.region) ? CHAD_INTERRUPT : crew.status;
+// run(…) with a crew that may begin to work.
+static chad_status_t divide(chad_state_t *const state, chad_arena_t *const arenas,
+                            const chad_run_t run, void *const environment,
+                            const int64_t patience) {
+  crew_t crew = {.region = CHAD_REGION(state, help_all, is_vain),
+                 .patience = patience,
+                 .since = nanoseconds()};
+  state->divides = &crew;
+  const chad_status_t status = run(&state->shared, environment, 0);
+  state->divides = NULL;
+  return crew.helpers > 0 ? close_crew(&crew, arenas, status) : status;
 }
 
-chad_status_t chad_both(chad_context_t *const context, const chad_run_t first,
-                        const chad_run_t second, void *const environment) {
+chad_status_t chad_divide(chad_context_t *const context, chad_arena_t *const arenas,
+                          const chad_run_t run, void *const environment,
+                          const int64_t patience) {
   chad_state_t *const state = (chad_state_t *)context;
-  if (state->worker != NULL && state->worker->region->work == work) {
-    return run_pair(state->worker, first, second, environment);
+  if (state->divides != NULL || context->crew != NULL) {
+    return run(context, environment, 0);
   }
-  const int64_t helpers = chad_region_helpers(state, CHAD_MOST_THREADS);
-  if (helpers > 0) {
-    const chad_status_t status =
-        run_crew(state, first, second, environment, helpers);
-    chad_dismiss(helpers);
-    return status;
+  const bool alone = state->worker != NULL || chad_threads(context) == 1;
+  const chad_status_t status =
+      alone ? run(context, environment, 0)
+            : divide(state, arenas, run, environment, patience);
+  if (arenas != NULL) {
+    chad_frames_move(arenas, state);
   }
-  const chad_status_t status = first(context, environment, 0);
-  return status != CHAD_OK ? status : second(context, environment, 1);
+  return status;
 }

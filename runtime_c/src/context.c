@@ -66,6 +66,9 @@ static int64_t now(void) {
 
 chad_status_t chad_poll(chad_context_t *const context) {
   chad_state_t *const state = (chad_state_t *)context;
+  if (context->forks != NULL && context->crew == NULL) {
+    chad_heartbeat(state);
+  }
   if (state->callback == NULL) {
     return CHAD_OK;
   }

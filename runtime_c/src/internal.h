@@ -76,6 +76,7 @@ typedef struct chad_state {
   // NULL.
   chad_account_t *account;
   struct chad_worker *worker;  // the same: what it does there; or NULL
+  struct chad_crew *divides;   // what its pairs may become work of; or NULL
   // Invariant: `used` is the sum of the sizes of all chunks in arenas and frames and of
   // all result blocks, `kept` that of all chunks in `kept_chunks`; used <= peak.
   int64_t used;
@@ -87,6 +88,7 @@ typedef struct chad_state {
   chad_chunk_t *kept_chunks[CHAD_CLASSES + 1];  // by size class; the last: all larger
   chad_chunk_t *kept_grown;                     // of buffers that grew
   chad_chunk_t *frames;
+  chad_chunk_t *kept_frames;
   chad_result_t *results;
   int64_t steps;
   int32_t (*callback)(void *user);
@@ -157,6 +159,9 @@ void chad_grown_free(chad_state_t *state, chad_chunk_t *chunk);
 // The blocks of `from` become those of `to`.
 void chad_results_move(chad_state_t *to, chad_state_t *from);
 
+// What the state has kept goes with these arenas from now on.
+void chad_frames_move(chad_arena_t *arenas, chad_state_t *from);
+
 // Gives back all arenas that were not.
 void chad_frames_free(chad_state_t *state);
 
@@ -208,6 +213,9 @@ int64_t chad_cores(void);
 
 // So many more threads work in regions, or fewer.
 void chad_busy(int64_t more);
+
+// The context has left branches and offers none yet: is it time to?
+void chad_heartbeat(chad_state_t *state);
 
 // --- Counting steps ----------------------------------------------------------------
 

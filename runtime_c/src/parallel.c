@@ -139,7 +139,10 @@ static chad_status_t run_serially(chad_context_t *const context, const chad_run_
 }
 
 static chad_status_t run_loop(loop_t *const loop, const int64_t helpers) {
-  chad_region_run(&loop->region, helpers);
+  chad_worker_t leader;
+  chad_region_open(&loop->region, &leader, helpers);
+  work(&leader);
+  chad_region_close(&loop->region, &leader);
   if (chad_region_stopped(&loop->region)) {
     return CHAD_INTERRUPT;
   }

@@ -117,15 +117,6 @@ static void wait_for_helpers(const chad_worker_t *const leader, const int64_t he
   pthread_mutex_unlock(&region->lock);
 }
 
-static void lead(chad_region_t *const region) {
-  chad_worker_t worker = {
-      .region = region, .state = region->leader, .is_leader = true};
-  enter(&worker);
-  region->work(&worker);
-  wait_for_helpers(&worker, chad_job_close(&region->job));
-  leave(&worker);
-}
-
 // --- The leader's context ----------------------------------------------------------
 
 // Contexts for so many helpers, or fewer if there is no memory. Returns how many.
@@ -178,10 +169,18 @@ static void close_account(chad_region_t *const region) {
   state->limit = atomic_load_explicit(&region->account.limit, memory_order_relaxed);
 }
 
-void chad_region_run(chad_region_t *const region, const int64_t helpers) {
+void chad_region_open(chad_region_t *const region, chad_worker_t *const leader,
+                      const int64_t helpers) {
   open_account(region);
+  *leader = (chad_worker_t){
+      .region = region, .state = region->leader, .is_leader = true};
+  enter(leader);
   region->job.help = help;
   chad_job_offer(&region->job, helpers);
-  lead(region);
+}
+
+void chad_region_close(chad_region_t *const region, chad_worker_t *const leader) {
+  wait_for_helpers(leader, chad_job_close(&region->job));
+  leave(leader);
   close_account(region);
 }

@@ -56,11 +56,15 @@ struct chad_region {
    .changed = PTHREAD_COND_INITIALIZER}
 
 // Hires helpers for the context, as many as `wanted` or fewer. Returns how many there
-// are; after chad_region_run, or instead of it, they are to be dismissed.
+// are; after chad_region_close, or without a region, they are to be dismissed.
 int64_t chad_region_helpers(chad_state_t *state, int64_t wanted);
 
-// Does the work with so many helpers, or fewer if they come too late.
-void chad_region_run(chad_region_t *region, int64_t helpers);
+// From now on so many helpers do the work, or fewer if they come too late. The leader
+// becomes `leader`, and is to do the work, too.
+void chad_region_open(chad_region_t *region, chad_worker_t *leader, int64_t helpers);
+
+// The leader has done what there is to do; waits for the helpers.
+void chad_region_close(chad_region_t *region, chad_worker_t *leader);
 
 // Sleeps, with the lock, until something has changed, or for no reason. The leader looks
 // for interrupts now and then, without the lock.

@@ -7,6 +7,39 @@
 
 #include "check.h"
 
+typedef struct pair {
+  chad_run_t first;
+  chad_run_t second;
+  void *environment;
+} pair_t;
+
+// What generated code does; that it has no patience is seen at the first poll.
+static chad_status_t run_pair(chad_context_t *const context, void *const argument,
+                              const int64_t none) {
+  (void)none;
+  const pair_t *const pair = argument;
+  chad_fork_t fork = {context->forks, pair->second, pair->environment, NULL};
+  context->forks = &fork;
+  chad_status_t status = chad_poll(context);
+  if (context->crew != NULL) {
+    chad_offer(context);
+  }
+  if (status == CHAD_OK) {
+    status = pair->first(context, pair->environment, 0);
+  }
+  context->forks = fork.above;
+  if (fork.branch != NULL) {
+    return chad_join(context, &fork, status);
+  }
+  return status == CHAD_OK ? pair->second(context, pair->environment, 1) : status;
+}
+
+static chad_status_t both(chad_context_t *const context, const chad_run_t first,
+                          const chad_run_t second, void *const environment) {
+  pair_t pair = {first, second, environment};
+  return chad_divide(context, NULL, run_pair, &pair, 0);
+}
+
 // A sum over the leaves of a tree, which is not balanced, made by pairs down to the
 // leaves: those from `from` to `to`.
 typedef struct part {
@@ -62,7 +95,8 @@ static chad_status_t side(chad_context_t *const context, void *const environment
   if (arenas == NULL || allocate(context, arenas, part->plan->bytes) == NULL) {
     return CHAD_MEMORY;
   }
-  const chad_status_t status = chad_both(context, side, side, &mine);
+  pair_t pair = {side, side, &mine};
+  const chad_status_t status = run_pair(context, &pair, 0);
   chad_leave(context, arenas);
   part->sums[which] = mine.sums[0] + mine.sums[1];
   return status;
@@ -71,7 +105,7 @@ static chad_status_t side(chad_context_t *const context, void *const environment
 static chad_status_t sum(chad_context_t *const context, const plan_t *const plan,
                          const int64_t leaves, int64_t *const out) {
   part_t all = {.plan = plan, .from = 0, .to = leaves};
-  const chad_status_t status = chad_both(context, side, side, &all);
+  const chad_status_t status = both(context, side, side, &all);
   *out = all.sums[0] + all.sums[1];
   return status;
 }
@@ -164,7 +198,8 @@ static chad_status_t fail_later(chad_context_t *const context, void *const envir
 static chad_status_t wait_below(chad_context_t *const context, void *const environment,
                                 const int64_t which) {
   (void)which;
-  return chad_both(context, wait_for_poll, wait_for_poll, environment);
+  pair_t pair = {wait_for_poll, wait_for_poll, environment};
+  return run_pair(context, &pair, 0);
 }
 
 static int32_t stop_later(void *const user) {
@@ -177,15 +212,70 @@ static void test_a_poll_stops_all(void) {
   chad_context_t *const context = new_context();
   waiting_t waiting = {.caller = pthread_self()};
   chad_set_poll(context, stop_later, &waiting);
-  CHECK(chad_both(context, wait_below, wait_below, &waiting) == CHAD_INTERRUPT);
+  CHECK(both(context, wait_below, wait_below, &waiting) == CHAD_INTERRUPT);
   chad_context_free(context);
 }
 
 static void test_an_error_stops_the_other(void) {
   chad_context_t *const context = new_context();
   waiting_t waiting = {0};
-  CHECK(chad_both(context, fail_later, wait_below, &waiting) == CHAD_PROGRAM);
+  CHECK(both(context, fail_later, wait_below, &waiting) == CHAD_PROGRAM);
   CHECK(context->site == 3);
+  chad_context_free(context);
+}
+
+// --- Memory that outlives its branch -----------------------------------------------
+
+typedef struct kept {
+  int64_t *numbers[64];
+} kept_t;
+
+static chad_status_t keep(chad_context_t *const context, kept_t *const kept,
+                          const int64_t index) {
+  chad_arena_t *const arenas = chad_enter(context, 1);
+  int64_t *const number = arenas == NULL ? NULL : allocate(context, arenas, 20000);
+  if (number == NULL) {
+    return CHAD_MEMORY;
+  }
+  *number = index;
+  kept->numbers[index] = number;
+  chad_keep(context, arenas);
+  return CHAD_OK;
+}
+
+typedef struct keeping {
+  kept_t *kept;
+  int64_t from;
+  int64_t to;
+} keeping_t;
+
+static chad_status_t keep_side(chad_context_t *const context, void *const environment,
+                               const int64_t which) {
+  const keeping_t *const all = environment;
+  const int64_t middle = (all->from + all->to) / 2;
+  keeping_t mine = {.kept = all->kept,
+                    .from = which == 0 ? all->from : middle,
+                    .to = which == 0 ? middle : all->to};
+  if (mine.to - mine.from == 1) {
+    return keep(context, mine.kept, mine.from);
+  }
+  pair_t pair = {keep_side, keep_side, &mine};
+  return run_pair(context, &pair, 0);
+}
+
+static void test_what_is_kept_goes_with_the_caller(void) {
+  chad_context_t *const context = new_context();
+  chad_arena_t *const arenas = chad_enter(context, 1);
+  kept_t kept = {{NULL}};
+  keeping_t all = {.kept = &kept, .from = 0, .to = 64};
+  pair_t pair = {keep_side, keep_side, &all};
+  CHECK(chad_divide(context, arenas, run_pair, &pair, 0) == CHAD_OK);
+  for (int64_t index = 0; index < 64; ++index) {
+    CHECK(*kept.numbers[index] == index);
+  }
+  CHECK(chad_memory_used(context) >= 64 * 20000);
+  chad_leave(context, arenas);
+  CHECK(chad_memory_used(context) == 0);
   chad_context_free(context);
 }
 
@@ -197,6 +287,7 @@ int main(void) {
     test_helpers_are_on_deep_stacks_if_the_caller_is();
     test_a_poll_stops_all();
     test_an_error_stops_the_other();
+    test_what_is_kept_goes_with_the_caller();
   }
   return 0;
 }

@@ -52,6 +52,12 @@ _COSTS = {
     **dict.fromkeys(("gcd", "comb", "perm", "powmod", "remainder"), 4 * _CALL),
 }
 
+
+def cost(op: str) -> int:
+    """What an instruction costs, in simple operations."""
+    return _COSTS.get(op, 1)
+
+
 # Work as a sum of products of registers, which may be halves.
 Work = dict[tuple[Reg, ...], float]
 
