@@ -1,0 +1,239 @@
+"""Calls of recursive functions on several threads: same bits, same errors, no leaks."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import chadllvm as cl
+from chadllvm.lower import tasks
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Even short calls ask for help."""
+    monkeypatch.setattr(tasks, "PATIENCE", 0)
+    yield
+    cl.set_num_threads(None)
+
+
+@cl.jit(cache=False)
+def fibonacci(n: int, x: float) -> float:
+    if n < 2:
+        return math.sin(x)
+    return fibonacci(n - 1, x * 0.9) + x * fibonacci(n - 2, x + 0.1)
+
+
+@cl.jit(cache=False)
+def energy(x: cl.f64[:], low: int, high: int) -> float:
+    if high - low == 1:
+        return math.sin(x[low]) * x[low]
+    middle = (low + high) // 2
+    return math.tanh(energy(x, low, middle)) + energy(x, middle, high) * 0.5
+
+
+@cl.jit(cache=False)
+def blocks(x: cl.f64[:], w: cl.f64[:], low: int, high: int) -> float:
+    """Loops in the leaves; all leaves add to one cell."""
+    if high - low <= 50:
+        total = 0.0
+        for i in range(low, high):
+            total += math.exp(w[i % 7] * x[i]) * w[6]
+        return total
+    third = (high - low) // 3
+    left = blocks(x, w, low, low + third)
+    right = blocks(x, w, low + third, low + 2 * third)
+    return left * 0.3 - right + blocks(x, w, low + 2 * third, high) * left
+
+
+@cl.jit(cache=False)
+def adapt(p: cl.f64[:], low: float, high: float, whole: float, error: float) -> float:
+    """Few calls on one side, many on the other."""
+    middle = 0.5 * (low + high)
+    left = (middle - low) * math.sin(p[1] / (0.5 * (low + middle) + p[0]))
+    right = (high - middle) * math.sin(p[1] / (0.5 * (middle + high) + p[0]))
+    if abs(left + right - whole) < error:
+        return left + right
+    below = adapt(p, low, middle, left, 0.5 * error)
+    return below + adapt(p, middle, high, right, 0.5 * error)
+
+
+@cl.jit(cache=False)
+def trees(x: float, n: int) -> float:
+    """Pairs in a loop, and calls whose results others need."""
+    if n == 0:
+        return x
+    total = 0.0
+    for k in range(n):
+        total += trees(x * 0.9, k) * trees(x + 0.1, n - 1 - k)
+    return math.sin(total + trees(math.cos(trees(x, n // 2)), n // 3))
+
+
+@dataclass(frozen=True)
+class Leaf:
+    value: float
+
+
+@dataclass(frozen=True)
+class Node:
+    left: Tree
+    right: Tree
+
+
+Tree = Leaf | Node
+
+
+@cl.jit
+def grow(x: cl.f64[:], low: int, high: int) -> Tree:
+    if high - low == 1:
+        return Leaf(x[low])
+    middle = low + (high - low) // 3 + 1
+    middle = middle if middle < high else high - 1
+    return Node(grow(x, low, middle), grow(x, middle, high))
+
+
+@cl.jit
+def fold(tree: Tree, scale: float) -> float:
+    match tree:
+        case Leaf(value):
+            return value * scale
+        case Node(left, right):
+            return math.tanh(fold(left, scale * 0.9)) - fold(right, scale)
+
+
+@cl.jit(cache=False)
+def folded(x: cl.f64[:]) -> float:
+    return fold(grow(x, 0, len(x)), 1.3)
+
+
+X = np.random.default_rng(0).normal(size=5000)
+PROGRAMS: list[tuple[Any, tuple[Any, ...], tuple[int, ...]]] = [
+    (fibonacci, (15, 0.7), (1,)),
+    (energy, (X[:2000], 0, 2000), (0,)),
+    (energy, (X[:37], 0, 37), (0,)),
+    (blocks, (X, X[:7] * 0.1, 0, 2000), (0, 1)),
+    (adapt, (np.array([0.01, 1.3]), 0.0, 1.0, 0.5, 1e-6), (0, 1, 2)),
+    (trees, (0.4, 8), (0,)),
+    (folded, (X[:1000],), (0,)),
+]
+
+
+def parts(value: Any) -> list[bytes]:
+    """The bits of a value and its derivatives."""
+    if isinstance(value, tuple):
+        return [part for each in value for part in parts(each)]
+    return [np.asarray(value).tobytes()]
+
+
+@pytest.mark.parametrize(("program", "args", "wrt"), PROGRAMS)
+def test_same_bits(program: Any, args: tuple[Any, ...], wrt: tuple[int, ...]) -> None:
+    both = [cl.value_and_grad(program, argnums=wrt), program]
+    alone = cl.jit(program.py_func, parallel=False, cache=False)
+    cl.set_num_threads(1)
+    expected = [parts(f(*args)) for f in both]
+    assert parts(alone(*args)) == expected[1]
+    assert parts(cl.value_and_grad(alone, argnums=wrt)(*args)) == expected[0]
+    for threads in (2, 3, 8):
+        cl.set_num_threads(threads)
+        for _ in range(4):
+            assert [parts(f(*args)) for f in both] == expected
+
+
+@pytest.mark.parametrize(("program", "args", "wrt"), PROGRAMS)
+def test_as_without_tasks(
+    program: Any, args: tuple[Any, ...], wrt: tuple[int, ...]
+) -> None:
+    plain = cl.CompileOptions(disabled=frozenset(["tasks"]), cache=False)
+    other = cl.jit(program.py_func, options=plain)
+    cl.set_num_threads(3)
+    value, slopes = cl.value_and_grad(program, argnums=wrt)(*args)
+    expected, others = cl.value_and_grad(other, argnums=wrt)(*args)
+    assert math.isclose(value, expected, rel_tol=1e-11)
+    for slope, right in zip(slopes, others, strict=True):
+        np.testing.assert_allclose(slope, right, rtol=1e-9, atol=1e-11)
+
+
+def test_others_take_part() -> None:
+    """For a good part of the time, seen in what the threads have run."""
+    cl.set_num_threads(2)
+    fibonacci(5, 0.7)
+    before = seconds_by_thread()
+    fibonacci(25, 0.7)
+    after = seconds_by_thread()
+    used = sorted(after[t] - before.get(t, 0.0) for t in after)
+    assert used[-2] > 0.1 * used[-1]
+
+
+def seconds_by_thread() -> dict[str, float]:
+    """How long each thread of this process has run."""
+    found = {}
+    for thread in os.listdir("/proc/self/task"):
+        with open(f"/proc/self/task/{thread}/schedstat") as file:
+            found[thread] = int(file.read().split()[0]) * 1e-9
+    return found
+
+
+@cl.jit(cache=False)
+def checked(x: cl.f64[:], low: int, high: int, bad: cl.i64[:]) -> float:
+    if high - low == 1:
+        for place in bad:
+            if low == place:
+                raise ValueError(f"bad {low}")
+        return math.sin(x[low])
+    middle = (low + high) // 2
+    return checked(x, low, middle, bad) * checked(x, middle, high, bad)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_the_first_error_in_order(threads: int) -> None:
+    gradient = cl.grad(checked)
+    cl.set_num_threads(threads)
+    good = gradient(X, 0, 4000, np.array([-1]))
+    for first in (0, 7, 1999, 2000, 3999):
+        bad = np.array([3999, first, 3000 if first < 3000 else 3999])
+        for call in (checked, gradient):
+            with pytest.raises(ValueError, match=f"^bad {first}\\b"):
+                call(X, 0, 4000, bad)
+    assert parts(gradient(X, 0, 4000, np.array([-1]))) == parts(good)
+
+
+@cl.jit(cache=False)
+def endless(x: float, n: int) -> float:
+    if n == 300:
+        return endless(x, n - 1) * x
+    return endless(x, n + 1) + endless(x, n + 2)
+
+
+@cl.jit(cache=False)
+def for_ever(x: float, n: int) -> float:
+    if n == 60:
+        return x
+    return for_ever(x, n + 1) + for_ever(x * x, n + 1)
+
+
+def test_too_deep() -> None:
+    cl.set_num_threads(3)
+    with pytest.raises(RecursionError):
+        endless(0.5, 0)
+
+
+def test_ctrl_c_stops_all() -> None:
+    cl.set_num_threads(3)
+    assert for_ever(1.0, 58) == 4.0
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        for_ever(1.0, 0)
+    assert time.perf_counter() - start < 2.0
+    timer.join()
+    assert for_ever(1.0, 58) == 4.0
