@@ -48,6 +48,16 @@ def integral(a: float, b: float, depth: int) -> float:
 
 
 @cl.jit
+def product(x: cl.f64[:], bad: int, low: int, high: int) -> float:
+    if high - low == 1:
+        if low >= bad:
+            raise ValueError(f"bad {low}")
+        return 1.0 + 1e-3 * math.sin(x[low])
+    middle = (low + high) // 2
+    return product(x, bad, low, middle) * product(x, bad, middle, high)
+
+
+@cl.jit
 def small(x: float) -> float:
     return math.sin(x) * x
 
@@ -76,6 +86,8 @@ def cases() -> list[Case]:
         Case(cl.grad(gathered), (x, places)),
         Case(cl.value_and_grad(gathered), (x, wrong), fails=True),
         Case(cl.value_and_grad(integral, argnums=(0, 1)), (0.0, 1.0, 8)),
+        Case(cl.value_and_grad(product), (x, SIZE, 0, 5000)),
+        Case(cl.value_and_grad(product), (x, 3500, 0, 5000), fails=True),
         Case(cl.grad(small), (0.3,)),
     ]
 

@@ -358,10 +358,12 @@ class Tasks:
     nanoseconds; negative: never. Where others run them, they have the `tape` for
     themselves, and so have, whoever runs them, all but the first of those together the
     `cells`; these are for so many levels only as the `work` of all runs is worth it.
+    Copies of them are in `region`.
     """
 
     levels: int
     patience: int
+    region: int
     tape: Tape | None = None
     columns: Columns | None = None
     cells: tuple[Private, ...] = ()

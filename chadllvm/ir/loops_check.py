@@ -155,7 +155,8 @@ class _Checker:
     def body(self, body: Sequence[Stmt]) -> None:
         """Check statements in order; their registers are unknown afterwards."""
         outer, self.scope = self.scope, []
-        for stmt in body:
+        for stmt, behind in zip(body, (*body[1:], None), strict=False):
+            self.beside(stmt, behind)
             try:
                 self.statement(stmt)
             except InternalError as error:
@@ -163,6 +164,15 @@ class _Checker:
                 raise
         self.known.difference_update(self.scope)
         self.scope = outer
+
+    def beside(self, stmt: Stmt, behind: Stmt | None) -> None:
+        """A call that does not need the next one stands in front of one like it."""
+        if not isinstance(stmt, Invoke) or not stmt.together:
+            return
+        if not isinstance(behind, Invoke) or behind.subroutine != stmt.subroutine:
+            raise self.fail(f"a call of {stmt.subroutine} has none beside it")
+        if any(arg in stmt.regs for arg in behind.args):
+            raise self.fail(f"a call of {stmt.subroutine} needs the one beside it")
 
     def statement(self, stmt: Stmt) -> None:
         match stmt:

@@ -298,7 +298,7 @@ def _make_copies(
         return None
     out = state.out
     table = out.alloca(f"[{number} x ptr]", "copies")
-    region = state.function.regions - 1
+    region = tasks.region
     mark(state, region)
     held = state.marks.pop(region)
     places = [word_at(state, table, k) for k in range(number)]
@@ -329,7 +329,7 @@ def _add_copies(state: State, tasks: Tasks, copies: _Copies, forks: str) -> None
         name = f'{_symbol(state, called, "add")[:-1]}.{REGISTER[cell.elem]}"'
         to = f"ptr {state.names[cell.ptr]}, ptr {out.let(f'load ptr, ptr {place}')}"
         out.put(f"call void @{name}({to}, {state.typed(cell.count)})")
-    region = state.function.regions - 1
+    region = tasks.region
     state.marks[region] = copies.held
     release(state, arena_of(state, region), region)
     del state.marks[region]

@@ -10,8 +10,9 @@
 
 Every statement counts one; filling and copying memory count one for each element, and
 the runtime's structures report their own steps. Chunks that may run at the same time
-count for themselves, and are added up behind them. That is how the cost law is measured
-on compiled code: the number is the same on every machine and at every run.
+count for themselves, and are added up behind them; calls run in order. That is how the
+cost law is measured on compiled code: the number is the same on every machine and at
+every run.
 """
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ def count_operations(function: LoopFunction) -> LoopFunction:
     body = (*start, *counting.body(function.body))
     results = (*function.results, ScalarResult(I64))
     subroutines = tuple(
-        replace(s, body=tuple(counting.body(s.body))) for s in function.subroutines
+        replace(s, body=tuple(counting.body(s.body)), tasks=None)
+        for s in function.subroutines
     )
     return replace(
         function,

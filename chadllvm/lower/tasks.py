@@ -59,7 +59,7 @@ from chadllvm.ir.loops import (
     bodies_of,
 )
 from chadllvm.ir.term import Lit
-from chadllvm.ir.types import I64
+from chadllvm.ir.types import I64, is_float
 from chadllvm.lower.chunks.copy import assigned, everywhere, slots_of, used
 from chadllvm.lower.chunks.work import cost
 
@@ -152,7 +152,15 @@ class _Tasks:
         if tape is not None:
             self._below.append(tape.below)
         work = sum(_cost(s) for s in everywhere(body)) // 2
-        found = Tasks(LEVELS, self._patience, tape, columns, cells, work)
+        found = Tasks(
+            LEVELS,
+            self._patience,
+            self._function.regions,
+            tape,
+            columns,
+            cells,
+            work,
+        )
         return replace(subroutine, body=body, tasks=found)
 
     def _is_outermost(self, name: str) -> bool:
@@ -282,13 +290,24 @@ class _Tasks:
         stmts = self._inside[subroutine.name]
         (leave,) = (s for s in stmts if isinstance(s, Leave))
         for stmt in stmts:
-            if (
-                isinstance(stmt, Get)
-                and stmt.reg in leave.values
-                and stmt.slot in written
-            ):
-                return stmt.slot, leave.values.index(stmt.reg)
+            match stmt:
+                case Get(reg, slot) if reg in leave.values and slot in written:
+                    if self._counts(stmts, reg, slot):
+                        return slot, leave.values.index(reg)
+                case _:
+                    pass
         raise _Refused
+
+    def _counts(self, stmts: Sequence[Stmt], number: Reg, calls: Slot) -> bool:
+        """Whether each call adds one to the slot, and does no more to it."""
+        sets = [s.value for s in stmts if isinstance(s, Set) and s.slot is calls]
+        after = {
+            s.reg
+            for s in stmts
+            if isinstance(s, Let) and s.op == "iadd" and s.args[1] == Lit(1)
+            and s.args[0] is number
+        }  # fmt: skip
+        return len(sets) == 1 and sets[0] in after
 
     def _check_numbers(
         self, subroutine: Subroutine, number: int, written: set[Slot]
@@ -412,7 +431,7 @@ class _Tasks:
     def _cell(self, ptr: object) -> Private:
         for stmt in self._outside:
             match stmt:
-                case Alloc(reg, _, count, elem, root) if reg is ptr:
+                case Alloc(reg, _, count, elem, root) if reg is ptr and is_float(elem):
                     return Private(reg, count, elem, root)
                 case _:
                     pass
@@ -527,6 +546,9 @@ def _needed(
             return None
     gets = {s.slot for s in moved if isinstance(s, Get)}
     inner = [*everywhere(between)]
+    rest = (s for s in inner if s not in moved)
+    if any(isinstance(s, Get) and s.slot in writes.slots for s in rest):
+        return None
     if any(isinstance(s, Set | Accumulate) and s.slot in gets for s in inner):
         return None
     written = {writes.roots[r] for s in inner for r in _targets(s)}
