@@ -355,6 +355,7 @@ def test_a_signal_may_call_programs() -> None:
         return 2.0 * x
 
     plain(1.0)
+    for_ever(1.0, 49)
 
     def handler(*_: Any) -> None:
         seen.append(plain(4.0))
