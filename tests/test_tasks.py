@@ -17,6 +17,8 @@ import pytest
 import chadllvm as cl
 from chadllvm.lower import tasks
 
+pytestmark = pytest.mark.optimised  # Bits are compared that the same code gives.
+
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
