@@ -96,7 +96,7 @@ def outcome(case: Case) -> Any:
     """The result, or what the failure says."""
     try:
         result = case.function(*case.args)
-    except IndexError as error:
+    except (IndexError, ValueError) as error:
         return str(error)
     return result
 
