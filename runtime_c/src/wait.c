@@ -29,21 +29,21 @@ void chad_busy(const int64_t more) {
 }
 
 // Those that this process may run on; written once, before there are helpers.
-static int64_t cores = 1;
+static int64_t core_count = 1;
 
 void chad_count_cores(void) {
 #ifdef CPU_COUNT
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) {
-    cores = (int64_t)CPU_COUNT(&set);
+    core_count = (int64_t)CPU_COUNT(&set);
     return;
   }
 #endif
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
-  cores = online > 0 ? (int64_t)online : 1;
+  core_count = online > 0 ? (int64_t)online : 1;
 }
 
-int64_t chad_cores(void) { return cores; }
+int64_t chad_cores(void) { return core_count; }
 
 static int64_t now(void) {
   struct timespec time = {0, 0};
@@ -75,7 +75,7 @@ static bool is_there(_Atomic int64_t *const number, const int64_t target,
 // Whether all that are busy, and these, have a core.
 static bool has_cores(const int64_t idle) {
   const int64_t working = atomic_load_explicit(&busy, memory_order_relaxed);
-  return (working > 1 ? working : 1) + idle <= cores;
+  return (working > 1 ? working : 1) + idle <= core_count;
 }
 
 bool chad_comes_soon(_Atomic int64_t *const number, const int64_t target,
