@@ -23,6 +23,7 @@ from chadllvm.frames import hide_frames, without_frames
 from chadllvm.ir.types import Array, Product, Type, list_names
 from chadllvm.options import CompileOptions
 from chadllvm.prints import fingerprint
+from chadllvm.reach import is_users
 from chadllvm.request import Request
 from chadllvm.shape import is_plain
 from chadllvm.shelf import Shelf, shelf
@@ -575,17 +576,25 @@ def static_argument(value: Any) -> Any:
 
     Variables that it has captured may have been assigned again since.
     """
-    from chadllvm.frontend.calls import is_callable
+    if not isinstance(value, FunctionType) or _is_known(value):
+        return value
     from chadllvm.frontend.signature import all_captured
 
-    if not isinstance(value, FunctionType) or is_callable(value):
-        return value
     captured = all_captured(value)
     found, before = getattr(value, _COMPILED, (None, ()))
     if found is None or found.py_func is not value or not _are_same(captured, before):
         found = Function(value, CompileOptions())
         setattr(value, _COMPILED, (found, captured))
     return found
+
+
+def _is_known(function: FunctionType) -> bool:
+    """Whether a Python function is one that programs know, and need not be compiled."""
+    if is_users(function):
+        return False
+    from chadllvm.frontend.calls import is_callable
+
+    return is_callable(function)
 
 
 def _are_same(first: Sequence[Any], second: Sequence[Any]) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,13 +12,11 @@ from chadllvm import call_rules
 from chadllvm.backend.nodes import Columns, Nodes, Writer, is_own
 from chadllvm.backend.objects import Reader
 from chadllvm.backend.results import leaf_types
-from chadllvm.border import Border, is_plain
-from chadllvm.filled import filled
+from chadllvm.border import Border
 from chadllvm.ir.record import ReferenceNames
 from chadllvm.ir.types import Product, Type, has_float, holds_reference
 from chadllvm.pipeline import collector_paused
 from chadllvm.request import Request
-from chadllvm.values import type_of
 
 
 @dataclass
@@ -200,42 +197,6 @@ class Crossing:
                 raise call_rules.unlike_tangent(
                     f"{title}(): the tangent of {name} is made otherwise"
                 )
-
-
-def copied(title: str, name: str, value: Any) -> Any:
-    """A copy of a value, as deep as it may be."""
-    ty = _type_across(title, name, value)
-    if ty is None:
-        return deepcopy(value)
-    try:
-        return _round_trip(title, name, ty, value)
-    except TypeError:
-        return value  # A gradient with None in it, which nobody changes.
-
-
-def given_cotangent(title: str, out: Any, cotangent: Any) -> Any:
-    """A cotangent of a result with 0 where it may have None, for what is no real."""
-    ty = _type_across(title, "cotangent", cotangent)
-    if ty is None:
-        return filled(out, cotangent)
-    return _round_trip(title, "cotangent", ty, cotangent, reals=True)
-
-
-def _type_across(title: str, name: str, value: Any) -> Type | None:
-    """The type of a value with recursive data in it that can cross the boundary."""
-    try:
-        ty = type_of(value, title, name)
-    except TypeError:
-        return None  # Whoever takes it will say what is wrong.
-    return ty if holds_reference(ty) and is_plain(ty) else None
-
-
-def _round_trip(
-    title: str, name: str, ty: Type, value: Any, *, reals: bool = False
-) -> Any:
-    nodes = Writer(f"{title}()", [ty], reals=reals).begin()
-    leaves = nodes.leaves(name, ty, value)
-    return Reader(nodes.columns(name)).value(ty, leaves)
 
 
 def _typed(

@@ -34,10 +34,10 @@ PARTS = "_reached_parts"
 
 # Where functions keep what changes their meaning: that they are rules, or have some,
 # or were written for others.
-NOTES = (
+NOTES = {
     *("__chadllvm_rules__", "__chadllvm_gradient__", "__chadllvm_derivative__"),
     *("_chadllvm_written_for", "py_func", "static_argnames"),
-)
+}
 
 # What knows its version, which is a part of every key; SciPy says its own.
 _LIBRARIES = frozenset(["chadllvm", "numpy", "llvmlite"])
@@ -238,8 +238,8 @@ class Reach:
         layers = captured, value.__globals__, vars(builtins)
         self._names(found.chains, layers)
         self._annotations(value.__annotations__, layers)
-        for note in NOTES:
-            if note in vars(value) and vars(value)[note] is not value:
+        for note in sorted(vars(value).keys() & NOTES):
+            if vars(value)[note] is not value:
                 self._say(note)
                 self._add(vars(value)[note])
 
@@ -375,6 +375,11 @@ class Reach:
 
     def _special(self, value: Any) -> None:
         self._say("typing", repr(value))
+
+
+def is_users(function: FunctionType) -> bool:
+    """Whether a function is of no library, and nothing was noted of it."""
+    return not (_is_library(function.__module__ or "") or vars(function).keys() & NOTES)
 
 
 def _captured(function: FunctionType) -> dict[str, Any]:

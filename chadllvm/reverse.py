@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from chadllvm.compiled import Compiled, Function
-from chadllvm.crossing import copied, given_cotangent
+from chadllvm.copying import copied, given_cotangent
 from chadllvm.frames import hide_frames, without_frames
 from chadllvm.pullback import Halved
 from chadllvm.transforms import Transform, means

@@ -8,7 +8,7 @@ behind the results. Here the tangents are checked, and flattened into parameters
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,12 +16,11 @@ from chadllvm import call_rules
 from chadllvm.backend.arrays import list_parts
 from chadllvm.backend.columns import columns
 from chadllvm.backend.convert import DTYPES, Converter, found
-from chadllvm.backend.results import Arrays, Choice, Group, Many, Result, leaf_types
+from chadllvm.backend.results import leaf_types
 from chadllvm.compiled import Compiled, static_argument
 from chadllvm.frames import without_frames
 from chadllvm.ir.lists import nested
 from chadllvm.ir.record import ListNames, RecordNames
-from chadllvm.ir.term import Block, Function, Program
 from chadllvm.ir.types import (
     F32,
     Array,
@@ -34,12 +33,13 @@ from chadllvm.ir.types import (
 )
 from chadllvm.ir.wording import said
 from chadllvm.options import CompileOptions
-from chadllvm.pipeline import Compilation, Tangents, compile_program
-from chadllvm.plan import Plan
-from chadllvm.ready import Specialisation
 from chadllvm.request import Request
 from chadllvm.transforms import Transform, means
-from chadllvm.values import gradient_type, leaf_positions, tags_of_tangent
+
+if TYPE_CHECKING:
+    from chadllvm.ir.term import Program
+    from chadllvm.plan import Plan
+    from chadllvm.ready import Specialisation
 
 # Where a function keeps its compiled form with tangents.
 _KEPT = "_chadllvm_jvp"
@@ -153,72 +153,12 @@ class WithTangents(Compiled):
     def _plan(
         self, program: Program, types: tuple[Type, ...], request: Request
     ) -> Plan:
+        from chadllvm.tangent_plan import TangentPlan
+
         return TangentPlan(program, types, request)
 
     def _call_directly(self, call: Callable[..., Any]) -> None:
         """Native code takes other arguments, so `__call__` stays."""
-
-
-class TangentPlan(Plan):
-    """The parameters and results of a function, or of its gradient, with tangents."""
-
-    def __init__(
-        self, program: Program, types: tuple[Type, ...], request: Request
-    ) -> None:
-        super().__init__(program, types, request)
-        types = self.types
-        leaves = [leaf for ty in types for leaf in leaf_types(ty)]
-        self.moved = leaf_positions(types, range(len(types)))
-        self.types = (*types, *(leaves[k] for k in self.moved))
-        self.names = (*self.names, *_new_names(self.names, len(self.moved)))
-        self.moved_tags = tags_of_tangent(self.result)
-        self.result = Group((self.result, _tangent_type(self.result)))
-
-    def compile(self, options: CompileOptions) -> Compilation:
-        return compile_program(
-            self.program,
-            self.gradient,
-            self.select,
-            options,
-            Tangents(self.moved, self._with_tags),
-        )
-
-    def _with_tags(self, function: Function) -> Function:
-        """The function whose results' tangents say which member of a union they are."""
-        tangents = sum(tag is None for tag in self.moved_tags)
-        results = function.body.results
-        reals = iter(results[len(results) - tangents :])
-        moved = [
-            next(reals) if tag is None else results[tag] for tag in self.moved_tags
-        ]
-        everything = (*results[: len(results) - tangents], *moved)
-        body = Block(function.body.bindings, everything)
-        return Function(function.name, function.params, body, function.span)
-
-
-def _new_names(names: Sequence[str], count: int) -> list[str]:
-    """Names for the tangents' parameters, none of which is taken."""
-    prefix = "t"
-    while any(name.startswith(prefix) for name in names):
-        prefix += "_"
-    return [f"{prefix}{k}" for k in range(count)]
-
-
-def _tangent_type(result: Result) -> Result:
-    """The type of a result's tangent: None where there are no reals."""
-    match result:
-        case Group(parts, names):
-            return Group(tuple(map(_tangent_type, parts)), names)
-        case Choice(members):
-            return Choice(tuple(map(_tangent_type, members)))
-        case Many(elem, rank):
-            inner = _tangent_type(elem)
-            assert isinstance(inner, Group | Choice)
-            return Many(inner, rank)
-        case None | Arrays():
-            return result
-        case _:
-            return gradient_type(result)
 
 
 def tangent_leaves(

@@ -20,6 +20,7 @@ from chadllvm.frontend.annotations import (
     target_type,
 )
 from chadllvm.frontend.records import BadRecord, RecordClass, record_class, row_type
+from chadllvm.ir.dtypes import scalar_of
 from chadllvm.ir.record import Kind, ListNames, RecordNames
 from chadllvm.ir.types import (
     BOOL,
@@ -41,7 +42,6 @@ from chadllvm.ir.types import (
     list_names,
     list_type,
 )
-from chadllvm.ir.typing import scalar_of
 from chadllvm.ir.wording import said
 
 _PYTHON: dict[type, Scalar] = {

@@ -8,8 +8,8 @@ from typing import Any
 
 from chadllvm.api import jit
 from chadllvm.compiled import Compiled, Function, static_argument
-from chadllvm.crossing import copied
-from chadllvm.frontend import Parameter
+from chadllvm.copying import copied
+from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.source import WRITTEN_FOR
 
 

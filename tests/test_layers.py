@@ -15,9 +15,9 @@ LAYERS = (
     "library", "linalg", "ir", "shape", "transforms", "ops", "frontend", "chad",
     "closure", "simplify", "debug", "lower", "llvm", "watch", "request", "backend",
     "threads", "pipeline", "report", "values", "prints", "border", "boundary",
-    "filled", "crossing", "plan", "arguments", "anatomy", "reach", "shelf",
-    "portable", "ready", "specialising", "compiled", "api", "custom", "tangents",
-    "written", "exported", "exporting", "halving", "pullback", "reverse",
+    "filled", "copying", "crossing", "plan", "arguments", "anatomy", "reach", "shelf",
+    "portable", "ready", "specialising", "compiled", "api", "custom", "tangent_plan",
+    "tangents", "written", "exported", "exporting", "halving", "pullback", "reverse",
     "jacobian", "reals", "checking", "explain", "commands", "cli",
 )  # fmt: skip
 

@@ -19,7 +19,6 @@ from typing import Annotated, Any, TypeGuard, TypeVar, get_args, get_origin
 
 import numpy as np
 
-from chadllvm.frontend.closures import is_function
 from chadllvm.frontend.records import (
     BadRecord,
     Field,
@@ -382,6 +381,13 @@ def accepts(annotation: Annotation, ty: Type) -> bool:
 _WIDER: dict[Type, tuple[Scalar, ...]] = {BOOL: (I64, F64, F32), I64: (F64, F32)}
 
 
+def _is_function(ty: Type) -> bool:
+    """Whether it is the type of a function."""
+    from chadllvm.frontend.closures import is_function
+
+    return is_function(ty)
+
+
 def target_type(annotation: Annotation, ty: Type, *, weak: bool = False) -> Type | None:
     """The type that an argument of type `ty` is converted to, or None if it is refused.
 
@@ -395,7 +401,7 @@ def target_type(annotation: Annotation, ty: Type, *, weak: bool = False) -> Type
         return _target_list(annotation, ty)
     match annotation, ty:
         case OpenFunction(), _:
-            return ty if is_function(ty) else None
+            return ty if _is_function(ty) else None
         case OpenArray(elem), Array():
             return ty if _is_array_of(elem, ty) else None
         case ((Product() | OpenProduct()), Product()):

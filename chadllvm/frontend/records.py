@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from chadllvm.ir.dtypes import scalar_of
 from chadllvm.ir.record import (
     Kind,
     RecordNames,
@@ -26,7 +27,6 @@ from chadllvm.ir.record import (
     is_named_tuple,
 )
 from chadllvm.ir.types import Alternatives, Array, Product, Type
-from chadllvm.ir.typing import scalar_of
 
 NO_DEFAULT: Any = inspect.Parameter.empty
 

@@ -7,10 +7,11 @@ place. Scoping and the discipline of cells are the checker's business (`ir/check
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, assert_never
+from typing import assert_never
 
 import numpy as np
 
+from chadllvm.ir.dtypes import SCALAR_OF_DTYPE as SCALAR_OF_DTYPE
 from chadllvm.ir.op import TypeRuleError
 from chadllvm.ir.term import (
     Apply,
@@ -33,8 +34,6 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import (
     BOOL,
-    F32,
-    F64,
     I64,
     Acc,
     Array,
@@ -49,23 +48,6 @@ from chadllvm.ir.types import (
     has_float,
     is_float,
 )
-
-SCALAR_OF_DTYPE: dict[np.dtype[Any], Scalar] = {
-    np.dtype(np.float64): F64,
-    np.dtype(np.float32): F32,
-    np.dtype(np.int64): I64,
-    np.dtype(np.bool_): BOOL,
-}
-
-
-def scalar_of(dtype: np.dtype[Any]) -> Scalar | None:
-    """What elements of a dtype become: integers of any width are widened to i64.
-
-    Nothing else is: a float16 or a complex number is none of ours.
-    """
-    native = dtype.newbyteorder("=")
-    return SCALAR_OF_DTYPE.get(native) or (I64 if native.kind in "iu" else None)
-
 
 Signature = Callable[[str], Fun]
 
