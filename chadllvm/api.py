@@ -8,7 +8,14 @@ from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar, cast, overload
 
 from chadllvm import call_rules
-from chadllvm.compiled import Compiled, Derivative, Function, plain_function, statics_of
+from chadllvm.compiled import (
+    Compiled,
+    Derivative,
+    Function,
+    derivative_of,
+    plain_function,
+    statics_of,
+)
 from chadllvm.frames import without_frames
 from chadllvm.options import CompileOptions
 from chadllvm.request import Request
@@ -157,10 +164,9 @@ def _derivative(
     has_aux: bool,
 ) -> Derivative:
     request = Request(positions(function, argnums), value, has_aux)
-    if isinstance(function, Function):
+    if isinstance(function, Compiled):
         return function.derivative(request)
-    options = function._options if isinstance(function, Compiled) else CompileOptions()
-    return Derivative(function, request, options)
+    return derivative_of(function, request)
 
 
 def positions(

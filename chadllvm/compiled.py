@@ -23,7 +23,7 @@ from chadllvm.frames import hide_frames, without_frames
 from chadllvm.ir.types import Array, Product, Type, list_names
 from chadllvm.options import CompileOptions
 from chadllvm.prints import fingerprint
-from chadllvm.reach import is_users
+from chadllvm.reach import digest_of_reach, is_users
 from chadllvm.request import Request
 from chadllvm.shape import is_plain
 from chadllvm.shelf import Shelf, shelf
@@ -77,6 +77,10 @@ class Compiled:
         self._versions: dict[Hashable, Specialisation] = {}
         # The versions again, by what is quick to look up.
         self._known: dict[tuple[object, ...], Specialisation] = {}
+        self._derivatives: dict[Request, Derivative] = {}
+        # What its function reached when it was made, if somebody asks; empty if it is
+        # made of one thing and another.
+        self.first_reach: bytes | None = None
         self._lock = threading.RLock()
         # How many positional arguments need no binding.
         if is_plain(function) and not statics:
@@ -86,6 +90,14 @@ class Compiled:
                 p.is_keyword_only or p.is_static for p in self._parameters
             )
             self._count = -1 if needs_binding else len(self._parameters)
+
+    def derivative(self, request: Request) -> Derivative:
+        """The same one each time, so that `grad(f)(x)` in a loop compiles once."""
+        with self._lock:
+            if request not in self._derivatives:
+                made = Derivative(self, request, self._options)
+                self._derivatives[request] = made
+            return self._derivatives[request]
 
     # What the frontend says of the parameters, when somebody asks for it.
 
@@ -193,14 +205,17 @@ class Compiled:
         return self
 
     def _code(self) -> list[tuple[bytes, bytes]]:
-        """The machine code that there is, by the keys that it is kept under."""
+        """The machine code that there is, and how it is found, by their keys."""
         from chadllvm.backend import kept
 
-        return [
-            (v.key.digest, kept.packed(v.kept))
-            for v in self._versions.values()
-            if v.key and v.kept and kept.is_keepable(v.key, v.kept)
-        ]
+        found = []
+        for version in self._versions.values():
+            key, code, place = version.key, version.kept, version.shelf
+            if key and code and (place or kept.is_keepable(key, code)):
+                found.append((key.digest, kept.packed(code)))
+            if place and place.content:
+                found.append((place.key, place.content))
+        return found
 
     @without_frames
     def show(self, stage: str, *args: Any, **kwargs: Any) -> Text:
@@ -355,9 +370,18 @@ class Compiled:
             if found is None:
                 return None
             self._versions[key] = found
+            self._check_reach()
             if saved.is_fixed:
                 self._call_directly(found.call)
         return self._versions[key]
+
+    def _check_reach(self) -> None:
+        """See whether a version is of what the others are of."""
+        if (
+            self.first_reach is not None
+            and digest_of_reach(self._function) != self.first_reach
+        ):
+            self.first_reach = b""
 
     @property
     def _static_at_all(self) -> bool:
@@ -383,6 +407,7 @@ class Compiled:
         with self._lock:
             if key not in self._versions:
                 self._versions[key] = self._compile(types, statics)
+                self._check_reach()
                 if self.is_fixed_to(types):
                     self._call_directly(self._versions[key].call)
             return self._versions[key]
@@ -496,19 +521,10 @@ class Function(Compiled, Generic[P, R]):
     ) -> None:
         super().__init__(function, Request(), options, statics)
         self.py_func = function
-        self._derivatives: dict[Request, Derivative] = {}
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """A method of an instance, as a plain function in a class is one."""
         return self if instance is None else MethodType(self, instance)
-
-    def derivative(self, request: Request) -> Derivative:
-        """The same one each time, so that `grad(f)(x)` in a loop compiles once."""
-        with self._lock:
-            if request not in self._derivatives:
-                made = Derivative(self, request, self._options)
-                self._derivatives[request] = made
-            return self._derivatives[request]
 
     def __reduce__(self) -> Any:
         """Pickled as the name that finds it in its module, else by value."""
@@ -564,6 +580,29 @@ def _derivative(
     if isinstance(of, Function) and of.options == options:
         return of.derivative(request)
     return Derivative(of, request, options)
+
+
+# Where a plain function keeps its derivatives.
+_DERIVATIVES = "_chadllvm_derivatives"
+
+
+def derivative_of(function: Callable[..., Any], request: Request) -> Derivative:
+    """A derivative of a function that is not compiled, with the usual options.
+
+    It is the same one each time, as long as all that the function reaches is the same,
+    so that `grad(f)(x)` in a loop compiles once.
+    """
+    users = isinstance(function, FunctionType)
+    origin = digest_of_reach(function) if users else None
+    if origin is None:
+        return Derivative(function, request, CompileOptions())
+    kept: dict[Request, Derivative] = vars(function).setdefault(_DERIVATIVES, {})
+    found = kept.get(request)
+    # Wrappers may take over what they find in the function that they wrap.
+    if found is None or found.first_reach != origin or found._function is not function:
+        found = kept[request] = Derivative(function, request, CompileOptions())
+        found.first_reach = origin
+    return found
 
 
 # Where a plain function that was an argument keeps its compiled form, and what it had

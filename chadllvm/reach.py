@@ -377,6 +377,14 @@ class Reach:
         self._say("typing", repr(value))
 
 
+def digest_of_reach(*roots: Any) -> bytes | None:
+    """The digest of what some objects reach; None if it is not told."""
+    try:
+        return Reach(*roots).digest
+    except (Unknown, RecursionError):
+        return None
+
+
 def is_users(function: FunctionType) -> bool:
     """Whether a function is of no library, and nothing was noted of it."""
     return not (_is_library(function.__module__ or "") or vars(function).keys() & NOTES)

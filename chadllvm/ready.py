@@ -51,6 +51,8 @@ class Specialisation:
         self.crossing = crossing
         self.plan = plan
         self.reached = b""
+        # How it is found without the compiler, as that is kept on disk.
+        self.shelf: Shelf | None = None
         self.call: Callable[..., Any] = crossing or native.call
 
     @property
@@ -130,6 +132,7 @@ def keep(function: Compiled, version: Specialisation, place: Shelf) -> None:
         return
     is_fixed = function.is_fixed_to(plan.given)
     place.store(function.name, Saved(plan.given, is_fixed, found, program))
+    version.shelf = version.shelf or place
 
 
 def version(function: Compiled, saved: Saved, place: Shelf) -> Specialisation | None:
@@ -176,5 +179,5 @@ def version(function: Compiled, saved: Saved, place: Shelf) -> Specialisation | 
     )
     made = Specialisation(compilation, native, None, None, kept)
     made.key = kept_code.Key(saved.machine.key, places)
-    made.reached = place.reach.digest
+    made.reached, made.shelf = place.reach.digest, place
     return made

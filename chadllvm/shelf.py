@@ -20,6 +20,7 @@ from typing import Any
 from chadllvm.backend import cache
 from chadllvm.backend.hashing import digest_of
 from chadllvm.backend.host import processor, software
+from chadllvm.backend.kept import received
 from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.ir.record import ListNames, RecordNames, ReferenceNames
 from chadllvm.reach import Reach, Unknown
@@ -51,12 +52,14 @@ class Shelf:
         compiler, machine = software(), processor()
         if compiler is None or machine is None:
             raise Unknown("the compiler or the processor")
-        self._key = digest_of(self.reach.digest, compiler, machine)
+        self.key = digest_of(self.reach.digest, compiler, machine)
+        # What is stored, as far as it is known.
+        self.content: bytes | None = None
 
     def load(self) -> Any:
-        """What was stored; None if there is nothing."""
-        content = cache.load("index", self._key)
-        return None if content is None else self.unpacked(content)
+        """What was stored, or came with a pickled function; None if there is nothing."""
+        self.content = cache.load("index", self.key) or received(self.key)
+        return None if self.content is None else self.unpacked(self.content)
 
     def store(self, name: str, value: Any) -> None:
         """Keep something, unless it cannot be kept, or is not of what is reached now.
@@ -69,7 +72,8 @@ class Shelf:
         except (Unknown, Unkept, pickle.PicklingError, TypeError, RecursionError):
             return
         if content is not None and len(content) <= _MOST_BYTES:
-            cache.store("index", self._key, name, content)
+            self.content = content
+            cache.store("index", self.key, name, content)
 
     def packed(self, value: Any) -> bytes:
         """Something as bytes.

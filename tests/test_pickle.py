@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import linecache
+import os
 import pickle
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
-from chadllvm import portable
+from chadllvm import portable, specialising
 
 TEXT = """
 import math
@@ -145,6 +146,7 @@ def test_code_goes_along(
     monkeypatch.setenv("CHADLLVM_CACHE_DIR", str(tmp_path / "second"))
     monkeypatch.setattr(portable, "_ORIGINALS", {})
     monkeypatch.setattr(jit, "compiled", None)
+    monkeypatch.setattr(specialising, "specialise", None)
     assert pickle.loads(content)(2.0) == expected == (6.0, 3.0)
 
 
@@ -168,3 +170,74 @@ def test_another_version_of_python_is_refused(space: dict[str, Any]) -> None:
     parts = portable.skeleton(space["factorial"].py_func)
     with pytest.raises(pickle.UnpicklingError, match="another version of Python"):
         portable.made(parts._replace(magic=b"none"))
+
+
+def test_pullbacks_and_linear_maps(
+    space: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = np.arange(3.0)
+    out, back = cl.vjp(space["f"], x)
+    same, slope = cl.linearize(space["f"], x)
+    assert out == same == 48.0
+    x[:] = 0.0  # They keep the primals as they were.
+    other, map_ = as_elsewhere((back, slope), monkeypatch)
+    assert (other(1.0)[0] == 18.0 * np.arange(3.0)).all()
+    assert map_(np.ones(3)) == 54.0
+    with pytest.raises(TypeError, match="cotangent"):
+        other("text")
+
+
+WORKER = """
+import sys
+import numpy as np
+import chadllvm as cl
+
+SCALE = 3.0
+
+@cl.jit
+def f(x: cl.f64[:]) -> float:
+    return sum(value * value * SCALE for value in x)
+
+slope = cl.grad(f)
+
+def task(x):
+    return float(slope(x)[0])
+
+def main():
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    from joblib import Parallel, delayed
+    from joblib.externals import cloudpickle
+    import pickle
+
+    expected = task(np.ones(2))
+    assert expected == 6.0
+    for way in ("fork", "spawn"):
+        with ProcessPoolExecutor(1, mp_context=get_context(way)) as pool:
+            assert pool.submit(task, np.ones(2)).result() == expected, way
+            assert (pool.submit(slope, np.ones(2)).result() == 6.0).all(), way
+    calls = [delayed(slope)(np.full(2, 2.0)), delayed(lambda g: g(np.ones(2)))(slope)]
+    found = Parallel(n_jobs=2, backend="loky")(calls)
+    assert [float(g[0]) for g in found] == [12.0, 6.0], found
+    inner = cl.value_and_grad(lambda x: x * SCALE)
+    again = pickle.loads(cloudpickle.dumps((f, slope, inner, task)))
+    assert again[2](2.0) == (6.0, 3.0) and again[3](np.ones(2)) == 6.0
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_pools_of_processes(tmp_path: Path) -> None:
+    """By fork, spawn and joblib, of a script, whose module has no name of its own."""
+    script = tmp_path / "script.py"
+    script.write_text(WORKER)
+    environment = {
+        **os.environ,
+        "CHADLLVM_CACHE": "1",
+        "CHADLLVM_CACHE_DIR": str(tmp_path / "cache"),
+    }
+    command = [sys.executable, str(script)]
+    subprocess.run(command, check=True, timeout=300, env=environment)

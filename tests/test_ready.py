@@ -7,6 +7,7 @@ the second run read the function anew is seen by the frontend being asked or not
 from __future__ import annotations
 
 import linecache
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -204,3 +205,131 @@ def test_what_has_nothing_to_do_with_it_changes_nothing(
     second = cl.value_and_grad(space["f"])(X)
     assert read == []
     assert first[0] == second[0] and (first[1] == second[1]).all()
+
+
+def test_failures_name_the_place_that_they_have_now(
+    tmp_path: Path, read: list[str]
+) -> None:
+    text = (
+        "import chadllvm as cl\n\n@cl.jit\ndef f(x: cl.f64[:], k):\n    return x[k]\n"
+    )
+    path = tmp_path / "failing.py"
+    places = []
+    for blank in ("", "\n\n\n"):
+        f = run(blank + text, path)["f"]
+        with pytest.raises(IndexError) as caught:
+            f(X, 7)
+        places.append(str(caught.value))
+    assert "failing.py:5" in places[0] and "failing.py:8" in places[1]
+    assert read == ["f"]  # What repeats the call is made of the program that was kept.
+
+
+def test_a_call_that_is_repeated_is_of_the_program_that_was_found(
+    tmp_path: Path, read: list[str]
+) -> None:
+    text = (
+        "import chadllvm as cl\nimport numpy as np\nTABLE = np.array([1.0, 2.0])\n\n"
+        "@cl.jit\ndef f(k: int) -> float:\n    return TABLE[k]\n"
+    )
+    path = tmp_path / "table.py"
+    run(text, path)["f"](0)
+    space = run(text, path)
+    assert space["f"](1) == 2.0
+    space["TABLE"] = np.zeros(9)
+    with pytest.raises(IndexError, match="7"):
+        space["f"](7)
+    assert read == ["f"]
+
+
+def test_what_is_not_told_is_read_each_time(tmp_path: Path, read: list[str]) -> None:
+    text = (
+        "import chadllvm as cl\nclass Flag:\n    def __bool__(self):\n"
+        "        return True\nFLAG = Flag()\n@cl.jit\ndef f(x: float) -> float:\n"
+        "    if FLAG is not None:\n        return x\n    return 2.0 * x\n"
+    )
+    path = tmp_path / "unknown.py"
+    for _ in range(2):
+        f = run(text, path)["f"]
+        with pytest.raises(Unknown, match="a Flag"):
+            Reach(f)
+        assert f(3.0) == 3.0
+    assert read == ["f", "f"]
+
+
+def test_a_module_named_like_one_of_pythons_is_the_users(tmp_path: Path) -> None:
+    text = "import chadllvm as cl\nY = {}\ndef f(x):\n    return x * Y\n"
+    path = tmp_path / "this.py"
+    before = sys.modules.get("this")
+    try:
+        found = [Reach(run(text.format(y), path)["f"]).digest for y in (1.0, 2.0)]
+    finally:
+        sys.modules.pop("this")
+        if before is not None:
+            sys.modules["this"] = before
+    assert found[0] != found[1]
+
+
+# ---- the same derivative of a plain function
+
+
+def test_a_plain_function_has_one_derivative(read: list[str]) -> None:
+    factor = 2.0
+
+    def scaled(x: float) -> float:
+        return factor * x * x
+
+    first = cl.grad(scaled)
+    assert cl.grad(scaled) is first and cl.value_and_grad(scaled) is not first
+    assert first(1.0) == 4.0
+    factor = 3.0
+    second = cl.grad(scaled)
+    assert second(1.0) == 6.0 and first(1.0) == 4.0
+    factor = 2.0
+    assert cl.grad(scaled)(1.0) == 4.0
+
+
+def test_a_derivative_of_one_thing_and_another_is_not_given_again() -> None:
+    factor = 2.0
+
+    def scaled(x: float) -> float:
+        return factor * x * x
+
+    first = cl.grad(scaled)
+    factor = 3.0
+    assert first(1.0) == 6.0
+    factor = 2.0
+    assert cl.grad(scaled)(1.0) == 4.0
+
+
+# ---- processes
+
+WARM = """
+import sys
+import numpy as np
+import chadllvm as cl
+
+@cl.jit
+def f(x: cl.f64[:]) -> float:
+    return sum(value * value for value in x)
+
+x = np.arange(3.0)
+assert (cl.grad(f)(x) == 2.0 * x).all()
+assert cl.jvp(f, (x,), (np.ones(3),)) == (5.0, 6.0)
+out, back = cl.vjp(f, x)
+assert out == 5.0 and (back(2.0)[0] == 4.0 * x).all()
+assert (cl.hvp(f)(x, np.ones(3)) == 2.0).all()
+assert cl.grad(lambda y: y * y)(3.0) == 6.0
+heavy = ("chadllvm.pipeline", "chadllvm.frontend.specialise", "chadllvm.ir.term")
+print([name for name in (*heavy, "llvmlite", "cffi") if name in sys.modules])
+"""
+
+
+def test_a_new_process_loads_no_compiler(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(WARM)
+    command = [sys.executable, "-W", "error", str(script)]
+    cold, warm = (
+        subprocess.run(command, check=True, timeout=300, capture_output=True, text=True)
+        for _ in range(2)
+    )
+    assert "llvmlite" in cold.stdout and warm.stdout == "[]\n"

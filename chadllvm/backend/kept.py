@@ -68,16 +68,21 @@ _received: dict[bytes, bytes] = {}
 
 
 def receive(key: bytes, content: bytes) -> None:
-    """Take over the code of a function that was compiled elsewhere.
+    """Take over what is known of a function that was compiled elsewhere.
 
     It is of use where the key is the same: on a machine like that one.
     """
     _received[key] = content
 
 
+def received(key: bytes) -> bytes | None:
+    """What came with a pickled function under a key."""
+    return _received.get(key)
+
+
 def load(key: Key) -> Kept | None:
     """The code that is kept under a key, or came with a pickled function."""
-    content = cache.load("code", key.digest) or _received.get(key.digest)
+    content = cache.load("code", key.digest) or received(key.digest)
     return None if content is None else unpacked(content)
 
 
