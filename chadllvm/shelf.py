@@ -57,7 +57,7 @@ class Shelf:
         self.content: bytes | None = None
 
     def load(self) -> Any:
-        """What was stored, or came with a pickled function; None if there is nothing."""
+        """What was stored, or came with a pickled function; None if nothing was."""
         self.content = cache.load("index", self.key) or received(self.key)
         return None if self.content is None else self.unpacked(self.content)
 

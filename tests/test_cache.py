@@ -429,3 +429,49 @@ def test_nothing_is_kept_of_what_cannot_be_described(
     monkeypatch.setitem(digest._WRITERS, next(iter(digest._WRITERS)), refuse)
     assert cl.jit(lambda x: x + 1.0)(1.0) == 2.0
     assert files(folder) == []
+
+
+# ---- the compiler
+
+
+@pytest.fixture()
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Some files that stand for the compiler's."""
+    from chadllvm.backend import host
+
+    place = tmp_path / "package"
+    place.mkdir()
+    (place / "one.py").write_text("x = 1\n")
+    monkeypatch.setattr(host, "_own_files", lambda: host._files(str(place), ""))
+    monkeypatch.setattr(cl, "STARTED", 2**63)
+    return place
+
+
+def test_keys_know_contents_of_files_and_not_their_dates(
+    folder: Path, package: Path
+) -> None:
+    from chadllvm.backend.host import software
+
+    first = software.__wrapped__()
+    assert software.__wrapped__() == first and len(files(folder, "files")) == 1
+    os.utime(package / "one.py", (1, 1))
+    assert software.__wrapped__() == first and len(files(folder, "files")) == 2
+    (package / "one.py").write_text("x = 2\n")
+    os.utime(package / "one.py", (1, 1))
+    second = software.__wrapped__()
+    (package / "two.py").write_text("")
+    assert None not in {first, second, software.__wrapped__()}
+    assert len({first, second, software.__wrapped__()}) == 3
+
+
+def test_a_compiler_that_changes_while_it_runs_keeps_nothing(
+    folder: Path, package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from chadllvm.backend.host import software
+
+    monkeypatch.setattr(cl, "STARTED", (package / "one.py").stat().st_mtime_ns - 1)
+    assert software.__wrapped__() is None
+    for module in (kept, shelf):
+        monkeypatch.setattr(module, "software", lambda: None)
+    assert bending()(np.ones(1)) == 2.0 * math.sin(1.0)
+    assert not files(folder) and not files(folder, "index")

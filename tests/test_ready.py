@@ -19,7 +19,7 @@ import pytest
 import chadllvm as cl
 from chadllvm import specialising
 from chadllvm.backend import cache
-from chadllvm.reach import Reach
+from chadllvm.reach import Reach, Unknown
 
 
 @pytest.fixture(autouse=True)
