@@ -303,7 +303,7 @@ class Reach:
         self._say("class", value.__module__, value.__qualname__)
         for base in value.__mro__[1:]:
             self._add(base)
-        self._annotations(_own_annotations(value), (vars(typing), *_spaces(value)))
+        self._annotations(_own_annotations(value), _spaces(value))
         params = getattr(value, "__dataclass_params__", None)
         self._say(repr(params), vars(value).get("__match_args__"))
         self._say(vars(value).get("_fields"), vars(value).get("__slots__"))
@@ -423,13 +423,15 @@ def _own_annotations(python: type) -> dict[str, Any]:
 
 
 def _spaces(python: type) -> list[Mapping[str, Any]]:
-    """Where the names in a class's annotations are looked up."""
+    """Where the names in a class's annotations are looked up, in this order."""
     module = sys.modules.get(python.__module__)
-    found = [vars(python), {python.__name__: python}]
+    spaces: list[Mapping[str, Any]] = [vars(python)]
     if module is not None:
-        return [*found, vars(module), vars(builtins)]
-    methods = (v for v in vars(python).values() if isinstance(v, FunctionType))
-    return [*found, *(m.__globals__ for m in methods), vars(builtins)]
+        spaces.append(vars(module))
+    else:
+        methods = (v for v in vars(python).values() if isinstance(v, FunctionType))
+        spaces += [method.__globals__ for method in methods]
+    return [*spaces, {python.__name__: python}, vars(typing), vars(builtins)]
 
 
 def _top(module: str) -> str:

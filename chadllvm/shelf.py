@@ -12,6 +12,7 @@ belongs to a process is not kept.
 from __future__ import annotations
 
 import io
+import os
 import pickle
 from collections.abc import Callable
 from types import FunctionType, MethodType, ModuleType
@@ -24,6 +25,9 @@ from chadllvm.backend.kept import received
 from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.ir.record import ListNames, RecordNames, ReferenceNames
 from chadllvm.reach import Reach, Unknown
+
+# Our own routines, such as those of linear algebra, have places as well.
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 # More bytes than this are not kept.
 _MOST_BYTES = 64 << 20
@@ -95,6 +99,8 @@ class Shelf:
         """A place by the function that it is in."""
         if span == NO_SPAN:
             return ()
+        if span.file.startswith(_PACKAGE):
+            return span.file[len(_PACKAGE) :], *span[1:]
         for number, place in enumerate(self.reach.places):
             if place.file == span.file and place.first <= span.line < place.end:
                 line, end = span.line - place.first, span.end_line - place.first
@@ -106,6 +112,8 @@ class Shelf:
         if not relative:
             return NO_SPAN
         number, line, column, end, end_column, name = relative
+        if isinstance(number, str):
+            return Span(_PACKAGE + number, *relative[1:])
         file, first, _ = self.reach.places[number]
         return Span(file, line + first, column, end + first, end_column, name)
 

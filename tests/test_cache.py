@@ -469,7 +469,7 @@ def test_a_compiler_that_changes_while_it_runs_keeps_nothing(
 ) -> None:
     from chadllvm.backend.host import software
 
-    monkeypatch.setattr(cl, "STARTED", (package / "one.py").stat().st_mtime_ns - 1)
+    monkeypatch.setattr(cl, "STARTED", (package / "one.py").stat().st_ctime_ns - 1)
     assert software.__wrapped__() is None
     for module in (kept, shelf):
         monkeypatch.setattr(module, "software", lambda: None)

@@ -207,9 +207,9 @@ def main():
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    from joblib import Parallel, delayed
-    from joblib.externals import cloudpickle
+    import cloudpickle
     import pickle
+    from joblib import Parallel, delayed
 
     expected = task(np.ones(2))
     assert expected == 6.0

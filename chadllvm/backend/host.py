@@ -45,7 +45,7 @@ def software() -> bytes | None:
         seen = [os.stat(path) for _, path in files]
     except OSError:
         return None
-    if any(max(s.st_mtime_ns, s.st_ctime_ns) > chadllvm.STARTED for s in seen):
+    if any(s.st_ctime_ns > chadllvm.STARTED for s in seen):
         return None
     facts = [
         f"{name} {path} {s.st_size} {s.st_ino} {s.st_mtime_ns} {s.st_ctime_ns}"
