@@ -41,6 +41,7 @@ void *chad_arena_extend(chad_context_t *context, chad_arena_t *arena, void *old,
                         int64_t old_words, int64_t used_words, int64_t words);
 void chad_arena_reset(chad_arena_t *arena);
 void chad_arena_release(chad_arena_t *arena, void *chunk, char *cursor);
+void chad_arena_give(chad_context_t *context, chad_arena_t *arena);
 int32_t chad_deep(chad_context_t *context, int32_t (*run)(chad_context_t *, void *),
                   void *argument);
 int32_t chad_deeper(chad_context_t *context, const char *frame);

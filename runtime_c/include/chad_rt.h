@@ -103,7 +103,7 @@ typedef struct chad_arena {
   CHAD_WORD char *small;                 // where the next small object goes
   CHAD_WORD char *small_limit;
   CHAD_WORD struct chad_chunk *grown;    // of the buffers that grow, each its own
-  int64_t unused;
+  int64_t shared;                        // bytes of the chunks of small buffers
 } chad_arena_t;
 
 #define CHAD_ARENA_SIZE 64
@@ -180,6 +180,9 @@ CHAD_API void *chad_arena_extend(chad_context_t *context, chad_arena_t *arena, v
 
 // All buffers of the arena are gone; its memory stays with it for the next ones. O(1).
 CHAD_API void chad_arena_reset(chad_arena_t *arena);
+
+// All buffers of the arena are gone, and its memory is the context's again.
+CHAD_API void chad_arena_give(chad_context_t *context, chad_arena_t *arena);
 
 // Back to where the arena was when `chunk` was its current one and `cursor` its cursor:
 // buffers made since are gone. `chunk` is NULL if the arena had none. O(1).

@@ -6,11 +6,12 @@
 //   full            cursor..limit     free since the last reset
 //
 // When a buffer does not fit into `current`, the next chunk takes it; chunks on the way
-// that are too small go back to the context, and behind the last comes a new one twice
-// as large as `current`, or as large as the buffer. A chunk is left only for a buffer
-// larger than what is free in it, so a new chunk is taken only while the live buffers
-// fill a fixed share of all chunks: memory stays within a constant of the largest sum
-// of live buffers, also in a loop whose buffers grow from one reset to the next.
+// that are too small go back to the context, and behind the last comes a new one. A large
+// buffer has a chunk of its own size. Small ones share chunks, each a quarter of the
+// shared ones before it, so that many are taken in few steps and little is left over. A
+// chunk is left only for a buffer larger than what is free in it, so memory stays within
+// a constant of the largest sum of live buffers, also in a loop whose buffers grow from
+// one reset to the next.
 //
 // An arena without chunks has cursor = limit = its own address.
 //
@@ -28,11 +29,17 @@
 
 #include "internal.h"
 
-static const int64_t FIRST_CHUNK = 4096;
+// The data of the first shared chunk, and of all those to which each may be as large as
+// all before it together; the most of any.
+static const int64_t FIRST_CHUNK = 1024;
+static const int64_t FIRST_CHUNKS = 16384;
 static const int64_t GROWTH_MAX = (int64_t)32 << 20;
 
 // A buffer that grows beyond this has a chunk of its own.
 static const int64_t GROWN_ALONE = (int64_t)8 << 10;
+
+// A buffer that has a chunk of its own.
+static const int64_t LARGE_BUFFER = 65536;
 
 // Four such buffers are in a first chunk, and many more in a later one.
 static const int64_t SMALL_BUFFER = 960;
@@ -71,6 +78,7 @@ static void arena_start(chad_arena_t *const arena) {
   arena->first = NULL;
   arena->current = NULL;
   arena->grown = NULL;
+  arena->shared = 0;
   small_forget(arena);
 }
 
@@ -121,22 +129,32 @@ chad_arena_t *chad_enter(chad_context_t *const context, const int64_t regions) {
   return arenas;
 }
 
+// Gives all chunks of an arena back to the context.
+static void give_chunks(chad_state_t *const state, const chad_arena_t *const arena) {
+  chad_chunk_t *chunk = arena->first;
+  while (chunk != NULL) {
+    chad_chunk_t *const next = chunk->next;
+    chad_chunk_give(state, chunk);
+    chunk = next;
+  }
+  chunk = arena->grown;
+  while (chunk != NULL) {
+    chad_chunk_t *const next = chunk->next;
+    chad_grown_give(state, chunk);
+    chunk = next;
+  }
+}
+
+void chad_arena_give(chad_context_t *const context, chad_arena_t *const arena) {
+  give_chunks((chad_state_t *)context, arena);
+  arena_start(arena);
+}
+
 // Gives back a frame that is in no list, with all buffers of its arenas.
 static void frame_give(chad_state_t *const state, chad_chunk_t *const frame) {
   chad_arena_t *const arenas = frame_arenas(frame);
   for (int64_t region = 0; region < frame_of(arenas)->regions; ++region) {
-    chad_chunk_t *chunk = arenas[region].first;
-    while (chunk != NULL) {
-      chad_chunk_t *const next = chunk->next;
-      chad_chunk_give(state, chunk);
-      chunk = next;
-    }
-    chunk = arenas[region].grown;
-    while (chunk != NULL) {
-      chad_chunk_t *const next = chunk->next;
-      chad_grown_give(state, chunk);
-      chunk = next;
-    }
+    give_chunks(state, &arenas[region]);
   }
   chad_chunk_give(state, frame);
 }
@@ -181,20 +199,34 @@ void chad_frames_free(chad_state_t *const state) {
   }
 }
 
-// A new chunk for `size` bytes: generous if the limit allows, else just enough.
-static chad_chunk_t *take_chunk(chad_state_t *const state,
-                                const chad_arena_t *const arena, const int64_t size) {
-  int64_t generous = arena->current == NULL ? FIRST_CHUNK : 2 * arena->current->size;
-  if (generous > GROWTH_MAX) {
-    generous = GROWTH_MAX;
+// The data of the next shared chunk.
+static int64_t generous_size(const chad_arena_t *const arena) {
+  const int64_t shared = arena->shared;
+  if (shared < FIRST_CHUNK) {
+    return FIRST_CHUNK;
   }
-  if (generous > size) {
-    chad_chunk_t *const chunk = chad_chunk_take(state, generous);
-    if (chunk != NULL) {
-      return chunk;
-    }
+  const int64_t more = shared < FIRST_CHUNKS ? shared : shared / 4;
+  return more < GROWTH_MAX ? more : GROWTH_MAX;
+}
+
+// A new chunk for `size` bytes with its header: generous if the limit allows, else just
+// enough.
+static chad_chunk_t *take_chunk(chad_state_t *const state, chad_arena_t *const arena,
+                                const int64_t size) {
+  const bool is_shared = size < LARGE_BUFFER;
+  const int64_t generous = CHAD_ALIGNMENT + generous_size(arena);
+  chad_chunk_t *chunk = NULL;
+  if (is_shared && generous > size) {
+    chunk = chad_chunk_take(state, generous);
   }
-  return chad_chunk_take(state, size);
+  if (chunk == NULL) {
+    chunk = chad_chunk_take(state, size);
+  }
+  if (chunk != NULL) {
+    chunk->is_shared = is_shared;
+    arena->shared += is_shared ? chunk->size : 0;
+  }
+  return chunk;
 }
 
 // The chunk behind `current` that has `size` bytes with its header, or NULL.
@@ -207,6 +239,7 @@ static chad_chunk_t *next_chunk(chad_state_t *const state, chad_arena_t *const a
       return next;
     }
     current->next = next->next;
+    arena->shared -= next->is_shared ? next->size : 0;
     chad_chunk_give(state, next);
   }
   chad_chunk_t *const chunk = take_chunk(state, arena, size);

@@ -23,8 +23,7 @@
 #include "chad_rt.h"
 
 enum {
-  CHAD_CLASSES = 11,  // chunks of 2^10, 2^11, ... 2^20 bytes
-  CHAD_SMALLEST_SHIFT = 10,
+  CHAD_CLASSES = 81,  // sizes of chunks: eight from 2^10 to 2^11 bytes, ... to 2^20
   CHAD_MOST_THREADS = 1024,
 };
 
@@ -42,6 +41,7 @@ typedef struct chad_chunk {
   struct chad_chunk *previous;
   int64_t size;      // with the header
   int64_t capacity;  // of one with a buffer that grows: what it may grow to as it is
+  bool is_shared;    // by the small buffers of an arena
 } chad_chunk_t;
 
 // The header of a result block, padded in the same way.

@@ -77,6 +77,56 @@ static void test_large_request(void) {
   chad_context_free(context);
 }
 
+// So do many of them, between small ones.
+static void test_large_requests_share_nothing(void) {
+  enum { COUNT = 20, BYTES = 300000 };
+  chad_context_t *const context = new_context();
+  chad_arena_t *const arena = chad_enter(context, 1);
+  for (int step = 0; step < 3; ++step) {
+    for (int i = 0; i < COUNT; ++i) {
+      memset(allocate(context, arena, 100), i, 100);
+      memset(allocate(context, arena, BYTES), i, BYTES);
+    }
+    CHECK(chad_memory_used(context) < COUNT * (int64_t)BYTES * 9 / 8 + 32768);
+    chad_arena_reset(arena);
+  }
+  chad_leave(context, arena);
+  chad_context_free(context);
+}
+
+// Small buffers leave no more than about a quarter free.
+static void test_small_requests(void) {
+  enum { COUNT = 20000, BYTES = 640 };
+  chad_context_t *const context = new_context();
+  chad_arena_t *const arena = chad_enter(context, 1);
+  for (int i = 1; i <= COUNT; ++i) {
+    memset(allocate(context, arena, BYTES), 1, BYTES);
+    CHECK(i < 100 || chad_memory_used(context) < (int64_t)i * BYTES * 3 / 2);
+  }
+  chad_leave(context, arena);
+  chad_context_free(context);
+}
+
+// What an arena gives back, another can have.
+static void test_memory_is_given_back(void) {
+  chad_context_t *const context = new_context();
+  chad_arena_t *const arenas = chad_enter(context, 2);
+  const int64_t before = chad_memory_used(context);
+  for (int step = 0; step < 5; ++step) {
+    chad_arena_t *const arena = &arenas[step % 2];
+    memset(allocate(context, arena, MIB), 1, MIB);
+    memset(allocate(context, arena, 100), 1, 100);
+    CHECK(chad_memory_peak(context) < before + MIB + 16384);
+    chad_arena_give(context, arena);
+    CHECK(chad_memory_used(context) == before);
+  }
+  chad_arena_give(context, arenas);
+  CHECK(is_aligned(allocate(context, arenas, 64)));
+  chad_leave(context, arenas);
+  CHECK(chad_memory_used(context) == 0);
+  chad_context_free(context);
+}
+
 static void test_regions_are_independent(void) {
   chad_context_t *const context = new_context();
   chad_arena_t *const arenas = chad_enter(context, 3);
@@ -227,6 +277,9 @@ int main(void) {
   test_reset_reuses();
   test_growing_steps_stay_bounded();
   test_large_request();
+  test_large_requests_share_nothing();
+  test_small_requests();
+  test_memory_is_given_back();
   test_regions_are_independent();
   test_nesting();
   test_leave_in_any_order();
