@@ -36,6 +36,7 @@ from chadllvm.lower.chunks.parallel import parallel
 from chadllvm.lower.lanes import lanes
 from chadllvm.lower.lower import lower_function
 from chadllvm.lower.ranges import ranges
+from chadllvm.lower.release import release
 from chadllvm.lower.settle import settle
 from chadllvm.lower.split import split_loops
 from chadllvm.lower.strips import strips
@@ -215,6 +216,7 @@ OPTIONAL = frozenset(
         strips.__name__,
         split_loops.__name__,
         tasks.__name__,
+        release.__name__,
     ]
 )
 
@@ -455,6 +457,7 @@ def _lower(
         (strips.__name__, strips),
         (split_loops.__name__, split_loops),
         (tasks.__name__, partial(tasks, threads=options.parallel)),
+        (release.__name__, release),
     )
     for name, change in changes:
         if name not in options.disabled:

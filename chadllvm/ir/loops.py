@@ -229,9 +229,13 @@ class Check:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reset:
-    """Give back all buffers of a region."""
+    """Give back all buffers of a region; `gives`: the memory as well.
+
+    Otherwise the region keeps that for its next buffers, as in a loop.
+    """
 
     region: int
+    gives: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -448,13 +452,15 @@ class ArrayCopy:
 class Stored:
     """What each step of a loop puts into an array: its name, and where it comes from.
 
-    `bytes` is None if it is an array itself. `tape`: only the reverse needs it.
+    `bytes` is None if it is an array itself. `tape`: only the reverse needs it, and
+    `why` it is not computed again there.
     """
 
     name: str
     span: Span
     bytes: int | None
     tape: bool
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

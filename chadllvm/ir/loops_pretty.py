@@ -191,8 +191,8 @@ class _Printer:
                 shown = f" ({self.atoms(values)})" if values else ""
                 text = f"{failure.kind}: {failure.message}"
                 return f"check {self.atom(cond)} else {text}{shown}"
-            case Reset(region):
-                return f"reset region {region}"
+            case Reset(region, gives):
+                return f"{'give back' if gives else 'reset'} region {region}"
             case CallRuntime(reg, function, args):
                 to = "" if reg is None else f"{self.name(reg)} = "
                 return f"{to}{function}({self.atoms(args)})"

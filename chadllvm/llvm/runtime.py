@@ -38,6 +38,7 @@ SYMBOLS = (
     "chad_arena_grow",
     "chad_arena_reset",
     "chad_arena_release",
+    "chad_arena_give",
     "chad_deep",
     "chad_deeper",
     "chad_parallel",
@@ -58,6 +59,7 @@ declare void @chad_leave(ptr, ptr) nounwind
 declare align 64 ptr @chad_arena_grow(ptr, ptr, i64) cold {_OWN}
 declare void @chad_arena_reset(ptr) nounwind
 declare void @chad_arena_release(ptr, ptr, ptr) nounwind
+declare void @chad_arena_give(ptr, ptr) nounwind
 declare i32 @chad_deep(ptr, ptr, ptr) nounwind
 declare i32 @chad_deeper(ptr, ptr) cold {_OWN}
 declare i32 @chad_parallel(ptr, ptr, ptr, ptr, i64, i64) nounwind

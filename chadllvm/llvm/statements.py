@@ -274,6 +274,8 @@ def _reset(state: State, stmt: Reset) -> None:
     arena = arena_of(state, stmt.region)
     if stmt.region in state.marks:
         release(state, arena, stmt.region)
+    elif stmt.gives:
+        state.out.put(f"call void @chad_arena_give(ptr %ctx, ptr {arena})")
     else:
         state.out.put(f"call void @chad_arena_reset(ptr {arena})")
 

@@ -69,7 +69,8 @@ class InPlace:
     array; `states`: parameters of loops that are in place; `turning`: those of them
     that change places with others; `renewed`: those that some steps replace by a new
     array; `moved`: those that take over the buffer of their initial value; `growing`:
-    those that become longer or shorter.
+    those that become longer or shorter; `spent`: parameters of loops that are not in
+    place, whose initial value nobody needs when the first step has made the next one.
     """
 
     taken: frozenset[Binding] = frozenset()
@@ -78,6 +79,7 @@ class InPlace:
     renewed: frozenset[Var] = frozenset()
     moved: frozenset[Var] = frozenset()
     growing: frozenset[Var] = frozenset()
+    spent: frozenset[Var] = frozenset()
     # For what is copied instead (an update, a contribution, a state): why.
     refused: Mapping[Binding | Var, Reason] = field(default_factory=dict)
 
@@ -132,6 +134,7 @@ def in_place(function: Function) -> InPlace:
         frozenset(walk.renewed),
         frozenset(walk.moved),
         frozenset(walk.growing & walk.states),
+        frozenset(walk.spent),
         walk.refused,
     )
 
@@ -139,6 +142,7 @@ def in_place(function: Function) -> InPlace:
 def _has_candidates(block: Block) -> bool:
     return any(
         isinstance(b.expr, One | Open)
+        or (isinstance(b.expr, Apply) and isinstance(b.expr.op, Iterate))
         or (isinstance(b.expr, If) and any(isinstance(v.type, Array) for v in b.vars))
         or (isinstance(b.expr, Apply) and isinstance(b.expr.op, WRITERS))
         or any(_has_candidates(inner) for _, inner in nested(b.expr))
@@ -161,6 +165,7 @@ class _Walk:
         self.turning: set[Var] = set()
         self.renewed: set[Var] = set()
         self.moved: set[Var] = set()
+        self.spent: set[Var] = set()
         # Buffers whose array changes its size, and the states of loops in them.
         self.resized: set[_Origin] = set()
         self.growing: set[Var] = set()
@@ -359,6 +364,8 @@ class _Walk:
         for state, init in zip(states, node.args[1:], strict=True):
             if state in kept:
                 buffers[state] = self._own_buffer(state, init, node, loop)
+            elif self._refusal_among(init, node, loop) is None:
+                self.spent.add(state)
         for state, final in zip(states, binding.vars, strict=False):
             if state in kept:
                 turns = _turns(state, taker)
@@ -423,7 +430,7 @@ class _Walk:
     def _decisions(self) -> tuple[set[Any], ...]:
         return (
             *(self.taken, self.states, self.turning, self.renewed, self.moved),
-            self.empty,
+            *(self.spent, self.empty),
         )
 
 

@@ -173,7 +173,10 @@ class _GrowingCarrier(Carrier):
 
 
 class _BufferCarrier(_ArrayCarrier):
-    """An array whose steps' values are put into two buffers in turn."""
+    """An array whose steps' values are put into two buffers in turn.
+
+    The buffer of the initial value is one of them if nobody else needs it.
+    """
 
     reason = Reason(NEXT_STATE)
 
@@ -183,7 +186,12 @@ class _BufferCarrier(_ArrayCarrier):
         self.spare = loops.slot(f"{name}_spare", self.rep.ptr)
         self.room = loops.slot(f"{name}_room", Lit(-1))
         self.other = loops.slot(f"{name}_other", self.rep.ptr)
-        self.other_room = loops.slot(f"{name}_other_room", Lit(-1))
+        room = self.lowering.size(self.rep) if self._is_own() else Lit(-1)
+        self.other_room = loops.slot(f"{name}_other_room", room)
+
+    def _is_own(self) -> bool:
+        """Whether the buffer of the initial value may be written to."""
+        return self.param in self.lowering.in_place.spent
 
     def enter(self) -> None:
         current = self._current()
@@ -235,6 +243,9 @@ class _RenewedCarrier(_BufferCarrier):
 
     def _initial(self, init: Operand) -> ArrayRep:
         return _own_buffer(self, init)
+
+    def _is_own(self) -> bool:
+        return True
 
     def next(self, result: Rep) -> Step:
         """Nobody else is handed this buffer, so what is new is put in place at once."""

@@ -1,0 +1,174 @@
+"""Buffers that live to the end of the function are given back behind their last use.
+
+    p = buffer f64[n] in region 0         p = buffer f64[n] in region 1
+    for i in 0 .. n:                      for i in 0 .. n:
+      p[i] = …                              p[i] = …
+      s += p[i] * x[i]                      s += p[i] * x[i]
+    q = buffer f64[n] in region 0   →     give back region 1
+    …                                     q = buffer f64[n] in region 0
+                                          …
+
+So what is needed at different times, a tape and the buffers of the loops behind it, may
+have the same memory. The statements of the function's body are the times; all that
+pointers of one class of roots point to is needed until the last access through any of
+them. What loops allocate in each step has regions of its own already (`memory.py`).
+
+A region costs time and a piece of memory, however small the buffers in it are: those
+that are needed last at about the same time share one, and those that are known to be
+small stay where they are. This is the last pass, since others move statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from chadllvm.ir.loops import (
+    RESULT,
+    AddTo,
+    Alloc,
+    Branch,
+    CallRuntime,
+    Clear,
+    Copy,
+    For,
+    Invoke,
+    Load,
+    LoopFunction,
+    Reset,
+    Spread,
+    Stmt,
+    Store,
+    bodies_of,
+)
+from chadllvm.ir.term import Lit
+
+# Buffers of fewer elements are not worth a region.
+_SMALL = 1024
+
+# Regions that a function gets at most: the first ones to be given back.
+_MOST = 12
+
+
+def release(function: LoopFunction) -> LoopFunction:
+    """Give back buffers when they are not needed any more."""
+    inside = list(_everything(function.body))
+    if function.subroutines or any(_is_opaque(stmt) for stmt in inside):
+        return function
+    plan = _plan(function, _of_the_function(inside))
+    if not plan:
+        return _given_back(function, {}, {})
+    region_of: dict[int, int] = {}
+    behind: dict[int, int] = {}
+    for number, (place, classes) in enumerate(plan):
+        behind[place] = function.regions + number
+        region_of.update(dict.fromkeys(classes, function.regions + number))
+    more = replace(function, regions=function.regions + len(plan))
+    return _given_back(more, region_of, behind)
+
+
+def _everything(body: Iterable[Stmt]) -> Iterator[Stmt]:
+    """The statements of a body, and all inside of them."""
+    for stmt in body:
+        yield stmt
+        for inner in bodies_of(stmt):
+            yield from _everything(inner)
+
+
+def _is_opaque(stmt: Stmt) -> bool:
+    """Whether what a statement reads or keeps is not to be seen."""
+    match stmt:
+        case Invoke():
+            return True
+        case CallRuntime(function=name):
+            return name != "chad_lanes"
+        case _:
+            return False
+
+
+def _of_the_function(inside: Sequence[Stmt]) -> set[int]:
+    """The regions whose buffers live as long as the function."""
+    found = {s.region for s in inside if isinstance(s, Alloc)} - {RESULT}
+    for stmt in inside:
+        match stmt:
+            case Reset(region):
+                found.discard(region)
+            case Spread(regions=regions):
+                found.difference_update(regions)
+            case _:
+                pass
+    return found
+
+
+@dataclass
+class _Need:
+    """When the buffers of a class of roots are needed, and whether they may be moved:
+    all of them are the function's, and may be large."""
+
+    last: int = -1
+    movable: bool = True
+    is_large: bool = False
+
+
+def _plan(function: LoopFunction, regions: set[int]) -> list[tuple[int, list[int]]]:
+    """The statements to give a region back behind, each with the classes in it."""
+    needs: dict[int, _Need] = {}
+    asking: list[int] = []
+    for place, top in enumerate(function.body):
+        for stmt in _everything([top]):
+            for root in _roots(stmt):
+                needs.setdefault(function.roots[root], _Need()).last = place
+            if isinstance(stmt, Alloc):
+                need = needs[function.roots[stmt.root]]
+                need.movable &= stmt.region in regions
+                count = stmt.count
+                need.is_large |= not isinstance(count, Lit) or count.value >= _SMALL
+                asking.append(place)
+    ends: dict[int, tuple[int, list[int]]] = {}
+    for root, need in needs.items():
+        following = next((p for p in asking if p > need.last), None)
+        if need.movable and need.is_large and following is not None:
+            last, classes = ends.get(following, (-1, []))
+            ends[following] = max(last, need.last), [*classes, root]
+    return [ends[place] for place in sorted(ends)[:_MOST]]
+
+
+def _roots(stmt: Stmt) -> tuple[int, ...]:
+    """The roots through which a statement makes, reads or writes buffers."""
+    match stmt:
+        case Copy(target_root=target, source_root=source):
+            return target, source
+        case Alloc() | Load() | Store() | AddTo() | Clear():
+            return (stmt.root,)
+        case _:
+            return ()
+
+
+def _given_back(
+    function: LoopFunction, region_of: dict[int, int], behind: dict[int, int]
+) -> LoopFunction:
+    """The function with these regions for the classes of roots."""
+    roots = function.roots
+
+    def moved(stmt: Stmt) -> Stmt:
+        match stmt:
+            case Alloc(root=root) if roots[root] in region_of:
+                return replace(stmt, region=region_of[roots[root]])
+            case For(body=body):
+                return replace(stmt, body=tuple(map(moved, body)))
+            case Branch(cond, then, orelse):
+                return Branch(cond, tuple(map(moved, then)), tuple(map(moved, orelse)))
+            case Spread(body=body, merge=merge):
+                parts = tuple(map(moved, body)), tuple(map(moved, merge))
+                return replace(stmt, body=parts[0], merge=parts[1])
+            case _:
+                return stmt
+
+    new: list[Stmt] = []
+    for place, top in enumerate(function.body):
+        if isinstance(top, Reset):
+            top = Reset(top.region, gives=True)
+        new.append(moved(top))
+        if place in behind:
+            new.append(Reset(behind[place], gives=True))
+    return replace(function, body=tuple(new))
