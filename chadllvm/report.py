@@ -26,9 +26,9 @@ class Report:
     `copies` are the copies of arrays that had to be made, each with its place and the
     reason; what the program itself copies (`x.copy()`) is not among them. `loops` are
     the loops of the finished program in order: what each step stores (`stored`; if
-    `tape`, for the reverse alone), what it reads of that (`reads`, in the reverse), and
-    where it checks an index in every step (`checks`), whether its steps run on several
-    threads, or why they do not (`order`). `str` gives it as text.
+    `tape`, for the reverse alone, and `why`), what it reads of that (`reads`, in the
+    reverse), and where it checks an index in every step (`checks`), whether its steps
+    run on several threads, or why they do not (`order`). `str` gives it as text.
     """
 
     name: str
@@ -90,7 +90,8 @@ def _stored(stored: Stored) -> str:
         return f"makes {stored.name}, {size} a step"
     name = "a value" if stored.name == UNNAMED else stored.name
     place = _place(stored.span)
-    return f"stores {name} for the reverse, {size} a step ({place})"
+    why = f"; {stored.why}" if stored.why else ""
+    return f"stores {name} for the reverse, {size} a step ({place}{why})"
 
 
 def _place(span: Span) -> str:

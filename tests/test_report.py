@@ -123,6 +123,10 @@ def test_the_tape_of_a_loop_that_stops() -> None:
     assert all(s.tape and s.bytes == 8 for s in loop.stored)
     kept = {line_of(halved, "while"), line_of(halved, "x = 0.5")}
     assert {s.span.line for s in loop.stored} == kept
+    assert {s.why for s in loop.stored} == {
+        "that takes less time than to compute it again",
+        "the step before made it",
+    }
     (reverse,) = (note for note in report.loops if note.reads)
     assert len(reverse.reads) == len(loop.stored) == 2
 

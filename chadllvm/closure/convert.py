@@ -29,7 +29,7 @@ from chadllvm.closure.recursion import (
     needs_of_recursion,
 )
 from chadllvm.closure.shapes import Shapes
-from chadllvm.closure.tape import store_or_recompute
+from chadllvm.closure.tape import IN_ORDER, TOGETHER, store_or_recompute
 from chadllvm.closure.updated import updated_states
 from chadllvm.closure.values import (
     Again,
@@ -65,9 +65,8 @@ from chadllvm.ir.term import (
     Operand,
     Program,
     Var,
-    operands,
 )
-from chadllvm.ir.types import Array, has_fun
+from chadllvm.ir.types import Array, Box, has_fun
 from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.index import Index, MakeBox, Unbox, nothing
 from chadllvm.ops.iterate import Iterate
@@ -93,6 +92,9 @@ class Converter:
         # The states that steps update, and all that shares a buffer with their copies.
         self._updated: set[Var] = set()
         self.fleeting: set[Var] = set()
+        # How many loops each array is inside of, and how many this place is.
+        self._inside: dict[Var, int] = {}
+        self._depth = 0
 
     def function(self, function: Function) -> Block:
         self._updated = updated_states(function)
@@ -104,7 +106,10 @@ class Converter:
         out = Builder()
         for binding in block.bindings:
             out.span = binding.span
+            before = len(out.bindings)
             self._binding(binding, scope, out)
+            for new in out.bindings[before:]:
+                self._place(new)
         results = [scope.lookup(r) if isinstance(r, Var) else r for r in block.results]
         return out.bindings, results
 
@@ -133,6 +138,20 @@ class Converter:
                 match renamed.expr:
                     case Apply(Index() | Update() | Append() | DropLast(), (array, *_)):
                         self._follow(renamed.vars, [array])
+
+    def _place(self, binding: Binding) -> None:
+        """Note how many loops arrays are inside of; a part is where the whole is."""
+        depth = self._depth
+        match binding.expr:
+            case Apply(Index() | Unbox(), (Var() as whole, *_)):
+                depth = self._inside.get(whole, 0)
+        for var in binding.vars:
+            if isinstance(var.type, Array | Box):
+                self._inside.setdefault(var, depth)
+
+    def _is_passing(self, array: Var) -> bool:
+        """Whether the body around a loop at this place has made an array."""
+        return self._depth > 0 and self._inside.get(array, 0) == self._depth
 
     def _follow(self, new: Iterable[Var], old: Iterable[Operand]) -> None:
         """Note that new arrays are what fleeting ones are, if one of the old is."""
@@ -244,13 +263,18 @@ class Converter:
         params = renaming.bind(body.params)
         pairs = zip(body.params, params, strict=True)
         self.fleeting.update(new for old, new in pairs if old in self._updated)
+        self._depth += 1
+        self._inside.update(dict.fromkeys(params, self._depth))
         bindings, results = self.block(body.body, scope)
+        self._depth -= 1
         count = len(results)
         captures, again = store_or_recompute(
             self.captures(functions_among(results), bindings, params[1:]),
             bindings,
             params[1:],
             self.fleeting,
+            IN_ORDER if isinstance(node.op, Iterate) else TOGETHER,
+            self._is_passing,
         )
         inner = out.child()
         inner.bindings = bindings
@@ -347,7 +371,7 @@ class Converter:
     ) -> Iterator[Operand]:
         """What the function and the recomputed bindings read from outside of these."""
         recomputed = {v for b in bindings for v in b.vars}
-        read = [o for b in bindings for o in operands(b.expr)]
+        read = [v for b in bindings for v in free_vars_of(b.expr)]
         renaming = MovedRenaming(moves)
         for operand in (*read, *self.needs(function)):
             if operand not in recomputed:

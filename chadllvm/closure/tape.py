@@ -11,24 +11,59 @@ it.
                                                y' = mul(x', a')
 
 What a function captures from inside the body is stored for every iteration: that is the
-tape, and it is nothing else. Values that cheap operations give from what is at hand
-anyway (the index, variables from outside, what is stored for other reasons) are
-computed again instead. Every operation runs at most twice, since recomputation happens
-where the function is called, once, and contains no loop, no call and nothing that can
-fail: what has not failed the first time needs no check (`Prim.sure`).
+tape, and it is nothing else. What can be computed again from the index, from variables
+outside and from what is stored for other reasons need not be. Every operation runs at
+most twice, since recomputation happens where the function is called, once, and contains
+no loop, no call and nothing that can fail: what has not failed the first time needs no
+check (`Prim.sure`).
+
+What is stored is chosen so that the price of all of it, bytes and work, is the least: a
+least cut through the graph of what is computed of what (`cut.py`). So a step of a chain
+of cheap operations keeps its state, and computes what it made of it once more. What is
+outside costs nothing: a loop's variables stand against those of all of its steps, but
+for the arrays of the body around it, which may be as long.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
 
+from chadllvm.closure.cut import NEVER, SINK, SOURCE, Network
 from chadllvm.ir.op import Prim
-from chadllvm.ir.term import Apply, Binding, Expr, Var, operands
+from chadllvm.ir.rewrite import free_vars_of, rebuild
+from chadllvm.ir.term import Apply, Binding, Block, Expr, If, Var, nested
+from chadllvm.ir.types import BOOL, F32, Scalar
 from chadllvm.ops.index import Dim, Index, Unbox
 
-# The work, in additions, up to which a value is computed again rather than stored:
-# about what writing eight bytes to memory and reading them back costs.
+# The work, in additions, that costs about what writing eight bytes to memory and
+# reading them back from the cache does.
 BUDGET = 8
+
+# Operations of one body that are looked at: others are not run again.
+_MOST = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What eight bytes on the tape are worth, in additions, and the heaviest operation
+    that is run again."""
+
+    word: int
+    heaviest: int
+
+
+# A branch is run once, and what is outside of it may have to be stored as well.
+ONCE = Prices(BUDGET, BUDGET)
+
+# What steps store does not stay in the cache. Those that wait for each other wait for
+# what is heavy; others compute it for many elements at once, about as fast as memory.
+# That is done where nothing has to be stored then.
+IN_ORDER = Prices(2 * BUDGET, BUDGET)
+TOGETHER = Prices(2 * BUDGET, 2 * BUDGET)
+
+# What an array that nobody captures would take.
+_ARRAY = 1 << 20
 
 
 def store_or_recompute(
@@ -36,14 +71,23 @@ def store_or_recompute(
     bindings: Sequence[Binding],
     states: Sequence[Var],
     fleeting: Container[Var] = (),
+    prices: Prices = ONCE,
+    passing: Callable[[Var], bool] = lambda array: False,
 ) -> tuple[list[Var], list[Binding]]:
-    """The captures to store, and the bindings that compute the others again.
+    """What to store, and the bindings that compute the other captures again.
 
     `bindings` are those of the body in order; `states` are parameters of the body that
     are not at hand later (its index is). Arrays of an outer loop that are `fleeting`
-    are not either: their steps overwrite them, so what is read of them is stored.
+    are not either: their steps overwrite them, so what is read of them is stored. Those
+    that are `passing` would have to be stored as well, for this loop alone.
     """
-    return _Plan(bindings, states, fleeting).choose(captures)
+    if prices is TOGETHER:
+        plan = _Plan(bindings, states, fleeting, prices, passing)
+        stored, again = plan.choose(captures)
+        if not stored and not plan.is_passing:
+            return stored, again
+        prices = IN_ORDER
+    return _Plan(bindings, states, fleeting, prices, passing).choose(captures)
 
 
 class _Plan:
@@ -52,57 +96,90 @@ class _Plan:
         bindings: Sequence[Binding],
         states: Sequence[Var],
         fleeting: Container[Var],
+        prices: Prices,
+        passing: Callable[[Var], bool],
     ) -> None:
-        self.defined = {v: _sure(b) for b in bindings for v in b.vars}
-        self.order = {v: k for k, v in enumerate(self.defined)}
-        self.states = set(states)
+        self.defined = {v: b for b in map(_sure, bindings) for v in b.vars}
+        self.states = dict.fromkeys(states)
         self.fleeting = fleeting
+        self.prices = prices
+        self.passing = passing
+        # Whether arrays that are passing are read again.
+        self.is_passing = False
 
     def choose(self, captures: Sequence[Var]) -> tuple[list[Var], list[Binding]]:
-        stored = {v for v in captures if not self._is_cheap(v)}
-        again: set[Var] = set()
-        for var in sorted(captures, key=lambda v: self.order.get(v, -1)):
-            if var in stored:
+        """Cut the graph between what is captured and what is stored.
+
+        A variable on the source's side is at hand later, and a binding on it is run
+        again, for which what it reads has to be at hand.
+        """
+        network = Network()
+        for var in captures:
+            network.edge(SOURCE, var, NEVER)
+        seen = dict.fromkeys(captures)
+        waiting = [*captures]
+        bindings: set[Binding] = set()
+        while waiting:
+            var = waiting.pop()
+            # One more, so that what costs the same is computed.
+            cost = 2 * self._bytes(var) * self.prices.word + 1
+            again = self._again(var) if len(bindings) < _MOST else None
+            network.edge(var, SINK if again is None else again, cost)
+            if again is None or again in bindings:
                 continue
-            needed = self._needed(var, stored, again)
-            if needed is None:
-                stored.add(var)
-            else:
-                again |= needed
-        chosen = {
-            self.defined[v]: None for v in sorted(again, key=self.order.__getitem__)
-        }
-        return [v for v in captures if v in stored], list(chosen)
+            bindings.add(again)
+            network.edge(again, SINK, 16 * self._weight(again.expr))
+            for read in free_vars_of(again.expr):
+                if not self._is_local(read) and not self.passing(read):
+                    continue
+                network.edge(again, read, NEVER)
+                if read not in seen:
+                    seen[read] = None
+                    waiting.append(read)
+        kept = network.cut()
+        chosen = [b for b in dict.fromkeys(self.defined.values()) if b in kept]
+        places = {v: k for k, v in enumerate([*self.states, *self.defined])}
+        found = [v for v in seen if v in kept and self.defined.get(v) not in kept]
+        stored = [v for v in found if self._is_local(v)]
+        self.is_passing = len(stored) < len(found)
+        return sorted(stored, key=places.__getitem__), chosen
 
     def _is_local(self, var: Var) -> bool:
         return var in self.defined or var in self.states
 
-    def _is_cheap(self, var: Var) -> bool:
-        if var not in self.defined:
-            return False
-        match self.defined[var].expr:
-            case Apply(Index() | Dim(), (Var() as array, *_)):
-                return array not in self.fleeting
-            case expr:
-                return _weight(expr) <= BUDGET
+    def _bytes(self, var: Var) -> int:
+        """What a variable takes; a large number for an array that may not be needed.
 
-    def _needed(self, var: Var, stored: set[Var], again: set[Var]) -> set[Var] | None:
-        """The variables to compute again for `var`; None if it is better stored."""
-        found: set[Var] = set()
-        work, pending = 0, [var]
-        while pending:
-            v = pending.pop()
-            if v in stored or v in found or v in again or not self._is_local(v):
-                continue
-            if not self._is_cheap(v):
-                return None
-            work += _weight(self.defined[v].expr)
-            if work > BUDGET:
-                return None
-            found.add(v)
-            args = operands(self.defined[v].expr)
-            pending += [o for o in args if isinstance(o, Var)]
-        return found
+        Of an array of the body around an element, for it is read in a loop over it.
+        """
+        if not isinstance(var.type, Scalar):
+            return _ARRAY if self._is_local(var) else 8
+        return 1 if var.type == BOOL else 4 if var.type == F32 else 8
+
+    def _again(self, var: Var) -> Binding | None:
+        """The binding that would compute a variable again, if it may be."""
+        binding = self.defined.get(var)
+        if binding is None or self._weight(binding.expr) >= NEVER:
+            return None
+        return binding
+
+    def _weight(self, expr: Expr) -> int:
+        """The cost of computing an expression again; `NEVER` if it must not be."""
+        match expr:
+            case Apply(Index() | Dim(), (Var() as array, *_)):
+                return NEVER if array in self.fleeting else 1
+            case Apply(Unbox()):
+                return 1
+            case Apply(Prim(weight=weight, can_fail=False)):
+                return weight if weight <= self.prices.heaviest else NEVER
+            case If():
+                return 2 + sum(
+                    self._weight(binding.expr)
+                    for _, block in nested(expr)
+                    for binding in block.bindings
+                )
+            case _:
+                return NEVER
 
 
 def _sure(binding: Binding) -> Binding:
@@ -110,16 +187,11 @@ def _sure(binding: Binding) -> Binding:
     match binding.expr:
         case Apply(Prim(sure=Prim() as op), args):
             return Binding(binding.vars, Apply(op, args), binding.span)
+        case If() as node:
+            return Binding(binding.vars, rebuild(node, _sure_block), binding.span)
         case _:
             return binding
 
 
-def _weight(expr: Expr) -> int:
-    """The cost of computing an expression again; beyond any budget if it must not."""
-    match expr:
-        case Apply(Prim(weight=weight, can_fail=False), _):
-            return weight
-        case Apply(Index() | Dim() | Unbox()):
-            return 1
-        case _:
-            return BUDGET + 1
+def _sure_block(block: Block) -> Block:
+    return Block(tuple(map(_sure, block.bindings)), block.results)

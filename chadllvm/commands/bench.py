@@ -76,7 +76,12 @@ def _timing(function: Compiled, arguments: Given) -> Timing:
 def _stored(report: Report) -> list[dict[str, Any]]:
     """What each step of a loop stores for the reverse."""
     return [
-        {"name": stored.name, "line": stored.span.line, "bytes": stored.bytes}
+        {
+            "name": stored.name,
+            "line": stored.span.line,
+            "bytes": stored.bytes,
+            "why": stored.why,
+        }
         for loop in report.loops
         for stored in loop.stored
         if stored.tape

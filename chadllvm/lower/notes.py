@@ -14,7 +14,7 @@ from chadllvm.ir.rewrite import free_vars
 from chadllvm.ir.term import Apply, Block, If, Lambda, Operand, Var
 from chadllvm.ir.types import Scalar
 from chadllvm.lower.destination import definitions
-from chadllvm.lower.reasons import Reason, display
+from chadllvm.lower.reasons import Reason, display, stored_because
 
 # The bytes of a stored element; all other scalars take eight.
 _BYTES = {"bool": 1, "f32": 4}
@@ -48,7 +48,9 @@ class Notes:
             if isinstance(result.type, Scalar):
                 size = _BYTES.get(result.type.name, 8)
             place = binding.span if binding is not None else span
-            stored.append(Stored(display(var), place, size, var in self._tape))
+            is_tape = var in self._tape
+            why = stored_because(binding) if is_tape else ""
+            stored.append(Stored(display(var), place, size, is_tape, why))
         free = free_vars([(body.params, block)])
         reads = [display(v) for v in free if v in self._tape]
         checks = dict.fromkeys(_checks(block))

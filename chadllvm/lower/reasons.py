@@ -1,12 +1,25 @@
-"""Why an array is copied rather than written to, as the user reads it."""
+"""Why an array is copied rather than written to, and why a value is kept for the
+reverse, as the user reads it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from chadllvm.closure.tape import BUDGET
 from chadllvm.diagnostic import NO_SPAN, Span
-from chadllvm.ir.term import Apply, Block, Expr, Var, nested, operands
-from chadllvm.ops.index import Dim
+from chadllvm.ir.op import Prim
+from chadllvm.ir.term import (
+    Apply,
+    Binding,
+    Block,
+    Call,
+    Expr,
+    If,
+    Var,
+    nested,
+    operands,
+)
+from chadllvm.ops.index import Dim, Index
 
 # What a buffer is that must not be written to.
 ARGUMENT = "it is an argument"
@@ -27,6 +40,15 @@ ROW = "its rows are there already, or in another array"
 FIRST_ROW = "how long its rows are is known only when the first one is there"
 
 
+# Why a value is kept for the reverse rather than computed again.
+_BEFORE = "the step before made it"
+_READ = "what it is read from is overwritten"
+_LOOP = "a loop made it"
+_CALL = "a call made it"
+_BRANCH = "a branch made it"
+_HEAVY = "that takes less time than to compute it again"
+_CUT = "that takes less memory than what it is made of"
+
 # What has no name in the program.
 UNNAMED = "an array"
 
@@ -34,6 +56,23 @@ UNNAMED = "an array"
 def display(var: Var) -> str:
     """How a variable is called where the user reads of it."""
     return UNNAMED if var.name == "t" else var.name
+
+
+def stored_because(binding: Binding | None) -> str:
+    """Why a value is on the tape; None if no binding of the step makes it."""
+    if binding is None:
+        return _BEFORE
+    match binding.expr:
+        case Apply(Index()):
+            return _READ
+        case Apply(Prim(weight=weight)):
+            return _HEAVY if weight > BUDGET else _CUT
+        case If():
+            return _BRANCH
+        case Call():
+            return _CALL
+        case _:
+            return _LOOP
 
 
 @dataclass(frozen=True, slots=True)
