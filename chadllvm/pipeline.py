@@ -51,6 +51,7 @@ from chadllvm.simplify.constants import fold_constants
 from chadllvm.simplify.copies import copies
 from chadllvm.simplify.cse import cse
 from chadllvm.simplify.dce import dce
+from chadllvm.simplify.elements import elements
 from chadllvm.simplify.equal import equal
 from chadllvm.simplify.extremes import extremes
 from chadllvm.simplify.finite import finite
@@ -149,6 +150,7 @@ SOURCE: tuple[Pass, ...] = (
 # What is done for the sake of CHAD alone.
 PRIMAL: tuple[Pass, ...] = (
     _plain(separate),
+    _plain(elements),
     _plain(fold_constants),
     _plain(dce),
 )

@@ -20,6 +20,7 @@ from chadllvm.simplify.columns import columns
 from chadllvm.simplify.constants import fold_constants
 from chadllvm.simplify.cse import cse
 from chadllvm.simplify.dce import dce
+from chadllvm.simplify.elements import elements
 from chadllvm.simplify.equal import equal
 from chadllvm.simplify.extremes import extremes
 from chadllvm.simplify.finite import finite
@@ -54,6 +55,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "constants": fold_constants,
     "cse": cse,
     "dce": dce,
+    "elements": elements,
     "equal": partial(equal, speculate=True),
     "extremes": extremes,
     "finite": finite,
