@@ -1,8 +1,10 @@
 """The most memory that a value with its gradient needs: ours, and the C kernel's.
 
 Ours is what the runtime counts on its heap: tapes, temporaries, and the arrays that it
-returns. The C kernel's is what its build that counts has taken by malloc, and what it
-was handed for the gradient.
+returns, with what is left over of the pieces that it asks the system for. The C
+kernel's is what its build that counts has taken by malloc, and what it was handed for
+the gradient. What lies on the stack counts for neither; in both it is a few kilobytes
+whatever the size. The arguments are the same arrays for both.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import cffi
+import numpy as np
 
 from bench.kernels import Case, Kernel
 from bench.results import Memory
@@ -23,7 +26,9 @@ int64_t counted_peak(void);
 
 def peak_memory(case: Case, counted: Path) -> Memory:
     """The peaks of one call of each; both have been called before."""
-    return Memory(_ours(case), _of_kernel(case, counted))
+    arrays = [a for a in case.arguments if isinstance(a, np.ndarray)]
+    arguments = sum(array.nbytes for array in arrays)
+    return Memory(_ours(case), _of_kernel(case, counted), arguments)
 
 
 def _ours(case: Case) -> int:

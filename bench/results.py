@@ -60,12 +60,14 @@ class Pair:
 class Memory:
     """The most bytes in use at once during a value with its gradient.
 
-    All that is allocated for it, the gradient included and the arguments not; C, which
-    is handed the memory of the gradient, is charged for that too.
+    `ours` and `c`: all that is allocated for it, the gradient included and the
+    arguments not; C, which is handed the memory of the gradient, is charged for that
+    too. `arguments`: the arrays that both are handed.
     """
 
     ours: int
     c: int
+    arguments: int = 0
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,13 @@ class Row:
 
     @property
     def memory_to_c(self) -> float:
+        """Of what has to be there for the call: the arguments as well."""
+        memory = self.memory
+        return (memory.ours + memory.arguments) / (memory.c + memory.arguments)
+
+    @property
+    def allocated_to_c(self) -> float:
+        """Of what the call asks for."""
         return self.memory.ours / self.memory.c
 
 

@@ -65,7 +65,8 @@ def main_table(results: Results) -> Table:
     """Times, and their ratios to each other and to C."""
     heads = (
         *("workload", "size", "value", "with gradient", "gradient/value"),
-        *("value to C", "gradient to C", "memory to C", "operations", "compile"),
+        *("value to C", "gradient to C", "memory to C"),
+        *("allocated to C", "operations", "compile"),
     )
     rows = []
     for result, row in results.rows():
@@ -86,6 +87,7 @@ def _main_cells(result: Result, row: Row) -> tuple[str, ...]:
         f"{ratio_text(row.value_to_c)} {row.c_value.build}",
         f"{ratio_text(row.gradient_to_c)} {row.c_gradient.build}",
         ratio_text(row.memory_to_c),
+        ratio_text(row.allocated_to_c),
         ratio_text(operations),
     )
 
@@ -99,8 +101,8 @@ def _summaries(results: Results) -> Iterator[tuple[str, ...]]:
         means.append(ratio_text(mean(results, column.ratio, counted)))
         worsts.append(ratio_text(worst(column.ratio, counted)[0]))
     slowest = max(result.compile_seconds for result in results.results)
-    yield ("geometric mean", "", "", "", *means, "", "")
-    yield ("worst", "", "", "", *worsts, "", f"{slowest:.2f} s")
+    yield ("geometric mean", "", "", "", *means, "", "", "")
+    yield ("worst", "", "", "", *worsts, "", "", f"{slowest:.2f} s")
 
 
 def peer_table(results: Results) -> Table:

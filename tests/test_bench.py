@@ -109,6 +109,7 @@ def test_targets_are_of_means_over_workloads_and_of_the_worst() -> None:
 def test_tables_show_each_row_and_peer() -> None:
     rows = main_table(RUN).rows
     assert rows[0][:4] == ("first", "n=10", "1 s", "2 s")
+    assert len({len(cells) for cells in rows}) == 1
     assert [cells[0] for cells in rows[-2:]] == ["geometric mean", "worst"]
     cells = peer_table(RUN).rows[-1]
     assert cells == ("second", "n=5", "4.00 and 3.00", "0.50 and –", "(no loops)")
