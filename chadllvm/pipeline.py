@@ -147,10 +147,12 @@ SOURCE: tuple[Pass, ...] = (
     _plain(dce),
 )
 
-# What is done for the sake of CHAD alone.
+# What is done for the sake of CHAD alone. Loops that become one have one
+# backpropagator, for which less has to be kept than for each of them.
 PRIMAL: tuple[Pass, ...] = (
     _plain(separate),
     _plain(elements),
+    ("fuse", lambda program, o: fuse(program, speculate=o.speculates)),
     _plain(fold_constants),
     _plain(dce),
 )
