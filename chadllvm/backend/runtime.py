@@ -19,7 +19,7 @@ from typing import Any
 import chadllvm
 from chadllvm.backend.interface import interface
 
-ABI = 6
+ABI = 7
 
 # The result words that a pooled context has room for.
 POOLED_WORDS = 256

@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes its meaning or its layout.
-#define CHAD_RT_ABI 6
+#define CHAD_RT_ABI 7
 
 // The number of bytes every buffer is aligned to and every size is rounded up to.
 #define CHAD_ALIGNMENT 64
