@@ -17,7 +17,7 @@
 enum { PAGE = 4096, HUGE_PAGE = 2 << 20 };
 
 // The data of the smallest chunk, and how many sizes there are until it has doubled.
-enum { SMALLEST = 1024, STEPS = 8 };
+enum { LEAST_DATA = 1024, SIZES = 8 };
 
 // Below this nobody needs to ask how much memory there is.
 static const int64_t SURELY_THERE = (int64_t)64 << 20;
@@ -26,20 +26,20 @@ static int64_t min_size(const int64_t a, const int64_t b) { return a < b ? a : b
 
 // Of the chunks of a class, with the header.
 static int64_t class_size(const int index) {
-  const int64_t data = (int64_t)(STEPS + index % STEPS) << (index / STEPS);
-  return CHAD_ALIGNMENT + data * (SMALLEST / STEPS);
+  const int64_t data = (int64_t)(SIZES + index % SIZES) << (index / SIZES);
+  return CHAD_ALIGNMENT + data * (LEAST_DATA / SIZES);
 }
 
 // The list for chunks of `size` bytes: the first whose chunks are large enough.
 static int class_of(const int64_t size) {
   const int64_t units =
-      (size - CHAD_ALIGNMENT + SMALLEST / STEPS - 1) / (SMALLEST / STEPS);
+      (size - CHAD_ALIGNMENT + LEAST_DATA / SIZES - 1) / (LEAST_DATA / SIZES);
   int octave = 0;
-  while (octave < CHAD_CLASSES / STEPS && (int64_t)(2 * STEPS) << octave < units) {
+  while (octave < CHAD_CLASSES / SIZES && (int64_t)(2 * SIZES) << octave < units) {
     ++octave;
   }
   const int64_t steps = (units + ((int64_t)1 << octave) - 1) >> octave;
-  const int64_t index = octave * STEPS + (steps < STEPS ? 0 : steps - STEPS);
+  const int64_t index = octave * SIZES + (steps < SIZES ? 0 : steps - SIZES);
   return index < CHAD_CLASSES ? (int)index : CHAD_CLASSES;
 }
 
@@ -205,7 +205,7 @@ void chad_system_give(chad_state_t *const state, void *const memory,
 // The link to the kept chunk that fits `size` best, or NULL. One more than an eighth
 // larger is refused: what a call uses should not depend on what the call before it did.
 static chad_chunk_t **find_kept(chad_state_t *const state, const int64_t size) {
-  int64_t best_size = size + size / STEPS + 1;
+  int64_t best_size = size + size / SIZES + 1;
   chad_chunk_t **best = NULL;
   chad_chunk_t **link = &state->kept_chunks[class_of(size)];
   for (; *link != NULL; link = &(*link)->next) {
