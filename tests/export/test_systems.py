@@ -24,7 +24,7 @@ SOME = {name: FUNCTIONS[name] for name in NAMES}
 
 @dataclass(frozen=True)
 class System:
-    """How programs are linked for a target, and what runs them; "" if nothing does."""
+    """How programs are linked for a target, and what runs them, if anything does."""
 
     target: str
     compiler: tuple[str, ...]
@@ -40,7 +40,6 @@ class System:
 
 
 WASI = "/usr/include/wasm32-wasi"
-WINE = "/usr/lib/wine/wine64"
 SYSTEMS = [
     System(
         "aarch64-linux-gnu", ("aarch64-linux-gnu-gcc", "-static"), ("qemu-aarch64",)
@@ -48,9 +47,7 @@ SYSTEMS = [
     System(
         "riscv64-linux-gnu", ("riscv64-linux-gnu-gcc", "-static"), ("qemu-riscv64",)
     ),
-    System(
-        "x86_64-w64-windows-gnu", ("x86_64-w64-mingw32-gcc", "-static"), (WINE,), WINE
-    ),
+    System("x86_64-w64-windows-gnu", ("x86_64-w64-mingw32-gcc", "-static")),
     System(
         "wasm32-unknown-wasi",
         ("clang", "--target=wasm32-wasi", "--sysroot=/usr"),
@@ -62,13 +59,9 @@ SYSTEMS = [
 
 @LINUX
 @pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.target)
-def test_programs_of_other_systems(
-    system: System, forms: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_programs_of_other_systems(system: System, forms: Path, tmp_path: Path) -> None:
     if not system.is_there:
         pytest.skip(f"needs {system.compiler[0]} and what runs its programs")
-    monkeypatch.setenv("WINEDEBUG", "-all")
-    monkeypatch.setenv("WINEPREFIX", str(tmp_path / "wine"))
     folder = tmp_path / "libforms"
     cl.export(SOME, folder, kind="object", target=system.target)
     parts = [PROGRAMS / "portable.c", folder / "forms.c", folder / "forms.o"]
@@ -76,6 +69,8 @@ def test_programs_of_other_systems(
     program = tmp_path / "program.exe"
     run(*system.compiler, "-std=c11", "-O2", *strict, f"-I{folder}", *parts, "-lm",
         "-o", program)  # fmt: skip
+    if not system.runner:
+        return
     there = np.array(run(*system.runner, program).split(), float)
     native = compiled(tmp_path / "here", "portable.c", flags(forms))
     here = np.array(run(native).split(), float)
