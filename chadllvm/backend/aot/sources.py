@@ -42,7 +42,7 @@ def runtime_source(called: Iterable[str], prefix: str, *, openmp: bool) -> str:
     headers = ("team.h", "region.h") if openmp else ()
     files += [folder / "src" / name for name in headers]
     files += [folder / "src" / f"{part}.c" for part in _ALWAYS]
-    if "chad_deep" in set(called):
+    if openmp or "chad_deep" in set(called):
         files.append(folder / "src" / f"{_DEEP}.c")
     else:
         files.append(folder / "export" / f"{_SHALLOW}.c")
@@ -65,7 +65,8 @@ def _distinct(files: Sequence[Path]) -> list[str]:
         own = set(_STATIC.findall(text))
         for name in sorted(own & taken):
             # A member of a struct may be called the same as a function.
-            is_used = r"(?!\s*;)" if f"{name}(" in text else ""
+            is_called = re.search(rf"\b{name}\(", text)
+            is_used = r"(?!\s*;)" if is_called else ""
             pattern = rf"(?<![.\w])(?<!->)(?:(?<== ){name}\b|{name}\b{is_used})"
             text = re.sub(pattern, f"{name}_{path.stem}", text)
         taken |= own
