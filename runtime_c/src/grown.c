@@ -19,7 +19,7 @@
 
 static const int64_t UNIT = 4096;
 
-static bool is_mapped(const chad_state_t *const state) {
+static inline bool is_mapped(const chad_state_t *const state) {
 #ifdef __linux__
   return state->source.take == NULL;
 #else
