@@ -39,6 +39,7 @@ from chadllvm.ir.loops import (
     Stmt,
     Store,
 )
+from chadllvm.ir.statements import everywhere
 from chadllvm.ir.types import BOOL
 from chadllvm.llvm import control
 from chadllvm.llvm.lane_memory import LaneMemory
@@ -46,7 +47,6 @@ from chadllvm.llvm.lane_values import Spread, nothing
 from chadllvm.llvm.state import INTERRUPTED, Lane
 from chadllvm.llvm.types import BYTES, STORED
 from chadllvm.llvm.writer import LIKELY
-from chadllvm.lower.varying import statements
 
 T = TypeVar("T")
 
@@ -157,10 +157,10 @@ class Lanes(LaneMemory):
     def _one_by_one(self, stmt: Stmt) -> None:
         """A statement for one lane after the other, as if there were no lanes."""
         state, out = self.state, self.state.out
-        used = dict.fromkeys(r for s in statements([stmt]) for r in _parts(s, Reg))
+        used = dict.fromkeys(r for s in everywhere([stmt]) for r in _parts(s, Reg))
         regs = [r for r in used if r in self.values and self.differs(r)]
         held = {reg: self._held(reg) for reg in regs}
-        slots = {s for inner in statements([stmt]) for s in _parts(inner, Slot)}
+        slots = {s for inner in everywhere([stmt]) for s in _parts(inner, Slot)}
         number = out.fresh("lane")
 
         def body() -> None:

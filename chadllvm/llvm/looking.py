@@ -13,10 +13,11 @@ of C do with a function that calls itself; LLVM's does not of its own accord.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 
-from chadllvm.ir.loops import Branch, For, Invoke, Stmt, Subroutine
+from chadllvm.ir.loops import Branch, Invoke, Stmt, Subroutine
+from chadllvm.ir.statements import everywhere
 from chadllvm.llvm import control, runtime
 from chadllvm.llvm.state import State
 from chadllvm.llvm.writer import LIKELY, UNLIKELY
@@ -32,7 +33,7 @@ LARGEST = 300
 def unfolds(subroutine: Subroutine) -> bool:
     """Whether copies of a subroutine take the place of its own invocations."""
     # It is asked at each invocation, so that it must not look at all of a large one.
-    first = [*islice(_all(subroutine.body), LARGEST)]
+    first = [*islice(everywhere(subroutine.body), LARGEST)]
     invoked = [s.subroutine for s in first if isinstance(s, Invoke)]
     if not invoked or set(invoked) != {subroutine.name}:
         return False
@@ -53,21 +54,7 @@ def first_invocation(body: Iterable[Stmt]) -> Stmt | None:
 
 
 def _invokes(stmt: Stmt) -> bool:
-    return any(isinstance(s, Invoke) for s in _all((stmt,)))
-
-
-def _all(body: Iterable[Stmt]) -> Iterator[Stmt]:
-    """All statements, with those inside of others."""
-    for stmt in body:
-        yield stmt
-        match stmt:
-            case For(body=inner):
-                yield from _all(inner)
-            case Branch(then=then, orelse=orelse):
-                yield from _all(then)
-                yield from _all(orelse)
-            case _:
-                pass
+    return any(isinstance(s, Invoke) for s in everywhere((stmt,)))
 
 
 def look(state: State) -> None:

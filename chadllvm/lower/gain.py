@@ -26,8 +26,9 @@ from chadllvm.ir.loops import (
     Stmt,
     Store,
 )
+from chadllvm.ir.statements import everywhere, made
 from chadllvm.ir.term import Lit
-from chadllvm.lower.varying import FAR, NEXT, Varying, assigned, statements
+from chadllvm.lower.varying import FAR, NEXT, Varying
 
 # The steps of an innermost loop that has few or many, and what it takes to begin one
 # that runs in vectors, and to add these up.
@@ -84,10 +85,10 @@ class Gain:
 
     def __init__(self, loop: For, varying: Varying, near: Collection[Stmt]) -> None:
         self.lanes = _number(loop)
-        inside = set(assigned(loop))
+        inside = set(made((loop,)))
         highs = [
             s.high
-            for s in statements(loop.body)
+            for s in everywhere(loop.body)
             if isinstance(s, For) and _is_vectorised(s) and s.high not in inside
         ]
         self.trips = list(dict.fromkeys(highs))
@@ -171,7 +172,7 @@ def _trips(loop: For, unknown: int) -> float:
 
 def inner_loops(body: Sequence[Stmt]) -> bool:
     """Whether there are loops in a body."""
-    return any(isinstance(stmt, For) for stmt in statements(body))
+    return any(isinstance(stmt, For) for stmt in everywhere(body))
 
 
 def _is_vectorised(loop: For) -> bool:
@@ -195,7 +196,7 @@ def _is_vectorised(loop: For) -> bool:
 def _number(loop: For) -> int:
     """How many lanes: more where little is held in registers."""
     most = 0
-    for stmt in statements(loop.body):
+    for stmt in everywhere(loop.body):
         if isinstance(stmt, For) and not inner_loops(stmt.body):
             lets = [s for s in stmt.body if isinstance(s, Let | Load)]
             is_long = any(isinstance(s, Let) and s.op in _CALLS for s in lets)

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from chadllvm.ir.loops import (
@@ -44,12 +44,13 @@ from chadllvm.ir.loops import (
     Spread,
     Stmt,
 )
+from chadllvm.ir.statements import copied, everywhere
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, I64
 from chadllvm.lower.gain import Gain, inner_loops
 from chadllvm.lower.legality import Legality, slot_uses
 from chadllvm.lower.packing import LONGEST, Packed, Row, rows, with_rows
-from chadllvm.lower.varying import Varying, assigned, statements
+from chadllvm.lower.varying import Varying
 
 # Buffers of the lanes are not larger than this, in elements: it stays in the cache.
 _MOST = 1 << 15
@@ -95,7 +96,7 @@ class _Making:
         self.region = function.regions
         self._rows: list[Stmt] = []
         self._known = set(_parameters(function))
-        self._allocs = [s for s in statements(function.body) if isinstance(s, Alloc)]
+        self._allocs = [s for s in everywhere(function.body) if isinstance(s, Alloc)]
         self._uses = Counter(slot_uses(function.body))
         self._buffers: dict[Stmt, _Buffer] = {}
 
@@ -246,7 +247,7 @@ class _Making:
 
 def _first_failure(loop: For, varying: Varying) -> Failure | None:
     """What the first check that differs between lanes raises, if there is one."""
-    for stmt in statements(loop.body):
+    for stmt in everywhere(loop.body):
         match stmt:
             case Check(cond, failure, values):
                 if any(map(varying.kind, (cond, *values))):
@@ -291,26 +292,3 @@ def _parameters(function: LoopFunction) -> Iterator[Reg]:
                 yield from (ptr, *dims)
             case _:
                 assert_never(param)
-
-
-def copied(loop: For) -> For:
-    """The same loop with registers of its own."""
-    names = {reg: Reg(reg.name, reg.type) for reg in assigned(loop)}
-
-    def renamed(value: Any) -> Any:
-        match value:
-            case Reg():
-                return names.get(value, value)
-            case tuple():
-                return tuple([renamed(part) for part in value])
-            case Slot() | Lit():
-                return value
-            case _ if isinstance(value, Stmt):
-                new = {f.name: renamed(getattr(value, f.name)) for f in fields(value)}
-                return replace(value, **new)
-            case _:
-                return value
-
-    new = renamed(loop)
-    assert isinstance(new, For)
-    return new

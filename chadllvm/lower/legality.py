@@ -32,7 +32,8 @@ from chadllvm.ir.loops import (
     Stmt,
     Store,
 )
-from chadllvm.lower.varying import Varying, statements
+from chadllvm.ir.statements import everywhere
+from chadllvm.lower.varying import Varying
 
 
 class Legality:
@@ -47,8 +48,8 @@ class Legality:
         allocs: Sequence[Alloc],
     ) -> None:
         self._varying, self._roots = varying, roots
-        self._all = list(statements(loop.body))
-        alone = [s for a in varying.alone for s in statements([a])]
+        self._all = list(everywhere(loop.body))
+        alone = [s for a in varying.alone for s in everywhere([a])]
         self._alone = set(alone)
         self._buffers = {alloc.reg for alloc in allocs}
         self._offsets = {s.reg for s in self._all if isinstance(s, Offset)}
@@ -115,7 +116,7 @@ class Legality:
 
 def slot_uses(body: Sequence[Stmt]) -> Iterator[tuple[Slot, type]]:
     """Each use of a slot: what it is used by."""
-    for stmt in statements(body):
+    for stmt in everywhere(body):
         match stmt:
             case Get(_, slot) | Set(slot) | Accumulate(slot):
                 yield slot, type(stmt)

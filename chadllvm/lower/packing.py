@@ -32,9 +32,10 @@ from chadllvm.ir.loops import (
     Stmt,
     Store,
 )
+from chadllvm.ir.statements import everywhere, made
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, I64, Scalar
-from chadllvm.lower.varying import FAR, Varying, assigned, statements
+from chadllvm.lower.varying import FAR, Varying
 
 # The most elements of a row, and rows of a loop, that are put next to each other.
 LONGEST = 128
@@ -69,7 +70,7 @@ class Packed:
 def rows(loop: For, varying: Varying, roots: Sequence[int]) -> list[Row]:
     """What is worth it, and may be read before its time."""
     written = set()
-    for stmt in statements(loop.body):
+    for stmt in everywhere(loop.body):
         match stmt:
             case Store(root=root) | AddTo(root=root) | Clear(root=root):
                 written.add(roots[root])
@@ -92,7 +93,7 @@ class _Outside:
     """What is known in front of a loop."""
 
     def __init__(self, loop: For) -> None:
-        self._inside = set(assigned(loop))
+        self._inside = set(made((loop,)))
 
     def __contains__(self, atom: Atom) -> bool:
         return not isinstance(atom, Reg) or atom not in self._inside
@@ -150,7 +151,7 @@ def _checks(body: Sequence[Stmt], before: _Outside) -> list[Stmt] | None:
                 new = names.get(cond, cond) if isinstance(cond, Reg) else cond
                 found.append(Check(new, failure, values))
             case For() | Branch() if any(
-                isinstance(s, Check) for s in statements([stmt])
+                isinstance(s, Check) for s in everywhere([stmt])
             ):
                 return None
             case _:

@@ -17,8 +17,8 @@ constant for each loop around, and the work not at all.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from chadllvm.ir.loops import (
@@ -32,6 +32,7 @@ from chadllvm.ir.loops import (
     Slot,
     Stmt,
 )
+from chadllvm.ir.statements import Names, copied, everywhere, made, slots_of
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
 
@@ -45,8 +46,7 @@ def ranges(function: LoopFunction) -> LoopFunction:
     """Split the loops whose branches depend on where the index is."""
     if function.subroutines or not _has_branch_in_loop(function.body, False):
         return function
-    slots: Counter[Slot] = Counter()
-    _count(function.body, slots)
+    slots = _count(function.body)
     return replace(function, body=_Splitting(slots).body(function.body))
 
 
@@ -104,14 +104,13 @@ class _Splitting:
         self, loop: For, low: Atom, high: Atom, holding: Collection[Reg]
     ) -> For:
         """The loop over other indices, where these conditions hold."""
-        local: Counter[Slot] = Counter()
-        _count(loop.body, local)
+        local = _count(loop.body)
         mine = {s: Slot(s.name, s.type) for s, n in local.items() if n == self.slots[s]}
         self.slots.update({new: local[old] for old, new in mine.items()})
-        copy = _Copy({**mine, **dict.fromkeys(holding, Lit(True))})
-        index = copy.new(loop.index)
-        assert isinstance(index, Reg)
-        return For(index, low, high, copy.body(loop.body), loop.poll)
+        known: dict[Reg, Atom] = dict.fromkeys(holding, Lit(True))
+        body = tuple(_left(loop.body, known))
+        new = replace(loop, low=low, high=high, body=body)
+        return copied(new, Names(known, mine))
 
 
 class _Conditions:
@@ -125,7 +124,7 @@ class _Conditions:
         self.loop = loop
         self.ranges: dict[Reg, tuple[bool, Atom, int]] = {}
         self._distance: dict[Atom, int] = {loop.index: 0}
-        self._local: set[Any] = {loop.index, *_assigned(loop.body)}
+        self._local: set[Any] = {loop.index, *made(loop.body)}
         for stmt in loop.body:
             if isinstance(stmt, Let):
                 self._note(stmt)
@@ -182,65 +181,27 @@ def _asked(body: Sequence[Stmt]) -> set[Any]:
     return asked
 
 
-class _Copy:
-    """Copies statements with registers of their own; known conditions are resolved."""
+def _left(body: Sequence[Stmt], known: dict[Reg, Atom]) -> Iterator[Stmt]:
+    """What is left of statements where some conditions are known.
 
-    def __init__(self, names: Mapping[Any, Any]) -> None:
-        self.names = dict(names)
-
-    def new(self, reg: Reg) -> Atom:
-        """What stands for a register in the copy."""
-        if reg not in self.names:
-            self.names[reg] = Reg(reg.name, reg.type)
-        found: Atom = self.names[reg]
-        return found
-
-    def body(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
-        return tuple([s for stmt in body for s in self._stmt(stmt)])
-
-    def _stmt(self, stmt: Stmt) -> Sequence[Stmt]:
-        match stmt:
-            case Let(reg) if isinstance(self.names.get(reg), Lit):
-                return ()
-            case Let(reg, "and", args) if Lit(True) in (new := self._field(args)):
-                self.names[reg] = new[1] if new[0] == Lit(True) else new[0]
-                return ()
-            case Branch(cond, then, orelse):
-                known = self._field(cond)
-                if known == Lit(True):
-                    return self.body(then)
-                return (Branch(known, self.body(then), self.body(orelse)),)
-            case For(index, low, high, inner, poll, go):
-                bounds = self._field(low), self._field(high)
-                own = self.new(index)
-                assert isinstance(own, Reg)
-                return (For(own, *bounds, self.body(inner), poll, self._field(go)),)
-            case _:
-                return (self._plain(stmt),)
-
-    def _plain(self, stmt: Stmt) -> Stmt:
-        for reg in _assigned([stmt]):
-            self.new(reg)
-        new = {f.name: self._field(getattr(stmt, f.name)) for f in fields(stmt)}
-        return replace(stmt, **new)
-
-    def _field(self, value: Any) -> Any:
-        """A field of a statement with its registers and slots replaced."""
-        if isinstance(value, tuple):
-            return tuple([self._field(v) for v in value])
-        return self.names.get(value, value) if isinstance(value, Reg | Slot) else value
-
-
-def _assigned(body: Sequence[Stmt]) -> Iterator[Reg]:
-    """The registers that statements give a value to, but for those inside of them."""
+    That a condition follows from these is entered into `known`.
+    """
     for stmt in body:
         match stmt:
-            case Invoke(regs):
-                yield from regs
+            case Let(reg, "and", args):
+                now = [known.get(a, a) if isinstance(a, Reg) else a for a in args]
+                if Lit(True) in now:
+                    known[reg] = now[1] if now[0] == Lit(True) else now[0]
+                yield stmt
+            case Branch(Reg() as cond, then) if known.get(cond) == Lit(True):
+                yield from _left(then, known)
+            case Branch(cond, then, orelse):
+                sides = (tuple(_left(side, known)) for side in (then, orelse))
+                yield Branch(cond, *sides)
+            case For(body=inner):
+                yield replace(stmt, body=tuple(_left(inner, known)))
             case _:
-                reg = getattr(stmt, "reg", None)
-                if isinstance(reg, Reg):
-                    yield reg
+                yield stmt
 
 
 def _has_branch_in_loop(body: Sequence[Stmt], in_loop: bool) -> bool:
@@ -257,17 +218,6 @@ def _has_branch_in_loop(body: Sequence[Stmt], in_loop: bool) -> bool:
     return False
 
 
-def _count(body: Sequence[Stmt], slots: Counter[Slot]) -> None:
-    for stmt in body:
-        match stmt:
-            case For(body=inner, go=go):
-                if go is not None:
-                    slots[go] += 1
-                _count(inner, slots)
-            case Branch(_, then, orelse):
-                _count(then, slots)
-                _count(orelse, slots)
-            case _:
-                slot = getattr(stmt, "slot", None)
-                if isinstance(slot, Slot):
-                    slots[slot] += 1
+def _count(body: Sequence[Stmt]) -> Counter[Slot]:
+    """How often each slot is mentioned."""
+    return Counter(slot for stmt in everywhere(body) for slot in slots_of(stmt))

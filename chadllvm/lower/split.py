@@ -18,9 +18,8 @@ are split, so the code grows by a constant factor, and so does the work.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from chadllvm.ir.loops import (
     AddTo,
@@ -36,6 +35,7 @@ from chadllvm.ir.loops import (
     Spread,
     Stmt,
 )
+from chadllvm.ir.statements import Names, assigned, copied, made, used
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
 
@@ -77,10 +77,13 @@ def _split(loop: For) -> Iterator[Stmt]:
         return
     bounds, begin, end = clamps.middle()
     yield from bounds
-    yield _copied(loop, loop.body, loop.low, begin, {})
+    # What is left is vector code of another kind than lanes are.
+    loop = replace(loop, lanes=1, resume=None)
+    yield copied(replace(loop, high=begin))
     for part in _parts(loop, clamps):
-        yield _copied(loop, part, begin, end, clamps.inside)
-    yield _copied(loop, loop.body, end, loop.high, {})
+        middle = replace(loop, low=begin, high=end, body=tuple(part))
+        yield copied(middle, Names(clamps.inside))
+    yield copied(replace(loop, low=end))
 
 
 def _parts(loop: For, clamps: _Clamps) -> list[Sequence[Stmt]]:
@@ -101,7 +104,7 @@ def _parts(loop: For, clamps: _Clamps) -> list[Sequence[Stmt]]:
                 distances.add(clamps.shift[index])
             case _:
                 return [loop.body]
-    parts = [_needed(loop.body, stmt) for stmt in added]
+    parts = [needed(loop.body, stmt) for stmt in added]
     is_cheap = sum(map(len, parts)) <= 2 * len(loop.body)
     return [*parts] if is_cheap and len(distances) > 1 else [loop.body]
 
@@ -118,7 +121,7 @@ class _Clamps:
         # iterations, for the registers where it is known.
         self.distance: dict[Reg, int] = {loop.index: 0}
         self.shift: dict[Reg, int] = {loop.index: 0}
-        self.local = {r for s in loop.body if (r := _assigned(s))} | {loop.index}
+        self.local = {loop.index, *made(loop.body)}
         for stmt in loop.body:
             if isinstance(stmt, Let):
                 self._note(stmt)
@@ -172,52 +175,12 @@ class _Clamps:
         return stmts, begin, let("imax", end, begin)
 
 
-def _needed(body: Sequence[Stmt], effect: Stmt) -> list[Stmt]:
+def needed(body: Sequence[Stmt], effect: Stmt) -> list[Stmt]:
     """A statement, and what it is computed from."""
-    wanted: set[Reg | None] = set()
-    needed: list[Stmt] = []
+    wanted: set[Reg] = set()
+    found: list[Stmt] = []
     for stmt in reversed(body):
-        if stmt is effect or _assigned(stmt) in wanted:
-            needed.append(stmt)
-            wanted.update(_registers(stmt))
-    return needed[::-1]
-
-
-def _copied(
-    loop: For, body: Sequence[Stmt], low: Atom, high: Atom, inside: Mapping[Reg, Reg]
-) -> For:
-    """The loop over other indices, with registers of its own."""
-    index = Reg(loop.index.name, I64)
-    names = {loop.index: index}
-    copies = []
-    for stmt in body:
-        reg = _assigned(stmt)
-        if reg is not None and reg in inside:
-            names[reg] = names[inside[reg]]
-            continue
-        if reg is not None:
-            names[reg] = Reg(reg.name, reg.type)
-        new = {f.name: _renamed(getattr(stmt, f.name), names) for f in fields(stmt)}
-        copies.append(replace(stmt, **new))
-    return For(index, low, high, tuple(copies), loop.poll)
-
-
-def _renamed(value: Any, names: Mapping[Reg, Reg]) -> Any:
-    """A field of a statement with its registers replaced."""
-    if isinstance(value, tuple):
-        return tuple([_renamed(v, names) for v in value])
-    return names.get(value, value) if isinstance(value, Reg) else value
-
-
-def _assigned(stmt: Stmt) -> Reg | None:
-    reg = getattr(stmt, "reg", None)
-    return reg if isinstance(reg, Reg) else None
-
-
-def _registers(stmt: Stmt) -> Iterator[Reg]:
-    """The registers in the fields of a statement."""
-    for f in fields(stmt):
-        value = getattr(stmt, f.name)
-        for part in value if isinstance(value, tuple) else (value,):
-            if isinstance(part, Reg):
-                yield part
+        if stmt is effect or not wanted.isdisjoint(assigned(stmt)):
+            found.append(stmt)
+            wanted.update(used(stmt))
+    return found[::-1]

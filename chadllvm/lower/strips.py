@@ -38,9 +38,10 @@ from chadllvm.ir.loops import (
     Stmt,
     Store,
 )
+from chadllvm.ir.statements import copied, made
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, I64
-from chadllvm.lower.split import _assigned, _copied, _needed
+from chadllvm.lower.split import needed
 
 # The steps of a strip, and how many a loop must make to be worth it.
 STRIP = 256
@@ -155,8 +156,9 @@ class _Making:
         strip, each = Reg("strip", I64), _Out()
         first = each.let("iadd", loop.low, each.let("imul", strip, Lit(STRIP)))
         last = each.let("imin", each.let("iadd", first, Lit(STRIP)), loop.high)
+        whole = replace(loop, low=first, high=last, poll=False, lanes=1, resume=None)
         for part in self._parts(loop, plan.moved, first):
-            each.out.append(_copied(replace(loop, poll=False), part, first, last, {}))
+            each.out.append(copied(replace(whole, body=tuple(part))))
         inner.out.append(For(strip, Lit(0), number, tuple(each.out), loop.poll))
         return [*out.out, Branch(cond, tuple(inner.out), (loop,))]
 
@@ -166,7 +168,7 @@ class _Making:
         place = Reg("place", I64)
         at = Let(place, "isub", (loop.index, first))
         mark = Let(Reg("mark", I64), "iadd", (moved.index, Lit(0)))
-        alone = _needed([*loop.body, mark], mark)[:-1]
+        alone = needed([*loop.body, mark], mark)[:-1]
         if isinstance(moved, Load):
             early: list[Stmt] = [*alone, moved, at]
             early.append(Store(ptr, place, moved.reg, root))
@@ -212,7 +214,7 @@ def _with(body: Sequence[Stmt], old: Stmt, new: Sequence[Stmt]) -> list[Stmt]:
 def _plan(loop: For, roots: Sequence[int]) -> _Plan | None:
     """The access to be moved, if there is one and all the loop does is simple."""
     linear: dict[Atom, _Linear] = {loop.index: _Linear(1, {}, 0)}
-    local = {loop.index, *(_assigned(stmt) for stmt in loop.body)}
+    local = {loop.index, *made(loop.body)}
     accesses: dict[int, list[Access]] = {}
 
     def form(atom: Atom) -> _Linear | None:

@@ -13,7 +13,7 @@ run for one lane after the other: it is in `alone`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from chadllvm.ir.loops import (
     PTR,
@@ -31,10 +31,10 @@ from chadllvm.ir.loops import (
     Reg,
     Set,
     Slot,
-    Spread,
     Stmt,
     Store,
 )
+from chadllvm.ir.statements import everywhere
 from chadllvm.ir.types import I64
 
 # How a number, or a place in memory, differs: each lane is one further than the lane
@@ -213,7 +213,7 @@ def _sums(body: Sequence[Stmt]) -> frozenset[Slot]:
     """The slots of floats that all iterations add to, and do nothing else with."""
     added: set[Slot] = set()
     used: set[Slot] = set()
-    for stmt in statements(body):
+    for stmt in everywhere(body):
         match stmt:
             case Accumulate(slot):
                 added.add(slot)
@@ -226,35 +226,10 @@ def _sums(body: Sequence[Stmt]) -> frozenset[Slot]:
     return frozenset(added - used)
 
 
-def statements(body: Sequence[Stmt]) -> Iterable[Stmt]:
-    """All statements of a body, and what is inside of them."""
-    for stmt in body:
-        yield stmt
-        match stmt:
-            case For(body=inner):
-                yield from statements(inner)
-            case Branch(then=then, orelse=orelse):
-                yield from statements(then)
-                yield from statements(orelse)
-            case Spread(body=inner, merge=merge):
-                yield from statements(inner)
-                yield from statements(merge)
-            case _:
-                pass
-
-
-def assigned(loop: For) -> Iterator[Reg]:
-    """The registers that are assigned in a loop."""
-    for stmt in statements([loop]):
-        reg = stmt.index if isinstance(stmt, For) else getattr(stmt, "reg", None)
-        if isinstance(reg, Reg):
-            yield reg
-
-
 def _is_simple(branch: Branch) -> bool:
     """Whether a branch does nothing but compute a little, and choose."""
     count = 0
-    for stmt in statements([branch]):
+    for stmt in everywhere([branch]):
         match stmt:
             case Let(reg, op) if op in _QUICK and reg.type != PTR:
                 count += 1

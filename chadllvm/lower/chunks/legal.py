@@ -47,9 +47,9 @@ from chadllvm.ir.loops import (
     Stmt,
     Store,
 )
+from chadllvm.ir.statements import assigned, everywhere, slots_of, used
 from chadllvm.ir.term import Lit, literal
 from chadllvm.ir.types import I64, is_float
-from chadllvm.lower.chunks.copy import assigned, everywhere, slots_of, used
 from chadllvm.lower.chunks.forms import ONE, Form, Forms, atoms, divided, plus
 from chadllvm.lower.chunks.scan import Scan, scan_of
 

@@ -44,9 +44,9 @@ from chadllvm.ir.loops import (
     Stmt,
     bodies_of,
 )
+from chadllvm.ir.statements import assigned, everywhere, used
 from chadllvm.ir.term import Lit
 from chadllvm.lower.chunks import spread
-from chadllvm.lower.chunks.copy import assigned, everywhere, used
 from chadllvm.lower.chunks.forms import Forms
 from chadllvm.lower.chunks.legal import Known, Plan, Refused, plan
 from chadllvm.lower.chunks.spread import Home, Spreading

@@ -32,9 +32,9 @@ from chadllvm.ir.loops import (
     Stmt,
     Store,
 )
+from chadllvm.ir.statements import Names, assigned, copied, used
 from chadllvm.ir.term import Lit, literal
 from chadllvm.ir.types import I64
-from chadllvm.lower.chunks.copy import Names, assigned, copied, used
 from chadllvm.lower.chunks.out import Out
 
 # The first and the last step of a chunk, as statements that compute them.

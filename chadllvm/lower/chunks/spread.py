@@ -25,9 +25,7 @@ from chadllvm.ir.loops import (
     Stmt,
     Store,
 )
-from chadllvm.ir.term import Lit
-from chadllvm.ir.types import I64
-from chadllvm.lower.chunks.copy import (
+from chadllvm.ir.statements import (
     Names,
     assigned,
     copied,
@@ -35,6 +33,8 @@ from chadllvm.lower.chunks.copy import (
     slots_of,
     used,
 )
+from chadllvm.ir.term import Lit
+from chadllvm.ir.types import I64
 from chadllvm.lower.chunks.legal import Known, Plan, Sum
 from chadllvm.lower.chunks.out import Out
 from chadllvm.lower.chunks.scan import Bounds, Scanning, starts_of

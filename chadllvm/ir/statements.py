@@ -1,0 +1,140 @@
+"""Walks over the statements of loops, and copies of loops with registers of their own.
+
+Each register is assigned once in a function, and so a loop that is to stand there twice
+must have other ones in its copy:
+
+    for i in 0 .. n:             for i' in 0 .. n:
+      k = min(i, m)         →      x' = a[i']
+      x = a[k]                     s += x'
+      s += x
+
+where `k` was said to be `i`. What else a loop is (its order, its buffers, its note) is
+the same in the copy; who changes its bounds or its body says so by `replace`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, get_args
+
+from chadllvm.ir.loops import Atom, For, Invoke, Let, Reg, Slot, Spread, Stmt, bodies_of
+
+# The fields that hold a root, and the names of the fields of each kind of statement.
+_ROOTS = ("root", "target_root", "source_root")
+
+_NAMES = {kind: tuple(f.name for f in fields(kind)) for kind in get_args(Stmt)}
+
+
+def everywhere(body: Iterable[Stmt]) -> Iterator[Stmt]:
+    """All statements of a body, also those inside of others."""
+    for stmt in body:
+        yield stmt
+        for inner in bodies_of(stmt):
+            yield from everywhere(inner)
+
+
+def assigned(stmt: Stmt) -> tuple[Reg, ...]:
+    """The registers that a statement itself makes, for what is behind or in it."""
+    match stmt:
+        case For(index):
+            return (index,)
+        case Spread(chunk):
+            return (chunk,)
+        case Invoke(regs):
+            return regs
+        case _:
+            reg = getattr(stmt, "reg", None)
+            return (reg,) if isinstance(reg, Reg) else ()
+
+
+def made(body: Iterable[Stmt]) -> Iterator[Reg]:
+    """The registers that are made in a body, also inside of its statements."""
+    for stmt in everywhere(body):
+        yield from assigned(stmt)
+
+
+def used(stmt: Stmt) -> Iterator[Reg]:
+    """The registers that a statement itself uses."""
+    own = assigned(stmt)
+    for name in _NAMES[type(stmt)]:
+        value = getattr(stmt, name)
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, Reg) and part not in own:
+                yield part
+
+
+def slots_of(stmt: Stmt) -> Iterator[Slot]:
+    """The slots that a statement itself uses."""
+    for name in _NAMES[type(stmt)]:
+        value = getattr(stmt, name)
+        if isinstance(value, Slot):
+            yield value
+
+
+@dataclass(frozen=True)
+class Names:
+    """What stands for registers, slots and roots in a copy, if it is not as before.
+
+    The copy has no registers of its own for those that something else stands for; what
+    computes them is left out of it. That may be one more of them.
+    """
+
+    regs: Mapping[Reg, Atom] = field(default_factory=dict)
+    slots: Mapping[Slot, Slot] = field(default_factory=dict)
+    roots: Mapping[int, int] = field(default_factory=dict)
+
+
+def copied(loop: For, names: Names | None = None) -> For:
+    """A copy of a loop, which makes registers of its own."""
+    copy = _Copy(loop, names or Names()).stmt(loop)
+    assert isinstance(copy, For)
+    return copy
+
+
+class _Copy:
+    """`regs` has what stands for a register in the copy."""
+
+    def __init__(self, loop: For, names: Names) -> None:
+        self._names = names
+        self._regs: dict[Reg, Atom] = {}
+        for reg in made((loop,)):
+            self._regs[reg] = Reg(reg.name, reg.type)
+        for reg in names.regs:
+            self._regs[reg] = self._instead(reg)
+
+    def _instead(self, reg: Reg) -> Atom:
+        """What stands for a register, in the names of the copy."""
+        given = self._names.regs
+        atom: Atom = reg
+        while isinstance(atom, Reg) and atom in given:
+            atom = given[atom]
+        return self._regs.get(atom, atom) if isinstance(atom, Reg) else atom
+
+    def stmt(self, stmt: Stmt) -> Stmt:
+        new = {n: self._field(n, getattr(stmt, n)) for n in _NAMES[type(stmt)]}
+        return replace(stmt, **new)
+
+    def _field(self, name: str, value: Any) -> Any:
+        roots = self._names.roots
+        if name in _ROOTS:
+            return roots.get(value, value)
+        if name == "private":
+            return tuple([roots.get(root, root) for root in value])
+        return self._value(value)
+
+    def _value(self, value: Any) -> Any:
+        match value:
+            case Reg():
+                return self._regs.get(value, value)
+            case Slot():
+                return self._names.slots.get(value, value)
+            case tuple():
+                return tuple([self._value(part) for part in value if self._stays(part)])
+            case _ if type(value) in _NAMES:
+                return self.stmt(value)
+            case _:
+                return value
+
+    def _stays(self, part: Any) -> bool:
+        return not (isinstance(part, Let) and part.reg in self._names.regs)
