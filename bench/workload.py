@@ -91,7 +91,7 @@ class OperationCounts:
     def __init__(self, workload: Workload, options: CompileOptions) -> None:
         program = workload.program.py_func  # type: ignore[attr-defined]
         # What LLVM does is no matter: our own statements are counted.
-        effort = Effort(1, 0, loops=False)
+        effort = Effort(0, 0, loops=False, tidy=True)
         self._value = Counted(program, None, options, effort)
         self._gradient = Counted(program, workload.argnums, options, effort)
 

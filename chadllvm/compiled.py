@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from chadllvm.plan import Plan
     from chadllvm.ready import Specialisation
     from chadllvm.report import Report
+    from chadllvm.scaling import Scaling
     from chadllvm.specialising import Specialiser
 
 P = ParamSpec("P")
@@ -255,8 +256,9 @@ class Compiled:
         """What the program copies, and what its loops store, line by line.
 
         Args:
-            args: example arguments that choose the types to compile for. Without any,
-                the annotations do, or the latest call.
+            args: example arguments that choose the types to compile for, and with which
+                `scaling` of the report counts operations. Without any, the annotations
+                choose, or the latest call.
 
         Raises:
             ValueError: if nothing says which types to use.
@@ -264,7 +266,19 @@ class Compiled:
         from chadllvm.report import report
 
         version = self._shown_version(args, kwargs)
-        return report(self._name, version.compilation)
+        bound = self._bind(args, kwargs) if args or kwargs else None
+        count = functools.partial(self._scaling, bound)
+        return report(self._name, version.compilation, count)
+
+    def _scaling(self, bound: tuple[Any, ...] | None) -> tuple[Scaling, ...]:
+        """What a call with these arguments executes."""
+        from chadllvm.scaling import scalings
+
+        if bound is None:
+            raise ValueError(f"{self._name}: give `report` the arguments to count with")
+        plan = self._specialiser.planned(self._types(bound), self._statics(bound))
+        loops = lambda plan: self.versions(plan, threads=True)[0]  # noqa: E731
+        return scalings(plan, loops, self._dynamic(bound))
 
     def _shown_version(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import linecache
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.ir.loops import ArrayCopy, LoopNote, Stored
 from chadllvm.lower.reasons import UNNAMED
 from chadllvm.pipeline import Compilation
+
+if TYPE_CHECKING:
+    from chadllvm.scaling import Scaling
 
 _PERMANENT = "optimize=0: nothing is decided, and every update is a copy"
 
@@ -29,12 +34,22 @@ class Report:
     `tape`, for the reverse alone, and `why`), what it reads of that (`reads`, in the
     reverse), and where it checks an index in every step (`checks`), whether its steps
     run on several threads, or why they do not (`order`). `str` gives it as text.
+
+    `scaling` runs the program, made so that it counts: the work and the span of the
+    call that the report was asked for, and of the gradient with it, and how much faster
+    they would be on many cores. It raises what the call does.
     """
 
     name: str
     copies: tuple[ArrayCopy, ...]
     loops: tuple[LoopNote, ...]
     is_permanent: bool = False
+    _count: Callable[[], tuple[Scaling, ...]] = field(default=tuple, compare=False)
+
+    @cached_property
+    def scaling(self) -> tuple[Scaling, ...]:
+        """Work and span of the value, and of the value with the gradient."""
+        return self._count()
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -56,12 +71,16 @@ class Report:
             yield from _loop(loop)
 
 
-def report(name: str, compilation: Compilation) -> Report:
+def report(
+    name: str,
+    compilation: Compilation,
+    count: Callable[[], tuple[Scaling, ...]] = tuple,
+) -> Report:
     """The report of a compiled program."""
     loops = compilation.loops
     assert loops is not None
     permanent = not compilation.options.optimize
-    return Report(name, loops.copies, loops.notes, permanent)
+    return Report(name, loops.copies, loops.notes, permanent, count)
 
 
 def _reason(copy: ArrayCopy) -> str:

@@ -14,9 +14,9 @@ LAYERS = (
     "_version", "diagnostic", "codes", "call_rules", "deep", "frames", "options",
     "library", "linalg", "ir", "shape", "transforms", "ops", "frontend", "chad",
     "closure", "simplify", "debug", "lower", "llvm", "watch", "request", "backend",
-    "threads", "pipeline", "report", "values", "prints", "border", "boundary",
-    "filled", "copying", "crossing", "plan", "arguments", "anatomy", "reach", "shelf",
-    "portable", "ready", "specialising", "compiled", "api", "custom", "tangent_plan",
+    "threads", "pipeline", "report", "values", "prints", "border", "boundary", "filled",
+    "copying", "crossing", "plan", "arguments", "anatomy", "reach", "shelf", "portable",
+    "ready", "scaling", "specialising", "compiled", "api", "custom", "tangent_plan",
     "tangents", "written", "exported", "exporting", "halving", "pullback", "reverse",
     "jacobian", "reals", "checking", "explain", "commands", "cli",
 )  # fmt: skip

@@ -13,11 +13,14 @@ the runtime's structures report their own steps. Chunks that may run at the same
 count for themselves, and are added up behind them; calls run in order. That is how the
 cost law is measured on compiled code: the number is the same on every machine and at
 every run.
+
+What is saved where chunks run at the same time can be counted too: on so many cores
+chunks take as long as the longest of them, or as equal ones do in rounds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chadllvm.ir.loops import (
@@ -56,9 +59,17 @@ LOOKS = frozenset(name for name, f in RUNTIME.items() if f.refused == "finds")
 _UNCOUNTED = {"chad_lanes", *LOOKS}
 
 
-def count_operations(function: LoopFunction) -> LoopFunction:
-    """The function with the number of executed operations behind its results."""
+# A number of cores that is never too small.
+UNLIMITED = 1 << 40
+
+
+def count_operations(function: LoopFunction, cores: Sequence[int] = ()) -> LoopFunction:
+    """The function with the number of executed operations behind its results.
+
+    Behind that comes how many of them are saved on each of these numbers of cores.
+    """
     steps = Slot("steps", I64)
+    saved = {count: Slot("saved", I64) for count in cores}
     start: list[Stmt] = [Set(steps, Lit(0))]
     reports = _uses_runtime(function.body) or any(
         _uses_runtime(s.body) for s in function.subroutines
@@ -70,9 +81,10 @@ def count_operations(function: LoopFunction) -> LoopFunction:
             Let(none, "isub", (Lit(0), before)),
             Set(steps, none),
         ]
-    counting = _Counting(function, steps, reports)
+    start += [Set(slot, Lit(0)) for slot in saved.values()]
+    counting = _Counting(function, steps, reports, saved)
     body = (*start, *counting.body(function.body))
-    results = (*function.results, ScalarResult(I64))
+    results = (*function.results, *[ScalarResult(I64)] * (1 + len(saved)))
     subroutines = tuple(
         replace(s, body=tuple(counting.body(s.body)), tasks=None)
         for s in function.subroutines
@@ -97,11 +109,12 @@ def _uses_runtime(body: Sequence[Stmt]) -> bool:
 
 @dataclass(frozen=True)
 class _Counting:
-    """`reports`: the runtime's steps belong to the count."""
+    """`reports`: the runtime's steps belong to the count; `saved`: by cores."""
 
     function: LoopFunction
     steps: Slot
     reports: bool
+    saved: Mapping[int, Slot]
 
     def body(self, body: Sequence[Stmt]) -> Iterator[Stmt]:
         """The statements of a body, which counts them when it is entered."""
@@ -138,17 +151,60 @@ class _Counting:
         region, root = self.function.regions, len(self.function.roots)
         counts, total = Reg("counts", PTR), Reg("steps", I64)
         yield Alloc(counts, region, stmt.chunks, I64, root)
+        inside = replace(self, saved={})  # Cores that are busy already save nothing.
         body = (
             Set(self.steps, Lit(0)),
-            *self.body(stmt.body),
+            *inside.body(stmt.body),
             Get(total, self.steps),
             Store(counts, stmt.chunk, total, root),
         )
         yield replace(stmt, body=body, merge=tuple(self.body(stmt.merge)))
-        chunk, more = Reg("chunk", I64), Reg("steps", I64)
-        add = (Load(more, counts, chunk, root), Accumulate(self.steps, more))
-        yield For(chunk, Lit(0), stmt.chunks, add)
+        each = Load(Reg("steps", I64), counts, Reg("chunk", I64), root)
+        yield from self._added(stmt.chunks, each)
         yield Reset(region)
+
+    def _added(self, chunks: Atom, each: Load) -> Iterator[Stmt]:
+        """Add up what the chunks have counted, and what is saved."""
+        assert isinstance(each.index, Reg)
+        if not self.saved:
+            add = Accumulate(self.steps, each.reg)
+            yield For(each.index, Lit(0), chunks, (each, add))
+            return
+        together, longest = Slot("together", I64), Slot("longest", I64)
+        yield from (Set(together, Lit(0)), Set(longest, Lit(0)))
+        most, more = Reg("most", I64), Reg("most", I64)
+        body = (
+            each,
+            Accumulate(together, each.reg),
+            Get(most, longest),
+            Let(more, "imax", (most, each.reg)),
+            Set(longest, more),
+        )
+        yield For(each.index, Lit(0), chunks, body)
+        work, span, count = (Reg(name, I64) for name in ("work", "span", "count"))
+        yield from (Get(work, together), Get(span, longest))
+        yield Accumulate(self.steps, work)
+        yield Let(count, "imax", (chunks, Lit(1)))
+        for cores, slot in self.saved.items():
+            yield from self._less(work, span, count, cores, slot)
+
+    def _less(
+        self, work: Atom, span: Atom, chunks: Atom, cores: int, slot: Slot
+    ) -> Iterator[Stmt]:
+        """What so many cores save, which take the chunks in rounds."""
+        found: list[Stmt] = []
+
+        def let(op: str, *args: Atom) -> Atom:
+            reg = Reg("t", I64)
+            found.append(Let(reg, op, args))
+            return reg
+
+        last = let("iadd", chunks, Lit(cores - 1))
+        rounds = let("idiv", last, Lit(cores))
+        shares = let("idiv", let("imul", rounds, work), chunks)
+        time = let("imax", shares, span)
+        found.append(Accumulate(slot, let("isub", work, time)))
+        yield from found
 
     def _returned(self, values: Sequence[Atom]) -> Iterator[Stmt]:
         """Return the count with the values."""
@@ -156,6 +212,8 @@ class _Counting:
             after = Reg("after", I64)
             yield CallRuntime(after, "chad_steps", ())
             yield Accumulate(self.steps, after)
-        total = Reg("steps", I64)
-        yield Get(total, self.steps)
-        yield Return((*values, total))
+        found = []
+        for slot in (self.steps, *self.saved.values()):
+            found.append(Reg(slot.name, I64))
+            yield Get(found[-1], slot)
+        yield Return((*values, *found))

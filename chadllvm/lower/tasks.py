@@ -58,9 +58,9 @@ from chadllvm.ir.loops import (
     Tasks,
     bodies_of,
 )
+from chadllvm.ir.statements import assigned, everywhere, slots_of, used
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64, is_float
-from chadllvm.lower.chunks.copy import assigned, everywhere, slots_of, used
 from chadllvm.lower.chunks.work import cost
 
 # How many levels of calls are tasks: enough that some are left when the largest of them
