@@ -3,8 +3,9 @@
 `run` measures the workloads and prints their tables, `report` puts the tables of a run
 into the documentation, `compare` finds what became slower between two runs, `ablation`
 what each pass of the optimiser is worth, `loops` what the machine code of the hot loops
-is made of, `threads` what several threads are worth, `exported` what libraries cost
-beside compiled functions, `paper` checks the claims of the paper.
+is made of, `threads` what several threads are worth, `scaling` what many cores
+would be, `exported` what libraries cost beside compiled functions, `paper` checks the
+claims of the paper.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import bench.loops
 import bench.regressions
 import bench.report
 import bench.run
+import bench.scaling
 import bench.threads
 from bench.paper.command import add_command as add_paper
 
@@ -29,6 +31,7 @@ COMMANDS = (
     bench.loops,
     bench.threads,
     bench.exported,
+    bench.scaling,
 )
 
 
