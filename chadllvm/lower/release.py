@@ -20,13 +20,15 @@ small stay where they are. This is the last pass, since others move statements.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chadllvm.ir.loops import (
+    PTR,
     RESULT,
     AddTo,
     Alloc,
+    Atom,
     Branch,
     CallRuntime,
     Clear,
@@ -46,6 +48,9 @@ from chadllvm.ir.term import Lit
 # Buffers of fewer elements are not worth a region.
 _SMALL = 1024
 
+# Functions of the runtime that keep nothing, and read what they are handed at most.
+_LOOKING = frozenset(["chad_lanes", "chad_are_doubles", "chad_are_floats"])
+
 # Regions that a function gets at most: the first ones to be given back.
 _MOST = 12
 
@@ -53,7 +58,8 @@ _MOST = 12
 def release(function: LoopFunction) -> LoopFunction:
     """Give back buffers when they are not needed any more."""
     inside = list(_everything(function.body))
-    if function.subroutines or any(_is_opaque(stmt) for stmt in inside):
+    made = {stmt.reg for stmt in inside if isinstance(stmt, Alloc)}
+    if function.subroutines or any(_is_opaque(stmt, made) for stmt in inside):
         return function
     plan = _plan(function, _of_the_function(inside))
     if not plan:
@@ -75,13 +81,14 @@ def _everything(body: Iterable[Stmt]) -> Iterator[Stmt]:
             yield from _everything(inner)
 
 
-def _is_opaque(stmt: Stmt) -> bool:
+def _is_opaque(stmt: Stmt, made: Container[Atom]) -> bool:
     """Whether what a statement reads or keeps is not to be seen."""
     match stmt:
         case Invoke():
             return True
-        case CallRuntime(function=name):
-            return name != "chad_lanes"
+        case CallRuntime(function=name, args=args):
+            pointers = [arg for arg in args if arg.type == PTR]
+            return name not in _LOOKING or not all(p in made for p in pointers)
         case _:
             return False
 
@@ -114,9 +121,14 @@ def _plan(function: LoopFunction, regions: set[int]) -> list[tuple[int, list[int
     """The statements to give a region back behind, each with the classes in it."""
     needs: dict[int, _Need] = {}
     asking: list[int] = []
+    root_of: dict[Atom, int] = {
+        stmt.reg: stmt.root
+        for stmt in _everything(function.body)
+        if isinstance(stmt, Alloc)
+    }
     for place, top in enumerate(function.body):
         for stmt in _everything([top]):
-            for root in _roots(stmt):
+            for root in _roots(stmt, root_of):
                 needs.setdefault(function.roots[root], _Need()).last = place
             if isinstance(stmt, Alloc):
                 need = needs[function.roots[stmt.root]]
@@ -133,9 +145,14 @@ def _plan(function: LoopFunction, regions: set[int]) -> list[tuple[int, list[int
     return [ends[place] for place in sorted(ends)[:_MOST]]
 
 
-def _roots(stmt: Stmt) -> tuple[int, ...]:
-    """The roots through which a statement makes, reads or writes buffers."""
+def _roots(stmt: Stmt, root_of: Mapping[Atom, int]) -> tuple[int, ...]:
+    """The roots through which a statement makes, reads or writes buffers.
+
+    `root_of`: the root of each buffer. What the runtime is handed must be one of them.
+    """
     match stmt:
+        case CallRuntime(args=args):
+            return tuple(root_of[arg] for arg in args if arg in root_of)
         case Copy(target_root=target, source_root=source):
             return target, source
         case Alloc() | Load() | Store() | AddTo() | Clear():

@@ -62,6 +62,15 @@ def diffused(x: cl.f64[:], steps: int) -> float:
 
 
 @cl.jit(parallel=False)
+def driven(x: cl.f64[:, :], y: cl.f64[:, :], rate: float, steps: int) -> float:
+    """The same with a target; the gradient is looked through for NaN by the runtime."""
+    u = x.copy()
+    for _ in range(steps):
+        u[1:-1, :] += rate * (u[:-2, :] + u[2:, :] - 2.0 * u[1:-1, :])
+    return np.sum((u - y) ** 2)
+
+
+@cl.jit(parallel=False)
 def orbit(x: float, steps: int) -> float:
     """A chain of cheap operations, in a loop whose steps keep their state."""
     v = 0.0
@@ -84,6 +93,12 @@ def test_the_gradient_has_the_state_twice_and_itself(n: int) -> None:
     assert peak(diffused, x, 5) <= 2 * 8 * n * 9 / 8 + BESIDES
     gradient = cl.value_and_grad(diffused)
     assert peak(gradient, x, 5) == peak(gradient, x, 25) <= 3 * 8 * n * 9 / 8 + BESIDES
+
+
+def test_what_the_forward_loop_needed_is_there_for_the_reverse() -> None:
+    x, y = np.linspace(0.0, 1.0, 40_000).reshape(200, 200), np.ones((200, 200))
+    gradient = cl.value_and_grad(driven)
+    assert peak(gradient, x, y, 0.2, 5) <= 3 * x.nbytes * 9 / 8 + BESIDES
 
 
 def test_a_chain_keeps_its_state_alone() -> None:
