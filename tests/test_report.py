@@ -19,6 +19,7 @@ def clean(x: cl.f64[:]) -> float:
     a = x.copy()
     for i in range(1, len(x)):
         a[i] = math_of(a[i - 1]) * x[i]
+        a[i - 1] *= 0.5
     return np.sum(a)
 
 
@@ -155,7 +156,14 @@ def test_what_a_loop_leaves_is_returned_as_it_is() -> None:
 def test_what_is_used_later_is_named_with_its_line() -> None:
     """Here b is another name for a: the copy is made where the two part."""
     first, later = line_of(kept, "b[0]"), line_of(kept, "return")
-    assert copies(kept.report(X)) == [("a", first, "a is used later", later)]
+    assert copies(kept.report(X))[0] == ("a", first, "a is used later", later)
+
+
+def test_what_each_step_changes_is_copied_in_each() -> None:
+    """Here c and d are other names too, as long as nobody writes to them."""
+    *_, copy = copies(kept.report(X))
+    assert copy[:2] == ("a", line_of(kept, "d[i] ="))
+    assert "other steps use it" in copy[2]
 
 
 def test_checked_indices() -> None:
