@@ -71,6 +71,7 @@ class Forms:
         self._order: dict[Reg, int] = {} if order is None else order
         self._known: dict[Reg, Form] = {}
         self._sums: list[Form] | None = None
+        self._uses_sums = False
 
     def inside(self, *loops: For) -> Forms:
         """The same where steps of these loops are made."""
@@ -174,8 +175,16 @@ class Forms:
         """Whether a form is certainly not negative."""
         if self._is_plainly(form):
             return True
-        if len(form) == 1:
+        # What is asked of their terms meanwhile is not asked of these sums again.
+        if len(form) == 1 or self._uses_sums:
             return False
+        self._uses_sums = True
+        found = self._is_plainly_above(form)
+        self._uses_sums = False
+        return found
+
+    def _is_plainly_above(self, form: Form) -> bool:
+        """Whether a form is not below another that is not negative."""
         if self._sums is None:
             # What the forms of these ask for meanwhile is found without them.
             self._sums = []
