@@ -619,25 +619,26 @@ def derivative_of(function: Callable[..., Any], request: Request) -> Derivative:
     return found
 
 
-# Where a plain function that was an argument keeps its compiled form, and what it had
-# captured then.
+# Where a plain function that was an argument keeps its compiled form, what it had
+# captured then, and what else it reached.
 _COMPILED = "_chadllvm_jit"
 
 
 def static_argument(value: Any) -> Any:
     """A static argument as programs see it: a plain Python function is compiled.
 
-    Variables that it has captured may have been assigned again since.
+    Variables that it reads may have been assigned again since.
     """
     if not isinstance(value, FunctionType) or _is_known(value):
         return value
     from chadllvm.frontend.signature import all_captured
 
-    captured = all_captured(value)
-    found, before = getattr(value, _COMPILED, (None, ()))
-    if found is None or found.py_func is not value or not _are_same(captured, before):
+    captured, reach = all_captured(value), digest_of_reach(value)
+    found, before, reached = getattr(value, _COMPILED, (None, (), None))
+    is_same = found is not None and found.py_func is value and reach == reached
+    if not (is_same and _are_same(captured, before)):
         found = Function(value, CompileOptions())
-        setattr(value, _COMPILED, (found, captured))
+        setattr(value, _COMPILED, (found, captured, reach))
     return found
 
 

@@ -9,6 +9,7 @@ import linecache
 import math
 import pickle
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -108,6 +109,28 @@ def test_globals_are_read_at_the_first_compilation(
     with pytest.raises(IndexError):
         scaled(A, 4)
     assert scaled(A, 2) == 6.0
+
+
+def times_factor(x: float) -> float:
+    return FACTOR * x * x
+
+
+@pytest.mark.parametrize(
+    "slope",
+    [
+        lambda: cl.grad(times_factor)(1.0),
+        lambda: cl.jvp(times_factor, (1.0,), (1.0,))[1],
+        lambda: cl.vjp(times_factor, 1.0)[1](1.0)[0],
+        lambda: cl.linearize(times_factor, 1.0)[1](1.0),
+        lambda: cl.hessian(times_factor)(1.0),
+    ],
+)
+def test_derivatives_of_plain_functions_read_globals_again(
+    slope: Callable[[], float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for factor in (FACTOR, 5.0):
+        monkeypatch.setitem(globals(), "FACTOR", factor)
+        assert slope() == 2.0 * factor
 
 
 def test_a_captured_array_is_read_at_the_first_compilation() -> None:
