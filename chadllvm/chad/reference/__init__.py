@@ -19,3 +19,5 @@ programs are first-order again. `type_passing` is for types that unpack leaves h
 
 Slow and small: they are here to be compared with what the compiler does.
 """
+
+import chadllvm.ops  # noqa: F401  # It fills the table of primitives.
