@@ -92,11 +92,20 @@ def _kinds(kind: str | Sequence[str]) -> tuple[str, ...]:
     return kinds
 
 
+# `F_OK` and others are modes of `access` there.
+_TAKEN = frozenset("frwx")
+
+
 def _check_names(prefix: str, functions: Mapping[str, Any]) -> None:
     if not is_plain(prefix) or prefix == "chad":
         raise call_rules.bad_name(
             f"{prefix!r} cannot be the name of a library: it begins all names in C, so "
             "it must be a letter, followed by letters, digits and underscores"
+        )
+    if prefix.lower() in _TAKEN:
+        raise call_rules.bad_name(
+            f"{prefix!r} cannot be the name of a library: its {prefix.upper()}_OK would "
+            "be that of C's unistd.h"
         )
     for name in functions:
         if not is_plain(name) or name in _OWN or name.startswith(_OWN_STARTS):

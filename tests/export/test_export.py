@@ -77,7 +77,7 @@ def test_what_cannot_be_exported_is_refused(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["lib3", "lib", "a.b", "chad", "libinline"])
+@pytest.mark.parametrize("name", ["lib3", "lib", "a.b", "chad", "libinline", "libf"])
 def test_bad_names_of_libraries(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="cannot be the name of a library"):
         cl.export(GOOD, tmp_path / name)
