@@ -104,8 +104,8 @@ def _check_names(prefix: str, functions: Mapping[str, Any]) -> None:
         )
     if prefix.lower() in _TAKEN:
         raise call_rules.bad_name(
-            f"{prefix!r} cannot be the name of a library: its {prefix.upper()}_OK would "
-            "be that of C's unistd.h"
+            f"{prefix!r} cannot be the name of a library: C's unistd.h has a "
+            f"{prefix.upper()}_OK of its own"
         )
     for name in functions:
         if not is_plain(name) or name in _OWN or name.startswith(_OWN_STARTS):
