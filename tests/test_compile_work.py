@@ -25,7 +25,7 @@ from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, Gradient, Pass, compile_program
 from chadllvm.simplify.facts import Facts
 
-SIZE = 40
+SIZE = 60
 
 
 def straight(n: int) -> str:
