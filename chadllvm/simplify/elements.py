@@ -25,7 +25,8 @@ not updated between the two.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect
+from collections.abc import Iterator, Sequence
 
 from chadllvm.ir.op import Prim
 from chadllvm.ir.rewrite import Renaming, map_functions, with_body
@@ -68,11 +69,76 @@ class _Elements(Walk):
 
     def block(self, block: Block) -> Block:
         block = super().block(block)
-        for place, binding in enumerate(block.bindings):
-            readers = _readers(block, place) if _is_light(binding) else None
-            if readers:
-                block = _moved(block, place, readers)
+        if any(map(_is_light, block.bindings)):
+            return _Moving(block).moved()
         return block
+
+
+class _Moving:
+    """A block whose loops compute light elements, from the first on.
+
+    `users`: the places of the bindings that use a variable, themselves or in a body;
+    `updating`: those of which an array may be updated.
+    """
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+        self._bindings = list(block.bindings)
+        self._users: dict[Var, set[int]] = {}
+        for place, binding in enumerate(block.bindings):
+            self._note_users(place, binding.expr)
+        self._updating = [
+            place for place, b in enumerate(block.bindings) if _may_update(b.expr)
+        ]
+
+    def _note_users(self, place: int, expr: Expr) -> None:
+        for var in _used(expr):
+            self._users.setdefault(var, set()).add(place)
+
+    def moved(self) -> Block:
+        is_changed = False
+        for place in range(len(self._bindings)):
+            readers = self._readers(place)
+            is_changed |= bool(readers)
+            for at in readers:
+                self._compute(at, self._bindings[place])
+        if not is_changed:
+            return self._block
+        return Block(tuple(self._bindings), self._block.results)
+
+    def _readers(self, place: int) -> Sequence[int]:
+        """The places of the loops that read light elements, if nothing else does."""
+        made = self._bindings[place]
+        if not _is_light(made):
+            return ()
+        (array,), node = made.vars, made.expr
+        assert isinstance(node, Apply)
+        readers = sorted(self._users.get(array, ()))
+        if not readers or len(readers) > _READERS or array in self._block.results:
+            return ()
+        first = bisect(self._updating, place)
+        if self._updating[first : first + 1] and self._updating[first] <= readers[-1]:
+            return ()
+        loops = [self._bindings[at].expr for at in readers]
+        if all(_reads_in_order(loop, array, node.args[0]) for loop in loops):
+            return readers
+        return ()
+
+    def _compute(self, place: int, made: Binding) -> None:
+        """Have a loop compute elements; the array is dead then."""
+        assert isinstance(made.expr, Apply)
+        (array,), (element,) = made.vars, made.expr.bodies
+        self._bindings[place] = _computing(self._bindings[place], array, element)
+        self._note_users(place, element)
+
+
+def _used(expr: Expr) -> Iterator[Var]:
+    """The variables that an expression and its bodies use."""
+    yield from (v for v in operands(expr) if isinstance(v, Var))
+    for _, block in nested(expr):
+        yield from (v for v in block.results if isinstance(v, Var))
+        for binding in block.bindings:
+            yield from _used(binding.expr)
 
 
 def _is_light(binding: Binding) -> bool:
@@ -96,34 +162,6 @@ def _weight(expr: Expr) -> int:
             return _LIGHT + 1
 
 
-def _readers(block: Block, place: int) -> list[int] | None:
-    """The places of the loops that read an array, if nothing else uses it."""
-    made = block.bindings[place]
-    (array,), node = made.vars, made.expr
-    assert isinstance(node, Apply)
-    if array in block.results:
-        return None
-    found = []
-    for at in range(place + 1, len(block.bindings)):
-        binding = block.bindings[at]
-        if not _uses(binding.expr, array):
-            continue
-        if not _reads_in_order(binding.expr, array, node.args[0]):
-            return None
-        found.append(at)
-    if not found or len(found) > _READERS:
-        return None
-    between = block.bindings[place + 1 : found[-1] + 1]
-    return None if any(_may_update(b.expr) for b in between) else found
-
-
-def _uses(expr: Expr, array: Var) -> bool:
-    return array in operands(expr) or any(
-        array in block.results or any(_uses(b.expr, array) for b in block.bindings)
-        for _, block in nested(expr)
-    )
-
-
 def _reads_in_order(expr: Expr, array: Var, count: Operand) -> bool:
     """Whether it is a loop of as many steps whose steps read their element only."""
     match expr:
@@ -132,7 +170,7 @@ def _reads_in_order(expr: Expr, array: Var, count: Operand) -> bool:
                 return False
             index = body.params[0]
             return all(
-                _is_element(b.expr, array, index) or not _uses(b.expr, array)
+                _is_element(b.expr, array, index) or array not in _used(b.expr)
                 for b in body.body.bindings
             )
         case _:
@@ -163,17 +201,6 @@ def _may_update(expr: Expr) -> bool:
         case _:
             inner = [b for _, block in nested(expr) for b in block.bindings]
             return any(_may_update(binding.expr) for binding in inner)
-
-
-def _moved(block: Block, place: int, readers: Sequence[int]) -> Block:
-    """The block where readers compute the elements; the array is dead then."""
-    (array,), node = block.bindings[place].vars, block.bindings[place].expr
-    assert isinstance(node, Apply)
-    bindings = [
-        _computing(b, array, node.bodies[0]) if at in readers else b
-        for at, b in enumerate(block.bindings)
-    ]
-    return Block(tuple(bindings), block.results)
 
 
 def _computing(loop: Binding, array: Var, element: Lambda) -> Binding:

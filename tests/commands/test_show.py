@@ -147,13 +147,18 @@ _BAD_NUMBERS = (
 
 
 def test_unknown_options(capsys: pytest.CaptureFixture[str]) -> None:
-    wrong = [["run", "--nope", "f"], ["explain", "CL0401", "more"], [], ["nope"]]
+    wrong = [["run", "--nope", "f"], ["explain", "CL0401", "more"], ["nope"]]
     wrong += [["check", "m.py:f", *words] for words in _BAD_NUMBERS]
     for words in wrong:
         with pytest.raises(SystemExit) as ended:
             main(words)
         assert ended.value.code == 2
         assert capsys.readouterr().err.startswith("usage: chadllvm")
+
+
+def test_alone_it_says_what_it_can(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "usage: chadllvm" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", COMMANDS)
