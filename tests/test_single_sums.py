@@ -58,6 +58,7 @@ SUMS: list[tuple[Any, Callable[[np.ndarray], float]]] = [
 ]
 
 
+@pytest.mark.optimised
 @pytest.mark.parametrize(("function", "exact"), SUMS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("values", [SAME, RANDOM], ids=["same", "random"])
 def test_a_long_sum(
