@@ -60,6 +60,7 @@ def measured(call: str, folder: str) -> tuple[float, float]:
         capture_output=True,
         text=True,
         env=environment,
+        cwd=folder,  # What is measured is the package that is installed.
     )
     first, second = map(float, done.stdout.split())
     return first, second
