@@ -396,7 +396,7 @@ static void test_reset(void) {
     for (int k = 0; k < BYTES; ++k) {
       CHECK(buffer[k] == 0xff);
     }
-    used = round == 0 ? chad_memory_used(context) : used;
+    used = round <= 1 ? chad_memory_used(context) : used;  // Both kinds of rounds.
     CHECK(chad_memory_used(context) == used);
     chad_arena_reset(arena);
   }
