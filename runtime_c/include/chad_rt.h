@@ -236,8 +236,8 @@ CHAD_API chad_status_t chad_parallel(chad_context_t *context, chad_run_t run,
                                      chad_run_t merge, void *environment,
                                      int64_t chunks, int64_t lanes);
 
-// How many lanes a region of so many chunks should have: two for each thread, but one if
-// there is only one thread, and not more than chunks.
+// How many lanes a region of so many chunks should have: two for each thread that has a
+// core, but one if there is only one, and not more than chunks.
 CHAD_API int64_t chad_lanes(const chad_context_t *context, int64_t chunks);
 
 // CHAD_OK if there is no NaN among so many elements, else CHAD_PROGRAM: the program

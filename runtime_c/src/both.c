@@ -120,6 +120,7 @@ static void run_branch(chad_worker_t *const worker, branch_t *const branch) {
   const int64_t depth = worker->depth;
   worker->branch = branch;
   worker->depth = branch->depth;
+  chad_job_goes_on(&worker->region->job);
   if (chad_region_stopped(worker->region) || is_vain(worker)) {
     branch->status = CHAD_INTERRUPT;
   } else {
@@ -229,6 +230,7 @@ chad_status_t chad_join(chad_context_t *const context, chad_fork_t *const fork,
   chad_worker_t *const worker = ((chad_state_t *)context)->worker;
   branch_t *const branch = fork->branch;
   chad_status_t found = status;
+  chad_job_goes_on(&worker->region->job);
   if (!take_back(crew_of(worker), branch)) {
     found = join_taken(worker, branch, status);
   } else if (status == CHAD_OK) {

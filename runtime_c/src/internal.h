@@ -189,10 +189,18 @@ typedef struct chad_job {
   int64_t wanted;
   int64_t joined;
   struct chad_job *next;
+  // Pieces of it that somebody has begun. It is a number by itself, which tells who waits
+  // for a core whether others get on: the order of memory is relaxed.
+  _Atomic int64_t pieces;
 } chad_job_t;
 
 // From now on helpers may join. As many as `wanted` are hired.
 void chad_job_offer(chad_job_t *job, int64_t wanted);
+
+// Somebody begins with a piece.
+static inline void chad_job_goes_on(chad_job_t *const job) {
+  atomic_fetch_add_explicit(&job->pieces, 1, memory_order_relaxed);
+}
 
 // Nobody joins any more. Returns how many have; that they are done is for them to say.
 int64_t chad_job_close(chad_job_t *job);
@@ -210,6 +218,11 @@ void chad_count_cores(void);
 
 // How many there are.
 int64_t chad_cores(void);
+
+// How many of so many threads run at the same time, for want of cores.
+static inline int64_t chad_at_once(const int64_t threads) {
+  return threads < chad_cores() ? threads : chad_cores();
+}
 
 // So many more threads work in regions, or fewer.
 void chad_busy(int64_t more);

@@ -110,6 +110,7 @@ static void work(chad_worker_t *const worker) {
     if (worker->chunk >= loop->chunks || stops(worker) || !wait_for_lane(worker)) {
       break;
     }
+    chad_job_goes_on(&loop->region.job);
     const chad_status_t status =
         loop->run(&worker->state->shared, loop->environment, worker->chunk);
     if (status != CHAD_OK) {
@@ -153,7 +154,7 @@ static chad_status_t run_loop(loop_t *const loop, const int64_t helpers) {
 }
 
 int64_t chad_lanes(const chad_context_t *const context, const int64_t chunks) {
-  const int64_t threads = chad_threads(context);
+  const int64_t threads = chad_at_once(chad_threads(context));
   const int64_t lanes = threads == 1 ? 1 : 2 * threads;
   return chunks < lanes ? chunks : lanes;
 }

@@ -17,8 +17,8 @@
 
 #include "internal.h"
 
-// How long a job takes if it takes long, in nanoseconds.
-static const long LONG = 1000000;
+// How long all who are at a job take for a piece if they are stuck, in nanoseconds.
+static const long LONG = 50000000;
 static const long SECOND = 1000000000;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -64,11 +64,17 @@ static void rest(void) {
   }
 }
 
-// There is a job, but no core: to join would take one from those at work. They are done
-// soon, mostly, so it waits a little; the lock is held, but not meanwhile. True if they
-// are not, for then the machine decides who runs.
-static bool takes_long(void) {
-  const int64_t before = atomic_load_explicit(&offers, memory_order_relaxed);
+static int64_t pieces_of(const chad_job_t *const job) {
+  return atomic_load_explicit(&job->pieces, memory_order_relaxed);
+}
+
+// There is a job, but no core: to join would take one from those at work, and each thread
+// that waits for a core in the middle of a piece keeps others waiting for it. So it
+// waits as long as they get on; the lock is held, but not meanwhile. True if they do
+// not, for they may wait for whoever is not there.
+static bool is_stuck(void) {
+  const chad_job_t *const job = jobs;
+  const int64_t before = pieces_of(job);
   struct timespec until = {0, 0};
   (void)clock_gettime(CLOCK_REALTIME, &until);
   until.tv_nsec += LONG;
@@ -77,11 +83,11 @@ static bool takes_long(void) {
   ++reserves;
   const bool waited = pthread_cond_timedwait(&offered, &lock, &until) != 0;
   --reserves;
-  return waited && atomic_load_explicit(&offers, memory_order_relaxed) == before;
+  return waited && jobs == job && pieces_of(job) == before;
 }
 
 // Whether to join a job now, if there is one.
-static bool is_needed(void) { return working + 1 < chad_cores() || takes_long(); }
+static bool is_needed(void) { return working + 1 < chad_cores() || is_stuck(); }
 
 // What each helper does. Who joins calls the next, if one more is wanted.
 static void serve(void) {
