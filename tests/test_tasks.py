@@ -168,13 +168,20 @@ def test_others_take_part() -> None:
     """They get some of the work, unless others have all cores all the time."""
     cl.set_num_threads(2)
     fibonacci(5, 0.7)
-    assert any(second_share() > 0.05 for _ in range(20))
+    assert any(second_share(fibonacci) > 0.05 for _ in range(20))
 
 
-def second_share() -> float:
+def test_others_stay_away() -> None:
+    cl.set_num_threads(2)
+    alone = cl.jit(fibonacci.py_func, parallel=False)
+    alone(5, 0.7)
+    assert all(second_share(alone) < 0.05 for _ in range(3))
+
+
+def second_share(function: Any) -> float:
     """How long the second thread has run in a call, over how long the first has."""
     before = seconds_by_thread()
-    fibonacci(31, 0.7)
+    function(31, 0.7)
     after = seconds_by_thread()
     used = sorted(after[t] - before.get(t, 0.0) for t in after)
     return used[-2] / used[-1]

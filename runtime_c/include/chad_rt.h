@@ -275,9 +275,9 @@ CHAD_API void chad_set_threads(int64_t threads);
 // So a pair costs hardly more than two calls until there is reason to ask for help.
 
 // run(context, environment, 0), whose pairs may run on several threads as soon as it has
-// taken `patience` nanoseconds, which chad_poll notices. Within a region, and on one
-// thread, all runs in order. `arenas`, or NULL: those that take over what is kept; within
-// another chad_divide those of the outermost do.
+// taken `patience` nanoseconds, which chad_poll notices. Within a region, on one thread,
+// and with patience < 0 all runs in order. `arenas`, or NULL: those that take over what
+// is kept; within another chad_divide those of the outermost do.
 CHAD_API chad_status_t chad_divide(chad_context_t *context, chad_arena_t *arenas,
                                    chad_run_t run, void *environment,
                                    int64_t patience);

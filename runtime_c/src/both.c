@@ -325,7 +325,8 @@ chad_status_t chad_divide(chad_context_t *const context, chad_arena_t *const are
   if (state->divides != NULL || context->crew != NULL) {
     return run(context, environment, 0);
   }
-  const bool alone = state->worker != NULL || chad_threads(context) == 1;
+  const bool alone =
+      patience < 0 || state->worker != NULL || chad_threads(context) == 1;
   const chad_status_t status =
       alone ? run(context, environment, 0)
             : divide(state, arenas, run, environment, patience);
