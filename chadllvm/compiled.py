@@ -12,25 +12,24 @@ import inspect
 import operator
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import replace
 from types import FunctionType, MappingProxyType, MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar
 
 from chadllvm import call_rules
-from chadllvm.arguments import bind
 from chadllvm.diagnostic import InternalError
 from chadllvm.frames import hide_frames, without_frames
-from chadllvm.ir.types import Array, Product, Type, list_names
+from chadllvm.ir.types import Type
 from chadllvm.options import CompileOptions
 from chadllvm.prints import fingerprint
 from chadllvm.reach import digest_of_reach, is_users
 from chadllvm.request import Request
 from chadllvm.shape import is_plain
 from chadllvm.shelf import Shelf, shelf
+from chadllvm.shown import Text, text_of
+from chadllvm.taking import Taking
 from chadllvm.transforms import GRADIENT_PARTS
 
 if TYPE_CHECKING:
-    from chadllvm.frontend import Parameter
     from chadllvm.ir.loops import LoopFunction
     from chadllvm.ir.term import Program
     from chadllvm.plan import Plan
@@ -43,19 +42,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
 
-STAGES = ("source", "core", "chad", "simplified", "loops", "llvm", "asm")
 
-
-class Text(str):
-    """A string that shows itself as it is in a notebook or the REPL."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-class Compiled:
+class Compiled(Taking):
     """A callable that compiles itself for the types it is called with.
 
     `below` are the derivatives that are taken before that of the request.
@@ -70,11 +58,10 @@ class Compiled:
         below: tuple[Request, ...] = (),
     ) -> None:
         functools.update_wrapper(self, function)
-        self._function = function
+        super().__init__(function, statics)
         self._request = request
         self._below = below
         self._options = options
-        self.static_argnames = statics
         self._versions: dict[Hashable, Specialisation] = {}
         # The versions again, by what is quick to look up.
         self._known: dict[tuple[object, ...], Specialisation] = {}
@@ -100,30 +87,6 @@ class Compiled:
                 self._derivatives[request] = made
             return self._derivatives[request]
 
-    # What the frontend says of the parameters, when somebody asks for it.
-
-    @functools.cached_property
-    def _parameters(self) -> tuple[Parameter, ...]:
-        from chadllvm.frontend.annotations import OpenFunction
-        from chadllvm.frontend.signature import signature
-
-        return tuple(
-            replace(p, is_static=True) if p.annotation == OpenFunction() else p
-            for p in signature(self._function, self.static_argnames)
-        )
-
-    @functools.cached_property
-    def _static_at(self) -> list[int]:
-        return [k for k, p in enumerate(self._parameters) if p.is_static]
-
-    @functools.cached_property
-    def _dynamic_at(self) -> list[int]:
-        return [k for k, p in enumerate(self._parameters) if not p.is_static]
-
-    @functools.cached_property
-    def _fixed(self) -> tuple[Type, ...] | None:
-        return _fixed_types(self._parameters)
-
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
             if kwargs or len(args) != self._count:
@@ -138,11 +101,6 @@ class Compiled:
         except Exception as error:
             hide_frames(error)
             raise
-
-    @property
-    def parameters(self) -> tuple[Parameter, ...]:
-        """What it takes."""
-        return self._parameters
 
     @property
     def name(self) -> str:
@@ -163,10 +121,6 @@ class Compiled:
         """Call the version for these static arguments, with the others."""
         args = self._dynamic(bound)
         return self._version_for(bound).call(*args)
-
-    def _dynamic(self, bound: Sequence[Any]) -> tuple[Any, ...]:
-        """The arguments that are no static ones."""
-        return tuple([bound[k] for k in self._dynamic_at])
 
     def _statics(self, bound: Sequence[Any]) -> dict[str, Any]:
         """The static arguments by the names of their parameters."""
@@ -230,27 +184,8 @@ class Compiled:
         Raises:
             ValueError: if there is no such stage, or nothing says which types to use.
         """
-        if stage not in STAGES:
-            raise call_rules.wrong_option(
-                f"no stage {stage!r}; the stages are {' '.join(STAGES)}"
-            )
-        if stage == "source":
-            from chadllvm.frontend.source import read_source
-
-            return Text(read_source(self._function).text)
-        from chadllvm.ir.loops_pretty import pretty_loops
-        from chadllvm.ir.pretty import pretty
-
-        version = self._shown_version(args, kwargs)
-        match stage:
-            case "loops":
-                return Text(pretty_loops(version.compilation.lowered))
-            case "llvm":
-                return Text(version.native.llvm_ir)
-            case "asm":
-                return Text(version.native.asm)
-            case _:
-                return Text(pretty(version.compilation.stages[stage]))
+        version = functools.partial(self._shown_version, args, kwargs)
+        return text_of(stage, self._function, version)
 
     def report(self, *args: Any, **kwargs: Any) -> Report:
         """What the program copies, and what its loops store, line by line.
@@ -277,8 +212,10 @@ class Compiled:
         if bound is None:
             raise ValueError(f"{self._name}: give `report` the arguments to count with")
         plan = self._specialiser.planned(self._types(bound), self._statics(bound))
-        loops = lambda plan: self.versions(plan, threads=True)[0]  # noqa: E731
-        return scalings(plan, loops, self._dynamic(bound))
+        return scalings(plan, self._threaded, self._dynamic(bound))
+
+    def _threaded(self, plan: Plan) -> LoopFunction:
+        return self.versions(plan, threads=True)[0]
 
     def _shown_version(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -293,44 +230,6 @@ class Compiled:
                 "or give example arguments"
             )
         return list(self._versions.values())[-1]
-
-    @property
-    def _name(self) -> str:
-        return self._function.__name__
-
-    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        return bind(self._name, self._parameters, args, kwargs)
-
-    def _types(self, bound: Sequence[Any]) -> tuple[Type, ...]:
-        """The types to specialise to; annotations widen numbers or refuse."""
-        from chadllvm.values import of_one_width
-
-        if self._fixed is not None:
-            return self._fixed
-        values = self._dynamic(bound)
-        taken = [self._parameters[k] for k in self._dynamic_at]
-        pairs = zip(taken, values, strict=True)
-        types = [self._type(parameter, value) for parameter, value in pairs]
-        return of_one_width(types, values, [p.annotation is None for p in taken])
-
-    def _type(self, parameter: Parameter, value: Any) -> Type:
-        from chadllvm.frontend.annotations import target_type
-        from chadllvm.ir.wording import said
-        from chadllvm.values import type_of
-
-        annotation = parameter.annotation
-        if isinstance(annotation, Array) and isinstance(value, list) and not value:
-            return annotation
-        if isinstance(annotation, Product) and list_names(annotation) is not None:
-            return annotation
-        ty = type_of(value, self._name, parameter.name)
-        wanted = target_type(annotation, ty, weak=True)
-        if wanted is None:
-            raise call_rules.wrong_type(
-                f"{self._name}: parameter {parameter.name} is {said(ty)}; "
-                f"expected {said(annotation)}"
-            )
-        return wanted
 
     def _version_for(self, bound: Sequence[Any]) -> Specialisation:
         """The version for these arguments: known, ready on disk, or compiled."""
@@ -399,10 +298,8 @@ class Compiled:
 
     @property
     def _static_at_all(self) -> bool:
-        """Whether there are static parameters."""
-        if self._count >= 0:
-            return False
-        return bool(self._static_at)
+        """Whether there are static parameters, asked without reading the source."""
+        return self._count < 0 and bool(self._static_at)
 
     def is_fixed_to(self, types: tuple[Type, ...]) -> bool:
         """Whether annotations leave no version but that for these types."""
@@ -491,15 +388,6 @@ class Compiled:
         """
         return self._specialiser.loops(plan, threads=threads)
 
-    def _own(self, request: Request) -> Request:
-        """The request by the positions of parameters that are not static."""
-        if request.argnums is None or not self._static_at:
-            return request
-        order = self._dynamic(range(len(self._parameters)))
-        found = tuple(order.index(position) for position in request.positions)
-        single = isinstance(request.argnums, int)
-        return replace(request, argnums=found[0] if single else found)
-
     def _plan(
         self, program: Program, types: tuple[Type, ...], request: Request
     ) -> Plan:
@@ -512,16 +400,6 @@ class Compiled:
         from chadllvm.specialising import deep
 
         return deep(self._function, run)
-
-
-def _fixed_types(parameters: Sequence[Parameter]) -> tuple[Type, ...] | None:
-    """The types of the parameters if annotations decide them all."""
-    from chadllvm.frontend.annotations import CLOSED
-
-    types = [p.annotation for p in parameters]
-    if all(isinstance(t, CLOSED) for t in types):
-        return tuple(t for t in types if isinstance(t, CLOSED))
-    return None
 
 
 class Function(Compiled, Generic[P, R]):

@@ -16,7 +16,8 @@ LAYERS = (
     "closure", "simplify", "debug", "lower", "llvm", "watch", "request", "backend",
     "threads", "pipeline", "report", "values", "prints", "border", "boundary", "filled",
     "copying", "crossing", "plan", "arguments", "anatomy", "reach", "shelf", "portable",
-    "ready", "scaling", "specialising", "compiled", "api", "custom", "tangent_plan",
+    "ready", "scaling", "specialising", "shown", "taking",
+    "compiled", "api", "custom", "tangent_plan",
     "tangents", "written", "exported", "exporting", "halving", "pullback", "reverse",
     "jacobian", "reals", "checking", "explain", "commands", "cli",
 )  # fmt: skip

@@ -14,7 +14,7 @@ from chadllvm.commands.function_options import (
 from chadllvm.commands.given import add_values, examples
 from chadllvm.commands.output import say_program
 from chadllvm.commands.status import DONE, called
-from chadllvm.compiled import STAGES
+from chadllvm.shown import STAGES
 
 EXAMPLES = """\
   chadllvm show model.py:energy --stage core

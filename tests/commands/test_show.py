@@ -14,7 +14,7 @@ from command_runs import SHAPES
 import chadllvm.commands.machine as machine
 from chadllvm.cli import COMMANDS, main, parser
 from chadllvm.commands.output import say_program
-from chadllvm.compiled import STAGES
+from chadllvm.shown import STAGES
 
 
 @pytest.mark.parametrize("stage", STAGES)
