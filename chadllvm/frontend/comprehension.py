@@ -48,8 +48,8 @@ from chadllvm.frontend.ragged_making import (
 from chadllvm.frontend.varying import may_vary
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import ListNames
-from chadllvm.ir.term import If, Lambda, Lit, Operand, Var
-from chadllvm.ir.types import BOOL, F64, I64, Array, Product, Scalar, Type, stacked
+from chadllvm.ir.term import If, Lambda, Lit, Operand, Var, literal
+from chadllvm.ir.types import BOOL, I64, Array, Product, Scalar, Type, is_float, stacked
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.grow import Append
@@ -194,16 +194,12 @@ class _Summing:
     """Sums of sums; what is skipped is not run, and adds zero."""
 
     def skipped(self, depth: int, values: Sequence[Operand]) -> Sequence[Operand]:
-        return [_zero(value.type) for value in values]
+        return [literal(0, value.type) for value in values]
 
     def loop(
         self, b: Builder, depth: int, length: Operand, index: Var, step: Step
     ) -> Sequence[Operand]:
         return b.apply(Fold("add"), [length], [Lambda((index,), step.block())])
-
-
-def _zero(ty: Type) -> Operand:
-    return Lit(0.0) if ty == F64 else Lit(0)
 
 
 def reduce_generator(
@@ -240,7 +236,7 @@ def _best(
         states = carrying.begin([BOOL, value.type, *[I64] * len(indices)])
         b = cx.at(node.elt)
         pair = (value, states[1]) if kind == "min" else (states[1], value)
-        is_better = b.prim("flt" if value.type == F64 else "ilt", *pair)
+        is_better = b.prim("flt" if is_float(value.type) else "ilt", *pair)
         wins = b.prim("or", b.prim("not", states[0]), is_better)
         new = b.child().block([Lit(True), value, *indices])
         return b.emit(If(wins, new, b.child().block(states)))
@@ -256,7 +252,7 @@ def _best(
 
 def _no_best(b: Builder, types: Sequence[Type]) -> Sequence[Operand]:
     """Nothing is found yet."""
-    return [Lit(False), *map(_zero, types[1:])]
+    return [Lit(False), *(literal(0, ty) for ty in types[1:])]
 
 
 def reduce_items(cx: Context, node: ast.expr, call: ast.Call, kind: str) -> Operand:

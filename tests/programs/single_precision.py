@@ -215,6 +215,15 @@ def folds(a, b):
     return best + sum(x * y for x, y in zip(a, b, strict=False)) + max(a) - min(b)
 
 
+@single_case(A, B)
+@cl.jit
+def picked(a, b):
+    """Of some elements: their sum, and the largest of them."""
+    return sum(x * y for x, y in zip(a, b, strict=False) if x > 0.2) + max(
+        x * x for x in a if x < 1.0
+    )
+
+
 @cl.jit
 def bump(x, width):
     return math.exp(-((x / width) ** 2))
