@@ -38,6 +38,7 @@ from chadllvm.lower.lower import lower_function
 from chadllvm.lower.ranges import ranges
 from chadllvm.lower.release import release
 from chadllvm.lower.settle import settle
+from chadllvm.lower.singles import singles
 from chadllvm.lower.split import split_loops
 from chadllvm.lower.strips import strips
 from chadllvm.lower.tasks import tasks
@@ -219,6 +220,7 @@ OPTIONAL = frozenset(
         lanes.__name__,
         strips.__name__,
         split_loops.__name__,
+        singles.__name__,
         tasks.__name__,
         release.__name__,
     ]
@@ -460,6 +462,7 @@ def _lower(
         (lanes.__name__, lanes),
         (strips.__name__, strips),
         (split_loops.__name__, split_loops),
+        (singles.__name__, singles),
         (tasks.__name__, partial(tasks, threads=options.parallel)),
         (release.__name__, release),
     )

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
+from chadllvm.llvm import optimize
 
 COUNT = 10**7
 SAME = np.full(COUNT, 0.1, np.float32)
@@ -45,6 +46,11 @@ def squares(a: cl.f32[:]) -> cl.f32:
     return a @ a
 
 
+@cl.jit
+def above(a: cl.f32[:]) -> cl.f32:
+    return sum(x * x for x in a if x > 0.05)
+
+
 def exact_rows(a: np.ndarray) -> float:
     return float(np.max(np.sum(a.reshape(10, -1), axis=1)))
 
@@ -67,6 +73,24 @@ def test_a_long_sum(
     found = function(values)
     assert isinstance(found, np.float32)
     assert float(found) == pytest.approx(exact(values.astype(float)), rel=PRECISION)
+
+
+@pytest.mark.parametrize("size", [63, 64, 999_968, 999_999])
+@pytest.mark.parametrize("function", [total, squares, above], ids=lambda f: f.__name__)
+def test_sums_in_functions_of_any_size(
+    function: Any, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LLVM does less for large ones; of whole vectors the sum is the same bits."""
+    values = SAME[:size]
+    exact = float(function.py_func(values.astype(float)))
+    found = []
+    for *_, effort in optimize.EFFORTS:
+        monkeypatch.setattr(optimize, "effort_for", lambda text, e=effort: e)
+        compiled = cl.jit(function.py_func, options=cl.CompileOptions(cache=False))
+        found.append(compiled(values))
+        assert float(found[-1]) == pytest.approx(exact, rel=2 * PRECISION)
+    if size % 32 == 0:
+        assert len(set(found)) == 1
 
 
 def test_the_gradient_by_a_number_that_all_elements_use() -> None:

@@ -38,7 +38,7 @@ _FEW, _MANY, _BEGIN = 8, 32, 10
 # vectors are made element by element.
 _SLOW = {**dict.fromkeys(("div", "sqrt"), 4), **dict.fromkeys(("idiv", "irem"), 10)}
 _CALL = 20
-_CALLS = frozenset(
+CALLS = frozenset(
     (
         *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "pow"),
         *("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "hypot", "sinh"),
@@ -141,7 +141,7 @@ class _Counting:
                 return _Cost()
 
     def _instruction(self, op: str, kind: int) -> _Cost:
-        cost = _SLOW.get(op, _CALL if op in _CALLS | _ELEMENTWISE else 1)
+        cost = _SLOW.get(op, _CALL if op in CALLS | _ELEMENTWISE else 1)
         if kind <= FAR:
             return _Cost(cost / self._lanes, cost)
         return _Cost(cost + 2 if op in _ELEMENTWISE else cost / _AT_ONCE, cost)
@@ -199,6 +199,6 @@ def _number(loop: For) -> int:
     for stmt in everywhere(loop.body):
         if isinstance(stmt, For) and not inner_loops(stmt.body):
             lets = [s for s in stmt.body if isinstance(s, Let | Load)]
-            is_long = any(isinstance(s, Let) and s.op in _CALLS for s in lets)
+            is_long = any(isinstance(s, Let) and s.op in CALLS for s in lets)
             most = max(most, 2 * _FEW_REGISTERS if is_long else len(lets))
     return _MANY_LANES if most <= _FEW_REGISTERS else _LANES

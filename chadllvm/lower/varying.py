@@ -45,7 +45,7 @@ NEXT, FAR, ANY = 1, 2, 3
 _FEW = 16
 
 # What may be computed for nothing: it neither traps nor takes long.
-_QUICK = frozenset(
+QUICK = frozenset(
     (
         *("add", "sub", "mul", "div", "neg", "abs", "sqrt", "minimum", "maximum"),
         *("copysign", "least", "largest", "lesser", "greater", "floor", "ceil"),
@@ -231,7 +231,7 @@ def _is_simple(branch: Branch) -> bool:
     count = 0
     for stmt in everywhere([branch]):
         match stmt:
-            case Let(reg, op) if op in _QUICK and reg.type != PTR:
+            case Let(reg, op) if op in QUICK and reg.type != PTR:
                 count += 1
             case Get(reg) if reg.type != PTR:
                 count += 1
