@@ -111,6 +111,37 @@ static chad_status_t count_threads(chad_context_t *const context,
   return CHAD_OK;
 }
 
+static int64_t microseconds(void) {
+  struct timespec time = {0, 0};
+  CHECK(clock_gettime(CLOCK_MONOTONIC, &time) == 0);
+  return (int64_t)time.tv_sec * 1000000 + (int64_t)time.tv_nsec / 1000;
+}
+
+static chad_status_t count_slowly(chad_context_t *const context,
+                                  void *const environment, const int64_t chunk) {
+  const int64_t begin = microseconds();
+  do {
+    CHECK(count_threads(context, environment, chunk) == CHAD_OK);
+  } while (microseconds() < begin + 500);
+  return CHAD_OK;
+}
+
+// While others get on, only as many work as there are cores. They do not always get on,
+// where other programs have the cores. This stands in front of tests that take longer:
+// LLVM's OpenMP does not bear that its threads are just beginning when a process ends.
+static void test_no_more_than_cores(void) {
+  chad_set_threads(16);
+  chad_context_t *const context = new_context();
+  int64_t least = INT64_MAX;
+  for (int round = 0; round < 40 && least > sysconf(_SC_NPROCESSORS_ONLN); ++round) {
+    count_t count = {0};
+    CHECK(chad_parallel(context, count_slowly, NULL, &count, 128, 32) == CHAD_OK);
+    least = count.most < least ? count.most : least;
+  }
+  CHECK(least <= sysconf(_SC_NPROCESSORS_ONLN));
+  chad_context_free(context);
+}
+
 static void *call_counting(void *const argument) {
   chad_context_t *const context = new_context();
   for (int round = 0; round < 50; ++round) {
@@ -132,36 +163,6 @@ static void test_callers_share_the_helpers(void) {
     CHECK(pthread_join(callers[index], NULL) == 0);
   }
   CHECK(count.most <= 4 + 3);
-}
-
-static int64_t microseconds(void) {
-  struct timespec time = {0, 0};
-  CHECK(clock_gettime(CLOCK_MONOTONIC, &time) == 0);
-  return (int64_t)time.tv_sec * 1000000 + (int64_t)time.tv_nsec / 1000;
-}
-
-static chad_status_t count_slowly(chad_context_t *const context,
-                                  void *const environment, const int64_t chunk) {
-  const int64_t begin = microseconds();
-  do {
-    CHECK(count_threads(context, environment, chunk) == CHAD_OK);
-  } while (microseconds() < begin + 500);
-  return CHAD_OK;
-}
-
-// While others get on, only as many work as there are cores. They do not always get on,
-// where other programs have the cores.
-static void test_no_more_than_cores(void) {
-  chad_set_threads(64);
-  chad_context_t *const context = new_context();
-  int64_t least = INT64_MAX;
-  for (int round = 0; round < 40 && least > sysconf(_SC_NPROCESSORS_ONLN); ++round) {
-    count_t count = {0};
-    CHECK(chad_parallel(context, count_slowly, NULL, &count, 128, 64) == CHAD_OK);
-    least = count.most < least ? count.most : least;
-  }
-  CHECK(least <= sysconf(_SC_NPROCESSORS_ONLN));
-  chad_context_free(context);
 }
 
 static void run_in_child(chad_context_t *const context) {
@@ -192,9 +193,9 @@ static void test_a_forked_child_is_serial(void) {
 int main(void) {
   test_who_says_how_many();
   test_lanes();
+  test_no_more_than_cores();
   test_many_callers();
   test_callers_share_the_helpers();
-  test_no_more_than_cores();
   test_a_forked_child_is_serial();
   return 0;
 }
