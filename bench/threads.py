@@ -2,17 +2,22 @@
 
 All numbers of threads take turns in one process, as do small programs with threads and
 without. Times are those of a clock on the wall, so what else the machine does counts:
-the least of the rounds is taken. The results are compared, bit for bit.
+the least of the rounds is taken. The results are compared, bit for bit. How much faster
+two threads could be at best is seen beside: the same program on one thread runs in two
+processes at once, which share nothing but the machine.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +65,13 @@ RUNNING_SUM = Workload(
 
 @dataclass(frozen=True)
 class Speed:
-    """The seconds of a program by the number of threads."""
+    """The seconds of a program by the number of threads, and of two programs on one
+    thread each at once."""
 
     name: str
     what: str
     seconds: Mapping[int, float]
+    pair: float
 
 
 @dataclass(frozen=True)
@@ -137,13 +144,61 @@ def _both(workload: Workload, options: cl.CompileOptions) -> Iterator[tuple[str,
 
 
 def _speeds(name: str, quick: bool, rounds: int) -> Iterator[Speed]:
+    for what, function, arguments in _large(name, quick):
+        runs = {t: partial(_on, t, function, arguments) for t in THREADS}
+        _compare([call() for call in runs.values()])
+        with _twin(name, what, quick) as twin:
+            found = _least({**runs, 0: partial(_at_once, runs[1], twin)}, rounds)
+        yield Speed(name, what, found, found[0])
+    cl.set_num_threads(None)
+
+
+def _large(name: str, quick: bool) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
+    """Each program and what it is called with."""
     workload = programs()[name]
     arguments = workload.problem(*(workload.small if quick else SIZES[name]))
     for what, function in _both(workload, cl.CompileOptions()):
-        runs = {t: partial(_on, t, function, arguments) for t in THREADS}
-        _compare([call() for call in runs.values()])
-        yield Speed(name, what, _least(runs, rounds))
-    cl.set_num_threads(None)
+        yield what, function, arguments
+
+
+@contextmanager
+def _twin(name: str, what: str, quick: bool) -> Iterator[Connection]:
+    """Another process that runs a program on one thread whenever it is told to."""
+    context = multiprocessing.get_context("spawn")
+    mine, others = context.Pipe()
+    process = context.Process(target=_serve, args=(others, name, what, quick))
+    process.start()
+    others.close()
+    mine.recv()
+    try:
+        yield mine
+    finally:
+        mine.send(False)
+        process.join()
+        mine.close()
+
+
+def _serve(connection: Connection, name: str, what: str, quick: bool) -> None:
+    """What the twin does: it runs the program, and says so, until told not to."""
+    cl.set_num_threads(1)
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    parts = {w: (f, a) for w, f, a in _large(name, quick)}
+    function, arguments = parts[what]
+    while True:
+        function(*arguments)
+        connection.send(True)
+        if not connection.recv():
+            return
+
+
+def _at_once(call: Callable[[], object], twin: Connection) -> None:
+    """Run on one core while the twin does on the last."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    twin.send(True)
+    call()
+    twin.recv()
+    os.sched_setaffinity(0, cores)
 
 
 def _on(threads: int, function: Any, arguments: tuple[Any, ...]) -> Any:
@@ -191,14 +246,15 @@ def _compare(results: Sequence[Any]) -> None:
 
 
 def speed_table(speeds: Sequence[Speed]) -> Table:
-    """How many times as fast two threads are as one, and how long more take."""
+    """How much faster two threads are than one, and may be; how long more take."""
     more = THREADS[2:]
-    heads = ("workload", "what", "one thread", "two: faster by")
+    heads = ("workload", "what", "one thread", "two: faster by", "two programs")
     rows = []
     for s in speeds:
         one, two = s.seconds[1], s.seconds[2]
+        faster = (ratio_text(one / two), ratio_text(2.0 * one / s.pair))
         beside = (ratio_text(s.seconds[t] / two) for t in more)
-        rows.append((s.name, s.what, duration(one), ratio_text(one / two), *beside))
+        rows.append((s.name, s.what, duration(one), *faster, *beside))
     return Table("Threads", (*heads, *(f"{t} beside two" for t in more)), tuple(rows))
 
 
