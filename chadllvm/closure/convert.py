@@ -264,7 +264,8 @@ class Converter:
         pairs = zip(body.params, params, strict=True)
         self.fleeting.update(new for old, new in pairs if old in self._updated)
         self._depth += 1
-        self._inside.update(dict.fromkeys(params, self._depth))
+        arrays = [p for p in params if isinstance(p.type, Array | Box)]
+        self._inside.update(dict.fromkeys(arrays, self._depth))
         bindings, results = self.block(body.body, scope)
         self._depth -= 1
         count = len(results)
