@@ -146,7 +146,7 @@ class Converter:
             case Apply(Index() | Unbox(), (Var() as whole, *_)):
                 depth = self._inside.get(whole, 0)
         for var in binding.vars:
-            if isinstance(var.type, Array | Box):
+            if _is_array(var):
                 self._inside.setdefault(var, depth)
 
     def _is_passing(self, array: Var) -> bool:
@@ -264,8 +264,7 @@ class Converter:
         pairs = zip(body.params, params, strict=True)
         self.fleeting.update(new for old, new in pairs if old in self._updated)
         self._depth += 1
-        arrays = [p for p in params if isinstance(p.type, Array | Box)]
-        self._inside.update(dict.fromkeys(arrays, self._depth))
+        self._inside.update({p: self._depth for p in params if _is_array(p)})
         bindings, results = self.block(body.body, scope)
         self._depth -= 1
         count = len(results)
@@ -382,3 +381,7 @@ class Converter:
         if code not in self._free:
             self._free[code] = tuple(free_vars_of(code))
         return self._free[code]
+
+
+def _is_array(var: Var) -> bool:
+    return isinstance(var.type, Array | Box)
