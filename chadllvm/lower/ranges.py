@@ -17,7 +17,7 @@ constant for each loop around, and the work not at all.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -79,9 +79,11 @@ class _Splitting:
         bounds, begin, end = found.middle(asked)
         middle = self._copied(loop, begin, end, asked)
         yield from bounds
-        yield self._copied(loop, loop.low, begin, ())
+        if begin != loop.low:
+            yield self._copied(loop, loop.low, begin, ())
         yield replace(middle, body=self.body(middle.body))
-        yield self._copied(loop, end, loop.high, ())
+        if end != loop.high:
+            yield self._copied(loop, end, loop.high, ())
 
     def _is_worth_it(self, loop: For, asked: Collection[Reg]) -> bool:
         """Whether the middle has no branches, or is around loops that have none."""
@@ -144,7 +146,10 @@ class _Conditions:
                     self.ranges[reg] = (True, x, strict - self._distance[y])
 
     def middle(self, asked: Collection[Reg]) -> tuple[list[Stmt], Atom, Atom]:
-        """Where all of these conditions hold, and the statements that compute it."""
+        """Where all of these conditions hold, and the statements that compute it.
+
+        It begins or ends with the loop itself if nothing is asked that says otherwise.
+        """
         stmts: list[Stmt] = []
 
         def let(op: str, *args: Atom) -> Atom:
@@ -152,15 +157,30 @@ class _Conditions:
             stmts.append(Let(reg, op, args))
             return reg
 
+        def place(bound: Atom, more: int) -> Atom:
+            if isinstance(bound, Lit):
+                return Lit(max(-_LIMIT, min(int(bound.value), _LIMIT)) + more)
+            bound = let("imax", let("imin", bound, Lit(_LIMIT)), Lit(-_LIMIT))
+            return let("iadd", bound, Lit(more)) if more else bound
+
         begin, end = self.loop.low, self.loop.high
         for reg, (is_first, bound, more) in self.ranges.items():
-            if reg in asked:
-                bound = let("imax", let("imin", bound, Lit(_LIMIT)), Lit(-_LIMIT))
-                place = let("iadd", bound, Lit(more)) if more else bound
-                begin = let("imax", begin, place) if is_first else begin
-                end = end if is_first else let("imin", end, place)
-        begin = let("imin", begin, self.loop.high)
-        return stmts, begin, let("imax", end, begin)
+            if reg in asked and is_first:
+                begin = later(begin, place(bound, more), let)
+            elif reg in asked:
+                end = let("imin", end, place(bound, more))
+        if begin != self.loop.low:
+            begin = let("imin", begin, self.loop.high)
+        if end != self.loop.high:
+            end = let("imax", end, begin)
+        return stmts, begin, end
+
+
+def later(a: Atom, b: Atom, let: Callable[..., Atom]) -> Atom:
+    """The larger of two indices."""
+    if isinstance(a, Lit) and isinstance(b, Lit):
+        return Lit(max(int(a.value), int(b.value)))
+    return let("imax", a, b)
 
 
 def _asked(body: Sequence[Stmt]) -> set[Any]:

@@ -38,6 +38,7 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.statements import Names, assigned, copied, made, used
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
+from chadllvm.lower.ranges import later
 
 # Distances from the index, and clamping bounds, beyond these do not occur in arrays;
 # within them nothing wraps around.
@@ -79,11 +80,13 @@ def _split(loop: For) -> Iterator[Stmt]:
     yield from bounds
     # What is left is vector code of another kind than lanes are.
     loop = replace(loop, lanes=1, resume=None)
-    yield copied(replace(loop, high=begin))
+    if begin != loop.low:
+        yield copied(replace(loop, high=begin))
     for part in _parts(loop, clamps):
         middle = replace(loop, low=begin, high=end, body=tuple(part))
         yield copied(middle, Names(clamps.inside))
-    yield copied(replace(loop, low=end))
+    if end != loop.high:
+        yield copied(replace(loop, low=end))
 
 
 def _parts(loop: For, clamps: _Clamps) -> list[Sequence[Stmt]]:
@@ -151,7 +154,10 @@ class _Clamps:
                 self.distance[reg] = self.shift[reg] = distance
 
     def middle(self) -> tuple[list[Stmt], Atom, Atom]:
-        """Where the middle begins and ends, and the statements that compute it."""
+        """Where the middle begins and ends, and the statements that compute it.
+
+        It begins or ends with the loop itself if nothing is clamped on that side.
+        """
         stmts: list[Stmt] = []
 
         def let(op: str, *args: Atom) -> Atom:
@@ -168,11 +174,14 @@ class _Clamps:
 
         begin, end = self.loop.low, self.loop.high
         for bound, distance in self.lower:
-            begin = let("imax", begin, first(bound, distance))
-        begin = let("imin", begin, self.loop.high)
+            begin = later(begin, first(bound, distance), let)
+        if begin != self.loop.low:
+            begin = let("imin", begin, self.loop.high)
         for bound, distance in self.upper:
             end = let("imin", end, first(bound, distance - 1))
-        return stmts, begin, let("imax", end, begin)
+        if end != self.loop.high:
+            end = let("imax", end, begin)
+        return stmts, begin, end
 
 
 def needed(body: Sequence[Stmt], effect: Stmt) -> list[Stmt]:
