@@ -268,13 +268,17 @@ class Converter:
         bindings, results = self.block(body.body, scope)
         self._depth -= 1
         count = len(results)
+        functions = functions_among(results)
+        # What is read of an array that is stored in any case need not be.
+        needs = {v for f in functions for v in self.needs(f)}
+        stored = {v for v in needs if isinstance(v.type, Array)}
         captures, again = store_or_recompute(
-            self.captures(functions_among(results), bindings, params[1:]),
+            self.captures(functions, bindings, params[1:]),
             bindings,
             params[1:],
             self.fleeting,
             IN_ORDER if isinstance(node.op, Iterate) else TOGETHER,
-            self._is_passing,
+            lambda var: var not in stored and self._is_passing(var),
         )
         inner = out.child()
         inner.bindings = bindings

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from chadllvm.closure.cut import NEVER, SINK, SOURCE, Network
 from chadllvm.ir.op import Prim
 from chadllvm.ir.rewrite import free_vars_of, rebuild
-from chadllvm.ir.term import Apply, Binding, Block, Expr, If, Var, nested
+from chadllvm.ir.term import Apply, Binding, Block, Expr, If, Lit, Var, nested
 from chadllvm.ir.types import BOOL, F32, Scalar
 from chadllvm.ops.index import Dim, Index, Unbox
 
@@ -61,6 +61,9 @@ ONCE = Prices(BUDGET, BUDGET)
 # That is done where nothing has to be stored then.
 IN_ORDER = Prices(2 * BUDGET, BUDGET)
 TOGETHER = Prices(2 * BUDGET, 2 * BUDGET)
+
+# A division of integers by a number that is known, which becomes a multiplication.
+_DIVISION = 4
 
 # What an array that nobody captures would take.
 _ARRAY = 1 << 20
@@ -172,6 +175,8 @@ class _Plan:
                 return 1
             case Apply(Prim(weight=weight, can_fail=False)):
                 return weight if weight <= self.prices.heaviest else NEVER
+            case Apply(Prim(name="ifloordiv" | "imod"), (_, Lit(value))) if value:
+                return _DIVISION
             case If():
                 return 2 + sum(
                     self._weight(binding.expr)
