@@ -42,7 +42,7 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.statements import everywhere
 from chadllvm.ir.types import BOOL
 from chadllvm.llvm import control
-from chadllvm.llvm.lane_memory import LaneMemory
+from chadllvm.llvm.lane_sums import LaneSums
 from chadllvm.llvm.lane_values import Spread, nothing
 from chadllvm.llvm.state import INTERRUPTED, Lane
 from chadllvm.llvm.types import BYTES, STORED
@@ -51,7 +51,7 @@ from chadllvm.llvm.writer import LIKELY
 T = TypeVar("T")
 
 
-class Lanes(LaneMemory):
+class Lanes(LaneSums):
     """The writing of one loop in lanes."""
 
     # Where to go when it is done, the index of the first lane, and the slot for the
@@ -111,7 +111,8 @@ class Lanes(LaneMemory):
             case Store() if self.is_apart(stmt):
                 self.store(stmt)
             case AddTo() if not self.is_common(stmt):
-                self.add_to(stmt)
+                if not self.waits(stmt):
+                    self.add_to(stmt)
             case Clear(root=root) | Copy(target_root=root) if varying.owns(root):
                 self.fill(stmt)
             case Branch(cond) if self.differs(cond):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -12,6 +12,7 @@ from chadllvm.ir.loops import (
     Atom,
     Check,
     Failure,
+    For,
     LoopFunction,
     Reg,
     Slot,
@@ -66,6 +67,9 @@ class SideBySide(Protocol):
 
     def emit(self, stmt: Stmt) -> bool:
         """Write a statement that differs between lanes; else leave it."""
+
+    def steps(self, loop: For, low: str, high: str, body: Callable[[], None]) -> str:
+        """Write an inner loop for most of its steps; where the rest of them begins."""
 
 
 @dataclass

@@ -358,6 +358,8 @@ def _loop(state: State, stmt: For, low: str, high: str, counted: bool = False) -
         assert stmt.go is not None
         return state.out.let(f"load i1, ptr {state.slot(stmt.go)}", "go")
 
+    if state.lanes is not None and stmt.go is None and not counted:
+        low = state.lanes.steps(stmt, low, high, lambda: emit_body(state, stmt.body))
     # A strip starts at or after the loop's own start.
     natural = state.name(stmt.low).isdigit()
     control.emit_loop(

@@ -205,3 +205,44 @@ def test_the_first_error_is_raised() -> None:
             with pytest.raises(IndexError) as error:
                 function(x, at, shift)
             assert str(error.value) == str(expected_error.value)
+
+
+def weighed(x: cl.f64[:, :], w: cl.f64[:], first: int) -> float:
+    """All lanes add to the same cotangents, of one weight after the other."""
+    total = 0.0
+    for i in range(len(x)):
+        value = 1.0
+        for j in range(x.shape[1]):
+            value += w[first + j] * x[i, j]
+        total += value * value
+    return total
+
+
+def weighed_single(x: cl.f32[:, :], w: cl.f32[:], first: int) -> cl.f32:
+    total = np.float32(0.0)
+    for i in range(len(x)):
+        value = np.float32(1.0)
+        for j in range(x.shape[1]):
+            value += w[first + j] * x[i, j]
+        total += value * value
+    return total
+
+
+@pytest.mark.parametrize("function", [weighed, weighed_single])
+def test_sums_over_lanes(function: Callable[..., float]) -> None:
+    """In steps of four, and what is left; sums of small integers are exact."""
+    dtype = np.float64 if function is weighed else np.float32
+    rng = np.random.default_rng(4)
+    gradient = cl.value_and_grad(cl.jit(function), argnums=(0, 1))
+    for length in (0, 1, 3, 4, 5, 8, 11, 16):
+        x = rng.integers(-4, 5, (19, length)).astype(dtype)
+        w = rng.integers(-4, 5, length + 3).astype(dtype)
+        value, (x_ct, w_ct) = gradient(x, w, 2)
+        values = 1.0 + x @ w[2 : length + 2]
+        assert value == values @ values
+        np.testing.assert_array_equal(x_ct, np.outer(2.0 * values, w[2 : length + 2]))
+        np.testing.assert_array_equal(w_ct[2 : length + 2], 2.0 * values @ x)
+        assert not w_ct[:2].any()
+        assert not w_ct[length + 2 :].any()
+    kind = "double" if function is weighed else "float"
+    assert f"fadd reassoc contract <4 x {kind}>" in gradient.show("llvm")
