@@ -52,8 +52,9 @@ from chadllvm.lower.legality import Legality, slot_uses
 from chadllvm.lower.packing import LONGEST, Packed, Row, rows, with_rows
 from chadllvm.lower.varying import Varying
 
-# Buffers of the lanes are not larger than this, in elements: it stays in the cache.
-_MOST = 1 << 15
+# Buffers of the lanes are not larger than this, in elements. They are walked through in
+# order, so that it does little harm if only the last level of caches holds them.
+_MOST = 1 << 17
 
 # What is said of a check that fails or not, by how numbers are rounded.
 _UNSURE = "whether this is an error depends on how numbers are rounded"
