@@ -30,6 +30,7 @@ from chadllvm.backend.arrays import list_parts
 from chadllvm.backend.columns import columns
 from chadllvm.backend.convert import DTYPES, INT64, Converter
 from chadllvm.backend.machine import Code
+from chadllvm.backend.offers import Offers
 from chadllvm.backend.results import (
     Arrays,
     Choice,
@@ -101,6 +102,7 @@ class Marshal:
         self.mine = "_"
         while any(n.startswith(self.mine) for n in (name, *names)):
             self.mine += "_"
+        self.offers = Offers(self.mine)
 
     def _object(self, value: Any) -> str:
         """The name of an object in the code."""
@@ -146,12 +148,13 @@ class Marshal:
         lines = [
             *(watch if self.is_watchable else []),
             *self.lines,
+            *self.offers.before(),
             *self._take_state(),
             self._native_call(),
             *self._convert_and_call(),
             f"if {mine}status:",
             f"    return {mine}failed({mine}state, {mine}status, ({arguments}))",
-            *([f"{mine}release({mine}context)"] if self._has_arrays() else []),
+            *self.offers.after(),
             f"{mine}value = {value}",
             f"{mine}push({mine}state)",
             f"return {mine}value",
@@ -172,7 +175,7 @@ class Marshal:
 
     def _native_call(self) -> str:
         mine = self.mine
-        args = "".join(f", {arg}" for arg, _ in self.args)
+        args = "".join(f", {arg}" for arg, _ in (*self.args, *self.offers.args()))
         return f"{mine}status = {mine}native({mine}context, {mine}floats{args})"
 
     def _convert_and_call(self) -> list[str]:
@@ -368,11 +371,7 @@ class Marshal:
             case None:
                 return "None"
             case Array(Scalar() as elem, rank):
-                address = f"{self.mine}ints[{self._word()}]"
-                dims = "".join(
-                    f"{self.mine}ints[{self._word()}], " for _ in range(rank)
-                )
-                return f"{self.mine}array_{elem}({address}, ({dims}))"
+                return self._array_result(elem, rank)
             case Array(elem, rank) | Many(elem, rank):
                 leaves = ", ".join(self._result(leaf) for leaf in leaf_types(ty))
                 return f"{self.mine}rows({self._object(elem)}, {rank}, [{leaves}])"
@@ -384,6 +383,16 @@ class Marshal:
                 raise InternalError(f"{self.name}: a result of type {ty}")
             case _:
                 assert_never(ty)
+
+    def _array_result(self, elem: Scalar, rank: int) -> str:
+        """The array that was offered, or one of the block at its address."""
+        return self.offers.result(elem, rank, *self._array_made(elem, rank))
+
+    def _array_made(self, elem: Scalar, rank: int) -> tuple[str, str]:
+        """Where the address of a result is, and the array of what is there."""
+        address = f"{self.mine}ints[{self._word()}]"
+        dims = "".join(f"{self.mine}ints[{self._word()}], " for _ in range(rank))
+        return address, f"{self.mine}array_{elem}({address}, ({dims}))"
 
     def _results(self, parts: Sequence[Result], names: tuple[str, ...]) -> str:
         """A tuple of results, or a record."""
@@ -402,9 +411,6 @@ class Marshal:
     def _word(self) -> int:
         self.words += 1
         return self.words - 1
-
-    def _has_arrays(self) -> bool:
-        return any(isinstance(leaf, Array) for leaf in leaf_types(self.result))
 
     # ---- the compiled function
 
@@ -436,7 +442,8 @@ class Marshal:
         """What the source refers to."""
         assert code is not None
         rt = runtime()
-        c_types = ["chad_context_t *", "void *", *(c_type for _, c_type in self.args)]
+        args = (*self.args, *self.offers.args())
+        c_types = ["chad_context_t *", "void *", *(c_type for _, c_type in args)]
         pointer = f"int32_t (*)({', '.join(c_types)})"
         return {
             "native": rt.ffi.cast(pointer, code.address),
@@ -446,6 +453,7 @@ class Marshal:
             "words": rt.words,
             "id": id,
             "release": rt.lib.chad_results_release,
+            **self.offers.objects(),
             **{f"array_{elem}": array_maker(elem) for elem in DTYPES},
             **self._shared_environment(),
         }

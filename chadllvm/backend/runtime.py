@@ -19,7 +19,7 @@ from typing import Any
 import chadllvm
 from chadllvm.backend.interface import interface
 
-ABI = 7
+ABI = 8
 
 # The result words that a pooled context has room for.
 POOLED_WORDS = 256
@@ -59,6 +59,8 @@ void chad_keep(chad_context_t *context, chad_arena_t *arenas);
 int64_t chad_threads(const chad_context_t *context);
 void chad_set_threads(int64_t threads);
 void *chad_result_alloc(chad_context_t *context, int64_t bytes);
+void chad_result_copy(chad_context_t *context, void *result, int64_t rank,
+                      int64_t bytes, void *to, const int64_t *dims);
 void chad_results_discard(chad_context_t *context);
 void chad_results_release(chad_context_t *context);
 void chad_free(void *block);

@@ -1,21 +1,27 @@
 """The entry for calls from Python: arrays come as the addresses of NumPy's objects.
 
-    int32_t name_entry(chad_context_t *ctx, chad_word_t *results, <parameters>)
+    int32_t name_entry(chad_context_t *ctx, chad_word_t *results,
+                       <parameters>, <offers>)
 
 Taking an array apart in Python costs more than a small function does, so the entry
 reads the object itself: what it is, its data, its dimensions. Unless each array is a
 plain one (of exactly NumPy's class and the parameter's dtype and rank, C-contiguous and
 aligned) it returns INVALID and has done nothing. Scalars are passed as they are.
+
+To make an array of a block that native code has allocated costs several times as much
+as a new array of NumPy's. So the caller offers an array for each result that is one, of
+the shape that it had in the last call if that was small (`backend/offers.py`). A result
+that has the offer's shape is copied there, and its address is null then.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chadllvm.ir.loops import ArrayParam, LoopFunction
+from chadllvm.ir.loops import ArrayParam, ArrayResult, LoopFunction
 from chadllvm.ir.types import BOOL, F32, F64, I64
 from chadllvm.llvm import runtime
-from chadllvm.llvm.types import REGISTER
+from chadllvm.llvm.types import BYTES, REGISTER
 
 # NumPy's objects, which are elsewhere in each process: the class and the dtypes.
 ARRAY_TYPE = "chad_numpy_array"
@@ -75,13 +81,21 @@ def emit_entry(function: LoopFunction, symbol: str, layout: ArrayLayout) -> str:
             ty = "i8 zeroext" if param.reg.type == BOOL else REGISTER[param.reg.type]
             params.append(f"{ty} %p{k}")
             args.append(f"{ty} %p{k}")
+    offers, copies = _copies(function, layout)
     return "\n".join(
         [
             "",
             *_outside(function),
-            f"define i32 @{entry_symbol(symbol)}({', '.join(params)}) nounwind {{",
+            f"define i32 @{entry_symbol(symbol)}({', '.join([*params, *offers])}) "
+            "nounwind {",
             *lines,
             f"  %status = call i32 @{symbol}({', '.join(args)}) noinline",
+            f"  %done = icmp eq i32 %status, {runtime.OK}",
+            "  br i1 %done, label %copy, label %return",
+            "copy:",
+            *copies,
+            "  br label %return",
+            "return:",
             "  ret i32 %status",
             "invalid:",
             f"  ret i32 {runtime.INVALID}",
@@ -131,8 +145,33 @@ def _take_apart(k: int, param: ArrayParam, layout: ArrayLayout) -> list[str]:
     return lines
 
 
-def _load(name: str, ty: str, k: int, offset: int) -> list[str]:
-    """Load a field of the array object `k`."""
+def _copies(function: LoopFunction, layout: ArrayLayout) -> tuple[list[str], list[str]]:
+    """The parameters for what is offered, and the code that copies results there.
+
+    What was made last comes first, which is where the runtime looks for it first.
+    """
+    params: list[str] = []
+    copies: list[str] = []
+    word = 0
+    for k, result in enumerate(function.results):
+        if not isinstance(result, ArrayResult):
+            word += 1
+            continue
+        params.append(f"ptr %p.offer{k}")
+        lines = [
+            *_load(f"to{k}", "ptr", f".offer{k}", layout.data),
+            *_load(f"to{k}.dims", "ptr", f".offer{k}", layout.dims),
+            f"  %result{k} = getelementptr i64, ptr %results, i64 {word}",
+            f"  call void @chad_result_copy(ptr %ctx, ptr %result{k}, i64 {result.rank}"
+            f", i64 {BYTES[result.elem]}, ptr %to{k}, ptr %to{k}.dims)",
+        ]
+        copies = lines + copies
+        word += 1 + result.rank
+    return params, copies
+
+
+def _load(name: str, ty: str, k: int | str, offset: int) -> list[str]:
+    """Load a field of the array object `%p{k}`."""
     return [
         f"  %{name}.at = getelementptr i8, ptr %p{k}, i64 {offset}",
         f"  %{name} = load {ty}, ptr %{name}.at",

@@ -47,6 +47,7 @@ SYMBOLS = (
     "chad_join",
     "chad_keep",
     "chad_result_alloc",
+    "chad_result_copy",
     "chad_poll",
     *RUNTIME,
 )
@@ -69,6 +70,7 @@ declare i32 @chad_join(ptr, ptr, i32) cold nounwind
 declare void @chad_keep(ptr, ptr) nounwind
 declare ptr @llvm.frameaddress.p0(i32 immarg)
 declare noalias align 64 ptr @chad_result_alloc(ptr, i64) {_OWN}
+declare void @chad_result_copy(ptr, ptr, i64, i64, ptr, ptr) nounwind
 declare i32 @chad_poll(ptr) cold {_OWN}
 """
 

@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes its meaning or its layout.
-#define CHAD_RT_ABI 7
+#define CHAD_RT_ABI 8
 
 // The number of bytes every buffer is aligned to and every size is rounded up to.
 #define CHAD_ALIGNMENT 64
@@ -294,9 +294,16 @@ CHAD_API chad_status_t chad_join(chad_context_t *context, chad_fork_t *fork,
 // --- Results -----------------------------------------------------------------------
 
 // A new block of `bytes` bytes, not zeroed. The context owns it until one of the next
-// two functions is called. NULL if out of memory, above the limit, or if `bytes` is
+// functions is called. NULL if out of memory, above the limit, or if `bytes` is
 // negative.
 CHAD_API void *chad_result_alloc(chad_context_t *context, int64_t bytes);
+
+// An array of elements of `bytes` bytes: `result` is its block, and then its `rank`
+// dimensions. If they are `dims`, its elements are copied to `to`, the block is freed, and
+// its pointer becomes NULL.
+CHAD_API void chad_result_copy(chad_context_t *context, chad_word_t *result,
+                               int64_t rank, int64_t bytes, void *to,
+                               const int64_t *dims);
 
 // Frees all blocks the context owns: for a call that failed.
 CHAD_API void chad_results_discard(chad_context_t *context);

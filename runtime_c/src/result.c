@@ -4,6 +4,7 @@
 // blocks a context owns; once a block is released only its address matters.
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "internal.h"
 
@@ -21,6 +22,37 @@ void *chad_result_alloc(chad_context_t *const context, const int64_t bytes) {
   block->next = state->results;
   state->results = block;
   return (char *)block + CHAD_ALIGNMENT;
+}
+
+// The link to the block with this data. Arrays are looked for from the last to the first,
+// and as a rule were made in order, so it is the first one.
+static chad_result_t **link_to(chad_state_t *const state, const void *const data) {
+  chad_result_t **link = &state->results;
+  while (*link != NULL && (const char *)*link + CHAD_ALIGNMENT != (const char *)data) {
+    link = &(*link)->next;
+  }
+  return link;
+}
+
+void chad_result_copy(chad_context_t *const context, chad_word_t *const result,
+                      const int64_t rank, int64_t bytes, void *const to,
+                      const int64_t *const dims) {
+  chad_state_t *const state = (chad_state_t *)context;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    if (dims[axis] != result[1 + axis].i) {
+      return;
+    }
+    bytes *= dims[axis];
+  }
+  chad_result_t **const link = link_to(state, result->p);
+  chad_result_t *const block = *link;
+  if (block == NULL) {
+    return;
+  }
+  memcpy(to, result->p, (size_t)bytes);
+  *link = block->next;
+  chad_system_give(state, block, block->size);
+  result->p = NULL;
 }
 
 void chad_results_discard(chad_context_t *const context) {

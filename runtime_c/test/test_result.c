@@ -61,6 +61,43 @@ static void test_blocks_survive_leave(void) {
   chad_context_free(context);
 }
 
+// The array at `word` with `dims`, of doubles that count from `first` on.
+static double *new_array(chad_context_t *const context, chad_word_t *const word,
+                         const int64_t rows, const int64_t columns, const double first) {
+  double *const data = chad_result_alloc(context, 8 * rows * columns);
+  for (int64_t k = 0; k < rows * columns; ++k) {
+    data[k] = first + (double)k;
+  }
+  word[0].p = data;
+  word[1].i = rows;
+  word[2].i = columns;
+  return data;
+}
+
+static void test_arrays_of_the_right_shape_are_copied(void) {
+  static const int64_t dims[2] = {2, 3}, other[2] = {3, 2}, none[2] = {0, 3};
+  chad_context_t *const context = new_context();
+  chad_word_t words[9];
+  double to[6] = {0.0};
+  new_array(context, words, 2, 3, 1.0);
+  double *const refused = new_array(context, words + 3, 2, 3, 10.0);
+  new_array(context, words + 6, 0, 3, 20.0);
+  const int64_t before = chad_memory_used(context);
+  chad_result_copy(context, words + 3, 2, 8, to, other);
+  CHECK(words[3].p == refused && to[0] == 0.0);
+  CHECK(chad_memory_used(context) == before);
+  chad_result_copy(context, words, 2, 8, to, dims);
+  CHECK(words[0].p == NULL && to[0] == 1.0 && to[5] == 6.0);
+  chad_result_copy(context, words + 6, 2, 8, to, none);
+  CHECK(words[6].p == NULL && to[0] == 1.0);
+  CHECK(chad_memory_used(context) < before);
+  chad_results_release(context);
+  CHECK(chad_memory_used(context) == 0);
+  chad_context_free(context);
+  CHECK(refused[5] == 15.0);
+  chad_free(refused);
+}
+
 static void test_odd_sizes(void) {
   chad_context_t *const context = new_context();
   CHECK(is_aligned(chad_result_alloc(context, 0)));
@@ -78,6 +115,7 @@ int main(void) {
   test_discarded_blocks_are_freed();
   test_release_then_discard();
   test_blocks_survive_leave();
+  test_arrays_of_the_right_shape_are_copied();
   test_odd_sizes();
   return 0;
 }

@@ -14,6 +14,7 @@ import pytest
 from loop_programs import VECTOR, axpy, dot, function, instruction, native, spin, table
 
 from chadllvm.backend.call import NativeFunction
+from chadllvm.backend.offers import SMALL
 from chadllvm.backend.runtime import POOLED_WORDS, runtime
 from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir.loops import (
@@ -27,7 +28,7 @@ from chadllvm.ir.loops import (
     ScalarResult,
 )
 from chadllvm.ir.term import Lit
-from chadllvm.ir.types import BOOL, F64, I64, Array, Product, Type
+from chadllvm.ir.types import BOOL, F32, F64, I64, Array, Product, Type
 
 
 @pytest.fixture(scope="module")
@@ -227,6 +228,25 @@ def test_results_are_writable_and_live_as_long_as_their_views() -> None:
         run(100, 100, float(k))
     assert (view == 2.0).all()
     assert view.flags.writeable
+
+
+def test_results_of_any_shape_follow_each_other() -> None:
+    """Arrays are offered for results by the shapes of the last ones."""
+    large = (SMALL, 3)
+    shapes = [(2, 3), (2, 3), (3, 2), (3, 2), (0, 3), (0, 3), (2, 3)]
+    shapes += [large, large, (1, 1), (1, 1)]
+    for elem in (F64, F32, I64, BOOL):
+        run, kept = native(table(elem), [I64, I64, elem], Array(elem, 2)), []
+        value = {F64: 1.5, F32: 1.5, I64: 7, BOOL: True}[elem]
+        for shape in shapes:
+            kept.append(run(*shape, value))
+            with pytest.raises(ValueError, match="no -1 rows"):
+                run(-1, 3, value)
+            context = runtime().pool[-1][0]
+            assert runtime().lib.chad_memory_used(context) == 0
+        assert [array.shape for array in kept] == shapes
+        assert all((array == value).all() for array in kept)
+        assert kept[1].flags.owndata and not kept[8].flags.owndata
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="Linux only")

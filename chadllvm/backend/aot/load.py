@@ -287,6 +287,10 @@ class _Marshal(Marshal):
     library: Library
     described: dict[str, Any]
 
+    def _array_result(self, elem: Scalar, rank: int) -> str:
+        """The array is copied out of the memory of the call."""
+        return self._array_made(elem, rank)[1]
+
     def _environment(self, code: Any) -> dict[str, Any]:
         library = self.library
         c_types = [c_type for _, c_type in self.args]
