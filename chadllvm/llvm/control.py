@@ -49,6 +49,12 @@ HEAVY_WORK = 256
 # along.
 HEAVY_STEP = 12
 
+# Innermost loops of no more steps are written out, if that is no more work than this.
+# LLVM would make a vector of their steps, with a mask where there are fewer than lanes;
+# what such a vector has stored is not there yet when the next one reads some of it.
+FEW_STEPS = 4
+LITTLE_WORK = 64
+
 # Iterations of loops with unbounded bodies between two looks.
 FUEL = 1024
 
@@ -69,10 +75,12 @@ def emit_loop(
     natural: bool,
     body: Callable[[], None],
     goes_on: Callable[[], str] | None = None,
+    about: str = "",
 ) -> None:
     """A counted loop: the body runs for index = low, …, high - 1.
 
-    `natural`: the low bound is not negative; `goes_on`: another condition for a step.
+    `natural`: the low bound is not negative; `goes_on`: another condition for a step;
+    `about`: metadata of the loop.
     """
     low, high = bounds
     before, next_index = out.label, out.fresh("next")
@@ -95,7 +103,7 @@ def emit_loop(
     # The index stays below `high`; if it also starts at 0 or later, no bit is lost.
     wrap = "nuw nsw" if natural else "nsw"
     out.put(f"{next_index} = add {wrap} i64 {index}, 1")
-    out.jump(head)
+    out.jump(head, about)
     out.start(after)
 
 
@@ -209,6 +217,16 @@ def _walks(loop: For) -> bool:
             case _:
                 pass
     return False
+
+
+def is_written_out(loop: For) -> bool:
+    """Whether the few steps of a loop are to follow each other without one."""
+    trips = trip_count(loop)
+    if trips is None or trips > FEW_STEPS:
+        return False
+    work = static_work(loop.body)
+    simple = not any(isinstance(stmt, For) for stmt in loop.body)
+    return simple and work is not None and trips * work <= LITTLE_WORK
 
 
 def trip_count(loop: For) -> int | None:

@@ -47,7 +47,7 @@ from chadllvm.llvm.spread import emit_spread
 from chadllvm.llvm.state import FINISHED, INTERRUPTED, NO_MEMORY, State
 from chadllvm.llvm.tasks import emit_divide, emit_together
 from chadllvm.llvm.types import BYTES, REGISTER, STORED
-from chadllvm.llvm.writer import LIKELY
+from chadllvm.llvm.writer import LIKELY, WRITTEN_OUT
 
 # Constant arrays up to this many bytes become part of the module.
 MAX_INLINE_DATA = 1 << 12
@@ -369,6 +369,7 @@ def _loop(state: State, stmt: For, low: str, high: str, counted: bool = False) -
         natural,
         body,
         None if stmt.go is None else goes_on,
+        WRITTEN_OUT if control.is_written_out(stmt) else "",
     )
 
 

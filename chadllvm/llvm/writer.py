@@ -16,8 +16,12 @@ METADATA = (
     '!2 = !{!"branch_weights", i32 1, i32 1048575}',
     # The alignment of buffers.
     "!3 = !{i64 64}",
+    # Loops that are written out; they have this in common until they are gone.
+    "!4 = distinct !{!4, !5}",
+    '!5 = !{!"llvm.loop.unroll.full"}',
 )
-FIRST_METADATA = 4
+FIRST_METADATA = 6
+WRITTEN_OUT = "!llvm.loop !4"
 
 
 class Writer:
@@ -62,9 +66,10 @@ class Writer:
         self.lines.append(f"{label}:")
         self.label = label
 
-    def jump(self, label: str) -> None:
+    def jump(self, label: str, about: str = "") -> None:
         """End the block: go to a label."""
-        self.lines.append(f"  br label %{label}")
+        suffix = f", {about}" if about else ""
+        self.lines.append(f"  br label %{label}{suffix}")
 
     def branch(self, cond: str, then: str, orelse: str, weights: str = "") -> None:
         """End the block: go to one of two labels."""

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from loop_programs import VECTOR, axpy, dot, function, native, sum_of, table, vector
 
+from chadllvm.backend.call import NativeFunction
 from chadllvm.backend.jit import host_target
 from chadllvm.ir.loops import (
     PTR,
@@ -78,6 +79,39 @@ def test_distinct_roots_are_vectorised_without_checks_at_run_time() -> None:
     run = native(axpy(), [F64, VECTOR, VECTOR], VECTOR)
     assert "vector.memcheck" not in run.llvm_ir
     assert re.search(r"<[48] x double>", run.llvm_ir)
+
+
+def rows_of_three() -> LoopFunction:
+    """Twice the elements of rows of three, put down and read again."""
+    a, i, k = vector("a"), Reg("i", I64), Reg("k", I64)
+    first, at, n, rows = (Reg(name, I64) for name in ("first", "at", "n", "rows"))
+    out, v = Reg("out", PTR), Reg("v", F64)
+    element = (
+        Let(at, "iadd", (first, k)),
+        Load(v, a.ptr, at, 0),
+        Store(out, at, v, 1),
+        AddTo(out, at, v, 1),
+    )
+    row = (Let(first, "imul", (i, Lit(3))), For(k, Lit(0), Lit(3), element))
+    body = [
+        Let(rows, "idiv", (a.dims[0], Lit(3))),
+        Let(n, "imul", (rows, Lit(3))),
+        Alloc(out, RESULT, n, F64, 1),
+        For(i, Lit(0), rows, row),
+        Return((out, n)),
+    ]
+    return function("rows", [a], [ArrayResult(F64, 1)], body)
+
+
+@avx2
+def test_loops_of_few_steps_are_written_out() -> None:
+    """Where LLVM does not unroll it would make vectors of them, with masks."""
+    effort = optimize.Effort(2, 2, blocks=True)
+    run = NativeFunction(
+        rows_of_three(), "rows", ["a"], [VECTOR], VECTOR, effort=effort
+    )
+    assert (run(NUMBERS) == 2.0 * NUMBERS[:1002]).all()
+    assert "llvm.masked" not in run.llvm_ir
 
 
 @pytest.mark.parametrize("op", ["exp", "log", "sin", "cos", "tanh"])
