@@ -76,6 +76,58 @@ def lanes(function: LoopFunction) -> LoopFunction:
 
 
 @dataclass(frozen=True)
+class Decision:
+    """That iterations are run side by side: what they have of their own, what is won
+    and the rows that they read."""
+
+    varying: Varying
+    gain: Gain
+    rows: Sequence[Row]
+
+
+class Deciding:
+    """Says which loops of a function are run in lanes; `known`: what is computed before
+    the statement that is looked at."""
+
+    def __init__(self, function: LoopFunction) -> None:
+        self.roots = function.roots
+        self.known = set(_parameters(function))
+        self.allocs = [s for s in everywhere(function.body) if isinstance(s, Alloc)]
+        self._uses = Counter(slot_uses(function.body))
+
+    def knows(self, stmt: Stmt) -> None:
+        """A statement stands in front of those that are looked at from now on."""
+        if not isinstance(stmt, For) and isinstance(
+            reg := getattr(stmt, "reg", None), Reg
+        ):
+            self.known.add(reg)
+
+    def private(self, loop: For) -> tuple[int, ...]:
+        """The roots of buffers of one iteration that are not mixed with others."""
+        inside = set(loop.private)
+        mixed = {self.roots[r] for r in range(len(self.roots)) if r not in inside}
+        return tuple(r for r in loop.private if self.roots[r] not in mixed)
+
+    def decision(self, loop: For) -> Decision | None:
+        """None: its iterations stay one after the other."""
+        if not loop.commutes or loop.go is not None or not inner_loops(loop.body):
+            return None
+        loop = replace(loop, private=self.private(loop))
+        varying = Varying(loop, self.roots, [self.roots[r] for r in loop.private])
+        if not Legality(loop, varying, self.roots, self._uses, self.allocs).holds:
+            return None
+        found = [
+            row
+            for row in rows(loop, varying, self.roots)
+            if isinstance(row.inner.high, Lit) or row.inner.high in self.known
+        ]
+        gain = Gain(loop, varying, {row.load for row in found})
+        if gain.always or gain.if_short:
+            return Decision(varying, gain, found)
+        return None
+
+
+@dataclass(frozen=True)
 class _Buffer:
     """A buffer that each lane has; `fits`: whether it is small enough for that."""
 
@@ -86,19 +138,16 @@ class _Buffer:
 
 class _Making:
     """What is changed, and what is needed for it: `rows` go in front of the outermost
-    statement that is being changed, where `_known` have their values, or to the
+    statement that is being changed, where what is known has its value, or to the
     beginning of a chunk."""
 
     def __init__(self, function: LoopFunction) -> None:
         self.made = self.packs = False
         self._function = function
-        self._roots = function.roots
+        self._deciding = Deciding(function)
         self.roots = list(function.roots)
         self.region = function.regions
         self._rows: list[Stmt] = []
-        self._known = set(_parameters(function))
-        self._allocs = [s for s in everywhere(function.body) if isinstance(s, Alloc)]
-        self._uses = Counter(slot_uses(function.body))
         self._buffers: dict[Stmt, _Buffer] = {}
 
     def function(self) -> tuple[Stmt, ...]:
@@ -108,10 +157,7 @@ class _Making:
             changed = self.body([stmt])
             new += [*self._rows, *changed]
             self._rows.clear()
-            if not isinstance(stmt, For) and isinstance(
-                reg := getattr(stmt, "reg", None), Reg
-            ):
-                self._known.add(reg)
+            self._deciding.knows(stmt)
         return self.allocations(new)
 
     def body(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
@@ -140,31 +186,14 @@ class _Making:
         return replace(spread, body=(*mine, *body), regions=regions)
 
     def _loop(self, loop: For) -> list[Stmt]:
-        private = self._private(loop)
-        loop = replace(loop, private=private)
-        if loop.commutes and loop.go is None and inner_loops(loop.body):
-            varying = Varying(loop, self._roots, [self._roots[r] for r in private])
-            legal = Legality(loop, varying, self._roots, self._uses, self._allocs)
-            if legal.holds:
-                found = [
-                    row
-                    for row in rows(loop, varying, self._roots)
-                    if isinstance(row.inner.high, Lit) or row.inner.high in self._known
-                ]
-                gain = Gain(loop, varying, {row.load for row in found})
-                if gain.always or gain.if_short:
-                    return self._side_by_side(loop, varying, gain, found)
+        loop = replace(loop, private=self._deciding.private(loop))
+        decision = self._deciding.decision(loop)
+        if decision is not None:
+            return self._side_by_side(loop, decision)
         return [replace(loop, body=self.body(loop.body))]
 
-    def _private(self, loop: For) -> tuple[int, ...]:
-        """The roots of buffers of one iteration that are not mixed with others."""
-        inside = set(loop.private)
-        mixed = {self._roots[r] for r in range(len(self._roots)) if r not in inside}
-        return tuple(r for r in loop.private if self._roots[r] not in mixed)
-
-    def _side_by_side(
-        self, loop: For, varying: Varying, gain: Gain, found: Sequence[Row]
-    ) -> list[Stmt]:
+    def _side_by_side(self, loop: For, decision: Decision) -> list[Stmt]:
+        varying, gain = decision.varying, decision.gain
         self.made = True
         out: list[Stmt] = []
 
@@ -183,7 +212,7 @@ class _Making:
         conds = [b.fits for b in self._owned(varying, gain.lanes)]
         if not gain.always:
             conds += [let(BOOL, "ile", n, Lit(_SHORT)) for n in gain.trips]
-        packed = [self._packed(row, gain.lanes) for row in found]
+        packed = [self._packed(row, gain.lanes) for row in decision.rows]
         conds += [p.fits for p in packed]
         for cond in conds:
             if isinstance(cond, Reg):
@@ -218,7 +247,7 @@ class _Making:
         return new
 
     def _owned(self, varying: Varying, lanes: int) -> Iterator[_Buffer]:
-        for alloc in self._allocs:
+        for alloc in self._deciding.allocs:
             if not varying.owns(alloc.root):
                 continue
             fits: Atom = Lit(True)

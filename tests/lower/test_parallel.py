@@ -6,6 +6,7 @@ The grain is made so small that loops of a few steps have several chunks.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -171,6 +172,24 @@ def test_rows_of_lanes_belong_to_chunks() -> None:
     before, _, inside = text.partition("spread chunk")
     assert "row = buffer" in inside
     assert "row = buffer" not in before
+
+
+@cl.jit(options=THREADED)
+def squashed(x: cl.f64[:, :], w: cl.f64[:, :]) -> cl.f64[:, :]:
+    return np.tanh(x @ w)
+
+
+def test_chunks_end_where_lanes_do() -> None:
+    """Only the last chunk has rows that are not run side by side."""
+    inside = squashed.show("loops").rpartition("spread chunk")[2]
+    loop = re.search(r"for i\w* in (\w+) \.\. \w+:  # polls, 16 lanes", inside)
+    assert loop is not None
+    assert re.search(rf" {loop[1]} = imin\(\w+, x_n0\)", inside)
+    rng = np.random.default_rng(0)
+    w = rng.normal(size=(40, 30))
+    for rows in (0, 1, 15, 127, 128, 129, 500):
+        x = rng.normal(size=(rows, 40))
+        np.testing.assert_allclose(squashed(x, w), np.tanh(x @ w), atol=1e-13)
 
 
 @pytest.mark.parametrize("derive", [False, True])

@@ -51,6 +51,7 @@ from chadllvm.lower.chunks.forms import Forms
 from chadllvm.lower.chunks.legal import Known, Plan, Refused, plan
 from chadllvm.lower.chunks.spread import Home, Spreading
 from chadllvm.lower.chunks.work import Estimate, Work
+from chadllvm.lower.lanes import Deciding
 
 # What the note of a loop says.
 IN_CHUNKS = "in chunks, on several threads if they are large"
@@ -65,7 +66,10 @@ def parallel(function: LoopFunction, *, threads: bool = True) -> LoopFunction:
     if function.subroutines:
         return function
     known = Known(function)
-    home = Home(known, function.regions, [*function.roots], threads)
+    deciding = Deciding(function)
+    for stmt in function.body:
+        deciding.knows(stmt)
+    home = Home(known, deciding, function.regions, [*function.roots], threads)
     walk = _Walk(known, home, _depth(function.body) - 1)
     body = walk.body(function.body, known.forms, inside=False)
     if not walk.count:

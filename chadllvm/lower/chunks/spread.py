@@ -39,6 +39,7 @@ from chadllvm.lower.chunks.legal import Known, Plan, Sum
 from chadllvm.lower.chunks.out import Out
 from chadllvm.lower.chunks.scan import Bounds, Scanning, starts_of
 from chadllvm.lower.chunks.work import Work
+from chadllvm.lower.lanes import Deciding
 
 # The work of a chunk, in simple operations: some ten microseconds.
 GRAIN = 1 << 16
@@ -51,6 +52,9 @@ SHARE = 32
 
 # Where chunks have places in common, a chunk has so many times the steps that do.
 _APART = 16
+
+# Loops of fewer lanes' steps are cut anywhere, for else there would be few chunks.
+_MANY_UNITS = 8
 
 # A body of so many statements is not there a second time.
 _LONG = 48
@@ -65,6 +69,7 @@ class Home:
     """
 
     known: Known
+    deciding: Deciding
     regions: int
     roots: list[int]
     threads: bool
@@ -97,6 +102,9 @@ class Spreading:
         self._plan = plan
         self._home = home
         self._chunk = Reg("chunk", I64)
+        # How many steps chunks begin at a multiple of, and how many times that is.
+        self._unit: Atom = Lit(1)
+        self._units: Atom = Lit(1)
         self._lanes: Atom = Reg("lanes", I64) if home.threads else Lit(1)
         # For each sum the slot with what is merged, and the numbers of the chunks; for
         # each cell its copies.
@@ -109,6 +117,7 @@ class Spreading:
         """The loop in chunks; `inside` of others, as it is for one chunk, too."""
         loop, out = self._plan.loop, Out()
         steps = out.let("isub", loop.high, loop.low)
+        self._measure(out, steps)
         chunks = self._count(out, steps, work)
         yield from out.stmts
         is_twice = inside and len([*everywhere(loop.body)]) < _LONG
@@ -120,6 +129,19 @@ class Spreading:
         many = test.let("ilt", Lit(1), chunks)
         yield from test.stmts
         yield Branch(many, tuple(inner), (loop,))
+
+    def _measure(self, out: Out, steps: Atom) -> None:
+        """Cut where the steps that are run in lanes together end, if there are many, so
+        that only the last chunk has steps that are not."""
+        self._unit, self._units = Lit(1), steps
+        decision = self._home.deciding.decision(self._plan.loop)
+        if decision is None or not decision.gain.always or self._plan.reach > 1:
+            return
+        lanes = decision.gain.lanes
+        many = out.let("ile", Lit(_MANY_UNITS * lanes), steps)
+        self._unit = out.let("select", many, Lit(lanes), Lit(1))
+        less = out.let("iadd", self._unit, Lit(-1))
+        self._units = out.let("idiv", out.let("iadd", steps, less), self._unit)
 
     def _count(self, out: Out, steps: Atom, work: Work) -> Atom:
         """The number of chunks, 1 at least."""
@@ -136,7 +158,9 @@ class Spreading:
             some = out.let(
                 "imin", some, out.let("idiv", steps, Lit(_APART * self._plan.reach))
             )
-        return out.let("imax", out.let("imin", some, steps), Lit(1), name="chunks")
+        return out.let(
+            "imax", out.let("imin", some, self._units), Lit(1), name="chunks"
+        )
 
     def _spread(self, steps: Atom, chunks: Atom, *, is_one: bool) -> list[Stmt]:
         """The loop in chunks; `is_one`: there may be only one."""
@@ -240,7 +264,9 @@ class Spreading:
     ) -> Atom:
         """The first step of a chunk, or of one behind it."""
         number = out.let("iadd", chunk or self._chunk, Lit(more))
-        part = out.let("idiv", out.let("imul", steps, number), chunks)
+        part = out.let("idiv", out.let("imul", self._units, number), chunks)
+        if isinstance(self._unit, Reg):
+            part = out.let("imin", out.let("imul", part, self._unit), steps)
         return out.let("iadd", self._plan.loop.low, part)
 
     def _own(self, out: Out) -> tuple[dict[Reg, Reg], dict[int, int]]:
