@@ -9,9 +9,9 @@
       yield z }
 
 An expression is replaced by an equal one that stands before it in its own block or in
-a block around it. Arrays are values, so reading them again gives the same. What can
-fail is no exception: it has been executed with these operands and did not fail. Behind
-`same(n, m)` the two are equal, so that one stands for both.
+a block around it. Arrays are values, so reading them again gives the same; so does
+fetching a node. What can fail is no exception: it has been executed with these operands
+and did not fail. Behind `same(n, m)` the two are equal, so that one stands for both.
 
 A loop that collects a value twice collects it once. So do the tapes of second
 derivatives, which keep again what the tapes of the first ones keep.
@@ -36,6 +36,7 @@ from chadllvm.ir.term import (
     Var,
     View,
 )
+from chadllvm.ops.heap import Fetch
 from chadllvm.ops.index import Dim, Index, MakeBox, Unbox
 from chadllvm.ops.recurse import Recurse
 from chadllvm.simplify.walk import Walk
@@ -63,7 +64,7 @@ class _Sharing(Walk):
 
     def __init__(self) -> None:
         super().__init__()
-        self.known: dict[Key, Var] = {}
+        self.known: dict[Key, tuple[Var, ...]] = {}
         self._entered: list[Key] = []
         # The variables that are equal to others in this block.
         self._equal: list[Var] = []
@@ -91,9 +92,10 @@ class _Sharing(Walk):
         if key is None:
             self.keep(binding)
         elif key in self.known:
-            self.replace(binding.vars[0], self.operand(self.known[key]))
+            for var, known in zip(binding.vars, self.known[key], strict=True):
+                self.replace(var, self.operand(known))
         else:
-            self.known[key] = binding.vars[0]
+            self.known[key] = binding.vars
             self._entered.append(key)
             self.keep(binding)
             self._learn(binding.expr)
@@ -151,7 +153,7 @@ class _Sharing(Walk):
                 if op.name in COMMUTATIVE:
                     keys.sort(key=hash)
                 return (op, *keys)
-            case Apply(Index() | Dim() | MakeBox() | Unbox() as op, args):
+            case Apply(Index() | Dim() | MakeBox() | Unbox() | Fetch() as op, args):
                 return (op, *map(operand_key, args))
             case Const(value):
                 return (Const, id(value))
