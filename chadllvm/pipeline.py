@@ -12,7 +12,7 @@ values.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,7 +30,7 @@ from chadllvm.ir.check import check
 from chadllvm.ir.loops import LoopFunction
 from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.term import Function, Program, Var
-from chadllvm.ir.types import has_float
+from chadllvm.ir.types import Type, has_float
 from chadllvm.lower.boxed.lower import lower_boxed
 from chadllvm.lower.chunks.parallel import parallel
 from chadllvm.lower.lanes import lanes
@@ -42,6 +42,7 @@ from chadllvm.lower.singles import singles
 from chadllvm.lower.split import split_loops
 from chadllvm.lower.strips import strips
 from chadllvm.lower.tasks import tasks
+from chadllvm.ops.heap import heaps_of
 from chadllvm.options import CompileOptions
 from chadllvm.simplify.accumulate import accumulate
 from chadllvm.simplify.bounds import bounds
@@ -259,6 +260,8 @@ class Compilation:
     loops: LoopFunction | None = None
     # The arrays that hold what the reverse needs.
     tape: frozenset[Var] = frozenset()
+    # What the nodes of each heap hold, as the source says it.
+    contents: Mapping[str, tuple[Type, ...]] = field(default_factory=dict)
     # Whether it fails where a factor is not finite (`simplify/finite.py`).
     supposes_finite: bool = False
     # What each pass made last: it finds nothing more to do there.
@@ -361,7 +364,7 @@ def compile_program(
     the value's leaves followed by the gradients. The tangents of those that are chosen
     and hold reals come behind them.
     """
-    done = Compilation(options)
+    done = Compilation(options, contents=_contents(source))
     done.stages["core"] = source
     if options.verify:
         check(source, after="frontend")
@@ -401,7 +404,7 @@ def compile_program(
     if options.optimize:
         program = done.run(program, FINAL)
     done.stages["simplified"] = program
-    done.loops = _lower(program.entry, options, done.tape)
+    done.loops = _lower(program.entry, done)
     if options.verify:
         check_loops(done.loops)
     return done
@@ -417,7 +420,7 @@ def compile_halves(
     cotangents of the results that hold reals; that gives those of the parameters `wrt`.
     None if that is not numbers and arrays of numbers.
     """
-    done = Compilation(options)
+    done = Compilation(options, contents=_contents(source))
     moves = has_tangents(source)
     program = done.run(done.run(done.normalised(source), SOURCE), PRIMAL)
     results = program.entry.body.results
@@ -429,32 +432,40 @@ def compile_halves(
     if cut is None:
         return None
     return (
-        _compiled_half(cut.early, done.tape, moves, options),
-        _compiled_half(cut.late, done.tape, moves, options),
+        _compiled_half(cut.early, done, moves),
+        _compiled_half(cut.late, done, moves),
     )
 
 
-def _compiled_half(
-    function: Function, tape: frozenset[Var], moves: bool, options: CompileOptions
-) -> Compilation:
-    half, program = Compilation(options), Program((function,))
+def _compiled_half(function: Function, whole: Compilation, moves: bool) -> Compilation:
+    options = whole.options
+    half = Compilation(options, tape=whole.tape, contents=whole.contents)
+    program = Program((function,))
     if options.verify:
         check(program, after="halves")
     if moves and options.may_repeat:
         program = half.run(program, TANGENTS)
     program = half.stages["simplified"] = half.run(program, FINAL)
-    half.loops = _lower(program.entry, options, tape | half.tape)
+    half.loops = _lower(program.entry, half)
     if options.verify:
         check_loops(half.loops)
     return half
 
 
-def _lower(
-    function: Function, options: CompileOptions, tape: frozenset[Var]
-) -> LoopFunction:
+def _contents(source: Program) -> dict[str, tuple[Type, ...]]:
+    """What the nodes of each heap hold; at the border it is taken apart already."""
+    found: dict[str, tuple[Type, ...]] = {}
+    for function in source.functions:
+        for name, types in heaps_of(function.body).items():
+            found[name] = min(types, found.get(name, types), key=len)
+    return found
+
+
+def _lower(function: Function, done: Compilation) -> LoopFunction:
+    options = done.options
     if not options.optimize:
         return lower_boxed(function)
-    loops = lower_function(function, tape)
+    loops = lower_function(function, done.tape, done.contents)
     changes: tuple[tuple[str, Callable[[LoopFunction], LoopFunction]], ...] = (
         (settle.__name__, settle),
         (ranges.__name__, ranges),

@@ -586,6 +586,8 @@ INSTRUCTIONS: dict[str, tuple[str, str]] = {
     "to_single": ("i", "s"),
     "narrow": ("d", "s"),
     "widen": ("s", "d"),
+    # The integer that is held as the same bits.
+    "bits": ("d", "i"),
     "bool_to_int": ("b", "i"),
     # The float is within the range of i64.
     "to_int": ("f", "i"),

@@ -64,6 +64,7 @@ SIMPLE = {
     "to_single": "sitofp i64 %s to float",
     "narrow": "fptrunc double %s to float",
     "widen": "fpext float %s to double",
+    "bits": "bitcast double %s to i64",
     "bool_to_int": "zext i1 %s to i64",
     "to_int": "fptosi double %s to i64",
 }

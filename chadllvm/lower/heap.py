@@ -7,7 +7,7 @@ slots. To Python, nodes come and go by columns.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -18,8 +18,9 @@ from chadllvm.ir.term import Apply, Binding, Block, Function, Lit, Operand, Var,
 from chadllvm.ir.types import F64, I64, Scalar, Type
 from chadllvm.lower.cells import Cells
 from chadllvm.lower.inplace import InPlace
+from chadllvm.lower.nodes import NodeShape, node_shape
 from chadllvm.lower.represent import ArrayRep
-from chadllvm.lower.rows import Words, row_shape
+from chadllvm.lower.rows import Words
 from chadllvm.ops.heap import heaps_of
 from chadllvm.ops.ledger import LEDGER, Peek
 
@@ -27,11 +28,12 @@ from chadllvm.ops.ledger import LEDGER, Peek
 class Heap:
     """A heap in the making: how many nodes there are, and how many have room."""
 
-    def __init__(self, lowering: Cells, name: str, types: Sequence[Type]) -> None:
-        self.lowering, self.name = lowering, name
+    def __init__(self, lowering: Cells, name: str, shape: NodeShape) -> None:
+        self.lowering, self.name, self.shape = lowering, name, shape
         loops = lowering.loops
+        for ty in shape.types:
+            _scalar(name, ty)
         self.count = loops.slot(f"{name}_nodes", Lit(0))
-        self.shape = row_shape([_scalar(name, ty) for ty in types])
         self.root = lowering.roots.new()
         region = lowering.region(lowering.life.function)
         self.words = Words(loops, self.root, region, name)
@@ -55,8 +57,8 @@ class Heap:
         loops = self.lowering.loops
         self._make_room(number)
         row = self._row(number)
-        for k, arg in enumerate(args):
-            self.shape.store(loops, row, k, self.lowering.atom(arg), self.root)
+        atoms = [self.lowering.atom(arg) for arg in args]
+        self.shape.store(loops, row, atoms, self.root)
 
     def _row(self, number: Atom) -> Atom:
         return self.shape.begin(self.lowering.loops, self.words.ptr, number)
@@ -71,9 +73,10 @@ class Heap:
     def fetch(self, variables: Sequence[Var], number: Operand) -> None:
         """What a node holds."""
         row = self._row(self.lowering.atom(number))
-        for k, var in enumerate(variables):
-            found = self.shape.load(self.lowering.loops, row, k, self.root, var.name)
-            self.lowering.bind(var, found)
+        names = {k: var.name for k, var in enumerate(variables)}
+        found = self.shape.load(self.lowering.loops, row, self.root, names)
+        for var, atom in zip(variables, found, strict=True):
+            self.lowering.bind(var, atom)
 
     def load(self, args: Sequence[Operand]) -> None:
         """The nodes that the heap begins with, whose columns are given."""
@@ -85,10 +88,11 @@ class Heap:
         ptr = self.words.ptr
         with self._each(count) as number:
             row = self.shape.begin(loops, ptr, number)
-            for k, array in enumerate(arrays):
-                ty = self.shape.types[k]
-                value = loops.load(array.ptr, number, ty, array.root, "t")
-                self.shape.store(loops, row, k, value, self.root)
+            values = [
+                loops.load(array.ptr, number, _scalar(self.name, ty), array.root, "t")
+                for array, ty in zip(arrays, self.shape.types, strict=True)
+            ]
+            self.shape.store(loops, row, values, self.root)
         loops.set(self.count, count)
 
     def give(self, variables: Sequence[Var]) -> None:
@@ -97,10 +101,11 @@ class Heap:
         count, ptr = loops.get(self.count), self.words.ptr
         loops.is_count(count)
         for k, var in enumerate(variables):
-            column = self.lowering.allocate(var, (count,), self.shape.types[k])
+            ty = _scalar(self.name, self.shape.types[k])
+            column = self.lowering.allocate(var, (count,), ty)
             with self._each(count) as number:
                 row = self.shape.begin(loops, ptr, number)
-                value = self.shape.load(loops, row, k, self.root)
+                (value,) = self.shape.load(loops, row, self.root, {k: "t"})
                 loops.emit(l.Store(column.ptr, number, value, column.root))
             self.lowering.bind(var, column)
 
@@ -129,8 +134,10 @@ class Heaps(Cells):
         found: InPlace,
         direct: Sequence[Var],
         tape: Collection[Var],
+        contents: Mapping[str, Sequence[Type]],
     ) -> None:
         super().__init__(function, found, direct, tape)
+        self.contents = contents
         self.function = function
         self.heaps: dict[str, Heap] = {}
         # The columns of ledgers that somebody reads, in order.
@@ -139,7 +146,9 @@ class Heaps(Cells):
     def make_heaps(self) -> None:
         """Make all heaps, in front of everything."""
         for name, types in heaps_of(self.function.body).items():
-            self.heaps[name] = Heap(self, name, types)
+            whole = node_shape(self.contents.get(name, types))
+            shape = whole if whole.types == types else node_shape(types)
+            self.heaps[name] = Heap(self, name, shape)
 
     def bind_new(self, binding: Binding, heap: str, args: Sequence[Operand]) -> None:
         self.heaps[heap].new(binding.vars[0], args)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import assert_never
 
 import numpy as np
@@ -35,7 +36,7 @@ from chadllvm.ir.term import (
     View,
     nested,
 )
-from chadllvm.ir.types import F32, I64, Array, Box, Scalar, is_float
+from chadllvm.ir.types import F32, I64, Array, Box, Scalar, Type, is_float
 from chadllvm.ir.typing import SCALAR_OF_DTYPE
 from chadllvm.lower.collect import Collector, collectors
 from chadllvm.lower.growing import growing
@@ -61,22 +62,30 @@ from chadllvm.ops.update import Update
 
 
 def lower_function(
-    function: Function, tape: Collection[Var] = frozenset()
+    function: Function,
+    tape: Collection[Var] = frozenset(),
+    contents: Mapping[str, Sequence[Type]] = MappingProxyType({}),
 ) -> LoopFunction:
     """The loops of a function without products, functions and calls.
 
-    `tape` are the arrays that keep what the reverse needs, for the notes.
+    `tape` are the arrays that keep what the reverse needs, for the notes; `contents`
+    what the nodes of heaps hold, before it was taken apart.
     """
-    return Lowering(function, tape).run()
+    return Lowering(function, tape, contents).run()
 
 
 class Lowering(Heaps):
     """The lowering of one function; operations use it to lower themselves."""
 
-    def __init__(self, function: Function, tape: Collection[Var]) -> None:
+    def __init__(
+        self,
+        function: Function,
+        tape: Collection[Var],
+        contents: Mapping[str, Sequence[Type]],
+    ) -> None:
         found = in_place(function)
         self._direct = _direct_results(function, found)
-        super().__init__(function, found, self._direct, tape)
+        super().__init__(function, found, self._direct, tape, contents)
         self._parallel = 0
         # The functions of the recursions around here, and all that they became.
         self.recursions: dict[Var, Recursion] = {}

@@ -22,7 +22,7 @@ from chadllvm.ir import loops as l
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import PTR, Atom, Reg, Slot
 from chadllvm.ir.term import Lit
-from chadllvm.ir.types import BOOL, F32, I64, Scalar
+from chadllvm.ir.types import BOOL, F32, I64, Scalar, Type
 
 WORD = 8
 
@@ -33,7 +33,7 @@ _LEAST = 8
 _MORE = 64
 _LITTLE = 1024
 
-_SIZES = {BOOL: 1, F32: 4}
+_SIZES: dict[Type, int] = {BOOL: 1, F32: 4}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ class RowShape:
 def row_shape(types: Sequence[Scalar]) -> RowShape:
     """The shape of rows of these values."""
     places, end = [0] * len(types), 0
-    for k in sorted(range(len(types)), key=lambda k: -_size(types[k])):
-        size = _size(types[k])
+    for k in sorted(range(len(types)), key=lambda k: -size_of(types[k])):
+        size = size_of(types[k])
         places[k] = end // size
         end += size
     return RowShape(tuple(types), tuple(places), -(-end // WORD))
@@ -116,5 +116,6 @@ class Words:
         return ptr, room
 
 
-def _size(ty: Scalar) -> int:
+def size_of(ty: Type) -> int:
+    """The bytes of a scalar."""
     return _SIZES.get(ty, WORD)

@@ -128,6 +128,7 @@ MEANING: dict[str, Callable[..., Any]] = {
     "select": lambda c, a, b: a if c else b,
     "to_float": float,
     **{name: PRIMS[name].meaning for name in ("to_single", "narrow", "widen")},
+    "bits": lambda a: int(np.float64(a).view(np.int64)),
     "bool_to_int": int,
     "to_int": int,
     "powi": ieee("power"),

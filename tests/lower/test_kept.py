@@ -90,7 +90,7 @@ def test_gradients_are_those_without_rows(function: Callable[..., float]) -> Non
 
 
 def test_calls_at_leaves_keep_next_to_nothing() -> None:
-    """A node has 7 words, its ledger 2; grow keeps 3 of it and 1 of a leaf, fold 5; the
+    """A node has 4 words, its ledger 2; grow keeps 3 of it and 1 of a leaf, fold 5; the
     gradient has 1. Buffers have up to a quarter more room, and beside them is little.
     """
     gradient = cl.value_and_grad(folded)
@@ -100,5 +100,5 @@ def test_calls_at_leaves_keep_next_to_nothing() -> None:
     lib.chad_memory_reset_peak(context)
     before = lib.chad_memory_used(context)
     gradient(x)
-    words = 1.25 * (7 + 3 + 1 + 5) + 2 + 1
+    words = 1.25 * (4 + 3 + 1 + 5) + 2 + 1
     assert lib.chad_memory_peak(context) - before < 8 * words * len(x) + 300_000
