@@ -27,7 +27,7 @@ from chadllvm.llvm.writer import LIKELY, UNLIKELY
 TASK_FUEL = control.FUEL // 8
 
 # The most statements that a subroutine with the copies inside it may come to.
-LARGEST = 300
+LARGEST = 420
 
 
 def unfolds(subroutine: Subroutine) -> bool:
