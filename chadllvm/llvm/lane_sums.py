@@ -98,7 +98,8 @@ class LaneSums(LaneMemory):
 
     def _added(self, loop: For) -> list[AddTo]:
         """What adds to one place after the other in a loop that does nothing odd."""
-        if self.mask or len(loop.body) > _MOST:
+        trips = control.trip_count(loop)
+        if self.mask or len(loop.body) > _MOST or trips in range(STEPS):
             return []
         if not all(isinstance(stmt, _PLAIN) for stmt in loop.body):
             return []
