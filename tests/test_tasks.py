@@ -117,6 +117,23 @@ def folded(x: cl.f64[:]) -> float:
     return fold(grow(x, 0, len(x)), 1.3)
 
 
+@cl.jit(cache=False)
+def leaves(x: cl.f64[:], low: int, high: int) -> float:
+    """Some calls keep nothing, so that a row is read where there may be none."""
+    if high - low == 1:
+        return 1.5
+    middle = (low + high) // 2
+    below, above = leaves(x, low, middle), leaves(x, middle, high)
+    return below * x[low] + above * math.sin(x[middle])
+
+
+@cl.jit(cache=False)
+def both(x: cl.f64[:], n: int, scale: float) -> float:
+    """Several recursions in one function."""
+    first = energy(x, 0, n) * scale
+    return first + blocks(x, x[:7] * scale, 0, n) * fibonacci(9, first)
+
+
 X = np.random.default_rng(0).normal(size=5000)
 PROGRAMS: list[tuple[Any, tuple[Any, ...], tuple[int, ...]]] = [
     (fibonacci, (15, 0.7), (1,)),
@@ -126,6 +143,8 @@ PROGRAMS: list[tuple[Any, tuple[Any, ...], tuple[int, ...]]] = [
     (adapt, (np.array([0.01, 1.3]), 0.0, 1.0, 0.5, 1e-6), (0, 1, 2)),
     (trees, (0.4, 8), (0,)),
     (folded, (X[:1000],), (0,)),
+    (leaves, (X[:1500], 0, 1500), (0,)),
+    (both, (X[:600], 600, 0.3), (0, 2)),
 ]
 
 
@@ -167,8 +186,25 @@ def test_as_without_tasks(
 def test_others_take_part() -> None:
     """They get some of the work, unless others have all cores all the time."""
     cl.set_num_threads(2)
-    fibonacci(5, 0.7)
-    assert any(second_share(fibonacci) > 0.05 for _ in range(20))
+    for function in (fibonacci, cl.grad(fibonacci, argnums=1)):
+        function(5, 0.7)
+        assert any(second_share(function) > 0.05 for _ in range(20))
+
+
+@pytest.mark.parametrize(
+    ("program", "args", "wrt"),
+    [case for case in PROGRAMS if case[0] not in (trees, folded)],
+)
+def test_gradients_are_divided(
+    program: Any, args: tuple[Any, ...], wrt: tuple[int, ...]
+) -> None:
+    """Each recursion, and its reverse."""
+    recursions = 3 if program is both else 1
+    value, gradient = (
+        function.show("llvm", *args).count("call i32 @chad_divide(")
+        for function in (program, cl.value_and_grad(program, argnums=wrt))
+    )
+    assert (value, gradient) == (recursions, 2 * recursions)
 
 
 def test_others_stay_away() -> None:
@@ -181,7 +217,7 @@ def test_others_stay_away() -> None:
 def second_share(function: Any) -> float:
     """How long the second thread has run in a call, over how long the first has."""
     before = seconds_by_thread()
-    function(31, 0.7)
+    function(29, 0.7)
     after = seconds_by_thread()
     used = sorted(after[t] - before.get(t, 0.0) for t in after)
     return used[-2] / used[-1]

@@ -334,12 +334,14 @@ class Private:
 class Tape:
     """What runs of a subroutine collect: slots around it, and how each begins.
 
-    `calls` counts those that have collected, and its value before is result `number`.
-    `below`: how many others have collected elsewhere.
+    `used` is how much they have collected, at most `row` each. What it was before, or
+    -1 minus that, is result `number`. `below`: how much others have collected
+    elsewhere.
     """
 
     slots: tuple[tuple[Slot, Lit | None], ...]
-    calls: Slot
+    used: Slot
+    row: int
     below: Slot
     number: int
 

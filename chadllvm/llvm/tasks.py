@@ -9,10 +9,11 @@ the frame of who asks for it:
     i32 name.rest.k.n(ctx, block, _)    runs the calls k … n - 1, as pairs
 
 Another thread has arenas of its own, and of the environment a copy, in which what calls
-collect (`Tape`) is empty. That copy and the arenas are kept: where it is is the number
-of the call, with its bits inverted, so it is negative. Who is given such a number has a
-copy of the environment that leads there. Cells that calls add to are copied whether or
-not another thread runs the call, so that the sums do not depend on it.
+collect (`Tape`) is empty. That copy and the arenas are kept. Where the copy is, and
+`AWAY`, becomes the number of the call; what its number is there stands in the copy. Who
+is given such a number has a copy of the environment that leads there. Cells that calls
+add to are copied whether or not another thread runs the call, so that the sums do not
+depend on it.
 """
 
 from __future__ import annotations
@@ -38,6 +39,10 @@ from chadllvm.llvm.writer import LIKELY, UNLIKELY
 
 # The words of a block; behind them stand the operands and the results of each call.
 ENV, ARENAS, OWNER, TURN, LEVEL, FLOOR, FORKS, PRIVATE, HEAD = range(9)
+
+# Numbers from here on say where something has been collected: 2^62. Those of calls,
+# which are places in a buffer, or -1 minus that, are smaller.
+AWAY = 1 << 62
 
 # A copy of a cell that calls add to is cleared and added to it: together this is no
 # more than the calls' work divided by this.
@@ -233,9 +238,10 @@ def _floor(state: State, tasks: Tasks) -> str:
     assert columns is not None
     tape = _tasks(state.function.subroutine(columns.writer)).tape
     assert tape is not None
-    slots = (tape.calls, tape.below)
+    slots = (tape.used, tape.below)
     counts = [out.let(f"load i64, ptr {state.slot(slot)}") for slot in slots]
-    calls = out.let(f"add i64 {', '.join(counts)}", "calls")
+    used = out.let(f"add i64 {', '.join(counts)}", "used")
+    calls = out.let(f"udiv i64 {used}, {tape.row}", "calls")
     work = out.let(f"mul i64 {calls}, {tasks.work}")
     size = "1"
     for cell in tasks.cells:
@@ -260,11 +266,11 @@ def _count_below(state: State, called: Subroutine, stmt: Invoke) -> None:
     assert tape is not None
     number = state.names[stmt.regs[tape.number]]
     away, after = out.fresh_label("away"), out.fresh_label("counted")
-    out.branch(out.let(f"icmp slt i64 {number}, 0"), away, after, UNLIKELY)
+    out.branch(_is_away(state, number), away, after, UNLIKELY)
     out.start(away)
     there, items = _place(state, number), state.environments[called.name]
     total = out.let(f"load i64, ptr {state.slots[tape.below]}")
-    for slot in (tape.calls, tape.below):
+    for slot in (tape.used, tape.below):
         at = out.let(f"load ptr, ptr {word_at(state, there, items.index(slot))}")
         total = out.let(f"add i64 {total}, {out.let(f'load i64, ptr {at}')}")
     out.put(f"store i64 {total}, ptr {state.slots[tape.below]}")
@@ -272,9 +278,13 @@ def _count_below(state: State, called: Subroutine, stmt: Invoke) -> None:
     out.start(after)
 
 
+def _is_away(state: State, number: str) -> str:
+    return state.out.let(f"icmp sge i64 {number}, {AWAY}")
+
+
 def _place(state: State, number: str) -> str:
-    """The environment that a negative number of a call stands for."""
-    place = state.out.let(f"xor i64 {number}, -1")
+    """The environment that the number of a call stands for."""
+    place = state.out.let(f"sub i64 {number}, {AWAY}")
     return state.out.let(f"inttoptr i64 {place} to ptr")
 
 
@@ -465,14 +475,14 @@ class _Part:
         tape = self.tasks.tape
         assert tape is not None
         slots = [*tape.slots, (tape.below, Lit(0))]
-        size = 8 * (len(self.items) + len(slots))
+        # Where nothing is yet, a row is read for nothing.
+        size = 8 * max(self._number_there(self.called) + 1, tape.row)
         args = f"ptr %ctx, ptr {arenas}, i64 {size}"
         new = self.out.let(f"call ptr @chad_arena_grow({args})", "env")
         self._refuse_unless(new, arenas)
         self._copied(env, new)
         for k, (slot, begin) in enumerate(slots, len(self.items)):
             place = word_at(self.state, new, k)
-            # Where nothing is yet, nothing is read.
             value = f"ptr {new}" if begin is None else self.state.typed(begin)
             self.out.put(f"store {value}, ptr {place}, align 8")
             self._put(new, slot, f"ptr {place}")
@@ -484,24 +494,29 @@ class _Part:
         assert columns is not None
         number, before = args[columns.number], out.label
         away, after = out.fresh_label("away"), out.fresh_label("here")
-        out.branch(out.let(f"icmp slt i64 {number}, 0"), away, after, UNLIKELY)
+        out.branch(_is_away(self.state, number), away, after, UNLIKELY)
         out.start(away)
         new = out.alloca(f"[{len(self.items)} x i64]", "env")
         self._copied(env, new)
         there, theirs = _place(self.state, number), self._of(columns.writer)
-        tape = _tasks(self.state.function.subroutine(columns.writer)).tape
-        assert tape is not None
+        writer = self.state.function.subroutine(columns.writer)
         for reg, slot in columns.pointers:
             if reg in self.items:
                 ty = REGISTER[reg.type]
                 self._put(new, reg, f"{ty} {self._held(there, theirs.index(slot), ty)}")
-        calls = self._held(there, theirs.index(tape.calls), "i64")
-        last = out.let(f"sub nsw i64 {calls}, 1")
+        at = word_at(self.state, there, self._number_there(writer))
+        last = out.let(f"load i64, ptr {at}, align 8")
         out.jump(after)
         out.start(after)
         incoming = f"[ {number}, %{before} ], [ {last}, %{away} ]"
         args[columns.number] = out.let(f"phi i64 {incoming}")
         return self._either((env, before), (new, away))
+
+    def _number_there(self, writer: Subroutine) -> int:
+        """The word behind an environment and its slots: the number of the call."""
+        tape = _tasks(writer).tape
+        assert tape is not None
+        return len(self._of(writer.name)) + len(tape.slots) + 1
 
     def _of(self, name: str) -> Sequence[Item]:
         """What is in the environment of another subroutine."""
@@ -578,9 +593,11 @@ class _Part:
         if self.tasks.tape is None:
             out.put(f"call void @chad_leave(ptr %ctx, ptr {arenas})")
         else:
-            place = out.let(f"ptrtoint ptr {env} to i64")
-            number = out.let(f"xor i64 {place}, -1")
             at = word_at(self.state, "%block", first + self.tasks.tape.number)
+            there = word_at(self.state, env, self._number_there(called))
+            out.put(f"store i64 {out.let(f'load i64, ptr {at}')}, ptr {there}, align 8")
+            place = out.let(f"ptrtoint ptr {env} to i64")
+            number = out.let(f"add i64 {place}, {AWAY}")
             out.put(f"store i64 {number}, ptr {at}, align 8")
             out.put(f"call void @chad_keep(ptr %ctx, ptr {arenas})")
         out.jump(end)

@@ -13,9 +13,9 @@ the same bits whoever runs what.
 
 What calls write must then be theirs:
 
-- what a call *collects* (the tape). Where another thread runs a call, that has slots of
-  its own for it, and its number becomes negative: it says where they are. Only calls of
-  the reverse may look at numbers.
+- what a call *collects* (the tape, `tapes.py`). Where another thread runs a call, that
+  has slots of its own for it, and its number says where they are. Only calls of the
+  reverse may look at numbers.
 - *cells* around the recursion. All but the first of calls that are together add to a
   copy, which is added to the cell in their order. Copies are cleared and added; levels
   have them as long as that is little beside the work of all calls.
@@ -33,9 +33,9 @@ from chadllvm.ir.loops import (
     AddTo,
     Alloc,
     Branch,
+    CallRuntime,
     Check,
     Clear,
-    Columns,
     Copy,
     Data,
     For,
@@ -60,8 +60,9 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.statements import assigned, everywhere, slots_of, used
 from chadllvm.ir.term import Lit
-from chadllvm.ir.types import I64, is_float
+from chadllvm.ir.types import is_float
 from chadllvm.lower.chunks.work import cost
+from chadllvm.lower.tapes import EXTEND, Refused, Tapes
 
 # How many levels of calls are tasks: enough that some are left when the largest of them
 # is done, and few enough that a short call is not long because of them.
@@ -79,10 +80,6 @@ def tasks(function: LoopFunction, *, threads: bool = True) -> LoopFunction:
     return found.function()
 
 
-class _Refused(Exception):
-    """Calls of a subroutine have to run in order."""
-
-
 class _Tasks:
     """What is found out about the subroutines of one function."""
 
@@ -92,6 +89,9 @@ class _Tasks:
         self._outside = [*everywhere(function.body)]
         self._inside = {s.name: [*everywhere(s.body)] for s in function.subroutines}
         self._below: list[Slot] = []
+        self._tapes = Tapes(
+            self._outside, self._inside, self._written, self._outermost_calls
+        )
 
     def function(self) -> LoopFunction:
         """The function, in which calls are together where they may be."""
@@ -99,7 +99,7 @@ class _Tasks:
         for subroutine in self._function.subroutines:
             try:
                 new[subroutine.name] = self._subroutine(subroutine)
-            except _Refused:
+            except Refused:
                 continue
         self._without_partners(new)
         if not new:
@@ -137,18 +137,18 @@ class _Tasks:
     def _subroutine(self, subroutine: Subroutine) -> Subroutine:
         name = subroutine.name
         if subroutine.buffers or not self._is_outermost(name):
-            raise _Refused
+            raise Refused
         body = _together(subroutine.body, name, self._writes(name))
         if not any(isinstance(s, Invoke) and s.together for s in everywhere(body)):
-            raise _Refused
-        tape = self._tape(subroutine)
+            raise Refused
+        tape = self._tapes.tape(subroutine)
         cells = self._cells(subroutine)
-        columns = self._columns(subroutine)
+        columns = self._tapes.columns(subroutine)
         self._check_writes(subroutine, tape, cells)
         if (tape is not None or columns is None) and cells:
-            raise _Refused
+            raise Refused
         if tape is not None and columns is not None:
-            raise _Refused
+            raise Refused
         if tape is not None:
             self._below.append(tape.below)
         work = sum(_cost(s) for s in everywhere(body)) // 2
@@ -171,7 +171,10 @@ class _Tasks:
                     other == name
                 ):
                     return False
-        return len(self._calls(name, self._function.body)) == 1
+        return len(self._outermost_calls(name)) == 1
+
+    def _outermost_calls(self, name: str) -> list[Invoke]:
+        return self._calls(name, self._function.body)
 
     def _calls(self, name: str, body: Sequence[Stmt]) -> list[Invoke]:
         """The invocations of a subroutine outside of loops."""
@@ -227,184 +230,32 @@ class _Tasks:
         made = self._made(subroutine.name)
         own = {p.ptr for p in cells}
         if tape is not None:
-            slots = {slot for slot, _ in tape.slots}
-            stmts = self._inside[subroutine.name]
-            made |= {s.reg for s in stmts if isinstance(s, Get) and s.slot in slots}
+            made |= self._tapes.pointers(subroutine.name)
         for stmt in self._inside[subroutine.name]:
             match stmt:
                 case Store(ptr=ptr) | Clear(ptr=ptr) | Copy(target=ptr):
                     if ptr not in made:
-                        raise _Refused
+                        raise Refused
                 case AddTo(ptr=ptr):
                     if ptr not in made and ptr not in own:
-                        raise _Refused
+                        raise Refused
                 case Alloc(region=region):
                     is_own = region in subroutine.regions
                     if not is_own and (tape is None or region < 0):
-                        raise _Refused
+                        raise Refused
                 case Reset(region):
                     if region not in subroutine.regions:
-                        raise _Refused
+                        raise Refused
+                case CallRuntime(function=called):
+                    if tape is None or called != EXTEND:
+                        raise Refused
                 case (
                     Let() | Get() | Set() | Accumulate() | Data() | Offset() | Load()
                     | For() | Branch() | Check() | Invoke() | Leave()
                 ):  # fmt: skip
                     pass
                 case _:
-                    raise _Refused
-
-    # The tape.
-
-    def _tape(self, subroutine: Subroutine) -> Tape | None:
-        """What calls collect; None if they write no slot around them."""
-        name = subroutine.name
-        written = self._written(name)
-        if not written:
-            return None
-        begins = tuple((slot, self._begin(slot)) for slot in written)
-        calls, number = self._number(subroutine, written)
-        self._check_numbers(subroutine, number, set(written))
-        return Tape(begins, calls, Slot("below", I64), number)
-
-    def _begin(self, slot: Slot) -> Lit | None:
-        """What a slot holds at first; None: a pointer to nothing."""
-        sets = [s for s in self._outside if isinstance(s, Set) and s.slot is slot]
-        if len(sets) != 1:
-            raise _Refused
-        match sets[0].value:
-            case Lit() as value:
-                return value
-            case reg if self._is_empty(reg):
-                return None
-            case _:
-                raise _Refused
-
-    def _is_empty(self, reg: Reg) -> bool:
-        data = (s for s in self._outside if isinstance(s, Data) and s.reg is reg)
-        return any(s.value.size == 0 for s in data)
-
-    def _number(
-        self, subroutine: Subroutine, written: Sequence[Slot]
-    ) -> tuple[Slot, int]:
-        """The slot that counts calls, and the result that is a call's number."""
-        stmts = self._inside[subroutine.name]
-        (leave,) = (s for s in stmts if isinstance(s, Leave))
-        for stmt in stmts:
-            match stmt:
-                case Get(reg, slot) if reg in leave.values and slot in written:
-                    if self._counts(stmts, reg, slot):
-                        return slot, leave.values.index(reg)
-                case _:
-                    pass
-        raise _Refused
-
-    def _counts(self, stmts: Sequence[Stmt], number: Reg, calls: Slot) -> bool:
-        """Whether each call adds one to the slot, and does no more to it."""
-        sets = [s.value for s in stmts if isinstance(s, Set) and s.slot is calls]
-        after = {
-            s.reg
-            for s in stmts
-            if isinstance(s, Let) and s.op == "iadd" and s.args[1] == Lit(1)
-            and s.args[0] is number
-        }  # fmt: skip
-        return len(sets) == 1 and sets[0] in after
-
-    def _check_numbers(
-        self, subroutine: Subroutine, number: int, written: set[Slot]
-    ) -> None:
-        """Numbers are only kept, and nobody looks at the tape but who is given one."""
-        stmts = self._inside[subroutine.name]
-        invokes = [s for s in stmts if isinstance(s, Invoke)]
-        numbers = {s.regs[number] for s in invokes}
-        pointers = {s.reg for s in stmts if isinstance(s, Get) and s.slot in written}
-        numbers |= self._passed_on(subroutine.name, numbers)
-        for stmt in stmts:
-            match stmt:
-                case Set(slot, value) if value in numbers and slot not in written:
-                    continue
-                case Store(value=value, index=index) if index not in numbers:
-                    continue
-                case Get():
-                    continue
-                case Load(ptr=ptr) if ptr in pointers:
-                    raise _Refused
-            if any(r in numbers for r in used(stmt)):
-                raise _Refused
-        self._check_rows(stmts, written)
-        self._check_outside(subroutine.name, number, written)
-
-    def _check_rows(self, stmts: Sequence[Stmt], written: set[Slot]) -> None:
-        """No check compares a call's rows with those of others."""
-        seen = {s.reg for s in stmts if isinstance(s, Get) and s.slot in written}
-        for stmt in stmts:
-            if isinstance(stmt, Let) and not seen.isdisjoint(used(stmt)):
-                seen.add(stmt.reg)
-            if isinstance(stmt, Check) and not seen.isdisjoint(used(stmt)):
-                raise _Refused
-
-    def _check_outside(self, name: str, number: int, written: set[Slot]) -> None:
-        """The function itself hands the tape on to subroutines, and the number of the
-        outermost call."""
-        stmts = self._outside
-        found = {s.reg for s in stmts if isinstance(s, Get) and s.slot in written}
-        for stmt in stmts:
-            if any(r in found for r in used(stmt)):
-                raise _Refused
-        last = {s.regs[number] for s in self._calls(name, self._function.body)}
-        for stmt in stmts:
-            if not isinstance(stmt, Invoke) and not last.isdisjoint(used(stmt)):
-                raise _Refused
-        others = (s for n, body in self._inside.items() if n != name for s in body)
-        if any(slot in written for s in others for slot in slots_of(s)):
-            raise _Refused
-
-    def _passed_on(self, name: str, numbers: set[Reg]) -> set[Reg]:
-        """Registers that hold numbers by way of slots of the calls' own."""
-        stmts = self._inside[name]
-        slots = {s.slot for s in stmts if isinstance(s, Set) and s.value in numbers}
-        return {s.reg for s in stmts if isinstance(s, Get) and s.slot in slots}
-
-    def _columns(self, subroutine: Subroutine) -> Columns | None:
-        """What calls read of the tape of others."""
-        gets = [s for s in self._outside if isinstance(s, Get)]
-        uses = {r for s in self._inside[subroutine.name] for r in used(s)}
-        for writer in self._inside:
-            if writer == subroutine.name:
-                continue
-            slots = set(self._written(writer))
-            pointers = {g.reg: g.slot for g in gets if g.slot in slots}
-            if uses.isdisjoint(pointers):
-                continue
-            number = self._place(subroutine, pointers)
-            return Columns(writer, number, tuple(pointers.items()))
-        return None
-
-    def _place(self, subroutine: Subroutine, pointers: dict[Reg, Slot]) -> int:
-        """The parameter that says where a call reads; it is for nothing else."""
-        stmts = self._inside[subroutine.name]
-        reads = [s for s in stmts if isinstance(s, Load) and s.ptr in pointers]
-        places = {s.index for s in reads}
-        if len(places) != 1 or not places <= set(subroutine.params):
-            raise _Refused
-        (place,) = places
-        assert isinstance(place, Reg)
-        number = subroutine.params.index(place)
-        read = {s.reg for s in reads}
-        given = {s.args[number] for s in stmts if isinstance(s, Invoke)}
-        if not given <= read:
-            raise _Refused
-        for stmt in stmts:
-            match stmt:
-                case Load(ptr=ptr) if ptr in pointers:
-                    continue
-                case Invoke(args=args):
-                    rest = {*args[:number], *args[number + 1 :]}
-                    if rest & given or place in args:
-                        raise _Refused
-                    continue
-            if any(r in pointers or r is place or r in given for r in used(stmt)):
-                raise _Refused
-        return number
+                    raise Refused
 
     # Cells.
 
@@ -419,13 +270,13 @@ class _Tasks:
             if isinstance(stmt, AddTo):
                 continue
             if any(r in ptrs for r in used(stmt)):
-                raise _Refused
+                raise Refused
         roots = self._function.roots
         own = {roots[c.root] for c in cells}
         if len(own) < len(cells) or any(
             roots[s.root] in own for s in stmts if isinstance(s, Load)
         ):
-            raise _Refused
+            raise Refused
         return cells
 
     def _cell(self, ptr: object) -> Private:
@@ -435,7 +286,7 @@ class _Tasks:
                     return Private(reg, count, elem, root)
                 case _:
                     pass
-        raise _Refused
+        raise Refused
 
 
 def _cost(stmt: Stmt) -> int:

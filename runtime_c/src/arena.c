@@ -47,6 +47,7 @@ static const int64_t SMALL_BUFFER = 960;
 typedef struct frame {
   int64_t regions;
   chad_chunk_t *kept;  // frames that go with it
+  chad_state_t *maker;  // of a frame that is kept
 } frame_t;
 
 static_assert(sizeof(frame_t) <= CHAD_ALIGNMENT, "the arenas follow at 64 bytes");
@@ -159,6 +160,22 @@ static void frame_give(chad_state_t *const state, chad_chunk_t *const frame) {
   chad_chunk_give(state, frame);
 }
 
+// Gives back a frame that was kept, to the context that has made it: a helper's, which
+// has no region now. Else each call would fault in new memory for it. The bytes count as
+// used by `state` by now, not by the helper.
+static void kept_give(chad_state_t *const state, chad_chunk_t *const frame) {
+  chad_state_t *const maker = frame_of(frame_arenas(frame))->maker;
+  if (maker == state || state->account != NULL || state->is_limited) {
+    frame_give(state, frame);
+    return;
+  }
+  const int64_t before = maker->used;
+  frame_give(maker, frame);
+  const int64_t given = before - maker->used;
+  maker->used = before;
+  chad_unreserve(state, given);
+}
+
 void chad_leave(chad_context_t *const context, chad_arena_t *const arenas) {
   chad_state_t *const state = (chad_state_t *)context;
   if (arenas == NULL) {
@@ -170,7 +187,7 @@ void chad_leave(chad_context_t *const context, chad_arena_t *const arenas) {
   frame_give(state, chunk);
   while (kept != NULL) {
     chad_chunk_t *const next = kept->next;
-    frame_give(state, kept);
+    kept_give(state, kept);
     kept = next;
   }
 }
@@ -179,6 +196,7 @@ void chad_keep(chad_context_t *const context, chad_arena_t *const arenas) {
   chad_state_t *const state = (chad_state_t *)context;
   chad_chunk_t *const chunk = frame_chunk(arenas);
   frame_unlink(state, chunk);
+  frame_of(arenas)->maker = state;
   chunk->next = state->kept_frames;
   state->kept_frames = chunk;
 }
