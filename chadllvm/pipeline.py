@@ -71,7 +71,7 @@ from chadllvm.simplify.recursion import recursion
 from chadllvm.simplify.rows import rows
 from chadllvm.simplify.scatter import scatter
 from chadllvm.simplify.separate import separate
-from chadllvm.simplify.shapes import shapes
+from chadllvm.simplify.shapes import kept_states, shapes
 from chadllvm.simplify.sharing import has_updates, sharing
 from chadllvm.simplify.sink import sink
 from chadllvm.simplify.slices import slices
@@ -166,7 +166,10 @@ DERIVATIVE: tuple[Pass, ...] = (
     _plain(fold_constants),
     _plain(shapes),
     _plain(hoist),
-    _plain(convert_closures),
+    (
+        convert_closures.__name__,
+        lambda program, _: convert_closures(program, kept_states),
+    ),
     _plain(invariants),
 )
 

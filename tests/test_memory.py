@@ -187,6 +187,37 @@ def test_a_gradient_keeps_one_state_for_each_step() -> None:
 
 
 @cl.jit
+def cooled(a: cl.f64[:], steps: int) -> float:
+    for _ in range(steps):
+        a = np.sin(a)
+    return np.sum(a)
+
+
+@cl.jit
+def cooled_by_parts(a: cl.f64[:], steps: int) -> float:
+    for _ in range(steps):
+        b, x = np.zeros(len(a)), 0.5
+        for i in range(len(a)):
+            x = math.sin(x + a[i])
+            b[i] = x
+        a = b
+    return np.sum(a)
+
+
+@pytest.mark.parametrize(
+    ("run", "kept"), [(cooled, 1), (cooled_by_parts, 2)], ids=["whole", "by parts"]
+)
+def test_arrays_of_one_shape_are_kept_side_by_side(run: Any, kept: int) -> None:
+    """No more than their elements: few, here, so that anything else would show."""
+    gradient = cl.grad(run)
+    a = np.ones(5)
+    gradient(a, 10**4)
+    peak_of_call()
+    gradient(a, 10**4)
+    assert peak_of_call() < 1.1 * kept * a.nbytes * 10**4
+
+
+@cl.jit
 def nearest(x: cl.f64[:]) -> float:
     n = len(x)
     pairs = sum(1 for i in range(n) for j in range(i) if x[i] > x[j])

@@ -20,7 +20,14 @@ at the call and are not stored.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Container,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from typing import assert_never
 
 from chadllvm.closure.recursion import (
@@ -73,20 +80,31 @@ from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
 
+# The states of a function's loops that have one shape in all steps.
+Steady = Callable[[Function], Container[Var]]
 
-def convert_closures(program: Program) -> Program:
+
+def convert_closures(program: Program, steady: Steady = lambda function: ()) -> Program:
     """Remove all function values."""
     tape: set[Var] = set()
-    new = map_functions(program, lambda f: with_body(f, Converter(tape).function(f)))
+
+    def converted(function: Function) -> Function:
+        return with_body(function, Converter(tape, steady).function(function))
+
+    new = map_functions(program, converted)
     return Program(new.functions, frozenset(tape)) if tape else new
 
 
 class Converter:
     """Converts one top-level function."""
 
-    def __init__(self, tape: set[Var]) -> None:
+    def __init__(self, tape: set[Var], steady: Steady) -> None:
         # The arrays of captures that it makes.
         self.tape = tape
+        # The states that have the shape of what they begin with, and that.
+        self.steady: dict[Operand, Operand] = {}
+        self._keeps_shape: Container[Var] = ()
+        self._find_steady = steady
         self._free: dict[Lambda, tuple[Var, ...]] = {}
         self._needs: dict[FunctionValue, dict[Operand, None]] = {}
         # The states that steps update, and all that shares a buffer with their copies.
@@ -98,6 +116,7 @@ class Converter:
 
     def function(self, function: Function) -> Block:
         self._updated = updated_states(function)
+        self._keeps_shape = self._find_steady(function)
         scope = Scope(Env())
         bindings, results = self.block(function.body, scope)
         return Block(tuple(bindings), tuple(as_operand(r) for r in results))
@@ -263,6 +282,9 @@ class Converter:
         params = renaming.bind(body.params)
         pairs = zip(body.params, params, strict=True)
         self.fleeting.update(new for old, new in pairs if old in self._updated)
+        for old, new, init in zip(body.params[1:], params[1:], args[1:], strict=False):
+            if old in self._keeps_shape:
+                self.steady[new] = init
         self._depth += 1
         self._inside.update({p: self._depth for p in params if _is_array(p)})
         bindings, results = self.block(body.body, scope)
@@ -283,7 +305,12 @@ class Converter:
         inner = out.child()
         inner.bindings = bindings
         plain = [r for r in results if not isinstance(r, FunctionValue)]
-        shapes = Shapes([*bindings, *again], params)
+        nexts = {
+            state: result
+            for state, result in zip(params[1:], results, strict=False)
+            if not isinstance(result, FunctionValue)
+        }
+        shapes = Shapes([*bindings, *again], params, self.steady, nexts)
         extra = [
             inner.one(Apply(MakeBox(), (v,)), v.name)
             if isinstance(v.type, Array) and not shapes.is_fixed(v)

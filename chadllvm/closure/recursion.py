@@ -69,7 +69,7 @@ def convert_recursion(
     inner = out.child()
     inner.bindings = bindings
     captures, again = _stored(converter, results, bindings, new)
-    shapes = Shapes([*bindings, *again], new)
+    shapes = Shapes([*bindings, *again], new, converter.steady)
     stored: list[Operand] = [
         inner.one(Apply(MakeBox(), (v,)), v.name)
         if isinstance(v.type, Array) and not shapes.is_fixed(v)

@@ -10,7 +10,7 @@ Where the number of iterations is not known in front of the loop, see `growing.p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,9 +26,13 @@ from chadllvm.lower.destination import definitions, maker
 from chadllvm.lower.memory import CALLER
 from chadllvm.lower.reasons import FIRST_ROW, ROW, Reason
 from chadllvm.lower.represent import ArrayRep, Rep, element_type
+from chadllvm.ops.build import Build
+from chadllvm.ops.fold import Fold
+from chadllvm.ops.iterate import Iterate
 
 if TYPE_CHECKING:
     from chadllvm.lower.lower import Lowering
+    from chadllvm.lower.state import Carrier
 
 
 class Collector:
@@ -108,6 +112,18 @@ class _Rows(Collector):
         self.lowering.bind(self.var, self.rep)
 
 
+class _StateRows(_Rows):
+    """The same, of a state of the loop: others than the first may not differ."""
+
+    def collect(self, index: Atom, result: Rep) -> None:
+        assert isinstance(result, ArrayRep)
+        loops = self.lowering.loops
+        for first, dim in zip(self.dims, result.dims, strict=True):
+            same = loops.let("ieq", first, dim)
+            loops.check(same, "ValueError", ROWS_DIFFER, self.span)
+        super().collect(index, result)
+
+
 class _UnknownRows(Collector):
     """Rows whose shape the first of them decides."""
 
@@ -185,22 +201,23 @@ def collectors(
     first: int,
     count: Atom,
     span: Span,
-    elsewhere: Iterable[Var | None] = (),
+    carriers: Sequence[Carrier] = (),
 ) -> list[Collector]:
     """Collectors for the results of a body from `first` on, one for each variable.
 
-    The arrays made `elsewhere` have a buffer that waits for them already.
+    The arrays that carriers make directly have a buffer that waits for them already.
     """
     defined = definitions(body.body)
     results = body.body.results[first:]
-    taken = set(elsewhere)
+    taken = {carrier.direct for carrier in carriers}
+    inits = {carrier.param: carrier.init for carrier in carriers}
     found: list[Collector] = []
     for var, result in zip(variables, results, strict=True):
         elem = element_type(result.type)
         if not isinstance(result.type, Array):
             found.append(_Elements(lowering, var, count, elem))
             continue
-        dims = known_dims(lowering, result, body, defined)
+        dims = _known_dims(lowering, result, body, defined, inits)
         if dims is None:
             rank = result.type.rank
             found.append(_UnknownRows(lowering, var, count, elem, rank, span))
@@ -212,7 +229,8 @@ def collectors(
             direct = None
         if direct is not None:
             taken.add(direct)
-        found.append(_Rows(lowering, var, count, elem, dims, direct, span))
+        kind = _StateRows if result in inits else _Rows
+        found.append(kind(lowering, var, count, elem, dims, direct, span))
     return found
 
 
@@ -221,10 +239,20 @@ def _outlives(lowering: Lowering, var: Var, body: Lambda) -> bool:
     return lowering.life.home(var).depth < lowering.life.bodies[body].depth
 
 
-def known_dims(
-    lowering: Lowering, operand: Operand, body: Lambda, defined: dict[Var, Binding]
+def _known_dims(
+    lowering: Lowering,
+    operand: Operand,
+    body: Lambda,
+    defined: dict[Var, Binding],
+    begin: Mapping[Var, Operand],
 ) -> list[Atom] | None:
-    """The dimensions of a body's result if they do not depend on the iteration."""
+    """The dimensions of a body's result if they do not depend on the iteration.
+
+    Those of a state are the initial value's: the first row decides, and others may not
+    differ. `begin` has the initial values of the loops around.
+    """
+    if isinstance(operand, Var) and operand in begin:
+        return _known_dims(lowering, begin[operand], body, defined, begin)
     if not isinstance(operand, Var) or operand in body.params:
         return None
     if operand not in defined:
@@ -232,16 +260,17 @@ def known_dims(
             return None
         return list(lowering.array(operand).dims)
     match defined[operand].expr:
-        case Apply(ArrayOp(name="build" | "fold"), (n,), (inner,)):
-            outer = _outside(lowering, [n], body, defined)
-            if outer is None:
-                return None
+        case Apply(Build() | Fold() | Iterate(stops=False), (n, *inits), (inner,)):
             position = defined[operand].vars.index(operand)
+            outer = _outside(lowering, [n], body, defined)
+            if outer is None or position < len(inits):
+                return None
             result = inner.body.results[position]
             if not isinstance(result.type, Array):
                 return outer
             both = {**defined, **definitions(inner.body)}
-            rest = known_dims(lowering, result, inner, both)
+            states = dict(zip(inner.params[1:], inits, strict=True))
+            rest = _known_dims(lowering, result, inner, both, {**begin, **states})
             # An empty array of rows has no columns.
             if rest is None:
                 return None
@@ -251,13 +280,13 @@ def known_dims(
         case Close(Var() as cell) if cell in defined:
             match defined[cell].expr:
                 case Open(Array(Box()), (like,)):
-                    return known_dims(lowering, like, body, defined)
+                    return _known_dims(lowering, like, body, defined, begin)
                 case Open(_, sizes):
                     return _outside(lowering, sizes, body, defined)
                 case _:
                     return None
         case Apply(ArrayOp(name="index"), (Var() as array, *indices)):
-            whole = known_dims(lowering, array, body, defined)
+            whole = _known_dims(lowering, array, body, defined, begin)
             return None if whole is None else whole[len(indices) :]
         case _:
             return None

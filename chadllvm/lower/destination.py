@@ -13,6 +13,7 @@ from chadllvm.ir.loops import Atom
 from chadllvm.ir.op import ArrayOp
 from chadllvm.ir.term import Apply, Binding, Block, Close, Open, Operand, Var
 from chadllvm.lower.represent import ArrayRep
+from chadllvm.ops.iterate import Iterate
 
 # Given the array to come (its pointer is not known yet): the buffer and its root.
 Destination = Callable[[ArrayRep], tuple[Atom, int]]
@@ -32,5 +33,8 @@ def maker(operand: Operand, defined: dict[Var, Binding]) -> Var | None:
             return cell if isinstance(defined[cell].expr, Open) else None
         case Apply(ArrayOp(name="build" | "fold" | "zeros")):
             return operand
+        case Apply(Iterate(stops=False), (_, *inits)):
+            is_state = defined[operand].vars.index(operand) < len(inits)
+            return None if is_state else operand
         case _:
             return None

@@ -309,8 +309,7 @@ class Lowering(Heaps):
     ) -> list[Collector]:
         """Collectors for the results of a body from `first` on, behind its carriers."""
         self.notes.loop(body, variables, span, self.life.bodies[body].depth)
-        elsewhere = [carrier.direct for carrier in carriers]
-        return collectors(self, variables, body, first, count, span, elsewhere)
+        return collectors(self, variables, body, first, count, span, carriers)
 
     def recursion(self, node: Apply, binding: Binding) -> None:
         """A function that calls itself becomes a subroutine: `lower/recursion.py`."""

@@ -40,6 +40,7 @@ class Carrier:
     ) -> None:
         self.lowering = lowering
         self.param = param
+        self.init = init
         self.var = var
         self.span = span
         self._begin(init)

@@ -68,6 +68,12 @@ def kept_sizes(function: Function) -> Sizes:
     return kept
 
 
+def kept_states(function: Function) -> frozenset[Var]:
+    """The states of all loops that have one shape in all steps."""
+    sizes = kept_sizes(function)
+    return frozenset(s for s, kept in sizes.items() if set(kept) == {Kept.ALWAYS})
+
+
 class Kept(IntEnum):
     """Whether a size of a loop's state is that of the initial value."""
 

@@ -11,11 +11,12 @@ from chadllvm.closure.convert import convert_closures
 from chadllvm.ir.check import check
 from chadllvm.ir.pretty import pretty
 from chadllvm.ir.term import Program
+from chadllvm.simplify.shapes import kept_states
 
 
 def test_golden(golden: Callable[[Path, str], None]) -> None:
     def run(title: str, program: Program) -> str:
-        new = convert_closures(program)
+        new = convert_closures(program, kept_states)
         check(new, after=title)
         return pretty(new)
 
