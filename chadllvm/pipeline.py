@@ -73,6 +73,7 @@ from chadllvm.simplify.scatter import scatter
 from chadllvm.simplify.separate import separate
 from chadllvm.simplify.shapes import kept_states, shapes
 from chadllvm.simplify.sharing import has_updates, sharing
+from chadllvm.simplify.shifts import shifts
 from chadllvm.simplify.sink import sink
 from chadllvm.simplify.slices import slices
 from chadllvm.simplify.states import states
@@ -152,6 +153,7 @@ SOURCE: tuple[Pass, ...] = (
 # What is done for the sake of CHAD alone. Loops that become one have one
 # backpropagator, for which less has to be kept than for each of them.
 PRIMAL: tuple[Pass, ...] = (
+    _plain(shifts),
     _plain(separate),
     _plain(elements),
     ("fuse", lambda program, o: fuse(program, speculate=o.speculates)),

@@ -36,6 +36,7 @@ from chadllvm.simplify.recall import recall
 from chadllvm.simplify.rows import rows
 from chadllvm.simplify.scatter import scatter
 from chadllvm.simplify.shapes import shapes
+from chadllvm.simplify.shifts import shifts
 from chadllvm.simplify.sink import sink
 from chadllvm.simplify.slices import slices
 from chadllvm.simplify.states import states
@@ -74,6 +75,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "states": states,
     "stretch": partial(stretch, speculate=True),
     "stretch_checked": partial(stretch, speculate=False),
+    "shifts": shifts,
     "sink": sink,
     "sums": sums,
     "upwards": upwards,
