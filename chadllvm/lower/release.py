@@ -20,7 +20,7 @@ small stay where they are. This is the last pass, since others move statements.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chadllvm.ir.loops import (
@@ -28,16 +28,24 @@ from chadllvm.ir.loops import (
     RESULT,
     AddTo,
     Alloc,
+    ArrayParam,
     Atom,
     Branch,
     CallRuntime,
     Clear,
     Copy,
+    Data,
     For,
+    Get,
     Invoke,
+    Let,
     Load,
     LoopFunction,
+    Offset,
+    Reg,
     Reset,
+    Set,
+    Slot,
     Spread,
     Stmt,
     Store,
@@ -47,6 +55,12 @@ from chadllvm.ir.term import Lit
 
 # Buffers of fewer elements are not worth a region.
 _SMALL = 1024
+
+# In the place of roots: any buffer.
+_ANY = -1
+
+# For pointers, and for slots that hold them, the roots of the buffers they may be into.
+Pointed = Mapping[Atom | Slot, set[int]]
 
 # Functions of the runtime that keep nothing, and read what they are handed at most.
 _LOOKING = frozenset(["chad_lanes", "chad_are_doubles", "chad_are_floats"])
@@ -58,10 +72,10 @@ _MOST = 12
 def release(function: LoopFunction) -> LoopFunction:
     """Give back buffers when they are not needed any more."""
     inside = list(_everything(function.body))
-    made = {stmt.reg for stmt in inside if isinstance(stmt, Alloc)}
-    if function.subroutines or any(_is_opaque(stmt, made) for stmt in inside):
+    pointed = _pointed(function, inside)
+    if function.subroutines or any(_is_opaque(stmt, pointed) for stmt in inside):
         return function
-    plan = _plan(function, _of_the_function(inside))
+    plan = _plan(function, _of_the_function(inside), pointed)
     if not plan:
         return _given_back(function, {}, {})
     region_of: dict[int, int] = {}
@@ -81,14 +95,45 @@ def _everything(body: Iterable[Stmt]) -> Iterator[Stmt]:
             yield from _everything(inner)
 
 
-def _is_opaque(stmt: Stmt, made: Container[Atom]) -> bool:
+def _pointed(function: LoopFunction, inside: Sequence[Stmt]) -> Pointed:
+    """The roots of the buffers that pointers may be into.
+
+    Slots may hold whatever is put into them anywhere, so that roots are gathered until
+    no more are found.
+    """
+    found: dict[Atom | Slot, set[int]] = {
+        param.ptr: set() for param in function.params if isinstance(param, ArrayParam)
+    }
+    size = -1
+    while size != (size := sum(len(roots) + 1 for roots in found.values())):
+        for stmt in inside:
+            match stmt:
+                case Alloc(reg, root=root) | Data(reg, root=root):
+                    found[reg] = {root}
+                case Offset(reg, Reg() as ptr) if ptr in found:
+                    found[reg] = found[ptr]
+                case Get(reg, slot) if slot in found:
+                    found[reg] = found[slot]
+                case Set(slot, Reg() as value) if value in found:
+                    found.setdefault(slot, set()).update(found[value])
+                case Load(reg) | Let(reg) if reg.type == PTR:
+                    found[reg] = {_ANY}
+                case CallRuntime(Reg() as reg) if reg.type == PTR:
+                    found[reg] = {_ANY}
+                case _:
+                    pass
+    return found
+
+
+def _is_opaque(stmt: Stmt, pointed: Pointed) -> bool:
     """Whether what a statement reads or keeps is not to be seen."""
     match stmt:
         case Invoke():
             return True
         case CallRuntime(function=name, args=args):
             pointers = [arg for arg in args if arg.type == PTR]
-            return name not in _LOOKING or not all(p in made for p in pointers)
+            hidden = any(_ANY in pointed.get(p, {_ANY}) for p in pointers)
+            return name not in _LOOKING or hidden
         case _:
             return False
 
@@ -117,18 +162,15 @@ class _Need:
     is_large: bool = False
 
 
-def _plan(function: LoopFunction, regions: set[int]) -> list[tuple[int, list[int]]]:
+def _plan(
+    function: LoopFunction, regions: set[int], pointed: Pointed
+) -> list[tuple[int, list[int]]]:
     """The statements to give a region back behind, each with the classes in it."""
     needs: dict[int, _Need] = {}
     asking: list[int] = []
-    root_of: dict[Atom, int] = {
-        stmt.reg: stmt.root
-        for stmt in _everything(function.body)
-        if isinstance(stmt, Alloc)
-    }
     for place, top in enumerate(function.body):
         for stmt in _everything([top]):
-            for root in _roots(stmt, root_of):
+            for root in _roots(stmt, pointed):
                 needs.setdefault(function.roots[root], _Need()).last = place
             if isinstance(stmt, Alloc):
                 need = needs[function.roots[stmt.root]]
@@ -145,14 +187,11 @@ def _plan(function: LoopFunction, regions: set[int]) -> list[tuple[int, list[int
     return [ends[place] for place in sorted(ends)[:_MOST]]
 
 
-def _roots(stmt: Stmt, root_of: Mapping[Atom, int]) -> tuple[int, ...]:
-    """The roots through which a statement makes, reads or writes buffers.
-
-    `root_of`: the root of each buffer. What the runtime is handed must be one of them.
-    """
+def _roots(stmt: Stmt, pointed: Pointed) -> Collection[int]:
+    """The roots through which a statement makes, reads or writes buffers."""
     match stmt:
         case CallRuntime(args=args):
-            return tuple(root_of[arg] for arg in args if arg in root_of)
+            return {root for arg in args for root in pointed.get(arg, ())}
         case Copy(target_root=target, source_root=source):
             return target, source
         case Alloc() | Load() | Store() | AddTo() | Clear():
