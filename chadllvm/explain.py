@@ -11,7 +11,7 @@ import textwrap
 from dataclasses import dataclass
 
 # Whoever describes mistakes, so that all are known.
-import chadllvm.frontend.specialise
+import chadllvm.frontend.translation
 import chadllvm.plan  # noqa: F401
 from chadllvm.codes import RULES, Rule
 

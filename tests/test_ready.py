@@ -320,7 +320,7 @@ assert out == 5.0 and (back(2.0)[0] == 4.0 * x).all()
 assert (cl.hvp(f)(x, np.ones(3)) == 2.0).all()
 assert cl.grad(lambda y: y * y)(3.0) == 6.0
 assert cl.grad(lambda a: np.linalg.det(a))(np.eye(2))[0, 0] == 1.0
-heavy = ("chadllvm.pipeline", "chadllvm.frontend.specialise", "chadllvm.ir.term")
+heavy = ("chadllvm.pipeline", "chadllvm.frontend.translation", "chadllvm.ir.term")
 print([name for name in (*heavy, "llvmlite", "cffi") if name in sys.modules])
 """
 

@@ -2,8 +2,8 @@
 
 `source.py` finds a function's syntax, `read.py` brings its statements into a small
 form, `liveness.py` says what branches and loops hand on, `statements.py` and
-`expression.py` translate, knowing all types, `specialise.py` does so for a function and
-all it calls. The latter are imported when somebody translates something: what reads
+`expression.py` translate, knowing all types, `translation.py` does so for a function
+and all it calls. The latter are imported when somebody translates something: what reads
 signatures and annotations is needed at calls as well.
 """
 
@@ -20,7 +20,7 @@ from chadllvm.frontend.signature import Parameter, signature
 from chadllvm.ir.annotation import boolean, f64, i64
 
 if TYPE_CHECKING:
-    from chadllvm.frontend.specialise import specialise, too_deep
+    from chadllvm.frontend.translation import specialise, too_deep
 
 __all__ = [
     "Annotation",
@@ -40,7 +40,4 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in ("specialise", "too_deep"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module("chadllvm.frontend.specialise")
-    # One of them has the name of the module.
-    globals().update(specialise=module.specialise, too_deep=module.too_deep)
-    return globals()[name]
+    return getattr(import_module("chadllvm.frontend.translation"), name)

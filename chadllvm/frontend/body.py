@@ -6,7 +6,7 @@
                                        yield r }
 
 What it calls is asked of `Callees`. It is translated again whenever it is learned what
-a list holds that begins empty (`lists.py`); `specialise.py` has it translated again
+a list holds that begins empty (`lists.py`); `translation.py` has it translated again
 where its result turns out to be another one than was taken for granted.
 """
 

@@ -51,8 +51,8 @@ HEAVY_STEP = 12
 
 # Innermost loops of no more steps are written out, if that is no more work than this.
 # LLVM would make a vector of their steps, with a mask where there are fewer than lanes;
-# what such a vector has stored is not there yet when the next one reads some of it. More
-# than that takes LLVM long, and is worth little.
+# what such a vector has stored is not there yet when the next one reads some of it.
+# More than that takes LLVM long, and is worth little.
 FEW_STEPS = 4
 LITTLE_WORK = 24
 

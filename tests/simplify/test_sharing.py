@@ -10,7 +10,7 @@ import pytest
 
 import chadllvm as cl
 from chadllvm.diagnostic import CompileError
-from chadllvm.frontend.specialise import specialise
+from chadllvm.frontend.translation import specialise
 from chadllvm.ir.types import BOOL, F64, I64, Array, Type
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.inline import inline
