@@ -19,7 +19,8 @@ R = TypeVar("R")
 # The modules that check arguments and run compiled code: what they raise is meant.
 _AT_CALLS = (
     *("api", "arguments", "backend", "call", "compiled", "frames", "jacobian"),
-    *("prints", "pullback", "reverse", "specialising", "tangents", "values"),
+    *("prints", "pullback", "reverse", "shown", "specialising", "taking", "tangents"),
+    "values",
 )
 
 
