@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+import resource
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,9 @@ BUDGET = 1.0
 
 # Seconds of one call that are not waited for.
 LONGEST = 5.0
+
+# The part of the machine's memory that a system may take.
+MOST_MEMORY = 0.75
 
 # Of results relative to the largest number: other systems add in another order, and
 # some take a formula that cancels.
@@ -37,12 +43,31 @@ def peer_times(
     expected = _expected(name, operations, before)
     if expected > LONGEST:
         return PeerTimes(note=f"about {expected:.0f} s")
+    with _in_memory():
+        try:
+            prepared = module.prepare(workload, case)
+            compare(case, prepared)
+        except Exception as error:
+            return PeerTimes(note=_said(error))
+        return _timed(case, prepared)
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, MemoryError) or "bad_alloc" in str(error):
+        return "more memory than there is"
+    return f"{type(error).__name__}: {str(error)[:60]}".strip()
+
+
+@contextmanager
+def _in_memory() -> Iterator[None]:
+    """What takes more memory than there is fails; else this process would be ended."""
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    resource.setrlimit(resource.RLIMIT_DATA, (int(MOST_MEMORY * there), before[1]))
     try:
-        prepared = module.prepare(workload, case)
-        compare(case, prepared)
-    except Exception as error:
-        return PeerTimes(note=f"{type(error).__name__}: {str(error)[:60]}".strip())
-    return _timed(case, prepared)
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)
 
 
 def compare(case: Case, prepared: Prepared) -> None:
