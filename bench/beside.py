@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import resource
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -61,6 +61,11 @@ def _said(error: Exception) -> str:
 @contextmanager
 def _in_memory() -> Iterator[None]:
     """What takes more memory than there is fails; else this process would be ended."""
+    if sys.platform == "win32":
+        yield
+        return
+    import resource
+
     before = resource.getrlimit(resource.RLIMIT_DATA)
     there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     resource.setrlimit(resource.RLIMIT_DATA, (int(MOST_MEMORY * there), before[1]))
