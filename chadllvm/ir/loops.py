@@ -322,9 +322,12 @@ def bodies_of(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Private:
-    """A buffer that runs of a subroutine add to, and what it is as large as."""
+    """A buffer that runs of a subroutine add to, and what it is as large as; or a slot.
 
-    ptr: Reg
+    A slot is like a buffer with one element, which has no root.
+    """
+
+    ptr: Reg | Slot
     count: Atom
     elem: Scalar
     root: int

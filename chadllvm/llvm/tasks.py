@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from chadllvm.ir.loops import Invoke, Private, Subroutine, Tasks
+from chadllvm.ir.loops import Invoke, Private, Slot, Subroutine, Tasks
 from chadllvm.ir.term import Lit
 from chadllvm.llvm import runtime
 from chadllvm.llvm.invoke import (
@@ -327,6 +327,13 @@ def _make_copies(
     return _Copies(places, held)
 
 
+def _cell(state: State, cell: Private) -> str:
+    """The address of what the first of the calls adds to."""
+    if isinstance(cell.ptr, Slot):
+        return state.slots[cell.ptr]
+    return state.names[cell.ptr]
+
+
 def _add_copies(state: State, tasks: Tasks, copies: _Copies, forks: str) -> None:
     """Add the copies to the cells, in the order of the calls."""
     out, called = state.out, state.subroutine
@@ -337,7 +344,7 @@ def _add_copies(state: State, tasks: Tasks, copies: _Copies, forks: str) -> None
     for k, place in enumerate(copies.places):
         cell = tasks.cells[k % len(tasks.cells)]
         name = f'{_symbol(state, called, "add")[:-1]}.{REGISTER[cell.elem]}"'
-        to = f"ptr {state.names[cell.ptr]}, ptr {out.let(f'load ptr, ptr {place}')}"
+        to = f"ptr {_cell(state, cell)}, ptr {out.let(f'load ptr, ptr {place}')}"
         out.put(f"call void @{name}({to}, {state.typed(cell.count)})")
     region = tasks.region
     state.marks[region] = copies.held

@@ -16,9 +16,9 @@ What calls write must then be theirs:
 - what a call *collects* (the tape, `tapes.py`). Where another thread runs a call, that
   has slots of its own for it, and its number says where they are. Only calls of the
   reverse may look at numbers.
-- *cells* around the recursion. All but the first of calls that are together add to a
-  copy, which is added to the cell in their order. Copies are cleared and added; levels
-  have them as long as that is little beside the work of all calls.
+- *cells* around the recursion, buffers or slots. All but the first of calls that are
+  together add to a copy, which is added to the cell in their order. Copies are cleared
+  and added; levels have them as long as that is little beside the work of all calls.
 
 A function that writes anything else, or returns arrays, stays as it is.
 """
@@ -198,9 +198,20 @@ class _Tasks:
 
     def _written(self, name: str) -> list[Slot]:
         """The slots around a subroutine that it sets."""
-        around = self._around(name)
+        around, sums = self._around(name), self._sums(name)
         stmts = (s for s in self._inside[name] if isinstance(s, Set | Accumulate))
-        return [*dict.fromkeys(s.slot for s in stmts if s.slot in around)]
+        found = dict.fromkeys(s.slot for s in stmts if s.slot in around)
+        return [slot for slot in found if slot not in sums]
+
+    def _sums(self, name: str) -> list[Slot]:
+        """The slots around a subroutine that it only adds to."""
+        around, added, other = self._around(name), dict[Slot, None](), set[Slot]()
+        for stmt in self._inside[name]:
+            if isinstance(stmt, Accumulate) and is_float(stmt.slot.type):
+                added[stmt.slot] = None
+            else:
+                other.update(slots_of(stmt))
+        return [slot for slot in added if slot in around and slot not in other]
 
     def _writes(self, name: str) -> _Writes:
         roots = self._function.roots
@@ -260,7 +271,8 @@ class _Tasks:
     # Cells.
 
     def _cells(self, subroutine: Subroutine) -> tuple[Private, ...]:
-        """The buffers around that calls add to; they do not read or write them."""
+        """The buffers and slots around that calls add to; they do not read or write
+        them."""
         made = self._made(subroutine.name)
         stmts = self._inside[subroutine.name]
         adds = [s for s in stmts if isinstance(s, AddTo) and s.ptr not in made]
@@ -277,7 +289,8 @@ class _Tasks:
             roots[s.root] in own for s in stmts if isinstance(s, Load)
         ):
             raise Refused
-        return cells
+        sums = self._sums(subroutine.name)
+        return (*cells, *(Private(slot, Lit(1), slot.type, -1) for slot in sums))
 
     def _cell(self, ptr: object) -> Private:
         for stmt in self._outside:
