@@ -24,9 +24,11 @@ def check_cases(
 ) -> None:
     """Compare the outcome of each case, `run(name, program)`, with the file's."""
     texts = []
-    for title, source in CASE.findall(path.read_text(encoding="utf-8")):
+    text = path.read_text(encoding="utf-8")
+    cases = CASE.findall(text)
+    assert len(cases) == text.count("[case") > 0, "a case without a name of one word"
+    for title, source in cases:
         program = parse(source)
         check(program, after=title)
         texts.append(f"[case {title}]\n{source}\n[out]\n{run(title, program)}\n")
-    assert texts
     golden(path, "\n".join(texts))

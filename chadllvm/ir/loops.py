@@ -193,6 +193,7 @@ class For:
     `lanes`: how many are run side by side, statement by statement; their number is a
     multiple of that. If a check fails in one of them, they end, and `resume` has the
     index from where they have to be run one after the other, to see which is first.
+    `rows`: the lanes of a loop around go through this loop one after the other.
     `note` is the number of the loop's note, if it has one.
     """
 
@@ -206,6 +207,7 @@ class For:
     private: tuple[int, ...] = ()
     lanes: int = 1
     resume: Slot | None = None
+    rows: bool = False
     note: int = -1
 
 

@@ -28,6 +28,7 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.statements import everywhere, made
 from chadllvm.ir.term import Lit
+from chadllvm.lower.overlap import overlaps
 from chadllvm.lower.varying import FAR, NEXT, Varying
 
 # The steps of an innermost loop that has few or many, and what it takes to begin one
@@ -160,8 +161,10 @@ class _Counting:
         alone = times * inner.alone
         if vectors:
             alone = alone / _AT_ONCE + _BEGIN
-        lanes = alone + 1 if loop in self._varying.alone else times * inner.lanes
-        return _Cost(lanes, alone)
+        by_rows = loop in self._varying.alone
+        if vectors and overlaps(loop, self._varying):
+            by_rows = True
+        return _Cost(alone + 1 if by_rows else times * inner.lanes, alone)
 
 
 def _trips(loop: For, unknown: int) -> float:

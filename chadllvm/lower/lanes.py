@@ -49,6 +49,7 @@ from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, I64
 from chadllvm.lower.gain import Gain, inner_loops
 from chadllvm.lower.legality import Legality, slot_uses
+from chadllvm.lower.overlap import by_rows
 from chadllvm.lower.packing import LONGEST, Packed, Row, rows, with_rows
 from chadllvm.lower.varying import Varying
 
@@ -221,7 +222,7 @@ class _Making:
         together = replace(
             loop,
             high=middle,
-            body=with_rows(loop.body, packed),
+            body=by_rows(with_rows(loop.body, packed), varying),
             private=(*loop.private, *(p.root for p in packed)),
             lanes=gain.lanes,
         )

@@ -196,7 +196,7 @@ class Varying:
     def _is_uniform(self, loop: For) -> bool:
         """Whether the lanes go through an inner loop in step."""
         bounds = self.kind(loop.low) or self.kind(loop.high)
-        if bounds or loop.go is not None:
+        if bounds or loop.go is not None or loop.rows:
             return False
         if any(isinstance(stmt, For | Branch) for stmt in loop.body):
             return True

@@ -246,3 +246,46 @@ def test_sums_over_lanes(function: Callable[..., float]) -> None:
         assert not w_ct[length + 2 :].any()
     kind = "double" if function is weighed else "float"
     assert f"fadd reassoc contract <4 x {kind}>" in gradient.show("llvm")
+
+
+def filtered(x: cl.f64[:], h: cl.f64[:]) -> float:
+    """The lanes' steps reach what other lanes have just reached."""
+    total = 0.0
+    for i in range(len(x) - 2 * len(h)):
+        value = 0.0
+        for k in range(len(h)):
+            value += x[i + 2 * k] * h[k] - x[i - k + len(h)]
+        total += value * value
+    return total
+
+
+def windows(x: cl.f64[:]) -> float:
+    total = 0.0
+    for i in range(len(x) - 13):
+        value = 0.0
+        for k in range(14):
+            value += x[i + k]
+        total += value * value
+    return total
+
+
+def test_steps_that_meet_go_by_rows() -> None:
+    """In both ways the gradient is exact: the numbers are small integers."""
+    rng = np.random.default_rng(6)
+    gradient = cl.value_and_grad(cl.jit(filtered), argnums=(0, 1))
+    for length in (0, 1, 5, 12, 13, 20):
+        x = rng.integers(-4, 5, 2 * length + 35).astype(float)
+        h = rng.integers(-4, 5, length).astype(float)
+        plain = cl.value_and_grad(cl.jit(filtered, optimize=0), argnums=(0, 1))
+        value, slopes = gradient(x, h)
+        expected, wanted = plain(x, h)
+        assert value == expected
+        for a, b in zip(slopes, wanted, strict=True):
+            np.testing.assert_array_equal(a, b)
+    text = str(gradient.show("loops"))
+    assert text.count("by rows") == 1
+    x = rng.integers(-4, 5, 40).astype(float)
+    fixed = cl.grad(cl.jit(windows))
+    sums = np.convolve(x, np.ones(14), "valid")
+    np.testing.assert_array_equal(fixed(x), 2.0 * np.convolve(sums, np.ones(14)))
+    assert "by rows" in str(fixed.show("loops"))

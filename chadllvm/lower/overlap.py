@@ -1,0 +1,98 @@
+"""Steps of lanes that add to what another lane has just added to are run by rows.
+
+    for i in 0 .. n:  # 16 lanes          for i in 0 .. n:  # 16 lanes
+      for k in 0 .. m:                      if m <= 12:
+        x[i + k] += y * h[k]                  for k in 0 .. m: …
+                                     →      else:
+                                              for k in 0 .. m:  # by rows
+                                                x[i + k] += y * h[k]
+
+Sixteen elements are read, added to and written, and the next step begins one element
+further: it has to wait until what the one before wrote has arrived. One lane after the
+other, the steps are next to each other and do not meet. With few of them it is not
+worth it to begin sixteen such loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from chadllvm.ir.loops import AddTo, Atom, Branch, For, Let, Load, Reg, Stmt
+from chadllvm.ir.statements import copied
+from chadllvm.ir.term import Lit
+from chadllvm.ir.types import BOOL, I64
+from chadllvm.lower.varying import NEXT, Varying
+
+# Steps that move by less come back to what another lane has just written.
+_NEAR = 16
+
+# Loops with as many steps stay in lanes.
+_SHORT = 12
+
+
+def by_rows(body: Sequence[Stmt], varying: Varying) -> tuple[Stmt, ...]:
+    """The body of a loop in lanes, in which inner loops may go by rows."""
+    new: list[Stmt] = []
+    for stmt in body:
+        match stmt:
+            case For() if stmt not in varying.alone:
+                if overlaps(stmt, varying):
+                    new += _either_way(stmt)
+                else:
+                    new.append(replace(stmt, body=by_rows(stmt.body, varying)))
+            case _:
+                new.append(stmt)
+    return tuple(new)
+
+
+def overlaps(loop: For, varying: Varying) -> bool:
+    """Whether the steps of an innermost loop, which does nothing but add, meet."""
+    if loop.go or varying.kind(loop.low) or varying.kind(loop.high):
+        return False
+    if not all(isinstance(stmt, Let | Load | AddTo) for stmt in loop.body):
+        return False
+    return any(
+        isinstance(stmt, AddTo)
+        and not varying.owns(stmt.root)
+        and varying.place(stmt.ptr, stmt.index) == NEXT
+        and 0 < abs(_moved(loop, stmt.index)) < _NEAR
+        for stmt in loop.body
+    )
+
+
+def _either_way(loop: For) -> Iterator[Stmt]:
+    if isinstance(loop.low, Lit) and isinstance(loop.high, Lit):
+        is_short = int(loop.high.value) - int(loop.low.value) <= _SHORT
+        yield loop if is_short else replace(loop, rows=True)
+        return
+    steps, short = Reg("steps", I64), Reg("short", BOOL)
+    yield Let(steps, "isub", (loop.high, loop.low))
+    yield Let(short, "ile", (steps, Lit(_SHORT)))
+    yield Branch(short, (loop,), (replace(copied(loop), rows=True),))
+
+
+def _moved(loop: For, index: Atom) -> int:
+    """How far a step of a loop moves an index; 0 if it does not, or is not known."""
+    made = {stmt.reg: stmt for stmt in loop.body if isinstance(stmt, Let)}
+
+    def step(atom: Atom) -> int | None:
+        if atom == loop.index:
+            return 1
+        let = made.get(atom) if isinstance(atom, Reg) else None
+        if let is None:
+            return None if atom in loaded else 0
+        match let.op, [step(arg) for arg in let.args], let.args:
+            case "iadd", (int(first), int(second)), _:
+                return first + second
+            case "isub", (int(first), int(second)), _:
+                return first - second
+            case "imul", (int(first), _), (_, Lit(int(factor))):
+                return first * factor
+            case "imul", (_, int(second)), (Lit(int(factor)), _):
+                return factor * second
+            case _, steps, _:
+                return None if any(s != 0 for s in steps) else 0
+
+    loaded = {stmt.reg for stmt in loop.body if isinstance(stmt, Load)}
+    return step(index) or 0
