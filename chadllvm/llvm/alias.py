@@ -43,6 +43,7 @@ class AliasScopes:
         self._scope = _scopes(function)
         self._scopes = range(max(self._scope.values(), default=0) + 2)
         self._first = first_id
+        self._next = first_id + 1 + len(self._scopes)
         self._lists: dict[tuple[int, ...], int] = {}
 
     def suffix(self, *roots: int) -> str:
@@ -60,8 +61,14 @@ class AliasScopes:
         return f", !alias.scope !{mine}, !noalias !{others}"
 
     def _list(self, scopes: tuple[int, ...]) -> int:
-        first_list = self._first + 1 + len(self._scopes)
-        return self._lists.setdefault(scopes, first_list + len(self._lists))
+        if scopes not in self._lists:
+            self._lists[scopes] = self.number()
+        return self._lists[scopes]
+
+    def number(self) -> int:
+        """A number for a node of metadata, which nothing else has."""
+        self._next += 1
+        return self._next - 1
 
     def definitions(self) -> list[str]:
         """The metadata nodes that the suffixes refer to."""

@@ -316,4 +316,4 @@ def _after(state: State, width: int) -> list[str]:
                 f"attributes #{number} = "
                 f'{{ "vector-function-abi-variant"="{variants}" }}'
             )
-    return [*lines, *METADATA, *state.alias.definitions()]
+    return [*lines, *METADATA, *state.alias.definitions(), *state.independent]

@@ -128,6 +128,10 @@ class State:
     # The loop in lanes that this is inside of, or the one lane of it.
     lanes: SideBySide | None = None
     lane: Lane | None = None
+    # The group of the accesses in the loop that is being written, and the metadata of
+    # all loops that have one (`independent.py`).
+    group: str = ""
+    independent: list[str] = field(default_factory=list)
     # The parts of loops over chunks, and where the regions of this one are.
     parts: list[Any] = field(default_factory=list)
     regions: dict[int, int] = field(default_factory=dict)
@@ -164,6 +168,7 @@ class State:
             math=self.math,
             runtime=self.runtime,
             taken=self.taken,
+            independent=self.independent,
             symbol=self.symbol,
             width=self.width,
             regions={region: k for k, region in enumerate(regions)},

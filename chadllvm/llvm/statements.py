@@ -39,6 +39,7 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F32, F64, I64, Scalar, is_float
 from chadllvm.llvm import control, runtime, vecmath
+from chadllvm.llvm.independent import begin_group
 from chadllvm.llvm.instructions import WORST, emit_instruction
 from chadllvm.llvm.invoke import arena_of, emit_invoke, emit_leave, release
 from chadllvm.llvm.lanes import Lanes
@@ -218,7 +219,7 @@ def _load(state: State, stmt: Load) -> None:
     ty = stmt.reg.type
     address = _place(state, stmt, ty)
     text = f"load {STORED[ty]}, ptr {address}, align {BYTES[ty]}"
-    value = state.out.let(text + state.alias.suffix(stmt.root), stmt.reg.name)
+    value = state.out.let(text + _about(state, stmt), stmt.reg.name)
     if ty == BOOL:
         value = state.out.let(f"icmp ne i8 {value}, 0")
     state.names[stmt.reg] = value
@@ -231,7 +232,12 @@ def _store(state: State, stmt: Store) -> None:
     if ty == BOOL:
         value = state.out.let(f"zext i1 {value} to i8")
     text = f"store {STORED[ty]} {value}, ptr {address}, align {BYTES[ty]}"
-    state.out.put(text + state.alias.suffix(stmt.root))
+    state.out.put(text + _about(state, stmt))
+
+
+def _about(state: State, stmt: Load | Store) -> str:
+    """The metadata of an access."""
+    return state.alias.suffix(stmt.root) + state.group
 
 
 def _add_to(state: State, stmt: AddTo) -> None:
@@ -362,6 +368,7 @@ def _loop(state: State, stmt: For, low: str, high: str, counted: bool = False) -
         low = state.lanes.steps(stmt, low, high, lambda: emit_body(state, stmt.body))
     # A strip starts at or after the loop's own start.
     natural = state.name(stmt.low).isdigit()
+    written_out = control.is_written_out(stmt)
     control.emit_loop(
         state.out,
         state.bind(stmt.index),
@@ -369,8 +376,9 @@ def _loop(state: State, stmt: For, low: str, high: str, counted: bool = False) -
         natural,
         body,
         None if stmt.go is None else goes_on,
-        WRITTEN_OUT if control.is_written_out(stmt) else "",
+        WRITTEN_OUT if written_out else begin_group(state, stmt),
     )
+    state.group = ""
 
 
 def _branch(state: State, stmt: Branch) -> None:
