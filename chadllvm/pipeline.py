@@ -31,6 +31,7 @@ from chadllvm.ir.loops import LoopFunction
 from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.term import Function, Program, Var
 from chadllvm.ir.types import Type, has_float
+from chadllvm.lower.additions import additions
 from chadllvm.lower.boxed.lower import lower_boxed
 from chadllvm.lower.chunks.parallel import parallel
 from chadllvm.lower.lanes import lanes
@@ -225,6 +226,7 @@ OPTIONAL = frozenset(
         parallel.__name__,
         lanes.__name__,
         strips.__name__,
+        additions.__name__,
         split_loops.__name__,
         singles.__name__,
         tasks.__name__,
@@ -477,6 +479,7 @@ def _lower(function: Function, done: Compilation) -> LoopFunction:
         (parallel.__name__, partial(parallel, threads=options.parallel)),
         (lanes.__name__, lanes),
         (strips.__name__, strips),
+        (additions.__name__, additions),
         (split_loops.__name__, split_loops),
         (singles.__name__, singles),
         (tasks.__name__, partial(tasks, threads=options.parallel)),

@@ -19,14 +19,12 @@ reads or writes it after its time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from chadllvm.ir.loops import (
-    PTR,
     Accumulate,
     AddTo,
-    Alloc,
     Atom,
     Branch,
     For,
@@ -34,55 +32,21 @@ from chadllvm.ir.loops import (
     Load,
     LoopFunction,
     Reg,
-    Spread,
     Stmt,
     Store,
 )
-from chadllvm.ir.statements import copied, made
 from chadllvm.ir.term import Lit
-from chadllvm.ir.types import BOOL, I64
+from chadllvm.ir.types import I64
+from chadllvm.lower.linear import Forms, Known, Linear
 from chadllvm.lower.split import needed
-
-# The steps of a strip, and how many a loop must make to be worth it.
-STRIP = 256
-_FEW = 32
+from chadllvm.lower.striped import FEW, STRIP, Out, Strips, each_strip
 
 Access = Load | Store | AddTo
 
 
 def strips(function: LoopFunction) -> LoopFunction:
     """Make strips of the loops that may read what they have written."""
-    if function.subroutines:
-        return function
-    making = _Making(function.regions, [*function.roots])
-    body = making.body(function.body)
-    if len(making.roots) == len(function.roots):
-        return function
-    return replace(
-        function,
-        body=(*making.buffers, *body),
-        regions=function.regions + 1,
-        roots=tuple(making.roots),
-    )
-
-
-@dataclass(frozen=True)
-class _Linear:
-    """slope times the loop's index, and a sum of what is the same in all steps."""
-
-    slope: int
-    terms: Mapping[Atom, int]
-    constant: int
-
-    def plus(self, other: _Linear, factor: int) -> _Linear:
-        terms = dict(self.terms)
-        for atom, count in other.terms.items():
-            terms[atom] = terms.get(atom, 0) + factor * count
-        return _Linear(
-            self.slope + factor * other.slope,
-            {atom: count for atom, count in terms.items() if count},
-            self.constant + factor * other.constant,
-        )
+    return _Moving.of(function)
 
 
 @dataclass(frozen=True)
@@ -93,53 +57,21 @@ class _Plan:
     """
 
     moved: Load | AddTo
-    lead: _Linear
+    lead: Linear
 
 
-class _Making:
-    """The buffers are made in front of all, or at the beginning of a chunk."""
+class _Moving(Strips):
+    """The accesses that are moved."""
 
-    def __init__(self, region: int, roots: list[int]) -> None:
-        self.roots = roots
-        self.buffers: list[Stmt] = []
-        self._region = region
-
-    def body(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
-        new: list[Stmt] = []
-        for stmt in body:
-            match stmt:
-                case For(go=None) if (plan := _plan(stmt, self.roots)) is not None:
-                    new += self._strips(stmt, plan)
-                case For():
-                    new.append(replace(stmt, body=self.body(stmt.body)))
-                case Branch(cond, then, orelse):
-                    new.append(Branch(cond, self.body(then), self.body(orelse)))
-                case Spread():
-                    new.append(self._spread(stmt))
-                case _:
-                    new.append(stmt)
-        return tuple(new)
-
-    def _spread(self, spread: Spread) -> Spread:
-        inner = _Making(self._region, self.roots)
-        body = inner.body(spread.body)
-        if not inner.buffers:
-            return replace(spread, body=body)
-        regions = (*spread.regions, self._region)
-        return replace(spread, body=(*inner.buffers, *body), regions=regions)
-
-    def _buffer(self, like: Load | AddTo) -> tuple[Reg, int]:
-        """A buffer for the elements of a strip."""
-        ptr, root = Reg("strip", PTR), len(self.roots)
-        self.roots.append(root)
-        elem = like.reg.type if isinstance(like, Load) else like.value.type
-        self.buffers.append(Alloc(ptr, self._region, Lit(STRIP), elem, root))
-        return ptr, root
+    def changed(self, loop: For, known: Known) -> list[Stmt] | None:
+        """None: there is none."""
+        plan = _plan(loop, self.roots, known)
+        return None if plan is None else self._strips(loop, plan)
 
     def _strips(self, loop: For, plan: _Plan) -> list[Stmt]:
-        out = _Out()
+        out = Out()
         count = out.let("isub", loop.high, loop.low)
-        lead = out.value(plan.lead)
+        lead = _value(plan.lead, out)
         late = isinstance(plan.moved, AddTo)
         never = out.test("ile", lead, Lit(0)) if late else out.test("ile", Lit(0), lead)
         far = (Lit(STRIP), lead) if late else (lead, Lit(-STRIP))
@@ -149,22 +81,17 @@ class _Making:
         near = out.test(
             "and", out.test("ilt", lead, count), out.test("ilt", back, count)
         )
-        many = out.test("and", near, out.test("ile", Lit(_FEW), count))
+        many = out.test("and", near, out.test("ile", Lit(FEW), count))
         cond = out.test("and", safe, many)
-        inner = _Out()
-        number = inner.let("idiv", inner.let("iadd", count, Lit(STRIP - 1)), Lit(STRIP))
-        strip, each = Reg("strip", I64), _Out()
-        first = each.let("iadd", loop.low, each.let("imul", strip, Lit(STRIP)))
-        last = each.let("imin", each.let("iadd", first, Lit(STRIP)), loop.high)
-        whole = replace(loop, low=first, high=last, poll=False, lanes=1, resume=None)
-        for part in self._parts(loop, plan.moved, first):
-            each.out.append(copied(replace(whole, body=tuple(part))))
-        inner.out.append(For(strip, Lit(0), number, tuple(each.out), loop.poll))
-        return [*out.out, Branch(cond, tuple(inner.out), (loop,))]
+        inner = each_strip(
+            loop, count, lambda first: self._parts(loop, plan.moved, first)
+        )
+        return [*out.out, Branch(cond, tuple(inner), (loop,))]
 
     def _parts(self, loop: For, moved: Load | AddTo, first: Atom) -> list[list[Stmt]]:
         """The two loops of a strip: what is moved goes through a buffer."""
-        ptr, root = self._buffer(moved)
+        elem = moved.reg.type if isinstance(moved, Load) else moved.value.type
+        ptr, root = self.buffer(elem)
         place = Reg("place", I64)
         at = Let(place, "isub", (loop.index, first))
         mark = Let(Reg("mark", I64), "iadd", (moved.index, Lit(0)))
@@ -183,73 +110,44 @@ class _Making:
         ]
 
 
-@dataclass
-class _Out:
-    """Statements that compute something."""
-
-    out: list[Stmt] = field(default_factory=list)
-
-    def let(self, op: str, *args: Atom) -> Atom:
-        reg = Reg("t", I64)
-        self.out.append(Let(reg, op, args))
-        return reg
-
-    def test(self, op: str, *args: Atom) -> Atom:
-        reg = Reg("t", BOOL)
-        self.out.append(Let(reg, op, args))
-        return reg
-
-    def value(self, form: _Linear) -> Atom:
-        """The value of a sum without the index."""
-        total: Atom = Lit(form.constant)
-        for atom, count in form.terms.items():
-            total = self.let("iadd", total, self.let("imul", atom, Lit(count)))
-        return total
+def _value(form: Linear, out: Out) -> Atom:
+    """The value of a sum without the index."""
+    total: Atom = Lit(form.constant)
+    for atom, count in form.terms.items():
+        total = out.let("iadd", total, out.let("imul", atom, Lit(count)))
+    return total
 
 
 def _with(body: Sequence[Stmt], old: Stmt, new: Sequence[Stmt]) -> list[Stmt]:
     return [s for stmt in body for s in (new if stmt is old else (stmt,))]
 
 
-def _plan(loop: For, roots: Sequence[int]) -> _Plan | None:
+def _plan(loop: For, roots: Sequence[int], known: Known) -> _Plan | None:
     """The access to be moved, if there is one and all the loop does is simple."""
-    linear: dict[Atom, _Linear] = {loop.index: _Linear(1, {}, 0)}
-    local = {loop.index, *made(loop.body)}
     accesses: dict[int, list[Access]] = {}
-
-    def form(atom: Atom) -> _Linear | None:
-        if isinstance(atom, Lit):
-            return _Linear(0, {}, int(atom.value))
-        return linear.get(atom) or (None if atom in local else _Linear(0, {atom: 1}, 0))
-
     for stmt in loop.body:
         match stmt:
-            case Let(reg, "iadd" | "isub" as op, (a, b)):
-                left, right = form(a), form(b)
-                if left is not None and right is not None:
-                    linear[reg] = left.plus(right, 1 if op == "iadd" else -1)
             case Load(root=root) | Store(root=root) | AddTo(root=root):
                 accesses.setdefault(roots[root], []).append(stmt)
             case Let() | Accumulate():
                 pass
             case _:
                 return None
+    forms = Forms(loop, known)
     plans = []
     for found in accesses.values():
         if len({(a.ptr, a.index) for a in found}) == 1:
             continue
         if all(isinstance(a, Load) for a in found):
             continue
-        if len({a.ptr for a in found}) == 1 and found[0].ptr not in local:
-            plans.append(_of_buffer(found, [form(a.index) for a in found]))
+        if len({a.ptr for a in found}) == 1 and not forms.is_local(found[0].ptr):
+            plans.append(_of_buffer(found, [forms.of(a.index) for a in found]))
         else:
             plans.append(None)
     return plans[0] if len(plans) == 1 else None
 
 
-def _of_buffer(
-    found: Sequence[Access], forms: Sequence[_Linear | None]
-) -> _Plan | None:
+def _of_buffer(found: Sequence[Access], forms: Sequence[Linear | None]) -> _Plan | None:
     """A load before all that writes, or an addition behind all else.
 
     All other accesses are at one place, a different one in each step.
@@ -271,5 +169,5 @@ def _of_buffer(
         if one is None or one.slope or not one.terms or any(f != one for f in leads):
             continue
         assert isinstance(moved, Load | AddTo)
-        return _Plan(moved, _Linear(0, {}, 0).plus(one, place.slope))
+        return _Plan(moved, Linear(0, {}, 0).plus(one, place.slope))
     return None

@@ -14,7 +14,8 @@ from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.loops_pretty import pretty_loops
 from chadllvm.ir.term import Program
 from chadllvm.lower.lower import lower_function
-from chadllvm.lower.strips import STRIP, strips
+from chadllvm.lower.striped import STRIP
+from chadllvm.lower.strips import strips
 
 pytestmark = pytest.mark.optimised
 

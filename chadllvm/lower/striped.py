@@ -1,0 +1,152 @@
+"""Innermost loops are run a strip at a time, by several loops for each strip.
+
+What the first of them computes for the others goes through a small buffer, which is
+made in front of all, or at the beginning of a chunk. Which loops are, and how, is said
+by `strips.py` and `additions.py`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from chadllvm.ir.loops import (
+    PTR,
+    Alloc,
+    Atom,
+    Branch,
+    For,
+    Let,
+    LoopFunction,
+    Reg,
+    Spread,
+    Stmt,
+)
+from chadllvm.ir.statements import copied
+from chadllvm.ir.term import Lit
+from chadllvm.ir.types import BOOL, I64, Scalar
+from chadllvm.lower.linear import Known
+
+# The steps of a strip, and how many a loop must make to be worth it.
+STRIP = 256
+FEW = 32
+
+
+@dataclass
+class Out:
+    """Statements that compute something."""
+
+    out: list[Stmt] = field(default_factory=list)
+
+    def let(self, op: str, *args: Atom) -> Atom:
+        """An integer."""
+        reg = Reg("t", I64)
+        self.out.append(Let(reg, op, args))
+        return reg
+
+    def test(self, op: str, *args: Atom) -> Atom:
+        """A boolean."""
+        reg = Reg("t", BOOL)
+        self.out.append(Let(reg, op, args))
+        return reg
+
+
+class Strips:
+    """Changes the loops of a function for which `changed` says how."""
+
+    def __init__(self, region: int, roots: list[int]) -> None:
+        self.roots = roots
+        self._region = region
+        self._buffers: list[Stmt] = []
+        # The buffers that there are, and how many of them the loop has got.
+        self._pool: dict[Scalar, list[tuple[Reg, int]]] = {}
+        self._taken: Counter[Scalar] = Counter()
+
+    @classmethod
+    def of(cls, function: LoopFunction) -> LoopFunction:
+        """The function with its loops changed."""
+        if function.subroutines:
+            return function
+        making = cls(function.regions, [*function.roots])
+        body = making._body(function.body, Known())
+        if len(making.roots) == len(function.roots):
+            return function
+        return replace(
+            function,
+            body=(*making._buffers, *body),
+            regions=function.regions + 1,
+            roots=tuple(making.roots),
+        )
+
+    @abstractmethod
+    def changed(self, loop: For, known: Known) -> list[Stmt] | None:
+        """What stands in the place of a loop, if it is changed."""
+
+    def buffer(self, elem: Scalar) -> tuple[Reg, int]:
+        """One more buffer for the elements of a strip: loops have the same ones."""
+        pool = self._pool.setdefault(elem, [])
+        if len(pool) == self._taken[elem]:
+            ptr, root = Reg("strip", PTR), len(self.roots)
+            self.roots.append(root)
+            self._buffers.append(Alloc(ptr, self._region, Lit(STRIP), elem, root))
+            pool.append((ptr, root))
+        self._taken[elem] += 1
+        return pool[self._taken[elem] - 1]
+
+    def _loop(self, loop: For, known: Known) -> list[Stmt] | None:
+        self._taken.clear()
+        return self.changed(loop, known)
+
+    def _body(self, body: Sequence[Stmt], outer: Known) -> tuple[Stmt, ...]:
+        known, new = outer.inside(), list[Stmt]()
+        for stmt in body:
+            match stmt:
+                case Let():
+                    known.note(stmt)
+                    new.append(stmt)
+                case For(go=None, lanes=1) if (
+                    changed := self._loop(stmt, known)
+                ) is not None:
+                    new += changed
+                # Lanes have one buffer for all of them, so that their loops stay.
+                case For(lanes=1):
+                    new.append(replace(stmt, body=self._body(stmt.body, known)))
+                case Branch(cond, then, orelse):
+                    bodies = self._body(then, known), self._body(orelse, known)
+                    new.append(Branch(cond, *bodies))
+                case Spread():
+                    new.append(self._spread(stmt, known))
+                case _:
+                    new.append(stmt)
+        return tuple(new)
+
+    def _spread(self, spread: Spread, known: Known) -> Spread:
+        inner = self._inside()
+        body = inner._body(spread.body, known)
+        if not inner._buffers:
+            return replace(spread, body=body)
+        regions = (*spread.regions, self._region)
+        return replace(spread, body=(*inner._buffers, *body), regions=regions)
+
+    def _inside(self) -> Self:
+        return type(self)(self._region, self.roots)
+
+
+def each_strip(
+    loop: For, count: Atom, parts: Callable[[Atom], Sequence[Sequence[Stmt]]]
+) -> list[Stmt]:
+    """A loop of `count` steps by strips, whose loops have these bodies, `parts(first)`,
+    where `first` is the index of a strip's first step."""
+    out, each = Out(), Out()
+    number = out.let("idiv", out.let("iadd", count, Lit(STRIP - 1)), Lit(STRIP))
+    strip = Reg("strip", I64)
+    first = each.let("iadd", loop.low, each.let("imul", strip, Lit(STRIP)))
+    last = each.let("imin", each.let("iadd", first, Lit(STRIP)), loop.high)
+    whole = replace(loop, low=first, high=last, poll=False)
+    for part in parts(first):
+        each.out.append(copied(replace(whole, body=tuple(part))))
+    out.out.append(For(strip, Lit(0), number, tuple(each.out), loop.poll))
+    return out.out
