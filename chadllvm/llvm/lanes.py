@@ -12,6 +12,13 @@
 What `lower/varying.py` finds to be the same in all lanes is written as if there were no
 lanes, by the functions for single statements. So is what it wants to be run for one
 lane after the other, in a loop over the lanes that takes their values from memory.
+
+A loop that ends itself, in some lanes earlier than in others, goes on as long as it
+does in one of them; in those that are done, slots keep what they have:
+
+    while go:                            while go in any lane:
+      x := x / 2                   →       x = x / 2 where go, else x
+      go := x > e                          go = x > e where go, else go
 """
 
 from __future__ import annotations
@@ -47,6 +54,7 @@ from chadllvm.llvm.lane_values import Spread, nothing
 from chadllvm.llvm.state import INTERRUPTED, Lane
 from chadllvm.llvm.types import BYTES, STORED
 from chadllvm.llvm.writer import LIKELY
+from chadllvm.lower.varying import is_simple
 
 T = TypeVar("T")
 
@@ -115,6 +123,8 @@ class Lanes(LaneSums):
                     self.add_to(stmt)
             case Clear(root=root) | Copy(target_root=root) if varying.owns(root):
                 self.fill(stmt)
+            case For() if stmt in varying.masked:
+                self._until_all_are_done(stmt)
             case Branch(cond) if self.differs(cond):
                 self._choose(stmt)
             case Check(cond, _, values) if any(map(self.differs, (cond, *values))):
@@ -134,12 +144,53 @@ class Lanes(LaneSums):
             if not body:
                 continue
             mask = cond if taken else out.let(f"xor {ty} {cond}, {true}")
-            if outer:
-                none = self.all("false", BOOL)
-                mask = out.let(f"select {ty} {outer}, {ty} {mask}, {ty} {none}")
-            self.mask = mask
+            self.mask = self._both(outer, mask)
+            after = "" if is_simple(stmt) else self._unless_none()
             for inner in body:
                 self.emit_statement(self.state, inner)
+            if after:
+                out.jump(after)
+                out.start(after)
+        self.mask = outer
+
+    def _both(self, outer: str, mask: str) -> str:
+        """The lanes that both masks have; without an outer one, the others."""
+        if not outer:
+            return mask
+        ty, none = self.type(BOOL), self.all("false", BOOL)
+        return self.state.out.let(f"select {ty} {outer}, {ty} {mask}, {ty} {none}")
+
+    def _any(self) -> str:
+        """Whether there is a lane here."""
+        size, of = self.count, f"{self.type(BOOL)} {self.mask}"
+        return self.state.out.let(f"call i1 @llvm.vector.reduce.or.v{size}i1({of})")
+
+    def _unless_none(self) -> str:
+        """Go on if there is a lane here; else to the label that this gives."""
+        out = self.state.out
+        some, after = out.fresh_label("some"), out.fresh_label("after")
+        out.branch(self._any(), some, after)
+        out.start(some)
+        return after
+
+    def _until_all_are_done(self, loop: For) -> None:
+        """A loop that ends itself, for the lanes that are not done."""
+        state, outer, go = self.state, self.mask, loop.go
+        assert go is not None
+
+        def goes_on() -> str:
+            self.mask = self._both(outer, self.load_slot(go))
+            return self._any()
+
+        def body() -> None:
+            for stmt in loop.body:
+                self.emit_statement(state, stmt)
+            control.emit_countdown(state.out, state.fuel, state.exit(INTERRUPTED))
+
+        bounds = state.name(loop.low), state.name(loop.high)
+        control.emit_loop(
+            state.out, state.bind(loop.index), bounds, True, body, goes_on
+        )
         self.mask = outer
 
     def _check(self, cond: Atom) -> None:

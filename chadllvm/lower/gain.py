@@ -28,8 +28,9 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.statements import everywhere, made
 from chadllvm.ir.term import Lit
+from chadllvm.ir.types import BOOL
 from chadllvm.lower.overlap import overlaps
-from chadllvm.lower.varying import FAR, NEXT, Varying
+from chadllvm.lower.varying import CALLS, FAR, NEXT, Varying
 
 # The steps of an innermost loop that has few or many, and what it takes to begin one
 # that runs in vectors, and to add these up.
@@ -39,13 +40,6 @@ _FEW, _MANY, _BEGIN = 8, 32, 10
 # vectors are made element by element.
 _SLOW = {**dict.fromkeys(("div", "sqrt"), 4), **dict.fromkeys(("idiv", "irem"), 10)}
 _CALL = 20
-CALLS = frozenset(
-    (
-        *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "pow"),
-        *("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "hypot", "sinh"),
-        *("cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc"),
-    )
-)
 _ELEMENTWISE = frozenset(
     (
         *("fmod", "remainder", "gamma", "lgamma", "digamma", "polygamma", "sinc"),
@@ -57,6 +51,9 @@ _ELEMENTWISE = frozenset(
 
 # The numbers in a vector register that are computed at once, as far as this goes.
 _AT_ONCE = 4
+
+# What the end of a loop that ends itself takes, which the processor does not foresee.
+_UNFORESEEN = 12
 
 # It must be worth it.
 _ENOUGH = 0.8
@@ -161,14 +158,24 @@ class _Counting:
         alone = times * inner.alone
         if vectors:
             alone = alone / _AT_ONCE + _BEGIN
-        by_rows = loop in self._varying.alone
-        if vectors and overlaps(loop, self._varying):
-            by_rows = True
-        return _Cost(alone + 1 if by_rows else times * inner.lanes, alone)
+        by_rows = vectors and overlaps(loop, self._varying)
+        if by_rows or loop in self._varying.alone:
+            return _Cost(alone + 1, alone)
+        lanes = times * inner.lanes
+        if loop in self._varying.masked:
+            lanes += times * (1 + _kept(loop) / _AT_ONCE) + _UNFORESEEN
+            alone += _UNFORESEEN
+        return _Cost(lanes, alone)
+
+
+def _kept(loop: For) -> int:
+    """How many numbers lanes that are done have to keep."""
+    sets = [stmt for stmt in everywhere(loop.body) if isinstance(stmt, Set)]
+    return sum(stmt.slot.type != BOOL for stmt in sets)
 
 
 def _trips(loop: For, unknown: int) -> float:
-    if isinstance(loop.low, Lit) and isinstance(loop.high, Lit):
+    if loop.go is None and isinstance(loop.low, Lit) and isinstance(loop.high, Lit):
         return max(float(loop.high.value) - float(loop.low.value), 1.0)
     return unknown
 

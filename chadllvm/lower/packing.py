@@ -82,7 +82,7 @@ def rows(loop: For, varying: Varying, roots: Sequence[int]) -> list[Row]:
     found = [
         row
         for outer in loop.body
-        if isinstance(outer, For) and outer not in varying.alone
+        if isinstance(outer, For) and outer.go is None and outer not in varying.alone
         for row in _rows(outer, varying, outside)
         if roots[row.load.root] not in written
     ]

@@ -38,9 +38,8 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.statements import copied, everywhere
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F32, I64
-from chadllvm.lower.gain import CALLS
 from chadllvm.lower.legality import Legality, slot_uses
-from chadllvm.lower.varying import QUICK, Varying
+from chadllvm.lower.varying import CALLS, QUICK, Varying
 
 # The lanes, by how many instructions there may be at most: what they compute has to
 # stay in registers.

@@ -6,9 +6,12 @@
         c = b[k]               is the same in all lanes
         y = x * c              differs
 
-All that is the same is computed once for all lanes. A statement that cannot be run for
-all lanes at once (a loop whose bounds differ, a branch that does more than choose) is
-run for one lane after the other: it is in `alone`.
+All that is the same is computed once for all lanes. A loop that ends itself, in some
+lanes earlier than in others, is run until it has ended in all of them: it is in
+`masked`. What lanes that are done compute there is thrown away, so that this is for
+loops that do nothing but compute. A statement that cannot be run for all lanes at once
+(a loop whose bounds differ, a branch that does more than choose) is run for one lane
+after the other: it is in `alone`.
 """
 
 from __future__ import annotations
@@ -56,6 +59,21 @@ QUICK = frozenset(
     )
 )
 
+# Calls, of which there are versions for vectors.
+CALLS = frozenset(
+    (
+        *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "pow"),
+        *("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "hypot", "sinh"),
+        *("cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc"),
+    )
+)
+
+# What lanes that are done may compute as well: it does not trap, and nobody looks.
+_HARMLESS = QUICK | CALLS | {"to_int", "iabs", "powi"}
+
+# Which lanes run a statement: all of them, those that a mask says, or one at a time.
+_ALL, _SOME, _ONE = range(3)
+
 
 class Varying:
     """What differs between the lanes of a loop.
@@ -77,16 +95,17 @@ class Varying:
         self.regs: dict[Reg, int] = {loop.index: NEXT}
         self.slots: set[Slot] = set()
         self.buffers: set[int] = set()
+        self.masked: set[Stmt] = set()
         self.alone: set[Stmt] = set()
         # Pointers into such buffers.
         self.pointers: set[Reg] = set()
         before = None
         while before != (before := self._size()):
-            self._body(loop.body, False)
+            self._body(loop.body, _ALL)
 
     def _size(self) -> tuple[int, ...]:
-        written = len(self.slots), len(self.buffers), len(self.alone)
-        return sum(self.regs.values()), *written, len(self.pointers)
+        written = len(self.slots), len(self.buffers), len(self.pointers)
+        return sum(self.regs.values()), *written, len(self.masked), len(self.alone)
 
     def kind(self, atom: Atom) -> int:
         """How an atom differs; 0 if it does not."""
@@ -109,11 +128,12 @@ class Varying:
         if kind > self.regs.get(reg, 0):
             self.regs[reg] = kind
 
-    def _body(self, body: Sequence[Stmt], divergent: bool) -> None:
+    def _body(self, body: Sequence[Stmt], who: int) -> None:
         for stmt in body:
-            self._statement(stmt, divergent)
+            self._statement(stmt, who)
 
-    def _statement(self, stmt: Stmt, divergent: bool) -> None:
+    def _statement(self, stmt: Stmt, who: int) -> None:
+        divergent = who != _ALL
         match stmt:
             case Let(reg):
                 self._note(reg, self._result(stmt))
@@ -143,16 +163,19 @@ class Varying:
                 self._reached(source, other)
                 self._run_alone(stmt, differs and not divergent)
             case For(body=body):
-                alone = divergent or not self._is_uniform(stmt)
-                self._run_alone(stmt, alone and not divergent)
-                self._note(stmt.index, ANY if alone else 0)
-                self._body(body, alone)
+                inside = self._who_steps(stmt, who)
+                self._run_alone(stmt, inside == _ONE and not divergent)
+                if inside == _SOME and stmt.go is not None:
+                    self.masked.add(stmt)
+                self._note(stmt.index, ANY if inside == _ONE else 0)
+                self._body(body, inside)
             case Branch(cond, then, orelse):
                 differs = self.kind(cond) > 0
-                alone = differs and not divergent and not _is_simple(stmt)
+                alone = differs and not divergent and not is_simple(stmt)
                 self._run_alone(stmt, alone)
-                self._body(then, divergent or differs)
-                self._body(orelse, divergent or differs)
+                inside = _ONE if alone else max(who, _SOME) if differs else who
+                self._body(then, inside)
+                self._body(orelse, inside)
             case _:
                 pass
 
@@ -172,6 +195,9 @@ class Varying:
     def _run_alone(self, stmt: Stmt, alone: bool) -> None:
         if alone:
             self.alone.add(stmt)
+        else:
+            # It may be part of something that was found to be run for some lanes only.
+            self.alone.discard(stmt)
 
     def _written(self, root: int, differs: bool | int) -> None:
         if differs and self._roots[root] in self._private:
@@ -193,10 +219,37 @@ class Varying:
                     return FAR
         return ANY
 
+    def _who_steps(self, loop: For, who: int) -> int:
+        """Which lanes run the body of an inner loop at a time."""
+        if who == _ONE or not self._is_uniform(loop):
+            return _ONE
+        if loop.go is None or (who == _ALL and loop.go not in self.slots):
+            return who
+        return _SOME if self._only_computes(loop.body) else _ONE
+
+    def _only_computes(self, body: Sequence[Stmt]) -> bool:
+        """Whether lanes that are done do no harm in a body.
+
+        What is the same in all lanes is computed where one of them needs it.
+        """
+        return all(map(self._is_harmless, everywhere(body)))
+
+    def _is_harmless(self, stmt: Stmt) -> bool:
+        match stmt:
+            case Let(reg, op):
+                return not self.kind(reg) or op in _HARMLESS
+            case Load(_, ptr, index):
+                return not self.place(ptr, index)
+            case For(low=low, high=high):
+                return not self.kind(low) and not self.kind(high)
+            case Get() | Set() | Accumulate() | Branch():
+                return True
+            case _:
+                return False
+
     def _is_uniform(self, loop: For) -> bool:
-        """Whether the lanes go through an inner loop in step."""
-        bounds = self.kind(loop.low) or self.kind(loop.high)
-        if bounds or loop.go is not None or loop.rows:
+        """Whether the lanes go through an inner loop in step, as long as they do."""
+        if self.kind(loop.low) or self.kind(loop.high) or loop.rows:
             return False
         if any(isinstance(stmt, For | Branch) for stmt in loop.body):
             return True
@@ -226,7 +279,7 @@ def _sums(body: Sequence[Stmt]) -> frozenset[Slot]:
     return frozenset(added - used)
 
 
-def _is_simple(branch: Branch) -> bool:
+def is_simple(branch: Branch) -> bool:
     """Whether a branch does nothing but compute a little, and choose."""
     count = 0
     for stmt in everywhere([branch]):

@@ -1,0 +1,196 @@
+"""Loops that end themselves, run side by side until the last of them is done."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from backend.test_interrupt import interrupted_after
+
+import chadllvm as cl
+from chadllvm.options import CompileOptions
+
+pytestmark = pytest.mark.optimised
+
+SIZES = (0, 1, 7, 8, 15, 16, 17, 37)
+ALONE = CompileOptions(disabled=frozenset(["lanes"]))
+SERIAL = CompileOptions(parallel=False)
+
+
+@cl.jit
+def cube_root(x: float) -> float:
+    y, step = 1.0, 1.0
+    while abs(step) > 1e-13 * abs(y):
+        step = (y - x / (y * y)) / 3.0
+        y -= step
+    return y
+
+
+def roots(x: cl.f64[:]) -> cl.f64[:]:
+    """Few steps or many; a NaN takes one, zero none that ends well."""
+    return np.array([cube_root(v) for v in x])
+
+
+@cl.jit
+def anomaly(mean: float, e: float) -> float:
+    x = mean
+    for _ in range(50):
+        rest = x - e * math.sin(x) - mean
+        if abs(rest) < 1e-13:
+            return x
+        x -= rest / (1.0 - e * math.cos(x))
+    return math.nan
+
+
+def orbits(x: cl.f64[:]) -> cl.f64[:]:
+    """A way out in the middle of a step."""
+    return np.array([anomaly(abs(v), 0.5) for v in x])
+
+
+@cl.jit
+def damped(x: float, c: cl.f64[:]) -> float:
+    y, k = x, 0
+    while k < 20 and abs(y) > 1e-3:
+        p = 0.0
+        for j in range(len(c)):
+            p = p * y + c[j]
+        z = abs(p)
+        while z > 1.0:
+            z = math.log(math.sqrt(z) + math.exp(-z))
+            if z > 3.0:
+                for j in range(len(c)):
+                    z = math.sin(z) + c[j] * c[j]
+        y = y * 0.5 + 0.01 * z
+        k += 1
+    return y + k
+
+
+def nested(x: cl.f64[:]) -> float:
+    """Loops in loops, and a branch that few lanes take."""
+    c = np.array([0.3, -0.2, 0.7])
+    total = 0.0
+    for v in x:
+        total += damped(v, c)
+    return total
+
+
+@cl.jit
+def halvings(x: cl.f32) -> int:
+    steps, big = 0, True
+    while x > np.float32(1.0):
+        x = x / np.float32(3.0)
+        steps += 2 if big else 1
+        big = x > np.float32(100.0)
+    return steps
+
+
+def narrow(x: cl.f32[:]) -> cl.i64[:]:
+    """f32, integers and bools."""
+    return np.array([halvings(v) for v in x])
+
+
+@cl.jit
+def steady(x: float) -> float:
+    y, t = x, 0.0
+    while t < 1.0:
+        y += 0.1 * math.sin(y + 0.05 * math.sin(y))
+        t += 0.1
+    return y
+
+
+def in_step(x: cl.f64[:]) -> cl.f64[:]:
+    """All lanes take as many steps, so that no mask is needed."""
+    return np.array([steady(v) for v in x])
+
+
+FUNCTIONS = (roots, orbits, nested, narrow, in_step)
+
+
+def arguments(function: Callable[..., Any], n: int) -> np.ndarray:
+    rng = np.random.default_rng(n)
+    x = rng.normal(size=n) * 10.0 ** rng.integers(-2, 4, n)
+    return x.astype(np.float32) if function is narrow else x
+
+
+def in_lanes(function: Any, *args: Any) -> bool:
+    return bool(re.search(r"# .*\d lanes", str(function.show("loops", *args))))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_each_lane_takes_its_own_steps(function: Callable[..., Any]) -> None:
+    compiled = cl.jit(function)
+    alone, serial = cl.jit(function, options=ALONE), cl.jit(function, options=SERIAL)
+    assert in_lanes(compiled, arguments(function, 8))
+    assert not in_lanes(alone, arguments(function, 8))
+    for n in SIZES:
+        x = arguments(function, n)
+        found = compiled(x)
+        np.testing.assert_allclose(found, alone(x), rtol=1e-11)
+        np.testing.assert_allclose(found, function(x), rtol=1e-11)
+        np.testing.assert_array_equal(found, compiled(x))
+        np.testing.assert_array_equal(found, serial(x))
+
+
+def test_divisions_have_the_same_bits() -> None:
+    """No call, nothing contracted: a lane computes what one step after the other does,
+    also if it takes no step, a thousand, or ends with what is not finite."""
+    x = np.array([1.0, 1e300, 1e-300, math.nan, 8.0, math.inf, -27.0, 1e9, -math.inf])
+    found, wanted = (cl.jit(roots, options=o)(np.tile(x, 4)) for o in (SERIAL, ALONE))
+    np.testing.assert_array_equal(found, wanted)
+    assert len({1.0, 2.0, -3.0} & set(np.round(found, 12))) == 3
+
+
+def test_gradients_stay_right() -> None:
+    x = arguments(orbits, 21)
+
+    def total(x: cl.f64[:]) -> float:
+        return sum(orbits_jit(x))
+
+    orbits_jit = cl.jit(orbits)
+    found = cl.grad(cl.jit(total))(x)
+    wanted = cl.grad(cl.jit(total, optimize=0))(x)
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+
+
+def looked_up(x: cl.f64[:], table: cl.f64[:]) -> float:
+    total = 0.0
+    for v in x:
+        y, k = v, 0
+        while y > 1.0:
+            y = math.sqrt(y) * table[k]
+            k += 1
+        total += y
+    return total
+
+
+def test_the_first_error_is_raised() -> None:
+    """Lanes that are done look up nothing, and fail by nothing."""
+    compiled = cl.jit(looked_up)
+    x = np.array([9.0, 0.5, 2.0, 7.0, 1e9, 0.1, 3.0, 5.0, 1e3] * 3)
+    table = np.full(8, 0.9)
+    assert compiled(x, table) == pytest.approx(looked_up(x, table), rel=1e-12)
+    x[20] = 1e200
+    with pytest.raises(IndexError, match="index 8 is out of range for size 8"):
+        compiled(x, table)
+
+
+def endless(x: cl.f64[:]) -> float:
+    total = 0.0
+    for v in x:
+        while v > 0.0:
+            v = math.sqrt(v) / (0.5 + v)
+        total += v
+    return total
+
+
+def test_one_lane_that_does_not_end_is_interrupted() -> None:
+    compiled, x = cl.jit(endless), np.full(19, -1.0)
+    assert in_lanes(compiled, x)
+    assert compiled(x) == -19.0
+    x[5] = 1.0
+    with pytest.raises(KeyboardInterrupt), interrupted_after(0.2):
+        compiled(x)
