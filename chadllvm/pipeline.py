@@ -34,6 +34,7 @@ from chadllvm.ir.types import Type, has_float
 from chadllvm.lower.additions import additions
 from chadllvm.lower.boxed.lower import lower_boxed
 from chadllvm.lower.chunks.parallel import parallel
+from chadllvm.lower.diagonals import diagonals
 from chadllvm.lower.lanes import lanes
 from chadllvm.lower.lower import lower_function
 from chadllvm.lower.ranges import ranges
@@ -225,6 +226,7 @@ OPTIONAL = frozenset(
         ranges.__name__,
         parallel.__name__,
         lanes.__name__,
+        diagonals.__name__,
         strips.__name__,
         additions.__name__,
         split_loops.__name__,
@@ -478,6 +480,7 @@ def _lower(function: Function, done: Compilation) -> LoopFunction:
         (ranges.__name__, ranges),
         (parallel.__name__, partial(parallel, threads=options.parallel)),
         (lanes.__name__, lanes),
+        (diagonals.__name__, diagonals),
         (strips.__name__, strips),
         (additions.__name__, additions),
         (split_loops.__name__, split_loops),

@@ -180,6 +180,12 @@ def _trips(loop: For, unknown: int) -> float:
     return unknown
 
 
+def share_of(loop: For, varying: Varying) -> float:
+    """The part of its time that a loop takes in lanes, if no loop is in it."""
+    cost = _Counting(loop.lanes, varying, (), False).body(loop.body)
+    return cost.lanes / cost.alone if cost.alone else 1.0
+
+
 def inner_loops(body: Sequence[Stmt]) -> bool:
     """Whether there are loops in a body."""
     return any(isinstance(stmt, For) for stmt in everywhere(body))
