@@ -187,10 +187,9 @@ class Lanes(LaneSums):
                 self.emit_statement(state, stmt)
             control.emit_countdown(state.out, state.fuel, state.exit(INTERRUPTED))
 
-        bounds = state.name(loop.low), state.name(loop.high)
-        control.emit_loop(
-            state.out, state.bind(loop.index), bounds, True, body, goes_on
-        )
+        low, high = state.name(loop.low), state.name(loop.high)
+        index, natural = state.bind(loop.index), low.isdigit()
+        control.emit_loop(state.out, index, (low, high), natural, body, goes_on)
         self.mask = outer
 
     def _check(self, cond: Atom) -> None:

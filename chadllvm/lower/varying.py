@@ -240,8 +240,8 @@ class Varying:
                 return not self.kind(reg) or op in _HARMLESS
             case Load(_, ptr, index):
                 return not self.place(ptr, index)
-            case For(low=low, high=high):
-                return not self.kind(low) and not self.kind(high)
+            case For():
+                return self._is_uniform(stmt)
             case Get() | Set() | Accumulate() | Branch():
                 return True
             case _:
