@@ -107,7 +107,42 @@ def in_step(x: cl.f64[:]) -> cl.f64[:]:
     return np.array([steady(v) for v in x])
 
 
-FUNCTIONS = (roots, orbits, nested, narrow, in_step)
+def filled(x: cl.f64[:]) -> cl.f64[:]:
+    """An array that is filled, as it is written most often."""
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        y, step = 1.0, 1.0
+        while abs(step) > 1e-12 * abs(y):
+            step = (y - abs(x[i]) / y) / 2.0
+            y -= step
+        out[i] = y
+    return out
+
+
+def warm(x: cl.f64[:]) -> cl.f64[:]:
+    """The same, but each begins where the one before has ended."""
+    out, y = np.zeros(len(x)), 1.0
+    for i in range(len(x)):
+        step = 1.0
+        while abs(step) > 1e-12 * abs(y):
+            step = (y - abs(x[i]) / y) / 2.0
+            y -= step
+        out[i] = y
+    return out
+
+
+def followed(x: cl.f64[:]) -> cl.f64[:]:
+    """Each reads what the one before has written."""
+    out = np.ones(len(x) + 1)
+    for i in range(len(x)):
+        y = out[i] + abs(x[i])
+        while y > 1.0:
+            y = math.sqrt(y) / 1.5
+        out[i + 1] = y
+    return out
+
+
+FUNCTIONS = (roots, orbits, nested, narrow, in_step, filled)
 
 
 def arguments(function: Callable[..., Any], n: int) -> np.ndarray:
@@ -135,6 +170,13 @@ def test_each_lane_takes_its_own_steps(function: Callable[..., Any]) -> None:
         np.testing.assert_array_equal(found, serial(x))
 
 
+@pytest.mark.parametrize("function", [warm, followed])
+def test_what_needs_the_one_before_waits_for_it(function: Callable[..., Any]) -> None:
+    compiled, x = cl.jit(function), arguments(function, 21)
+    assert not in_lanes(compiled, x)
+    np.testing.assert_allclose(compiled(x), function(x), rtol=1e-12)
+
+
 def test_divisions_have_the_same_bits() -> None:
     """No call, nothing contracted: a lane computes what one step after the other does,
     also if it takes no step, a thousand, or ends with what is not finite."""
@@ -144,13 +186,13 @@ def test_divisions_have_the_same_bits() -> None:
     assert len({1.0, 2.0, -3.0} & set(np.round(found, 12))) == 3
 
 
-def test_gradients_stay_right() -> None:
-    x = arguments(orbits, 21)
+@pytest.mark.parametrize("function", [orbits, filled])
+def test_gradients_stay_right(function: Callable[..., Any]) -> None:
+    x, inner = arguments(function, 21), cl.jit(function)
 
     def total(x: cl.f64[:]) -> float:
-        return sum(orbits_jit(x))
+        return sum(inner(x))
 
-    orbits_jit = cl.jit(orbits)
     found = cl.grad(cl.jit(total))(x)
     wanted = cl.grad(cl.jit(total, optimize=0))(x)
     np.testing.assert_allclose(found, wanted, rtol=1e-9)

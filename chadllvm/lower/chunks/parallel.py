@@ -126,7 +126,7 @@ class _Walk:
             yield loop
             return
         try:
-            found = plan(loop, self._known, forms)
+            found = _commuting(plan(loop, self._known, forms))
         except Refused as reason:
             self._note(loop, f"in order: {reason}")
             inner = self.body(loop.body, forms.inside(loop), inside=True)
@@ -144,6 +144,21 @@ class _Walk:
         local = {r for s in everywhere((found.loop,)) for r in assigned(s)}
         estimate = Estimate(found.loop, lambda reg: reg not in local)
         return estimate.step(found.forms)
+
+
+def _commuting(plan: Plan) -> Plan:
+    """Say of steps that only fill places of their own that they commute.
+
+    It is said of those that hold a loop that ends itself: LLVM makes no vectors of what
+    is in it.
+    """
+    alone = not (plan.sums or plan.scans or plan.own or plan.cells or plan.reach > 1)
+    ends = any(
+        isinstance(s, For) and s.go is not None for s in everywhere(plan.loop.body)
+    )
+    if not alone or not ends:
+        return plan
+    return replace(plan, loop=replace(plan.loop, commutes=True))
 
 
 def _depth(body: Sequence[Stmt]) -> int:
