@@ -29,11 +29,12 @@ from chadllvm.ir.loops import (
     Stmt,
     Store,
 )
-from chadllvm.ir.statements import made
+from chadllvm.ir.statements import assigned, made
 from chadllvm.ir.types import Scalar, is_float
 from chadllvm.llvm import control
 from chadllvm.llvm.lane_memory import LaneMemory
 from chadllvm.llvm.lane_values import element
+from chadllvm.llvm.state import State
 from chadllvm.llvm.types import BYTES, REGISTER
 
 # How many steps are taken at once, and the statements of a loop for which they are: the
@@ -54,6 +55,13 @@ class LaneSums(LaneMemory):
 
     # What is being added in several steps: the vectors so far, and the first place.
     _waiting: dict[Stmt, tuple[str, list[str]]] | None = None
+
+    def __init__(
+        self, state: State, loop: For, emit: Callable[[State, Stmt], None]
+    ) -> None:
+        super().__init__(state, loop, emit)
+        # The sums of the lanes of what totals are made of.
+        self._totals: dict[Reg, Reg] = {}
 
     def steps(self, loop: For, low: str, high: str, body: Callable[[], None]) -> str:
         """Write an inner loop for most of its steps; where the rest of them begins.
@@ -96,6 +104,33 @@ class LaneSums(LaneMemory):
         self._waiting[stmt] = place, [*vectors, self.vector(stmt.value)]
         return True
 
+    def add_up(self, stmt: Stmt) -> None:
+        """Add up the lanes of what a statement has made, if it is needed for totals."""
+        for reg in assigned(stmt):
+            if reg in self.varying.totals.factors:
+                total = self._totals[reg] = Reg(reg.name, reg.type)
+                self.state.names[total] = self.sum(self.vector(reg), reg.type)
+
+    def add_total(self, stmt: AddTo) -> None:
+        """Add the sum of all lanes to what is the same place for all."""
+        total = self._total(stmt.value)
+        self.emit_plain(AddTo(stmt.ptr, stmt.index, total, stmt.root))
+
+    def _total(self, value: Atom) -> Atom:
+        """The sum of a value over the lanes."""
+        if isinstance(value, Reg) and value in self.varying.totals.regs:
+            return value
+        if isinstance(value, Reg) and value in self._totals:
+            return self._totals[value]
+        total = Reg("total", value.type)
+        if isinstance(value, Reg) and self.differs(value):
+            let = self.varying.totals.lets[value]
+            args = [self._total(a) if self.differs(a) else a for a in let.args]
+            self.emit_plain(Let(total, let.op, tuple(args)))
+        else:
+            self.state.names[total] = self.sum(self.vector(value), value.type)
+        return total
+
     def _added(self, loop: For) -> list[AddTo]:
         """What adds to one place after the other in a loop that does nothing odd."""
         trips = control.trip_count(loop)
@@ -114,6 +149,7 @@ class LaneSums(LaneMemory):
             and stmt.index in along
             and not self.is_apart(stmt)
             and not self.is_common(stmt)
+            and stmt not in self.varying.totals.adds
         ]
 
     def _add(self, stmt: AddTo, place: str, vectors: Sequence[str]) -> None:

@@ -100,10 +100,17 @@ class Lanes(LaneSums):
 
     def emit(self, stmt: Stmt) -> bool:
         """Write a statement that differs between lanes; else leave it."""
+        differs = self._emit(stmt)
+        self.add_up(stmt)
+        return differs
+
+    def _emit(self, stmt: Stmt) -> bool:
         varying = self.varying
         match stmt:
             case _ if stmt in varying.alone:
                 self._one_by_one(stmt)
+            case AddTo() if stmt in varying.totals.adds:
+                self.add_total(stmt)
             case Let(reg) if self.differs(reg):
                 self.values[reg] = self.let(stmt)
             case Get(reg, slot) if self.differs(reg):

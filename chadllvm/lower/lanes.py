@@ -12,9 +12,10 @@ LLVM makes vectors of the steps of innermost loops only. That fails where each s
 needs the one before, and is not worth it where there are few steps. If the iterations
 around them are independent of each other, the same statement of eight of them is one
 vector instruction (`llvm/lanes.py`), as long as they go through their loops in step.
-What each iteration has in a buffer of its own takes eight times the memory, so that
-this is done for small ones only, which is asked at run time; so it is where inner loops
-would be vectorised if they were long. This stands behind all that makes the loops, and
+What each iteration has in a buffer of its own takes eight times the memory (but where
+sums over the lanes are enough, `totals.py`), so that this is done for small ones only,
+which is asked at run time; so it is where inner loops would be vectorised if they were
+long. This stands behind all that makes the loops, and
 in front of what splits innermost ones.
 """
 

@@ -39,6 +39,7 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.statements import everywhere
 from chadllvm.ir.types import I64
+from chadllvm.lower.totals import Totals, totals
 
 # How a number, or a place in memory, differs: each lane is one further than the lane
 # before, or by some number that is the same for all lanes; or there is no such number.
@@ -79,8 +80,8 @@ class Varying:
     """What differs between the lanes of a loop.
 
     `regs` says how; `buffers` are the classes of roots of which each lane has buffers
-    of its own, among `private`. Sums of all lanes (slots that are only added to) are
-    not in `slots`.
+    of its own, among `private`, but for those that hold `totals`. Sums of all lanes
+    (slots that are only added to) are not in `slots`.
     """
 
     def __init__(
@@ -92,13 +93,26 @@ class Varying:
         self._roots = roots
         self._private = frozenset(private)
         self.sums = _sums(loop.body)
-        self.regs: dict[Reg, int] = {loop.index: NEXT}
+        self.regs: dict[Reg, int] = {}
         self.slots: set[Slot] = set()
         self.buffers: set[int] = set()
         self.masked: set[Stmt] = set()
         self.alone: set[Stmt] = set()
         # Pointers into such buffers.
         self.pointers: set[Reg] = set()
+        self.totals = Totals()
+        self._find(loop)
+        if self.buffers and (found := totals(loop, roots, self)).classes:
+            self.totals = found
+            self._find(loop)
+
+    def _find(self, loop: For) -> None:
+        """Note more and more until all is noted."""
+        for found in (self.regs, self.slots, self.buffers, self.pointers):
+            found.clear()
+        self.masked.clear()
+        self.alone.clear()
+        self.regs[loop.index] = NEXT
         before = None
         while before != (before := self._size()):
             self._body(loop.body, _ALL)
@@ -200,8 +214,9 @@ class Varying:
             self.alone.discard(stmt)
 
     def _written(self, root: int, differs: bool | int) -> None:
-        if differs and self._roots[root] in self._private:
-            self.buffers.add(self._roots[root])
+        of = self._roots[root]
+        if differs and of in self._private and of not in self.totals.classes:
+            self.buffers.add(of)
 
     def _result(self, let: Let) -> int:
         kinds = [self.kind(arg) for arg in let.args]
