@@ -118,7 +118,8 @@ class _Search:
                 spoilt |= self._touched(stmt)
             self._classes -= spoilt
             if not spoilt:
-                spoilt = {c for c in self._classes if not self._pays(c)}
+                here = self._here()
+                spoilt = {c for c in self._classes if not self._pays(c, here[c])}
                 self._classes -= spoilt
 
     def found(self) -> Totals:
@@ -207,9 +208,16 @@ class _Search:
             value = next(arg for arg in let.args if self._varying.kind(arg))
         return None
 
-    def _pays(self, buffer: int) -> bool:
+    def _here(self) -> dict[int, list[_Place]]:
+        """The places that work on each of the buffers."""
+        found: dict[int, list[_Place]] = {c: [] for c in self._classes}
+        for place in self._places:
+            for buffer in self._touched(place[0]):
+                found[buffer].append(place)
+        return found
+
+    def _pays(self, buffer: int, here: Sequence[_Place]) -> bool:
         """Whether innermost loops add nothing up, and each lane begins with zeros."""
-        here = [p for p in self._places if buffer in self._touched(p[0])]
         adds = [
             (self._factor(s.value, loop), loop, depth)
             for s, loop, depth in here
