@@ -2,23 +2,27 @@
 
     for j in 0 .. n:                      p = min(max(0, 2), n)
       c = 1 < j                           q = max(min(n, m), p)
-      d = j < m                           for j in 0 .. p: …
+      d = j < m                           for j in 0 .. p: b[j] = 0.0
       e = c and d                   →     for j in p .. q:
       if e: s := a[j]                       s := a[j]
       else: s := 0.0                        b[j] = s
-      b[j] = s                            for j in q .. n: …
+      b[j] = s                            for j in q .. n: b[j] = 0.0
 
 The loop in the middle has no branches, so that it becomes vector code. A loop around is
 split as well if branches of the loops in it ask for its index: their middle is in its
-middle then. What is left of all these loops stays as it is, so the code grows by a
-constant for each loop around, and the work not at all.
+middle then. What is left on a side is cut where each of its conditions changes, so that
+it is known which of them hold, unless there are many, or nobody knows which is first;
+the loops in it stay whole. So the code grows by a constant for each loop around, and
+the work not at all.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from chadllvm.ir.loops import (
@@ -40,6 +44,11 @@ from chadllvm.ir.types import I64
 # nothing wraps around.
 _FAR = 1 << 32
 _LIMIT = 1 << 62
+
+# So many places on a side, where conditions change, make a part of the loop each.
+_MOST = 3
+
+_SURE = (Lit(True), Lit(False))
 
 
 def ranges(function: LoopFunction) -> LoopFunction:
@@ -76,18 +85,18 @@ class _Splitting:
         if not asked or not self._is_worth_it(loop, asked):
             yield replace(loop, body=self.body(loop.body))
             return
-        bounds, begin, end = found.middle(asked)
-        middle = self._copied(loop, begin, end, asked)
+        bounds, parts = found.parts(asked)
         yield from bounds
-        if begin != loop.low:
-            yield self._copied(loop, loop.low, begin, ())
-        yield replace(middle, body=self.body(middle.body))
-        if end != loop.high:
-            yield self._copied(loop, end, loop.high, ())
+        for part in parts:
+            copy = self._copied(loop, part.low, part.high, part.known)
+            if part.is_middle:
+                copy = replace(copy, body=self.body(copy.body))
+            yield copy
 
     def _is_worth_it(self, loop: For, asked: Collection[Reg]) -> bool:
         """Whether the middle has no branches, or is around loops that have none."""
-        middle = self._copied(loop, loop.low, loop.high, asked).body
+        known = dict.fromkeys(asked, True)
+        middle = self._copied(loop, loop.low, loop.high, known).body
         inner = [s for s in middle if isinstance(s, For)]
         if not inner:
             return not any(isinstance(s, Branch | Invoke) for s in middle)
@@ -103,16 +112,35 @@ class _Splitting:
         return not any(isinstance(s, Branch | For | Invoke) for s in loop.body)
 
     def _copied(
-        self, loop: For, low: Atom, high: Atom, holding: Collection[Reg]
+        self, loop: For, low: Atom, high: Atom, holding: Mapping[Reg, bool]
     ) -> For:
-        """The loop over other indices, where these conditions hold."""
+        """The loop over other indices, where these conditions hold, or do not."""
         local = _count(loop.body)
         mine = {s: Slot(s.name, s.type) for s, n in local.items() if n == self.slots[s]}
         self.slots.update({new: local[old] for old, new in mine.items()})
-        known: dict[Reg, Atom] = dict.fromkeys(holding, Lit(True))
+        known: dict[Reg, Atom] = {reg: Lit(holds) for reg, holds in holding.items()}
         body = tuple(_left(loop.body, known))
         new = replace(loop, low=low, high=high, body=body)
         return copied(new, Names(known, mine))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part of a loop, and which conditions are known to hold there, or not to."""
+
+    low: Atom
+    high: Atom
+    known: Mapping[Reg, bool]
+    is_middle: bool = False
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """Where conditions begin to hold, or end to; `is_sure`: each of them just there."""
+
+    at: Atom
+    regs: tuple[Reg, ...]
+    is_sure: bool
 
 
 class _Conditions:
@@ -145,35 +173,91 @@ class _Conditions:
                 elif y in self._distance and x not in self._local:
                     self.ranges[reg] = (True, x, strict - self._distance[y])
 
-    def middle(self, asked: Collection[Reg]) -> tuple[list[Stmt], Atom, Atom]:
-        """Where all of these conditions hold, and the statements that compute it.
+    def parts(self, asked: Collection[Reg]) -> tuple[list[Stmt], list[_Part]]:
+        """The parts of the loop in order, and the statements that compute their bounds.
 
-        It begins or ends with the loop itself if nothing is asked that says otherwise.
+        Where nothing begins or ends to hold the middle begins or ends with the loop.
         """
         stmts: list[Stmt] = []
+        loop, let = self.loop, partial(_let, stmts)
+        always = {reg: True for reg in asked if self._holds_always(reg)}
+        rest = [reg for reg in self.ranges if reg in asked and reg not in always]
+        firsts = self._cuts([r for r in rest if self.ranges[r][0]], let)
+        lasts = self._cuts([r for r in rest if not self.ranges[r][0]], let)
+        begins = [let("imin", cut.at, loop.high) for cut in firsts]
+        begin = begins[-1] if begins else loop.low
+        ends = [let("imax", cut.at, begin) for cut in lasts]
+        end = ends[0] if ends else loop.high
+        parts = [
+            _Part(low, high, {**always, **_known(firsts, range(k))})
+            for k, (low, high) in enumerate(pairwise([loop.low, *begins]))
+        ]
+        parts.append(_Part(begin, end, dict.fromkeys(asked, True), is_middle=True))
+        held = {**always, **{reg: True for cut in firsts for reg in cut.regs}}
+        parts += [
+            _Part(low, high, {**held, **_known(lasts, range(k + 1, len(lasts)))})
+            for k, (low, high) in enumerate(pairwise([*ends, loop.high]))
+        ]
+        return stmts, parts
 
-        def let(op: str, *args: Atom) -> Atom:
-            reg = Reg("t", I64)
-            stmts.append(Let(reg, op, args))
-            return reg
+    def _holds_always(self, reg: Reg) -> bool:
+        """Whether a condition holds from the beginning of the loop on."""
+        is_first, bound, more = self.ranges[reg]
+        if not (is_first and isinstance(bound, Lit) and isinstance(self.loop.low, Lit)):
+            return False
+        return _place(bound, more)[1] <= int(self.loop.low.value)
 
-        def place(bound: Atom, more: int) -> Atom:
-            if isinstance(bound, Lit):
-                return Lit(max(-_LIMIT, min(int(bound.value), _LIMIT)) + more)
-            bound = let("imax", let("imin", bound, Lit(_LIMIT)), Lit(-_LIMIT))
-            return let("iadd", bound, Lit(more)) if more else bound
+    def _cuts(self, regs: Sequence[Reg], let: Callable[..., Atom]) -> list[_Cut]:
+        """Where these conditions begin to hold, or end to, in the order of the index.
 
-        begin, end = self.loop.low, self.loop.high
-        for reg, (is_first, bound, more) in self.ranges.items():
-            if reg in asked and is_first:
-                begin = later(begin, place(bound, more), let)
-            elif reg in asked:
-                end = let("imin", end, place(bound, more))
-        if begin != self.loop.low:
-            begin = let("imin", begin, self.loop.high)
-        if end != self.loop.high:
-            end = let("imax", end, begin)
-        return stmts, begin, end
+        One place for all of them if it is not known which one is first.
+        """
+        places: dict[tuple[Atom | None, int], list[Reg]] = {}
+        for reg in regs:
+            places.setdefault(_place(*self.ranges[reg][1:]), []).append(reg)
+        groups = [[place] for place in sorted(places, key=lambda place: place[1])]
+        if len({base for base, _ in places}) > 1 or len(places) > _MOST:
+            groups = [list(places)]
+        cuts = []
+        for group in groups:
+            found = tuple(reg for place in group for reg in places[place])
+            at = self._limit(group, self.ranges[found[0]][0], let)
+            cuts.append(_Cut(at, found, is_sure=len(group) == 1))
+        return cuts
+
+    def _limit(
+        self,
+        places: Sequence[tuple[Atom | None, int]],
+        is_first: bool,
+        let: Callable[..., Atom],
+    ) -> Atom:
+        """The latest of some places, or the earliest one."""
+        at = self.loop.low if is_first else self.loop.high
+        for base, more in places:
+            place: Atom = Lit(more)
+            if base is not None:
+                place = let("imax", let("imin", base, Lit(_LIMIT)), Lit(-_LIMIT))
+                place = let("iadd", place, Lit(more)) if more else place
+            at = later(at, place, let) if is_first else let("imin", at, place)
+        return at
+
+
+def _place(bound: Atom, more: int) -> tuple[Atom | None, int]:
+    """Where a condition changes: what is added to a register, or a number alone."""
+    if isinstance(bound, Lit):
+        return None, max(-_LIMIT, min(int(bound.value), _LIMIT)) + more
+    return bound, more
+
+
+def _known(cuts: Sequence[_Cut], holding: range) -> dict[Reg, bool]:
+    """Which conditions hold in a part, of those that all change at their cut."""
+    return {r: k in holding for k, c in enumerate(cuts) if c.is_sure for r in c.regs}
+
+
+def _let(stmts: list[Stmt], op: str, *args: Atom) -> Atom:
+    reg = Reg("t", I64)
+    stmts.append(Let(reg, op, args))
+    return reg
 
 
 def later(a: Atom, b: Atom, let: Callable[..., Atom]) -> Atom:
@@ -210,11 +294,13 @@ def _left(body: Sequence[Stmt], known: dict[Reg, Atom]) -> Iterator[Stmt]:
         match stmt:
             case Let(reg, "and", args):
                 now = [known.get(a, a) if isinstance(a, Reg) else a for a in args]
-                if Lit(True) in now:
+                if Lit(False) in now:
+                    known[reg] = Lit(False)
+                elif Lit(True) in now:
                     known[reg] = now[1] if now[0] == Lit(True) else now[0]
                 yield stmt
-            case Branch(Reg() as cond, then) if known.get(cond) == Lit(True):
-                yield from _left(then, known)
+            case Branch(Reg() as cond, then, orelse) if known.get(cond) in _SURE:
+                yield from _left(then if known[cond] == Lit(True) else orelse, known)
             case Branch(cond, then, orelse):
                 sides = (tuple(_left(side, known)) for side in (then, orelse))
                 yield Branch(cond, *sides)

@@ -62,6 +62,15 @@ def asked(x: cl.f64[:, :], steps: int) -> float:
     return np.sum(y * x)
 
 
+def wide(x: cl.f64[:, :], steps: int) -> float:
+    """More neighbours than there are parts of a loop for."""
+    u = x.copy()
+    for k in range(steps):
+        far = u[:-4, 1:-1] * u[4:, 2:] - u[1:-3, :-2]
+        u[2:-2, 1:-1] += (0.1 + k) * (far + u[3:-1, 1:-1] * u[2:-2, 1:-1])
+    return np.sum(u**2)
+
+
 def several(x: cl.f64[:, :], steps: int) -> float:
     """Sums side by side, over parts of records that are read again and again."""
     total, most = 0.0, 0.0
@@ -84,7 +93,7 @@ PASSES = {"sums", "columns", "upwards", "gather", "ranges", "finite", "scatter"}
 PLAIN = replace(cl.CompileOptions(), disabled=frozenset(PASSES))
 
 
-@pytest.mark.parametrize("program", [plate, string, asked, several])
+@pytest.mark.parametrize("program", [plate, string, asked, wide, several])
 def test_edges(program: Callable[..., float]) -> None:
     fast = cl.jit(program)
     plain = cl.value_and_grad(cl.jit(program, options=PLAIN))
@@ -103,7 +112,7 @@ def test_edges(program: Callable[..., float]) -> None:
 
 def test_in_python() -> None:
     x = np.random.default_rng(1).normal(size=(6, 8))
-    for program in (plate, string, asked, several):
+    for program in (plate, string, asked, wide, several):
         expected = program(x, 2)
         assert cl.jit(program)(x, 2) == pytest.approx(expected, rel=1e-12)
         cl.check_grads(cl.jit(program), (x, 2))
