@@ -32,6 +32,7 @@ from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.term import Function, Program, Var
 from chadllvm.ir.types import Type, has_float
 from chadllvm.lower.additions import additions
+from chadllvm.lower.ahead import ahead
 from chadllvm.lower.boxed.lower import lower_boxed
 from chadllvm.lower.chunks.parallel import parallel
 from chadllvm.lower.diagonals import diagonals
@@ -229,6 +230,7 @@ OPTIONAL = frozenset(
         diagonals.__name__,
         strips.__name__,
         additions.__name__,
+        ahead.__name__,
         split_loops.__name__,
         singles.__name__,
         tasks.__name__,
@@ -483,6 +485,7 @@ def _lower(function: Function, done: Compilation) -> LoopFunction:
         (diagonals.__name__, diagonals),
         (strips.__name__, strips),
         (additions.__name__, additions),
+        (ahead.__name__, ahead),
         (split_loops.__name__, split_loops),
         (singles.__name__, singles),
         (tasks.__name__, partial(tasks, threads=options.parallel)),

@@ -2,7 +2,7 @@
 
 What the first of them computes for the others goes through a small buffer, which is
 made in front of all, or at the beginning of a chunk. Which loops are, and how, is said
-by `strips.py` and `additions.py`.
+by `strips.py`, `additions.py` and `ahead.py`.
 """
 
 from __future__ import annotations
@@ -141,7 +141,9 @@ def each_strip(
     """A loop of `count` steps by strips, whose loops have these bodies, `parts(first)`,
     where `first` is the index of a strip's first step."""
     out, each = Out(), Out()
-    number = out.let("idiv", out.let("iadd", count, Lit(STRIP - 1)), Lit(STRIP))
+    # A count that is rounded up, whatever it is; of no steps there is an empty strip.
+    whole_ones = out.let("idiv", out.let("iadd", count, Lit(-1)), Lit(STRIP))
+    number = out.let("iadd", whole_ones, Lit(1))
     strip = Reg("strip", I64)
     first = each.let("iadd", loop.low, each.let("imul", strip, Lit(STRIP)))
     last = each.let("imin", each.let("iadd", first, Lit(STRIP)), loop.high)
