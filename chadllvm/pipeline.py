@@ -66,7 +66,7 @@ from chadllvm.simplify.gather import gather
 from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.inline import around_pullbacks, as_written, inline
 from chadllvm.simplify.invariants import invariants
-from chadllvm.simplify.lasting import lasting
+from chadllvm.simplify.lasting import lasting, lasting_elements
 from chadllvm.simplify.pointwise import pointwise
 from chadllvm.simplify.promote import promote
 from chadllvm.simplify.recall import recall
@@ -173,7 +173,7 @@ DERIVATIVE: tuple[Pass, ...] = (
     _plain(hoist),
     (
         convert_closures.__name__,
-        lambda program, _: convert_closures(program, kept_states),
+        lambda program, _: convert_closures(program, kept_states, lasting_elements),
     ),
     _plain(invariants),
 )

@@ -80,16 +80,21 @@ from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
 
-# The states of a function's loops that have one shape in all steps.
-Steady = Callable[[Function], Container[Var]]
+# Finds variables of a function: the states of loops that have one shape in all steps;
+# the numbers that arrays hold in the end.
+Finder = Callable[[Function], Container[Var]]
 
 
-def convert_closures(program: Program, steady: Steady = lambda function: ()) -> Program:
+def convert_closures(
+    program: Program,
+    steady: Finder = lambda function: (),
+    lasting: Finder = lambda function: (),
+) -> Program:
     """Remove all function values."""
     tape: set[Var] = set()
 
     def converted(function: Function) -> Function:
-        return with_body(function, Converter(tape, steady).function(function))
+        return with_body(function, Converter(tape, steady, lasting).function(function))
 
     new = map_functions(program, converted)
     return Program(new.functions, frozenset(tape)) if tape else new
@@ -98,13 +103,17 @@ def convert_closures(program: Program, steady: Steady = lambda function: ()) -> 
 class Converter:
     """Converts one top-level function."""
 
-    def __init__(self, tape: set[Var], steady: Steady) -> None:
+    def __init__(self, tape: set[Var], steady: Finder, lasting: Finder) -> None:
         # The arrays of captures that it makes.
         self.tape = tape
         # The states that have the shape of what they begin with, and that.
         self.steady: dict[Operand, Operand] = {}
         self._keeps_shape: Container[Var] = ()
         self._find_steady = steady
+        # The numbers that an array holds in the end, and those of the program given.
+        self._lasting: set[Var] = set()
+        self._lasts: Container[Var] = ()
+        self._find_lasting = lasting
         self._free: dict[Lambda, tuple[Var, ...]] = {}
         self._needs: dict[FunctionValue, dict[Operand, None]] = {}
         # The states that steps update, and all that shares a buffer with their copies.
@@ -117,6 +126,7 @@ class Converter:
     def function(self, function: Function) -> Block:
         self._updated = updated_states(function)
         self._keeps_shape = self._find_steady(function)
+        self._lasts = self._find_lasting(function) if self._updated else ()
         scope = Scope(Env())
         bindings, results = self.block(function.body, scope)
         return Block(tuple(bindings), tuple(as_operand(r) for r in results))
@@ -154,6 +164,8 @@ class Converter:
             case _:
                 renamed = EnvRenaming(scope).binding(binding)
                 out.bindings.append(renamed)
+                pairs = zip(binding.vars, renamed.vars, strict=True)
+                self._lasting.update(new for old, new in pairs if old in self._lasts)
                 match renamed.expr:
                     case Apply(Index() | Update() | Append() | DropLast(), (array, *_)):
                         self._follow(renamed.vars, [array])
@@ -207,7 +219,9 @@ class Converter:
         """The function, with the bindings for its captures copied in place."""
         renaming = MovedRenaming(target.moves)
         out.bindings += [renaming.binding(b) for b in target.bindings]
-        value: Value = move(target.function, renaming.mapping)
+        # What is bound inside of them is none of the function's.
+        made = (v for b in target.bindings for v in b.vars)
+        value: Value = move(target.function, {v: renaming.mapping[v] for v in made})
         for names in target.moves:
             value = move(value, names)
         return as_function(value)
@@ -301,6 +315,7 @@ class Converter:
             self.fleeting,
             IN_ORDER if isinstance(node.op, Iterate) else TOGETHER,
             lambda var: var not in stored and self._is_passing(var),
+            self._lasting,
         )
         inner = out.child()
         inner.bindings = bindings

@@ -14,14 +14,20 @@ What a function captures from inside the body is stored for every iteration: tha
 tape, and it is nothing else. What can be computed again from the index, from variables
 outside and from what is stored for other reasons need not be. Every operation runs at
 most twice, since recomputation happens where the function is called, once, and contains
-no loop, no call and nothing that can fail: what has not failed the first time needs no
-check (`Prim.sure`).
+no call and nothing that can fail: what has not failed the first time needs no check
+(`Prim.sure`). Of loops it contains those alone that make an array of cheap elements,
+without a loop inside: such a loop is part of no other one that is run again.
 
 What is stored is chosen so that the price of all of it, bytes and work, is the least: a
 least cut through the graph of what is computed of what (`cut.py`). So a step of a chain
 of cheap operations keeps its state, and computes what it made of it once more. What is
 outside costs nothing: a loop's variables stand against those of all of its steps, but
 for the arrays of the body around it, which may be as long.
+
+A number that an array holds in the end anyway is not stored for good either: the pass
+`lasting` reads it from there. A loop that needs nothing else of its steps, one that
+fills a table, computes even an exponential again, rather than keep as many numbers as
+the table has several times over.
 """
 
 from __future__ import annotations
@@ -34,6 +40,7 @@ from chadllvm.ir.op import Prim
 from chadllvm.ir.rewrite import free_vars_of, rebuild
 from chadllvm.ir.term import Apply, Binding, Block, Expr, If, Lit, Var, nested
 from chadllvm.ir.types import BOOL, F32, Scalar
+from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index, Unbox
 
 # The work, in additions, that costs about what writing eight bytes to memory and
@@ -62,11 +69,15 @@ ONCE = Prices(BUDGET, BUDGET)
 IN_ORDER = Prices(2 * BUDGET, BUDGET)
 TOGETHER = Prices(2 * BUDGET, 2 * BUDGET)
 
+# Where nothing is stored that no array holds in the end, only work counts.
+_FILLING = Prices(1 << 10, 2 * BUDGET)
+
 # A division of integers by a number that is known, which becomes a multiplication.
 _DIVISION = 4
 
-# What an array that nobody captures would take.
-_ARRAY = 1 << 20
+# How long arrays are taken to be: what is stored and what is computed of them both are
+# proportional to that.
+_LENGTH = 1 << 17
 
 
 def store_or_recompute(
@@ -76,21 +87,31 @@ def store_or_recompute(
     fleeting: Container[Var] = (),
     prices: Prices = ONCE,
     passing: Callable[[Var], bool] = lambda array: False,
+    lasting: Container[Var] = (),
 ) -> tuple[list[Var], list[Binding]]:
     """What to store, and the bindings that compute the other captures again.
 
     `bindings` are those of the body in order; `states` are parameters of the body that
     are not at hand later (its index is). Arrays of an outer loop that are `fleeting`
     are not either: their steps overwrite them, so what is read of them is stored. Those
-    that are `passing` would have to be stored as well, for this loop alone.
+    that are `passing` would have to be stored as well, for this loop alone. Numbers
+    that are `lasting` cost nothing to store.
     """
+    known = bindings, states, fleeting, lasting, passing
     if prices is TOGETHER:
-        plan = _Plan(bindings, states, fleeting, prices, passing)
+        plan = _Plan(*known, prices)
         stored, again = plan.choose(captures)
         if not stored and not plan.is_passing:
             return stored, again
         prices = IN_ORDER
-    return _Plan(bindings, states, fleeting, prices, passing).choose(captures)
+    plan = _Plan(*known, prices)
+    stored, again = plan.choose(captures)
+    if prices is IN_ORDER and not plan.is_filling(stored):
+        filling = _Plan(*known, _FILLING)
+        most, work = filling.choose(captures)
+        if filling.is_filling(most):
+            return most, work
+    return stored, again
 
 
 class _Plan:
@@ -99,14 +120,16 @@ class _Plan:
         bindings: Sequence[Binding],
         states: Sequence[Var],
         fleeting: Container[Var],
-        prices: Prices,
+        lasting: Container[Var],
         passing: Callable[[Var], bool],
+        prices: Prices,
     ) -> None:
         self.defined = {v: b for b in map(_sure, bindings) for v in b.vars}
         self.states = dict.fromkeys(states)
         self.fleeting = fleeting
-        self.prices = prices
+        self.lasting = lasting
         self.passing = passing
+        self.prices = prices
         # Whether arrays that are passing are read again.
         self.is_passing = False
 
@@ -147,6 +170,10 @@ class _Plan:
         self.is_passing = len(stored) < len(found)
         return sorted(stored, key=places.__getitem__), chosen
 
+    def is_filling(self, stored: Sequence[Var]) -> bool:
+        """Whether what is stored is in arrays in the end, and is something."""
+        return bool(stored) and all(var in self.lasting for var in stored)
+
     def _is_local(self, var: Var) -> bool:
         return var in self.defined or var in self.states
 
@@ -155,8 +182,10 @@ class _Plan:
 
         Of an array of the body around an element, for it is read in a loop over it.
         """
+        if var in self.lasting:
+            return 0
         if not isinstance(var.type, Scalar):
-            return _ARRAY if self._is_local(var) else 8
+            return 8 * _LENGTH if self._is_local(var) else 8
         return 1 if var.type == BOOL else 4 if var.type == F32 else 8
 
     def _again(self, var: Var) -> Binding | None:
@@ -177,14 +206,28 @@ class _Plan:
                 return weight if weight <= self.prices.heaviest else NEVER
             case Apply(Prim(name="ifloordiv" | "imod"), (_, Lit(value))) if value:
                 return _DIVISION
+            case Apply(Build(), _, (body,)) if not _has_loops(body.body):
+                step = self._inner_weight(expr)
+                return _LENGTH * (1 + step) if step <= BUDGET else NEVER
             case If():
-                return 2 + sum(
-                    self._weight(binding.expr)
-                    for _, block in nested(expr)
-                    for binding in block.bindings
-                )
+                return 2 + self._inner_weight(expr)
             case _:
                 return NEVER
+
+    def _inner_weight(self, expr: Expr) -> int:
+        return sum(
+            self._weight(binding.expr)
+            for _, block in nested(expr)
+            for binding in block.bindings
+        )
+
+
+def _has_loops(block: Block) -> bool:
+    return any(
+        (isinstance(binding.expr, Apply) and binding.expr.bodies)
+        or any(_has_loops(inner) for _, inner in nested(binding.expr))
+        for binding in block.bindings
+    )
 
 
 def _sure(binding: Binding) -> Binding:
@@ -192,7 +235,7 @@ def _sure(binding: Binding) -> Binding:
     match binding.expr:
         case Apply(Prim(sure=Prim() as op), args):
             return Binding(binding.vars, Apply(op, args), binding.span)
-        case If() as node:
+        case If() | Apply(Build()) as node:
             return Binding(binding.vars, rebuild(node, _sure_block), binding.span)
         case _:
             return binding

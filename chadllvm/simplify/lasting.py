@@ -53,11 +53,21 @@ def lasting(program: Program) -> Program:
     return map_functions(program, _function)
 
 
+def lasting_elements(function: Function) -> frozenset[Var]:
+    """The numbers that loops have read of, or written to, arrays which last there."""
+    walk = _walk(function)
+    walk.block(function.body)
+    return frozenset(var for var, _ in walk.places)
+
+
 def _function(function: Function) -> Function:
+    return with_body(function, _walk(function).block(function.body))
+
+
+def _walk(function: Function) -> _Lasting:
     changed: set[Operand] = set()
     _note_changed(function.body, changed)
-    walk = _Lasting(function.params, changed)
-    return with_body(function, walk.block(function.body))
+    return _Lasting(function.params, changed)
 
 
 def _note_changed(block: Block, changed: set[Operand]) -> None:
@@ -99,7 +109,7 @@ class _Lasting(FactWalk):
         self._boxed: dict[Var, Operand] = {}
         self._elements: dict[Operand, _Element] = {}
         # By the variable, and the indices of the loops around it, that loop first.
-        self._places: dict[tuple[Var, tuple[Var, ...]], _Place] = {}
+        self.places: dict[tuple[Var, tuple[Var, ...]], _Place] = {}
 
     def visit(self, binding: Binding) -> None:
         match binding.expr:
@@ -145,7 +155,7 @@ class _Lasting(FactWalk):
                 continue
             forms = tuple(map(self.facts.value, access.place))
             if self._is_known_later(forms, access, index) and lasts(access):
-                self._places[var, access.loops] = _Place(array, forms)
+                self.places[var, access.loops] = _Place(array, forms)
 
     def _is_known_later(
         self, forms: tuple[Form, ...], access: Access, index: Var
@@ -174,7 +184,7 @@ class _Lasting(FactWalk):
             loop, var = self._collected[var]
             steps[loop] = index
         self._elements[binding.vars[0]] = _Element(steps, var)
-        place = self._places.get((var, tuple(steps)))
+        place = self.places.get((var, tuple(steps)))
         if place is None:
             return binding
         return Binding(

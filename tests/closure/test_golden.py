@@ -11,12 +11,13 @@ from chadllvm.closure.convert import convert_closures
 from chadllvm.ir.check import check
 from chadllvm.ir.pretty import pretty
 from chadllvm.ir.term import Program
+from chadllvm.simplify.lasting import lasting_elements
 from chadllvm.simplify.shapes import kept_states
 
 
 def test_golden(golden: Callable[[Path, str], None]) -> None:
     def run(title: str, program: Program) -> str:
-        new = convert_closures(program, kept_states)
+        new = convert_closures(program, kept_states, lasting_elements)
         check(new, after=title)
         return pretty(new)
 
