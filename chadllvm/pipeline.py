@@ -43,6 +43,7 @@ from chadllvm.lower.release import release
 from chadllvm.lower.settle import settle
 from chadllvm.lower.singles import singles
 from chadllvm.lower.split import split_loops
+from chadllvm.lower.strands.strands import strands
 from chadllvm.lower.strips import strips
 from chadllvm.lower.tasks import tasks
 from chadllvm.ops.heap import heaps_of
@@ -226,6 +227,7 @@ OPTIONAL = frozenset(
         settle.__name__,
         ranges.__name__,
         parallel.__name__,
+        strands.__name__,
         lanes.__name__,
         diagonals.__name__,
         strips.__name__,
@@ -481,6 +483,7 @@ def _lower(function: Function, done: Compilation) -> LoopFunction:
         (settle.__name__, settle),
         (ranges.__name__, ranges),
         (parallel.__name__, partial(parallel, threads=options.parallel)),
+        (strands.__name__, partial(strands, threads=options.parallel)),
         (lanes.__name__, lanes),
         (diagonals.__name__, diagonals),
         (strips.__name__, strips),

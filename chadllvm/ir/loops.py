@@ -291,7 +291,12 @@ class Spread:
     merged. What fails first in this order ends the function.
 
     The slots in the body belong to it, and so do its `regions`, whose buffers are gone
-    at its end. In `merge`, slots are those around.
+    at its end; if it `keeps` them, they live as long as the function. In `merge`, slots
+    are those around.
+
+    With `patience` chunks are *strands*: a literal number, without `merge`. With more
+    than one lane the first is begun here, and others may take the rest once that has
+    taken so many nanoseconds; else all are run in order.
     """
 
     chunk: Reg
@@ -300,6 +305,8 @@ class Spread:
     body: tuple[Stmt, ...]
     merge: tuple[Stmt, ...]
     regions: tuple[int, ...]
+    patience: int | None = None
+    keeps: bool = False
 
 
 Stmt = (

@@ -166,10 +166,12 @@ class _Printer:
                 if orelse:
                     lines += [f"{pad}else:", *self.body(orelse, depth + 1)]
                 return lines
-            case Spread(chunk, chunks, lanes, inner, merge, regions):
+            case Spread(chunk, chunks, lanes, inner, merge, regions, patience, keeps):
                 bounds = f"0 .. {self.atom(chunks)} in {self.atom(lanes)} lanes"
-                own = f"  # regions {', '.join(map(str, regions))}" if regions else ""
-                head = f"{pad}spread {self.name(chunk)} in {bounds}:{own}"
+                which = "kept regions" if keeps else "regions"
+                own = f"  # {which} {', '.join(map(str, regions))}" if regions else ""
+                word = "spread" if patience is None else "strands"
+                head = f"{pad}{word} {self.name(chunk)} in {bounds}:{own}"
                 lines = [head, *self.body(inner, depth + 1)]
                 if merge:
                     lines += [f"{pad}merge:", *self.body(merge, depth + 1)]

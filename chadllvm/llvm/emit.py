@@ -179,9 +179,10 @@ def _chunks(state: State) -> list[str]:
             _enter(inner, len(part.regions))
         see(inner, part)
         emit_body(inner, part.spread.merge if part.is_merge else part.spread.body)
-        _finish(inner, bool(part.regions))
+        keeps = part.spread.keeps and not part.is_merge
+        _finish(inner, bool(part.regions), keeps=keeps)
         lines += [part_head(part), *_body(inner)]
-    return lines
+    return [*lines, *state.texts]
 
 
 def _ways_out(state: State, subroutine: Subroutine) -> None:
@@ -213,6 +214,8 @@ def _uses_arenas(body: Iterable[Stmt]) -> bool:
             case Branch(then=then, orelse=orelse):
                 if _uses_arenas(then) or _uses_arenas(orelse):
                     return True
+            case Spread(keeps=True):
+                return True
             case _:
                 pass
     return False
@@ -235,8 +238,9 @@ def _enter(state: State, regions: int) -> None:
     out.start("entered")
 
 
-def _finish(state: State, arenas: bool) -> None:
-    """The end of the function: every way out meets in one block."""
+def _finish(state: State, arenas: bool, *, keeps: bool = False) -> None:
+    """The end of the function: every way out meets in one block. `keeps`: who has
+    called it has what is in its regions from then on, also if it has failed."""
     out = state.out
     state.returns.append(out.label)
     out.jump(FINISHED)
@@ -252,7 +256,8 @@ def _finish(state: State, arenas: bool) -> None:
     incoming = ", ".join(f"[ {status}, %{label} ]" for status, label in edges)
     status = out.let(f"phi i32 {incoming}", "status")
     if arenas:
-        out.put("call void @chad_leave(ptr %ctx, ptr %arenas)")
+        leave = "chad_keep" if keeps else "chad_leave"
+        out.put(f"call void @{leave}(ptr %ctx, ptr %arenas)")
     out.put(f"ret i32 {status}")
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from chadllvm.ir.loops import Reg, Slot, Spread
 from chadllvm.llvm import runtime
+from chadllvm.llvm.beside import emit_strands
 from chadllvm.llvm.invoke import Item, environment_of, word_at
 from chadllvm.llvm.state import State
 from chadllvm.llvm.types import REGISTER
@@ -52,7 +53,10 @@ def emit_spread(state: State, stmt: Spread) -> None:
             state.parts.append(Part(symbol, stmt, k == 1, items))
             symbols[k] = f"@{symbol}"
     good, bad = out.fresh_label("spread"), out.fresh_label("refused")
-    status = _run(state, stmt, symbols, env)
+    if stmt.patience is None:
+        status = _run(state, stmt, symbols, env)
+    else:
+        status = emit_strands(state, stmt, symbols[0], env, number)
     out.branch(out.let(f"icmp eq i32 {status}, {runtime.OK}"), good, bad, LIKELY)
     state.refused.append((status, bad))
     out.start(good)

@@ -134,6 +134,8 @@ class State:
     independent: list[str] = field(default_factory=list)
     # The parts of loops over chunks, and where the regions of this one are.
     parts: list[Any] = field(default_factory=list)
+    # Further definitions, as text.
+    texts: list[str] = field(default_factory=list)
     regions: dict[int, int] = field(default_factory=dict)
     _fuel: str = ""
     _opaque: dict[tuple[float | int, Scalar], str] = field(default_factory=dict)

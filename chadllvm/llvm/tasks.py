@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from chadllvm.ir.loops import Invoke, Private, Slot, Subroutine, Tasks
 from chadllvm.ir.term import Lit
 from chadllvm.llvm import runtime
+from chadllvm.llvm.fork import FORK, leave
 from chadllvm.llvm.invoke import (
     Item,
     arena_of,
@@ -53,50 +54,15 @@ MORE = "i64 %level, i64 %floor"
 
 _PAIR = """\
 define internal i32 @{name}(ptr %ctx, ptr %first, ptr %second, ptr %block) #0 {{
-  %fork = alloca {{ ptr, ptr, ptr, ptr }}
+  {fork}
   %forks.at = getelementptr inbounds i64, ptr %block, i64 {forks}
   %forks = load i64, ptr %forks.at
   %alone = icmp eq i64 %forks, 0
   br i1 %alone, label %one, label %leave
-leave:
-  %list = getelementptr inbounds i8, ptr %ctx, i64 {list}
-  %above = load ptr, ptr %list, align 8
-  store ptr %above, ptr %fork, align 8
-  %run.at = getelementptr inbounds i8, ptr %fork, i64 8
-  store ptr %second, ptr %run.at, align 8
-  %block.at = getelementptr inbounds i8, ptr %fork, i64 16
-  store ptr %block, ptr %block.at, align 8
-  %branch.at = getelementptr inbounds i8, ptr %fork, i64 24
-  store ptr null, ptr %branch.at, align 8
-  store ptr %fork, ptr %list, align 8
-  %crew.at = getelementptr inbounds i8, ptr %ctx, i64 {crew}
-  %crew = load ptr, ptr %crew.at, align 8
-  %lonely = icmp eq ptr %crew, null
-  br i1 %lonely, label %begin, label %offer
-offer:
-  call void @chad_offer(ptr %ctx)
-  br label %begin
-begin:
-  %done = call i32 %first(ptr %ctx, ptr %block, i64 0)
-  store ptr %above, ptr %list, align 8
-  %branch = load ptr, ptr %branch.at, align 8
-  %mine = icmp eq ptr %branch, null
-  br i1 %mine, label %own, label %join
-join:
-  %joined = call i32 @chad_join(ptr %ctx, ptr %fork, i32 %done)
-  ret i32 %joined
 one:
   %first.done = call i32 %first(ptr %ctx, ptr %block, i64 0)
   br label %own
-own:
-  %status = phi i32 [ %done, %begin ], [ %first.done, %one ]
-  %good = icmp eq i32 %status, 0
-  br i1 %good, label %next, label %failed
-next:
-  %last = call i32 %second(ptr %ctx, ptr %block, i64 1)
-  ret i32 %last
-failed:
-  ret i32 %status
+{leave}
 }}"""
 
 _ADD = """\
@@ -362,9 +328,9 @@ def parts(state: State, called: Subroutine) -> Iterable[State | str]:
     written a function, each behind the line it begins with."""
     yield _PAIR.format(
         name=_symbol(state, called, "pair"),
+        fork=FORK,
         forks=FORKS,
-        list=runtime.FORKS_OFFSET,
-        crew=runtime.CREW_OFFSET,
+        leave=leave("%first", "%second", otherwise=", [ %first.done, %one ]"),
     )
     for elem in dict.fromkeys(cell.elem for cell in _tasks(called).cells):
         name = _symbol(state, called, "add")[:-1]

@@ -70,7 +70,7 @@ def parallel(function: LoopFunction, *, threads: bool = True) -> LoopFunction:
     for stmt in function.body:
         deciding.knows(stmt)
     home = Home(known, deciding, function.regions, [*function.roots], threads)
-    walk = _Walk(known, home, _depth(function.body) - 1)
+    walk = _Walk(known, home, depth_of(function.body) - 1)
     body = walk.body(function.body, known.forms, inside=False)
     if not walk.count:
         return replace(function, notes=walk.noted(function.notes))
@@ -122,7 +122,7 @@ class _Walk:
         return tuple(new)
 
     def _loop(self, loop: For, forms: Forms, inside: bool) -> Iterator[Stmt]:
-        if _depth((loop,)) < self._depth:
+        if depth_of((loop,)) < self._depth:
             yield loop
             return
         try:
@@ -161,11 +161,11 @@ def _commuting(plan: Plan) -> Plan:
     return replace(plan, loop=replace(plan.loop, commutes=True))
 
 
-def _depth(body: Sequence[Stmt]) -> int:
+def depth_of(body: Sequence[Stmt]) -> int:
     """How deep loops are nested; what only cuts another into chunks does not count."""
     most = 0
     for stmt in body:
-        inner = max(map(_depth, bodies_of(stmt)), default=0)
+        inner = max(map(depth_of, bodies_of(stmt)), default=0)
         most = max(most, inner + (isinstance(stmt, For) and not _cuts(stmt)))
     return most
 

@@ -1,0 +1,273 @@
+"""Loops that do not need each other on several threads: same bits, errors, no leaks."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import chadllvm as cl
+from chadllvm.backend.runtime import runtime
+from chadllvm.lower import tasks
+from chadllvm.lower.chunks import spread
+
+pytestmark = pytest.mark.optimised  # Bits are compared that the same code gives.
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Even short loops ask for help."""
+    monkeypatch.setattr(tasks, "PATIENCE", 0)
+    monkeypatch.setattr(spread, "GRAIN", 1000)
+    yield
+    cl.set_num_threads(None)
+
+
+@cl.jit(cache=False)
+def euler(x: float, k: float, steps: int) -> float:
+    y = x
+    for _ in range(steps):
+        y = y + 1e-3 * (math.sin(k * y) - 0.1 * y)
+    return y
+
+
+@cl.jit(cache=False)
+def solves(x: cl.f64[:], steps: int) -> float:
+    """The same function twice; both add to the derivative of one number."""
+    return euler(x[0], x[1], steps) * euler(x[2], x[1], steps) + x[0]
+
+
+@cl.jit(cache=False)
+def whiles(x: float, y: float, least: float) -> float:
+    """Nobody knows how long they take; the gradient keeps what grows."""
+    a = x
+    while abs(a) > least:
+        a = a - 1e-3 * math.sin(a)
+    b = y
+    while abs(b) > least:
+        b = b - 1e-3 * math.atan(b)
+    return a + b * x
+
+
+@cl.jit(cache=False)
+def filters(x: cl.f64[:], w: float) -> float:
+    """Three recurrences over one array, and two numbers between them."""
+    s, t, u = 0.0, 0.0, 1.0
+    for v in x:
+        s = math.tanh(w * s + v)
+    doubled = 2.0 * w
+    for v in x:
+        t = math.sin(doubled * t - v)
+    first = s * w
+    for v in x:
+        u = u * math.cos(v) + w
+    return first * t * u
+
+
+@cl.jit(cache=False)
+def filled(x: cl.f64[:], w: cl.f64[:]) -> cl.f64[:]:
+    """Arrays that two loops fill; an index is checked between them."""
+    n = len(x)
+    a, b = np.zeros(n), np.zeros(n)
+    for i in range(1, n):
+        a[i] = math.tanh(w[0] * a[i - 1] + x[i])
+    for i in range(1, n):
+        b[i] = math.sin(w[1] * b[i - 1] - x[i])
+    return a * b
+
+
+@cl.jit(cache=False)
+def both_filled(x: cl.f64[:], w: cl.f64[:]) -> float:
+    return np.sum(filled(x, w) ** 2)
+
+
+@cl.jit(cache=False)
+def states(x: cl.f64[:], steps: int) -> float:
+    """What loops hand on from step to step are arrays."""
+    a, b = x * 1.0, x * 2.0
+    for _ in range(steps):
+        a = np.sin(a) + 0.1 * np.roll(a, 1)
+    k = 0
+    while k < steps:
+        b = np.cos(b) - 0.1 * np.roll(b, -1)
+        k += 1
+    return np.sum(a * b)
+
+
+@cl.jit(cache=False)
+def chain(x: float, steps: int) -> float:
+    """The second needs the first, and the third both."""
+    a = euler(x, 1.0, steps)
+    b = euler(a, 2.0, steps)
+    return euler(a * b, 0.5, steps)
+
+
+@cl.jit(cache=False)
+def updated(x: cl.f64[:], steps: int) -> float:
+    """Both loops change one array: they have to follow each other."""
+    a = x.copy()
+    for k in range(steps):
+        a[k % 3] = math.sin(a[(k + 1) % 3])
+    for k in range(steps):
+        a[k % 3] = math.cos(a[(k + 2) % 3])
+    return a[0] * a[1] + a[2]
+
+
+X = np.random.default_rng(0).normal(size=2000)
+W = np.array([0.4, 0.6])
+PROGRAMS: list[tuple[Any, tuple[Any, ...], tuple[int, ...]]] = [
+    (solves, (X[:3], 3000), (0,)),
+    (whiles, (0.7, 1.5, 0.2), (0, 1)),
+    (filters, (X, 0.4), (0, 1)),
+    (both_filled, (X, W), (0, 1)),
+    (states, (X[:50], 40), (0,)),
+    (chain, (0.5, 2000), (0,)),
+    (updated, (X[:3], 999), (0,)),
+]
+IN_ORDER = (chain, updated)
+
+
+def parts(value: Any) -> list[bytes]:
+    """The bits of a value and its derivatives."""
+    if isinstance(value, tuple):
+        return [part for each in value for part in parts(each)]
+    return [np.asarray(value).tobytes()]
+
+
+def has_strands(function: Any, args: tuple[Any, ...]) -> bool:
+    return ":strands." in function.show("llvm", *args)
+
+
+@pytest.mark.parametrize(("program", "args", "wrt"), PROGRAMS)
+def test_same_bits(program: Any, args: tuple[Any, ...], wrt: tuple[int, ...]) -> None:
+    both = [cl.value_and_grad(program, argnums=wrt), program]
+    alone = cl.jit(program.py_func, parallel=False, cache=False)
+    cl.set_num_threads(1)
+    expected = [parts(f(*args)) for f in both]
+    assert parts(alone(*args)) == expected[1]
+    assert parts(cl.value_and_grad(alone, argnums=wrt)(*args)) == expected[0]
+    for threads in (2, 3, 8):
+        cl.set_num_threads(threads)
+        for _ in range(4):
+            assert [parts(f(*args)) for f in both] == expected
+    assert all(has_strands(f, args) == (program not in IN_ORDER) for f in both)
+
+
+@pytest.mark.parametrize(("program", "args", "wrt"), PROGRAMS)
+def test_as_without_strands(
+    program: Any, args: tuple[Any, ...], wrt: tuple[int, ...]
+) -> None:
+    plain = cl.CompileOptions(disabled=frozenset(["strands"]), cache=False)
+    other = cl.jit(program.py_func, options=plain)
+    cl.set_num_threads(3)
+    value, slopes = cl.value_and_grad(program, argnums=wrt)(*args)
+    expected, others = cl.value_and_grad(other, argnums=wrt)(*args)
+    assert math.isclose(value, expected, rel_tol=1e-11)
+    assert math.isclose(value, program.py_func(*args), rel_tol=1e-9)
+    for slope, right in zip(slopes, others, strict=True):
+        np.testing.assert_allclose(slope, right, rtol=1e-9, atol=1e-11)
+
+
+def test_private_cells() -> None:
+    """A cell is copied where that is little beside the work, and else added to."""
+    gradient = cl.grad(both_filled, argnums=1)
+    cl.set_num_threads(2)
+    few, many = X[:5], np.full(100_000, 0.1)
+    for x, w in ((few, many), (X, W)):
+        alone = cl.jit(both_filled.py_func, parallel=False, cache=False)
+        assert parts(gradient(x, w)) == parts(cl.grad(alone, argnums=1)(x, w))
+
+
+@cl.jit(cache=False)
+def checked(x: cl.f64[:], first: int, second: int) -> float:
+    a, b = 0.0, 0.0
+    for k in range(len(x)):
+        if k == first:
+            raise ValueError(f"first at {k}")
+        a = math.sin(a + x[k])
+    for k in range(len(x)):
+        if k == second:
+            raise KeyError(f"second at {k}")
+        b = math.cos(b - x[k])
+    return a * b
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_the_first_error_in_order(threads: int) -> None:
+    gradient = cl.grad(checked)
+    cl.set_num_threads(threads)
+    good = gradient(X, -1, -1)
+    assert has_strands(checked, (X, -1, -1))
+    for call in (checked, gradient):
+        for first, second in ((1990, 0), (0, 1990), (1999, 1999)):
+            with pytest.raises(ValueError, match=f"^first at {first}\\b"):
+                call(X, first, second)
+        with pytest.raises(KeyError, match="second at 3"):
+            call(X, -1, 3)
+    assert parts(gradient(X, -1, -1)) == parts(good)
+
+
+def test_others_take_part() -> None:
+    """They get about a half, unless others have all cores all the time."""
+    cl.set_num_threads(2)
+    for function in (solves, cl.grad(solves)):
+        function(X[:3], 3)
+        assert any(second_share(function) > 0.3 for _ in range(20))
+
+
+def second_share(function: Any) -> float:
+    """How long the second thread has run in a call, over how long the first has."""
+    before = seconds_by_thread()
+    function(X[:3], 400_000)
+    after = seconds_by_thread()
+    used = sorted(after[t] - before.get(t, 0.0) for t in after)
+    return used[-2] / used[-1]
+
+
+def seconds_by_thread() -> dict[str, float]:
+    """How long each thread of this process has run."""
+    found = {}
+    for thread in os.listdir("/proc/self/task"):
+        with open(f"/proc/self/task/{thread}/schedstat") as file:
+            found[thread] = int(file.read().split()[0]) * 1e-9
+    return found
+
+
+def test_memory_is_given_back() -> None:
+    """What strands keep is gone when the call is, whoever has made it."""
+    cl.set_num_threads(3)
+    gradient = cl.grad(whiles, argnums=(0, 1))
+    lib = runtime().lib
+    for _ in range(20):
+        gradient(0.7, 1.5, 0.2)
+        assert lib.chad_memory_used(runtime().pool[-1][0]) == 0
+
+
+@cl.jit(cache=False)
+def for_ever(x: float) -> float:
+    a, b = x, x
+    while a > 0.0:
+        a = a * 0.5 + 0.1
+    while b > 0.0:
+        b = b * 0.25 + 0.1
+    return a * b
+
+
+def test_ctrl_c_stops_all() -> None:
+    cl.set_num_threads(3)
+    assert for_ever(-1.0) == 1.0
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        for_ever(1.0)
+    assert time.perf_counter() - start < 2.0
+    timer.join()
+    assert for_ever(-1.0) == 1.0
