@@ -296,7 +296,8 @@ class Spread:
 
     With `patience` chunks are *strands*: a literal number, without `merge`. With more
     than one lane the first is begun here, and others may take the rest once that has
-    taken so many nanoseconds; else all are run in order.
+    taken so many nanoseconds; else all are run in order. They set the slots `results`
+    of the place around, each by one of them.
     """
 
     chunk: Reg
@@ -307,6 +308,7 @@ class Spread:
     regions: tuple[int, ...]
     patience: int | None = None
     keeps: bool = False
+    results: tuple[Slot, ...] = ()
 
 
 Stmt = (

@@ -320,7 +320,7 @@ class _Checker:
         for region in _regions(stmt.body):
             if region not in stmt.regions:
                 raise self.fail(f"region {region} belongs to all chunks")
-        self.slots = before
+        self.slots = before | set(stmt.results)
         self.body(stmt.merge)
         self.known.discard(stmt.chunk)
 

@@ -166,7 +166,9 @@ class _Printer:
                 if orelse:
                     lines += [f"{pad}else:", *self.body(orelse, depth + 1)]
                 return lines
-            case Spread(chunk, chunks, lanes, inner, merge, regions, patience, keeps):
+            case Spread(
+                chunk, chunks, lanes, inner, merge, regions, patience, keeps, _
+            ):
                 bounds = f"0 .. {self.atom(chunks)} in {self.atom(lanes)} lanes"
                 which = "kept regions" if keeps else "regions"
                 own = f"  # {which} {', '.join(map(str, regions))}" if regions else ""

@@ -38,7 +38,7 @@ class Part:
 def emit_spread(state: State, stmt: Spread) -> None:
     """Have the runtime run the chunks; leave if one fails."""
     used = environment_of(state.function, stmt)
-    body = [item for item in used.body if isinstance(item, Reg)]
+    body = [i for i in used.body if isinstance(i, Reg) or i in stmt.results]
     items = tuple(dict.fromkeys((*body, *used.merge)))
     out, number = state.out, len(state.parts)
     env = out.alloca(f"[{max(len(items), 1)} x i64]", "env")
@@ -89,8 +89,9 @@ def _run(state: State, stmt: Spread, symbols: list[str], env: str) -> str:
 def see(state: State, part: Part) -> None:
     """Read the environment at the beginning of a part."""
     state.names[part.spread.chunk] = "%chunk"
+    results = part.spread.results
     for k, item in enumerate(part.items):
-        if isinstance(item, Slot) and not part.is_merge:
+        if isinstance(item, Slot) and not (part.is_merge or item in results):
             continue
         ty = REGISTER[item.type] if isinstance(item, Reg) else "ptr"
         name = "env" if not isinstance(item, Reg | Slot) else item.name

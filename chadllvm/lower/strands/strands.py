@@ -2,9 +2,9 @@
 
     for …: a := f(a)                 a0 = a, b0 = b
     for …: b := g(b)                 strands k in 0 .. 2:
-    z = a * b                →         if k == 0: a' := a0; for …: a' := …; x[0] = a'
-                                       if k == 1: b' := b0; for …: b' := …; y[0] = b'
-                                     a := x[0], b := y[0]
+    z = a * b                →         if k == 0: c := a0; for …: c := f(c); x := c
+                                       if k == 1: d := b0; for …: d := g(d); y := d
+                                     a := x, b := y
                                      z = a * b
 
 The loops are those whose own steps run in order, so that this is all there is to do at
@@ -34,6 +34,7 @@ from chadllvm.ir.loops import (
     Branch,
     Clear,
     For,
+    Get,
     Invoke,
     Let,
     Load,
@@ -45,7 +46,6 @@ from chadllvm.ir.loops import (
     Slot,
     Spread,
     Stmt,
-    Store,
     bodies_of,
 )
 from chadllvm.ir.statements import Names, copied, everywhere, made, slots_of, used
@@ -78,7 +78,6 @@ def strands(function: LoopFunction, *, threads: bool = True) -> LoopFunction:
         function,
         body=body,
         regions=function.regions + 2,
-        roots=tuple(making.roots),
     )
 
 
@@ -111,7 +110,6 @@ class _Making:
 
     def __init__(self, function: LoopFunction, threads: bool) -> None:
         self.count = 0
-        self.roots = [*function.roots]
         self.threads = threads
         self.known = Known(function)
         self.region, self.kept = function.regions, function.regions + 1
@@ -168,11 +166,6 @@ class _Making:
         estimate = Estimate(once, lambda reg: reg not in local)
         return estimate.of(stmts, self.known.forms, ())
 
-    def root(self) -> int:
-        """A new root."""
-        self.roots.append(len(self.roots))
-        return len(self.roots) - 1
-
 
 class _Strands:
     """The making of the strands of one group; `declared`: the slots set before it."""
@@ -185,6 +178,7 @@ class _Strands:
         self._sums = [self._shared(k) for k in range(len(found.strands))]
         self._is_large: Atom = Lit(True)
         self._keeps = False
+        self._results: list[Slot] = []
         self._regions: set[int] = set()
         self._before, self._behind = Out([*found.front]), Out()
 
@@ -204,10 +198,11 @@ class _Strands:
         regions = tuple(sorted(self._regions))
         if self._keeps:
             regions = (self._home.kept, *regions)
-        lists = tuple(body.stmts), (), regions
-        whole = Spread(chunk, count, lanes, *lists, tasks.PATIENCE, self._keeps)
-        self._add_cells()
-        self._behind.emit(Reset(self._home.region))
+        about = regions, tasks.PATIENCE, self._keeps, tuple(self._results)
+        whole = Spread(chunk, count, lanes, tuple(body.stmts), (), *about)
+        if any(self._cells):
+            self._add_cells()
+            self._behind.emit(Reset(self._home.region))
         return [*before.stmts, whole, *self._behind.stmts, *self._group.behind]
 
     # What strands have in common.
@@ -335,13 +330,13 @@ class _Strands:
                     value = self._behind.let("add", self._behind.get(slot), found)
                 self._behind.emit(Set(slot, value))
 
-    def _hand_on(self, out: Out, value: Reg, found: Reg) -> Load:
+    def _hand_on(self, out: Out, value: Reg, found: Reg) -> Get:
         """Put a value where it is found again."""
-        ptr, root = Reg("found", PTR), self._home.root()
-        self._before.emit(Alloc(ptr, self._home.region, Lit(1), value.type, root))
-        out.emit(Store(ptr, Lit(0), value, root))
+        slot = Slot(value.name, value.type)
+        out.emit(Set(slot, value))
+        self._results.append(slot)
         self._keeps |= value.type == PTR
-        return Load(found, ptr, Lit(0), root)
+        return Get(found, slot)
 
     def _own(self, strand: Strand) -> Iterator[Stmt]:
         """The statements, whose buffers are in regions of the strand's own: those that
