@@ -58,8 +58,11 @@ _UNFORESEEN = 12
 # It must be worth it.
 _ENOUGH = 0.8
 
-# The lanes, and those for short loops: more instructions are under way at a time.
+# The lanes, and those for short loops: more instructions are under way at a time. The
+# shortest ones that add to memory have most, if the loop around is known to have steps
+# for them: what lanes add to one place is summed up first, which is done less often.
 _LANES, _MANY_LANES, _FEW_REGISTERS = 8, 16, 8
+_MOST_LANES, _FEWEST_REGISTERS = 32, 4
 
 
 @dataclass(frozen=True)
@@ -78,11 +81,14 @@ class Gain:
     """Whether lanes are worth it `always`, or only `if_short`: if the innermost loops,
     whose numbers of steps are `trips`, have few steps.
 
-    `near`: what is loaded from far apart, but will be next to each other.
+    `near`: what is loaded from far apart, but will be next to each other; `longest`:
+    the most steps of the loop, 0 if that is not known.
     """
 
-    def __init__(self, loop: For, varying: Varying, near: Collection[Stmt]) -> None:
-        self.lanes = _number(loop)
+    def __init__(
+        self, loop: For, varying: Varying, near: Collection[Stmt], longest: int
+    ) -> None:
+        self.lanes = _number(loop, longest)
         inside = set(made((loop,)))
         highs = [
             s.high
@@ -209,7 +215,7 @@ def _is_vectorised(loop: For) -> bool:
     return True
 
 
-def _number(loop: For) -> int:
+def _number(loop: For, longest: int) -> int:
     """How many lanes: more where little is held in registers."""
     most = 0
     for stmt in everywhere(loop.body):
@@ -217,4 +223,8 @@ def _number(loop: For) -> int:
             lets = [s for s in stmt.body if isinstance(s, Let | Load)]
             is_long = any(isinstance(s, Let) and s.op in CALLS for s in lets)
             most = max(most, 2 * _FEW_REGISTERS if is_long else len(lets))
+    adds = any(isinstance(stmt, AddTo) for stmt in everywhere(loop.body))
+    fits = longest > 0 and longest % _MOST_LANES == 0
+    if adds and fits and most <= _FEWEST_REGISTERS:
+        return _MOST_LANES
     return _MANY_LANES if most <= _FEW_REGISTERS else _LANES

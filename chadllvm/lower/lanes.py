@@ -96,6 +96,7 @@ class Deciding:
         self.known = set(_parameters(function))
         self.allocs = [s for s in everywhere(function.body) if isinstance(s, Alloc)]
         self._uses = Counter(slot_uses(function.body))
+        self._lets = {s.reg: s for s in everywhere(function.body) if isinstance(s, Let)}
 
     def knows(self, stmt: Stmt) -> None:
         """A statement stands in front of those that are looked at from now on."""
@@ -123,10 +124,25 @@ class Deciding:
             for row in rows(loop, varying, self.roots)
             if isinstance(row.inner.high, Lit) or row.inner.high in self.known
         ]
-        gain = Gain(loop, varying, {row.load for row in found})
+        gain = Gain(loop, varying, {row.load for row in found}, self._longest(loop))
         if gain.always or gain.if_short:
             return Decision(varying, gain, found)
         return None
+
+    def _longest(self, loop: For) -> int:
+        """The most steps of a loop over a chunk, min(low + size, n); 0: not known."""
+        match self._made(loop.high):
+            case Let(_, "imin", ends):
+                for end in ends:
+                    match self._made(end):
+                        case Let(_, "iadd", (low, Lit(size))) if low is loop.low:
+                            return int(size)
+            case _:
+                pass
+        return 0
+
+    def _made(self, atom: Atom) -> Let | None:
+        return self._lets.get(atom) if isinstance(atom, Reg) else None
 
 
 @dataclass(frozen=True)

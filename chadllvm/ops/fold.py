@@ -37,11 +37,13 @@ from chadllvm.ir.term import (
     Operand,
     Var,
     literal,
+    nested,
 )
 from chadllvm.ir.types import F32, F64, I64, Array, Type, is_float, stacked
 from chadllvm.ir.value import rounded, stack
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index
+from chadllvm.ops.iterate import Iterate
 
 if TYPE_CHECKING:
     from chadllvm.chad.forward import Forward
@@ -53,7 +55,9 @@ if TYPE_CHECKING:
 
 # Sums over no more elements than this are not cut into chunks; see `_chunk`.
 _LIGHT_CHUNK = 1024
-_HEAVY_CHUNK = 16
+_HEAVY_CHUNK, _SLIM_CHUNK = 16, 32
+# A recurrence of no more bindings is slim.
+_SLIM = 5
 # A minimum of elements with no more bindings than this computes them twice.
 _CHEAP = 16
 
@@ -415,7 +419,27 @@ def _chunk(lowering: Lowering, body: Lambda) -> int | None:
     """
     if lowering.inside_parallel and body.body.results[0].type != F32:
         return None
-    return _HEAVY_CHUNK if lowering.has_loop(body.body) else _LIGHT_CHUNK
+    if not lowering.has_loop(body.body):
+        return _LIGHT_CHUNK
+    return _SLIM_CHUNK if _is_slim(body.body) else _HEAVY_CHUNK
+
+
+def _is_slim(block: Block) -> bool:
+    """Whether all loops in a block are recurrences that do little in each step.
+
+    So few numbers are under way in one of them that more are taken side by side.
+    """
+    for binding in block.bindings:
+        match binding.expr:
+            case Apply(Iterate(), _, (body,)):
+                if len(body.body.bindings) > _SLIM or not _is_slim(body.body):
+                    return False
+            case Apply(bodies=(_, *_)):
+                return False
+            case expr:
+                if not all(_is_slim(inner) for _, inner in nested(expr)):
+                    return False
+    return True
 
 
 def _is_best(loops: LoopBuilder, new: Atom, best: Atom, nan: bool) -> Atom:
