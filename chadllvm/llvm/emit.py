@@ -10,7 +10,7 @@ context holds the number of its site and its values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -39,29 +39,22 @@ from chadllvm.ir.types import BOOL
 from chadllvm.llvm import runtime, vecmath
 from chadllvm.llvm.alias import AliasScopes
 from chadllvm.llvm.instructions import POWI, POWI_SINGLE
-from chadllvm.llvm.invoke import result_type
-from chadllvm.llvm.looking import unfolds
+from chadllvm.llvm.invoke import emit_end
 from chadllvm.llvm.spread import part_head, see
 from chadllvm.llvm.state import (
     FAILED,
     FINISHED,
     FIRST_CALL_ATTRIBUTE,
-    INTERRUPTED,
-    NO_MEMORY,
+    STATUS,
     Site,
     State,
+    Version,
 )
 from chadllvm.llvm.statements import emit_body, word
 from chadllvm.llvm.subroutine import deep_entry, emit_subroutine, head
 from chadllvm.llvm.tasks import parts
 from chadllvm.llvm.types import MAX_DIM, REGISTER
 from chadllvm.llvm.writer import FIRST_METADATA, LIKELY, METADATA
-
-STATUS = {
-    NO_MEMORY: runtime.MEMORY,
-    INTERRUPTED: runtime.INTERRUPT,
-    FAILED: runtime.PROGRAM,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,17 +150,28 @@ def _subroutines(main: State) -> list[str]:
     lines: list[str] = []
     while main.pending:
         subroutine, items, outer = main.pending.pop()
-        for is_inner in (False, True) if unfolds(subroutine) else (False,):
-            state = emit_subroutine(subroutine, items, outer, is_inner=is_inner)
-            _ways_out(state, subroutine)
-            lines += [head(state, subroutine), *_body(state)]
-        if subroutine.tasks is not None:
-            state = emit_subroutine(subroutine, items, outer, is_task=True)
-            _ways_out(state, subroutine)
-            lines += [head(state, subroutine), *_body(state)]
-            for part in parts(state, subroutine):
-                lines += [part] if isinstance(part, str) else _body(part)
+        for version, code in _versions(main, subroutine):
+            state = emit_subroutine(code, items, outer, version)
+            _ways_out(state, code)
+            lines += [head(state, code), *_body(state)]
+            if version is Version.TASK:
+                for part in parts(state, subroutine):
+                    lines += [part] if isinstance(part, str) else _body(part)
     return lines
+
+
+def _versions(
+    state: State, subroutine: Subroutine
+) -> Iterator[tuple[Version, Subroutine]]:
+    """The versions of a subroutine that there are, and what each of them does."""
+    yield Version.WHOLE, subroutine
+    copies = state.copies_of(subroutine)
+    if copies.unfolds:
+        yield Version.INNER, subroutine
+    if copies.head is not None:
+        yield Version.HEAD, copies.head
+    if subroutine.tasks is not None:
+        yield Version.TASK, subroutine
 
 
 def _chunks(state: State) -> list[str]:
@@ -187,14 +191,9 @@ def _chunks(state: State) -> list[str]:
 
 def _ways_out(state: State, subroutine: Subroutine) -> None:
     """Where a subroutine fails it returns the status only."""
-    out = state.out
     for label, check in state.checks:
         _report(state, label, check)
-    exits = [(str(STATUS[label]), label) for label in sorted(state.exits)]
-    ty = result_type(subroutine)
-    for status, label in (*exits, *state.refused):
-        out.start(label)
-        out.put(f"ret {ty} {out.let(f'insertvalue {ty} undef, i32 {status}, 0')}")
+    emit_end(state, subroutine)
 
 
 def _uses_arenas(body: Iterable[Stmt]) -> bool:

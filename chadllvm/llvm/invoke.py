@@ -26,10 +26,9 @@ from chadllvm.ir.loops import (
     Subroutine,
 )
 from chadllvm.llvm import runtime
-from chadllvm.llvm.looking import unfolds
-from chadllvm.llvm.state import State
+from chadllvm.llvm.state import FINISHED, STATUS, State, Version
 from chadllvm.llvm.types import REGISTER
-from chadllvm.llvm.writer import LIKELY
+from chadllvm.llvm.writer import LIKELY, Writer
 
 
 @dataclass(frozen=True)
@@ -147,8 +146,9 @@ def emit_invoke(state: State, stmt: Invoke) -> None:
     out = state.out
     called = state.function.subroutine(stmt.subroutine)
     if called.name in state.inside:
-        env = state.around[called.name]
-        turn = out.let(f"xor i64 {state.names[called.turn]}, 1")
+        env, turn = state.around[called.name], "0"
+        if called.regions:
+            turn = out.let(f"xor i64 {state.names[called.turn]}, 1")
     else:
         env, turn = enter(state, called), "0"
     homes = [f"ptr {arena_of(state, region)}" for region in stmt.into]
@@ -156,8 +156,7 @@ def emit_invoke(state: State, stmt: Invoke) -> None:
     listed = ["ptr %ctx", "ptr %arenas", f"ptr {env}", f"i64 {turn}", *homes, *args]
     ty = result_type(called)
     # Made a jump, the call would take no stack, and one without an end never end.
-    inner = state.subroutine is called and not state.is_inner and unfolds(called)
-    symbol = state.symbol_of(called, is_inner=inner)
+    symbol = state.symbol_of(called, _version(state, called))
     call = f"notail call {ty} @{symbol}({', '.join(listed)})"
     result = out.let(call)
     status = out.let(f"extractvalue {ty} {result}, 0", "status")
@@ -167,6 +166,16 @@ def emit_invoke(state: State, stmt: Invoke) -> None:
     out.start(good)
     for k, reg in enumerate(stmt.regs, 1):
         state.names[reg] = out.let(f"extractvalue {ty} {result}, {k}", reg.name)
+
+
+def _version(state: State, called: Subroutine) -> Version:
+    """Which version of a subroutine takes the place of an invocation."""
+    if state.inside[-1:] != (called.name,) or state.version is Version.HEAD:
+        return Version.WHOLE
+    copies = state.copies_of(called)
+    if state.version is Version.WHOLE and copies.unfolds:
+        return Version.INNER
+    return Version.WHOLE if copies.head is None else Version.HEAD
 
 
 def result_type(subroutine: Subroutine) -> str:
@@ -206,12 +215,39 @@ def emit_leave(state: State, values: Sequence[Atom]) -> None:
     assert state.subroutine is not None
     for region in state.marks:
         release(state, arena_of(state, region), region)
-    out, ty = state.out, result_type(state.subroutine)
-    result = out.let(f"insertvalue {ty} undef, i32 {runtime.OK}, 0")
-    for k, value in enumerate(values, 1):
-        result = out.let(f"insertvalue {ty} {result}, {state.typed(value)}, {k}")
+    state.left.append((state.out.label, tuple(map(state.name, values))))
+    state.out.jump(FINISHED)
+    state.out.start(state.out.fresh_label("unreachable"))
+
+
+def emit_end(state: State, subroutine: Subroutine) -> None:
+    """The end of a subroutine, where every way out meets; `exits` are written already.
+
+    The status and the results arrive one by one: LLVM does not see through choices
+    between structs of them, where a copy is put into another subroutine.
+    """
+    failed = [(str(STATUS[label]), label) for label in sorted(state.exits)]
+    failed += state.refused
+    out, ty = state.out, result_type(subroutine)
+    for _, label in failed:
+        out.start(label)
+        out.jump(FINISHED)
+    out.start(FINISHED)
+    edges = [(str(runtime.OK), label) for label, _ in state.left] + failed
+    values = [f"i32 {_either(out, 'i32', edges)}"]
+    for k, part in enumerate(subroutine.results):
+        edges = [(results[k], label) for label, results in state.left]
+        edges += [("undef", label) for _, label in failed]
+        values.append(f"{REGISTER[part]} {_either(out, REGISTER[part], edges)}")
+    result = "undef"
+    for k, value in enumerate(values):
+        result = out.let(f"insertvalue {ty} {result}, {value}, {k}")
     out.put(f"ret {ty} {result}")
-    out.start(out.fresh_label("unreachable"))
+
+
+def _either(out: Writer, ty: str, edges: Iterable[tuple[str, str]]) -> str:
+    incoming = ", ".join(f"[ {value}, %{label} ]" for value, label in edges)
+    return out.let(f"phi {ty} {incoming}")
 
 
 # Regions.

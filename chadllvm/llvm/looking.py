@@ -1,43 +1,24 @@
-"""Looking around before a subroutine invokes itself, and copies of it inside itself.
+"""Looking around before a subroutine invokes itself.
 
 A run that invokes nobody needs no more than its own frame, so it looks for nothing: who
 looks whether the stack has room, and whether somebody wants to stop, is a run that is
 about to invoke. Most runs are of the first kind (half of the nodes of a tree are
 leaves), and so they cost what they compute.
-
-For the same reason a small subroutine is written twice: as it is, and as a copy that
-LLVM puts in the place of each of its own invocations. The copy invokes the first, and
-looks for nothing, for its frame is part of one that has looked. That is what compilers
-of C do with a function that calls itself; LLVM's does not of its own accord.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import islice
 
-from chadllvm.ir.loops import Branch, Invoke, Stmt, Subroutine
+from chadllvm.ir.loops import Branch, Invoke, Stmt
 from chadllvm.ir.statements import everywhere
 from chadllvm.llvm import control, runtime
-from chadllvm.llvm.state import State
+from chadllvm.llvm.state import State, Version
 from chadllvm.llvm.writer import LIKELY, UNLIKELY
 
 # A run that others may do a part of counts as so many: below it there may be few that
 # take long, and to look is what asks for help.
 TASK_FUEL = control.FUEL // 8
-
-# The most statements that a subroutine with the copies inside it may come to.
-LARGEST = 420
-
-
-def unfolds(subroutine: Subroutine) -> bool:
-    """Whether copies of a subroutine take the place of its own invocations."""
-    # It is asked at each invocation, so that it must not look at all of a large one.
-    first = [*islice(everywhere(subroutine.body), LARGEST)]
-    invoked = [s.subroutine for s in first if isinstance(s, Invoke)]
-    if not invoked or set(invoked) != {subroutine.name}:
-        return False
-    return len(first) * (1 + len(invoked)) <= LARGEST
 
 
 def first_invocation(body: Iterable[Stmt]) -> Stmt | None:
@@ -72,7 +53,7 @@ def look(state: State) -> None:
     state.refused.append((status, no_room))
     out.start(room)
     at = _field(state, runtime.FUEL_OFFSET)
-    fuel = TASK_FUEL if state.is_task else 1
+    fuel = TASK_FUEL if state.version is Version.TASK else 1
     left = out.let(f"sub i64 {out.let(f'load i64, ptr {at}, align 8')}, {fuel}")
     out.put(f"store i64 {left}, ptr {at}, align 8")
     poll, after = out.fresh_label("poll"), out.fresh_label("entered")

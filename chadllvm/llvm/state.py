@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,8 +22,9 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import Scalar
-from chadllvm.llvm import control
+from chadllvm.llvm import control, runtime
 from chadllvm.llvm.alias import AliasScopes
+from chadllvm.llvm.copies import Copies, copies_of
 from chadllvm.llvm.types import REGISTER, literal
 from chadllvm.llvm.writer import Writer
 from chadllvm.lower.varying import Varying
@@ -33,8 +35,29 @@ NO_MEMORY = "no_memory"
 INTERRUPTED = "interrupted"
 FAILED = "failed"
 
+# What they tell whoever called.
+STATUS = {
+    NO_MEMORY: runtime.MEMORY,
+    INTERRUPTED: runtime.INTERRUPT,
+    FAILED: runtime.PROGRAM,
+}
+
 # Attribute groups below this number belong to declarations.
 FIRST_CALL_ATTRIBUTE = 3
+
+
+class Version(Enum):
+    """The versions of a subroutine: as it is, for its first levels of calls, and the
+    copies that are put into it (`copies.py`)."""
+
+    WHOLE = ""
+    TASK = ".task"
+    INNER = ".inner"
+    HEAD = ".head"
+
+    @property
+    def is_copy(self) -> bool:
+        return self in (Version.INNER, Version.HEAD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +116,8 @@ class State:
     refused: list[tuple[str, str]] = field(default_factory=list)
     # Blocks that jump to the end with success.
     returns: list[str] = field(default_factory=list)
+    # The ends of runs of a subroutine, each with what the run returns.
+    left: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     # Definitions of constant arrays, and arrays to link by symbol.
     constants: list[str] = field(default_factory=list)
     data: list[tuple[str, np.ndarray]] = field(default_factory=list)
@@ -108,12 +133,12 @@ class State:
     subroutine: Subroutine | None = None
     inside: tuple[str, ...] = ()
     around: dict[str, str] = field(default_factory=dict)
-    # Whether this is the copy of a subroutine that is put into itself.
-    is_inner: bool = False
-    # Whether this is the version of a subroutine for its first levels of calls, and of
-    # how many calls those are that it has together.
-    is_task: bool = False
+    # Which version of the subroutine this is; of how many calls those are that the one
+    # for the first levels has together.
+    version: Version = Version.WHOLE
     groups: set[int] = field(default_factory=set)
+    # The copies of each subroutine that are put into it.
+    copies: dict[str, Copies] = field(default_factory=dict)
     # What is in the environment of each subroutine.
     environments: dict[str, Any] = field(default_factory=dict)
     # The statement in front of which a subroutine looks around.
@@ -140,17 +165,15 @@ class State:
     _fuel: str = ""
     _opaque: dict[tuple[float | int, Scalar], str] = field(default_factory=dict)
 
-    def enter(
-        self, subroutine: Subroutine, *, is_inner: bool = False, is_task: bool = False
-    ) -> State:
-        """The state of writing a subroutine; `is_inner`: the copy put into itself."""
+    def enter(self, subroutine: Subroutine, version: Version) -> State:
+        """The state of writing a version of a subroutine."""
         inner = self.apart()
         inner.subroutine = subroutine
         inner.inside = (*self.inside, subroutine.name)
         inner.around = {subroutine.name: "%env"}
         inner.pending = self.pending
         inner.environments = self.environments
-        inner.is_inner, inner.is_task = is_inner, is_task
+        inner.version = version
         for param in subroutine.params:
             inner.bind(param)
         return inner
@@ -171,18 +194,23 @@ class State:
             runtime=self.runtime,
             taken=self.taken,
             independent=self.independent,
+            copies=self.copies,
             symbol=self.symbol,
             width=self.width,
             regions={region: k for k, region in enumerate(regions)},
         )
 
     def symbol_of(
-        self, subroutine: Subroutine, *, is_inner: bool = False, is_task: bool = False
+        self, subroutine: Subroutine, version: Version = Version.WHOLE
     ) -> str:
-        """The symbol of a subroutine, of its copy that is put into itself, or of the
-        version for its first levels of calls."""
-        ending = ".inner" if is_inner else ".task" if is_task else ""
-        return f'"{self.symbol}:{subroutine.name}{ending}"'
+        """The symbol of a version of a subroutine."""
+        return f'"{self.symbol}:{subroutine.name}{version.value}"'
+
+    def copies_of(self, subroutine: Subroutine) -> Copies:
+        """The copies of a subroutine that are put into it."""
+        if subroutine.name not in self.copies:
+            self.copies[subroutine.name] = copies_of(subroutine)
+        return self.copies[subroutine.name]
 
     def turn_of(self, region: int) -> Reg | None:
         """The register that says which of its two a region is, if it has two."""

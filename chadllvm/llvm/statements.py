@@ -45,7 +45,7 @@ from chadllvm.llvm.invoke import arena_of, emit_invoke, emit_leave, release
 from chadllvm.llvm.lanes import Lanes
 from chadllvm.llvm.looking import look
 from chadllvm.llvm.spread import emit_spread
-from chadllvm.llvm.state import FINISHED, INTERRUPTED, NO_MEMORY, State
+from chadllvm.llvm.state import FINISHED, INTERRUPTED, NO_MEMORY, State, Version
 from chadllvm.llvm.tasks import emit_divide, emit_together
 from chadllvm.llvm.types import BYTES, REGISTER, STORED
 from chadllvm.llvm.writer import LIKELY, WRITTEN_OUT
@@ -63,7 +63,7 @@ def emit_body(state: State, body: Iterable[Stmt]) -> None:
     for stmt in body:
         if stmt is state.look_before:
             look(state)
-        if isinstance(stmt, Invoke) and state.is_task:
+        if isinstance(stmt, Invoke) and state.version is Version.TASK:
             together.append(stmt)
             if not stmt.together:
                 emit_together(state, together)

@@ -13,7 +13,7 @@ from chadllvm.ir.loops import Reg, Slot, Subroutine
 from chadllvm.llvm import tasks
 from chadllvm.llvm.invoke import Around, Item, mark, result_type, word_at
 from chadllvm.llvm.looking import first_invocation
-from chadllvm.llvm.state import State
+from chadllvm.llvm.state import State, Version
 from chadllvm.llvm.statements import emit_body
 from chadllvm.llvm.types import REGISTER
 
@@ -22,14 +22,12 @@ def emit_subroutine(
     subroutine: Subroutine,
     items: list[Item],
     outer: State,
-    *,
-    is_inner: bool = False,
-    is_task: bool = False,
+    version: Version = Version.WHOLE,
 ) -> State:
     """The state that has written a subroutine, but for the ways out of it."""
-    state = outer.enter(subroutine, is_inner=is_inner, is_task=is_task)
+    state = outer.enter(subroutine, version)
     state.names[subroutine.turn] = "%turn"
-    if not is_inner:
+    if not version.is_copy:
         state.look_before = first_invocation(subroutine.body)
     for k, item in enumerate(items):
         _see(state, item, k)
@@ -45,11 +43,11 @@ def head(state: State, subroutine: Subroutine) -> str:
     params = ["ptr %ctx", "ptr %arenas", "ptr noalias readonly %env", "i64 %turn"]
     params += [f"ptr %into.{k}" for k in range(subroutine.buffers)]
     params += [f"{REGISTER[p.type]} {state.names[p]}" for p in subroutine.params]
-    params += [tasks.MORE] if state.is_task else []
-    is_inner, is_task = state.is_inner, state.is_task
-    name = state.symbol_of(subroutine, is_inner=is_inner, is_task=is_task)
-    inner, ty = "alwaysinline " if state.is_inner else "", result_type(subroutine)
-    return f"define internal {ty} @{name}({', '.join(params)}) {inner}#0 {{"
+    params += [tasks.MORE] if state.version is Version.TASK else []
+    name = state.symbol_of(subroutine, state.version)
+    copy = "alwaysinline " if state.version.is_copy else ""
+    ty = result_type(subroutine)
+    return f"define internal {ty} @{name}({', '.join(params)}) {copy}#0 {{"
 
 
 def _see(state: State, item: Item, k: int) -> None:

@@ -34,7 +34,7 @@ from chadllvm.llvm.invoke import (
     result_type,
     word_at,
 )
-from chadllvm.llvm.state import NO_MEMORY, State
+from chadllvm.llvm.state import NO_MEMORY, State, Version
 from chadllvm.llvm.types import BYTES, REGISTER
 from chadllvm.llvm.writer import LIKELY, UNLIKELY
 
@@ -112,7 +112,9 @@ def emit_together(state: State, stmts: Sequence[Invoke]) -> None:
     block = _block(state, called, count)
     level = out.let("sub nsw i64 %level, 1", "level")
     forks = out.let("icmp sgt i64 %level, %floor")
-    turn = out.let(f"xor i64 {state.names[called.turn]}, 1")
+    turn = "0"
+    if called.regions:
+        turn = out.let(f"xor i64 {state.names[called.turn]}, 1")
     head = {ENV: "ptr %env", TURN: f"i64 {turn}", LEVEL: f"i64 {level}"}
     head[FORKS] = f"i64 {out.let(f'zext i1 {forks} to i64')}"
     _fill(state, block, {**head, FLOOR: "i64 %floor"}, stmts)
@@ -539,7 +541,7 @@ class _Part:
         after = out.fresh_label("called")
         out.branch(out.let(f"icmp sgt i64 {level}, 0"), task, plain)
         out.start(task)
-        symbol = self.state.symbol_of(called, is_task=True)
+        symbol = self.state.symbol_of(called, Version.TASK)
         more = ", ".join([*given, f"i64 {level}", f"i64 {floor}"])
         first = out.let(f"notail call {ty} @{symbol}({more})")
         out.jump(after)
