@@ -41,6 +41,7 @@ from chadllvm.ir.rewrite import free_vars_of, rebuild
 from chadllvm.ir.term import Apply, Binding, Block, Expr, If, Lit, Var, nested
 from chadllvm.ir.types import BOOL, F32, Scalar
 from chadllvm.ops.build import Build
+from chadllvm.ops.heap import Fetch
 from chadllvm.ops.index import Dim, Index, Unbox
 
 # The work, in additions, that costs about what writing eight bytes to memory and
@@ -200,7 +201,7 @@ class _Plan:
         match expr:
             case Apply(Index() | Dim(), (Var() as array, *_)):
                 return NEVER if array in self.fleeting else 1
-            case Apply(Unbox()):
+            case Apply(Unbox() | Fetch()):
                 return 1
             case Apply(Prim(weight=weight, can_fail=False)):
                 return weight if weight <= self.prices.heaviest else NEVER
