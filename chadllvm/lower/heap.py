@@ -37,6 +37,8 @@ class Heap:
         self.root = lowering.roots.new()
         region = lowering.region(lowering.life.function)
         self.words = Words(loops, self.root, region, name)
+        # Whether there is something in front that makes nodes.
+        self.is_used = False
 
     def new(self, var: Var, args: Sequence[Operand]) -> None:
         """A node behind the last one."""
@@ -55,6 +57,7 @@ class Heap:
 
     def _put(self, number: Atom, args: Sequence[Operand]) -> None:
         loops = self.lowering.loops
+        self.is_used = True
         self._make_room(number)
         row = self._row(number)
         atoms = [self.lowering.atom(arg) for arg in args]
@@ -81,6 +84,7 @@ class Heap:
     def load(self, args: Sequence[Operand]) -> None:
         """The nodes that the heap begins with, whose columns are given."""
         loops = self.lowering.loops
+        self.is_used = True
         arrays = [self.lowering.array(arg) for arg in args]
         (count,) = arrays[0].dims
         room = loops.let("imul", count, Lit(self.shape.words))
@@ -157,7 +161,11 @@ class Heaps(Cells):
         self.heaps[heap].place(self.atom(args[0]), args[1:])
 
     def bind_count(self, binding: Binding, heap: str) -> None:
-        self.bind(binding.vars[0], self.loops.get(self.heaps[heap].count))
+        found = self.heaps[heap]
+        # Where a function begins no heap holds anything yet.
+        is_empty = not found.is_used and self.scope is self.life.function
+        count = Lit(0) if is_empty else self.loops.get(found.count)
+        self.bind(binding.vars[0], count)
 
     def bind_fetch(self, binding: Binding, heap: str, number: Operand) -> None:
         self.heaps[heap].fetch(binding.vars, number)
@@ -176,6 +184,9 @@ class Heaps(Cells):
     ) -> None:
         """A row of zeros for each node from a number on."""
         base, end = (self.atom(a) for a in args)
+        if self.scope is self.life.function:
+            for heap in self.heaps.values():
+                heap.words.trim(heap.count, heap.shape.words)
         (var,), rows = binding.vars, self.loops.let("isub", end, base)
         self.loops.is_count(rows)
         columns = Lit(reals if self.read is None else len(self.read))
@@ -214,6 +225,9 @@ class Heaps(Cells):
         rep = self.array(ledger)
         number, column = self.atom(indices[0]), self._column(indices[1])
         base, _ = rep.dims
+        if base == Lit(0):  # All nodes have a row.
+            yield rep, self.place(rep, [number, column])
+            return
         is_there = self.loops.let("ile", base, number)
         self.loops.open(is_loop=False)
         row = self.loops.let("isub", number, base)

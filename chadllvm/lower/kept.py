@@ -264,6 +264,7 @@ class KeptRows:
 
     def finish(self) -> None:
         """After the outermost call: bind the outputs."""
+        self.words.trim(self.used, 1, self.most)
         ptr = self.words.ptr
         for k, var in enumerate(self.outputs):
             self.lowering.bind(var, KeptRep(self, k, ptr))

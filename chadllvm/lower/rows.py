@@ -32,6 +32,8 @@ _LEAST = 8
 # as many again, up to `_LITTLE`, or for a quarter.
 _MORE = 64
 _LITTLE = 1024
+# More words than the runtime takes for little (`CHAD_GROWN_WORDS`).
+_ALONE = 1025
 
 _SIZES: dict[Type, int] = {BOOL: 1, F32: 4}
 
@@ -99,6 +101,26 @@ class Words:
         loops.set(self._slot, ptr)
         loops.set(self._room, room)
         loops.emit(l.Branch(is_full, loops.close()))
+
+    def trim(self, count: Slot, size: int, more: int = 0) -> None:
+        """Give back what is behind so many rows of this size, but for some words more,
+        if the buffer is the function's own."""
+        if self.region != 0:
+            return
+        loops = self.loops
+        is_large = loops.let("ilt", Lit(_ALONE), loops.get(self._room))
+        loops.open(is_loop=False)
+        used, room = loops.get(count), loops.get(self._room)
+        if size > 1:
+            used = loops.let("imul", used, Lit(size))
+        least = loops.let("imax", loops.let("iadd", used, Lit(more)), Lit(_ALONE))
+        left = loops.let("imin", least, room)
+        ptr = loops.reg("p", PTR)
+        sizes = self.ptr, room, used, left
+        loops.emit(l.CallRuntime(ptr, "chad_arena_extend", sizes))
+        loops.set(self._slot, ptr)
+        loops.set(self._room, left)
+        loops.emit(l.Branch(is_large, loops.close()))
 
     def _grown(self, needed: Atom, used: Atom) -> tuple[Reg, Atom]:
         loops, old = self.loops, self.ptr

@@ -169,12 +169,15 @@ CHAD_API void chad_keep(chad_context_t *context, chad_arena_t *arenas);
 CHAD_API void *chad_arena_grow(chad_context_t *context, chad_arena_t *arena,
                                int64_t bytes);
 
-// The buffer `old` of `old_words` words of eight bytes, as one of `words`, more than
-// that: what is in the first `used_words` is kept, and `old` is gone. It was made by this
-// function, with the same arena, or is NULL and of no words. It is gone at chad_leave; an
-// arena with such buffers is never reset or released. NULL if out of memory, above the
-// limit, or if `words` is negative; then `old` stays as it was. Steps: a word that is
-// copied, which is not needed for large buffers.
+// The buffer `old` of `old_words` words of eight bytes, as one of `words`: what is in the
+// first `used_words` is kept, and `old` is gone. It was made by this function, with the
+// same arena, or is NULL and of no words. It is gone at chad_leave; an arena with such
+// buffers is never reset or released. Fewer words than before, but more than
+// CHAD_GROWN_WORDS, are given back where that takes nothing; they are still there
+// otherwise. NULL if out of memory, above the limit, or if `words` is negative; then
+// `old` stays as it was. Steps: a word that is copied, which is not needed for large
+// buffers.
+#define CHAD_GROWN_WORDS 1024
 CHAD_API void *chad_arena_extend(chad_context_t *context, chad_arena_t *arena, void *old,
                                  int64_t old_words, int64_t used_words, int64_t words);
 

@@ -36,7 +36,7 @@ static const int64_t FIRST_CHUNKS = 16384;
 static const int64_t GROWTH_MAX = (int64_t)32 << 20;
 
 // A buffer that grows beyond this has a chunk of its own.
-static const int64_t GROWN_ALONE = (int64_t)8 << 10;
+static const int64_t GROWN_ALONE = (int64_t)8 * CHAD_GROWN_WORDS;
 
 // A buffer that has a chunk of its own.
 static const int64_t LARGE_BUFFER = 65536;
@@ -325,6 +325,9 @@ void *chad_arena_extend(chad_context_t *const context, chad_arena_t *const arena
   }
   const int64_t size = chad_round_up(8 * words, CHAD_ALIGNMENT);
   const int64_t old_size = chad_round_up(8 * old_words, CHAD_ALIGNMENT);
+  if (old_words > 0 && size <= old_size && size <= GROWN_ALONE) {
+    return old;
+  }
   if (old_size > GROWN_ALONE) {
     chad_chunk_t *const chunk = (chad_chunk_t *)(void *)((char *)old - CHAD_ALIGNMENT);
     return grown_alone(state, arena, chunk, 8 * used_words, size);

@@ -120,9 +120,23 @@ static chad_chunk_t *stretch(chad_state_t *const state, chad_chunk_t *const chun
   return moved;
 }
 
+// What is behind `size` counts no more: pages that nobody wrote to take no memory. Where
+// that is not so, or nothing may be had that is not counted, all goes on to count.
+static chad_chunk_t *shrunk(chad_state_t *const state, chad_chunk_t *const chunk,
+                            const int64_t size) {
+  if (is_mapped(state) && !state->is_limited) {
+    chad_unreserve(state, chunk->size - size);
+    chunk->size = size;
+  }
+  return chunk;
+}
+
 chad_chunk_t *chad_grown_take(chad_state_t *const state, chad_chunk_t *const chunk,
                               const int64_t used, const int64_t size) {
   const int64_t more = chunk == NULL ? size : size - chunk->size;
+  if (more <= 0) {
+    return shrunk(state, chunk, size);
+  }
   if (!chad_reserve(state, more)) {
     return NULL;
   }

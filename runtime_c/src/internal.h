@@ -147,8 +147,8 @@ void chad_release(const chad_state_t *state, void *memory, int64_t size);
 void chad_advise(void *memory, int64_t size);
 
 // The chunk of a buffer that grows, for `size` bytes with its header: of `chunk`, which
-// holds `used` bytes with its header, or a new one if that is NULL. NULL if above the
-// limit or out of memory; then `chunk` is as it was.
+// holds `used` bytes with its header, or a new one if that is NULL. It may be smaller
+// than before. NULL if above the limit or out of memory; then `chunk` is as it was.
 chad_chunk_t *chad_grown_take(chad_state_t *state, chad_chunk_t *chunk, int64_t used,
                               int64_t size);
 void chad_grown_give(chad_state_t *state, chad_chunk_t *chunk);

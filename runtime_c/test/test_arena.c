@@ -253,6 +253,38 @@ static void test_extend(void) {
   chad_context_free(context);
 }
 
+// A buffer that shrinks keeps what it holds, and grows again; what it gives back does
+// not count any more, but where nothing may be had that is not counted.
+static void test_shrink(void) {
+  chad_context_t *const context = new_context();
+  const int64_t words = MIB / 8;
+  for (int limited = 0; limited < 2; ++limited) {
+    chad_set_memory_limit(context, limited ? 64 * MIB : -1);
+    chad_arena_t *const arena = chad_enter(context, 1);
+    int64_t *buffer = chad_arena_extend(context, arena, NULL, 0, 0, words);
+    for (int64_t k = 0; k < words / 2; ++k) {
+      buffer[k] = 5 * k;
+    }
+    buffer = chad_arena_extend(context, arena, buffer, words, words / 2, words / 2);
+    CHECK(buffer != NULL);
+#ifdef __linux__
+    CHECK((chad_memory_used(context) < 3 * MIB / 4) == !limited);
+#endif
+    allocate(context, arena, 3 * MIB);
+    buffer = chad_arena_extend(context, arena, buffer, words / 2, words / 2, 2 * words);
+    CHECK(chad_memory_used(context) >= 5 * MIB);
+    for (int64_t k = 0; k < words / 2; ++k) {
+      CHECK(buffer[k] == 5 * k);
+    }
+    memset(buffer, 1, (size_t)(16 * words));
+    int64_t *const small = chad_arena_extend(context, arena, NULL, 0, 0, 100);
+    CHECK(chad_arena_extend(context, arena, small, 100, 20, 20) == small);
+    chad_leave(context, arena);
+    CHECK(chad_memory_used(context) == 0);
+  }
+  chad_context_free(context);
+}
+
 // What is refused leaves the buffer as it was.
 static void test_extend_refused(void) {
   chad_context_t *const context = new_context();
@@ -286,6 +318,7 @@ int main(void) {
   test_free_without_leave();
   test_odd_sizes();
   test_extend();
+  test_shrink();
   test_extend_refused();
   return 0;
 }

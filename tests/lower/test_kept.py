@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -90,8 +91,9 @@ def test_gradients_are_those_without_rows(function: Callable[..., float]) -> Non
 
 
 def test_calls_at_leaves_keep_next_to_nothing() -> None:
-    """A node has 4 words, its ledger 2; grow keeps 3 of it and 1 of a leaf, fold 5; the
-    gradient has 1. Buffers have up to a quarter more room, and beside them is little.
+    """A node has 4 words, its ledger 2; grow keeps 3 of it and 1 of a leaf, fold 4, for
+    the weight is in the node; the gradient has 1. Beside that is little: pages that
+    nobody wrote to take no memory, and what buffers have too much does not count.
     """
     gradient = cl.value_and_grad(folded)
     x = np.linspace(-1.0, 1.0, 20_000)
@@ -100,5 +102,6 @@ def test_calls_at_leaves_keep_next_to_nothing() -> None:
     lib.chad_memory_reset_peak(context)
     before = lib.chad_memory_used(context)
     gradient(x)
-    words = 1.25 * (4 + 3 + 1 + 5) + 2 + 1
-    assert lib.chad_memory_peak(context) - before < 8 * words * len(x) + 300_000
+    grown = 1.0 if sys.platform == "linux" else 1.25
+    words = grown * (4 + 3 + 1 + 4) + 2 + 1
+    assert lib.chad_memory_peak(context) - before < 8 * words * len(x) + 100_000
