@@ -39,6 +39,7 @@ from chadllvm.lower.diagonals import diagonals
 from chadllvm.lower.lanes import lanes
 from chadllvm.lower.lower import lower_function
 from chadllvm.lower.ranges import ranges
+from chadllvm.lower.registers import registers
 from chadllvm.lower.release import release
 from chadllvm.lower.settle import settle
 from chadllvm.lower.singles import singles
@@ -228,6 +229,7 @@ OPTIONAL = frozenset(
         ranges.__name__,
         parallel.__name__,
         strands.__name__,
+        registers.__name__,
         lanes.__name__,
         diagonals.__name__,
         strips.__name__,
@@ -484,6 +486,7 @@ def _lower(function: Function, done: Compilation) -> LoopFunction:
         (ranges.__name__, ranges),
         (parallel.__name__, partial(parallel, threads=options.parallel)),
         (strands.__name__, partial(strands, threads=options.parallel)),
+        (registers.__name__, registers),
         (lanes.__name__, lanes),
         (diagonals.__name__, diagonals),
         (strips.__name__, strips),

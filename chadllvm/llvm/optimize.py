@@ -35,9 +35,9 @@ class Effort:
 _ALL = 1 << 62
 
 # The effort for modules of up to so many lines of IR, and so many branches: a loop
-# makes about four, its derivative twice that. Vectors take 0.1 to 0.3 ms a line, and make
-# programs of arrays two to four times as fast; a third of the time without them, and a
-# tenth where nothing is optimised, which makes programs slower by another such factor.
+# makes about four, its derivative twice that. With vectors a line takes 0.1 to 0.3 ms,
+# and programs of arrays are two to four times as fast; without them it takes a third of
+# that, and with nothing optimised a tenth, for programs that are as much slower again.
 EFFORTS = (
     (2_500, 300, Effort(3, 3, blocks=True, unroll=True)),
     (14_000, 1_600, Effort(2, 2, blocks=True)),
