@@ -22,7 +22,7 @@ in front of what splits innermost ones.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
@@ -145,15 +145,6 @@ class Deciding:
         return self._lets.get(atom) if isinstance(atom, Reg) else None
 
 
-@dataclass(frozen=True)
-class _Buffer:
-    """A buffer that each lane has; `fits`: whether it is small enough for that."""
-
-    alloc: Alloc
-    count: int
-    fits: Atom
-
-
 class _Making:
     """What is changed, and what is needed for it: `rows` go in front of the outermost
     statement that is being changed, where what is known has its value, or to the
@@ -166,7 +157,9 @@ class _Making:
         self.roots = list(function.roots)
         self.region = function.regions
         self._rows: list[Stmt] = []
-        self._buffers: dict[Stmt, _Buffer] = {}
+        # The buffers that each lane has: by how many lanes there are, whether it is
+        # small enough. Parts of a loop that was split have the same ones.
+        self._buffers: dict[Stmt, dict[int, Atom]] = {}
 
     def function(self) -> tuple[Stmt, ...]:
         """The body of the function."""
@@ -227,7 +220,7 @@ class _Making:
             let(I64, "idiv", let(I64, "isub", loop.high, loop.low), count),
             count,
         )
-        conds = [b.fits for b in self._owned(varying, gain.lanes)]
+        conds = [*self._owned(varying, gain.lanes)]
         if not gain.always:
             conds += [let(BOOL, "ile", n, Lit(_SHORT)) for n in gain.trips]
         packed = [self._packed(row, gain.lanes) for row in decision.rows]
@@ -264,15 +257,15 @@ class _Making:
         ]
         return new
 
-    def _owned(self, varying: Varying, lanes: int) -> Iterator[_Buffer]:
+    def _owned(self, varying: Varying, lanes: int) -> Iterator[Atom]:
+        """Whether the buffers that each lane has are small enough for that."""
         for alloc in self._deciding.allocs:
             if not varying.owns(alloc.root):
                 continue
             fits: Atom = Lit(True)
             if isinstance(alloc.count, Reg) or alloc.count.value * lanes > _MOST:
                 fits = Reg("fits", BOOL)
-            self._buffers[alloc] = _Buffer(alloc, lanes, fits)
-            yield self._buffers[alloc]
+            yield self._buffers.setdefault(alloc, {}).setdefault(lanes, fits)
 
     def allocations(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
         """Make room for all lanes."""
@@ -280,7 +273,7 @@ class _Making:
         for stmt in body:
             match stmt:
                 case Alloc() if stmt in self._buffers:
-                    new += _larger(self._buffers[stmt])
+                    new += _larger(stmt, self._buffers[stmt])
                 case For():
                     new.append(replace(stmt, body=self.allocations(stmt.body)))
                 case Branch(cond, then, orelse):
@@ -320,15 +313,19 @@ def _checked(together: For, rest: For, failure: Failure) -> Iterator[Stmt]:
     yield Check(good, Failure(failure.kind, _UNSURE, failure.span))
 
 
-def _larger(buffer: _Buffer) -> Iterator[Stmt]:
-    count, all_lanes = buffer.alloc.count, Reg("all", I64)
-    yield Let(all_lanes, "imul", (count, Lit(buffer.count)))
-    if isinstance(buffer.fits, Reg):
-        yield Let(buffer.fits, "ile", (count, Lit(_MOST // buffer.count)))
-        chosen = Reg("room", I64)
-        yield Let(chosen, "select", (buffer.fits, all_lanes, count))
-        all_lanes = chosen
-    yield replace(buffer.alloc, count=all_lanes)
+def _larger(alloc: Alloc, buffers: Mapping[int, Atom]) -> Iterator[Stmt]:
+    """A buffer for as many lanes as it is small enough for."""
+    room = alloc.count
+    for lanes, fits in sorted(buffers.items()):
+        all_lanes = Reg("all", I64)
+        yield Let(all_lanes, "imul", (alloc.count, Lit(lanes)))
+        if isinstance(fits, Reg):
+            yield Let(fits, "ile", (alloc.count, Lit(_MOST // lanes)))
+            chosen = Reg("room", I64)
+            yield Let(chosen, "select", (fits, all_lanes, room))
+            all_lanes = chosen
+        room = all_lanes
+    yield replace(alloc, count=room)
 
 
 def _parameters(function: LoopFunction) -> Iterator[Reg]:

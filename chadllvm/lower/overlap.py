@@ -52,6 +52,8 @@ def overlaps(loop: For, varying: Varying) -> bool:
         return False
     if not all(isinstance(stmt, Let | Load | AddTo) for stmt in loop.body):
         return False
+    if any(_is_shared(stmt, varying) for stmt in loop.body):
+        return False
     return any(
         isinstance(stmt, AddTo)
         and not varying.owns(stmt.root)
@@ -59,6 +61,16 @@ def overlaps(loop: For, varying: Varying) -> bool:
         and 0 < abs(_moved(loop, stmt.index)) < _NEAR
         for stmt in loop.body
     )
+
+
+def _is_shared(stmt: Stmt, varying: Varying) -> bool:
+    """Whether a statement adds to a buffer that serves all lanes of an iteration, or
+    adds what is in one: one lane after the other, each would need its own."""
+    if not isinstance(stmt, AddTo):
+        return False
+    if stmt in varying.totals.adds:
+        return True
+    return varying.is_private(stmt.root) and not varying.owns(stmt.root)
 
 
 def _either_way(loop: For) -> Iterator[Stmt]:

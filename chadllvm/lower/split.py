@@ -60,7 +60,9 @@ def _body(body: Sequence[Stmt]) -> tuple[Stmt, ...]:
                 isinstance(s, For | Branch | Invoke | Spread) for s in stmt.body
             ):
                 new += _split(stmt)
-            case For():
+            # In lanes, all that is the same for them is asked once; what is not would
+            # make the bounds differ, and they would not go through the loop in step.
+            case For(lanes=1):
                 new.append(replace(stmt, body=_body(stmt.body)))
             case Branch(cond, then, orelse):
                 new.append(Branch(cond, _body(then), _body(orelse)))

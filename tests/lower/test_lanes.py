@@ -289,3 +289,115 @@ def test_steps_that_meet_go_by_rows() -> None:
     sums = np.convolve(x, np.ones(14), "valid")
     np.testing.assert_array_equal(fixed(x), 2.0 * np.convolve(sums, np.ones(14)))
     assert "by rows" in str(fixed.show("loops"))
+
+
+def parted(x: cl.f64[:], first: int, count: int) -> float:
+    """The loop is split at `first`; its parts are run in 16 and in 8 lanes."""
+    total = 0.0
+    for i in range(len(x)):
+        p = 1.0 + math.exp(x[i])
+        a = np.array([math.exp(x[i] * k) / p if i >= first else x[i] for k in range(6)])
+        b = np.array(
+            [math.exp(-x[i]) / p if i >= first else x[i] * k for k in range(6)]
+        )
+        value = 0.0
+        for k in range(6):
+            for j in range(k):
+                value = value * 0.5 + a[j] * a[k] - b[j] * b[k] * a[k]
+        total += value * x[i]
+    return total
+
+
+def parted_rows(x: cl.f64[:], first: int, count: int) -> float:
+    """The same with arrays of any size."""
+    total = 0.0
+    for i in range(len(x)):
+        a = np.array(
+            [x[i - 1] * k if i >= first else x[i] * (k + 0.5) for k in range(count)]
+        )
+        value = 0.0
+        for k in range(count):
+            for j in range(k):
+                value = value * 0.5 + a[j] * a[k]
+        total += value * x[i]
+    return total
+
+
+@pytest.mark.parametrize("function", [parted, parted_rows])
+def test_parts_of_a_loop_have_room_for_their_lanes(
+    function: Callable[..., float],
+) -> None:
+    """They have the same buffers, for whichever has more lanes."""
+    rng = np.random.default_rng(8)
+    compiled = cl.jit(function)
+    gradient = cl.value_and_grad(compiled)
+    plain = cl.value_and_grad(cl.jit(function, optimize=0))
+    for n, first, count in ((0, 0, 3), (33, 17, 1), (40, 20, 5), (100, 50, 6)):
+        x = rng.normal(size=n)
+        value, slope = gradient(x, first, count)
+        expected, wanted = plain(x, first, count)
+        assert value == pytest.approx(expected, rel=1e-10, abs=1e-10)
+        assert compiled(x, first, count) == pytest.approx(expected, rel=1e-10)
+        np.testing.assert_allclose(slope, wanted, rtol=1e-10, atol=1e-10)
+    assert "16 lanes" in str(compiled.show("loops"))
+
+
+def centred(x: cl.f64[:, :], m: cl.f64[:], g: cl.f64[:, :], z: cl.f64[:]) -> float:
+    """What goes to `z` meets, what goes to `w` is added up for all lanes."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        w = x[i] - m
+        for r in range(len(m)):
+            t = 0.0
+            for k in range(len(m)):
+                t += g[r, k] * (w[k] + z[i + k])
+            total += t * t
+    return total
+
+
+def test_what_all_lanes_have_is_added_to_in_lanes() -> None:
+    """By rows each lane would need a buffer of its own, which nobody has made."""
+    rng = np.random.default_rng(9)
+    gradient = cl.value_and_grad(cl.jit(centred), argnums=(1, 3))
+    plain = cl.value_and_grad(cl.jit(centred, optimize=0), argnums=(1, 3))
+    for n, m in ((16, 12), (16, 13), (35, 16)):
+        x, g = rng.integers(-4, 5, (n, m)), rng.integers(-4, 5, (m, m))
+        mean, z = rng.integers(-4, 5, m), rng.integers(-4, 5, n + m)
+        args = tuple(a.astype(float) for a in (x, mean, g, z))
+        value, slopes = gradient(*args)
+        expected, wanted = plain(*args)
+        assert value == expected
+        for a, b in zip(slopes, wanted, strict=True):
+            np.testing.assert_array_equal(a, b)
+    text = str(gradient.show("loops", *args))
+    assert "16 lanes" in text
+    assert "by rows" not in text
+
+
+def clamped(
+    g: cl.f64[:, :], z: cl.f64[:], y: cl.f64[:], last: cl.i64[:], at: cl.i64[:]
+) -> float:
+    """Each lane has a bound of its own for `k`."""
+    total = 0.0
+    for i in range(len(last)):
+        value = 0.0
+        for r in range(len(g)):
+            t = 0.0
+            for k in range(len(g)):
+                t = t * 0.5 + g[r, k] * z[min(k, last[i])]
+            value = value * 0.5 + t * y[at[i]]
+        total += value
+    return total
+
+
+def test_lanes_go_through_clamped_loops_in_step() -> None:
+    """So the first error is that of the first iteration."""
+    compiled = cl.jit(clamped)
+    g, z, y = np.ones((6, 6)), np.arange(4.0), np.arange(5.0)
+    for first, second, error in ((3, 0, 77), (0, 3, 4), (9, 9, 4), (17, 16, 77)):
+        last, at = np.zeros(32, np.int64), np.zeros(32, np.int64)
+        last[first], at[second] = 5, 77
+        for function in (compiled, cl.value_and_grad(compiled)):
+            with pytest.raises(IndexError, match=f"index {error} is out of range"):
+                function(g, z, y, last, at)
+    assert "8 lanes" in str(compiled.show("loops"))
