@@ -227,6 +227,34 @@ def test_calls_leave_no_memory_in_use(name: str) -> None:
         assert memory_in_use() == 0
 
 
+@cl.jit(cache=False)
+def settings(s: cl.i64[:], k: int, w: cl.f64[:]) -> float:
+    """Two calls with one array, which is written to between them."""
+    if k == len(s):
+        return sum(w[s[i]] * math.sin(i + w[s[i]]) for i in range(len(s)))
+    own = s.copy()
+    own[k] = 1
+    first = settings(own, k + 1, w)
+    own[k] = 2
+    second = settings(own, k + 1, w)
+    return 3.0 * first + math.sin(second)
+
+
+@cl.jit(cache=False)
+def all_settings(s: cl.i64[:], w: cl.f64[:]) -> float:
+    return settings(s, 0, w)
+
+
+def test_a_call_sees_what_is_written_in_front_of_it() -> None:
+    args = np.zeros(4, int), np.array([0.1, 0.5, 0.9])
+    plain = cl.jit(optimize=0, cache=False)(all_settings.py_func)
+    assert all_settings(*args) == pytest.approx(plain(*args), rel=1e-12)
+    value, slope = cl.value_and_grad(all_settings, argnums=1)(*args)
+    wanted, other = cl.value_and_grad(plain, argnums=1)(*args)
+    assert value == pytest.approx(wanted, rel=1e-12)
+    np.testing.assert_allclose(slope, other, rtol=1e-12)
+
+
 def test_arrays_of_calls_that_are_over_are_given_back() -> None:
     """Of 2^13 calls, of which 14 are under way at once, each makes an array."""
 

@@ -214,6 +214,36 @@ def test_the_first_error_in_order(threads: int) -> None:
     assert parts(gradient(X, -1, -1)) == parts(good)
 
 
+@cl.jit(cache=False)
+def judged(x: cl.f64[:], most: float, steps: int) -> float:
+    """What is checked needs two loops; what comes behind it needs none of them."""
+    a, b, c = x[0], x[1], 0.0
+    for _ in range(steps):
+        a = math.sin(a) + 0.1
+    for _ in range(steps):
+        b = math.cos(b) + 0.1
+    if a * b > most:
+        raise ValueError("too large")
+    if x[2] < 0.0:
+        raise KeyError("negative")
+    for k in range(steps):
+        c = math.sin(c) + x[k % 7]
+    return a * b * c
+
+
+def test_errors_behind_what_needs_several() -> None:
+    short, long = np.full(3, -0.5), np.full(7, 0.5)
+    assert has_strands(judged, (long, 9.0, 2000))
+    for call in (judged, cl.grad(judged)):
+        for x in (short, -short, long):
+            with pytest.raises(ValueError, match="too large"):
+                call(x, -9.0, 2000)
+        with pytest.raises(KeyError, match="negative"):
+            call(short, 9.0, 2000)
+        with pytest.raises(IndexError, match="index 3"):
+            call(-short, 9.0, 2000)
+
+
 def test_others_take_part() -> None:
     """They get about a half, unless others have all cores all the time."""
     cl.set_num_threads(2)

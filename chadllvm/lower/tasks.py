@@ -215,9 +215,13 @@ class _Tasks:
 
     def _writes(self, name: str) -> _Writes:
         roots = self._function.roots
+        inside = self._inside[name]
+        others = self._around(name).difference(self._sums(name))
         return _Writes(
             frozenset(self._written(name)),
-            frozenset(roots[r] for s in self._inside[name] for r in _targets(s)),
+            frozenset(roots[r] for s in inside for r in _targets(s)),
+            frozenset(slot for s in inside for slot in slots_of(s) if slot in others),
+            frozenset(roots[r] for s in inside for r in _sources(s)),
             roots,
         )
 
@@ -316,6 +320,15 @@ def _reads(subroutine: Subroutine, writer: str) -> bool:
     return bool(tasks and tasks.columns and tasks.columns.writer == writer)
 
 
+def _sources(stmt: Stmt) -> Iterator[int]:
+    """The roots that a statement itself reads."""
+    match stmt:
+        case Load(root=root) | Copy(source_root=root):
+            yield root
+        case _:
+            pass
+
+
 def _targets(stmt: Stmt) -> Iterator[int]:
     """The roots that a statement itself writes to."""
     match stmt:
@@ -332,10 +345,16 @@ def _targets(stmt: Stmt) -> Iterator[int]:
 
 @dataclass(frozen=True)
 class _Writes:
-    """What calls write: slots around them, and representatives of roots."""
+    """What calls write: slots around them, and representatives of roots.
+
+    `known`: the slots around them with which they do more than add; `read`: the roots
+    that they read.
+    """
 
     slots: frozenset[Slot]
     written: frozenset[int]
+    known: frozenset[Slot]
+    read: frozenset[int]
     roots: Sequence[int]
 
     def may_pass(self, stmt: Stmt) -> bool:
@@ -413,9 +432,13 @@ def _needed(
     rest = (s for s in inner if s not in moved)
     if any(isinstance(s, Get) and s.slot in writes.slots for s in rest):
         return None
-    if any(isinstance(s, Set | Accumulate) and s.slot in gets for s in inner):
+    changed = {s.slot for s in inner if isinstance(s, Set | Accumulate)}
+    if not changed.isdisjoint(gets | writes.known):
         return None
+    # The call has to find what is written in front of it.
     written = {writes.roots[r] for s in inner for r in _targets(s)}
+    if not written.isdisjoint(writes.read):
+        return None
     if any(isinstance(s, Load) and writes.roots[s.root] in written for s in moved):
         return None
     return moved

@@ -88,9 +88,10 @@ class _Search:
         if self._is_long(stmt):
             return self._takes_long(stmt, does)
         needed = self._needed(does)
-        if does.can_fail and (needed or self._may_fail()):
+        is_behind = len(needed) > 1 or self.behind.effects.needed_by(does)
+        if does.can_fail and (needed or is_behind or self._may_fail()):
             return False
-        if self.behind.effects.needed_by(does) or len(needed) > 1:
+        if is_behind:
             self.behind.add(stmt, does)
         elif needed:
             return self._joins(needed[0], stmt, does)
