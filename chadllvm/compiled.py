@@ -384,7 +384,7 @@ class Compiled(Taking):
     def versions(self, plan: Plan, *, threads: bool) -> list[LoopFunction]:
         """The loops of a plan, and those to run behind them where they fail.
 
-        Without `threads` there are no chunks for them either.
+        Without `threads` there are no chunks and no strands for them either.
         """
         return self._specialiser.loops(plan, threads=threads)
 
