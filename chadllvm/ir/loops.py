@@ -113,6 +113,16 @@ class Alloc:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Local:
+    """`reg = a buffer of count elements` on the stack, of the function or the chunk."""
+
+    reg: Reg
+    count: int
+    elem: Scalar
+    root: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Data:
     """`reg = address of a constant array`, which lives as long as the function."""
 
@@ -312,7 +322,7 @@ class Spread:
 
 
 Stmt = (
-    Let | Get | Set | Accumulate | Alloc | Data | Offset | Load | Store | AddTo
+    Let | Get | Set | Accumulate | Alloc | Local | Data | Offset | Load | Store | AddTo
     | Clear | Copy | For | Branch | Check | Reset | CallRuntime | Return
     | Invoke | Leave | Spread
 )  # fmt: skip

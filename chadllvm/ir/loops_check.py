@@ -34,6 +34,7 @@ from chadllvm.ir.loops import (
     Leave,
     Let,
     Load,
+    Local,
     LoopFunction,
     Offset,
     Reg,
@@ -228,7 +229,7 @@ class _Checker:
                 self.root(root)
                 self.use(count, I64)
                 self.assign(reg, PTR)
-            case Data(reg, _, root):
+            case Local(reg, _, _, root) | Data(reg, _, root):
                 self.root(root)
                 self.assign(reg, PTR)
             case Offset(reg, ptr, index):

@@ -37,6 +37,7 @@ from chadllvm.ir.loops import (
     Leave,
     Let,
     Load,
+    Local,
     LoopFunction,
     Offset,
     Param,
@@ -218,6 +219,8 @@ class _Printer:
                 home = _home(region)
                 kind = "zeros" if zero else "buffer"
                 return f"{self.name(reg)} = {kind} {elem}[{self.atom(count)}] in {home}"
+            case Local(reg, count, elem):
+                return f"{self.name(reg)} = local {elem}[{count}]"
             case Data(reg, value):
                 return f"{self.name(reg)} = constant {value.dtype}{list(value.shape)}"
             case Offset(reg, ptr, index):

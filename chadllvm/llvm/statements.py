@@ -27,6 +27,7 @@ from chadllvm.ir.loops import (
     Leave,
     Let,
     Load,
+    Local,
     Offset,
     Reset,
     Return,
@@ -100,6 +101,8 @@ def _emit(state: State, stmt: Stmt) -> None:
             _offset(state, stmt)
         case Alloc():
             _alloc(state, stmt)
+        case Local():
+            _local(state, stmt)
         case Data():
             _data(state, stmt)
         case Clear():
@@ -258,6 +261,11 @@ def _alloc(state: State, stmt: Alloc) -> None:
         state.names[stmt.reg] = _allocated(state, stmt)
     if stmt.zero:
         _clear(state, Clear(stmt.reg, stmt.count, stmt.elem, stmt.root))
+
+
+def _local(state: State, stmt: Local) -> None:
+    ty = f"[{stmt.count} x {STORED[stmt.elem]}], align {runtime.ALIGNMENT}"
+    state.names[stmt.reg] = state.out.alloca(ty, stmt.reg.name)
 
 
 def _allocated(state: State, stmt: Alloc) -> str:

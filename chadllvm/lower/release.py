@@ -40,6 +40,7 @@ from chadllvm.ir.loops import (
     Invoke,
     Let,
     Load,
+    Local,
     LoopFunction,
     Offset,
     Reg,
@@ -108,7 +109,9 @@ def _pointed(function: LoopFunction, inside: Sequence[Stmt]) -> Pointed:
     while size != (size := sum(len(roots) + 1 for roots in found.values())):
         for stmt in inside:
             match stmt:
-                case Alloc(reg, root=root) | Data(reg, root=root):
+                case (
+                    Alloc(reg, root=root) | Local(reg, root=root) | Data(reg, root=root)
+                ):
                     found[reg] = {root}
                 case Offset(reg, Reg() as ptr) if ptr in found:
                     found[reg] = found[ptr]

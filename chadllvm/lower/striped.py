@@ -1,8 +1,8 @@
 """Innermost loops are run a strip at a time, by several loops for each strip.
 
-What the first of them computes for the others goes through a small buffer, which is
-made in front of all, or at the beginning of a chunk. Which loops are, and how, is said
-by `strips.py`, `additions.py` and `ahead.py`.
+What the first of them computes for the others goes through a small buffer, which is on
+the stack of the function, or of a chunk. Which loops are, and how, is said by
+`strips.py`, `additions.py` and `ahead.py`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Self
 
 from chadllvm.ir.loops import (
     PTR,
-    Alloc,
     Atom,
     Branch,
     For,
     Let,
+    Local,
     LoopFunction,
     Reg,
     Spread,
@@ -57,9 +57,8 @@ class Out:
 class Strips:
     """Changes the loops of a function for which `changed` says how."""
 
-    def __init__(self, region: int, roots: list[int]) -> None:
+    def __init__(self, roots: list[int]) -> None:
         self.roots = roots
-        self._region = region
         self._buffers: list[Stmt] = []
         # The buffers that there are, and how many of them the loop has got.
         self._pool: dict[Scalar, list[tuple[Reg, int]]] = {}
@@ -70,16 +69,12 @@ class Strips:
         """The function with its loops changed."""
         if function.subroutines:
             return function
-        making = cls(function.regions, [*function.roots])
+        making = cls([*function.roots])
         body = making._body(function.body, Known())
         if len(making.roots) == len(function.roots):
             return function
-        return replace(
-            function,
-            body=(*making._buffers, *body),
-            regions=function.regions + 1,
-            roots=tuple(making.roots),
-        )
+        body = (*making._buffers, *body)
+        return replace(function, body=body, roots=tuple(making.roots))
 
     @abstractmethod
     def changed(self, loop: For, known: Known) -> list[Stmt] | None:
@@ -91,7 +86,7 @@ class Strips:
         if len(pool) == self._taken[elem]:
             ptr, root = Reg("strip", PTR), len(self.roots)
             self.roots.append(root)
-            self._buffers.append(Alloc(ptr, self._region, Lit(STRIP), elem, root))
+            self._buffers.append(Local(ptr, STRIP, elem, root))
             pool.append((ptr, root))
         self._taken[elem] += 1
         return pool[self._taken[elem] - 1]
@@ -126,13 +121,10 @@ class Strips:
     def _spread(self, spread: Spread, known: Known) -> Spread:
         inner = self._inside()
         body = inner._body(spread.body, known)
-        if not inner._buffers:
-            return replace(spread, body=body)
-        regions = (*spread.regions, self._region)
-        return replace(spread, body=(*inner._buffers, *body), regions=regions)
+        return replace(spread, body=(*inner._buffers, *body))
 
     def _inside(self) -> Self:
-        return type(self)(self._region, self.roots)
+        return type(self)(self.roots)
 
 
 def each_strip(

@@ -410,7 +410,9 @@ def test_copies_may_be_updated(function: Any) -> None:
 # ---- cost ------------------------------------------------------------------------
 
 
-@cl.jit(options=cl.CompileOptions(disabled=frozenset({"finite", "parallel"})))
+@cl.jit(
+    options=cl.CompileOptions(disabled=frozenset({"finite", "parallel", "strands"}))
+)
 def expression(x: cl.f64[:], y: cl.f64[:]) -> float:
     return np.sum((x[1:] - y[:-1]) ** 2 * np.exp(-x[:-1]))
 
@@ -424,5 +426,6 @@ def test_an_expression_is_one_loop_without_temporaries() -> None:
 def test_the_gradient_stores_the_results_only() -> None:
     loops = cl.value_and_grad(expression, argnums=(0, 1)).show("loops")
     lines = [line for line in loops.splitlines() if "buffer" in line or "zeros" in line]
-    assert len(lines) == 2
-    assert all("in result" in line for line in lines)
+    arrays = [line for line in lines if "strip" not in line]
+    assert len(arrays) == 2
+    assert all("in result" in line for line in arrays)

@@ -32,6 +32,7 @@ from chadllvm.ir.loops import (
     Get,
     Let,
     Load,
+    Local,
     LoopFunction,
     Offset,
     Reset,
@@ -66,7 +67,7 @@ def _find_open(body: Sequence[Stmt], found: set[object], is_open: bool) -> None:
     """Enter what is open; `is_open`: so it is whether the body is run."""
     for stmt in body:
         match stmt:
-            case Load(reg) | Offset(reg) | Data(reg) | Alloc(reg):
+            case Load(reg) | Offset(reg) | Data(reg) | Local(reg) | Alloc(reg):
                 found.add(reg)
             case Let(reg, _, args):
                 if not found.isdisjoint(args):
@@ -116,7 +117,9 @@ def _requests(body: Sequence[Stmt], is_open: set[object]) -> tuple[Stmt, ...]:
                     kept.append(stmt)
             case For() | Branch():
                 kept += _nested(stmt, is_open)
-            case Load() | Store() | AddTo() | Clear() | Copy() | Data() | Offset():
+            case Load() | Store() | AddTo() | Clear() | Copy():
+                pass
+            case Local() | Data() | Offset():
                 pass
             case _:
                 raise _Undetermined
