@@ -74,7 +74,7 @@ def _head(subroutine: Subroutine, times: int) -> Subroutine | None:
     """
     if not times or subroutine.regions or subroutine.buffers:
         return None
-    body = _Head(subroutine).body(subroutine.body, 0)
+    body = _Head(subroutine).body(subroutine.body, 0, frozenset())
     if body is None or times * sum(1 for _ in everywhere(body)) > LARGEST:
         return None
     return replace(subroutine, body=body)
@@ -86,11 +86,13 @@ class _Head:
     def __init__(self, subroutine: Subroutine) -> None:
         self.subroutine = subroutine
 
-    def body(self, body: Sequence[Stmt], before: int) -> tuple[Stmt, ...] | None:
+    def body(
+        self, body: Sequence[Stmt], before: int, read: frozenset[Slot]
+    ) -> tuple[Stmt, ...] | None:
         """A body in which the whole is invoked where a run has to invoke somebody.
 
         None if that is at its beginning, so that all of it is left out. `before`: how
-        many statements stand in front of it.
+        many statements stand in front of it; `read`: the slots that these read.
         """
         new: list[Stmt] = []
         for stmt in body:
@@ -100,9 +102,11 @@ class _Head:
             ahead = before + len(new)
             if not isinstance(stmt, Branch) or ahead > _TWICE:
                 return None
-            if not _may_be_twice(new):
+            if not _may_be_twice(new, read):
                 return None
-            sides = [self.body(side, ahead + 1) for side in (stmt.then, stmt.orelse)]
+            slots = read.union(s.slot for s in new if isinstance(s, Get))
+            bodies = stmt.then, stmt.orelse
+            sides = [self.body(side, ahead + 1, slots) for side in bodies]
             if sides == [None, None]:
                 return None
             then, orelse = (self._whole() if s is None else s for s in sides)
@@ -116,9 +120,10 @@ class _Head:
         return Invoke(regs, own.name, own.params, ()), Leave(regs)
 
 
-def _may_be_twice(stmts: Sequence[Stmt]) -> bool:
-    """Whether it makes no difference if statements are run once more."""
-    read: set[Slot] = set()
+def _may_be_twice(stmts: Sequence[Stmt], before: frozenset[Slot]) -> bool:
+    """Whether it makes no difference if statements are run once more, with those in
+    front of them, which have read the slots `before`."""
+    read = set(before)
     for stmt in stmts:
         match stmt:
             case Get(slot=slot):
