@@ -17,6 +17,7 @@ import chadllvm as cl
 from chadllvm.backend.runtime import runtime
 from chadllvm.lower import tasks
 from chadllvm.lower.chunks import spread
+from tests.on_threads import check_as_without, check_same_bits, parts
 
 pytestmark = pytest.mark.optimised  # Bits are compared that the same code gives.
 
@@ -134,29 +135,14 @@ PROGRAMS: list[tuple[Any, tuple[Any, ...], tuple[int, ...]]] = [
 IN_ORDER = (chain, updated)
 
 
-def parts(value: Any) -> list[bytes]:
-    """The bits of a value and its derivatives."""
-    if isinstance(value, tuple):
-        return [part for each in value for part in parts(each)]
-    return [np.asarray(value).tobytes()]
-
-
 def has_strands(function: Any, args: tuple[Any, ...]) -> bool:
     return ":strands." in function.show("llvm", *args)
 
 
 @pytest.mark.parametrize(("program", "args", "wrt"), PROGRAMS)
 def test_same_bits(program: Any, args: tuple[Any, ...], wrt: tuple[int, ...]) -> None:
+    check_same_bits(program, args, wrt)
     both = [cl.value_and_grad(program, argnums=wrt), program]
-    alone = cl.jit(program.py_func, parallel=False, cache=False)
-    cl.set_num_threads(1)
-    expected = [parts(f(*args)) for f in both]
-    assert parts(alone(*args)) == expected[1]
-    assert parts(cl.value_and_grad(alone, argnums=wrt)(*args)) == expected[0]
-    for threads in (2, 3, 8):
-        cl.set_num_threads(threads)
-        for _ in range(4):
-            assert [parts(f(*args)) for f in both] == expected
     assert all(has_strands(f, args) == (program not in IN_ORDER) for f in both)
 
 
@@ -164,15 +150,8 @@ def test_same_bits(program: Any, args: tuple[Any, ...], wrt: tuple[int, ...]) ->
 def test_as_without_strands(
     program: Any, args: tuple[Any, ...], wrt: tuple[int, ...]
 ) -> None:
-    plain = cl.CompileOptions(disabled=frozenset(["strands"]), cache=False)
-    other = cl.jit(program.py_func, options=plain)
-    cl.set_num_threads(3)
-    value, slopes = cl.value_and_grad(program, argnums=wrt)(*args)
-    expected, others = cl.value_and_grad(other, argnums=wrt)(*args)
-    assert math.isclose(value, expected, rel_tol=1e-11)
-    assert math.isclose(value, program.py_func(*args), rel_tol=1e-9)
-    for slope, right in zip(slopes, others, strict=True):
-        np.testing.assert_allclose(slope, right, rtol=1e-9, atol=1e-11)
+    check_as_without("strands", program, args, wrt)
+    assert math.isclose(program(*args), program.py_func(*args), rel_tol=1e-9)
 
 
 def test_private_cells() -> None:

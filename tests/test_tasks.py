@@ -16,6 +16,7 @@ import pytest
 
 import chadllvm as cl
 from chadllvm.lower import tasks
+from tests.on_threads import check_as_without, check_same_bits, parts
 
 pytestmark = pytest.mark.optimised  # Bits are compared that the same code gives.
 
@@ -155,39 +156,16 @@ PROGRAMS: list[tuple[Any, tuple[Any, ...], tuple[int, ...]]] = [
 ]
 
 
-def parts(value: Any) -> list[bytes]:
-    """The bits of a value and its derivatives."""
-    if isinstance(value, tuple):
-        return [part for each in value for part in parts(each)]
-    return [np.asarray(value).tobytes()]
-
-
 @pytest.mark.parametrize(("program", "args", "wrt"), PROGRAMS)
 def test_same_bits(program: Any, args: tuple[Any, ...], wrt: tuple[int, ...]) -> None:
-    both = [cl.value_and_grad(program, argnums=wrt), program]
-    alone = cl.jit(program.py_func, parallel=False, cache=False)
-    cl.set_num_threads(1)
-    expected = [parts(f(*args)) for f in both]
-    assert parts(alone(*args)) == expected[1]
-    assert parts(cl.value_and_grad(alone, argnums=wrt)(*args)) == expected[0]
-    for threads in (2, 3, 8):
-        cl.set_num_threads(threads)
-        for _ in range(4):
-            assert [parts(f(*args)) for f in both] == expected
+    check_same_bits(program, args, wrt)
 
 
 @pytest.mark.parametrize(("program", "args", "wrt"), PROGRAMS)
 def test_as_without_tasks(
     program: Any, args: tuple[Any, ...], wrt: tuple[int, ...]
 ) -> None:
-    plain = cl.CompileOptions(disabled=frozenset(["tasks"]), cache=False)
-    other = cl.jit(program.py_func, options=plain)
-    cl.set_num_threads(3)
-    value, slopes = cl.value_and_grad(program, argnums=wrt)(*args)
-    expected, others = cl.value_and_grad(other, argnums=wrt)(*args)
-    assert math.isclose(value, expected, rel_tol=1e-11)
-    for slope, right in zip(slopes, others, strict=True):
-        np.testing.assert_allclose(slope, right, rtol=1e-9, atol=1e-11)
+    check_as_without("tasks", program, args, wrt)
 
 
 def test_others_take_part() -> None:
