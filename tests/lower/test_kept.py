@@ -95,8 +95,8 @@ def test_calls_at_leaves_keep_next_to_nothing() -> None:
     the weight is in the node; the gradient has 1. Beside that is little: pages that
     nobody wrote to take no memory, and what buffers have too much does not count.
 
-    On one thread, for each task that another thread takes begins buffers of its own, and
-    how many are taken is up to the machine's other work.
+    On one thread, for each task that another thread takes begins buffers of its own, so
+    that memory depends on what else the machine does.
     """
     gradient = cl.value_and_grad(folded)
     x = np.linspace(-1.0, 1.0, 20_000)
