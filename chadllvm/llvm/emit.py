@@ -102,7 +102,8 @@ def emit(
     texts += [definition, *_body(state)]
     text = "\n".join([*_before(state, texts), *texts, *_after(state, width)])
     math = [n for name in state.math for n in (name, *vector.get(name, ()))]
-    return Module(symbol, text, tuple(state.sites), tuple(state.data), tuple(math))
+    linked = tuple(filter(vecmath.is_linked, math))
+    return Module(symbol, text, tuple(state.sites), tuple(state.data), linked)
 
 
 def _param(state: State, param: Param, keeps: bool) -> str:

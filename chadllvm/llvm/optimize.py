@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import llvmlite.binding as llvm
 
+from chadllvm.llvm import hyperbolic
 from chadllvm.llvm.target import Target
 
 
@@ -49,7 +50,8 @@ EFFORTS = (
 
 def effort_for(text: str) -> Effort:
     """The effort that keeps the compile time of this module in proportion."""
-    lines, branches = text.count("\n"), text.count("\n  br ")
+    written_out = hyperbolic.LENGTH * text.count(f" call double @{hyperbolic.TANH}(")
+    lines, branches = text.count("\n") + written_out, text.count("\n  br ")
     return next(
         effort
         for most_lines, most_branches, effort in EFFORTS

@@ -3,7 +3,8 @@
 A call carries the names of the vector versions the target can run; the vectoriser turns
 four (or two, or eight) scalar calls into one. Where libmvec is missing the calls stay
 scalar. Vector and scalar versions may differ in the last few ulps. What libm lacks, or
-has in a form that is not safe in threads, is in the C runtime (`special.c`).
+has in a form that is not safe in threads, is in the C runtime (`special.c`); what it is
+slow at stands in the module itself (`hyperbolic.py`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from chadllvm.ir.loops import INSTRUCTIONS
 from chadllvm.ir.types import F32, F64, Scalar
+from chadllvm.llvm import hyperbolic
 
 # The instructions that are calls of libm's function of the same name.
 _LIBM = (
@@ -32,6 +34,11 @@ SYMBOL: dict[str, str] = {
     "gamma": "tgamma",
     **{name: f"chad_{name}" for name in RUNTIME},
 }
+
+# The functions of f64 that are written out in the modules that call them; they have the
+# vector versions of libm's.
+WRITTEN = {"tanh": hyperbolic.TANH}
+_DEFINITIONS = {hyperbolic.TANH: hyperbolic.DEFINITION}
 
 RUNTIME_SYMBOLS = tuple(SYMBOL[name] for name in RUNTIME)
 
@@ -54,7 +61,7 @@ _TYPES = {F64: {"f": "double", "i": "i64"}, F32: {"f": "float", "i": "i64"}}
 # What each function is: the instruction, and the width of the floats. The runtime's
 # functions know f64 alone.
 _FUNCTIONS: dict[str, tuple[str, Scalar]] = {
-    **{symbol: (op, F64) for op, symbol in SYMBOL.items()},
+    **{WRITTEN.get(op, symbol): (op, F64) for op, symbol in SYMBOL.items()},
     **{f"{symbol}f": (op, F32) for op, symbol in SYMBOL.items() if op not in RUNTIME},
 }
 
@@ -64,7 +71,7 @@ def vector_symbols(features: Mapping[str, bool]) -> dict[str, tuple[str, ...]]:
     sets = [
         (letter, lanes) for letter, lanes, need in VECTOR_SETS if features.get(need)
     ]
-    return {
+    found = {
         name + suffix: tuple(
             f"_ZGV{letter}N{lanes * wider}{'v' * len(INSTRUCTIONS[name][0])}"
             f"_{name}{suffix}"
@@ -73,12 +80,18 @@ def vector_symbols(features: Mapping[str, bool]) -> dict[str, tuple[str, ...]]:
         for suffix, wider in (("", 1), ("f", 2))
         for name in _LIBM
     }
+    return found | {symbol: found[op] for op, symbol in WRITTEN.items()}
 
 
 def function_of(op: str, types: Sequence[Scalar]) -> str:
     """The symbol of the function behind an instruction on operands of these types."""
     is_single = F32 in types and op not in RUNTIME
-    return SYMBOL[op] + "f" if is_single else SYMBOL[op]
+    return SYMBOL[op] + "f" if is_single else WRITTEN.get(op, SYMBOL[op])
+
+
+def is_linked(symbol: str) -> bool:
+    """Whether a function is somewhere else than in the module that calls it."""
+    return symbol not in _DEFINITIONS
 
 
 def call(symbol: str, args: list[str]) -> str:
@@ -91,12 +104,16 @@ def call(symbol: str, args: list[str]) -> str:
 
 
 def declare(symbol: str, vector: tuple[str, ...]) -> list[str]:
-    """Declarations of a function and its vector versions; `#2` says that it is pure."""
+    """Declarations of a function and its vector versions; `#2` says that it is pure.
+
+    A function that is written out is defined.
+    """
     op, width = _FUNCTIONS[symbol]
     letters, result = INSTRUCTIONS[op]
     types = _TYPES[width]
     params = ", ".join(types[letter] for letter in letters)
-    lines = [f"declare {types[result]} @{symbol}({params}) #2"]
+    declaration = f"declare {types[result]} @{symbol}({params}) #2"
+    lines = [_DEFINITIONS.get(symbol, declaration)]
     for version in vector:
         ty = f"<{lanes(version)} x {types['f']}>"
         lines.append(f"declare {ty} @{version}({', '.join([ty] * len(letters))}) #2")
