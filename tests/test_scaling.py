@@ -42,6 +42,19 @@ def test_steps_that_need_each_other_do_not() -> None:
         assert found.speedup == 1.0
 
 
+@cl.jit
+def looked_up(table: cl.f64[:], places: cl.i64[:]) -> float:
+    return sum(math.exp(math.sin(table[p])) for p in places)
+
+
+def test_merges_of_large_copies_scale() -> None:
+    """By one thread at a time they would take as long as the chunks."""
+    places = np.arange(300_000) * 7919 % 20_000
+    found = cl.grad(looked_up).report(X[:20_000], places).scaling[0]
+    assert found.work / found.span > 12
+    assert found.speedup > 12
+
+
 def test_work_is_that_of_the_arguments() -> None:
     once, twice = (chained.report(x).scaling[0].work for x in (X[:1000], X[:2000]))
     assert 1.9 < twice / once < 2.1

@@ -132,7 +132,7 @@ def test_without_openmp(tmp_path: Path) -> None:
         return 0
 
     context = alone.new_state()[0]
-    assert alone.lib.chad_parallel(context, run, null, null, 9, 9) == 0
+    assert alone.lib.chad_parallel(context, run, null, null, 9, 9, 1) == 0
     assert order == list(range(9))
 
 

@@ -132,7 +132,7 @@ def region(chunks: int, together: int = 1) -> set[int]:
         return 0
 
     context, null = rt.new_state()[0], rt.ffi.NULL
-    assert rt.lib.chad_parallel(context, run, null, null, chunks, chunks) == 0
+    assert rt.lib.chad_parallel(context, run, null, null, chunks, chunks, 1) == 0
     return threads
 
 

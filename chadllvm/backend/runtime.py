@@ -19,7 +19,7 @@ from typing import Any
 import chadllvm
 from chadllvm.backend.interface import interface
 
-ABI = 8
+ABI = 9
 
 # The result words that a pooled context has room for.
 POOLED_WORDS = 256
@@ -46,8 +46,9 @@ int32_t chad_deep(chad_context_t *context, int32_t (*run)(chad_context_t *, void
                   void *argument);
 int32_t chad_deeper(chad_context_t *context, const char *frame);
 typedef int32_t (*chad_run_t)(chad_context_t *, void *, int64_t);
-int32_t chad_parallel(chad_context_t *context, chad_run_t run, chad_run_t merge,
-                      void *environment, int64_t chunks, int64_t lanes);
+typedef int32_t (*chad_merge_t)(chad_context_t *, void *, int64_t, int64_t);
+int32_t chad_parallel(chad_context_t *context, chad_run_t run, chad_merge_t merge,
+                      void *environment, int64_t chunks, int64_t lanes, int64_t parts);
 int64_t chad_lanes(const chad_context_t *context, int64_t chunks);
 int32_t chad_are_doubles(chad_context_t *context, const double *data, int64_t count);
 int32_t chad_are_floats(chad_context_t *context, const float *data, int64_t count);

@@ -13,7 +13,7 @@ Nothing here knows of derivatives, cells or closures.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -296,9 +296,10 @@ class Leave:
 class Spread:
     """Run the body for chunk = 0, …, chunks - 1, in any order or at the same time.
 
-    Behind the body of each chunk, and in the order of the chunks, `merge` is run, never
-    two at a time; the body of chunk c begins when that of chunk c - lanes has been
-    merged. What fails first in this order ends the function.
+    Behind the body of each chunk `merge` is run, for each `part` = 0, …, parts - 1: in
+    the order of the chunks for each of them, and for different ones perhaps at the same
+    time. The body of chunk c begins when all of chunk c - lanes has been merged. What
+    fails first in this order ends the function. One chunk has one part.
 
     The slots in the body belong to it, and so do its `regions`, whose buffers are gone
     at its end; if it `keeps` them, they live as long as the function. In `merge`, slots
@@ -319,6 +320,8 @@ class Spread:
     patience: int | None = None
     keeps: bool = False
     results: tuple[Slot, ...] = ()
+    part: Reg = field(default_factory=lambda: Reg("part", I64))
+    parts: Atom = Lit(1)
 
 
 Stmt = (

@@ -313,6 +313,7 @@ class _Checker:
         """No slot around is read by the bodies; all they allocate in are their own."""
         self.use(stmt.chunks, I64)
         self.use(stmt.lanes, I64)
+        self.use(stmt.parts, I64)
         for region in stmt.regions:
             self.region(region, result=False)
         self.assign(stmt.chunk, I64)
@@ -322,8 +323,9 @@ class _Checker:
             if region not in stmt.regions:
                 raise self.fail(f"region {region} belongs to all chunks")
         self.slots = before | set(stmt.results)
+        self.assign(stmt.part, I64)
         self.body(stmt.merge)
-        self.known.discard(stmt.chunk)
+        self.known.difference_update((stmt.chunk, stmt.part))
 
     def branches(self, then: Sequence[Stmt], orelse: Sequence[Stmt]) -> None:
         """A slot is set after a branch if both bodies set it, or it was before."""

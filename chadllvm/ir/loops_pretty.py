@@ -167,9 +167,7 @@ class _Printer:
                 if orelse:
                     lines += [f"{pad}else:", *self.body(orelse, depth + 1)]
                 return lines
-            case Spread(
-                chunk, chunks, lanes, inner, merge, regions, patience, keeps, _
-            ):
+            case Spread(chunk, chunks, lanes, inner, merge, regions, patience, keeps):
                 bounds = f"0 .. {self.atom(chunks)} in {self.atom(lanes)} lanes"
                 which = "kept regions" if keeps else "regions"
                 own = f"  # {which} {', '.join(map(str, regions))}" if regions else ""
@@ -177,7 +175,10 @@ class _Printer:
                 head = f"{pad}{word} {self.name(chunk)} in {bounds}:{own}"
                 lines = [head, *self.body(inner, depth + 1)]
                 if merge:
-                    lines += [f"{pad}merge:", *self.body(merge, depth + 1)]
+                    parts = f" {self.name(stmt.part)} in 0 .. {self.atom(stmt.parts)}"
+                    several = "" if stmt.parts == Lit(1) else parts
+                    head = f"{pad}merge{several}:"
+                    lines += [head, *self.body(merge, depth + 1)]
                 return lines
             case _:
                 return [pad + self.line(stmt)]

@@ -39,8 +39,8 @@ def assigned(stmt: Stmt) -> tuple[Reg, ...]:
     match stmt:
         case For(index):
             return (index,)
-        case Spread(chunk):
-            return (chunk,)
+        case Spread(chunk, part=part):
+            return (chunk, part)
         case Invoke(regs):
             return regs
         case _:

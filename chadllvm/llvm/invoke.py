@@ -65,7 +65,7 @@ def environment_of(function: LoopFunction, spread: Spread) -> Seen:
     """What a loop over chunks needs of the place around it."""
     found = []
     for body in (spread.body, spread.merge):
-        walk = _Uses(function, [], own={spread.chunk})
+        walk = _Uses(function, [], own={spread.chunk, spread.part})
         walk.body(body)
         found.append(tuple(i for i in walk.used if i not in walk.own))
     return Seen(*found)

@@ -63,7 +63,7 @@ declare void @chad_arena_release(ptr, ptr, ptr) nounwind
 declare void @chad_arena_give(ptr, ptr) nounwind
 declare i32 @chad_deep(ptr, ptr, ptr) nounwind
 declare i32 @chad_deeper(ptr, ptr) cold {_OWN}
-declare i32 @chad_parallel(ptr, ptr, ptr, ptr, i64, i64) nounwind
+declare i32 @chad_parallel(ptr, ptr, ptr, ptr, i64, i64, i64) nounwind
 declare i32 @chad_divide(ptr, ptr, ptr, ptr, i64) nounwind
 declare void @chad_offer(ptr) cold nounwind
 declare i32 @chad_join(ptr, ptr, i32) cold nounwind

@@ -1,6 +1,6 @@
 """Loops over chunks: their bodies become functions that the runtime calls.
 
-    i32 name.chunk(ctx, env, chunk)       i32 name.merge(ctx, env, chunk)
+    i32 name.chunk(ctx, env, chunk)       i32 name.merge(ctx, env, chunk, part)
 
 As a subroutine does, both see the place around them through an *environment*, a word
 for each register that they use and have not themselves. What a chunk allocates is in
@@ -74,11 +74,11 @@ def _run(state: State, stmt: Spread, symbols: list[str], env: str) -> str:
     first = out.let(f"call i32 {body}({args})", "status")
     if stmt.merge:
         # What failed is merged as well, and not looked at.
-        out.put(f"call i32 {merge}({args})")
+        out.put(f"call i32 {merge}({args}, i64 0)")
     out.jump(after)
     out.start(several)
     listed = ", ".join(f"ptr {name}" for name in ("%ctx", *symbols, env))
-    counts = f"{state.typed(stmt.chunks)}, {state.typed(stmt.lanes)}"
+    counts = ", ".join(map(state.typed, (stmt.chunks, stmt.lanes, stmt.parts)))
     all_of_them = out.let(f"call i32 @chad_parallel({listed}, {counts})", "status")
     out.jump(after)
     out.start(after)
@@ -89,6 +89,7 @@ def _run(state: State, stmt: Spread, symbols: list[str], env: str) -> str:
 def see(state: State, part: Part) -> None:
     """Read the environment at the beginning of a part."""
     state.names[part.spread.chunk] = "%chunk"
+    state.names[part.spread.part] = "%part"
     results = part.spread.results
     for k, item in enumerate(part.items):
         if isinstance(item, Slot) and not (part.is_merge or item in results):
@@ -105,4 +106,6 @@ def see(state: State, part: Part) -> None:
 def part_head(part: Part) -> str:
     """The line that the definition begins with."""
     params = "ptr %ctx, ptr noalias readonly %env, i64 range(i64 0, 4096) %chunk"
+    if part.is_merge:
+        params += ", i64 range(i64 0, 4096) %part"
     return f"define internal i32 @{part.symbol}({params}) #0 {{"

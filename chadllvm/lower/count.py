@@ -147,7 +147,10 @@ class _Counting:
                     yield stmt
 
     def _spread(self, stmt: Spread) -> Iterator[Stmt]:
-        """Each chunk counts for itself, as slots around are not there for it."""
+        """Each chunk counts for itself, as slots around are not there for it.
+
+        Merges count together. There is one lane, so that they follow each other.
+        """
         region, root = self.function.regions, len(self.function.roots)
         counts, total = Reg("counts", PTR), Reg("steps", I64)
         yield Alloc(counts, region, stmt.chunks, I64, root)
@@ -158,10 +161,26 @@ class _Counting:
             Get(total, self.steps),
             Store(counts, stmt.chunk, total, root),
         )
-        yield replace(stmt, body=body, merge=tuple(self.body(stmt.merge)))
+        merging = Slot("merging", I64)
+        yield Set(merging, Lit(0))
+        merge = tuple(replace(inside, steps=merging).body(stmt.merge))
+        yield replace(stmt, body=body, merge=merge, lanes=Lit(1))
+        yield from self._merged(stmt.parts, merging)
         each = Load(Reg("steps", I64), counts, Reg("chunk", I64), root)
         yield from self._added(stmt.chunks, each)
         yield Reset(region)
+
+    def _merged(self, parts: Atom, merging: Slot) -> Iterator[Stmt]:
+        """Add what the merges have counted, and what is saved if parts are merged at
+        the same time: they have the same to do."""
+        total = Reg("merging", I64)
+        yield Get(total, merging)
+        yield Accumulate(self.steps, total)
+        if parts != Lit(1):
+            share = Reg("share", I64)
+            yield Let(share, "idiv", (total, parts))
+            for cores, slot in self.saved.items():
+                yield from self._less(total, share, parts, cores, slot)
 
     def _added(self, chunks: Atom, each: Load) -> Iterator[Stmt]:
         """Add up what the chunks have counted, and what is saved."""

@@ -13,16 +13,17 @@ int64_t chad_lanes(const chad_context_t *const context, const int64_t chunks) {
 }
 
 chad_status_t chad_parallel(chad_context_t *const context, const chad_run_t run,
-                            const chad_run_t merge, void *const environment,
-                            const int64_t chunks, const int64_t lanes) {
+                            const chad_merge_t merge, void *const environment,
+                            const int64_t chunks, const int64_t lanes,
+                            const int64_t parts) {
   (void)lanes;
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {
     const chad_status_t status = run(context, environment, chunk);
     if (status != CHAD_OK) {
       return status;
     }
-    if (merge != NULL) {
-      (void)merge(context, environment, chunk);
+    for (int64_t part = 0; merge != NULL && part < parts; ++part) {
+      (void)merge(context, environment, chunk, part);
     }
   }
   return CHAD_OK;

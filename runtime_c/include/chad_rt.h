@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes its meaning or its layout.
-#define CHAD_RT_ABI 8
+#define CHAD_RT_ABI 9
 
 // The number of bytes every buffer is aligned to and every size is rounded up to.
 #define CHAD_ALIGNMENT 64
@@ -77,6 +77,9 @@ typedef struct chad_context {
 
 typedef chad_status_t (*chad_run_t)(chad_context_t *context, void *environment,
                                     int64_t chunk);
+
+typedef chad_status_t (*chad_merge_t)(chad_context_t *context, void *environment,
+                                      int64_t chunk, int64_t part);
 
 // A branch: the second of two calls that may run at the same time. It lies in the frame
 // of who does the first.
@@ -224,20 +227,21 @@ CHAD_API chad_status_t chad_deeper(chad_context_t *context, const char *frame);
 // have all the helpers of the process.
 
 // run(context, environment, chunk) for all chunks 0 .. chunks - 1, which are begun in
-// this order. Then `merge`, if it is not NULL, for each in this order, one at a time and
-// by any thread, when `run` of it has succeeded; it must not fail or allocate. `run` of
-// a chunk begins after `merge` of the one `lanes` before it has ended, so what belongs
-// to chunk % lanes is used by one at a time.
+// this order. Then `merge`, if it is not NULL, for each of its parts 0 .. parts - 1, by any
+// thread, when `run` of it has succeeded; it must not fail or allocate. The same part of
+// several chunks is merged in the order of the chunks, one at a time; different parts may
+// be merged at the same time. `run` of a chunk begins after all parts of the one `lanes`
+// before it have been merged, so what belongs to chunk % lanes is used by one at a time.
 //
 // The status is that of the first chunk in order that failed, whose error is then that
 // of `context`; all before it have been run and merged, those behind it perhaps run, but
 // not merged. CHAD_INTERRUPT, if the caller's poll asked to stop.
 //
-// With lanes <= 1, or one thread, all is done in order, with `context`: run(0) merge(0)
-// run(1) merge(1) …
+// With lanes <= 1, or one thread, all is done in order, with `context`: run(0) merge(0, 0)
+// … merge(0, parts - 1) run(1) merge(1, 0) …
 CHAD_API chad_status_t chad_parallel(chad_context_t *context, chad_run_t run,
-                                     chad_run_t merge, void *environment,
-                                     int64_t chunks, int64_t lanes);
+                                     chad_merge_t merge, void *environment,
+                                     int64_t chunks, int64_t lanes, int64_t parts);
 
 // How many lanes a region of so many chunks should have: two for each thread that has a
 // core, but one if there is only one, and not more than chunks.

@@ -72,7 +72,7 @@ static chad_status_t look_at_all(chad_context_t *const context, numbers_t all) {
     return look(context, &all, 0);
   }
   const int64_t lanes = chad_lanes(context, chunks);
-  return chad_parallel(context, look, NULL, &all, chunks, lanes);
+  return chad_parallel(context, look, NULL, &all, chunks, lanes, 1);
 }
 
 chad_status_t chad_are_doubles(chad_context_t *const context, const double *const data,

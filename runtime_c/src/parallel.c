@@ -6,8 +6,10 @@
 // finished, those behind it need not be. It is also why nobody waits forever: who waits
 // does so for an older chunk, and the oldest one that is not merged waits for nobody.
 //
-// What must happen in order, whoever does it, is `merge`: who finishes the chunk whose
-// turn it is merges it, and those behind it that are finished.
+// What must happen in order, whoever does it, is `merge`, in each of its parts: who
+// finishes a chunk merges those parts whose turn it is, and has nothing to wait for until
+// no part is left that could be merged and that nobody is at. Who waits helps as well.
+// So what can be merged is merged, also if those leave who wait for something else.
 
 #define _POSIX_C_SOURCE 200809L
 
@@ -18,7 +20,7 @@
 typedef struct loop {
   chad_region_t region;
   chad_run_t run;
-  chad_run_t merge;  // or NULL
+  chad_merge_t merge;  // or NULL
   void *environment;
   int64_t chunks;
   int64_t lanes;
@@ -29,11 +31,15 @@ typedef struct loop {
   _Atomic int64_t next;
   _Atomic int64_t failed;
 
-  // The chunks below are merged. Who waits for it may look without the lock, and sees
-  // what the merges wrote: it is released and acquired.
+  // The chunks below are merged in all parts. Who waits for it may look without the lock,
+  // and sees what the merges wrote: it is released and acquired. The lock, which is taken
+  // between two merges, orders those of one part.
   _Atomic int64_t merged;
-  bool is_merging;
-  char *finished;  // for each lane, whether a chunk there waits to be merged
+  int64_t parts;
+  int64_t next_part;  // to look at first
+  int64_t *turns;     // for each part, the chunk that is to be merged next
+  char *is_merging;   // for each part, whether somebody is at it
+  int64_t *finished;  // for each lane, the last chunk there that is finished, plus one
 
   chad_status_t status;  // of the failed chunk
   chad_context_t error;  // and what its context holds
@@ -66,41 +72,87 @@ static void fail(const chad_worker_t *const worker, const chad_status_t status) 
   pthread_mutex_unlock(&loop->region.lock);
 }
 
+// A part that can be merged and that nobody is at, else -1.
+static int64_t find_part(const loop_t *const loop) {
+  for (int64_t offset = 0; offset < loop->parts; ++offset) {
+    const int64_t part = (loop->next_part + offset) % loop->parts;
+    const int64_t turn = loop->turns[part];
+    if (loop->is_merging[part] == 0 && loop->finished[turn % loop->lanes] == turn + 1) {
+      return part;
+    }
+  }
+  return -1;
+}
+
+static int64_t least_turn(const loop_t *const loop) {
+  int64_t least = loop->turns[0];
+  for (int64_t part = 1; part < loop->parts; ++part) {
+    least = loop->turns[part] < least ? loop->turns[part] : least;
+  }
+  return least;
+}
+
+// Merges what can be merged and nobody is at. The lock is held, but not during a merge;
+// `is_merging` keeps all others out of the part.
+static void merge_finished(const chad_worker_t *const worker) {
+  loop_t *const loop = loop_of(worker);
+  for (int64_t part = find_part(loop); part >= 0; part = find_part(loop)) {
+    loop->is_merging[part] = 1;
+    loop->next_part = part + 1;
+    pthread_mutex_unlock(&loop->region.lock);
+    (void)loop->merge(&worker->state->shared, loop->environment, loop->turns[part], part);
+    pthread_mutex_lock(&loop->region.lock);
+    loop->is_merging[part] = 0;
+    ++loop->turns[part];
+    const int64_t merged = least_turn(loop);
+    if (merged != atomic_load_explicit(&loop->merged, memory_order_relaxed)) {
+      atomic_store_explicit(&loop->merged, merged, memory_order_release);
+      chad_region_wake(&loop->region);
+    }
+  }
+}
+
+// The worker's chunk is finished.
+static void finish(const chad_worker_t *const worker) {
+  loop_t *const loop = loop_of(worker);
+  pthread_mutex_lock(&loop->region.lock);
+  loop->finished[worker->chunk % loop->lanes] = worker->chunk + 1;
+  if (loop->parts > 1) {
+    chad_region_wake(&loop->region);
+  }
+  merge_finished(worker);
+  pthread_mutex_unlock(&loop->region.lock);
+}
+
+// Helps to merge until so many chunks are merged, or the worker need not wait for them.
+static void merge_until(const chad_worker_t *const worker, const int64_t target) {
+  loop_t *const loop = loop_of(worker);
+  pthread_mutex_lock(&loop->region.lock);
+  merge_finished(worker);
+  while (atomic_load_explicit(&loop->merged, memory_order_relaxed) < target &&
+         !stops(worker)) {
+    chad_region_doze(worker);
+    merge_finished(worker);
+  }
+  pthread_mutex_unlock(&loop->region.lock);
+}
+
 // Until the chunk's lane is free; false if the chunk need not be run.
 static bool wait_for_lane(const chad_worker_t *const worker) {
   loop_t *const loop = loop_of(worker);
   const int64_t target = worker->chunk - loop->lanes + 1;
-  if (loop->merge == NULL || chad_comes_soon(&loop->merged, target, 0)) {
+  if (loop->merge == NULL ||
+      atomic_load_explicit(&loop->merged, memory_order_acquire) >= target) {
     return true;
   }
   pthread_mutex_lock(&loop->region.lock);
-  while (atomic_load_explicit(&loop->merged, memory_order_relaxed) < target &&
-         !stops(worker)) {
-    chad_region_doze(worker);
-  }
+  merge_finished(worker);
   pthread_mutex_unlock(&loop->region.lock);
+  if (chad_comes_soon(&loop->merged, target, 0)) {
+    return true;
+  }
+  merge_until(worker, target);
   return !stops(worker);
-}
-
-// The worker's chunk is finished: merges all whose turn it is, unless somebody is at it.
-// The lock is not held meanwhile; `is_merging` keeps all others out.
-static void merge_finished(const chad_worker_t *const worker) {
-  loop_t *const loop = loop_of(worker);
-  pthread_mutex_lock(&loop->region.lock);
-  loop->finished[worker->chunk % loop->lanes] = 1;
-  int64_t turn = atomic_load_explicit(&loop->merged, memory_order_relaxed);
-  while (!loop->is_merging && loop->finished[turn % loop->lanes] != 0) {
-    loop->is_merging = true;
-    pthread_mutex_unlock(&loop->region.lock);
-    (void)loop->merge(&worker->state->shared, loop->environment, turn);
-    pthread_mutex_lock(&loop->region.lock);
-    loop->finished[turn % loop->lanes] = 0;
-    loop->is_merging = false;
-    ++turn;
-    atomic_store_explicit(&loop->merged, turn, memory_order_release);
-    chad_region_wake(&loop->region);
-  }
-  pthread_mutex_unlock(&loop->region.lock);
 }
 
 static void work(chad_worker_t *const worker) {
@@ -118,22 +170,27 @@ static void work(chad_worker_t *const worker) {
       break;
     }
     if (loop->merge != NULL) {
-      merge_finished(worker);
+      finish(worker);
     }
+  }
+  // Nothing is left to run. The last chunks may have several parts to merge.
+  if (loop->merge != NULL && loop->parts > 1) {
+    worker->chunk = loop->chunks;
+    merge_until(worker, loop->chunks);
   }
   worker->chunk = 0;  // Whoever asks now is not told of chunks that failed.
 }
 
 static chad_status_t run_serially(chad_context_t *const context, const chad_run_t run,
-                                  const chad_run_t merge, void *const environment,
-                                  const int64_t chunks) {
+                                  const chad_merge_t merge, void *const environment,
+                                  const int64_t chunks, const int64_t parts) {
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {
     const chad_status_t status = run(context, environment, chunk);
     if (status != CHAD_OK) {
       return status;
     }
-    if (merge != NULL) {
-      (void)merge(context, environment, chunk);
+    for (int64_t part = 0; merge != NULL && part < parts; ++part) {
+      (void)merge(context, environment, chunk, part);
     }
   }
   return CHAD_OK;
@@ -160,15 +217,19 @@ int64_t chad_lanes(const chad_context_t *const context, const int64_t chunks) {
 }
 
 chad_status_t chad_parallel(chad_context_t *const context, const chad_run_t run,
-                            const chad_run_t merge, void *const environment,
-                            const int64_t chunks, const int64_t lanes) {
+                            const chad_merge_t merge, void *const environment,
+                            const int64_t chunks, const int64_t lanes,
+                            const int64_t parts) {
   chad_state_t *const state = (chad_state_t *)context;
   const int64_t most = chunks < lanes ? chunks : lanes;
   const int64_t helpers = chad_region_helpers(state, most - 1);
-  char *const finished = helpers == 0 ? NULL : calloc((size_t)lanes, 1);
+  // For each lane a number; for each part a number, and whether somebody is at it.
+  const size_t numbers = (size_t)lanes + (size_t)parts;
+  int64_t *const room =
+      helpers == 0 ? NULL : calloc(numbers * sizeof(int64_t) + (size_t)parts, 1);
   chad_status_t status = CHAD_OK;
-  if (finished == NULL) {
-    status = run_serially(context, run, merge, environment, chunks);
+  if (room == NULL) {
+    status = run_serially(context, run, merge, environment, chunks, parts);
   } else {
     loop_t loop = {
         .region = CHAD_REGION(state, work, is_vain),
@@ -178,10 +239,13 @@ chad_status_t chad_parallel(chad_context_t *const context, const chad_run_t run,
         .chunks = chunks,
         .lanes = lanes,
         .failed = chunks,
-        .finished = finished,
+        .parts = parts,
+        .turns = room + lanes,
+        .is_merging = (char *)(room + numbers),
+        .finished = room,
     };
     status = run_loop(&loop, helpers);
-    free(finished);
+    free(room);
   }
   chad_dismiss(helpers);
   return status;

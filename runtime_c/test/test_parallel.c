@@ -8,13 +8,15 @@
 
 #include "check.h"
 
-enum { MOST = 2000 };
+enum { MOST = 2000, PARTS = 5 };
 
 // What the chunks of a test share, and how they behave.
 typedef struct plan {
   double out[MOST];      // by the chunks
-  int64_t order[MOST];   // of the merges
-  int64_t merged;
+  int64_t order[PARTS][MOST];  // of the merges
+  int64_t merged[PARTS];
+  _Atomic int32_t merging[PARTS];
+  int64_t parts;
   int64_t lanes;
   _Atomic int32_t busy[MOST];  // by lane
   _Atomic int64_t runs;
@@ -27,6 +29,7 @@ static plan_t *new_plan(void) {
   plan_t *const plan = calloc(1, sizeof(plan_t));
   CHECK(plan != NULL);
   plan->lanes = MOST;
+  plan->parts = 1;
   plan->slow = -1;
   for (int index = 0; index < 4; ++index) {
     plan->bad[index] = -1;
@@ -67,13 +70,19 @@ static chad_status_t run(chad_context_t *const context, void *const environment,
   return CHAD_OK;
 }
 
+// What it writes down is not atomic: ThreadSanitizer sees whether it is ordered.
 static chad_status_t merge(chad_context_t *const context, void *const environment,
-                           const int64_t chunk) {
+                           const int64_t chunk, const int64_t part) {
   (void)context;
   plan_t *const plan = environment;
-  plan->order[plan->merged] = chunk;
-  ++plan->merged;
-  atomic_store(&plan->busy[chunk % plan->lanes], 0);
+  CHECK(atomic_exchange(&plan->merging[part], 1) == 0);
+  CHECK(plan->out[chunk] == 1.0 / (double)(chunk + 1));
+  plan->order[part][plan->merged[part]] = chunk;
+  ++plan->merged[part];
+  atomic_store(&plan->merging[part], 0);
+  if (atomic_fetch_add(&plan->busy[chunk % plan->lanes], 1) == plan->parts) {
+    atomic_store(&plan->busy[chunk % plan->lanes], 0);
+  }
   return CHAD_OK;
 }
 
@@ -85,9 +94,11 @@ static void check_all_done(const plan_t *const plan, const int64_t chunks) {
 }
 
 static void check_merged(const plan_t *const plan, const int64_t chunks) {
-  CHECK(plan->merged == chunks);
-  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
-    CHECK(plan->order[chunk] == chunk);
+  for (int64_t part = 0; part < PARTS; ++part) {
+    CHECK(plan->merged[part] == (part < plan->parts ? chunks : 0));
+    for (int64_t chunk = 0; chunk < plan->merged[part]; ++chunk) {
+      CHECK(plan->order[part][chunk] == chunk);
+    }
   }
 }
 
@@ -96,7 +107,7 @@ static void test_every_chunk_is_run_once(void) {
   for (int64_t chunks = 0; chunks <= 40; ++chunks) {
     plan_t *const plan = new_plan();
     plan->slow = chunks / 2;
-    CHECK(chad_parallel(context, run, NULL, plan, chunks, 8) == CHAD_OK);
+    CHECK(chad_parallel(context, run, NULL, plan, chunks, 8, 1) == CHAD_OK);
     check_all_done(plan, chunks);
     free(plan);
   }
@@ -109,8 +120,9 @@ static void test_merges_are_in_order_and_lanes_are_exclusive(void) {
   for (int64_t lanes = 1; lanes <= 9; ++lanes) {
     plan_t *const plan = new_plan();
     plan->lanes = lanes;
+    plan->parts = 1 + lanes % PARTS;
     plan->slow = 3;
-    CHECK(chad_parallel(context, run, merge, plan, MOST, lanes) == CHAD_OK);
+    CHECK(chad_parallel(context, run, merge, plan, MOST, lanes, plan->parts) == CHAD_OK);
     check_all_done(plan, MOST);
     check_merged(plan, MOST);
     free(plan);
@@ -128,8 +140,10 @@ static void test_the_first_error_in_order(void) {
     plan->bad[1] = 7;
     plan->bad[2] = 8;
     plan->slow = round % 3 == 0 ? 7 : 5;
+    plan->parts = 1 + round % PARTS;
     context->site = -1;
-    CHECK(chad_parallel(context, run, merge, plan, MOST, plan->lanes) == CHAD_PROGRAM);
+    CHECK(chad_parallel(context, run, merge, plan, MOST, plan->lanes, plan->parts) ==
+          CHAD_PROGRAM);
     CHECK(context->site == 7 && context->values[7] == 70);
     check_merged(plan, 7);
     CHECK(plan->runs < 100);  // It stops early.
@@ -145,7 +159,7 @@ static void test_a_failed_chunk_leaks_nothing(void) {
   plan_t *const plan = new_plan();
   plan->bad[0] = 100;
   plan->bytes = 100000;
-  CHECK(chad_parallel(context, run, NULL, plan, MOST, 8) == CHAD_PROGRAM);
+  CHECK(chad_parallel(context, run, NULL, plan, MOST, 8, 1) == CHAD_PROGRAM);
   // The caller's own arena is the caller's business, as in a call without threads.
   CHECK(chad_memory_used(context) <= 300000);
   chad_context_free(context);
@@ -181,7 +195,7 @@ static void test_what_chunks_leave_is_the_callers(void) {
   chad_context_t *const context = new_context();
   pieces_t pieces = {.arenas = chad_enter(context, PIECES)};
   CHECK(pieces.arenas != NULL);
-  CHECK(chad_parallel(context, grow, NULL, &pieces, PIECES, 8) == CHAD_OK);
+  CHECK(chad_parallel(context, grow, NULL, &pieces, PIECES, 8, 1) == CHAD_OK);
   for (int chunk = 0; chunk < PIECES; ++chunk) {
     CHECK(pieces.places[chunk][0] == chunk && pieces.places[chunk][PIECE - 1] == chunk);
   }
@@ -202,7 +216,7 @@ static void test_the_limit_holds_for_the_sum(void) {
   for (int round = 0; round < 20; ++round) {
     pieces_t pieces = {.arenas = chad_enter(context, PIECES)};
     CHECK(pieces.arenas != NULL);
-    CHECK(chad_parallel(context, grow, NULL, &pieces, PIECES, 8) == CHAD_MEMORY);
+    CHECK(chad_parallel(context, grow, NULL, &pieces, PIECES, 8, 1) == CHAD_MEMORY);
     CHECK(chad_memory_peak(context) <= limit);
     CHECK(chad_memory_used(context) >= 6 * PIECE);
     chad_leave(context, pieces.arenas);
@@ -251,7 +265,7 @@ static void test_a_poll_stops_all(void) {
   chad_context_t *const context = new_context();
   waiting_t waiting = {.culprit = -1, .patience = 2, .caller = pthread_self()};
   chad_set_poll(context, stop_later, &waiting);
-  CHECK(chad_parallel(context, wait_for_poll, NULL, &waiting, 40, 8) == CHAD_INTERRUPT);
+  CHECK(chad_parallel(context, wait_for_poll, NULL, &waiting, 40, 8, 1) == CHAD_INTERRUPT);
   // The callback is the caller's again.
   waiting.asked = 0;
   waiting.patience = 0;
@@ -266,7 +280,7 @@ static void test_an_error_stops_those_behind_it(void) {
   chad_context_t *const context = new_context();
   waiting_t waiting = {.culprit = 0, .patience = 1000, .caller = pthread_self()};
   chad_set_poll(context, stop_later, &waiting);
-  CHECK(chad_parallel(context, wait_for_poll, NULL, &waiting, 40, 8) == CHAD_PROGRAM);
+  CHECK(chad_parallel(context, wait_for_poll, NULL, &waiting, 40, 8, 1) == CHAD_PROGRAM);
   CHECK(context->site == 17);
   chad_context_free(context);
 }
@@ -294,21 +308,21 @@ static chad_status_t count_inside(chad_context_t *const context,
   CHECK((context->stack_limit != NULL) == nest->is_deep);
   CHECK(chad_threads(context) == 1 && chad_lanes(context, 100) == 1);
   context->values[0] = 0;
-  return chad_parallel(context, count, NULL, environment, 10, 8);
+  return chad_parallel(context, count, NULL, environment, 10, 8, 1);
 }
 
 static void test_a_region_in_a_region_is_serial(void) {
   chad_context_t *const context = new_context();
   nest_t nest = {0};
   if (chad_threads(NULL) > 1) {
-    CHECK(chad_parallel(context, count_inside, NULL, &nest, 50, 8) == CHAD_OK);
+    CHECK(chad_parallel(context, count_inside, NULL, &nest, 50, 8, 1) == CHAD_OK);
     CHECK(nest.inner == 500);
   }
   chad_context_free(context);
 }
 
 static chad_status_t region(chad_context_t *const context, void *const argument) {
-  return chad_parallel(context, count_inside, NULL, argument, 50, 8);
+  return chad_parallel(context, count_inside, NULL, argument, 50, 8, 1);
 }
 
 static void test_helpers_are_on_deep_stacks_if_the_caller_is(void) {
@@ -334,7 +348,7 @@ static chad_status_t step(chad_context_t *const context, void *const environment
 
 static void test_steps_of_all_are_counted(void) {
   chad_context_t *const context = new_context();
-  CHECK(chad_parallel(context, step, NULL, NULL, 100, 8) == CHAD_OK);
+  CHECK(chad_parallel(context, step, NULL, NULL, 100, 8, 1) == CHAD_OK);
   CHECK(chad_steps(context) == 100);
   chad_context_free(context);
 }

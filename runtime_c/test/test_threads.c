@@ -30,7 +30,7 @@ static void square_all(chad_context_t *const context) {
   for (int index = 0; index < CHUNKS; ++index) {
     numbers[index] = index;
   }
-  CHECK(chad_parallel(context, square, NULL, numbers, CHUNKS, 8) == CHAD_OK);
+  CHECK(chad_parallel(context, square, NULL, numbers, CHUNKS, 8, 1) == CHAD_OK);
   for (int index = 0; index < CHUNKS; ++index) {
     CHECK(numbers[index] == (double)index * (double)index);
   }
@@ -40,7 +40,7 @@ static void fail_at(chad_context_t *const context, const int32_t place) {
   double numbers[CHUNKS] = {0.0};
   numbers[place] = -1.0;
   numbers[CHUNKS - 1] = -1.0;
-  CHECK(chad_parallel(context, square, NULL, numbers, CHUNKS, 8) == CHAD_PROGRAM);
+  CHECK(chad_parallel(context, square, NULL, numbers, CHUNKS, 8, 1) == CHAD_PROGRAM);
   CHECK(context->site == place);
 }
 
@@ -135,7 +135,7 @@ static void test_no_more_than_cores(void) {
   int64_t least = INT64_MAX;
   for (int round = 0; round < 40 && least > sysconf(_SC_NPROCESSORS_ONLN); ++round) {
     count_t count = {0};
-    CHECK(chad_parallel(context, count_slowly, NULL, &count, 128, 32) == CHAD_OK);
+    CHECK(chad_parallel(context, count_slowly, NULL, &count, 128, 32, 1) == CHAD_OK);
     least = count.most < least ? count.most : least;
   }
   CHECK(least <= sysconf(_SC_NPROCESSORS_ONLN));
@@ -145,7 +145,7 @@ static void test_no_more_than_cores(void) {
 static void *call_counting(void *const argument) {
   chad_context_t *const context = new_context();
   for (int round = 0; round < 50; ++round) {
-    CHECK(chad_parallel(context, count_threads, NULL, argument, 20, 20) == CHAD_OK);
+    CHECK(chad_parallel(context, count_threads, NULL, argument, 20, 20, 1) == CHAD_OK);
   }
   chad_context_free(context);
   return NULL;

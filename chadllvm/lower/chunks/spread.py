@@ -50,6 +50,10 @@ MOST_CHUNKS = 128
 # What a chunk does for each element of its cells is at most this part of its work.
 SHARE = 32
 
+# Copies are merged in parts of so many elements at least, and in no more than so many.
+PART = 1 << 12
+MOST_PARTS = 64
+
 # Where chunks have places in common, a chunk has so many times the steps that do.
 _APART = 16
 
@@ -111,6 +115,8 @@ class Spreading:
         self._merged = {s: Slot(f"{s.slot.name}_all", s.slot.type) for s in plan.sums}
         self._numbers: dict[Sum, Alloc] = {}
         self._copies: dict[Alloc, Reg] = {}
+        self._part = Reg("part", I64)
+        self._parts: Atom = Lit(1)
         self._scans: list[Scanning] = []
 
     def stmts(self, work: Work, inside: bool) -> Iterator[Stmt]:
@@ -187,11 +193,13 @@ class Spreading:
             ptr = self._copies[cell] = Reg("copies", PTR)
             count = out.let("imul", self._lanes, cell.count)
             out.emit(Alloc(ptr, home.regions, count, cell.elem, cell.root))
+        self._parts = self._count_parts(out, chunks)
         body = self._body(steps, chunks, before)
         merge = self._merge(steps, chunks)
         own = (home.regions + 1,) if plan.own else ()
         regions = (*plan.regions, *own)
-        out.emit(Spread(self._chunk, chunks, self._lanes, body, merge, regions))
+        whole = Spread(self._chunk, chunks, self._lanes, body, merge, regions)
+        out.emit(replace(whole, part=self._part, parts=self._parts))
         for s in plan.sums:
             out.emit(Set(s.slot, out.get(self._merged[s])))
         for each in self._scans:
@@ -200,6 +208,20 @@ class Spreading:
         if plan.sums or plan.cells or plan.scans:
             out.emit(Reset(home.regions))
         return out.stmts
+
+    def _count_parts(self, out: Out, chunks: Atom) -> Atom:
+        """In how many parts copies are merged; one chunk has nothing to merge."""
+        counts = [cell.count for cell in self._plan.cells]
+        least = 2 * PART
+        if all(isinstance(n, Lit) and n.value < least for n in counts):
+            return Lit(1)
+        total = counts[0]
+        for count in counts[1:]:
+            total = out.let("iadd", total, count)
+        some = out.let("imin", out.let("idiv", total, Lit(PART)), Lit(MOST_PARTS))
+        several = out.let("ilt", Lit(1), chunks)
+        parts = out.let("select", several, some, Lit(1))
+        return out.let("imax", parts, Lit(1), name="parts")
 
     def _lane(self, out: Out) -> Atom:
         """The lane of a chunk."""
@@ -219,7 +241,7 @@ class Spreading:
         if self._plan.sums or self._plan.cells:
             first, lane = out.let("ieq", self._chunk, Lit(0)), self._lane(out)
             regs |= self._cells(out, first, lane)
-        self._parts(out, regs)
+        self._views(out, regs)
         for slot in self._plan.read:
             out.emit(Set(slots[slot], before[slot]))
         for s in self._plan.sums:
@@ -300,16 +322,16 @@ class Spreading:
             out.emit(Branch(first, (), (clear,)))
         return names
 
-    def _parts(self, out: Out, names: dict[Reg, Reg]) -> None:
+    def _views(self, out: Out, names: dict[Reg, Reg]) -> None:
         """Parts of these buffers that were looked up in front of the loop."""
         whole = (self._plan.loop,)
         inside = {reg for stmt in everywhere(whole) for reg in assigned(stmt)}
         seen = dict.fromkeys(reg for stmt in everywhere(whole) for reg in used(stmt))
         for reg in seen:
             if reg not in inside:
-                self._part(out, reg, names)
+                self._view(out, reg, names)
 
-    def _part(self, out: Out, reg: Reg, names: dict[Reg, Reg]) -> None:
+    def _view(self, out: Out, reg: Reg, names: dict[Reg, Reg]) -> None:
         pointers = self._home.known.pointers
         chain: list[Offset] = []
         base: Atom = reg
@@ -335,21 +357,36 @@ class Spreading:
         first, lane = out.let("ieq", self._chunk, Lit(0)), self._lane(out)
         more = Out()
         for cell, copies in self._copies.items():
-            at, k = more.let("imul", lane, cell.count), Reg("k", I64)
-            copy, value = Reg("copy", PTR), Reg("t", cell.elem)
-            more.emit(Offset(copy, copies, at, cell.elem))
-            load = Load(value, copy, k, cell.root)
-            add = AddTo(cell.reg, k, value, cell.root)
-            more.emit(For(k, Lit(0), cell.count, (load, add)))
+            self._add_part(more, cell, copies, lane)
         if more.stmts:
             out.emit(Branch(first, (), tuple(more.stmts)))
+        alone = out if self._parts == Lit(1) else Out()
         for s, made in self._numbers.items():
             number = Reg("number", s.slot.type)
-            out.emit(Load(number, made.reg, lane, made.root))
-            both = out.both(s.op, out.get(self._merged[s]), number)
-            new = out.let("select", first, number, both)
-            out.emit(Set(self._merged[s], new))
+            alone.emit(Load(number, made.reg, lane, made.root))
+            both = alone.both(s.op, alone.get(self._merged[s]), number)
+            new = alone.let("select", first, number, both)
+            alone.emit(Set(self._merged[s], new))
+        if alone is not out and alone.stmts:
+            is_first = out.let("ieq", self._part, Lit(0))
+            out.emit(Branch(is_first, tuple(alone.stmts)))
         return tuple(out.stmts)
+
+    def _add_part(self, out: Out, cell: Alloc, copies: Reg, lane: Atom) -> None:
+        """Add this part of a copy to the cell."""
+        at, k = out.let("imul", lane, cell.count), Reg("k", I64)
+        copy, value = Reg("copy", PTR), Reg("t", cell.elem)
+        out.emit(Offset(copy, copies, at, cell.elem))
+        low, high = (self._bound(out, cell.count, more) for more in (0, 1))
+        load = Load(value, copy, k, cell.root)
+        out.emit(For(k, low, high, (load, AddTo(cell.reg, k, value, cell.root))))
+
+    def _bound(self, out: Out, count: Atom, more: int) -> Atom:
+        """The first element of a part, or of the one behind it."""
+        if self._parts == Lit(1):
+            return count if more else Lit(0)
+        number = out.let("iadd", self._part, Lit(more))
+        return out.let("idiv", out.let("imul", count, number), self._parts)
 
     def _border(self, steps: Atom, chunks: Atom) -> tuple[Stmt, ...]:
         """The first steps of a chunk, which have places in common with the one before.
