@@ -3,11 +3,12 @@
 // The stack of a thread is as large as somebody else has decided, and to overflow it is
 // to be killed. So programs that recurse run on a stack of the runtime's: one for each
 // thread, made at the first such call and kept until the thread ends. Address space is
-// all that it takes: pages are used as the program goes deeper, and what a deep call
-// has used is given back behind it.
+// all that it takes: pages are used as the program goes deeper. What a very deep call has
+// used is given back behind it; as much as threads have of their own stays, for to use
+// pages anew may take longer than the calls that are on them.
 //
-//   base                                   soft                          base + size
-//   | for the runtime |                     |                                     |
+//   base                          base + size - KEPT    soft             base + size
+//   | for the runtime |                     |             |                       |
 //   hard limit        ^ RECURSION here      ^ behind a call, all below is given back
 //
 // Generated code compares its frame with `stack_limit` of the context, which is the soft
@@ -73,6 +74,7 @@ chad_status_t chad_deeper(chad_context_t *const context, const char *const frame
 static const size_t LARGEST = (size_t)1 << 30;
 static const size_t SMALLEST = (size_t)1 << 22;
 static const size_t SOFT = (size_t)1 << 18;
+static const size_t KEPT = (size_t)8 << 20;
 static const size_t RESERVE = (size_t)1 << 16;
 
 // Below this nobody needs to ask how much memory there is.
@@ -169,6 +171,18 @@ static deep_t *deep_here(void) {
   return deep;
 }
 
+// Behind a call: gives back what lies deeper than KEPT.
+static void deep_settle(deep_t *const deep, const char *const limit) {
+  if (deep->taken == 0) {
+    return;
+  }
+  const size_t reached = (size_t)(limit - deep->base);
+  if (deep->size > KEPT && reached < deep->size - KEPT) {
+    madvise(deep->base, deep->size - KEPT, MADV_DONTNEED);
+  }
+  give_back(deep, deep->taken);
+}
+
 // What the new stack begins with. The halves of the address are put together again, for
 // makecontext hands on integers only.
 static void deep_main(const unsigned high, const unsigned low) {
@@ -257,17 +271,13 @@ chad_status_t chad_deep(chad_context_t *const context,
     // A call out of what a poll has asked: here there is no stack but the thread's own.
     return CHAD_RECURSION;
   }
-  char *const soft = deep->base + deep->size - SOFT;
-  context->stack_limit = soft;
+  context->stack_limit = deep->base + deep->size - SOFT;
   context->fuel = 0;
   deep->context = context;
   deep->run = run;
   deep->argument = argument;
   deep_run(deep, state);
-  if (deep->taken > 0) {
-    madvise(deep->base, (size_t)(soft - deep->base), MADV_DONTNEED);
-    give_back(deep, deep->taken);
-  }
+  deep_settle(deep, context->stack_limit);
   context->stack_limit = NULL;
   deep->context = NULL;
   return deep->status;

@@ -1,14 +1,23 @@
 // Recursion: a stack of our own, what is asked on it, and arenas given back by calls.
 
+#define _DEFAULT_SOURCE  // mincore
+
+#include <stdbool.h>
 #include <string.h>
 
 #include "check.h"
+
+#ifdef __linux__
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
 
 typedef struct walk {
   int64_t depth;   // how deep to go; negative: until somebody refuses
   int64_t calls;   // how many calls there were
   int64_t asked;   // how often the callback was run
   char *outside;   // an address on the thread's own stack
+  char *deepest;   // the last frame
   chad_status_t answer;
 } walk_t;
 
@@ -28,6 +37,7 @@ static chad_status_t descend(chad_context_t *const context, walk_t *const walk,
   volatile char own[256];
   memset((void *)(uintptr_t)own, (int)(depth & 127), sizeof(own));
   walk->calls += 1;
+  walk->deepest = __builtin_frame_address(0);
   if (depth == walk->depth) {
     return CHAD_OK;
   }
@@ -51,6 +61,29 @@ static void test_depth(void) {
   }
   chad_context_free(context);
 }
+
+#ifdef __linux__
+// Whether a page is there whose address this is.
+static bool is_used(char *const at) {
+  const uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE);
+  unsigned char there = 0;
+  CHECK(mincore((void *)((uintptr_t)at / size * size), size, &there) == 0);
+  return (there & 1) != 0;
+}
+
+// The next call finds the pages of an ordinary one; those of a very deep one are gone.
+static void test_what_stays(void) {
+  chad_context_t *const context = new_context();
+  walk_t walk = {.depth = 5000};
+  CHECK(chad_deep(context, run, &walk) == CHAD_OK);
+  CHECK(is_used(walk.deepest));
+  walk_t deeper = {.depth = 60000};
+  CHECK(chad_deep(context, run, &deeper) == CHAD_OK);
+  CHECK(!is_used(deeper.deepest));
+  CHECK(is_used(walk.deepest));
+  chad_context_free(context);
+}
+#endif
 
 static void test_too_deep(void) {
   chad_context_t *const context = new_context();
@@ -157,6 +190,9 @@ static void test_release(void) {
 
 int main(void) {
   test_depth();
+#ifdef __linux__
+  test_what_stays();
+#endif
   test_too_deep();
   test_nesting();
   test_questions();
