@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from chadllvm.backend import elf, symbols
+from chadllvm.backend.builtin import python_functions
 from chadllvm.backend.layout import numpy_objects
 from chadllvm.backend.runtime import runtime
 
@@ -70,7 +71,8 @@ class Code:
                 pass
         from chadllvm.backend.jit import Library
 
-        own = numpy_objects() | {name: self._address(name) for name in self.data}
+        own = {name: self._address(name) for name in self.data}
+        own |= numpy_objects() | python_functions()
         return Library(self.native, own)
 
     def _address(self, symbol: str) -> int:
@@ -86,7 +88,7 @@ class Code:
             return numpy_objects()[symbol]
         if symbol.startswith("chad_"):
             return runtime().address(symbol)
-        found = symbols.address(symbol)
+        found = python_functions().get(symbol) or symbols.address(symbol)
         if found is None:
             raise LookupError(symbol)
         return found

@@ -5,17 +5,18 @@ The code is Python source: for `f(x: float, a: float[:])` it is, in essence,
     def f(x, a):
         if type(x) is not float: x = as_float(0, x)
         state = pop()                              # a context from the pool
-        context, floats, ints = state
-        status = native(context, floats, x, id(a))
+        context, floats, ints, at = state
+        status = native(at, x, a)
         if status == INVALID:                      # a is no plain array
             a = as_array(1, a)
-            status = native(context, floats, x, id(a))
-        if status: return failed(state, status, (x, a))
-        value = floats[0]
+            status = native(at, x, a)
+        if status > 0: return failed(state, status, (x, a))
+        value = floats[1]
         push(state)
         return value
 
-and no more than that, because it is what a call of a small function costs.
+and no more than that, because it is what a call of a small function costs. Native code
+is a built-in function, which takes Python's objects (`llvm/entry.py`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 import numpy as np
 
 from chadllvm.backend.arrays import list_parts
+from chadllvm.backend.builtin import builtin
 from chadllvm.backend.columns import columns
 from chadllvm.backend.convert import DTYPES, INT64, Converter
 from chadllvm.backend.machine import Code
@@ -67,14 +69,17 @@ from chadllvm.watch import OPEN, is_watched
 if TYPE_CHECKING:
     from chadllvm.ir.loops import LoopFunction
 
-C_TYPES = {F64: "double", F32: "float", I64: "int64_t", BOOL: "uint8_t"}
-
 _CONVERT = {F64: "as_float", F32: "as_single", I64: "as_int", BOOL: "as_bool"}
 _USUAL = {F64: "float", F32: "single", I64: "int", BOOL: "bool"}
 
 
 class Marshal:
     """The marshalling code of one signature, as it is written."""
+
+    # Where the results are: behind the address of the context.
+    first_word = 1
+    # What there is of a state behind the context.
+    room: tuple[str, ...] = ("floats", "ints", "at")
 
     def __init__(
         self, name: str, names: Sequence[str], types: Sequence[Type], result: Result
@@ -86,9 +91,7 @@ class Marshal:
         self.lines: list[str] = []
         # What converts arrays that native code refuses.
         self.conversions: list[str] = []
-        # The arguments of the native call, with their C types.
-        self.args: list[tuple[str, str]] = []
-        # The variables that they are made of, with their types.
+        # The variables that are the arguments of the native call, with their types.
         self.passed: list[tuple[str, Scalar | Array]] = []
         # The paths and types that messages about arguments name.
         self.paths: list[str] = []
@@ -97,7 +100,7 @@ class Marshal:
         self.is_watchable = False
         # Objects that the code refers to, by their names in it.
         self.objects: dict[str, Any] = {}
-        self.words = 0
+        self.words = self.first_word
         # Our own names begin with what no name of the user's begins with.
         self.mine = "_"
         while any(n.startswith(self.mine) for n in (name, *names)):
@@ -152,7 +155,7 @@ class Marshal:
             *self._take_state(),
             self._native_call(),
             *self._convert_and_call(),
-            f"if {mine}status:",
+            f"if {mine}status > 0:",
             f"    return {mine}failed({mine}state, {mine}status, ({arguments}))",
             *self.offers.after(),
             f"{mine}value = {value}",
@@ -174,9 +177,9 @@ class Marshal:
         return self.name if plain else f"{self.mine}function"
 
     def _native_call(self) -> str:
-        mine = self.mine
-        args = "".join(f", {arg}" for arg, _ in (*self.args, *self.offers.args()))
-        return f"{mine}status = {mine}native({mine}context, {mine}floats{args})"
+        names = (*(name for name, _ in self.passed), *self.offers.names())
+        args = "".join(f", {name}" for name in names)
+        return f"{self.mine}status = {self.mine}native({self.mine}at{args})"
 
     def _convert_and_call(self) -> list[str]:
         """Call again if some array is not a plain one."""
@@ -189,16 +192,16 @@ class Marshal:
         ]
 
     def _take_state(self) -> list[str]:
-        mine = self.mine
+        mine, parts = self.mine, ", ".join(self.mine + name for name in self.room)
         lines = [
             "try:",
             f"    {mine}state = {mine}pop()",
             "except IndexError:",
             f"    {mine}state = {mine}new_state()",
-            f"{mine}context, {mine}floats, {mine}ints = {mine}state",
+            f"{mine}context, {parts} = {mine}state",
         ]
         if self.words > POOLED_WORDS:
-            lines.append(f"{mine}floats, {mine}ints = {mine}words({self.words})")
+            lines.append(f"{parts} = {mine}words({mine}context, {self.words})")
         return lines
 
     def _param(self, name: str, path: str, ty: Type) -> None:
@@ -289,10 +292,6 @@ class Marshal:
 
     def _pass(self, name: str, ty: Scalar | Array) -> None:
         """Let a variable of the code be an argument of the native call."""
-        if isinstance(ty, Scalar):
-            self.args.append((name, C_TYPES[ty]))
-        else:
-            self.args.append((f"{self.mine}id({name})", "intptr_t"))
         self.passed.append((name, ty))
 
     def _union(self, name: str, path: str, ty: Sum, leaf: int) -> None:
@@ -442,16 +441,12 @@ class Marshal:
         """What the source refers to."""
         assert code is not None
         rt = runtime()
-        args = (*self.args, *self.offers.args())
-        c_types = ["chad_context_t *", "void *", *(c_type for _, c_type in args)]
-        pointer = f"int32_t (*)({', '.join(c_types)})"
         return {
-            "native": rt.ffi.cast(pointer, code.address),
+            "native": builtin(self.name, code.address, code),
             "pop": rt.pool.pop,
             "push": rt.pool.append,
             "new_state": rt.new_state,
             "words": rt.words,
-            "id": id,
             "release": rt.lib.chad_results_release,
             **self.offers.objects(),
             **{f"array_{elem}": array_maker(elem) for elem in DTYPES},

@@ -6,9 +6,12 @@ that the result had last, if that was small; native code fills it if the result 
 shape again (see `llvm/entry.py`), and leaves no address then:
 
     offer0 = empty(shapes[0])
-    status = native(context, floats, …, id(offer0))
+    status = native(at, …, offer0)
     …
-    value = refused(0, array_f64(ints[1], (ints[2], ))) if ints[1] else offer0
+    if status == BLOCKS:
+        release(context)
+        if ints[1]: offer0 = refused(0, array_f64(ints[1], (ints[2], )))
+    value = offer0
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import numpy as np
 
 from chadllvm.backend.convert import DTYPES
 from chadllvm.ir.types import F64, Scalar
+from chadllvm.llvm import status
 
 # Up to so many bytes it takes less time to copy a result than to make an array of it.
 SMALL = 8192
@@ -30,9 +34,9 @@ class Offers:
 
     def __init__(self, mine: str) -> None:
         self.mine = mine
-        # What each array is made by; and where the addresses of those refused are.
+        # What each array is made by, and what replaces those refused.
         self._made: list[str] = []
-        self._addresses: list[str] = []
+        self._replaced: list[str] = []
         self._ranks: list[int] = []
 
     def result(self, elem: Scalar, rank: int, address: str, made: str) -> str:
@@ -42,26 +46,29 @@ class Offers:
         """
         mine, k = self.mine, len(self._made)
         dtype = "" if elem == F64 else f", {mine}dtype_{elem}"
-        self._made.append(f"{mine}empty({mine}shapes[{k}]{dtype})")
-        self._addresses.append(address)
+        offer = f"{mine}offer{k}"
+        self._made.append(f"{offer} = {mine}empty({mine}shapes[{k}]{dtype})")
+        self._replaced.append(f"if {address}: {offer} = {mine}refused({k}, {made})")
         self._ranks.append(rank)
-        return f"({mine}refused({k}, {made}) if {address} else {mine}offer{k})"
+        return offer
 
     def before(self) -> list[str]:
         """The lines that make the arrays."""
-        return [f"{self.mine}offer{k} = {made}" for k, made in enumerate(self._made)]
+        return self._made
 
-    def args(self) -> list[tuple[str, str]]:
-        """The arguments of the native call, with their C types."""
-        ids = [f"{self.mine}id({self.mine}offer{k})" for k in range(len(self._made))]
-        return [(name, "intptr_t") for name in ids]
+    def names(self) -> list[str]:
+        """The variables that hold them."""
+        return [f"{self.mine}offer{k}" for k in range(len(self._made))]
 
     def after(self) -> list[str]:
         """The lines that let arrays own the blocks of what was refused."""
-        if not self._addresses:
+        if not self._made:
             return []
-        release = f"{self.mine}release({self.mine}context)"
-        return [f"if {' or '.join(self._addresses)}:", f"    {release}"]
+        return [
+            f"if {self.mine}status == {status.BLOCKS}:",
+            f"    {self.mine}release({self.mine}context)",
+            *("    " + line for line in self._replaced),
+        ]
 
     def objects(self) -> dict[str, Any]:
         """What the lines refer to. At first no result is known to be small."""

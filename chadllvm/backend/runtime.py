@@ -169,8 +169,9 @@ int32_t chad_untree(chad_context_t *, const chad_tree_t *, chad_word_t,
                     void *, chad_word_t *);
 """
 
-# A context, and room for results seen as floats and as integers.
-CallState = tuple[Any, Any, Any]
+# A context, room for results seen as floats and as integers, and its address. The first
+# word is the address of the context.
+CallState = tuple[Any, Any, Any, int]
 
 
 class Runtime:
@@ -201,12 +202,14 @@ class Runtime:
             raise MemoryError("chadllvm: no memory for the context of a call")
         context = ffi.gc(context, lib.chad_context_free)
         lib.chad_set_poll(context, self._poll, ffi.NULL)
-        return (context, *self.words(POOLED_WORDS))
+        return (context, *self.words(context, POOLED_WORDS))
 
-    def words(self, count: int) -> tuple[Any, Any]:
-        """Room for so many result words, seen as floats and as integers."""
-        floats = self.ffi.new("double[]", count)
-        return floats, self.ffi.cast("int64_t *", floats)
+    def words(self, context: Any, count: int) -> tuple[Any, Any, int]:
+        """Room for so many result words behind the address of a context."""
+        floats = self.ffi.new("double[]", 1 + count)
+        ints = self.ffi.cast("int64_t *", floats)
+        ints[0] = int(self.ffi.cast("intptr_t", context))
+        return floats, ints, int(self.ffi.cast("intptr_t", floats))
 
     def address(self, symbol: str) -> int:
         """The address of a function.

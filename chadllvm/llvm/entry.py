@@ -1,17 +1,19 @@
-"""The entry for calls from Python: arrays come as the addresses of NumPy's objects.
+"""The entry for calls from Python: a built-in function of Python's, of its objects.
 
-    int32_t name_entry(chad_context_t *ctx, chad_word_t *results,
-                       <parameters>, <offers>)
+    PyObject *name_entry(PyObject *self, PyObject **arguments, Py_ssize_t count)
 
-Taking an array apart in Python costs more than a small function does, so the entry
-reads the object itself: what it is, its data, its dimensions. Unless each array is a
-plain one (of exactly NumPy's class and the parameter's dtype and rank, C-contiguous and
-aligned) it returns INVALID and has done nothing. Scalars are passed as they are.
+The arguments are the address of the words for results, in front of which stands the
+context's, then the parameters, then offers. Scalars are exactly Python's; what arrays
+are is found out here, because to take one apart in Python costs more than a small
+function does. Unless each is a plain one (of exactly NumPy's class and the parameter's
+dtype and rank, C-contiguous and aligned) the entry has done nothing.
 
 To make an array of a block that native code has allocated costs several times as much
 as a new array of NumPy's. So the caller offers an array for each result that is one, of
 the shape that it had in the last call if that was small (`backend/offers.py`). A result
 that has the offer's shape is copied there, and its address is null then.
+
+The result is a status as an integer; BLOCKS if some address of a result is not null.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ from dataclasses import dataclass
 
 from chadllvm.ir.loops import ArrayParam, ArrayResult, LoopFunction
 from chadllvm.ir.types import BOOL, F32, F64, I64
-from chadllvm.llvm import runtime
-from chadllvm.llvm.types import BYTES, REGISTER
+from chadllvm.llvm import status
+from chadllvm.llvm.python import PYTHON
+from chadllvm.llvm.types import BYTES
 
 # NumPy's objects, which are elsewhere in each process: the class and the dtypes.
 ARRAY_TYPE = "chad_numpy_array"
@@ -68,37 +71,78 @@ def entry_symbol(symbol: str) -> str:
     return f"{symbol}_entry"
 
 
+# How scalars are passed on, and made of the objects `%p{k}`.
+_SCALARS = {
+    F64: (
+        "double %x{k}",
+        ["  %x{k} = call double @PyFloat_AsDouble(ptr %p{k})"],
+    ),
+    F32: (
+        "float %x{k}",
+        [
+            "  %wide{k} = call double @PyFloat_AsDouble(ptr %p{k})",
+            "  %x{k} = fptrunc double %wide{k} to float",
+        ],
+    ),
+    I64: (
+        "i64 %x{k}",
+        ["  %x{k} = call i64 @PyLong_AsLongLong(ptr %p{k})"],
+    ),
+    BOOL: (
+        "i8 zeroext %x{k}",
+        [
+            "  %truth{k} = call i32 @PyObject_IsTrue(ptr %p{k})",
+            "  %x{k} = trunc i32 %truth{k} to i8",
+        ],
+    ),
+}
+
+
 def emit_entry(function: LoopFunction, symbol: str, layout: ArrayLayout) -> str:
     """The text of the entry, to be added to the module of the function."""
-    params, args, lines = ["ptr %ctx", "ptr %results"], ["ptr %ctx", "ptr %results"], []
+    args, lines = ["ptr %ctx", "ptr %results"], []
     for k, param in enumerate(function.params):
+        lines += _argument(f"p{k}", 1 + k)
         if isinstance(param, ArrayParam):
-            params.append(f"ptr %p{k}")
             lines += _take_apart(k, param, layout)
             args.append(f"ptr %data{k}")
             args += [f"i64 %dim{k}.{axis}" for axis in range(len(param.dims))]
         else:
-            ty = "i8 zeroext" if param.reg.type == BOOL else REGISTER[param.reg.type]
-            params.append(f"{ty} %p{k}")
-            args.append(f"{ty} %p{k}")
+            text, conversion = _SCALARS[param.reg.type]
+            lines += [line.format(k=k) for line in conversion]
+            args.append(text.format(k=k))
     offers, copies = _copies(function, layout)
     return "\n".join(
         [
             "",
             *_outside(function),
-            f"define i32 @{entry_symbol(symbol)}({', '.join([*params, *offers])}) "
-            "nounwind {",
+            *(f"declare {to} @{name}({of})" for name, (to, of) in PYTHON.items()),
+            f"define ptr @{entry_symbol(symbol)}(ptr %self, ptr %arguments, "
+            "i64 %count) nounwind {",
+            "  %state = load ptr, ptr %arguments",
+            "  %words = call ptr @PyLong_AsVoidPtr(ptr %state)",
+            "  %ctx = load ptr, ptr %words",
+            "  %results = getelementptr i64, ptr %words, i64 1",
             *lines,
+            *offers,
+            "  br label %call",
+            "call:",
+            "  %thread = call ptr @PyEval_SaveThread()",
             f"  %status = call i32 @{symbol}({', '.join(args)}) noinline",
-            f"  %done = icmp eq i32 %status, {runtime.OK}",
+            f"  %done = icmp eq i32 %status, {status.OK}",
             "  br i1 %done, label %copy, label %return",
             "copy:",
             *copies,
             "  br label %return",
             "return:",
-            "  ret i32 %status",
+            "  %code = phi i32 [%status, %call], [%left, %copy]",
+            "  call void @PyEval_RestoreThread(ptr %thread)",
+            "  %code.wide = sext i32 %code to i64",
+            "  %code.object = call ptr @PyLong_FromLongLong(i64 %code.wide)",
+            "  ret ptr %code.object",
             "invalid:",
-            f"  ret i32 {runtime.INVALID}",
+            f"  %no = call ptr @PyLong_FromLongLong(i64 {status.INVALID})",
+            "  ret ptr %no",
             "}",
             "",
         ]
@@ -145,29 +189,46 @@ def _take_apart(k: int, param: ArrayParam, layout: ArrayLayout) -> list[str]:
     return lines
 
 
+def _argument(name: str, position: int) -> list[str]:
+    return [
+        f"  %{name}.at = getelementptr ptr, ptr %arguments, i64 {position}",
+        f"  %{name} = load ptr, ptr %{name}.at",
+    ]
+
+
 def _copies(function: LoopFunction, layout: ArrayLayout) -> tuple[list[str], list[str]]:
-    """The parameters for what is offered, and the code that copies results there.
+    """The code that looks at what is offered, and that which copies results there.
 
     What was made last comes first, which is where the runtime looks for it first.
     """
-    params: list[str] = []
+    offers: list[str] = []
     copies: list[str] = []
-    word = 0
+    rest: list[str] = []
+    blocks, word, position = "false", 0, 1 + len(function.params)
     for k, result in enumerate(function.results):
         if not isinstance(result, ArrayResult):
             word += 1
             continue
-        params.append(f"ptr %p.offer{k}")
-        lines = [
+        offers += [
+            *_argument(f"p.offer{k}", position),
             *_load(f"to{k}", "ptr", f".offer{k}", layout.data),
             *_load(f"to{k}.dims", "ptr", f".offer{k}", layout.dims),
+        ]
+        lines = [
             f"  %result{k} = getelementptr i64, ptr %results, i64 {word}",
             f"  call void @chad_result_copy(ptr %ctx, ptr %result{k}, i64 {result.rank}"
             f", i64 {BYTES[result.elem]}, ptr %to{k}, ptr %to{k}.dims)",
         ]
         copies = lines + copies
-        word += 1 + result.rank
-    return params, copies
+        rest += [
+            f"  %rest{k} = load ptr, ptr %result{k}",
+            f"  %is.block{k} = icmp ne ptr %rest{k}, null",
+            f"  %blocks{k} = or i1 %is.block{k}, {blocks}",
+        ]
+        blocks = f"%blocks{k}"
+        word, position = word + 1 + result.rank, position + 1
+    rest.append(f"  %left = select i1 {blocks}, i32 {status.BLOCKS}, i32 {status.OK}")
+    return offers, copies + rest
 
 
 def _load(name: str, ty: str, k: int | str, offset: int) -> list[str]:

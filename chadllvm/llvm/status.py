@@ -8,3 +8,6 @@ PROGRAM = 2
 MEMORY = 3
 RECURSION = 4
 INTERRUPT = 5
+
+# What the entry for Python returns of a call that is well, but has left blocks.
+BLOCKS = -1

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
+import sys
 import threading
 import weakref
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from loop_programs import VECTOR, axpy, dot, function, instruction, native, spin, table
 
+import chadllvm as cl
+from chadllvm.backend import elf
 from chadllvm.backend.call import NativeFunction
 from chadllvm.backend.offers import SMALL
 from chadllvm.backend.runtime import POOLED_WORDS, runtime
@@ -335,6 +340,61 @@ def test_code_lives_as_long_as_the_call() -> None:
     del call
     gc.collect()
     assert code() is None
+
+
+def test_code_that_llvm_has_linked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where objects are not ELF."""
+    monkeypatch.setattr(elf, "is_supported", lambda: False)
+    run = native(axpy(), [F64, VECTOR, VECTOR], VECTOR)
+    for size in (3, 4):
+        found = run(2.0, np.ones(size), np.ones(size))
+        assert found.tolist() == [3.0] * size
+    with pytest.raises(TypeError, match="a float"):
+        run("2", np.ones(3), np.ones(3))
+
+
+def test_results_of_which_some_have_another_shape() -> None:
+    """Offers are taken or refused one by one; numbers stand between them."""
+
+    @cl.jit
+    def parts(x: cl.f64[:], n: int) -> tuple[int, cl.f64[:], float, cl.f64[:]]:
+        return n, x * 2.0, x[0], np.ones(n)
+
+    for size, n in [(2, 3), (2, 3), (2, 4), (5, 4), (6, 1), (6, 1), (SMALL, 1), (2, 0)]:
+        count, twice, first, ones = parts(np.full(size, 1.5), n)
+        assert (count, first) == (n, 1.5)
+        assert twice.tolist() == [3.0] * size and ones.tolist() == [1.0] * n
+        assert runtime().lib.chad_memory_used(runtime().pool[-1][0]) == 0
+
+
+ENDS = """
+import threading, time
+import chadllvm as cl
+
+@cl.jit
+def spin(n: int) -> float:
+    x = 1.0
+    for i in range(n):
+        x = x * 0.5 + i
+    return x
+
+def often() -> None:
+    while True:
+        spin(100)
+
+spin(100)
+for run, args in [(spin, (10**15,)), (often, ()), (often, ())]:
+    threading.Thread(target=run, args=args, daemon=True).start()
+time.sleep(0.1)
+"""
+
+
+def test_python_ends_while_threads_are_in_calls(tmp_path: Path) -> None:
+    path = tmp_path / "ends.py"
+    path.write_text(ENDS)
+    command = [sys.executable, "-X", "faulthandler", str(path)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_threads() -> None:

@@ -18,6 +18,7 @@ import cffi
 import numpy as np
 
 from chadllvm.backend import failure
+from chadllvm.backend.aot.declare import C_TYPES
 from chadllvm.backend.aot.library_format import ABI, MARK
 from chadllvm.backend.convert import DTYPES
 from chadllvm.backend.layout import HEAD, PLAIN, numpy_objects
@@ -287,20 +288,36 @@ class _Marshal(Marshal):
     library: Library
     described: dict[str, Any]
 
+    # The results are at the beginning of their words.
+    first_word, room = 0, ("floats", "ints")
+
+    def _native_call(self) -> str:
+        """A function of C, which takes arrays as the addresses of NumPy's objects."""
+        mine = self.mine
+        args = [
+            name if isinstance(ty, Scalar) else f"{mine}id({name})"
+            for name, ty in self.passed
+        ]
+        text = "".join(f", {arg}" for arg in args)
+        return f"{mine}status = {mine}native({mine}context, {mine}floats{text})"
+
     def _array_result(self, elem: Scalar, rank: int) -> str:
         """The array is copied out of the memory of the call."""
         return self._array_made(elem, rank)[1]
 
     def _environment(self, code: Any) -> dict[str, Any]:
         library = self.library
-        c_types = [c_type for _, c_type in self.args]
+        c_types = [
+            C_TYPES[ty] if isinstance(ty, Scalar) else "intptr_t"
+            for _, ty in self.passed
+        ]
         return {
             **self._shared_environment(),
             "native": library.pointer(self.described["raw"], c_types),
             "pop": library.pool.pop,
             "push": library.pool.append,
             "new_state": library.new_state,
-            "words": library.words,
+            "words": lambda call, count: library.words(count),
             "id": id,
             "release": lambda call: None,
             **{f"array_{elem}": library.array_maker(elem) for elem in DTYPES},
