@@ -7,6 +7,8 @@ compiled code, in the same order of operations.
 from __future__ import annotations
 
 import copy
+import functools
+import math
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -20,8 +22,10 @@ EMPTY_FOLD = "fold() of no elements"
 def fold(function: Callable[[T, T], T], items: Iterable[T]) -> T:
     """Combine all elements by an associative function, such as a product of matrices.
 
-    Neighbours are combined level by level, so that the result and its gradient can be
-    computed in parallel; both take time in proportion to the number of elements.
+    Blocks of about as many elements as there are blocks are combined from left to right
+    each, then their results: blocks do not need each other, in the gradient neither, so
+    that they can run on several threads. Both take time in proportion to the number of
+    elements, and the gradient keeps one value for each.
 
     Args:
         function: combines two elements to one of the same type, and is associative.
@@ -31,15 +35,14 @@ def fold(function: Callable[[T, T], T], items: Iterable[T]) -> T:
     Raises:
         ValueError: if there are no elements.
     """
-    level = list(items)
-    if not level:
+    rest = list(items)
+    if not rest:
         raise ValueError(EMPTY_FOLD)
-    while len(level) > 1:
-        level = [
-            function(*level[k : k + 2]) if k + 1 < len(level) else level[k]
-            for k in range(0, len(level), 2)
-        ]
-    return level[0]
+    length = math.isqrt(len(rest) - 1) + 1
+    whole = len(rest) // length * length
+    blocks = [rest[k : k + length] for k in range(0, whole, length)]
+    results = [functools.reduce(function, block) for block in blocks]
+    return functools.reduce(function, [*results, *rest[whole:]])
 
 
 def build(shape: int | tuple[int, ...], function: Callable[..., Any]) -> Any:

@@ -10,9 +10,16 @@ import pytest
 import chadllvm as cl
 
 
-def test_neighbours_are_combined_level_by_level() -> None:
-    shown = cl.fold(lambda a, b: f"({a}{b})", "abcdefg")
-    assert shown == "(((ab)(cd))((ef)g))"
+@pytest.mark.parametrize(
+    ("items", "expected"),
+    [
+        ("ab", "(ab)"),
+        ("abcd", "((ab)(cd))"),
+        ("abcdefgh", "(((((ab)c)((de)f))g)h)"),
+    ],
+)
+def test_blocks_are_combined_and_then_their_results(items: str, expected: str) -> None:
+    assert cl.fold(lambda a, b: f"({a}{b})", items) == expected
 
 
 def test_one_element_stays() -> None:
@@ -46,6 +53,23 @@ def test_gradient_of_a_long_fold() -> None:
     value, gradient = cl.value_and_grad(slope_of_all)(x)
     assert np.isclose(value, np.prod(x))
     assert np.allclose(gradient, np.prod(x) / x)
+
+
+def test_blocks_and_their_reverses_do_not_need_each_other() -> None:
+    x = np.ones(10)
+    assert str(slope_of_all.report(x)).count("runs in chunks") == 1
+    report = str(cl.value_and_grad(slope_of_all).report(x))
+    assert report.count("runs in chunks") == 2
+
+
+def test_rows_may_grow_in_a_fold() -> None:
+    x = np.random.default_rng(1).normal(size=(5, 3))
+    assert np.allclose(cl.grad(squares_of_all)(x), 2.0 * x)
+
+
+@cl.jit
+def squares_of_all(x: cl.f64[:, :]) -> float:
+    return np.sum(cl.fold(lambda a, b: np.concatenate((a, b)), x) ** 2)
 
 
 def test_build_makes_arrays() -> None:

@@ -1,13 +1,18 @@
 """Functions as arguments: `cl.fold`, `cl.build`, `itertools.accumulate`.
 
     cl.build(n, f)      →   build(n) { i -> yield f(i) }
-    cl.fold(f, xs)      →   iterate(levels, xs) { _, s ->
-                              yield build(h) { k -> f(s[2 k], s[2 k + 1]) } }
+    cl.fold(f, xs)      →   ys = build(m) { b ->
+                              yield iterate(l - 1, xs[b l]) { k, s ->
+                                f(s, xs[b l + 1 + k]) } }
+                            iterate(m - 1 + rest, ys[0]) { k, s ->
+                              f(s, ys[k + 1] or what is left of xs) }
     accumulate(xs, f)   →   iterate(n, …) { i, s -> t = f(s, xs[i]); yield t, t }
 
-A function is the name of one, or a `lambda`, which is put in the place of its call. The
-levels of a fold are the reduction tree of the paper's §8.1, without its nodes: each
-level is an array, of half as many elements as the one before.
+A function is the name of one, or a `lambda`, which is put in the place of its call. A
+fold is the compact block form of the paper's §8.1: blocks of a length l near the root
+of the size, whose results are combined in order, and what is left behind them after
+that. The blocks are independent, and so are their reverses; what these need is the
+states within the blocks and between them.
 """
 
 from __future__ import annotations
@@ -133,36 +138,58 @@ def _fold(call: Given) -> Operand:
     if ty != before:
         array = _converted(b, array, ty)
     size = b.prim("filled", dimension(b, array, 0))
-    levels = b.prim("bit_length", b.prim("isub", size, Lit(1)))
-    state = Var("level", array.type)
-    with call.cx.nested() as step:
-        body = step.block([_half(call, state, ty)])
-    loop = Lambda((Var("k", I64), state), body)
-    (last,) = call.builder.apply(Iterate(), [levels, array], [loop])
-    return call.builder.apply(Index(), [last, Lit(0)])[0]
+    root = b.prim("isqrt", b.prim("isub", size, Lit(1)))
+    length = b.prim("iadd", root, Lit(1))
+    blocks = b.prim("ifloordiv", size, length)
+    results = _blocks(call, array, blocks, length, ty)
+    last = b.prim("isub", blocks, Lit(1))
+    done = b.prim("imul", blocks, length)
+    steps = b.prim("iadd", last, b.prim("isub", size, done))
+
+    def item(inner: Builder, index: Var) -> Operand:
+        is_block = inner.prim("ilt", index, last)
+        then, orelse = inner.child(), inner.child()
+        (block,) = then.apply(Index(), [results, then.prim("iadd", index, Lit(1))])
+        at = orelse.prim("iadd", done, orelse.prim("isub", index, last))
+        (single,) = orelse.apply(Index(), [array, at])
+        return inner.one(If(is_block, then.block([block]), orelse.block([single])))
+
+    (first,) = b.apply(Index(), [results, Lit(0)])
+    return _in_order(call, steps, first, item, ty)
 
 
-def _half(call: Given, state: Var, ty: Type) -> Operand:
-    """The next level: neighbours combined; a last one without neighbour stays."""
-    b = call.builder
-    size = dimension(b, state, 0)
-    half = b.prim("ifloordiv", b.prim("iadd", size, Lit(1)), Lit(2))
-    index = Var("k", I64)
-    with call.cx.nested() as inner:
-        left = inner.prim("imul", index, Lit(2))
-        right = inner.prim("iadd", left, Lit(1))
-        has_both = inner.prim("ilt", right, size)
-        (first,) = inner.apply(Index(), [state, left])
-        with call.cx.nested() as then:
-            (second,) = then.apply(Index(), [state, right])
-            args = [first, second]
-            function = call.nodes["function"]
-            both = apply_function(call.cx, function, call.name, args)
-            combined = then.block([convert(then, both, ty)])
-        alone = inner.child().block([first])
-        value = call.builder.one(If(has_both, combined, alone))
-        body = inner.block([value])
-    return call.builder.apply(Build(), [half], [Lambda((index,), body)])[0]
+def _blocks(
+    call: Given, array: Operand, blocks: Operand, length: Operand, ty: Type
+) -> Operand:
+    """The results of whole blocks, each combined from its first element to its last."""
+    index = Var("block", I64)
+    with call.cx.nested() as b:
+        start = b.prim("imul", index, length)
+        second = b.prim("iadd", start, Lit(1))
+        (first,) = b.apply(Index(), [array, start])
+
+        def item(inner: Builder, k: Var) -> Operand:
+            return inner.apply(Index(), [array, inner.prim("iadd", second, k)])[0]
+
+        steps = b.prim("isub", length, Lit(1))
+        body = b.block([_in_order(call, steps, first, item, ty)])
+    return call.builder.apply(Build(), [blocks], [Lambda((index,), body)])[0]
+
+
+def _in_order(
+    call: Given,
+    steps: Operand,
+    first: Operand,
+    item: Callable[[Builder, Var], Operand],
+    ty: Type,
+) -> Operand:
+    """The function's value for the first one and an item, for that and the next…"""
+    index, state = Var("k", I64), Var("s", ty)
+    with call.cx.nested() as b:
+        args = [state, item(b, index)]
+        after = apply_function(call.cx, call.nodes["function"], call.name, args)
+        body = Lambda((index, state), b.block([convert(b, after, ty)]))
+    return call.builder.apply(Iterate(), [steps, first], [body])[0]
 
 
 def _converted(b: Builder, array: Operand, ty: Type) -> Operand:
