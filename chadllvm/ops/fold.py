@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from chadllvm.chad.transform import Chad, Rule
     from chadllvm.ir.interp import Interpreter
     from chadllvm.ir.loop_build import LoopBuilder
-    from chadllvm.ir.loops import Atom
+    from chadllvm.ir.loops import Atom, Slot
     from chadllvm.lower.interface import Lowering
 
 # Sums over no more elements than this are not cut into chunks; see `_chunk`.
@@ -269,7 +269,11 @@ class Fold(ArrayOp):
         loops.check(some, "ValueError", _empty_message(self.kind), binding.span)
         ty = binding.vars[0].type
         once = not self._has_winner and not self._minds_first(ty)
-        if not collectors and (once or _is_cheap(body)):
+        if once:
+            best = self._best(lowering, body, count, collectors, binding)
+            lowering.bind(binding.vars[0], loops.get(best))
+            return
+        if not collectors and _is_cheap(body):
             self._lower_twice(lowering, body, count, binding)
             return
         best = loops.slot(binding.vars[0].name, literal(self._worst(ty), ty))
@@ -294,6 +298,28 @@ class Fold(ArrayOp):
         if self._has_winner:
             lowering.bind(binding.vars[-1], loops.get(winner))
 
+    def _best(
+        self,
+        lowering: Lowering,
+        body: Lambda,
+        count: Atom,
+        collectors: Sequence[Any],
+        binding: Binding,
+    ) -> Slot:
+        """A loop for the best value, which does not wait for a comparison in each step.
+
+        So it is vectorised. A NaN at the first place is none of its business.
+        """
+        loops, ty = lowering.loops, binding.vars[0].type
+        best = loops.slot(binding.vars[0].name, literal(self._worst(ty), ty))
+        with lowering.loop(count, body) as index:
+            value, *rest = lowering.step(body, index, collectors)
+            new = lowering.atom_of(value)
+            loops.set(best, loops.let(self._combining(ty), loops.get(best), new))
+            for collector, result in zip(collectors, rest, strict=True):
+                collector.collect(index, result)
+        return best
+
     def _lower_twice(
         self, lowering: Lowering, body: Lambda, count: Atom, binding: Binding
     ) -> None:
@@ -302,15 +328,12 @@ class Fold(ArrayOp):
         Neither has to wait for a comparison in each step, so both are vectorised.
         """
         loops, ty = lowering.loops, binding.vars[0].type
-        worst, op = self._worst(ty), self._combining(ty)
 
         def value_at(index: Atom) -> Atom:
             (value,) = lowering.step(body, index, ())
             return lowering.atom_of(value)
 
-        best = loops.slot(binding.vars[0].name, literal(worst, ty))
-        with lowering.loop(count, body) as index:
-            loops.set(best, loops.let(op, loops.get(best), value_at(index)))
+        best = self._best(lowering, body, count, (), binding)
         first = value_at(Lit(0)) if self._minds_first(ty) else None
         found = _unless_nan(loops, first, loops.get(best), first)
         lowering.bind(binding.vars[0], found)
