@@ -316,6 +316,7 @@ class Converter:
             IN_ORDER if isinstance(node.op, Iterate) else TOGETHER,
             lambda var: var not in stored and self._is_passing(var),
             self._lasting,
+            is_inner=self._depth > 0,
         )
         inner = out.child()
         inner.bindings = bindings

@@ -16,7 +16,11 @@ outside and from what is stored for other reasons need not be. Every operation r
 most twice, since recomputation happens where the function is called, once, and contains
 no call and nothing that can fail: what has not failed the first time needs no check
 (`Prim.sure`). Of loops it contains those alone that make an array of cheap elements,
-without a loop inside: such a loop is part of no other one that is run again.
+without a loop inside: such a loop is part of no other one that is run again. And a
+loop in a loop looks for a maximum or minimum again, which is the same in whatever
+order, where the body has a loop as long that does several times the work, as the one
+over exponentials from which the maximum is subtracted, and where nothing but numbers is
+stored then, so that one less is worth something.
 
 What is stored is chosen so that the price of all of it, bytes and work, is the least: a
 least cut through the graph of what is computed of what (`cut.py`). So a step of a chain
@@ -38,9 +42,10 @@ from dataclasses import dataclass
 from chadllvm.closure.cut import NEVER, SINK, SOURCE, Network
 from chadllvm.ir.op import Prim
 from chadllvm.ir.rewrite import free_vars_of, rebuild
-from chadllvm.ir.term import Apply, Binding, Block, Expr, If, Lit, Var, nested
+from chadllvm.ir.term import Apply, Binding, Block, Expr, If, Lit, Operand, Var, nested
 from chadllvm.ir.types import BOOL, F32, Scalar
 from chadllvm.ops.build import Build
+from chadllvm.ops.fold import Fold
 from chadllvm.ops.heap import Fetch
 from chadllvm.ops.index import Dim, Index, Unbox
 
@@ -76,6 +81,9 @@ _FILLING = Prices(1 << 10, 2 * BUDGET)
 # A division of integers by a number that is known, which becomes a multiplication.
 _DIVISION = 4
 
+# A loop costs little beside one whose steps are so many times the work of its own.
+_LITTLE = 4
+
 # How long arrays are taken to be: what is stored and what is computed of them both are
 # proportional to that.
 _LENGTH = 1 << 17
@@ -89,6 +97,8 @@ def store_or_recompute(
     prices: Prices = ONCE,
     passing: Callable[[Var], bool] = lambda array: False,
     lasting: Container[Var] = (),
+    *,
+    is_inner: bool = False,
 ) -> tuple[list[Var], list[Binding]]:
     """What to store, and the bindings that compute the other captures again.
 
@@ -96,7 +106,8 @@ def store_or_recompute(
     are not at hand later (its index is). Arrays of an outer loop that are `fleeting`
     are not either: their steps overwrite them, so what is read of them is stored. Those
     that are `passing` would have to be stored as well, for this loop alone. Numbers
-    that are `lasting` cost nothing to store.
+    that are `lasting` cost nothing to store. A loop that `is_inner` is run again and
+    again, so that the numbers it stores in each step may be most of the tape.
     """
     known = bindings, states, fleeting, lasting, passing
     if prices is TOGETHER:
@@ -112,6 +123,13 @@ def store_or_recompute(
         most, work = filling.choose(captures)
         if filling.is_filling(most):
             return most, work
+    if is_inner and any(_is_extremum(binding.expr) for binding in bindings):
+        was_passing = plan.is_passing
+        plan.beside = _beside(bindings)
+        fewer, work = plan.choose(captures)
+        is_plain = was_passing or not plan.is_passing
+        if is_plain and len(fewer) < len(stored) and all(map(_is_number, fewer)):
+            return fewer, work
     return stored, again
 
 
@@ -133,6 +151,8 @@ class _Plan:
         self.prices = prices
         # Whether arrays that are passing are read again.
         self.is_passing = False
+        # The loops beside which an extremum is little: their sizes, and their work.
+        self.beside: dict[object, int] = {}
 
     def choose(self, captures: Sequence[Var]) -> tuple[list[Var], list[Binding]]:
         """Cut the graph between what is captured and what is stored.
@@ -210,6 +230,10 @@ class _Plan:
             case Apply(Build(), _, (body,)) if not _has_loops(body.body):
                 step = self._inner_weight(expr)
                 return _LENGTH * (1 + step) if step <= BUDGET else NEVER
+            case Apply(Fold(), (count,)) if _is_extremum(expr):
+                step = self._inner_weight(expr)
+                most = min(BUDGET, self.beside.get(_size(count), -1) // _LITTLE)
+                return BUDGET if step <= most else NEVER
             case If():
                 return 2 + self._inner_weight(expr)
             case _:
@@ -221,6 +245,48 @@ class _Plan:
             for _, block in nested(expr)
             for binding in block.bindings
         )
+
+
+def _is_number(var: Var) -> bool:
+    return isinstance(var.type, Scalar)
+
+
+def _is_extremum(expr: Expr) -> bool:
+    """Whether it is a maximum or minimum, and makes nothing else in its loop."""
+    match expr:
+        case Apply(Fold(kind="min" | "max"), _, (body,)):
+            return len(body.body.results) == 1 and not _has_loops(body.body)
+        case _:
+            return False
+
+
+def _beside(bindings: Sequence[Binding]) -> dict[object, int]:
+    """The work of a step of the heaviest one of the loops of each size."""
+    found: dict[object, int] = {}
+    for binding in bindings:
+        match binding.expr:
+            case Apply(Build() | Fold(), (count,)) as loop:
+                size = _size(count)
+                found[size] = max(found.get(size, 0), _work(loop))
+            case _:
+                pass
+    return found
+
+
+def _size(count: Operand) -> object:
+    """What is the same for loops of the same size."""
+    return count.value if isinstance(count, Lit) else count
+
+
+def _work(expr: Expr) -> int:
+    """The work of a step of a loop, or of one of the steps inside of it."""
+    return sum(
+        binding.expr.op.weight
+        if isinstance(binding.expr, Apply) and isinstance(binding.expr.op, Prim)
+        else _work(binding.expr) + 1
+        for _, block in nested(expr)
+        for binding in block.bindings
+    )
 
 
 def _has_loops(block: Block) -> bool:
@@ -236,7 +302,7 @@ def _sure(binding: Binding) -> Binding:
     match binding.expr:
         case Apply(Prim(sure=Prim() as op), args):
             return Binding(binding.vars, Apply(op, args), binding.span)
-        case If() | Apply(Build()) as node:
+        case If() | Apply(Build() | Fold()) as node:
             return Binding(binding.vars, rebuild(node, _sure_block), binding.span)
         case _:
             return binding
