@@ -49,6 +49,10 @@ _ELEMENTWISE = frozenset(
     )
 )
 
+# What places in memory are computed by. LLVM unrolls loops of a few steps, whose number
+# is known: places in them are constants beside a pointer.
+_PLACES = frozenset(("iadd", "isub", "imul"))
+
 # The numbers in a vector register that are computed at once, as far as this goes.
 _AT_ONCE = 4
 
@@ -110,6 +114,7 @@ class _Counting:
     ) -> None:
         self._lanes, self._varying = lanes, varying
         self._near, self._long = near, long
+        self._unrolled = False
 
     def body(self, body: Sequence[Stmt]) -> _Cost:
         total = _Cost()
@@ -146,6 +151,8 @@ class _Counting:
 
     def _instruction(self, op: str, kind: int) -> _Cost:
         cost = _SLOW.get(op, _CALL if op in CALLS | _ELEMENTWISE else 1)
+        if kind <= FAR and op in _PLACES and self._unrolled:
+            return _Cost()
         if kind <= FAR:
             return _Cost(cost / self._lanes, cost)
         return _Cost(cost + 2 if op in _ELEMENTWISE else cost / _AT_ONCE, cost)
@@ -159,8 +166,11 @@ class _Counting:
         return _Cost(cost + 0.5 if kind else same, cost)
 
     def _loop(self, loop: For) -> _Cost:
-        inner, vectors = self.body(loop.body), self._long and _is_vectorised(loop)
+        vectors = self._long and _is_vectorised(loop)
         times = _trips(loop, _MANY if vectors else _FEW)
+        outer, self._unrolled = self._unrolled, _trips(loop, _MANY) <= _FEW
+        inner = self.body(loop.body)
+        self._unrolled = outer
         alone = times * inner.alone
         if vectors:
             alone = alone / _AT_ONCE + _BEGIN

@@ -401,3 +401,33 @@ def test_lanes_go_through_clamped_loops_in_step() -> None:
             with pytest.raises(IndexError, match=f"index {error} is out of range"):
                 function(g, z, y, last, at)
     assert "8 lanes" in str(compiled.show("loops"))
+
+
+def distances(x: cl.f64[:, :]) -> float:
+    """The gradient writes rows of three, which are far apart for lanes."""
+    moved = np.zeros((len(x), 3))
+    for i in range(len(x)):
+        moved[i, 0], moved[i, 1], moved[i, 2] = x[i, 1], x[i, 2], x[i, 0]
+    return float(np.sum(moved * moved))
+
+
+def lengths(x: cl.f64[:, :]) -> float:
+    total = 0.0
+    for i in range(len(x)):
+        square = 0.0
+        for k in range(3):
+            square += x[i, k] * x[i, k]
+        total += 1.0 / (1.0 + square)
+    return total
+
+
+def test_short_rows_are_read_in_lanes_but_not_written() -> None:
+    """To write numbers that are far apart takes as long as to compute them."""
+    x = np.arange(60.0).reshape(20, 3)
+    gradient = cl.value_and_grad(cl.jit(distances))
+    value, slope = gradient(x)
+    assert value == np.sum(x * x)
+    np.testing.assert_array_equal(slope, 2.0 * x)
+    assert str(gradient.show("loops", x)).count("16 lanes") == 1
+    np.testing.assert_allclose(cl.jit(lengths)(x), lengths(x), rtol=1e-12)
+    assert "16 lanes" in str(cl.jit(lengths).show("loops", x))
