@@ -9,7 +9,7 @@ operation.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -53,7 +53,7 @@ class ProgramError(Exception):
         return self
 
 
-class Op(ABC):
+class Op:
     """An operation."""
 
     name: str
