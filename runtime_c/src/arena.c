@@ -31,7 +31,7 @@
 
 // The data of the first shared chunk, and of all those to which each may be as large as
 // all before it together; the most of any.
-static const int64_t FIRST_CHUNK = 1024;
+static const int64_t FIRST_CHUNK = 512;
 static const int64_t FIRST_CHUNKS = 16384;
 static const int64_t GROWTH_MAX = (int64_t)32 << 20;
 
@@ -41,7 +41,7 @@ static const int64_t GROWN_ALONE = (int64_t)8 * CHAD_GROWN_WORDS;
 // A buffer that has a chunk of its own.
 static const int64_t LARGE_BUFFER = 65536;
 
-// Four such buffers are in a first chunk, and many more in a later one.
+// What small objects share; a quarter of it is the largest of them.
 static const int64_t SMALL_BUFFER = 960;
 
 typedef struct frame {
@@ -227,14 +227,14 @@ static int64_t generous_size(const chad_arena_t *const arena) {
   return more < GROWTH_MAX ? more : GROWTH_MAX;
 }
 
-// A new chunk for `size` bytes with its header: generous if the limit allows, else just
-// enough.
+// A new chunk for `size` bytes with its header: generous if that leaves room for as much
+// again and the limit allows it, else just enough.
 static chad_chunk_t *take_chunk(chad_state_t *const state, chad_arena_t *const arena,
                                 const int64_t size) {
   const bool is_shared = size < LARGE_BUFFER;
   const int64_t generous = CHAD_ALIGNMENT + generous_size(arena);
   chad_chunk_t *chunk = NULL;
-  if (is_shared && generous > size) {
+  if (is_shared && generous >= 2 * size) {
     chunk = chad_chunk_take(state, generous);
   }
   if (chunk == NULL) {

@@ -23,7 +23,7 @@
 #include "chad_rt.h"
 
 enum {
-  CHAD_CLASSES = 81,  // sizes of chunks: eight from 2^10 to 2^11 bytes, ... to 2^20
+  CHAD_CLASSES = 89,  // sizes of chunks: eight from 2^9 to 2^10 bytes, ... to 2^20
   CHAD_MOST_THREADS = 1024,
 };
 

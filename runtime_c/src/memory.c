@@ -17,7 +17,9 @@
 enum { PAGE = 4096, HUGE_PAGE = 2 << 20 };
 
 // The data of the smallest chunk, and how many sizes there are until it has doubled.
-enum { LEAST_DATA = 1024, SIZES = 8 };
+enum { LEAST_DATA = 512, SIZES = 8 };
+
+static_assert(LEAST_DATA / SIZES % CHAD_ALIGNMENT == 0, "chunks are aligned");
 
 // Below this nobody needs to ask how much memory there is.
 static const int64_t SURELY_THERE = (int64_t)64 << 20;
