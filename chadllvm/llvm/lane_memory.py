@@ -111,7 +111,10 @@ class LaneMemory(LaneValues):
         ty, suffix = stmt.reg.type, self.state.alias.suffix(stmt.root)
         address = self._row(stmt.ptr, stmt.index, ty, stmt.root)
         if address:
-            return self._loaded(address, ty, suffix)
+            value = self._loaded(address, ty, suffix)
+            if stmt.reg in self.state.chosen and ty != BOOL:
+                value = self.state.out.let(f"freeze {self.type(ty)} {value}")
+            return value
         names = []
         for number in range(self.count):
             place = self._place(stmt.ptr, stmt.index, ty, stmt.root, number)

@@ -157,6 +157,8 @@ class State:
     # all loops that have one (`independent.py`).
     group: str = ""
     independent: list[str] = field(default_factory=list)
+    # What is read that may be stored again (`chosen.py`).
+    chosen: set[Reg] = field(default_factory=set)
     # The parts of loops over chunks, and where the regions of this one are.
     parts: list[Any] = field(default_factory=list)
     # Further definitions, as text.

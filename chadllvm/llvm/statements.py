@@ -37,9 +37,11 @@ from chadllvm.ir.loops import (
     Stmt,
     Store,
 )
+from chadllvm.ir.statements import everywhere
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F32, F64, I64, Scalar, is_float
 from chadllvm.llvm import control, runtime, vecmath
+from chadllvm.llvm.chosen import chosen
 from chadllvm.llvm.independent import begin_group
 from chadllvm.llvm.instructions import WORST, emit_instruction
 from chadllvm.llvm.invoke import arena_of, emit_invoke, emit_leave, release
@@ -225,6 +227,8 @@ def _load(state: State, stmt: Load) -> None:
     value = state.out.let(text + _about(state, stmt), stmt.reg.name)
     if ty == BOOL:
         value = state.out.let(f"icmp ne i8 {value}, 0")
+    elif stmt.reg in state.chosen:
+        value = state.out.let(f"freeze {STORED[ty]} {value}")
     state.names[stmt.reg] = value
 
 
@@ -340,6 +344,7 @@ def _for(state: State, stmt: For) -> None:
     low, high = state.name(stmt.low), state.name(stmt.high)
     work, trips = control.static_work(stmt.body), control.trip_count(stmt)
     polls = stmt.poll or control.may_last(stmt, work)
+    state.chosen |= chosen(everywhere(stmt.body) if stmt.lanes > 1 else stmt.body)
     if stmt.lanes > 1:
         Lanes(state, stmt, _emit).run(stmt, polls)
         return
