@@ -33,6 +33,7 @@ from chadllvm.ir.term import Function, Program, Var
 from chadllvm.ir.types import Type, has_float
 from chadllvm.lower.additions import additions
 from chadllvm.lower.ahead import ahead
+from chadllvm.lower.apart import apart
 from chadllvm.lower.boxed.lower import lower_boxed
 from chadllvm.lower.chunks.parallel import parallel
 from chadllvm.lower.diagonals import diagonals
@@ -233,6 +234,7 @@ OPTIONAL = frozenset(
         lanes.__name__,
         diagonals.__name__,
         strips.__name__,
+        apart.__name__,
         additions.__name__,
         ahead.__name__,
         split_loops.__name__,
@@ -490,6 +492,7 @@ def _lower(function: Function, done: Compilation) -> LoopFunction:
         (lanes.__name__, lanes),
         (diagonals.__name__, diagonals),
         (strips.__name__, strips),
+        (apart.__name__, apart),
         (additions.__name__, additions),
         (ahead.__name__, ahead),
         (split_loops.__name__, split_loops),
