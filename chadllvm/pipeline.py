@@ -37,6 +37,7 @@ from chadllvm.lower.apart import apart
 from chadllvm.lower.boxed.lower import lower_boxed
 from chadllvm.lower.chunks.parallel import parallel
 from chadllvm.lower.diagonals import diagonals
+from chadllvm.lower.interchange import interchange
 from chadllvm.lower.lanes import lanes
 from chadllvm.lower.lower import lower_function
 from chadllvm.lower.ranges import ranges
@@ -230,6 +231,7 @@ OPTIONAL = frozenset(
         ranges.__name__,
         parallel.__name__,
         strands.__name__,
+        interchange.__name__,
         registers.__name__,
         lanes.__name__,
         diagonals.__name__,
@@ -488,6 +490,7 @@ def _lower(function: Function, done: Compilation) -> LoopFunction:
         (ranges.__name__, ranges),
         (parallel.__name__, partial(parallel, threads=options.parallel)),
         (strands.__name__, partial(strands, threads=options.parallel)),
+        (interchange.__name__, interchange),
         (registers.__name__, registers),
         (lanes.__name__, lanes),
         (diagonals.__name__, diagonals),

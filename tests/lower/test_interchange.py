@@ -1,0 +1,71 @@
+"""Nests whose inner loops change places compute what they did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from golden_cases import check_cases
+
+import chadllvm as cl
+from chadllvm.ir.loops_check import check_loops
+from chadllvm.ir.loops_pretty import pretty_loops
+from chadllvm.ir.term import Program
+from chadllvm.lower.interchange import interchange
+from chadllvm.lower.lower import lower_function
+
+pytestmark = pytest.mark.optimised
+
+
+def test_golden(golden: Callable[[Path, str], None]) -> None:
+    def run(title: str, program: Program) -> str:
+        function = interchange(lower_function(program.entry))
+        check_loops(function)
+        return pretty_loops(function)
+
+    check_cases(Path(__file__).with_name("interchange.cases"), run, golden)
+
+
+def product(a: cl.f64[:, :], b: cl.f64[:, :]) -> float:
+    """The squares of a product of matrices."""
+    c = np.zeros((a.shape[0], b.shape[1]))
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            for k in range(b.shape[0]):
+                c[i, j] += a[i, k] * b[k, j]
+    return np.sum(c * c)
+
+
+def batched(a: cl.f64[:, :], b: cl.f64[:, :]) -> float:
+    """Products of several, and what only one of the loops needs besides."""
+    c = np.zeros((3, a.shape[0], b.shape[1]))
+    for s in range(3):
+        for i in range(a.shape[0]):
+            for j in range(b.shape[1]):
+                for k in range(b.shape[0]):
+                    c[s, i, j] += (a[i, k] + s) * (b[k, j] - j)
+    return np.sum(c * c)
+
+
+SHAPES = [(2, 3, 8), (3, 2, 7), (1, 1, 9), (4, 5, 33), (3, 9, 1), (2, 0, 9), (0, 3, 9)]
+
+
+@pytest.mark.parametrize("function", [product, batched])
+def test_exact(function: Callable[..., Any]) -> None:
+    """Sums of small integers are exact in any order."""
+    value = cl.jit(function)
+    gradient = cl.value_and_grad(value, argnums=(0, 1))
+    plain = cl.value_and_grad(cl.jit(function, optimize=0), argnums=(0, 1))
+    rng = np.random.default_rng(4)
+    for rows, inner, columns in SHAPES:
+        a = rng.integers(-3, 4, (rows, inner)).astype(float)
+        b = rng.integers(-3, 4, (inner, columns)).astype(float)
+        found, wanted = gradient(a, b), plain(a, b)
+        assert found[0] == wanted[0] == value(a, b)
+        for one, other in zip(found[1], wanted[1], strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert "many" in str(value.show("loops"))
+    assert "many" in str(gradient.show("loops"))
