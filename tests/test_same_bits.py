@@ -115,6 +115,8 @@ def outcome(run: Any, args: Any) -> Any:
         return type(error), str(error)
 
 
+# All thousand take a quarter of an hour, and longer beside other work.
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("gradient", [False, True])
 def test_random_programs_have_the_same_bits(gradient: bool) -> None:
     chunks = 0
