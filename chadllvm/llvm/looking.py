@@ -41,7 +41,7 @@ def _invokes(stmt: Stmt) -> bool:
 def look(state: State) -> None:
     """Is there room on the stack, and does somebody want to stop?"""
     out = state.out
-    frame = out.let("call ptr @llvm.frameaddress.p0(i32 0)", "frame")
+    frame = out.alloca("i8", "frame")
     limit = out.let(f"load ptr, ptr {_field(state, runtime.STACK_OFFSET)}, align 8")
     deep, room = out.fresh_label("deep"), out.fresh_label("room")
     out.branch(out.let(f"icmp ugt ptr {frame}, {limit}"), room, deep, LIKELY)

@@ -68,7 +68,6 @@ declare i32 @chad_divide(ptr, ptr, ptr, ptr, i64) nounwind
 declare void @chad_offer(ptr) cold nounwind
 declare i32 @chad_join(ptr, ptr, i32) cold nounwind
 declare void @chad_keep(ptr, ptr) nounwind
-declare ptr @llvm.frameaddress.p0(i32 immarg)
 declare noalias align 64 ptr @chad_result_alloc(ptr, i64) {_OWN}
 declare void @chad_result_copy(ptr, ptr, i64, i64, ptr, ptr) nounwind
 declare i32 @chad_poll(ptr) cold {_OWN}
