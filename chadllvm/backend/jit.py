@@ -32,7 +32,7 @@ def host_target() -> Target:
 def module_of(function: LoopFunction, name: str) -> Module:
     """The module of a function, as it is shown."""
     host = host_target()
-    return emit(function, _symbol(name), host.vector, host.width)
+    return emit(function, _symbol(name), host.vector, host.width, host.convention)
 
 
 def compiled(

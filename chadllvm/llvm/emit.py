@@ -77,14 +77,17 @@ def emit(
     symbol: str,
     vector: Mapping[str, tuple[str, ...]],
     width: int,
+    convention: str = "",
 ) -> Module:
     """The module of a function under this symbol.
 
     `vector` has the vector versions of libm's functions, `width` is the preferred
-    vector width in bits.
+    vector width in bits, `convention` how subroutines are called.
     """
     alias = AliasScopes(function, FIRST_METADATA)
-    state = State(function, vector, alias, symbol=symbol, width=width)
+    state = State(
+        function, vector, alias, symbol=symbol, width=width, convention=convention
+    )
     keeps = not _has_spread(function.body)
     params = [_param(state, param, keeps) for param in function.params]
     arenas = bool(function.subroutines) or _uses_arenas(function.body)

@@ -157,7 +157,7 @@ def emit_invoke(state: State, stmt: Invoke) -> None:
     ty = result_type(called)
     # Made a jump, the call would take no stack, and one without an end never end.
     symbol = state.symbol_of(called, _version(state, called))
-    call = f"notail call {ty} @{symbol}({', '.join(listed)})"
+    call = f"notail call {state.convention}{ty} @{symbol}({', '.join(listed)})"
     result = out.let(call)
     status = out.let(f"extractvalue {ty} {result}, 0", "status")
     good, bad = out.fresh_label("returned"), out.fresh_label("refused")

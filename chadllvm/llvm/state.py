@@ -150,6 +150,8 @@ class State:
     pending: list[tuple[Subroutine, list[Any], State]] = field(default_factory=list)
     # The preferred width of vectors in bits.
     width: int = 256
+    # The calling convention of subroutines, with a space behind it, or nothing.
+    convention: str = ""
     # The loop in lanes that this is inside of, or the one lane of it.
     lanes: SideBySide | None = None
     lane: Lane | None = None
@@ -199,6 +201,7 @@ class State:
             copies=self.copies,
             symbol=self.symbol,
             width=self.width,
+            convention=self.convention,
             regions={region: k for k, region in enumerate(regions)},
         )
 

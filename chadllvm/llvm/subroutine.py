@@ -47,7 +47,8 @@ def head(state: State, subroutine: Subroutine) -> str:
     name = state.symbol_of(subroutine, state.version)
     copy = "alwaysinline " if state.version.is_copy else ""
     ty = result_type(subroutine)
-    return f"define internal {ty} @{name}({', '.join(params)}) {copy}#0 {{"
+    kind = f"define internal {state.convention}{ty}"
+    return f"{kind} @{name}({', '.join(params)}) {copy}#0 {{"
 
 
 def _see(state: State, item: Item, k: int) -> None:

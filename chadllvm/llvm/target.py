@@ -30,6 +30,17 @@ class Target:
         return 512 if all(has.get(feature) for feature in FAST_512) else 256
 
     @property
+    def convention(self) -> str:
+        """How subroutines are called, as LLVM writes it.
+
+        Subroutines return a status in front of their results. That of Swift has a
+        register more for these than that of C, which returns all in memory if it lacks
+        one. Elsewhere that of C has enough, or LLVM knows no other one.
+        """
+        is_known = self.triple.startswith("x86_64") and "windows" not in self.triple
+        return "swiftcc " if is_known else ""
+
+    @property
     def vector(self) -> dict[str, tuple[str, ...]]:
         """The vector versions of libm's functions that may be called."""
         every = vecmath.vector_symbols(dict(self.features))

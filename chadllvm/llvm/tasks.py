@@ -533,6 +533,7 @@ class _Part:
     def _call(self, arenas: str, env: str, args: Sequence[str]) -> str:
         """Run the call, as a task or as the subroutine as it was; what it returns."""
         out, called, ty = self.out, self.called, result_type(self.called)
+        convention = self.state.convention
         given = [f"ptr %ctx, ptr {arenas}, ptr {env}, i64 {self._word(TURN, 'i64')}"]
         typed = zip(called.params, args, strict=True)
         given += [f"{REGISTER[param.type]} {arg}" for param, arg in typed]
@@ -543,11 +544,11 @@ class _Part:
         out.start(task)
         symbol = self.state.symbol_of(called, Version.TASK)
         more = ", ".join([*given, f"i64 {level}", f"i64 {floor}"])
-        first = out.let(f"notail call {ty} @{symbol}({more})")
+        first = out.let(f"notail call {convention}{ty} @{symbol}({more})")
         out.jump(after)
         out.start(plain)
         symbol = self.state.symbol_of(called)
-        second = out.let(f"notail call {ty} @{symbol}({', '.join(given)})")
+        second = out.let(f"notail call {convention}{ty} @{symbol}({', '.join(given)})")
         out.jump(after)
         out.start(after)
         return out.let(f"phi {ty} [ {first}, %{task} ], [ {second}, %{plain} ]")

@@ -33,7 +33,9 @@ class Native:
 
 def native_module(native: Native, prefix: str, target: Target) -> Module:
     """The module of a native function."""
-    module = emit(native.loops, native.symbol, target.vector, target.width)
+    module = emit(
+        native.loops, native.symbol, target.vector, target.width, target.convention
+    )
     text = module.text
     for symbol, value in module.data:
         text = _with_data(text, symbol, value)
