@@ -163,12 +163,13 @@ class Store:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AddTo:
-    """`ptr[index] += value`; sums into one place may be reassociated."""
+    """`ptr[index] += value`; sums into one place may be reassociated if not `exact`."""
 
     ptr: Atom
     index: Atom
     value: Atom
     root: int
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -655,7 +656,7 @@ class RuntimeFunction:
     is how the function says that there is no memory: by "null", by a "negative" number,
     by a "status", or "" if it needs none. The result of one that "finds" is its status:
     that of success, or of a program that fails; it ends the function by any other.
-    `is_cold`: it is seldom called.
+    `is_cold`: it is seldom called; `is_apart`: it touches what it is handed at most.
     """
 
     before: str
@@ -663,6 +664,7 @@ class RuntimeFunction:
     result: str = ""
     refused: str = ""
     is_cold: bool = False
+    is_apart: bool = False
 
 
 RUNTIME: dict[str, RuntimeFunction] = {
@@ -683,6 +685,11 @@ RUNTIME: dict[str, RuntimeFunction] = {
     "chad_arena_extend": RuntimeFunction("ca", "piii", "p", "null", is_cold=True),
     # How many lanes this many chunks of a `Spread` should have.
     "chad_lanes": RuntimeFunction("c", "i", "i"),
+    # Wait until it is the turn of a chunk, whose additions to this array are next.
+    "chad_turn": RuntimeFunction("c", "p", "", "status", is_cold=True, is_apart=True),
+    # Sort a log: its places and values, bytes of a value, entries and room for them,
+    # the size of the array, its parts, and where their entries start.
+    "chad_log_sort": RuntimeFunction("", "ppiiiiip", is_apart=True),
     # Whether there is no NaN among elements.
     "chad_are_doubles": RuntimeFunction("c", "pi", "i", "finds"),
     "chad_are_floats": RuntimeFunction("c", "pi", "i", "finds"),

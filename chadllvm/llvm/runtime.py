@@ -100,7 +100,8 @@ def declaration(name: str) -> str:
     function = RUNTIME[name]
     params = ", ".join(_TYPES[letter] for letter in function.before + function.args)
     cold = " cold" if function.is_cold else ""
-    return f"declare {c_result(function)} @{name}({params}){cold} nounwind"
+    about = _OWN if function.is_apart else "nounwind"
+    return f"declare {c_result(function)} @{name}({params}){cold} {about}"
 
 
 def emit_bytes(out: Writer, count: str, size: int) -> str:

@@ -252,7 +252,9 @@ def _add_to(state: State, stmt: AddTo) -> None:
     address = _place(state, stmt, ty)
     suffix = f", ptr {address}, align {BYTES[ty]}{state.alias.suffix(stmt.root)}"
     old = state.out.let(f"load {STORED[ty]}{suffix}")
-    new = state.out.let(_sum(ty, old, state.name(stmt.value)))
+    value = state.name(stmt.value)
+    exact = f"fadd {REGISTER[ty]} {old}, {value}"
+    new = state.out.let(exact if stmt.exact else _sum(ty, old, value))
     state.out.put(f"store {STORED[ty]} {new}{suffix}")
 
 

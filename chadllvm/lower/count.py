@@ -56,7 +56,7 @@ from chadllvm.ir.types import I64
 LOOKS = frozenset(name for name, f in RUNTIME.items() if f.refused == "finds")
 
 # What the runtime does not count as steps of its own.
-_UNCOUNTED = {"chad_lanes", *LOOKS}
+_UNCOUNTED = {"chad_lanes", "chad_turn", "chad_log_sort", *LOOKS}
 
 
 # A number of cores that is never too small.
@@ -135,6 +135,10 @@ class _Counting:
                     function in LOOKS
                 ):
                     yield Accumulate(self.steps, count)
+                    yield stmt
+                case CallRuntime(function="chad_log_sort", args=(_, _, _, count, *_)):
+                    # It looks at all places, and then moves places and values.
+                    yield from (Accumulate(self.steps, count),) * 3
                     yield stmt
                 case (
                     Clear(count=count)

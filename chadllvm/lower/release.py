@@ -63,8 +63,10 @@ _ANY = -1
 # For pointers, and for slots that hold them, the roots of the buffers they may be into.
 Pointed = Mapping[Atom | Slot, set[int]]
 
-# Functions of the runtime that keep nothing, and read what they are handed at most.
-_LOOKING = frozenset(["chad_lanes", "chad_are_doubles", "chad_are_floats"])
+# Functions of the runtime that keep nothing of what they are handed.
+_LOOKING = frozenset(
+    ["chad_lanes", "chad_are_doubles", "chad_are_floats", "chad_turn", "chad_log_sort"]
+)
 
 # Regions that a function gets at most: the first ones to be given back.
 _MOST = 12

@@ -29,6 +29,12 @@ chad_status_t chad_parallel(chad_context_t *const context, const chad_run_t run,
   return CHAD_OK;
 }
 
+chad_status_t chad_turn(chad_context_t *const context, void *const target) {
+  (void)context;
+  (void)target;
+  return CHAD_OK;
+}
+
 chad_status_t chad_divide(chad_context_t *const context, chad_arena_t *const arenas,
                           const chad_run_t run, void *const environment,
                           const int64_t patience) {

@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes its meaning or its layout.
-#define CHAD_RT_ABI 9
+#define CHAD_RT_ABI 10
 
 // The number of bytes every buffer is aligned to and every size is rounded up to.
 #define CHAD_ALIGNMENT 64
@@ -246,6 +246,20 @@ CHAD_API chad_status_t chad_parallel(chad_context_t *context, chad_run_t run,
 // How many lanes a region of so many chunks should have: two for each thread that has a
 // core, but one if there is only one, and not more than chunks.
 CHAD_API int64_t chad_lanes(const chad_context_t *context, int64_t chunks);
+
+// Waits until all chunks of the region before the one that calls this have been merged,
+// so that it may add to what merges add to (`target`, which is not touched here). At once
+// if there is one thread. CHAD_INTERRUPT: the chunk need not be run to its end.
+CHAD_API chad_status_t chad_turn(chad_context_t *context, void *target);
+
+// Sorts a *log* of additions to an array of `size` elements, so that those to one of
+// `parts` parts of it are together, in the order that they had: `count` places below
+// `size`, and values of `bytes` bytes (8: double, 4: float). The log has room for so many
+// entries twice, and the sorted ones are put behind `room`; part p has the entries
+// starts[p] .. starts[p + 1] - 1. One part stays where it is. There are parts + 2 starts.
+// Needs no context.
+CHAD_API void chad_log_sort(int64_t *places, void *values, int64_t bytes, int64_t count,
+                            int64_t room, int64_t size, int64_t parts, int64_t *starts);
 
 // CHAD_OK if there is no NaN among so many elements, else CHAD_PROGRAM: the program
 // says what has failed. CHAD_INTERRUPT, if the caller's poll asked to stop. Large arrays

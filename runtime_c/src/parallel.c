@@ -250,3 +250,14 @@ chad_status_t chad_parallel(chad_context_t *const context, const chad_run_t run,
   chad_dismiss(helpers);
   return status;
 }
+
+chad_status_t chad_turn(chad_context_t *const context, void *const target) {
+  (void)target;
+  const chad_worker_t *const worker = ((chad_state_t *)context)->worker;
+  if (worker == NULL || worker->region->work != work ||
+      loop_of(worker)->merge == NULL) {
+    return CHAD_OK;
+  }
+  merge_until(worker, worker->chunk);
+  return stops(worker) ? CHAD_INTERRUPT : CHAD_OK;
+}

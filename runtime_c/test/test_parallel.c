@@ -152,6 +152,63 @@ static void test_the_first_error_in_order(void) {
   chad_context_free(context);
 }
 
+// --- Turns -------------------------------------------------------------------------
+
+enum { TURNS = 300 };
+
+typedef struct turns {
+  int64_t order[TURNS];  // of what chunks did at their turns, which is not atomic
+  int64_t count;
+  int64_t merged;
+  int64_t bad;
+} turns_t;
+
+static chad_status_t run_in_turn(chad_context_t *const context, void *const environment,
+                                 const int64_t chunk) {
+  turns_t *const turns = environment;
+  if (chunk == turns->bad) {
+    return CHAD_PROGRAM;
+  }
+  if (chunk % 3 == 0) {
+    take_time();
+  }
+  if (chunk % 2 == 0) {
+    const chad_status_t status = chad_turn(context, turns);
+    if (status != CHAD_OK) {
+      return status;
+    }
+    CHECK(turns->merged == chunk);
+    turns->order[turns->count++] = chunk;
+  }
+  return CHAD_OK;
+}
+
+static chad_status_t merge_turn(chad_context_t *const context, void *const environment,
+                                const int64_t chunk, const int64_t part) {
+  (void)context;
+  turns_t *const turns = environment;
+  if (part == 0) {
+    CHECK(turns->merged++ == chunk);
+  }
+  return CHAD_OK;
+}
+
+static void test_a_turn_comes_when_all_before_are_merged(void) {
+  chad_context_t *const context = new_context();
+  for (int64_t lanes = 1; lanes <= 9; lanes += 4) {
+    turns_t turns = {.bad = lanes == 5 ? 101 : -1};
+    const chad_status_t status =
+        chad_parallel(context, run_in_turn, merge_turn, &turns, TURNS, lanes, 2);
+    CHECK(status == (turns.bad < 0 ? CHAD_OK : CHAD_PROGRAM));
+    CHECK(turns.count == (turns.bad < 0 ? TURNS / 2 : 51));
+    for (int64_t turn = 0; turn < turns.count; ++turn) {
+      CHECK(turns.order[turn] == 2 * turn);
+    }
+  }
+  CHECK(chad_turn(context, NULL) == CHAD_OK);
+  chad_context_free(context);
+}
+
 // --- Memory ------------------------------------------------------------------------
 
 static void test_a_failed_chunk_leaks_nothing(void) {
@@ -359,6 +416,7 @@ int main(void) {
     test_every_chunk_is_run_once();
     test_merges_are_in_order_and_lanes_are_exclusive();
     test_the_first_error_in_order();
+    test_a_turn_comes_when_all_before_are_merged();
     test_a_failed_chunk_leaks_nothing();
     test_what_chunks_leave_is_the_callers();
     test_the_limit_holds_for_the_sum();

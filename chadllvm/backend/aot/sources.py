@@ -25,6 +25,7 @@ _ALWAYS = (
     "context",
     "special",
     "numbers",
+    "logs",
 )
 
 # What has several threads, and what stands for it where there is one.

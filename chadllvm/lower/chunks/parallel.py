@@ -20,7 +20,8 @@ results are the same bits for any number of threads, and for one. The first chun
 to the cell itself and goes on with the number that the slot had. Copies are there for
 as many chunks as there are lanes, two for each thread, and a chunk waits until the one
 in its lane has been merged; so there are never more than two private cells a thread.
-Clearing and merging all copies takes a fixed share of the work at most.
+Clearing and merging all copies takes a fixed share of the work at most. Where few steps
+add to a large cell, there are logs instead (`logs.py`).
 
 Loops that are nested two levels less than the deepest ones are left alone: what they do
 hardly matters, and each loop that is spread takes LLVM some time. A short loop inside
@@ -30,17 +31,19 @@ very often.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from chadllvm.ir.loops import (
     RESULT,
+    AddTo,
     Alloc,
     Branch,
     For,
     Let,
     LoopFunction,
     LoopNote,
+    Reg,
     Stmt,
     bodies_of,
 )
@@ -49,8 +52,9 @@ from chadllvm.ir.term import Lit
 from chadllvm.lower.chunks import spread
 from chadllvm.lower.chunks.forms import Forms
 from chadllvm.lower.chunks.legal import Known, Plan, Refused, plan
+from chadllvm.lower.chunks.logs import base_of, may_pay, sparse_cells
 from chadllvm.lower.chunks.spread import Home, Spreading
-from chadllvm.lower.chunks.work import Estimate, Work
+from chadllvm.lower.chunks.work import Additions, Estimate, Work
 from chadllvm.lower.lanes import Deciding
 
 # What the note of a loop says.
@@ -138,12 +142,29 @@ class _Walk:
             return
         self.count += 1
         self._note(loop, IN_CHUNKS)
-        yield from Spreading(found, self._home).stmts(work, inside)
+        hits = dict(self._hits(found, work))
+        yield from Spreading(found, self._home).stmts(work, inside, hits)
 
     def _work(self, found: Plan) -> Work:
-        local = {r for s in everywhere((found.loop,)) for r in assigned(s)}
-        estimate = Estimate(found.loop, lambda reg: reg not in local)
-        return estimate.step(found.forms)
+        return Estimate(found.loop, _outside(found.loop)).step(found.forms)
+
+    def _hits(self, found: Plan, work: Work) -> Iterator[tuple[Alloc, Work]]:
+        """The cells that may have logs, and how often a step adds to them."""
+        for cell in sparse_cells(found, self._known, self._home.deciding):
+
+            def counts(add: AddTo, cell: Alloc = cell) -> bool:
+                return base_of(add, self._known) is cell.reg
+
+            hits = Additions(found.loop, _outside(found.loop), counts)
+            step = hits.step(found.forms)
+            if may_pay(step, work):
+                yield cell, step
+
+
+def _outside(loop: For) -> Callable[[Reg], bool]:
+    """Whether a register is known before a loop."""
+    local = {r for s in everywhere((loop,)) for r in assigned(s)}
+    return lambda reg: reg not in local
 
 
 def _commuting(plan: Plan) -> Plan:

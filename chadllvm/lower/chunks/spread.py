@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from chadllvm.ir.loops import (
@@ -36,6 +36,7 @@ from chadllvm.ir.statements import (
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
 from chadllvm.lower.chunks.legal import Known, Plan, Sum
+from chadllvm.lower.chunks.logs import Log, Writing, lanes_for, wanted
 from chadllvm.lower.chunks.out import Out
 from chadllvm.lower.chunks.scan import Bounds, Scanning, starts_of
 from chadllvm.lower.chunks.work import Work
@@ -117,14 +118,19 @@ class Spreading:
         self._copies: dict[Alloc, Reg] = {}
         self._part = Reg("part", I64)
         self._parts: Atom = Lit(1)
+        self._logs: dict[Alloc, Log] = {}
+        self._total: Atom = Lit(0.0)
         self._scans: list[Scanning] = []
 
-    def stmts(self, work: Work, inside: bool) -> Iterator[Stmt]:
-        """The loop in chunks; `inside` of others, as it is for one chunk, too."""
+    def stmts(
+        self, work: Work, inside: bool, hits: Mapping[Alloc, Work]
+    ) -> Iterator[Stmt]:
+        """The loop in chunks; `inside` of others, as it is for one chunk, too. `hits`:
+        how often a step adds to the cells that may have logs."""
         loop, out = self._plan.loop, Out()
         steps = out.let("isub", loop.high, loop.low)
         self._measure(out, steps)
-        chunks = self._count(out, steps, work)
+        chunks = self._count(out, steps, work, hits)
         yield from out.stmts
         is_twice = inside and len([*everywhere(loop.body)]) < _LONG
         inner = self._spread(steps, chunks, is_one=not is_twice)
@@ -149,12 +155,24 @@ class Spreading:
         less = out.let("iadd", self._unit, Lit(-1))
         self._units = out.let("idiv", out.let("iadd", steps, less), self._unit)
 
-    def _count(self, out: Out, steps: Atom, work: Work) -> Atom:
+    def _count(
+        self, out: Out, steps: Atom, work: Work, hits: Mapping[Alloc, Work]
+    ) -> Atom:
         """The number of chunks, 1 at least."""
-        total = out.let("mul", out.work(work), out.let("to_float", steps))
+        number = out.let("to_float", steps)
+        total = self._total = out.let("mul", out.work(work), number)
         grain: Atom = Lit(float(GRAIN))
+        most: Atom = Lit(0.0)
+        if hits:
+            most = out.let("div", total, grain)
+            most = out.let("lesser", most, Lit(float(MOST_CHUNKS)))
         for cell in self._plan.cells:
             size = out.let("to_float", cell.count)
+            if cell in hits:
+                all_hits = out.let("mul", out.work(hits[cell]), number)
+                some = wanted(out, cell, all_hits, total, most, float(SHARE))
+                self._logs[cell] = Log(cell, all_hits, some)
+                size = out.let("select", some, Lit(0.0), size)
             more = out.let("mul", size, Lit(float(SHARE)))
             grain = out.let("add", grain, more)
         number = out.let("div", total, grain)
@@ -174,6 +192,9 @@ class Spreading:
         if isinstance(self._lanes, Reg):
             ask = _lanes_if_several if is_one else _lanes
             out.stmts += ask(self._lanes, chunks)
+            if self._logs:
+                logs = self._logs.values()
+                self._lanes = lanes_for(out, logs, self._total, self._lanes)
         before = {s.slot: out.get(s.slot) for s in plan.sums}
         before |= {slot: out.get(slot) for slot in plan.read}
         for s in plan.sums:
@@ -192,8 +213,11 @@ class Spreading:
         for cell in plan.cells:
             ptr = self._copies[cell] = Reg("copies", PTR)
             count = out.let("imul", self._lanes, cell.count)
+            if cell in self._logs:
+                count = out.let("select", self._logs[cell].wanted, Lit(0), count)
             out.emit(Alloc(ptr, home.regions, count, cell.elem, cell.root))
         self._parts = self._count_parts(out, chunks)
+        self._make_logs(out, chunks)
         body = self._body(steps, chunks, before)
         merge = self._merge(steps, chunks)
         own = (home.regions + 1,) if plan.own else ()
@@ -223,6 +247,20 @@ class Spreading:
         parts = out.let("select", several, some, Lit(1))
         return out.let("imax", parts, Lit(1), name="parts")
 
+    def _make_logs(self, out: Out, chunks: Atom) -> None:
+        """Room for logs if there are several lanes."""
+        if not self._logs:
+            return
+        lanes = self._lanes
+        if not isinstance(lanes, Reg):
+            # One lane, but not to LLVM, which is to make the same code of the steps.
+            lanes = Reg("lanes", I64)
+            out.emit(CallRuntime(lanes, "chad_lanes", (Lit(1),)))
+        several = out.let("ilt", Lit(1), lanes)
+        about = several, self._parts, self._home.regions, self._home.root
+        for log in self._logs.values():
+            log.allocate(out, chunks, lanes, *about)
+
     def _lane(self, out: Out) -> Atom:
         """The lane of a chunk."""
         if not isinstance(self._lanes, Reg):
@@ -250,12 +288,15 @@ class Spreading:
         for each in self._scans:
             out.emit(Set(slots[each.scan.slot], each.at(out, self._chunk)))
         low, high = (self._begin(out, steps, chunks, more) for more in (0, 1))
+        writing = Writing([*self._logs.values()], self._home.known)
+        loop = writing.steps(out, lane, loop)
         if self._plan.reach > 1:
             first = out.let("ieq", self._chunk, Lit(0))
             later = out.let("iadd", low, Lit(self._plan.reach - 1))
             low = out.let("select", first, low, later)
         copy = copied(loop, Names(regs, slots, roots))
         out.emit(replace(copy, low=low, high=high))
+        writing.end(out)
         for s, made in self._numbers.items():
             out.emit(Store(made.reg, lane, out.get(slots[s.slot]), made.root))
         for each in self._scans:
@@ -315,12 +356,19 @@ class Spreading:
         for cell, copies in self._copies.items():
             mine, at = Reg("copy", PTR), out.let("imul", lane, cell.count)
             out.emit(Offset(mine, copies, at, cell.elem))
-            ptr = out.let("select", first, cell.reg, mine)
+            direct = self._is_direct(out, cell, first)
+            ptr = out.let("select", direct, cell.reg, mine)
             assert isinstance(ptr, Reg)
             names[cell.reg] = ptr
             clear = Clear(ptr, cell.count, cell.elem, cell.root)
-            out.emit(Branch(first, (), (clear,)))
+            out.emit(Branch(direct, (), (clear,)))
         return names
+
+    def _is_direct(self, out: Out, cell: Alloc, first: Atom) -> Atom:
+        """Whether a chunk adds to the cell itself, if it adds at once."""
+        if cell not in self._logs:
+            return first
+        return out.let("or", first, self._logs[cell].wanted)
 
     def _views(self, out: Out, names: dict[Reg, Reg]) -> None:
         """Parts of these buffers that were looked up in front of the loop."""
@@ -357,9 +405,15 @@ class Spreading:
         first, lane = out.let("ieq", self._chunk, Lit(0)), self._lane(out)
         more = Out()
         for cell, copies in self._copies.items():
-            self._add_part(more, cell, copies, lane)
+            if cell not in self._logs:
+                self._add_part(more, cell, copies, lane)
         if more.stmts:
             out.emit(Branch(first, (), tuple(more.stmts)))
+        for cell, log in self._logs.items():
+            alone, direct = Out(), self._is_direct(out, cell, first)
+            self._add_part(alone, cell, self._copies[cell], lane)
+            out.emit(Branch(direct, (), tuple(alone.stmts)))
+            log.merge(out, lane, self._part)
         alone = out if self._parts == Lit(1) else Out()
         for s, made in self._numbers.items():
             number = Reg("number", s.slot.type)

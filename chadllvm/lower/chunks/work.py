@@ -75,7 +75,7 @@ class Estimate:
 
     def _step(self, loop: For, forms: Forms, loops: Sequence[For]) -> Work:
         step = self.of(loop.body, forms, loops)
-        return _times({(): _LANE}, step) if _is_vector(loop) else step
+        return _times({(): _LANE}, step) if is_vector(loop) else step
 
     def of(self, body: Iterable[Stmt], forms: Forms, loops: Sequence[For]) -> Work:
         """The work of one run of a body, in these loops, outermost first."""
@@ -131,7 +131,36 @@ class Estimate:
         return work if all(map(self._is_outside, atoms(form))) else None
 
 
-def _is_vector(loop: For) -> bool:
+class Additions(Estimate):
+    """How often bodies add to something: `counts` says of each addition whether it is
+    one of those that count."""
+
+    def __init__(
+        self,
+        loop: For,
+        is_outside: Callable[[Reg], bool],
+        counts: Callable[[AddTo], bool],
+    ) -> None:
+        super().__init__(loop, is_outside)
+        self._counts = counts
+
+    def _step(self, loop: For, forms: Forms, loops: Sequence[For]) -> Work:
+        return self.of(loop.body, forms, loops)
+
+    def _statement(self, stmt: Stmt, forms: Forms, loops: Sequence[For]) -> Work:
+        match stmt:
+            case AddTo() if self._counts(stmt):
+                return {(): 1}
+            case For():
+                step = self._step(stmt, forms.inside(stmt), (*loops, stmt))
+                return _times(self._steps(stmt, forms, loops), step) if step else {}
+            case Branch():
+                return super()._statement(stmt, forms, loops)
+            case _:
+                return {}
+
+
+def is_vector(loop: For) -> bool:
     """Whether a loop has neither loops nor branches in it, and hands on only sums."""
     changed = {s.slot for s in loop.body if isinstance(s, Set)}
     for stmt in loop.body:
