@@ -7,7 +7,7 @@ libm's, keeps registers, and is vectorised like the loop that it is in:
 
 With 2 y = k ln 2 + r, where k is whole and |r| at most half of ln 2,
 e = 2^k p + (2^k - 1), where p = expm1(r) = r + r^2 q(r). The polynomial q is nowhere
-further from (expm1(r) - r) / r^2 than 2e-18. The result is within 2.6 ulps of the exact
+further from (expm1(r) - r) / r^2 than 2e-18. The result is within 2.7 ulps of the exact
 number; 0 keeps its sign, the least numbers are exact, and NaN remains NaN.
 """
 
