@@ -38,6 +38,7 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.types import BOOL
 from chadllvm.llvm import runtime, vecmath
 from chadllvm.llvm.alias import AliasScopes
+from chadllvm.llvm.chains import rounded
 from chadllvm.llvm.instructions import POWI, POWI_SINGLE
 from chadllvm.llvm.invoke import emit_end
 from chadllvm.llvm.spread import part_head, see
@@ -86,7 +87,13 @@ def emit(
     """
     alias = AliasScopes(function, FIRST_METADATA)
     state = State(
-        function, vector, alias, symbol=symbol, width=width, convention=convention
+        function,
+        vector,
+        alias,
+        symbol=symbol,
+        width=width,
+        convention=convention,
+        rounded=rounded(function),
     )
     keeps = not _has_spread(function.body)
     params = [_param(state, param, keeps) for param in function.params]

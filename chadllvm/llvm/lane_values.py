@@ -167,6 +167,8 @@ class LaneValues:
             case op, _ if op in _ALIKE:
                 simple = SINGLE if F32 in types else SIMPLE
                 text = self._widened(simple.get(op, SIMPLE[op]))
+                if stmt.reg in self.state.rounded:
+                    text = text.replace(" contract", "")
                 return out.let(text % tuple(map(self.vector, stmt.args)), stmt.reg.name)
             case "not", (arg,):
                 return out.let(f"xor {ty} {self.vector(arg)}, {self.all('true', BOOL)}")

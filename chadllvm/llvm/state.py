@@ -152,6 +152,8 @@ class State:
     width: int = 256
     # The calling convention of subroutines, with a space behind it, or nothing.
     convention: str = ""
+    # The products that are not contracted with the sums that they go into.
+    rounded: frozenset[Reg] = frozenset()
     # The loop in lanes that this is inside of, or the one lane of it.
     lanes: SideBySide | None = None
     lane: Lane | None = None
@@ -202,6 +204,7 @@ class State:
             symbol=self.symbol,
             width=self.width,
             convention=self.convention,
+            rounded=self.rounded,
             regions={region: k for k, region in enumerate(regions)},
         )
 

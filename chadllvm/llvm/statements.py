@@ -142,6 +142,9 @@ def _let(state: State, stmt: Let) -> None:
         ]
     if stmt.op in WORST:
         result = _better(state, stmt, names)
+    elif stmt.reg in state.rounded:
+        text = f"fmul {REGISTER[stmt.reg.type]} {names[0]}, {names[1]}"
+        result = state.out.let(text, stmt.reg.name)
     elif stmt.op == "stride":
         # A sum is no variable to LLVM.
         zero = state.opaque(0, I64)
