@@ -150,6 +150,33 @@ def test_a_log_that_is_full(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     check_bits(cl.value_and_grad, *CASES[name])
 
 
+def triangle(x: cl.f64[:], places: cl.i64[:], n: int, m: int, size: int) -> cl.f64[:]:
+    """Behind the first m steps there are no additions: half of m - i is below zero."""
+    out = np.zeros(size)
+    for i in range(n):
+        t = math.exp(math.sin(0.001 * i))
+        for _ in range(600):
+            t = math.sin(t) + math.exp(-t)
+        for a in range(m - i):
+            for b in range(m - i):
+                out[places[a + b]] += math.exp(math.sin(x[a] * t))
+    return out
+
+
+@pytest.mark.parametrize(("n", "m"), [(413, 204), (400, 150)])
+def test_fewer_additions_are_estimated_than_none(n: int, m: int) -> None:
+    """Who has no room in a log waits for the chunks before, too."""
+    places = np.full(2 * m, 5)
+    args = TABLE[:m], places, n, m, 100_000
+    whole, threads = (cl.jit(options=o)(triangle) for o in (WHOLE, THREADED))
+    expected = whole(*args)
+    assert has_logs(threads, *args)
+    for count in THREADS:
+        runtime().lib.chad_set_threads(count)
+        np.testing.assert_array_equal(threads(*args), expected)
+    runtime().lib.chad_set_threads(0)
+
+
 @pytest.mark.usefixtures("small_grain")
 @pytest.mark.parametrize("room", [64, 2])
 def test_the_first_error_in_program_order(

@@ -135,6 +135,13 @@ def _is_far(add: AddTo, loop: For, plan: Plan, known: Known) -> bool:
     return not inside.isdisjoint(atoms(form))
 
 
+def most_together(body: Sequence[Stmt], cell: Alloc, known: Known) -> int:
+    """How many additions to a cell are at most made at the end of one body."""
+    adds = [s for s in body if isinstance(s, AddTo) and base_of(s, known) is cell.reg]
+    inside = (most_together(b, cell, known) for s in body for b in bodies_of(s))
+    return max(len(adds), *inside, 0)
+
+
 def may_pay(hits: Work, work: Work) -> bool:
     """Whether additions may be a small part of the work, for some sizes."""
     if any((*hits, *work)) and {*hits, *work} != {()}:
@@ -147,13 +154,15 @@ class Log:
     """The logs of one cell.
 
     `wanted`: whether sizes are such that there are logs instead of copies, of `hits`
-    additions in all; `used`: and there is more than one lane. They are sorted by so
-    many `parts`, where the sorted ones begin at `room`; if it is one, they stay.
+    additions in all; `used`: and there is more than one lane. At most so many are
+    written down `together`. They are sorted by so many `parts`, where the sorted ones
+    begin at `room`; if it is one, they stay.
     """
 
     cell: Alloc
     hits: Atom
     wanted: Atom
+    together: int
     used: Atom = Lit(False)
     room: Atom = Lit(0)
     parts: Atom = Lit(1)
@@ -188,6 +197,9 @@ class Log:
         each = out.let("div", self.hits, out.let("to_float", chunks))
         likely = out.let("to_int", out.let("mul", each, Lit(_MORE)))
         some = out.let("imin", most, out.let("iadd", likely, Lit(_AT_LEAST)))
+        # Whatever was estimated, an empty log has room: who finds none in it has not
+        # waited, and must not add to the array itself.
+        some = out.let("imax", some, Lit(self.together))
         self.room = out.let("select", self.used, some, Lit(0), name="room")
         both = out.let("imul", lanes, self._twice(out))
         starts = out.let("imul", lanes, out.let("iadd", parts, Lit(2)))

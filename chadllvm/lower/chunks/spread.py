@@ -36,7 +36,13 @@ from chadllvm.ir.statements import (
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
 from chadllvm.lower.chunks.legal import Known, Plan, Sum
-from chadllvm.lower.chunks.logs import Log, Writing, lanes_for, wanted
+from chadllvm.lower.chunks.logs import (
+    Log,
+    Writing,
+    lanes_for,
+    most_together,
+    wanted,
+)
 from chadllvm.lower.chunks.out import Out
 from chadllvm.lower.chunks.scan import Bounds, Scanning, starts_of
 from chadllvm.lower.chunks.work import Work
@@ -170,8 +176,11 @@ class Spreading:
             size = out.let("to_float", cell.count)
             if cell in hits:
                 all_hits = out.let("mul", out.work(hits[cell]), number)
+                # Inner loops that count down below zero have no steps.
+                all_hits = out.let("greater", all_hits, Lit(0.0))
                 some = wanted(out, cell, all_hits, total, most, float(SHARE))
-                self._logs[cell] = Log(cell, all_hits, some)
+                together = most_together((self._plan.loop,), cell, self._home.known)
+                self._logs[cell] = Log(cell, all_hits, some, together)
                 size = out.let("select", some, Lit(0.0), size)
             more = out.let("mul", size, Lit(float(SHARE)))
             grain = out.let("add", grain, more)
