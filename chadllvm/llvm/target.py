@@ -12,6 +12,9 @@ from chadllvm.llvm import vecmath
 # Processors with these run 512-bit vectors at full clock speed.
 FAST_512 = ("avx512vl", "avx512vbmi2")
 
+# What the names of targets with Windows' conventions contain.
+_WINDOWS = ("windows", "win32", "mingw", "cygwin")
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -37,7 +40,8 @@ class Target:
         register more for these than that of C, which returns all in memory if it lacks
         one. Elsewhere that of C has enough, or LLVM knows no other one.
         """
-        is_known = self.triple.startswith("x86_64") and "windows" not in self.triple
+        is_windows = any(name in self.triple for name in _WINDOWS)
+        is_known = self.triple.startswith("x86_64") and not is_windows
         return "swiftcc " if is_known else ""
 
     @property

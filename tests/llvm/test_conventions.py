@@ -36,6 +36,7 @@ def largest(x: cl.f64[:], low: int, high: int) -> tuple[int, int, int, float]:
         ("x86_64-unknown-linux-gnu", "swiftcc "),
         ("x86_64-apple-macosx11", "swiftcc "),
         ("x86_64-w64-windows-gnu", ""),
+        ("x86_64-w64-mingw32", ""),
         ("aarch64-unknown-linux-gnu", ""),
         ("riscv64-unknown-linux-gnu", ""),
         ("wasm32-unknown-wasi", ""),
