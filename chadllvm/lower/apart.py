@@ -130,12 +130,7 @@ def _found(loop: For, known: Known, roots: Sequence[int]) -> _Found | None:
         is_written = not all(isinstance(access, Load) for access in accesses)
         if is_written and not _note(accesses, forms, found):
             return None
-    return (
-        found
-        if (found.meetings or (found.rows and found.independent))
-        and len(found.meetings) < _MOST
-        else None
-    )
+    return found if found.helps else None
 
 
 def _note(accesses: Sequence[Access], forms: Forms, found: _Found) -> bool:
