@@ -10,6 +10,7 @@ processes at once, which share nothing but the machine.
 from __future__ import annotations
 
 import argparse
+import math
 import multiprocessing
 import os
 import time
@@ -40,6 +41,8 @@ SIZES: dict[str, Size] = {
     "monte_carlo": (30_000, 256),
     "heat": (1_024, 100),
     "running_sum": (5_000_000,),
+    "halves": (400_000,),
+    "trees": (500_000,),
 }
 
 # What takes longer is no small program; a sample of one has many calls.
@@ -61,6 +64,23 @@ def walk(steps: int) -> tuple[Any, ...]:
 RUNNING_SUM = Workload(
     running_sum, walk, sizes=(), small=(100,), argnums=(0,), lengths=(0,)
 )
+
+
+@cl.jit
+def halves(x: cl.f64[:], low: int, high: int) -> float:
+    """A sum over both halves of an array, which are divided in turn."""
+    if high - low == 1:
+        return math.sin(x[low]) * x[low]
+    middle = (low + high) // 2
+    return math.tanh(halves(x, low, middle)) + 0.5 * halves(x, middle, high)
+
+
+def whole(size: int) -> tuple[Any, ...]:
+    """An array and its bounds."""
+    return np.linspace(0.0, 1.0, size), 0, size
+
+
+HALVES = Workload(halves, whole, sizes=(), small=(100,), argnums=(0,), lengths=(0,))
 
 
 @dataclass(frozen=True)
@@ -119,7 +139,7 @@ def put_into(speeds: Sequence[Speed], small: Sequence[Small], page: Path) -> Non
 
 def programs() -> Mapping[str, Workload]:
     """What can be measured."""
-    return {**workloads(), "running_sum": RUNNING_SUM}
+    return {**workloads(), "running_sum": RUNNING_SUM, "halves": HALVES}
 
 
 def _load() -> str:
