@@ -171,10 +171,12 @@ def test_fewer_additions_are_estimated_than_none(n: int, m: int) -> None:
     whole, threads = (cl.jit(options=o)(triangle) for o in (WHOLE, THREADED))
     expected = whole(*args)
     assert has_logs(threads, *args)
-    for count in THREADS:
-        runtime().lib.chad_set_threads(count)
-        np.testing.assert_array_equal(threads(*args), expected)
-    runtime().lib.chad_set_threads(0)
+    try:
+        for count in THREADS:
+            runtime().lib.chad_set_threads(count)
+            np.testing.assert_array_equal(threads(*args), expected)
+    finally:
+        runtime().lib.chad_set_threads(0)
 
 
 @pytest.mark.usefixtures("small_grain")
