@@ -82,6 +82,10 @@ static chad_chunk_t *move(chad_state_t *const state, chad_chunk_t *const chunk,
 }
 
 // A kept one, or a new one with `capacity`; NULL if out of memory.
+//
+// What is asked for at first says little about how large a buffer becomes. But of pieces
+// of work that are taken from a list, the oldest are the largest, so who comes first gets
+// the largest chunk: then chunks become no larger than the work they serve, call by call.
 static chad_chunk_t *take(chad_state_t *const state, const int64_t capacity) {
   chad_chunk_t *chunk = state->kept_grown;
   // Under a limit nothing may be had that is not counted.
@@ -90,7 +94,7 @@ static chad_chunk_t *take(chad_state_t *const state, const int64_t capacity) {
     state->kept -= chunk->capacity;
     return chunk;
   }
-  chad_trim(state, chad_most_kept(state) - chad_memory_used(&state->shared));
+  chad_make_way(state);
   chunk = take_new(state, capacity);
   if (chunk == NULL) {
     chad_trim(state, 0);
@@ -162,6 +166,10 @@ void chad_grown_give(chad_state_t *const state, chad_chunk_t *const chunk) {
     return;
   }
   state->kept += chunk->capacity;
-  chunk->next = state->kept_grown;
-  state->kept_grown = chunk;
+  chad_chunk_t **link = &state->kept_grown;
+  while (*link != NULL && (*link)->capacity > chunk->capacity) {
+    link = &(*link)->next;
+  }
+  chunk->next = *link;
+  *link = chunk;
 }

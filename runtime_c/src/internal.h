@@ -81,12 +81,13 @@ typedef struct chad_state {
   // all result blocks, `kept` that of all chunks in `kept_chunks`; used <= peak.
   int64_t used;
   int64_t peak;
+  int64_t own;  // within a region: what this context alone uses
   int64_t kept;
   int64_t limit;  // negative: not yet asked for
   int64_t most_kept;
   bool is_limited;  // by the caller
   chad_chunk_t *kept_chunks[CHAD_CLASSES + 1];  // by size class; the last: all larger
-  chad_chunk_t *kept_grown;                     // of buffers that grew
+  chad_chunk_t *kept_grown;  // of buffers that grew, the largest first
   chad_chunk_t *frames;
   chad_chunk_t *kept_frames;
   chad_result_t *results;
@@ -131,6 +132,11 @@ void chad_chunk_give(chad_state_t *state, chad_chunk_t *chunk);
 
 // Frees kept chunks, large ones first, until at most `bytes` are kept.
 void chad_trim(chad_state_t *state, int64_t bytes);
+
+// Something new is made, for what is kept did not serve: makes room among that, so that
+// all that the context uses can be kept at the end of the call, whatever earlier calls
+// left behind.
+void chad_make_way(chad_state_t *state);
 
 // Counts `size` bytes more as used, unless that is above the limit; and fewer.
 bool chad_reserve(chad_state_t *state, int64_t size);

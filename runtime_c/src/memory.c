@@ -88,7 +88,9 @@ static bool reserve_together(chad_account_t *const account, const int64_t size) 
 
 bool chad_reserve(chad_state_t *const state, const int64_t size) {
   if (state->account != NULL) {
-    return reserve_together(state->account, size);
+    const bool is_there = reserve_together(state->account, size);
+    state->own += is_there ? size : 0;
+    return is_there;
   }
   const int64_t wanted = state->used + size;
   if (wanted > limit_for(state, wanted)) {
@@ -104,6 +106,7 @@ bool chad_reserve(chad_state_t *const state, const int64_t size) {
 void chad_unreserve(chad_state_t *const state, const int64_t size) {
   if (state->account != NULL) {
     atomic_fetch_sub_explicit(&state->account->used, size, memory_order_relaxed);
+    state->own -= size;
   } else {
     state->used -= size;
   }
@@ -178,14 +181,18 @@ void *chad_allocate(const chad_state_t *const state, const int64_t size) {
   return state->source.take(state->source.owner, size);
 }
 
-// Whatever is new makes room among the kept chunks, which did not serve: so all that a
-// call uses can be kept at its end, whatever earlier calls left behind.
+// What other threads of a region use is theirs to keep.
+void chad_make_way(chad_state_t *const state) {
+  const int64_t own = state->account == NULL ? state->used : state->own;
+  chad_trim(state, chad_most_kept(state) - own);
+}
+
 void *chad_system_take(chad_state_t *const state, const int64_t size) {
   const int64_t peak = state->peak;
   if (!chad_reserve(state, size)) {
     return NULL;
   }
-  chad_trim(state, chad_most_kept(state) - chad_memory_used(&state->shared));
+  chad_make_way(state);
   void *memory = chad_allocate(state, size);
   if (memory == NULL) {
     chad_trim(state, 0);

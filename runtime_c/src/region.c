@@ -65,6 +65,7 @@ static void enter(chad_worker_t *const worker) {
   state->user = worker;
   state->worker = worker;
   state->account = &worker->region->account;
+  state->own = state->used;
 }
 
 static void leave(chad_worker_t *const worker) {

@@ -1,5 +1,6 @@
 // Arenas: growth, reuse after reset, nesting, odd sizes.
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "check.h"
@@ -253,6 +254,37 @@ static void test_extend(void) {
   chad_context_free(context);
 }
 
+// Whether the last word of a buffer that grows to so many is as a call before left it.
+static bool grows_into_kept(chad_context_t *const context, chad_arena_t *const arena,
+                            const int64_t words) {
+  int64_t *buffer = chad_arena_extend(context, arena, NULL, 0, 0, MIB / 64);
+  CHECK(buffer != NULL);
+  buffer = chad_arena_extend(context, arena, buffer, MIB / 64, 0, words);
+  CHECK(buffer != NULL);
+  const bool is_kept = buffer[words - 1] == words;
+  buffer[words - 1] = words;
+  return is_kept;
+}
+
+// The same buffers again, the largest first: each gets memory that was kept, and none
+// gets more and more of it, though all have begun with the same size.
+static void test_growing_buffers_are_reused(void) {
+  chad_context_t *const context = new_context();
+  for (int call = 0; call < 6; ++call) {
+    chad_arena_t *const arenas = chad_enter(context, 4);
+    for (int k = 0; k < 4; ++k) {
+      const bool is_kept = grows_into_kept(context, &arenas[k], (4 * MIB) >> k);
+#ifdef __linux__
+      CHECK(is_kept == (call > 0));
+#else
+      (void)is_kept;
+#endif
+    }
+    chad_leave(context, arenas);
+  }
+  chad_context_free(context);
+}
+
 // A buffer that shrinks keeps what it holds, and grows again; what it gives back does
 // not count any more, but where nothing may be had that is not counted.
 static void test_shrink(void) {
@@ -318,6 +350,7 @@ int main(void) {
   test_free_without_leave();
   test_odd_sizes();
   test_extend();
+  test_growing_buffers_are_reused();
   test_shrink();
   test_extend_refused();
   return 0;

@@ -279,6 +279,60 @@ static void test_what_is_kept_goes_with_the_caller(void) {
   chad_context_free(context);
 }
 
+typedef struct reuse {
+  pthread_t caller;
+  _Atomic int32_t done;
+} reuse_t;
+
+static int64_t *grown(chad_context_t *const context, chad_arena_t *const arena,
+                      const int64_t bytes) {
+  int64_t *const buffer = chad_arena_extend(context, arena, NULL, 0, 0, bytes / 8);
+  CHECK(buffer != NULL);
+  return buffer;
+}
+
+// What is kept is still there when another buffer is new.
+static chad_status_t use_again(chad_context_t *const context, void *const environment,
+                               const int64_t which) {
+  (void)which;
+  reuse_t *const reuse = environment;
+  chad_arena_t *arenas = chad_enter(context, 2);
+  *grown(context, &arenas[0], MIB) = 17;
+  chad_leave(context, arenas);
+  arenas = chad_enter(context, 2);
+  (void)grown(context, &arenas[0], 4 * MIB);
+  const bool is_kept = *grown(context, &arenas[1], MIB) == 17;
+  chad_leave(context, arenas);
+  if (pthread_equal(pthread_self(), reuse->caller) == 0) {
+    CHECK(is_kept);
+  }
+  atomic_store(&reuse->done, 1);
+  return CHAD_OK;
+}
+
+static chad_status_t wait_for_it(chad_context_t *const context, void *const environment,
+                                 const int64_t which) {
+  (void)context;
+  (void)which;
+  reuse_t *const reuse = environment;
+  while (chad_threads(NULL) > 1 && atomic_load(&reuse->done) == 0) {
+    sched_yield();
+  }
+  return CHAD_OK;
+}
+
+// However much the caller uses, helpers keep what they have used.
+static void test_helpers_keep_their_own(void) {
+  chad_context_t *const context = new_context();
+  chad_arena_t *const arenas = chad_enter(context, 1);
+  CHECK(allocate(context, arenas, 100 * MIB) != NULL);
+  reuse_t reuse = {.caller = pthread_self()};
+  CHECK(both(context, wait_for_it, use_again, &reuse) == CHAD_OK);
+  chad_leave(context, arenas);
+  CHECK(chad_memory_used(context) == 0);
+  chad_context_free(context);
+}
+
 int main(void) {
   for (int64_t threads = 1; threads <= 4; threads *= 2) {
     chad_set_threads(threads);
@@ -288,6 +342,7 @@ int main(void) {
     test_a_poll_stops_all();
     test_an_error_stops_the_other();
     test_what_is_kept_goes_with_the_caller();
+    test_helpers_keep_their_own();
   }
   return 0;
 }
