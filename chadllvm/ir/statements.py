@@ -1,5 +1,8 @@
 """Walks over the statements of loops, and copies of loops with registers of their own.
 
+What a walk does not change stays the same object, up to the whole function: so a pass
+that finds nothing to do gives what it was given, and `is` tells.
+
 Each register is assigned once in a function, and so a loop that is to stand there twice
 must have other ones in its copy:
 
@@ -14,11 +17,25 @@ the same in the copy; who changes its bounds or its body says so by `replace`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, get_args
+from operator import is_
+from typing import Any, TypeVar, get_args
 
-from chadllvm.ir.loops import Atom, For, Invoke, Let, Reg, Slot, Spread, Stmt, bodies_of
+from chadllvm.ir.loops import (
+    Atom,
+    Branch,
+    For,
+    Invoke,
+    Let,
+    LoopFunction,
+    Reg,
+    Slot,
+    Spread,
+    Stmt,
+    Subroutine,
+    bodies_of,
+)
 
 # The fields that hold a root, and the names of the fields of each kind of statement.
 _ROOTS = ("root", "target_root", "source_root")
@@ -32,6 +49,56 @@ def everywhere(body: Iterable[Stmt]) -> Iterator[Stmt]:
         yield stmt
         for inner in bodies_of(stmt):
             yield from everywhere(inner)
+
+
+Body = tuple[Stmt, ...]
+
+T = TypeVar("T")
+Owner = TypeVar("Owner", For, Spread, Subroutine, LoopFunction)
+
+
+def over_bodies(
+    function: LoopFunction, change: Callable[[Body], Body], subroutines: bool = True
+) -> LoopFunction:
+    """The function with its body changed, and those of its subroutines if asked for."""
+    others = function.subroutines
+    if subroutines:
+        others = same_or_new([_with_body(s, change(s.body)) for s in others], others)
+    function = _with_body(function, change(function.body))
+    if others is function.subroutines:
+        return function
+    return replace(function, subroutines=others)
+
+
+def over_statements(body: Body, change: Callable[[Stmt], Iterable[Stmt]]) -> Body:
+    """The body with what stands for each of its statements."""
+    return same_or_new([new for stmt in body for new in change(stmt)], body)
+
+
+def over_inner(stmt: Stmt, change: Callable[[Body], Body]) -> Stmt:
+    """The statement with the bodies inside of it changed."""
+    match stmt:
+        case For(body=body):
+            return _with_body(stmt, change(body))
+        case Branch(cond, then, orelse):
+            sides = change(then), change(orelse)
+            same = sides[0] is then and sides[1] is orelse
+            return stmt if same else Branch(cond, *sides)
+        case Spread(body=body, merge=merge):
+            stmt, changed = _with_body(stmt, change(body)), change(merge)
+            return stmt if changed is merge else replace(stmt, merge=changed)
+        case _:
+            return stmt
+
+
+def _with_body(part: Owner, body: Body) -> Owner:
+    return part if body is part.body else replace(part, body=body)
+
+
+def same_or_new(new: Sequence[T], old: tuple[T, ...]) -> tuple[T, ...]:
+    """What is new, or the old tuple if it has the same parts."""
+    same = len(new) == len(old) and all(map(is_, new, old))
+    return old if same else tuple(new)
 
 
 def assigned(stmt: Stmt) -> tuple[Reg, ...]:

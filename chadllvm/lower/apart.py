@@ -19,7 +19,7 @@ to in another if these are the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from chadllvm.ir.loops import (
@@ -35,11 +35,16 @@ from chadllvm.ir.loops import (
     Reg,
     Set,
     Slot,
-    Spread,
     Stmt,
     Store,
 )
-from chadllvm.ir.statements import copied
+from chadllvm.ir.statements import (
+    Body,
+    copied,
+    over_bodies,
+    over_inner,
+    over_statements,
+)
 from chadllvm.ir.term import Lit, literal
 from chadllvm.ir.types import I64
 from chadllvm.lower.linear import Forms, Known, Linear
@@ -57,38 +62,30 @@ Access = Load | Store | AddTo
 def apart(function: LoopFunction) -> LoopFunction:
     """Cut loops where they come to what is to be in a register."""
     changing = _Changing(function.roots)
-    subroutines = tuple(
-        replace(s, body=changing.body(s.body, Known())) for s in function.subroutines
-    )
-    body = changing.body(function.body, Known())
-    return replace(function, body=body, subroutines=subroutines)
+    return over_bodies(function, lambda body: changing.body(body, Known()))
 
 
 class _Changing:
     def __init__(self, roots: Sequence[int]) -> None:
         self._roots = roots
 
-    def body(self, body: Sequence[Stmt], outer: Known) -> tuple[Stmt, ...]:
+    def body(self, body: Body, outer: Known) -> Body:
         """The statements of a body with its innermost loops changed."""
-        known, new = outer.inside(), list[Stmt]()
-        for stmt in body:
-            match stmt:
-                case Let():
-                    known.note(stmt)
-                    new.append(stmt)
-                case For(go=None, lanes=1) if found := _found(stmt, known, self._roots):
-                    new += _parts(stmt, found)
-                # Lanes go through a loop in step: its parts would differ.
-                case For(lanes=1):
-                    new.append(replace(stmt, body=self.body(stmt.body, known)))
-                case Branch(cond, then, orelse):
-                    bodies = self.body(then, known), self.body(orelse, known)
-                    new.append(Branch(cond, *bodies))
-                case Spread():
-                    new.append(replace(stmt, body=self.body(stmt.body, known)))
-                case _:
-                    new.append(stmt)
-        return tuple(new)
+        known = outer.inside()
+        return over_statements(body, lambda stmt: self._statement(stmt, known))
+
+    def _statement(self, stmt: Stmt, known: Known) -> Iterable[Stmt]:
+        match stmt:
+            case Let():
+                known.note(stmt)
+                return [stmt]
+            case For(go=None, lanes=1) if found := _found(stmt, known, self._roots):
+                return _parts(stmt, found)
+            # Lanes go through a loop in step: its parts would differ.
+            case For() if stmt.lanes != 1:
+                return [stmt]
+            case _:
+                return [over_inner(stmt, lambda body: self.body(body, known))]
 
 
 @dataclass

@@ -23,25 +23,31 @@ up. No cell is computed that was not before, so that nothing is asked of what it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
 from chadllvm.ir.loops import (
     PTR,
     Atom,
-    Branch,
     For,
     Let,
     Load,
     LoopFunction,
     Offset,
     Reg,
-    Spread,
     Stmt,
     Store,
 )
-from chadllvm.ir.statements import assigned, copied, everywhere
+from chadllvm.ir.statements import (
+    Body,
+    assigned,
+    copied,
+    everywhere,
+    over_bodies,
+    over_inner,
+    over_statements,
+)
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, I64, Scalar
 from chadllvm.lower.chunks.forms import ONE, Forms, atoms, divided, plus
@@ -58,27 +64,24 @@ _ENOUGH = 0.5
 
 def diagonals(function: LoopFunction) -> LoopFunction:
     """Run rows side by side where their cells wait for each other."""
-    body = _body(function.body, function.roots)
-    return replace(function, body=body)
+    return over_bodies(function, _Diagonals(function.roots).body, subroutines=False)
 
 
-def _body(body: Sequence[Stmt], roots: Sequence[int]) -> tuple[Stmt, ...]:
-    new: list[Stmt] = []
-    for stmt in body:
+@dataclass(frozen=True)
+class _Diagonals:
+    roots: Sequence[int]
+
+    def body(self, body: Body) -> Body:
+        return over_statements(body, self._statement)
+
+    def _statement(self, stmt: Stmt) -> Iterable[Stmt]:
         match stmt:
-            case For(lanes=1):
-                table = _table(stmt, roots)
-                if table is None:
-                    new.append(replace(stmt, body=_body(stmt.body, roots)))
-                else:
-                    new += _side_by_side(table)
-            case Branch(cond, then, orelse):
-                new.append(Branch(cond, _body(then, roots), _body(orelse, roots)))
-            case Spread():
-                new.append(replace(stmt, body=_body(stmt.body, roots)))
+            case For(lanes=1) if table := _table(stmt, self.roots):
+                return _side_by_side(table)
+            case For() if stmt.lanes != 1:
+                return [stmt]
             case _:
-                new.append(stmt)
-    return tuple(new)
+                return [over_inner(stmt, self.body)]
 
 
 @dataclass(frozen=True)

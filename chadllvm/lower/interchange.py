@@ -30,10 +30,19 @@ from chadllvm.ir.loops import (
     LoopFunction,
     Offset,
     Reg,
-    Spread,
     Stmt,
 )
-from chadllvm.ir.statements import assigned, copied, everywhere, made, used
+from chadllvm.ir.statements import (
+    Body,
+    assigned,
+    copied,
+    everywhere,
+    made,
+    over_bodies,
+    over_inner,
+    over_statements,
+    used,
+)
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, I64
 
@@ -46,30 +55,20 @@ _STAYS, _NEXT, _FAR = range(3)
 
 def interchange(function: LoopFunction) -> LoopFunction:
     """Let the innermost loops of nests go through memory in order."""
-    changing = _Changing(function.roots)
-    return replace(function, body=changing.body(function.body))
+    return over_bodies(function, _Changing(function.roots).body, subroutines=False)
 
 
 class _Changing:
     def __init__(self, roots: Sequence[int]) -> None:
         self._roots = roots
 
-    def body(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+    def body(self, body: Body) -> Body:
         """The statements of a body with its nests changed."""
-        new: list[Stmt] = []
-        for stmt in body:
-            match stmt:
-                case For() if nest := self._nest(stmt):
-                    new += nest.versions()
-                case For():
-                    new.append(replace(stmt, body=self.body(stmt.body)))
-                case Branch(cond, then, orelse):
-                    new.append(Branch(cond, self.body(then), self.body(orelse)))
-                case Spread():
-                    new.append(replace(stmt, body=self.body(stmt.body)))
-                case _:
-                    new.append(stmt)
-        return tuple(new)
+        return over_statements(body, self._statement)
+
+    def _statement(self, stmt: Stmt) -> Iterable[Stmt]:
+        nest = self._nest(stmt) if isinstance(stmt, For) else None
+        return nest.versions() if nest else [over_inner(stmt, self.body)]
 
     def _nest(self, loop: For) -> _Nest | None:
         """The loops of a nest that is to be changed."""

@@ -19,7 +19,7 @@ the work not at all.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -36,7 +36,17 @@ from chadllvm.ir.loops import (
     Slot,
     Stmt,
 )
-from chadllvm.ir.statements import Names, copied, everywhere, made, slots_of
+from chadllvm.ir.statements import (
+    Body,
+    Names,
+    copied,
+    everywhere,
+    made,
+    over_bodies,
+    over_inner,
+    over_statements,
+    slots_of,
+)
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
 
@@ -56,7 +66,7 @@ def ranges(function: LoopFunction) -> LoopFunction:
     if function.subroutines or not _has_branch_in_loop(function.body, False):
         return function
     slots = _count(function.body)
-    return replace(function, body=_Splitting(slots).body(function.body))
+    return over_bodies(function, _Splitting(slots).body)
 
 
 class _Splitting:
@@ -65,25 +75,21 @@ class _Splitting:
     def __init__(self, slots: Counter[Slot]) -> None:
         self.slots = slots
 
-    def body(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
-        new: list[Stmt] = []
-        for stmt in body:
-            match stmt:
-                case For(go=None):
-                    new += self._loop(stmt)
-                case For():
-                    new.append(replace(stmt, body=self.body(stmt.body)))
-                case Branch(cond, then, orelse):
-                    new.append(Branch(cond, self.body(then), self.body(orelse)))
-                case _:
-                    new.append(stmt)
-        return tuple(new)
+    def body(self, body: Body) -> Body:
+        return over_statements(body, self._statement)
+
+    def _statement(self, stmt: Stmt) -> Iterable[Stmt]:
+        match stmt:
+            case For(go=None):
+                return self._loop(stmt)
+            case _:
+                return [over_inner(stmt, self.body)]
 
     def _loop(self, loop: For) -> Iterator[Stmt]:
         found = _Conditions(loop)
         asked = set(found.ranges) & _asked(loop.body)
         if not asked or not self._is_worth_it(loop, asked):
-            yield replace(loop, body=self.body(loop.body))
+            yield over_inner(loop, self.body)
             return
         bounds, parts = found.parts(asked)
         yield from bounds

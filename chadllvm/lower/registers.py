@@ -33,40 +33,37 @@ from chadllvm.ir.loops import (
     Reg,
     Set,
     Slot,
-    Spread,
     Stmt,
     Store,
 )
-from chadllvm.ir.statements import everywhere, made
+from chadllvm.ir.statements import (
+    Body,
+    everywhere,
+    made,
+    over_bodies,
+    over_inner,
+    over_statements,
+)
 from chadllvm.ir.term import Lit, literal
 from chadllvm.ir.types import BOOL
 
 
 def registers(function: LoopFunction) -> LoopFunction:
     """Add up in registers what goes to one place."""
-    changing = _Registers(function.roots)
-    return replace(function, body=changing.body(function.body))
+    return over_bodies(function, _Registers(function.roots).body, subroutines=False)
 
 
 class _Registers:
     def __init__(self, roots: Sequence[int]) -> None:
         self._roots = roots
 
-    def body(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+    def body(self, body: Body) -> Body:
         """The statements of a body, whose loops add up in registers."""
-        new: list[Stmt] = []
-        for stmt in body:
-            match stmt:
-                case For():
-                    new += self._loop(replace(stmt, body=self.body(stmt.body)))
-                case Branch(cond, then, orelse):
-                    new.append(Branch(cond, self.body(then), self.body(orelse)))
-                case Spread():
-                    inner, merge = self.body(stmt.body), self.body(stmt.merge)
-                    new.append(replace(stmt, body=inner, merge=merge))
-                case _:
-                    new.append(stmt)
-        return tuple(new)
+        return over_statements(body, self._statement)
+
+    def _statement(self, stmt: Stmt) -> list[Stmt]:
+        stmt = over_inner(stmt, self.body)
+        return self._loop(stmt) if isinstance(stmt, For) else [stmt]
 
     def _loop(self, loop: For) -> list[Stmt]:
         added = self._to_one_place(loop)

@@ -30,12 +30,10 @@ from chadllvm.ir.loops import (
     Alloc,
     ArrayParam,
     Atom,
-    Branch,
     CallRuntime,
     Clear,
     Copy,
     Data,
-    For,
     Get,
     Invoke,
     Let,
@@ -52,6 +50,7 @@ from chadllvm.ir.loops import (
     Store,
     bodies_of,
 )
+from chadllvm.ir.statements import over_inner
 from chadllvm.ir.term import Lit
 
 # Buffers of fewer elements are not worth a region.
@@ -215,15 +214,8 @@ def _given_back(
         match stmt:
             case Alloc(root=root) if roots[root] in region_of:
                 return replace(stmt, region=region_of[roots[root]])
-            case For(body=body):
-                return replace(stmt, body=tuple(map(moved, body)))
-            case Branch(cond, then, orelse):
-                return Branch(cond, tuple(map(moved, then)), tuple(map(moved, orelse)))
-            case Spread(body=body, merge=merge):
-                parts = tuple(map(moved, body)), tuple(map(moved, merge))
-                return replace(stmt, body=parts[0], merge=parts[1])
             case _:
-                return stmt
+                return over_inner(stmt, lambda body: tuple(map(moved, body)))
 
     new: list[Stmt] = []
     for place, top in enumerate(function.body):

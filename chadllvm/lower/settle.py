@@ -22,9 +22,7 @@ from chadllvm.ir.loops import (
     Accumulate,
     AddTo,
     Atom,
-    Branch,
     Check,
-    For,
     Get,
     Let,
     Load,
@@ -35,6 +33,7 @@ from chadllvm.ir.loops import (
     Stmt,
     Store,
 )
+from chadllvm.ir.statements import Body, over_bodies, over_inner, same_or_new
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
 
@@ -43,12 +42,7 @@ Key = tuple[object, object]
 
 def settle(function: LoopFunction) -> LoopFunction:
     """Store what is cleared and then added to once."""
-    settling = _Settling(function.roots)
-    subroutines = tuple(
-        replace(s, body=settling.body(s.body)) for s in function.subroutines
-    )
-    body = settling.body(function.body)
-    return replace(function, body=body, subroutines=subroutines)
+    return over_bodies(function, _Settling(function.roots).body)
 
 
 class _Settling:
@@ -58,7 +52,7 @@ class _Settling:
         self._roots = roots
         self._known: dict[Reg, object] = {}
 
-    def body(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+    def body(self, body: Body) -> Body:
         run = _Run()
         for stmt in body:
             match stmt:
@@ -76,16 +70,11 @@ class _Settling:
                         run.keep(stmt)
                 case Let() | Get() | Offset() | Set() | Accumulate() | Check():
                     run.keep(stmt)
-                case For():
-                    run.forget()
-                    run.keep(replace(stmt, body=self.body(stmt.body)))
-                case Branch(cond, then, orelse):
-                    run.forget()
-                    run.keep(Branch(cond, self.body(then), self.body(orelse)))
                 case _:
                     run.forget()
-                    run.keep(stmt)
-        return tuple(stmt for stmts in run.out for stmt in stmts)
+                    run.keep(over_inner(stmt, self.body))
+        out = [stmt for stmts in run.out for stmt in stmts]
+        return same_or_new(out, body)
 
     def _place(self, stmt: Load | Store | AddTo) -> Key:
         return self._key(stmt.ptr), self._key(stmt.index)

@@ -17,7 +17,7 @@ to add up.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from chadllvm.ir.loops import (
@@ -32,10 +32,16 @@ from chadllvm.ir.loops import (
     Reg,
     Set,
     Slot,
-    Spread,
     Stmt,
 )
-from chadllvm.ir.statements import copied, everywhere
+from chadllvm.ir.statements import (
+    Body,
+    copied,
+    everywhere,
+    over_bodies,
+    over_inner,
+    over_statements,
+)
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F32, I64
 from chadllvm.lower.legality import Legality, slot_uses
@@ -52,10 +58,7 @@ _MANY = 64
 def singles(function: LoopFunction) -> LoopFunction:
     """Run innermost loops that add up numbers of f32 in lanes."""
     making = _Making(function)
-    subroutines = tuple(
-        replace(s, body=making.body(s.body)) for s in function.subroutines
-    )
-    return replace(function, body=making.body(function.body), subroutines=subroutines)
+    return over_bodies(function, making.body)
 
 
 class _Making:
@@ -66,23 +69,17 @@ class _Making:
         bodies = (function.body, *(s.body for s in function.subroutines))
         self._uses = Counter(use for body in bodies for use in slot_uses(body))
 
-    def body(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
-        new: list[Stmt] = []
-        for stmt in body:
-            match stmt:
-                case For(lanes=1):
-                    lanes = self._lanes(stmt)
-                    new += _cut(stmt, lanes) if lanes else [self._inside(stmt)]
-                case Spread():
-                    new.append(replace(stmt, body=self.body(stmt.body)))
-                case Branch(cond, then, orelse):
-                    new.append(Branch(cond, self.body(then), self.body(orelse)))
-                case _:
-                    new.append(stmt)
-        return tuple(new)
+    def body(self, body: Body) -> Body:
+        return over_statements(body, self._statement)
 
-    def _inside(self, loop: For) -> For:
-        return replace(loop, body=self.body(loop.body))
+    def _statement(self, stmt: Stmt) -> Iterable[Stmt]:
+        match stmt:
+            case For(lanes=1) if lanes := self._lanes(stmt):
+                return _cut(stmt, lanes)
+            case For() if stmt.lanes != 1:
+                return [stmt]
+            case _:
+                return [over_inner(stmt, self.body)]
 
     def _lanes(self, loop: For) -> int:
         """How many lanes a loop gets; 0 for none."""

@@ -18,7 +18,7 @@ are split, so the code grows by a constant factor, and so does the work.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from chadllvm.ir.loops import (
@@ -35,7 +35,17 @@ from chadllvm.ir.loops import (
     Spread,
     Stmt,
 )
-from chadllvm.ir.statements import Names, assigned, copied, made, used
+from chadllvm.ir.statements import (
+    Body,
+    Names,
+    assigned,
+    copied,
+    made,
+    over_bodies,
+    over_inner,
+    over_statements,
+    used,
+)
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
 from chadllvm.lower.ranges import later
@@ -48,29 +58,25 @@ _LIMIT = (1 << 62) + (1 << 33)
 
 def split_loops(function: LoopFunction) -> LoopFunction:
     """Split the innermost loops whose index is clamped."""
-    subroutines = tuple(replace(s, body=_body(s.body)) for s in function.subroutines)
-    return replace(function, body=_body(function.body), subroutines=subroutines)
+    return over_bodies(function, _body)
 
 
-def _body(body: Sequence[Stmt]) -> tuple[Stmt, ...]:
-    new: list[Stmt] = []
-    for stmt in body:
-        match stmt:
-            case For(go=None) if not any(
-                isinstance(s, For | Branch | Invoke | Spread) for s in stmt.body
-            ):
-                new += _split(stmt)
-            # In lanes, all that is the same for them is asked once; what is not would
-            # make the bounds differ, and they would not go through the loop in step.
-            case For(lanes=1):
-                new.append(replace(stmt, body=_body(stmt.body)))
-            case Branch(cond, then, orelse):
-                new.append(Branch(cond, _body(then), _body(orelse)))
-            case Spread():
-                new.append(replace(stmt, body=_body(stmt.body)))
-            case _:
-                new.append(stmt)
-    return tuple(new)
+def _body(body: Body) -> Body:
+    return over_statements(body, _statement)
+
+
+def _statement(stmt: Stmt) -> Iterable[Stmt]:
+    match stmt:
+        case For(go=None) if not any(
+            isinstance(s, For | Branch | Invoke | Spread) for s in stmt.body
+        ):
+            return _split(stmt)
+        # In lanes, all that is the same for them is asked once; what is not would
+        # make the bounds differ, and they would not go through the loop in step.
+        case For() if stmt.lanes != 1:
+            return [stmt]
+        case _:
+            return [over_inner(stmt, _body)]
 
 
 def _split(loop: For) -> Iterator[Stmt]:
