@@ -281,13 +281,18 @@ class Compilation:
     tape: frozenset[Var] = frozenset()
     # What the nodes of each heap hold, as the source says it.
     contents: Mapping[str, tuple[Type, ...]] = field(default_factory=dict)
-    # Whether it fails where a factor is not finite (`simplify/finite.py`).
-    supposes_finite: bool = False
+    # The passes that found something to do: without another one all would be the same.
+    effective: set[str] = field(default_factory=set)
     # What each pass made last: it finds nothing more to do there.
     _settled: dict[str, Program] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.customs = Customs(self._rule)
+
+    @property
+    def supposes_finite(self) -> bool:
+        """Whether it fails where a factor is not finite (`simplify/finite.py`)."""
+        return finite.__name__ in self.effective
 
     @property
     def lowered(self) -> LoopFunction:
@@ -301,9 +306,10 @@ class Compilation:
             if name in self.options.disabled or self._settled.get(name) is program:
                 continue
             new = apply(program, self.options)
-            if self.options.verify and new is not program:
-                check(new, after=name)
-            self.supposes_finite |= name == finite.__name__ and new is not program
+            if new is not program:
+                self.effective.add(name)
+                if self.options.verify:
+                    check(new, after=name)
             program = self._settled[name] = new
             self.tape |= program.tape
         return program
@@ -505,5 +511,8 @@ def _lower(function: Function, done: Compilation) -> LoopFunction:
     )
     for name, change in changes:
         if name not in options.disabled:
-            loops = change(loops)
+            new = change(loops)
+            if new is not loops:
+                done.effective.add(name)
+            loops = new
     return loops
