@@ -226,8 +226,8 @@ CHAD_API chad_status_t chad_deeper(chad_context_t *context, const char *frame);
 // OpenMP; without OpenMP; and, for as long as they last, while regions of other callers
 // have all the helpers of the process.
 
-// run(context, environment, chunk) for all chunks 0 .. chunks - 1, which are begun in
-// this order. Then `merge`, if it is not NULL, for each of its parts 0 .. parts - 1, by any
+// run(context, environment, chunk) for all chunks 0 .. chunks - 1, of which there are less
+// than 2^31. Then `merge`, if it is not NULL, for each of its parts 0 .. parts - 1, by any
 // thread, when `run` of it has succeeded; it must not fail or allocate. The same part of
 // several chunks is merged in the order of the chunks, one at a time; different parts may
 // be merged at the same time. `run` of a chunk begins after all parts of the one `lanes`

@@ -1,10 +1,16 @@
 // Loops over chunks on several threads.
 //
-// All workers take chunks in their order, each the next that nobody has taken, so
-// whatever the timing the chunks before one that is taken are done or being done. That
-// is why an error is the first in the order of the chunks: those before a failed one are
-// finished, those behind it need not be. It is also why nobody waits forever: who waits
-// does so for an older chunk, and the oldest one that is not merged waits for nobody.
+// If there is something to merge, all workers take chunks in their order, each the next
+// that nobody has taken, so whatever the timing the chunks before one that is taken are
+// done or being done. That is why nobody waits forever: who waits does so for an older
+// chunk, and the oldest one that is not merged waits for nobody.
+//
+// Else each worker has a *share*, neighbouring chunks, which it takes in their order. It
+// finds in its own cache what chunks next to each other have in common, and what it wrote
+// when the same loop was run before. Who has no more takes the last ones of others'.
+//
+// An error is the first in the order of the chunks: those before a failed one are
+// finished, those behind it need not be.
 //
 // What must happen in order, whoever does it, is `merge`, in each of its parts: who
 // finishes a chunk merges those parts whose turn it is, and has nothing to wait for until
@@ -17,6 +23,13 @@
 
 #include "region.h"
 
+// Neighbouring chunks that nobody has taken: the first, and in the upper half of the
+// number the one behind the last. Each has a cache line for itself.
+typedef struct share {
+  _Atomic int64_t left;
+  char apart[56];
+} share_t;
+
 typedef struct loop {
   chad_region_t region;
   chad_run_t run;
@@ -25,10 +38,11 @@ typedef struct loop {
   int64_t chunks;
   int64_t lanes;
 
-  // Chunks are taken by adding to `next`. That is a number by itself, as is the least
+  // Chunks are taken by changing a share. That is a number by itself, as is the least
   // chunk that has failed (`chunks`, if none), which is written under the lock: to see
   // it late costs time, nothing else. So the order of memory is relaxed.
-  _Atomic int64_t next;
+  share_t *shares;
+  int64_t share_count;
   _Atomic int64_t failed;
 
   // The chunks below are merged in all parts. Who waits for it may look without the lock,
@@ -155,22 +169,59 @@ static bool wait_for_lane(const chad_worker_t *const worker) {
   return !stops(worker);
 }
 
+static void set_share(share_t *const share, const int64_t low, const int64_t high) {
+  atomic_store_explicit(&share->left, high << 32 | low, memory_order_relaxed);
+}
+
+// The first chunk of a share, or the last one; -1 if there are no more.
+static int64_t take_from(share_t *const share, const bool is_first) {
+  int64_t left = atomic_load_explicit(&share->left, memory_order_relaxed);
+  for (;;) {
+    const int64_t low = left & UINT32_MAX;
+    const int64_t high = left >> 32;
+    if (low >= high) {
+      return -1;
+    }
+    const int64_t rest = is_first ? left + 1 : left - ((int64_t)1 << 32);
+    if (atomic_compare_exchange_weak_explicit(
+            &share->left, &left, rest, memory_order_relaxed, memory_order_relaxed)) {
+      return is_first ? low : high - 1;
+    }
+  }
+}
+
+// A chunk that nobody has taken, or -1.
+static int64_t take(const chad_worker_t *const worker) {
+  const loop_t *const loop = loop_of(worker);
+  int64_t chunk = -1;
+  for (int64_t offset = 0; chunk < 0 && offset < loop->share_count; ++offset) {
+    const int64_t index = (worker->number + offset) % loop->share_count;
+    chunk = take_from(&loop->shares[index], offset == 0);
+  }
+  return chunk;
+}
+
+static void run_chunk(const chad_worker_t *const worker) {
+  loop_t *const loop = loop_of(worker);
+  chad_job_goes_on(&loop->region.job);
+  const chad_status_t status =
+      loop->run(&worker->state->shared, loop->environment, worker->chunk);
+  if (status != CHAD_OK) {
+    fail(worker, status);
+  } else if (loop->merge != NULL) {
+    finish(worker);
+  }
+}
+
 static void work(chad_worker_t *const worker) {
   loop_t *const loop = loop_of(worker);
   for (;;) {
-    worker->chunk = atomic_fetch_add_explicit(&loop->next, 1, memory_order_relaxed);
-    if (worker->chunk >= loop->chunks || stops(worker) || !wait_for_lane(worker)) {
+    worker->chunk = take(worker);
+    if (worker->chunk < 0 || chad_region_stopped(worker->region)) {
       break;
     }
-    chad_job_goes_on(&loop->region.job);
-    const chad_status_t status =
-        loop->run(&worker->state->shared, loop->environment, worker->chunk);
-    if (status != CHAD_OK) {
-      fail(worker, status);
-      break;
-    }
-    if (loop->merge != NULL) {
-      finish(worker);
+    if (!is_vain(worker) && wait_for_lane(worker)) {
+      run_chunk(worker);
     }
   }
   // Nothing is left to run. The last chunks may have several parts to merge.
@@ -223,14 +274,20 @@ chad_status_t chad_parallel(chad_context_t *const context, const chad_run_t run,
   chad_state_t *const state = (chad_state_t *)context;
   const int64_t most = chunks < lanes ? chunks : lanes;
   const int64_t helpers = chad_region_helpers(state, most - 1);
-  // For each lane a number; for each part a number, and whether somebody is at it.
+  // The shares; for each lane a number; for each part a number, and whether somebody is
+  // at it.
+  const int64_t shares = merge != NULL ? 1 : chad_at_once(helpers + 1);
+  const size_t share_bytes = (size_t)shares * sizeof(share_t);
   const size_t numbers = (size_t)lanes + (size_t)parts;
-  int64_t *const room =
-      helpers == 0 ? NULL : calloc(numbers * sizeof(int64_t) + (size_t)parts, 1);
+  share_t *const room =
+      helpers == 0
+          ? NULL
+          : calloc(share_bytes + numbers * sizeof(int64_t) + (size_t)parts, 1);
   chad_status_t status = CHAD_OK;
   if (room == NULL) {
     status = run_serially(context, run, merge, environment, chunks, parts);
   } else {
+    int64_t *const finished = (int64_t *)(void *)(room + shares);
     loop_t loop = {
         .region = CHAD_REGION(state, work, is_vain),
         .run = run,
@@ -238,12 +295,17 @@ chad_status_t chad_parallel(chad_context_t *const context, const chad_run_t run,
         .environment = environment,
         .chunks = chunks,
         .lanes = lanes,
+        .shares = room,
+        .share_count = shares,
         .failed = chunks,
         .parts = parts,
-        .turns = room + lanes,
-        .is_merging = (char *)(room + numbers),
-        .finished = room,
+        .turns = finished + lanes,
+        .is_merging = (char *)(finished + numbers),
+        .finished = finished,
     };
+    for (int64_t share = 0; share < shares; ++share) {
+      set_share(&room[share], chunks * share / shares, chunks * (share + 1) / shares);
+    }
     status = run_loop(&loop, helpers);
     free(room);
   }

@@ -99,8 +99,9 @@ static void work_as_helper(chad_worker_t *const worker) {
 // The last that a helper does with the region is to unlock it.
 static void help(chad_job_t *const job, const int64_t number) {
   chad_region_t *const region = (chad_region_t *)(void *)job;
-  chad_worker_t worker = {
-      .region = region, .state = region->leader->children[number - 1]};
+  chad_worker_t worker = {.region = region,
+                          .state = region->leader->children[number - 1],
+                          .number = number};
   work_as_helper(&worker);
   pthread_mutex_lock(&region->lock);
   atomic_fetch_add_explicit(&region->left, 1, memory_order_relaxed);

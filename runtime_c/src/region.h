@@ -20,6 +20,7 @@ typedef struct chad_worker {
   chad_region_t *region;
   chad_state_t *state;
   bool is_leader;
+  int64_t number;                    // 0 is the leader, then in the order of joining
   int64_t chunk;                     // that it runs
   const struct chad_branch *branch;  // that it runs; NULL: what the leader began with
   int64_t depth;                     // the pairs that it is within

@@ -152,6 +152,26 @@ static void test_the_first_error_in_order(void) {
   chad_context_free(context);
 }
 
+// Without merges threads begin at different places. Whoever meets an error first, all
+// chunks before the first one that fails are run.
+static void test_the_first_error_of_shares(void) {
+  chad_context_t *const context = new_context();
+  for (int64_t first = 0; first < MOST; first += 97) {
+    plan_t *const plan = new_plan();
+    plan->bad[0] = MOST - 1;
+    plan->bad[1] = first;
+    plan->bad[2] = (first + MOST) / 2;
+    plan->slow = first / 2;
+    CHECK(chad_parallel(context, run, NULL, plan, MOST, MOST, 1) == CHAD_PROGRAM);
+    CHECK(context->site == first && context->values[7] == 10 * first);
+    for (int64_t chunk = 0; chunk < first; ++chunk) {
+      CHECK(plan->out[chunk] == 1.0 / (double)(chunk + 1));
+    }
+    free(plan);
+  }
+  chad_context_free(context);
+}
+
 // --- Turns -------------------------------------------------------------------------
 
 enum { TURNS = 300 };
@@ -416,6 +436,7 @@ int main(void) {
     test_every_chunk_is_run_once();
     test_merges_are_in_order_and_lanes_are_exclusive();
     test_the_first_error_in_order();
+    test_the_first_error_of_shares();
     test_a_turn_comes_when_all_before_are_merged();
     test_a_failed_chunk_leaks_nothing();
     test_what_chunks_leave_is_the_callers();
