@@ -125,6 +125,33 @@ def folded(x: cl.f64[:]) -> float:
 
 
 @cl.jit(cache=False)
+def depth(tree: Tree) -> int:
+    match tree:
+        case Leaf():
+            return 0
+        case Node(left, right):
+            return 1 + max(depth(left), depth(right))
+
+
+@cl.jit(cache=False)
+def woven(x: cl.f64[:], low: int, high: int) -> Tree:
+    """Several nodes of a call, and some of them twice in a tree."""
+    if high - low < 3:
+        return Node(Leaf(x[low]), Leaf(x[high - 1]))
+    middle = (low + high) // 2
+    first, second = woven(x, low, middle), woven(x, middle, high)
+    return Node(Node(first, second), Node(second, Leaf(x[middle])))
+
+
+@cl.jit(cache=False)
+def twice(x: cl.f64[:], n: int) -> float:
+    """Two recursions make nodes of one heap, and so does the function itself."""
+    wide, thin = woven(x, 0, n), grow(x, 0, n)
+    tree = Node(Node(wide, thin), wide)
+    return fold(tree, 1.1) + fold(thin, 0.7) * depth(tree)
+
+
+@cl.jit(cache=False)
 def leaves(x: cl.f64[:], low: int, high: int) -> float:
     """Some calls keep nothing, so that a row is read where there may be none."""
     if high - low == 1:
@@ -151,6 +178,7 @@ PROGRAMS: list[tuple[Any, tuple[Any, ...], tuple[int, ...]]] = [
     (wave, (np.array([0.01, 1.3]), 1e-6), (0,)),
     (trees, (0.4, 8), (0,)),
     (folded, (X[:1000],), (0,)),
+    (twice, (X[:200], 200), (0,)),
     (leaves, (X[:1500], 0, 1500), (0,)),
     (both, (X[:600], 600, 0.3), (0, 2)),
 ]
@@ -178,7 +206,7 @@ def test_others_take_part() -> None:
 
 @pytest.mark.parametrize(
     ("program", "args", "wrt"),
-    [case for case in PROGRAMS if case[0] not in (trees, folded)],
+    [case for case in PROGRAMS if case[0] not in (trees, folded, twice)],
 )
 def test_gradients_are_divided(
     program: Any, args: tuple[Any, ...], wrt: tuple[int, ...]
@@ -190,6 +218,12 @@ def test_gradients_are_divided(
         for function in (program, cl.value_and_grad(program, argnums=wrt))
     )
     assert (value, gradient) == (recursions, 2 * recursions)
+
+
+def test_nodes_are_made_by_all() -> None:
+    for function, args, recursions in ((folded, (X,), 2), (twice, (X, 9), 5)):
+        calls = function.show("llvm", *args).count("call i32 @chad_divide(")
+        assert calls == recursions
 
 
 def test_others_stay_away() -> None:
@@ -239,6 +273,33 @@ def test_the_first_error_in_order(threads: int) -> None:
             with pytest.raises(ValueError, match=f"^bad {first}\\b"):
                 call(X, 0, 4000, bad)
     assert parts(gradient(X, 0, 4000, np.array([-1]))) == parts(good)
+
+
+@cl.jit(cache=False)
+def picked(x: cl.f64[:], at: cl.i64[:], low: int, high: int) -> Tree:
+    if high - low == 1:
+        return Leaf(x[at[low]])
+    middle = (low + high) // 2
+    return Node(picked(x, at, low, middle), picked(x, at, middle, high))
+
+
+@cl.jit(cache=False)
+def of_picked(x: cl.f64[:], at: cl.i64[:]) -> float:
+    return fold(picked(x, at, 0, len(at)), 1.0)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_errors_where_nodes_are_made(threads: int) -> None:
+    cl.set_num_threads(threads)
+    at = np.arange(4000)
+    good = of_picked(X, at)
+    for first in (0, 1999, 2000, 3999):
+        bad = at.copy()
+        bad[3999], bad[first] = 6000, 5000 + first
+        message = f"index {bad[first]} is out of range for size 5000"
+        with pytest.raises(IndexError, match=message):
+            of_picked(X, bad)
+    assert of_picked(X, at) == good
 
 
 @cl.jit(cache=False)

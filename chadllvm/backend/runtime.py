@@ -19,7 +19,7 @@ from typing import Any
 import chadllvm
 from chadllvm.backend.interface import interface
 
-ABI = 10
+ABI = 11
 
 # The result words that a pooled context has room for.
 POOLED_WORDS = 256
@@ -39,6 +39,8 @@ void chad_leave(chad_context_t *context, chad_arena_t *arenas);
 void *chad_arena_grow(chad_context_t *context, chad_arena_t *arena, int64_t bytes);
 void *chad_arena_extend(chad_context_t *context, chad_arena_t *arena, void *old,
                         int64_t old_words, int64_t used_words, int64_t words);
+int64_t chad_arena_segment(chad_context_t *context, chad_arena_t *arena,
+                           const void *base, int64_t words, int64_t rows);
 void chad_arena_reset(chad_arena_t *arena);
 void chad_arena_release(chad_arena_t *arena, void *chunk, char *cursor);
 void chad_arena_give(chad_context_t *context, chad_arena_t *arena);

@@ -385,14 +385,27 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Segments:
+    """Nodes that stand wherever there is room, with numbers as seen from `base`.
+
+    `rooms`: the number of the next node, that behind the last one there is room for,
+    and how many there has been room for. If all are 0 there is none. A row is written
+    once, before anybody has its number, and numbers are nothing but places.
+    """
+
+    base: Reg
+    rooms: tuple[Slot, Slot, Slot]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Tasks:
     """How invocations that are together run on several threads.
 
     Those of the first `levels` levels may, once the outermost has taken `patience`
     nanoseconds; negative: never. Where others run them, they have the `tape` for
-    themselves, and so have, whoever runs them, all but the first of those together the
-    `cells`; these are for so many levels only as the `work` of all runs is worth it.
-    Copies of them are in `region`.
+    themselves, and the `rooms`, which are 0 there (`Segments`); and so have, whoever
+    runs them, all but the first of those together the `cells`; these are for so many
+    levels only as the `work` of all runs is worth it. Copies of them are in `region`.
     """
 
     levels: int
@@ -402,6 +415,7 @@ class Tasks:
     columns: Columns | None = None
     cells: tuple[Private, ...] = ()
     work: int = 0
+    rooms: tuple[Slot, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -530,6 +544,7 @@ class LoopFunction:
     copies: tuple[ArrayCopy, ...] = ()
     notes: tuple[LoopNote, ...] = ()
     subroutines: tuple[Subroutine, ...] = ()
+    segments: tuple[Segments, ...] = ()
 
     def subroutine(self, name: str) -> Subroutine:
         """The subroutine of this name."""
@@ -654,8 +669,9 @@ class RuntimeFunction:
     `before` are what the C function takes in front of them: the context (c), the arena
     of region 0 (a), a null pointer (n). `result` is a letter, or "" for none. `refused`
     is how the function says that there is no memory: by "null", by a "negative" number,
-    by a "status", or "" if it needs none. The result of one that "finds" is its status:
-    that of success, or of a program that fails; it ends the function by any other.
+    by the "least" number, by a "status", or "" if it needs none. The result of one that
+    "finds" is its status: that of success, or of a program that fails; it ends the
+    function by any other.
     `is_cold`: it is seldom called; `is_apart`: it touches what it is handed at most.
     """
 
@@ -683,6 +699,8 @@ RUNTIME: dict[str, RuntimeFunction] = {
     "chad_cells_close_array": RuntimeFunction("c", "pi", "p", "null"),
     # A buffer of region 0 that grows: its words, those to keep, those it shall have.
     "chad_arena_extend": RuntimeFunction("ca", "piii", "p", "null", is_cold=True),
+    # A buffer of region 0 for rows, seen from a pointer: the words of each, how many.
+    "chad_arena_segment": RuntimeFunction("ca", "pii", "i", "least", is_cold=True),
     # How many lanes this many chunks of a `Spread` should have.
     "chad_lanes": RuntimeFunction("c", "i", "i"),
     # Wait until it is the turn of a chunk, whose additions to this array are next.

@@ -92,6 +92,7 @@ class _Uses:
             return
         if subroutine.tasks.tape is not None:
             self.used[subroutine.tasks.tape.below] = None
+        self.used.update(dict.fromkeys(subroutine.tasks.rooms))
         for cell in subroutine.tasks.cells:
             if isinstance(cell.count, Reg):
                 self.used[cell.count] = None

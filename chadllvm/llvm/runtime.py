@@ -80,6 +80,7 @@ _TYPES = {"f": "double", "i": "i64", "p": "ptr", "c": "ptr", "a": "ptr", "n": "p
 SERVED = {
     "null": "icmp ne ptr {}, null",
     "negative": "icmp sge i64 {}, 0",
+    "least": f"icmp ne i64 {{}}, {-(1 << 63)}",
     "status": f"icmp eq i32 {{}}, {OK}",
     "finds": f"icmp ule i32 {{}}, {PROGRAM}",
 }

@@ -9,7 +9,8 @@ the frame of who asks for it:
     i32 name.rest.k.n(ctx, block, _)    runs the calls k … n - 1, as pairs
 
 Another thread has arenas of its own, and of the environment a copy, in which what calls
-collect (`Tape`) is empty. That copy and the arenas are kept. Where the copy is, and
+collect (`Tape`) is empty, and there is no room for nodes. That copy and the arenas are
+kept. Where the copy is, and
 `AWAY`, becomes the number of the call; what its number is there stands in the copy. Who
 is given such a number has a copy of the environment that leads there. Cells that calls
 add to are copied whether or not another thread runs the call, so that the sums do not
@@ -139,6 +140,15 @@ def emit_together(state: State, stmts: Sequence[Invoke]) -> None:
 def _tasks(called: Subroutine) -> Tasks:
     assert called.tasks is not None
     return called.tasks
+
+
+def _own_slots(tasks: Tasks) -> list[tuple[Slot, Lit | None]]:
+    """The slots that a call has for itself where another thread runs it, and how each
+    begins; None: a pointer to nothing."""
+    slots: list[tuple[Slot, Lit | None]] = [(room, Lit(0)) for room in tasks.rooms]
+    if tasks.tape is not None:
+        slots += [*tasks.tape.slots, (tasks.tape.below, Lit(0))]
+    return slots
 
 
 def _symbol(state: State, called: Subroutine, ending: str) -> str:
@@ -381,6 +391,8 @@ class _Part:
         self.called, self.tasks, self.k = called, _tasks(called), k
         self.items: Sequence[Item] = state.environments[called.name]
         self.first = HEAD + k * _size(called)
+        # Whether what a call elsewhere has made is needed behind it.
+        self.is_kept = self.tasks.tape is not None or bool(self.tasks.rooms)
 
     def emit(self) -> None:
         out = self.out
@@ -391,7 +403,7 @@ class _Part:
         out.branch(is_owner, ours, theirs, LIKELY)
         out.start(theirs)
         own = self._enter()
-        away = self._collect_in(own, given) if self.tasks.tape else given
+        away = self._collect_in(own, given) if self.is_kept else given
         entered = out.label
         out.jump(ours)
         # The block that was left is where the branch stands.
@@ -447,11 +459,10 @@ class _Part:
 
     def _collect_in(self, arenas: str, env: str) -> str:
         """An environment with slots of its own for what calls collect, all empty."""
-        tape = self.tasks.tape
-        assert tape is not None
-        slots = [*tape.slots, (tape.below, Lit(0))]
+        slots = _own_slots(self.tasks)
         # Where nothing is yet, a row is read for nothing.
-        size = 8 * max(self._number_there(self.called) + 1, tape.row)
+        row = 0 if self.tasks.tape is None else self.tasks.tape.row
+        size = 8 * max(self._number_there(self.called) + 1, row)
         args = f"ptr %ctx, ptr {arenas}, i64 {size}"
         new = self.out.let(f"call ptr @chad_arena_grow({args})", "env")
         self._refuse_unless(new, arenas)
@@ -489,9 +500,7 @@ class _Part:
 
     def _number_there(self, writer: Subroutine) -> int:
         """The word behind an environment and its slots: the number of the call."""
-        tape = _tasks(writer).tape
-        assert tape is not None
-        return len(self._of(writer.name)) + len(tape.slots) + 1
+        return len(self._of(writer.name)) + len(_own_slots(_tasks(writer)))
 
     def _of(self, name: str) -> Sequence[Item]:
         """What is in the environment of another subroutine."""
@@ -566,16 +575,15 @@ class _Part:
         end, away = out.fresh_label("end"), out.fresh_label("give_back")
         out.branch(is_owner, end, away, LIKELY)
         out.start(away)
-        if self.tasks.tape is None:
-            out.put(f"call void @chad_leave(ptr %ctx, ptr {arenas})")
-        else:
+        if self.tasks.tape is not None:
             at = word_at(self.state, "%block", first + self.tasks.tape.number)
             there = word_at(self.state, env, self._number_there(called))
             out.put(f"store i64 {out.let(f'load i64, ptr {at}')}, ptr {there}, align 8")
             place = out.let(f"ptrtoint ptr {env} to i64")
             number = out.let(f"add i64 {place}, {AWAY}")
             out.put(f"store i64 {number}, ptr {at}, align 8")
-            out.put(f"call void @chad_keep(ptr %ctx, ptr {arenas})")
+        gives = "chad_keep" if self.is_kept else "chad_leave"
+        out.put(f"call void @{gives}(ptr %ctx, ptr {arenas})")
         out.jump(end)
         out.start(end)
         out.put(f"ret i32 {status}")

@@ -56,7 +56,9 @@ from chadllvm.ir.types import I64
 LOOKS = frozenset(name for name, f in RUNTIME.items() if f.refused == "finds")
 
 # What the runtime does not count as steps of its own.
-_UNCOUNTED = {"chad_lanes", "chad_turn", "chad_log_sort", *LOOKS}
+_UNCOUNTED = {
+    "chad_arena_segment", "chad_lanes", "chad_turn", "chad_log_sort", *LOOKS
+}  # fmt: skip
 
 
 # A number of cores that is never too small.

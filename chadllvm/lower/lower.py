@@ -41,7 +41,7 @@ from chadllvm.ir.typing import SCALAR_OF_DTYPE
 from chadllvm.lower.collect import Collector, collectors
 from chadllvm.lower.growing import growing
 from chadllvm.lower.growth import append, drop_last
-from chadllvm.lower.heap import Heaps
+from chadllvm.lower.heaps import Heaps
 from chadllvm.lower.inplace import InPlace, in_place
 from chadllvm.lower.kept import plans
 from chadllvm.lower.reasons import NOT_FRESH, Reason
@@ -113,6 +113,7 @@ class Lowering(Heaps):
             tuple(self.notes.copies),
             tuple(self.notes.loops),
             tuple(self.subroutines),
+            self.segments(),
         )
 
     def _param(self, param: Var) -> l.Param:

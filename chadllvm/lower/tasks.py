@@ -16,6 +16,8 @@ What calls write must then be theirs:
 - what a call *collects* (the tape, `tapes.py`). Where another thread runs a call, that
   has slots of its own for it, and its number says where they are. Only calls of the
   reverse may look at numbers.
+- *nodes* in segments (`segments.py`). Where another thread runs a call, it begins with
+  no room, and makes its own.
 - *cells* around the recursion, buffers or slots. All but the first of calls that are
   together add to a copy, which is added to the cell in their order. Copies are cleared
   and added; levels have them as long as that is little beside the work of all calls.
@@ -62,6 +64,7 @@ from chadllvm.ir.statements import assigned, everywhere, slots_of, used
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import is_float
 from chadllvm.lower.chunks.work import cost
+from chadllvm.lower.segments import SEGMENT, new_rows
 from chadllvm.lower.tapes import EXTEND, Refused, Tapes
 
 # How many levels of calls are tasks: enough that some are left when the largest of them
@@ -89,6 +92,7 @@ class _Tasks:
         self._outside = [*everywhere(function.body)]
         self._inside = {s.name: [*everywhere(s.body)] for s in function.subroutines}
         self._below: list[Slot] = []
+        self._rooms = {room for s in function.segments for room in s.rooms}
         self._tapes = Tapes(
             self._outside, self._inside, self._written, self._outermost_calls
         )
@@ -144,10 +148,11 @@ class _Tasks:
         tape = self._tapes.tape(subroutine)
         cells = self._cells(subroutine)
         columns = self._tapes.columns(subroutine)
-        self._check_writes(subroutine, tape, cells)
+        rooms = self._makes_nodes(name)
+        self._check_writes(subroutine, tape, cells, bool(rooms))
         if (tape is not None or columns is None) and cells:
             raise Refused
-        if tape is not None and columns is not None:
+        if columns is not None and (tape is not None or rooms):
             raise Refused
         if tape is not None:
             self._below.append(tape.below)
@@ -160,6 +165,7 @@ class _Tasks:
             columns,
             cells,
             work,
+            rooms,
         )
         return replace(subroutine, body=body, tasks=found)
 
@@ -197,6 +203,16 @@ class _Tasks:
         return {slot for s in (*self._outside, *others) for slot in slots_of(s)}
 
     def _written(self, name: str) -> list[Slot]:
+        """The slots around a subroutine that it sets, but for rooms of nodes."""
+        return [slot for slot in self._set(name) if slot not in self._rooms]
+
+    def _makes_nodes(self, name: str) -> tuple[Slot, ...]:
+        """The rooms that a subroutine makes nodes in."""
+        found = set(self._set(name))
+        used = (s.rooms for s in self._function.segments if found & {*s.rooms})
+        return tuple(room for rooms in used for room in rooms)
+
+    def _set(self, name: str) -> list[Slot]:
         """The slots around a subroutine that it sets."""
         around, sums = self._around(name), self._sums(name)
         stmts = (s for s in self._inside[name] if isinstance(s, Set | Accumulate))
@@ -218,7 +234,7 @@ class _Tasks:
         inside = self._inside[name]
         others = self._around(name).difference(self._sums(name))
         return _Writes(
-            frozenset(self._written(name)),
+            frozenset(self._set(name)),
             frozenset(roots[r] for s in inside for r in _targets(s)),
             frozenset(slot for s in inside for slot in slots_of(s) if slot in others),
             frozenset(roots[r] for s in inside for r in _sources(s)),
@@ -239,10 +255,16 @@ class _Tasks:
         return made
 
     def _check_writes(
-        self, subroutine: Subroutine, tape: Tape | None, cells: Sequence[Private]
+        self,
+        subroutine: Subroutine,
+        tape: Tape | None,
+        cells: Sequence[Private],
+        makes_nodes: bool,
     ) -> None:
-        """All that calls write is their own, the tape's, or added to cells."""
+        """All that calls write is their own, the tape's, a new node's, or added to
+        cells."""
         made = self._made(subroutine.name)
+        made |= new_rows(self._inside[subroutine.name], self._function.segments)
         own = {p.ptr for p in cells}
         if tape is not None:
             made |= self._tapes.pointers(subroutine.name)
@@ -262,7 +284,8 @@ class _Tasks:
                     if region not in subroutine.regions:
                         raise Refused
                 case CallRuntime(function=called):
-                    if tape is None or called != EXTEND:
+                    is_known = tape is not None and called == EXTEND
+                    if not is_known and not (makes_nodes and called == SEGMENT):
                         raise Refused
                 case (
                     Let() | Get() | Set() | Accumulate() | Data() | Offset() | Load()

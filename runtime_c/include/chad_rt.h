@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes its meaning or its layout.
-#define CHAD_RT_ABI 10
+#define CHAD_RT_ABI 11
 
 // The number of bytes every buffer is aligned to and every size is rounded up to.
 #define CHAD_ALIGNMENT 64
@@ -183,6 +183,13 @@ CHAD_API void *chad_arena_grow(chad_context_t *context, chad_arena_t *arena,
 #define CHAD_GROWN_WORDS 1024
 CHAD_API void *chad_arena_extend(chad_context_t *context, chad_arena_t *arena, void *old,
                                  int64_t old_words, int64_t used_words, int64_t words);
+
+// A new buffer with room for `rows` rows of `words` words (> 0), as chad_arena_grow makes
+// it. They begin in it where whole rows from `base` end, which is a buffer of any arena;
+// the result is how many of these there are before the first, and may be negative. It is
+// INT64_MIN where chad_arena_grow gives NULL.
+CHAD_API int64_t chad_arena_segment(chad_context_t *context, chad_arena_t *arena,
+                                    const void *base, int64_t words, int64_t rows);
 
 // All buffers of the arena are gone; its memory stays with it for the next ones. O(1).
 CHAD_API void chad_arena_reset(chad_arena_t *arena);

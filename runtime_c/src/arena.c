@@ -292,6 +292,22 @@ void *chad_arena_grow(chad_context_t *const context, chad_arena_t *const arena,
   return buffer;
 }
 
+// The first row may begin anywhere in a buffer that has room for one row more.
+int64_t chad_arena_segment(chad_context_t *const context, chad_arena_t *const arena,
+                           const void *const base, const int64_t words,
+                           const int64_t rows) {
+  if (words <= 0 || rows < 0 || rows >= CHAD_LARGEST / 8 / words) {
+    return INT64_MIN;
+  }
+  const int64_t row = 8 * words;
+  const void *const buffer = chad_arena_grow(context, arena, (rows + 1) * row);
+  if (buffer == NULL) {
+    return INT64_MIN;
+  }
+  const int64_t distance = (int64_t)((uintptr_t)buffer - (uintptr_t)base);
+  return distance / row + (distance % row > 0);
+}
+
 // A buffer of a chunk of its own, which is linked to the arena.
 static char *grown_alone(chad_state_t *const state, chad_arena_t *const arena,
                          chad_chunk_t *const old, const int64_t used,

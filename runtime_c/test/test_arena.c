@@ -336,6 +336,54 @@ static void test_extend_refused(void) {
   chad_context_free(context);
 }
 
+// Rows of all segments lie as many rows from the base as it is said, and in no other.
+static void test_segments(void) {
+  enum { COUNT = 40 };
+  int64_t *rows[COUNT];
+  chad_context_t *const context = new_context();
+  chad_context_t *const other = new_context();
+  for (int64_t words = 1; words < 12; ++words) {
+    chad_arena_t *const arena = chad_enter(context, 1);
+    chad_arena_t *const their = chad_enter(other, 1);
+    int64_t *const base = allocate(context, arena, 8);
+    for (int i = 0; i < COUNT; ++i) {
+      const bool is_ours = i % 3 > 0;
+      const int64_t number =
+          chad_arena_segment(is_ours ? context : other, is_ours ? arena : their, base,
+                             words, (i * i) % 1000);
+      CHECK(number != INT64_MIN);
+      rows[i] = (int64_t *)((uintptr_t)base + (uintptr_t)(8 * words * number));
+      for (int64_t k = 0; k < words * ((i * i) % 1000); ++k) {
+        rows[i][k] = i;
+      }
+    }
+    for (int i = 0; i < COUNT; ++i) {
+      for (int64_t k = 0; k < words * ((i * i) % 1000); ++k) {
+        CHECK(rows[i][k] == i);
+      }
+    }
+    chad_leave(other, their);
+    chad_leave(context, arena);
+  }
+  CHECK(chad_memory_used(context) == 0);
+  chad_context_free(other);
+  chad_context_free(context);
+}
+
+static void test_segments_refused(void) {
+  chad_context_t *const context = new_context();
+  chad_set_memory_limit(context, MIB);
+  chad_arena_t *const arena = chad_enter(context, 1);
+  char *const base = allocate(context, arena, 64);
+  CHECK(chad_arena_segment(context, arena, base, 4, MIB / 32) == INT64_MIN);
+  CHECK(chad_arena_segment(context, arena, base, 4, -1) == INT64_MIN);
+  CHECK(chad_arena_segment(context, arena, base, 0, 1) == INT64_MIN);
+  CHECK(chad_arena_segment(context, arena, base, 3, INT64_MAX) == INT64_MIN);
+  CHECK(chad_arena_segment(context, arena, base, INT64_MAX, 3) == INT64_MIN);
+  CHECK(chad_arena_segment(context, arena, base, 4, MIB / 64) != INT64_MIN);
+  chad_context_free(context);
+}
+
 int main(void) {
   test_growth();
   test_reset_reuses();
@@ -353,5 +401,7 @@ int main(void) {
   test_growing_buffers_are_reused();
   test_shrink();
   test_extend_refused();
+  test_segments();
+  test_segments_refused();
   return 0;
 }
