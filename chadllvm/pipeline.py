@@ -46,6 +46,7 @@ from chadllvm.lower.release import release
 from chadllvm.lower.settle import settle
 from chadllvm.lower.singles import singles
 from chadllvm.lower.split import split_loops
+from chadllvm.lower.stages import stages
 from chadllvm.lower.strands.strands import strands
 from chadllvm.lower.strips import strips
 from chadllvm.lower.tasks import tasks
@@ -239,6 +240,7 @@ OPTIONAL = frozenset(
         apart.__name__,
         additions.__name__,
         ahead.__name__,
+        stages.__name__,
         split_loops.__name__,
         singles.__name__,
         tasks.__name__,
@@ -504,6 +506,7 @@ def _lower(function: Function, done: Compilation) -> LoopFunction:
         (apart.__name__, apart),
         (additions.__name__, additions),
         (ahead.__name__, ahead),
+        (stages.__name__, stages),
         (split_loops.__name__, split_loops),
         (singles.__name__, singles),
         (tasks.__name__, partial(tasks, threads=options.parallel)),

@@ -2,7 +2,7 @@
 
 What the first of them computes for the others goes through a small buffer, which is on
 the stack of the function, or of a chunk. Which loops are, and how, is said by
-`strips.py`, `additions.py` and `ahead.py`.
+`strips.py`, `additions.py`, `ahead.py` and `stages.py`.
 """
 
 from __future__ import annotations
@@ -69,12 +69,17 @@ class Strips:
         """The function with its loops changed."""
         if function.subroutines:
             return function
-        making = cls([*function.roots])
+        making = cls.making(function)
         body = making._body(function.body, Known())
         if len(making.roots) == len(function.roots):
             return function
         body = (*making._buffers, *body)
         return replace(function, body=body, roots=tuple(making.roots))
+
+    @classmethod
+    def making(cls, function: LoopFunction) -> Self:
+        """What changes the loops of a function."""
+        return cls([*function.roots])
 
     @abstractmethod
     def changed(self, loop: For, known: Known) -> list[Stmt] | None:
