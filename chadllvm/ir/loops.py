@@ -19,7 +19,7 @@ import numpy as np
 
 from chadllvm.diagnostic import Span
 from chadllvm.ir.term import Lit
-from chadllvm.ir.types import BOOL, F32, F64, I64, Scalar
+from chadllvm.ir.types import BOOL, F32, F64, I64, Box, Scalar
 
 PTR = Scalar("ptr")
 
@@ -418,6 +418,16 @@ class Tasks:
     rooms: tuple[Slot, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """An array among the results of a subroutine: which of them is its pointer, how
+    many dimensions stand behind that, and what its elements are."""
+
+    place: int
+    rank: int
+    elem: Scalar | Box
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Subroutine:
     """A part of a function that may invoke itself. It sees the registers and slots of
@@ -433,7 +443,7 @@ class Subroutine:
     turn: Reg
     params: tuple[Reg, ...]
     results: tuple[Scalar, ...]
-    buffers: int
+    buffers: tuple[Buffer, ...]
     body: tuple[Stmt, ...]
     regions: tuple[int, ...]
     tasks: Tasks | None = None

@@ -148,7 +148,7 @@ class _Checker:
                 raise self.fail(f"there is no root {root}")
 
     def region(self, region: int, result: bool) -> None:
-        buffers = self.entered[-1].buffers if self.entered else 0
+        buffers = len(self.entered[-1].buffers) if self.entered else 0
         least = RESULT - buffers if result else 0
         if not least <= region < self.function.regions:
             raise self.fail(f"there is no region {region}")
@@ -292,8 +292,8 @@ class _Checker:
             raise self.fail(f"{called.name} takes {len(called.params)} operands")
         for arg, param in zip(stmt.args, called.params, strict=True):
             self.use(arg, param.type)
-        if len(stmt.into) != called.buffers:
-            raise self.fail(f"{called.name} returns {called.buffers} buffers")
+        if len(stmt.into) != len(called.buffers):
+            raise self.fail(f"{called.name} returns {len(called.buffers)} buffers")
         for region in stmt.into:
             self.region(region, result=True)
         for reg, ty in zip(stmt.regs, called.results, strict=True):

@@ -41,7 +41,7 @@ def emit_subroutine(
 def head(state: State, subroutine: Subroutine) -> str:
     """The line that the definition begins with."""
     params = ["ptr %ctx", "ptr %arenas", "ptr noalias readonly %env", "i64 %turn"]
-    params += [f"ptr %into.{k}" for k in range(subroutine.buffers)]
+    params += [f"ptr %into.{k}" for k in range(len(subroutine.buffers))]
     params += [f"{REGISTER[p.type]} {state.names[p]}" for p in subroutine.params]
     params += [tasks.MORE] if state.version is Version.TASK else []
     name = state.symbol_of(subroutine, state.version)

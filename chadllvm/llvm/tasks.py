@@ -35,11 +35,13 @@ from chadllvm.llvm.invoke import (
     result_type,
     word_at,
 )
+from chadllvm.llvm.returned import arena_at, bring_home, give_back_own
 from chadllvm.llvm.state import NO_MEMORY, State, Version
 from chadllvm.llvm.types import BYTES, REGISTER
 from chadllvm.llvm.writer import LIKELY, UNLIKELY
 
-# The words of a block; behind them stand the operands and the results of each call.
+# The words of a block; behind them stand the operands and the results of each call, and
+# if there are arrays among these, where each shall be, and the arena where all are.
 ENV, ARENAS, OWNER, TURN, LEVEL, FLOOR, FORKS, PRIVATE, HEAD = range(9)
 
 # Numbers from here on say where something has been collected: 2^62. Those of calls,
@@ -131,6 +133,9 @@ def emit_together(state: State, stmts: Sequence[Invoke]) -> None:
     _end(state, status)
     if copies is not None:
         _add_copies(state, tasks, copies, forks)
+    if called.buffers:
+        for k, stmt in enumerate(stmts):
+            bring_home(state, block, called, stmt, HEAD + k * _size(called))
     _take(state, block, called, stmts)
     if tasks.tape is not None:
         for stmt in stmts:
@@ -163,6 +168,11 @@ def _rest(state: State, called: Subroutine, k: int, count: int) -> str:
 
 def _size(called: Subroutine) -> int:
     """The words of one call in a block."""
+    return _homes(called) + (len(called.buffers) + 1 if called.buffers else 0)
+
+
+def _homes(called: Subroutine) -> int:
+    """The words of one call in front of those that say where arrays shall be."""
     return len(called.params) + len(called.results)
 
 
@@ -184,6 +194,10 @@ def _fill(
             at = word_at(state, block, place + k)
             out.put(f"store {state.typed(arg)}, ptr {at}, align 8")
         place += len(stmt.args) + len(stmt.regs)
+        homes = [arena_of(state, region) for region in stmt.into]
+        for home in [*homes, "null"] if homes else []:
+            out.put(f"store ptr {home}, ptr {word_at(state, block, place)}, align 8")
+            place += 1
 
 
 def _take(
@@ -398,12 +412,15 @@ class _Part:
         out = self.out
         owner, given = self._word(OWNER, "ptr"), self._word(ENV, "ptr")
         arenas = self._word(ARENAS, "ptr")
+        first, count = self.first + _homes(self.called), len(self.called.buffers)
+        homes = [self._word(first + k, "ptr") for k in range(count)]
         ours, theirs = out.fresh_label("ours"), out.fresh_label("theirs")
         is_owner = out.let(f"icmp eq ptr {owner}, %ctx")
         out.branch(is_owner, ours, theirs, LIKELY)
         out.start(theirs)
         own = self._enter()
         away = self._collect_in(own, given) if self.is_kept else given
+        home = arena_at(self.state, own, self.tasks.region) if homes else ""
         entered = out.label
         out.jump(ours)
         # The block that was left is where the branch stands.
@@ -411,6 +428,7 @@ class _Part:
         before = "start"
         arenas = self._either((arenas, before), (own, entered))
         env = self._either((given, before), (away, entered))
+        homes = [self._either((its, before), (home, entered)) for its in homes]
         args = [
             self._word(self.first + j, REGISTER[param.type])
             for j, param in enumerate(self.called.params)
@@ -419,7 +437,7 @@ class _Part:
             env = self._lead(env, args)
         if self.tasks.cells and self.k > 0:
             env = self._with_copies(env)
-        result = self._call(arenas, env, args)
+        result = self._call(arenas, env, homes, args)
         self._give_back(result, arenas, env, is_owner)
 
     def _word(self, k: int, ty: str) -> str:
@@ -539,11 +557,14 @@ class _Part:
         at = word_at(self.state, env, self.items.index(cell.count))
         return self.out.let(f"load i64, ptr {at}, align 8")
 
-    def _call(self, arenas: str, env: str, args: Sequence[str]) -> str:
+    def _call(
+        self, arenas: str, env: str, homes: Sequence[str], args: Sequence[str]
+    ) -> str:
         """Run the call, as a task or as the subroutine as it was; what it returns."""
         out, called, ty = self.out, self.called, result_type(self.called)
         convention = self.state.convention
         given = [f"ptr %ctx, ptr {arenas}, ptr {env}, i64 {self._word(TURN, 'i64')}"]
+        given += [f"ptr {home}" for home in homes]
         typed = zip(called.params, args, strict=True)
         given += [f"{REGISTER[param.type]} {arg}" for param, arg in typed]
         level, floor = self._word(LEVEL, "i64"), self._word(FLOOR, "i64")
@@ -575,6 +596,8 @@ class _Part:
         end, away = out.fresh_label("end"), out.fresh_label("give_back")
         out.branch(is_owner, end, away, LIKELY)
         out.start(away)
+        if called.buffers:
+            self._hand_over(arenas)
         if self.tasks.tape is not None:
             at = word_at(self.state, "%block", first + self.tasks.tape.number)
             there = word_at(self.state, env, self._number_there(called))
@@ -582,8 +605,16 @@ class _Part:
             place = out.let(f"ptrtoint ptr {env} to i64")
             number = out.let(f"add i64 {place}, {AWAY}")
             out.put(f"store i64 {number}, ptr {at}, align 8")
-        gives = "chad_keep" if self.is_kept else "chad_leave"
+        gives = "chad_keep" if self.is_kept or called.buffers else "chad_leave"
         out.put(f"call void @{gives}(ptr %ctx, ptr {arenas})")
         out.jump(end)
         out.start(end)
         out.put(f"ret i32 {status}")
+
+    def _hand_over(self, arenas: str) -> None:
+        """Say where arrays are; nothing else stays, but for what is kept."""
+        place = self.first + _size(self.called) - 1
+        home = arena_at(self.state, arenas, self.tasks.region)
+        at = word_at(self.state, "%block", place)
+        self.out.put(f"store ptr {home}, ptr {at}, align 8")
+        give_back_own(self.state, self.called, arenas)

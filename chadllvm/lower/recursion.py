@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir import loops as l
 from chadllvm.ir.build import unused_name
-from chadllvm.ir.loops import PTR, Atom, Reg, Slot, Subroutine, into
+from chadllvm.ir.loops import PTR, Atom, Buffer, Reg, Slot, Subroutine, into
 from chadllvm.ir.term import Apply, Binding, Lit, Operand, Var
 from chadllvm.ir.types import I64, Acc, Array, Box, Scalar, Type
 from chadllvm.lower.collect import Collector
@@ -127,9 +127,11 @@ class Recursion:
         """Return from the subroutine, which is complete now."""
         low = self.lowering
         values: list[Atom] = []
+        buffers: list[Buffer] = []
         for k, result in enumerate(results):
             if isinstance(result, ArrayRep):
                 copy = self._copied(k, result)
+                buffers.append(Buffer(len(values), len(copy.dims), copy.elem))
                 values += [copy.ptr, *copy.dims]
             else:
                 values.append(low.atom_of(result))
@@ -139,7 +141,7 @@ class Recursion:
             turn,
             tuple(regs),
             tuple(v.type for v in values),
-            len(self._arrays()),
+            tuple(buffers),
             low.loops.close(),
             tuple(low.owned.get(low.scope, ())),
         )

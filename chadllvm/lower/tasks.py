@@ -4,12 +4,11 @@
     y = …                    →         a = f(x) beside
     b = f(y)                           b = f(y)
 
-What the second call needs is moved in front of the first, if it can be, and what else
-stands between them behind the second, if it cannot fail: so the calls are *together*.
-The first levels of calls are a version of the function of its own (`llvm/tasks.py`),
-which leaves the second call to whoever has nothing to do; below them the function is as
-it was. How many levels there are depends on no time and no thread, so the results are
-the same bits whoever runs what.
+Calls that do not need each other, nor what is between them, are put *together*
+(`together.py`). The first levels of calls are a version of the function of its own
+(`llvm/tasks.py`), which leaves the second call to whoever has nothing to do; below them
+the function is as it was. How many levels there are depends on no time and no thread,
+so the results are the same bits whoever runs what.
 
 What calls write must then be theirs:
 
@@ -21,19 +20,24 @@ What calls write must then be theirs:
 - *cells* around the recursion, buffers or slots. All but the first of calls that are
   together add to a copy, which is added to the cell in their order. Copies are cleared
   and added; levels have them as long as that is little beside the work of all calls.
+- buffers that calls make, and those that they are given to add to, if calls that are
+  together are given different ones (`reached.py`). Arrays that a call returns are
+  copied to whom it was called by, if another thread has run it.
 
-A function that writes anything else, or returns arrays, stays as it is.
+A function that writes anything else stays as it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from chadllvm.ir.loops import (
+    RESULT,
     Accumulate,
     AddTo,
     Alloc,
+    Atom,
     Branch,
     CallRuntime,
     Check,
@@ -49,7 +53,6 @@ from chadllvm.ir.loops import (
     LoopFunction,
     Offset,
     Private,
-    Reg,
     Reset,
     Set,
     Slot,
@@ -58,14 +61,15 @@ from chadllvm.ir.loops import (
     Subroutine,
     Tape,
     Tasks,
-    bodies_of,
 )
-from chadllvm.ir.statements import assigned, everywhere, slots_of, used
+from chadllvm.ir.statements import everywhere, slots_of, used
 from chadllvm.ir.term import Lit
-from chadllvm.ir.types import is_float
+from chadllvm.ir.types import Box, is_float
 from chadllvm.lower.chunks.work import cost
+from chadllvm.lower.reached import Reached
 from chadllvm.lower.segments import SEGMENT, new_rows
 from chadllvm.lower.tapes import EXTEND, Refused, Tapes
+from chadllvm.lower.together import Around, Together
 
 # How many levels of calls are tasks: enough that some are left when the largest of them
 # is done, and few enough that a short call is not long because of them.
@@ -140,20 +144,27 @@ class _Tasks:
 
     def _subroutine(self, subroutine: Subroutine) -> Subroutine:
         name = subroutine.name
-        if subroutine.buffers or not self._is_outermost(name):
+        if any(isinstance(b.elem, Box) for b in subroutine.buffers):
             raise Refused
-        body = _together(subroutine.body, name, self._writes(name))
+        if not self._is_outermost(name):
+            raise Refused
+        reached = self._reached(subroutine)
+        body = Together(reached, self._what_calls_do(name, reached)).body(
+            subroutine.body
+        )
         if not any(isinstance(s, Invoke) and s.together for s in everywhere(body)):
             raise Refused
         tape = self._tapes.tape(subroutine)
-        cells = self._cells(subroutine)
+        cells = self._cells(subroutine, reached)
         columns = self._tapes.columns(subroutine)
         rooms = self._makes_nodes(name)
-        self._check_writes(subroutine, tape, cells, bool(rooms))
+        self._check_writes(subroutine, reached, tape, cells, bool(rooms))
         if (tape is not None or columns is None) and cells:
             raise Refused
         if columns is not None and (tape is not None or rooms):
             raise Refused
+        if (tape is not None or rooms) and 0 in subroutine.regions:
+            raise Refused  # There is what is kept.
         if tape is not None:
             self._below.append(tape.below)
         work = sum(_cost(s) for s in everywhere(body)) // 2
@@ -229,56 +240,44 @@ class _Tasks:
                 other.update(slots_of(stmt))
         return [slot for slot in added if slot in around and slot not in other]
 
-    def _writes(self, name: str) -> _Writes:
-        roots = self._function.roots
-        inside = self._inside[name]
-        others = self._around(name).difference(self._sums(name))
-        return _Writes(
-            frozenset(self._set(name)),
-            frozenset(roots[r] for s in inside for r in _targets(s)),
-            frozenset(slot for s in inside for slot in slots_of(s) if slot in others),
-            frozenset(roots[r] for s in inside for r in _sources(s)),
-            roots,
-        )
+    def _reached(self, subroutine: Subroutine) -> Reached:
+        name, roots = subroutine.name, self._function.roots
+        return Reached(subroutine, self._inside[name], self._around(name), roots)
 
-    def _made(self, name: str) -> set[Reg]:
-        """Pointers to the buffers that a run makes, and to parts of them."""
-        made: set[Reg] = set()
-        for stmt in self._inside[name]:
-            match stmt:
-                case Alloc(reg):
-                    made.add(reg)
-                case Offset(reg, ptr) if ptr in made:
-                    made.add(reg)
-                case _:
-                    pass
-        return made
+    def _what_calls_do(self, name: str, reached: Reached) -> Around:
+        inside, roots = self._inside[name], self._function.roots
+        others = self._around(name).difference(self._sums(name))
+        return Around(
+            frozenset(self._set(name)),
+            frozenset(slot for s in inside for slot in slots_of(s) if slot in others),
+            frozenset(roots[r] for p, r in _writes(inside) if not reached.is_own(p)),
+        )
 
     def _check_writes(
         self,
         subroutine: Subroutine,
+        reached: Reached,
         tape: Tape | None,
         cells: Sequence[Private],
         makes_nodes: bool,
     ) -> None:
         """All that calls write is their own, the tape's, a new node's, or added to
         cells."""
-        made = self._made(subroutine.name)
-        made |= new_rows(self._inside[subroutine.name], self._function.segments)
+        kept = new_rows(self._inside[subroutine.name], self._function.segments)
         own = {p.ptr for p in cells}
         if tape is not None:
-            made |= self._tapes.pointers(subroutine.name)
+            kept |= self._tapes.pointers(subroutine.name)
         for stmt in self._inside[subroutine.name]:
             match stmt:
                 case Store(ptr=ptr) | Clear(ptr=ptr) | Copy(target=ptr):
-                    if ptr not in made:
+                    if ptr not in kept and not reached.is_own(ptr):
                         raise Refused
                 case AddTo(ptr=ptr):
-                    if ptr not in made and ptr not in own:
+                    if ptr not in own and not reached.is_own_or_added(ptr):
                         raise Refused
                 case Alloc(region=region):
-                    is_own = region in subroutine.regions
-                    if not is_own and (tape is None or region < 0):
+                    is_own = region in subroutine.regions or region < RESULT
+                    if not is_own and (tape is None or region == RESULT):
                         raise Refused
                 case Reset(region):
                     if region not in subroutine.regions:
@@ -297,13 +296,12 @@ class _Tasks:
 
     # Cells.
 
-    def _cells(self, subroutine: Subroutine) -> tuple[Private, ...]:
+    def _cells(self, subroutine: Subroutine, reached: Reached) -> tuple[Private, ...]:
         """The buffers and slots around that calls add to; they do not read or write
-        them."""
-        made = self._made(subroutine.name)
+        them. Those that they are given to add to are others."""
         stmts = self._inside[subroutine.name]
-        adds = [s for s in stmts if isinstance(s, AddTo) and s.ptr not in made]
-        ptrs = dict.fromkeys(s.ptr for s in adds)
+        adds = [s.ptr for s in stmts if isinstance(s, AddTo)]
+        ptrs = dict.fromkeys(p for p in adds if not reached.is_own_or_added(p))
         cells = tuple(self._cell(ptr) for ptr in ptrs)
         for stmt in stmts:
             if isinstance(stmt, AddTo):
@@ -312,9 +310,9 @@ class _Tasks:
                 raise Refused
         roots = self._function.roots
         own = {roots[c.root] for c in cells}
-        if len(own) < len(cells) or any(
-            roots[s.root] in own for s in stmts if isinstance(s, Load)
-        ):
+        if len(own) < len(cells) or not own.isdisjoint(reached.added):
+            raise Refused
+        if any(roots[s.root] in own for s in stmts if isinstance(s, Load)):
             raise Refused
         sums = self._sums(subroutine.name)
         return (*cells, *(Private(slot, Lit(1), slot.type, -1) for slot in sums))
@@ -343,156 +341,13 @@ def _reads(subroutine: Subroutine, writer: str) -> bool:
     return bool(tasks and tasks.columns and tasks.columns.writer == writer)
 
 
-def _sources(stmt: Stmt) -> Iterator[int]:
-    """The roots that a statement itself reads."""
-    match stmt:
-        case Load(root=root) | Copy(source_root=root):
-            yield root
-        case _:
-            pass
-
-
-def _targets(stmt: Stmt) -> Iterator[int]:
-    """The roots that a statement itself writes to."""
-    match stmt:
-        case Store(root=root) | AddTo(root=root) | Clear(root=root):
-            yield root
-        case Copy(target_root=root):
-            yield root
-        case _:
-            pass
-
-
-# Putting calls together.
-
-
-@dataclass(frozen=True)
-class _Writes:
-    """What calls write: slots around them, and representatives of roots.
-
-    `known`: the slots around them with which they do more than add; `read`: the roots
-    that they read.
-    """
-
-    slots: frozenset[Slot]
-    written: frozenset[int]
-    known: frozenset[Slot]
-    read: frozenset[int]
-    roots: Sequence[int]
-
-    def may_pass(self, stmt: Stmt) -> bool:
-        """Whether a statement may as well stand in front of a call it does not need."""
+def _writes(stmts: Iterable[Stmt]) -> Iterator[tuple[Atom, int]]:
+    """The pointers and roots through which statements write; not where they add."""
+    for stmt in stmts:
         match stmt:
-            case Let() | Offset() | Data():
-                return True
-            case Get(slot=slot):
-                return slot not in self.slots
-            case Load(root=root):
-                return self.roots[root] not in self.written
+            case Store(ptr, root=root) | Clear(ptr, root=root):
+                yield ptr, root
+            case Copy(target, target_root=root):
+                yield target, root
             case _:
-                return False
-
-
-def _together(body: Iterable[Stmt], name: str, writes: _Writes) -> tuple[Stmt, ...]:
-    """A body in which calls are together where they may be."""
-    new: list[Stmt] = []
-    last = -1  # Where the call is that the next may be together with.
-    for stmt in body:
-        match stmt:
-            case Invoke():
-                moved = None if last < 0 else _before(stmt, new, last, writes)
-                if moved is None:
-                    new.append(stmt)
-                    last = len(new) - 1
-                else:
-                    _join(new, last, stmt, moved)
-                    last += len(moved) + 1
-            case For() | Branch():
-                new.append(_inside(stmt, name, writes))
-                if _can_fail(stmt):
-                    last = -1
-            case _:
-                new.append(stmt)
-                if _can_fail(stmt):
-                    last = -1
-    return tuple(new)
-
-
-def _inside(stmt: For | Branch, name: str, writes: _Writes) -> Stmt:
-    if isinstance(stmt, For):
-        return replace(stmt, body=_together(stmt.body, name, writes))
-    then, orelse = (_together(b, name, writes) for b in (stmt.then, stmt.orelse))
-    return replace(stmt, then=then, orelse=orelse)
-
-
-def _can_fail(stmt: Stmt) -> bool:
-    """Whether it has to stay in front of the calls behind it."""
-    if isinstance(stmt, Check | Invoke | Leave | Reset):
-        return True
-    return any(map(_can_fail, (s for body in bodies_of(stmt) for s in body)))
-
-
-def _needed(
-    call: Invoke, between: Sequence[Stmt], results: set[Reg], writes: _Writes
-) -> list[Stmt] | None:
-    """What a call needs of the statements in front of it; None if it cannot be moved
-    in front of the calls before, which give `results`."""
-    wanted = {a for a in call.args if isinstance(a, Reg)}
-    moved: list[Stmt] = []
-    if not wanted.isdisjoint(results):
-        return None
-    for stmt in reversed(between):
-        if wanted.isdisjoint(assigned(stmt)):
-            continue
-        if not writes.may_pass(stmt):
-            return None
-        moved.insert(0, stmt)
-        wanted.update(used(stmt))
-        if not wanted.isdisjoint(results):
-            return None
-    gets = {s.slot for s in moved if isinstance(s, Get)}
-    inner = [*everywhere(between)]
-    rest = (s for s in inner if s not in moved)
-    if any(isinstance(s, Get) and s.slot in writes.slots for s in rest):
-        return None
-    changed = {s.slot for s in inner if isinstance(s, Set | Accumulate)}
-    if not changed.isdisjoint(gets | writes.known):
-        return None
-    # The call has to find what is written in front of it.
-    written = {writes.roots[r] for s in inner for r in _targets(s)}
-    if not written.isdisjoint(writes.read):
-        return None
-    if any(isinstance(s, Load) and writes.roots[s.root] in written for s in moved):
-        return None
-    return moved
-
-
-def _before(
-    call: Invoke, new: Sequence[Stmt], last: int, writes: _Writes
-) -> list[Stmt] | None:
-    """The same for all calls that end with the one at `last`."""
-    first = _first(new, last)
-    results = {r for s in new[first : last + 1] for r in assigned(s)}
-    return _needed(call, new[last + 1 :], results, writes)
-
-
-def _first(new: Sequence[Stmt], last: int) -> int:
-    """Where the calls begin that are together with the one at `last`."""
-    first = last
-    while first > 0 and _is_beside(new[first - 1]):
-        first -= 1
-    return first
-
-
-def _join(new: list[Stmt], last: int, call: Invoke, moved: Sequence[Stmt]) -> None:
-    """Put a call behind the one at `last`, and what it needs in front of all that it
-    is then together with."""
-    first, before = _first(new, last), new[last]
-    assert isinstance(before, Invoke)
-    rest = [s for s in new[last + 1 :] if s not in moved]
-    together = [*new[first:last], replace(before, together=True)]
-    new[first:] = [*moved, *together, call, *rest]
-
-
-def _is_beside(stmt: Stmt) -> bool:
-    return isinstance(stmt, Invoke) and stmt.together
+                pass

@@ -194,7 +194,8 @@ CHAD_API int64_t chad_arena_segment(chad_context_t *context, chad_arena_t *arena
 // All buffers of the arena are gone; its memory stays with it for the next ones. O(1).
 CHAD_API void chad_arena_reset(chad_arena_t *arena);
 
-// All buffers of the arena are gone, and its memory is the context's again.
+// All buffers of the arena are gone, and its memory is the context's again. The arena
+// may be one that another context at work in the same chad_divide has kept.
 CHAD_API void chad_arena_give(chad_context_t *context, chad_arena_t *arena);
 
 // Back to where the arena was when `chunk` was its current one and `cursor` its cursor:

@@ -28,7 +28,7 @@ def leave() -> l.Leave:
 
 def subroutine(*body: l.Stmt, regions: tuple[int, ...] = ()) -> l.Subroutine:
     turn = l.Reg("turn", I64)
-    return l.Subroutine("walk", turn, (CHOICE,), (F64,), 0, body, regions)
+    return l.Subroutine("walk", turn, (CHOICE,), (F64,), (), body, regions)
 
 
 def head(*body: l.Stmt) -> tuple[l.Stmt, ...]:

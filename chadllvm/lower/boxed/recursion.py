@@ -53,7 +53,7 @@ class Routine:
         loops.emit(l.Leave(values))
         types = tuple(value.type for value in values)
         body, params = loops.close(), tuple(self._params)
-        made = Subroutine(self.name, self._turn, params, types, 0, body, ())
+        made = Subroutine(self.name, self._turn, params, types, (), body, ())
         self.lowering.subroutines.append(made)
 
     def invoke(self, args: Sequence[Rep]) -> list[Rep]:
