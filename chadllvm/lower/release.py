@@ -56,11 +56,12 @@ from chadllvm.ir.term import Lit
 # Buffers of fewer elements are not worth a region.
 _SMALL = 1024
 
-# In the place of roots: any buffer.
-_ANY = -1
+# Any buffer.
+_ANY = Reg("any", PTR)
 
-# For pointers, and for slots that hold them, the roots of the buffers they may be into.
-Pointed = Mapping[Atom | Slot, set[int]]
+# For pointers, and for slots that hold them, the buffers that they may be into, each by
+# the register that is set where it is made.
+Pointed = Mapping[Atom | Slot, set[Reg]]
 
 # Functions of the runtime that keep nothing of what they are handed.
 _LOOKING = frozenset(
@@ -77,14 +78,12 @@ def release(function: LoopFunction) -> LoopFunction:
     pointed = _pointed(function, inside)
     if function.subroutines or any(_is_opaque(stmt, pointed) for stmt in inside):
         return function
-    plan = _plan(function, _of_the_function(inside), pointed)
-    if not plan:
-        return _given_back(function, {}, {})
-    region_of: dict[int, int] = {}
+    plan = _plan(function, inside, pointed)
+    region_of: dict[Reg, int] = {}
     behind: dict[int, int] = {}
-    for number, (place, classes) in enumerate(plan):
+    for number, (place, buffers) in enumerate(plan):
         behind[place] = function.regions + number
-        region_of.update(dict.fromkeys(classes, function.regions + number))
+        region_of.update(dict.fromkeys(buffers, function.regions + number))
     more = replace(function, regions=function.regions + len(plan))
     return _given_back(more, region_of, behind)
 
@@ -98,22 +97,20 @@ def _everything(body: Iterable[Stmt]) -> Iterator[Stmt]:
 
 
 def _pointed(function: LoopFunction, inside: Sequence[Stmt]) -> Pointed:
-    """The roots of the buffers that pointers may be into.
+    """The buffers that pointers may be into.
 
-    Slots may hold whatever is put into them anywhere, so that roots are gathered until
-    no more are found.
+    Slots may hold whatever is put into them anywhere, so that buffers are gathered
+    until no more are found.
     """
-    found: dict[Atom | Slot, set[int]] = {
+    found: dict[Atom | Slot, set[Reg]] = {
         param.ptr: set() for param in function.params if isinstance(param, ArrayParam)
     }
     size = -1
-    while size != (size := sum(len(roots) + 1 for roots in found.values())):
+    while size != (size := sum(len(buffers) + 1 for buffers in found.values())):
         for stmt in inside:
             match stmt:
-                case (
-                    Alloc(reg, root=root) | Local(reg, root=root) | Data(reg, root=root)
-                ):
-                    found[reg] = {root}
+                case Alloc(reg) | Local(reg) | Data(reg):
+                    found[reg] = {reg}
                 case Offset(reg, Reg() as ptr) if ptr in found:
                     found[reg] = found[ptr]
                 case Get(reg, slot) if slot in found:
@@ -158,62 +155,76 @@ def _of_the_function(inside: Sequence[Stmt]) -> set[int]:
 
 @dataclass
 class _Need:
-    """When the buffers of a class of roots are needed, and whether they may be moved:
-    all of them are the function's, and may be large."""
+    """When a buffer is needed, and whether it may be moved: it is the function's, and
+    may be large."""
 
     last: int = -1
     movable: bool = True
-    is_large: bool = False
 
 
 def _plan(
-    function: LoopFunction, regions: set[int], pointed: Pointed
-) -> list[tuple[int, list[int]]]:
-    """The statements to give a region back behind, each with the classes in it."""
-    needs: dict[int, _Need] = {}
+    function: LoopFunction, inside: Sequence[Stmt], pointed: Pointed
+) -> list[tuple[int, list[Reg]]]:
+    """The statements to give a region back behind, each with the buffers in it."""
+    regions = _of_the_function(inside)
+    needs: dict[Reg, _Need] = {}
+    classes: dict[int, list[_Need]] = {}
+    for stmt in inside:
+        if isinstance(stmt, Alloc):
+            need = needs[stmt.reg] = _Need(movable=_may_move(stmt, regions))
+            classes.setdefault(function.roots[stmt.root], []).append(need)
     asking: list[int] = []
     for place, top in enumerate(function.body):
         for stmt in _everything([top]):
-            for root in _roots(stmt, pointed):
-                needs.setdefault(function.roots[root], _Need()).last = place
+            for ptr, root in _accesses(stmt):
+                buffers = pointed.get(ptr, {_ANY})
+                found = [needs[buffer] for buffer in buffers if buffer in needs]
+                if _ANY in buffers:
+                    found += classes.get(function.roots[root], [])
+                for need in found:
+                    need.last = place
             if isinstance(stmt, Alloc):
-                need = needs[function.roots[stmt.root]]
-                need.movable &= stmt.region in regions
-                count = stmt.count
-                need.is_large |= not isinstance(count, Lit) or count.value >= _SMALL
                 asking.append(place)
-    ends: dict[int, tuple[int, list[int]]] = {}
-    for root, need in needs.items():
+    ends: dict[int, tuple[int, list[Reg]]] = {}
+    for buffer, need in needs.items():
         following = next((p for p in asking if p > need.last), None)
-        if need.movable and need.is_large and following is not None:
-            last, classes = ends.get(following, (-1, []))
-            ends[following] = max(last, need.last), [*classes, root]
+        if need.movable and following is not None:
+            last, others = ends.get(following, (-1, []))
+            ends[following] = max(last, need.last), [*others, buffer]
     return [ends[place] for place in sorted(ends)[:_MOST]]
 
 
-def _roots(stmt: Stmt, pointed: Pointed) -> Collection[int]:
-    """The roots through which a statement makes, reads or writes buffers."""
+def _may_move(stmt: Alloc, regions: Collection[int]) -> bool:
+    count = stmt.count
+    is_large = not isinstance(count, Lit) or count.value >= _SMALL
+    return is_large and stmt.region in regions
+
+
+def _accesses(stmt: Stmt) -> Iterable[tuple[Atom, int]]:
+    """The pointers through which a statement makes, reads or writes buffers, and their
+    roots; the runtime is handed only what is known (`_is_opaque`)."""
     match stmt:
         case CallRuntime(args=args):
-            return {root for arg in args for root in pointed.get(arg, ())}
-        case Copy(target_root=target, source_root=source):
-            return target, source
-        case Alloc() | Load() | Store() | AddTo() | Clear():
-            return (stmt.root,)
+            return [(arg, 0) for arg in args if arg.type == PTR]
+        case Copy(target, source, target_root=into, source_root=out_of):
+            return [(target, into), (source, out_of)]
+        case Alloc(reg, root=root):
+            return [(reg, root)]
+        case Load() | Store() | AddTo() | Clear():
+            return [(stmt.ptr, stmt.root)]
         case _:
-            return ()
+            return []
 
 
 def _given_back(
-    function: LoopFunction, region_of: dict[int, int], behind: dict[int, int]
+    function: LoopFunction, region_of: dict[Reg, int], behind: dict[int, int]
 ) -> LoopFunction:
-    """The function with these regions for the classes of roots."""
-    roots = function.roots
+    """The function with these regions for buffers."""
 
     def moved(stmt: Stmt) -> Stmt:
         match stmt:
-            case Alloc(root=root) if roots[root] in region_of:
-                return replace(stmt, region=region_of[roots[root]])
+            case Alloc(reg) if reg in region_of:
+                return replace(stmt, region=region_of[reg])
             case _:
                 return over_inner(stmt, lambda body: tuple(map(moved, body)))
 
