@@ -14,11 +14,15 @@ The state of a loop is kept in place if its next value is its own buffer in ever
 or that of another such state, with which it changes places, or in some steps a new
 array, which is copied to a second buffer (that step has done as much work to make it).
 That is assumed first, and given up for the states whose step turns out otherwise.
+
+A state whose steps make the next one anew has two buffers in turn. If the initial value
+is nobody else's, the one that a step finds the state in is *lent* to that step: it may
+be written to, once nobody looks at the state any more, unless the results are in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,6 +45,7 @@ from chadllvm.ir.term import (
     nested,
 )
 from chadllvm.ir.types import Acc, Array, Box, Scalar
+from chadllvm.lower.handing import Loop, Origin, Origins, handed_on, is_free, turns
 from chadllvm.lower.reasons import (
     ARGUMENT,
     CONSTANT,
@@ -70,7 +75,8 @@ class InPlace:
     that change places with others; `renewed`: those that some steps replace by a new
     array; `moved`: those that take over the buffer of their initial value; `growing`:
     those that become longer or shorter; `spent`: parameters of loops that are not in
-    place, whose initial value nobody needs when the first step has made the next one.
+    place, whose initial value nobody needs when the first step has made the next one;
+    `lent`: those of them whose buffer the steps write to.
     """
 
     taken: frozenset[Binding] = frozenset()
@@ -80,6 +86,7 @@ class InPlace:
     moved: frozenset[Var] = frozenset()
     growing: frozenset[Var] = frozenset()
     spent: frozenset[Var] = frozenset()
+    lent: frozenset[Var] = frozenset()
     # For what is copied instead (an update, a contribution, a state): why.
     refused: Mapping[Binding | Var, Reason] = field(default_factory=dict)
 
@@ -89,31 +96,22 @@ class InPlace:
         return self.states - self.turning - self.renewed - self.growing
 
 
-@dataclass(eq=False, slots=True)
-class _Origin:
-    """A buffer. `loop`: the body in which it is made, None if it must not be written.
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a walk over a loop's body has found: of the states supposed to be in place
+    those that are, with who is next; of those lent those that nobody needs behind the
+    step; and those that the body wants to write to and must not."""
 
-    `names`: the variables that may be in it; `what` it is, if it must not be written.
-    """
-
-    loop: _Loop | None
-    what: str = ""
-    names: list[Var] = field(default_factory=list)
-
-
-Origins = frozenset[_Origin]
-
-
-@dataclass(eq=False, slots=True)
-class _Loop:
-    """The function or a loop body: where a buffer is new in each run."""
+    taker: Mapping[Var, Var]
+    lent: Set[Var]
+    asked: Set[Var]
 
 
 @dataclass(eq=False, slots=True)
 class _Frame:
     """A block that is being walked: the last use of each variable, and the place."""
 
-    loop: _Loop
+    loop: Loop
     block: Block
     last_use: dict[Var, int]
     position: int = 0
@@ -125,8 +123,8 @@ def in_place(function: Function) -> InPlace:
         return InPlace()
     walk = _Walk()
     for param in function.params:
-        walk.bind(param, frozenset([_Origin(None, ARGUMENT)]))
-    walk.block(function.body, _Loop())
+        walk.bind(param, frozenset([Origin(None, ARGUMENT)]))
+    walk.block(function.body, Loop())
     return InPlace(
         frozenset(walk.taken),
         frozenset(walk.states),
@@ -135,6 +133,7 @@ def in_place(function: Function) -> InPlace:
         frozenset(walk.moved),
         frozenset(walk.growing & walk.states),
         frozenset(walk.spent),
+        frozenset(walk.lent),
         walk.refused,
     )
 
@@ -166,8 +165,11 @@ class _Walk:
         self.renewed: set[Var] = set()
         self.moved: set[Var] = set()
         self.spent: set[Var] = set()
+        self.lent: set[Var] = set()
+        # Buffers that must not be written to, and were asked for.
+        self.asked: set[Origin] = set()
         # Buffers whose array changes its size, and the states of loops in them.
-        self.resized: set[_Origin] = set()
+        self.resized: set[Origin] = set()
         self.growing: set[Var] = set()
         self.refused: dict[Binding | Var, Reason] = {}
 
@@ -185,7 +187,7 @@ class _Walk:
             origin.names.remove(var)
         return origins
 
-    def block(self, block: Block, loop: _Loop) -> None:
+    def block(self, block: Block, loop: Loop) -> None:
         self.frames.append(_Frame(loop, block, last_uses(block)))
         for position, binding in enumerate(block.bindings):
             self.frames[-1].position = position
@@ -198,13 +200,11 @@ class _Walk:
             return self.origins.get(operand, frozenset())
         return frozenset()
 
-    def _new(
-        self, variables: Iterable[Var], loop: _Loop | None, what: str = ""
-    ) -> None:
+    def _new(self, variables: Iterable[Var], loop: Loop | None, what: str = "") -> None:
         for var in variables:
-            self.bind(var, frozenset([_Origin(loop, what)]))
+            self.bind(var, frozenset([Origin(loop, what)]))
 
-    def _later_use(self, var: Var, loop: _Loop) -> Reason | None:
+    def _later_use(self, var: Var, loop: Loop) -> Reason | None:
         """Where a variable is used behind this place in this run of the loop."""
         for frame in reversed(self.frames):
             if frame.loop is not loop:
@@ -214,11 +214,12 @@ class _Walk:
                 return used_at(var, frame.block, position)
         return None
 
-    def _refusal(self, operand: Operand, loop: _Loop) -> Reason | None:
+    def _refusal(self, operand: Operand, loop: Loop) -> Reason | None:
         """Why the buffer of an array may not be written to from here on, if so."""
         origins = self._of(operand)
         for origin in origins:
             if origin.loop is None:
+                self.asked.add(origin)
                 return Reason(origin.what)
             if origin.loop is not loop:
                 return Reason(OUTSIDE)
@@ -228,7 +229,7 @@ class _Walk:
                     return found
         return None if origins else Reason(UNKNOWN)
 
-    def _may_write(self, binding: Binding, operand: Operand, loop: _Loop) -> bool:
+    def _may_write(self, binding: Binding, operand: Operand, loop: Loop) -> bool:
         """Whether the buffer may be written to from here on; the answer is noted."""
         reason = self._refusal(operand, loop)
         self.refused.pop(binding, None)
@@ -238,14 +239,14 @@ class _Walk:
         self.refused[binding] = reason
         return False
 
-    def _fill(self, cells: Iterable[Operand], loop: _Loop) -> None:
+    def _fill(self, cells: Iterable[Operand], loop: Loop) -> None:
         """These cells get buffers of their own now, if they have none."""
         for cell in cells:
             if isinstance(cell, Var) and cell in self.empty:
                 self.empty.discard(cell)
                 self._new([cell], loop)
 
-    def _binding(self, binding: Binding, loop: _Loop) -> None:
+    def _binding(self, binding: Binding, loop: Loop) -> None:
         match binding.expr:
             case Apply(Update(), (array, *_)):
                 self._update(binding, array, loop)
@@ -298,7 +299,7 @@ class _Walk:
             for origin in self._of(operand):
                 origin.loop, origin.what = None, KEPT
 
-    def _recurse(self, binding: Binding, node: Apply, loop: _Loop) -> None:
+    def _recurse(self, binding: Binding, node: Apply, loop: Loop) -> None:
         """Where calls collect boxes, these may refer to what calls are given."""
         (body,) = node.bodies
         types = (v.type for v in binding.vars)
@@ -314,17 +315,17 @@ class _Walk:
     def _body(self, params: Sequence[Var], body: Block) -> None:
         """The body of a loop without state."""
         for param in params:
-            self.bind(param, frozenset([_Origin(None, OUTSIDE)]))
-        self.block(body, _Loop())
+            self.bind(param, frozenset([Origin(None, OUTSIDE)]))
+        self.block(body, Loop())
 
-    def _update(self, binding: Binding, array: Operand, loop: _Loop) -> None:
+    def _update(self, binding: Binding, array: Operand, loop: Loop) -> None:
         (var,) = binding.vars
         if self._may_write(binding, array, loop):
             self.bind(var, self._of(array))
         else:
             self._new([var], loop)
 
-    def _first(self, binding: Binding, cell: Var, value: Operand, loop: _Loop) -> None:
+    def _first(self, binding: Binding, cell: Var, value: Operand, loop: Loop) -> None:
         """The first contribution to a cell, all of it at once."""
         self.empty.discard(cell)
         if self._may_write(binding, value, loop):
@@ -332,7 +333,7 @@ class _Walk:
         else:
             self._new([cell], loop)
 
-    def _if(self, binding: Binding, node: If, loop: _Loop) -> None:
+    def _if(self, binding: Binding, node: If, loop: Loop) -> None:
         """A cell that one branch fills is filled behind the branch in any case."""
         before = set(self.empty)
         filled: dict[Var, list[Origins]] = {}
@@ -344,41 +345,62 @@ class _Walk:
         self.empty = before - filled.keys()
         for cell, found in filled.items():
             if len(found) < 2:
-                found.append(frozenset([_Origin(loop)]))
+                found.append(frozenset([Origin(loop)]))
             self.bind(cell, frozenset.union(*found))
         for k, var in enumerate(binding.vars):
             results = node.then.results[k], node.orelse.results[k]
             self._fill(results, loop)
             self.bind(var, self._of(results[0]) | self._of(results[1]))
 
-    def _iterate(self, binding: Binding, node: Apply, loop: _Loop) -> None:
+    def _iterate(self, binding: Binding, node: Apply, loop: Loop) -> None:
         (body,) = node.bodies
         self._fill(free_vars_of(node), loop)
         states = body.params[1:]
-        kept = {p for p in states if isinstance(p.type, Array)}
-        while len(taker := self._attempt(body, kept)) < len(kept):
-            kept = set(taker)
-        self.states |= kept
-        self.turning |= {s for s in kept if taker[s] is not s}
+        pairs = list(zip(states, node.args[1:], strict=True))
+        spent = {s for s, i in pairs if self._refusal_among(i, node, loop) is None}
+        taker = self._settled(body, spent)
+        self.states |= taker.keys()
+        self.turning |= {s for s in taker if taker[s] is not s}
         buffers: dict[Var, Origins] = {}
-        for state, init in zip(states, node.args[1:], strict=True):
-            if state in kept:
+        for state, init in pairs:
+            if state in taker:
                 buffers[state] = self._own_buffer(state, init, node, loop)
-            elif self._refusal_among(init, node, loop) is None:
+            elif state in spent:
                 self.spent.add(state)
-        for state, final in zip(states, binding.vars, strict=False):
-            if state in kept:
-                turns = _turns(state, taker)
-                places = frozenset().union(*(buffers[s] for s in turns))
+        for (state, init), final in zip(pairs, binding.vars, strict=False):
+            if state in taker:
+                places = frozenset().union(*(buffers[s] for s in turns(state, taker)))
                 if state in self.renewed:
-                    places |= {_Origin(loop)}  # That of the last step to renew it.
+                    places |= {Origin(loop)}  # That of the last step to renew it.
                 self.bind(final, places)
-            else:
-                self._new([final], None, STATE)
+            else:  # Without a step it is the initial value.
+                self.bind(final, self._of(init) | {Origin(None, STATE)})
         self._new(binding.vars[len(states) :], loop)
 
+    def _settled(self, body: Lambda, spent: Set[Var]) -> Mapping[Var, Var]:
+        """Walk the body until what is supposed of its states holds: those in place, and
+        who is next; those that steps ask for are lent to them."""
+        before = self._saved()
+        kept = {p for p in body.params[1:] if isinstance(p.type, Array)}
+        while len((found := self._attempt(body, kept)).taker) < len(kept):
+            self._restore(before)
+            kept = set(found.taker)
+        if not (lent := found.asked & spent):
+            return found.taker
+        while lent:
+            self._restore(before)
+            found = self._attempt(body, kept, lent)
+            if len(found.taker) < len(kept):
+                break
+            if found.lent == lent:
+                self.lent |= lent
+                return found.taker
+            lent = found.lent
+        self._restore(before)
+        return self._attempt(body, kept).taker
+
     def _own_buffer(
-        self, state: Var, init: Operand, node: Apply, loop: _Loop
+        self, state: Var, init: Operand, node: Apply, loop: Loop
     ) -> Origins:
         """The buffer of a state that is in place."""
         reason = self._refusal_among(init, node, loop)
@@ -390,9 +412,9 @@ class _Walk:
             if state in self.growing:
                 self.resized |= self._of(init)
             return self._of(init)
-        return frozenset([_Origin(loop)])
+        return frozenset([Origin(loop)])
 
-    def _refusal_among(self, init: Operand, node: Apply, loop: _Loop) -> Reason | None:
+    def _refusal_among(self, init: Operand, node: Apply, loop: Loop) -> Reason | None:
         """The same, if another operand or variable of the body is in the buffer."""
         inside = buffers_used(Apply(node.op, (), node.bodies))
         others = {v for v in free_vars_of(node) if v in inside}.union(node.args[1:])
@@ -401,70 +423,49 @@ class _Walk:
             return Reason(IN_THE_LOOP)
         return self._refusal(init, loop)
 
-    def _attempt(self, body: Lambda, kept: set[Var]) -> dict[Var, Var]:
-        """Walk the body with these states in place: those that are, and who is next."""
-        saved = [set(x) for x in self._decisions()]
-        inner = _Loop()
-        own: dict[Var, _Origin] = {}
+    def _attempt(
+        self, body: Lambda, kept: Collection[Var], lent: Collection[Var] = ()
+    ) -> _Found:
+        """Walk the body with these states in place, and those lent to the step."""
+        inner = Loop()
+        buffers: dict[Var, Origin] = {}
         for param in body.params:
-            origin = _Origin(inner if param in kept else None, STATE)
-            if param in kept:
-                own[param] = origin
+            may_write = param in kept or param in lent
+            origin = buffers[param] = Origin(inner if may_write else None, STATE)
             self.bind(param, frozenset([origin]))
         self.block(body.body, inner)
-        results = body.body.results
-        pairs = list(zip(body.params[1:], map(self._of, results), strict=False))
+        results = [self._of(result) for result in body.body.results]
+        pairs = list(zip(body.params[1:], results, strict=False))
+        own = {s: buffers[s] for s in body.params if s in kept}
         self.growing |= {s for s, origin in own.items() if origin in self.resized}
-        taker = _handed_on(own, pairs)
+        taker = handed_on(own, pairs)
         renewed = {s for s, found in pairs if s in taker and len(found) > 1}
         # A buffer that grows stays with its state.
         moving = self.growing & (renewed | {s for s, t in taker.items() if s is not t})
         taker = {s: t for s, t in taker.items() if s not in moving}
         self.renewed |= renewed
-        if len(taker) < len(kept):
-            for decisions, before in zip(self._decisions(), saved, strict=True):
-                decisions.clear()
-                decisions |= before
-        return taker
+        busy = frozenset().union(*results) | self.resized
+        news = {s for s, found in pairs if _is_new(s, found, inner)}
+        good = {s for s in lent if s in news and is_free(buffers[s], inner, busy)}
+        asked = {s for s, origin in buffers.items() if origin in self.asked}
+        return _Found(taker, good, asked)
+
+    def _saved(self) -> list[set[Any]]:
+        return [set(decisions) for decisions in self._decisions()]
+
+    def _restore(self, saved: Sequence[set[Any]]) -> None:
+        for decisions, before in zip(self._decisions(), saved, strict=True):
+            decisions.clear()
+            decisions |= before
 
     def _decisions(self) -> tuple[set[Any], ...]:
         return (
             *(self.taken, self.states, self.turning, self.renewed, self.moved),
-            *(self.spent, self.empty),
+            *(self.spent, self.lent, self.empty),
         )
 
 
-def _handed_on(
-    own: dict[Var, _Origin], pairs: Sequence[tuple[Var, Origins]]
-) -> dict[Var, Var]:
-    """For each state whose buffer is handed on to one state: that one.
-
-    `pairs`: the states with the buffers of their next values. Who gets no buffer of a
-    state that hands its own on is out, and so is who would hand it to two. Besides its
-    own buffer, a state may get what is none of theirs.
-    """
-    owned = frozenset(own.values())
-    good = {s for s, o in own.items() if o.loop is not None}
-    while True:
-        takers = {
-            giver: [state for state, found in pairs if own[giver] in found]
-            for giver in good
-        }
-        sure = {state for state, found in pairs if len(found) == 1}
-        kept = {s for s in good if len(takers[s]) == 1 and takers[s][0] in good & sure}
-        kept |= {
-            s
-            for s, found in pairs
-            if s in good and takers[s] == [s] and len(found & owned) == 1
-        }
-        if kept == good:
-            return {s: takers[s][0] for s in good}
-        good = kept
-
-
-def _turns(state: Var, taker: dict[Var, Var]) -> list[Var]:
-    """The states whose places a state's buffer takes in turn."""
-    found = [state]
-    while (following := taker[found[-1]]) is not state:
-        found.append(following)
-    return found
+def _is_new(state: Var, found: Origins, loop: Loop) -> bool:
+    """Whether the buffers of a state's next value, of numbers, are made by the step."""
+    is_plain = isinstance(state.type, Array) and isinstance(state.type.elem, Scalar)
+    return is_plain and bool(found) and all(o.loop is loop for o in found)

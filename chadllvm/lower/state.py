@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from chadllvm.diagnostic import Span
+from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import Atom, Reg, Slot
 from chadllvm.ir.term import Apply, Binding, Lambda, Lit, Operand, Var
@@ -290,6 +290,8 @@ def carriers(lowering: Lowering, node: Apply, binding: Binding) -> list[Carrier]
             kind = _kept_in_place(lowering, param)
             found.append(kind(lowering, param, init, var, binding.span))
         elif param in lowering.life.outlives or param not in made:
+            if param in lowering.in_place.lent:
+                raise InternalError(f"lower: {param} is written to, and kept")
             found.append(_ArrayCarrier(lowering, param, init, var, binding.span))
         else:
             carrier = _BufferCarrier(lowering, param, init, var, binding.span)

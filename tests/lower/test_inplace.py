@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from chadllvm.backend.call import NativeFunction
 from chadllvm.ir.check import check
+from chadllvm.ir.interp import Interpreter
+from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.parse import parse
 from chadllvm.ir.term import Apply, Block, One, nested
+from chadllvm.ir.types import Product
+from chadllvm.ir.value import from_value, to_value
+from chadllvm.llvm.optimize import Effort
 from chadllvm.lower.inplace import in_place
+from chadllvm.lower.lower import lower_function
 from chadllvm.ops.update import Update
 
 # The program, how many of its updates and first contributions take a buffer over, how
@@ -201,3 +209,156 @@ def test_in_place(name: str) -> None:
     found = in_place(program.entry)
     assert (len(found.taken), len(found.states), len(found.moved)) == expected
     assert len(found.taken) <= writes(program.entry.body)
+
+
+# Loops of m steps over arrays of n numbers, and which states they lend to their steps.
+# a, b are arrays of the program's own, x is an argument.
+LENT = {
+    "the next one is made from what is written": (
+        """c = iterate(m, a) { i, s: f64[:] ->
+             k = to_float(i)  u = update(s, 0, k)
+             t = build(n) { j -> p = index(u, j)  q = add(p, 1.0)  yield q }
+             yield t }
+           return c }""",
+        "s",
+    ),
+    "the initial value is an argument": (
+        """c = iterate(m, x) { i, s: f64[:] ->
+             k = to_float(i)  u = update(s, 0, k)
+             t = build(n) { j -> p = index(u, j)  q = add(p, 1.0)  yield q }
+             yield t }
+           return c }""",
+        "",
+    ),
+    "the initial value is used later": (
+        """c = iterate(m, a) { i, s: f64[:] ->
+             k = to_float(i)  u = update(s, 0, k)
+             t = build(n) { j -> p = index(u, j)  q = add(p, 1.0)  yield q }
+             yield t }
+           return c, a }""",
+        "",
+    ),
+    "a cell takes over what a step is lent": (
+        """c = iterate(m, a) { i, s: f64[:] ->
+             e = open f64[:](n)  one e s
+             build(n) { j -> p = index(x, j)  one e[j] p }
+             u = close e  g = open f64[:](n)
+             build(n) { h -> q = index(u, h)  r = mul(q, 0.5)  one g[h] r }
+             t = close g
+             yield t }
+           return c }""",
+        "s",
+    ),
+    "what is written is used twice, and so is the state": (
+        """c = iterate(m, a) { i, s: f64[:] ->
+             k = to_float(i)  u = update(s, 0, k)  v = update(s, 1, k)
+             t = build(n) { j -> p = index(u, j)  q = index(v, j)
+                                 r = add(p, q)  yield r }
+             yield t }
+           return c }""",
+        "s",
+    ),
+    "states are made from each other": (
+        """c, d = iterate(m, a, b) { i, s: f64[:], t: f64[:] ->
+             k = to_float(i)  u = update(s, 0, k)  v = update(t, 1, k)
+             y, z = build(n) { j -> p = index(u, j)  q = index(v, j)
+                                    r = add(p, q)  o = sub(p, q)  yield r, o }
+             yield z, y }
+           return c, d }""",
+        "st",
+    ),
+    "what is written is another's next value": (
+        """c, d = iterate(m, a, b) { i, s: f64[:], t: f64[:] ->
+             k = to_float(i)  u = update(s, 0, k)
+             v = build(n) { j -> p = index(u, j)  q = index(t, j)
+                                 r = add(p, q)  yield r }
+             yield v, u }
+           return c, d }""",
+        "",
+    ),
+    "the next value is another state": (
+        """c, d, e = iterate(m, a, b, 0.0) { i, s: f64[:], t: f64[:], o: f64 ->
+             k = to_float(i)  u = update(s, 0, k)  p = index(u, 1)  q = add(o, p)
+             yield t, t, q }
+           return c, d, e }""",
+        "",
+    ),
+    "what is written is collected": (
+        """c, d = iterate(m, a) { i, s: f64[:] ->
+             k = to_float(i)  u = update(s, 0, k)
+             t = build(n) { j -> p = index(u, j)  q = add(p, 1.0)  yield q }
+             yield t, u }
+           return c, d }""",
+        "",
+    ),
+    "what is written is kept": (
+        """c, d = iterate(m, a) { i, s: f64[:] ->
+             k = to_float(i)  u = update(s, 0, k)  y = box(u)
+             t = build(n) { j -> p = index(u, j)  q = add(p, 1.0)  yield q }
+             yield t, y }
+           e = build(m) { h -> v = index(d, h)  w = unbox(v)  z = index(w, 1)  yield z }
+           return c, e }""",
+        "",
+    ),
+    "an inner loop is lent what the outer one is": (
+        """c = iterate(m, a) { i, s: f64[:] ->
+             d = iterate(l, s) { h, o: f64[:] ->
+               u = update(o, h, 7.0)
+               t = build(n) { j -> p = index(u, j)  q = add(p, 1.0)  yield q }
+               yield t }
+             v = build(n) { k -> w = index(d, k)  z = add(w, 1.0)  yield z }
+             yield v }
+           return c }""",
+        "os",
+    ),
+    "an inner loop's final value is the next one of another": (
+        """c, d = iterate(m, a, b) { i, s: f64[:], r: f64[:] ->
+             e = iterate(l, s) { h, o: f64[:] ->
+               u = update(o, h, 7.0)
+               t = build(n) { j -> p = index(u, j)  q = add(p, 1.0)  yield q }
+               yield t }
+             v = build(n) { k -> w = index(e, k)  y = index(r, k)
+                                 z = add(w, y)  yield z }
+             yield v, e }
+           return c, d }""",
+        "",
+    ),
+    "without a step the initial value is written later": (
+        """c = iterate(m, a) { i, s: f64[:] ->
+             t = build(n) { j -> p = index(s, j)  q = add(p, 1.0)  yield q }
+             yield t }
+           d = update(a, 0, 5.0)
+           return c, d }""",
+        "",
+    ),
+}
+
+ARGUMENTS = """def f(x: f64[:], m: i64, l: i64) {
+  n = dim[0](x)
+  a, b = build(n) { at -> value = index(x, at)  twice = add(value, value)
+                          yield twice, value }
+"""
+
+
+@pytest.mark.parametrize("name", LENT)
+def test_lent(name: str) -> None:
+    """What is lent; and whatever the loops do, the numbers are those of the values."""
+    text, expected = LENT[name]
+    program = parse(ARGUMENTS + text)
+    check(program, after="parse")
+    entry = program.entry
+    assert sorted(v.name for v in in_place(entry).lent) == sorted(expected)
+    loops, types = lower_function(entry), [p.type for p in entry.params]
+    check_loops(loops)
+    results = entry.body.types
+    effort = Effort(1, 0, loops=False)
+    native = NativeFunction(
+        loops, "main", ["x", "m", "l"], types, Product(results), effort
+    )
+    for steps in [(0, 1), (1, 0), (1, 1), (2, 1), (2, 2), (3, 3), (4, 2)]:
+        x = np.arange(1.0, 5.0)
+        given = [to_value(v, ty) for v, ty in zip((x, *steps), types, strict=True)]
+        wanted = Interpreter(program).run(*given)
+        for ours, theirs, ty in zip(native(x, *steps), wanted, results, strict=True):
+            np.testing.assert_array_equal(ours, from_value(theirs, ty))
+        np.testing.assert_array_equal(x, np.arange(1.0, 5.0))

@@ -11,6 +11,7 @@ import pytest
 from golden_cases import check_cases
 
 import chadllvm as cl
+from bench.workloads import nbody
 from chadllvm.backend.runtime import runtime
 from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.loops_pretty import pretty_loops
@@ -104,3 +105,10 @@ def test_what_the_forward_loop_needed_is_there_for_the_reverse() -> None:
 def test_a_chain_keeps_its_state_alone() -> None:
     steps = 100_000
     assert peak(cl.value_and_grad(orbit), 0.5, steps) <= 2 * 8 * steps * 9 / 8 + BESIDES
+
+
+def test_states_that_begin_as_arguments_and_cotangents_of_states_used_twice() -> None:
+    """Places at each step; speeds, places and pulls twice each; copies for chunks."""
+    arguments = nbody.problem(500, 20)
+    gradient = cl.value_and_grad(cl.jit(parallel=False)(nbody.nbody.py_func), (0, 1, 2))
+    assert peak(gradient, *arguments) <= (20 + 12) * arguments[0].nbytes

@@ -1,0 +1,69 @@
+"""Who gets whose buffer from one step of a loop to the next (`inplace.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from chadllvm.ir.term import Var
+
+
+@dataclass(eq=False, slots=True)
+class Origin:
+    """A buffer. `loop`: the body in which it is made, None if it must not be written.
+
+    `names`: the variables that may be in it; `what` it is, if it must not be written.
+    """
+
+    loop: Loop | None
+    what: str = ""
+    names: list[Var] = field(default_factory=list)
+
+
+Origins = frozenset[Origin]
+
+
+@dataclass(eq=False, slots=True)
+class Loop:
+    """The function or a loop body: where a buffer is new in each run."""
+
+
+def is_free(buffer: Origin, loop: Loop, busy: Collection[Origin]) -> bool:
+    """Whether nobody needs a buffer that was lent to a step behind the step."""
+    return buffer.loop is loop and buffer not in busy
+
+
+def handed_on(
+    own: dict[Var, Origin], pairs: Sequence[tuple[Var, Origins]]
+) -> dict[Var, Var]:
+    """For each state whose buffer is handed on to one state: that one.
+
+    `pairs`: the states with the buffers of their next values. Who gets no buffer of a
+    state that hands its own on is out, and so is who would hand it to two. Besides its
+    own buffer, a state may get what is none of theirs.
+    """
+    owned = frozenset(own.values())
+    good = {s for s, o in own.items() if o.loop is not None}
+    while True:
+        takers = {
+            giver: [state for state, found in pairs if own[giver] in found]
+            for giver in good
+        }
+        sure = {state for state, found in pairs if len(found) == 1}
+        kept = {s for s in good if len(takers[s]) == 1 and takers[s][0] in good & sure}
+        kept |= {
+            s
+            for s, found in pairs
+            if s in good and takers[s] == [s] and len(found & owned) == 1
+        }
+        if kept == good:
+            return {s: takers[s][0] for s in good}
+        good = kept
+
+
+def turns(state: Var, taker: Mapping[Var, Var]) -> list[Var]:
+    """The states whose places a state's buffer takes in turn."""
+    found = [state]
+    while (following := taker[found[-1]]) is not state:
+        found.append(following)
+    return found
