@@ -46,6 +46,7 @@ PROGRAMS = part(1000, 50)
 def small_grain(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(spread, "GRAIN", 40)
     monkeypatch.setattr(spread, "SHARE", 0)
+    monkeypatch.setattr(spread, "MERGE", 0)
     yield
     runtime().lib.chad_set_threads(0)
 

@@ -40,6 +40,7 @@ THREADS = (1, 2, 3, 8)
 def small_grain(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(spread, "GRAIN", 40)
     monkeypatch.setattr(spread, "SHARE", 0)
+    monkeypatch.setattr(spread, "MERGE", 0)
     yield
     runtime().lib.chad_set_threads(0)
 
@@ -241,3 +242,21 @@ def test_two_private_cells_for_each_thread(threads: int) -> None:
     peak = runtime().lib.chad_memory_peak(context)
     runtime().lib.chad_set_threads(0)
     assert peak <= (2 * threads + 1) * x.nbytes + 100_000
+
+
+def outputs(weights: cl.f64[:], points: cl.f64[:, :]) -> float:
+    return sum(math.tanh(sum(weights * point)) for point in points)
+
+
+def test_no_more_chunks_than_pay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cell that each step adds all over to is merged less often than it could be."""
+    weights, points = np.full(1 << 10, 1e-3), np.ones((1 << 12, 1 << 10))
+
+    def work(options: cl.CompileOptions) -> int:
+        gradient = cl.grad(cl.jit(outputs, options=options))
+        return int(gradient.report(weights, points).scaling[0].work)
+
+    whole, few = work(WHOLE), work(THREADED)
+    monkeypatch.setattr(spread, "MERGE", 0)
+    many = work(THREADED)
+    assert 10 * len(weights) < few - whole < (many - whole) / 2

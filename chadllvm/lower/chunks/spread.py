@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chadllvm.ir.loops import (
@@ -56,6 +56,9 @@ MOST_CHUNKS = 128
 
 # What a chunk does for each element of its cells is at most this part of its work.
 SHARE = 32
+
+# What it takes to clear an element of a copy and to merge it, in simple operations.
+MERGE = 8
 
 # Copies are merged in parts of so many elements at least, and in no more than so many.
 PART = 1 << 12
@@ -168,6 +171,7 @@ class Spreading:
         number = out.let("to_float", steps)
         total = self._total = out.let("mul", out.work(work), number)
         grain: Atom = Lit(float(GRAIN))
+        sizes: list[Atom] = []
         most: Atom = Lit(0.0)
         if hits:
             most = out.let("div", total, grain)
@@ -182,10 +186,11 @@ class Spreading:
                 together = most_together((self._plan.loop,), cell, self._home.known)
                 self._logs[cell] = Log(cell, all_hits, some, together)
                 size = out.let("select", some, Lit(0.0), size)
+            sizes.append(size)
             more = out.let("mul", size, Lit(float(SHARE)))
             grain = out.let("add", grain, more)
         number = out.let("div", total, grain)
-        few = out.let("lesser", number, Lit(float(MOST_CHUNKS)))
+        few = out.let("lesser", number, self._quickest(out, sizes))
         some = out.let("to_int", out.let("greater", few, Lit(1.0)))
         if self._plan.reach > 1:
             some = out.let(
@@ -194,6 +199,22 @@ class Spreading:
         return out.let(
             "imax", out.let("imin", some, self._units), Lit(1), name="chunks"
         )
+
+    def _quickest(self, out: Out, sizes: Sequence[Atom]) -> Atom:
+        """The number of chunks with which all is done first if each has a thread.
+
+        That takes an n-th of the work, and n merges, which is least where both are the
+        same. With more chunks it takes longer on any number of threads.
+        """
+        most: Atom = Lit(float(MOST_CHUNKS))
+        if not sizes:
+            return most
+        merge: Atom = Lit(1.0)
+        for size in sizes:
+            merge = out.let("add", merge, out.let("mul", size, Lit(float(MERGE))))
+        work = out.let("greater", self._total, Lit(0.0))
+        some = out.let("sqrt", out.let("div", work, merge))
+        return out.let("lesser", some, most)
 
     def _spread(self, steps: Atom, chunks: Atom, *, is_one: bool) -> list[Stmt]:
         """The loop in chunks; `is_one`: there may be only one."""
