@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from chadllvm.ir.term import Apply, Binding, Operand, Var
-from chadllvm.ir.types import Array
+from chadllvm.ir.term import Apply, Binding, Close, Open, Operand, Var
+from chadllvm.ir.types import Array, Scalar
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
-from chadllvm.ops.index import Zeros
+from chadllvm.ops.index import Index, Zeros
 from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.update import Update
 
 # Where the variables of a body are bound, and of the loops in it that are looked into;
 # what they are run with has None.
@@ -43,13 +44,22 @@ class Shapes:
         """
         if array in self._nexts:
             return array in self._steady and self._is_made(self._nexts[array])
-        return array in self._inside and self._is_fixed(array, self._inside)
+        return self._is_made(array) and self._is_fixed(array, self._inside)
 
     def _is_made(self, array: Operand) -> bool:
+        """Each run of the body makes the array, or what it updates to have it."""
         binding = self._inside.get(array)
         match binding and binding.expr:
             case Apply(Build() | Fold() | Zeros()):
                 return True
+            case Close(cell):
+                return self._opened(cell, self._inside) is not None
+            case Apply(Update(), (old, *_)):
+                return self._is_made(old)
+            case Apply(Iterate(), (_, *inits)):
+                assert binding is not None
+                position = _position(binding, array)
+                return position >= len(inits) or self._is_made(inits[position])
             case _:
                 return False
 
@@ -62,15 +72,35 @@ class Shapes:
         match binding.expr:
             case Apply(Build() | Fold() | Iterate(stops=False), (n, *inits), (body,)):
                 position = _position(binding, array)
-                if n in inside or position < len(inits):
+                if position < len(inits):
+                    return self._is_kept(body.params[1 + position], inside)
+                if n in inside:
                     return False
                 rows = _with(inside, body.body.bindings, body.params)
                 row = body.body.results[position]
                 return not isinstance(row.type, Array) or self._is_fixed(row, rows)
+            case Apply(Index() | Update(), (whole, *_)):
+                return self._is_fixed(whole, inside)
             case Apply(Zeros(), sizes):
                 return inside.keys().isdisjoint(sizes)
+            case Close(cell):
+                dims = self._opened(cell, inside)
+                return dims is not None and inside.keys().isdisjoint(dims)
             case _:
                 return False
+
+    def _opened(self, cell: Operand, inside: _Inside) -> Sequence[Operand] | None:
+        """The sizes of a cell of numbers that is opened in the body."""
+        binding = inside.get(cell)
+        match binding and binding.expr:
+            case Open(Array(Scalar()), sizes):
+                return sizes
+            case _:
+                return None
+
+    def _is_kept(self, state: Var, inside: _Inside) -> bool:
+        """A state of a loop in the body that keeps the shape of a fixed array."""
+        return state in self._steady and self._is_fixed(self._steady[state], inside)
 
 
 def _with(

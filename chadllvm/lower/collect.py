@@ -262,8 +262,12 @@ def _known_dims(
     match defined[operand].expr:
         case Apply(Build() | Fold() | Iterate(stops=False), (n, *inits), (inner,)):
             position = defined[operand].vars.index(operand)
+            if position < len(inits):
+                if inner.params[1 + position] not in lowering.steady:
+                    return None
+                return _known_dims(lowering, inits[position], body, defined, begin)
             outer = _outside(lowering, [n], body, defined)
-            if outer is None or position < len(inits):
+            if outer is None:
                 return None
             result = inner.body.results[position]
             if not isinstance(result.type, Array):

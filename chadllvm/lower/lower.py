@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from types import MappingProxyType
 from typing import assert_never
 
@@ -59,6 +60,7 @@ from chadllvm.lower.state import Carrier, carriers
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
+from chadllvm.simplify.shapes import kept_states
 
 
 def lower_function(
@@ -326,6 +328,11 @@ class Lowering(Heaps):
     def carriers(self, node: Apply, binding: Binding) -> list[Carrier]:
         """The states of a loop."""
         return carriers(self, node, binding)
+
+    @cached_property
+    def steady(self) -> frozenset[Var]:
+        """The states of loops that have the shape of their initial values."""
+        return kept_states(self.function)
 
     @property
     def inside_parallel(self) -> bool:

@@ -9,6 +9,7 @@ tape) stay where they are, and an array that is updated in place stays where it 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chadllvm.diagnostic import InternalError, Span
@@ -237,6 +238,54 @@ class _BufferCarrier(_ArrayCarrier):
         _exchange(self.lowering, self.room, self.other_room)
 
 
+class _PairCarrier(Carrier):
+    """The same for an array that keeps its shape: both buffers are there at once.
+
+    The initial value is copied to one of them, unless that is its own: what steps write
+    to is then apart from all that they read, and each run of the loop has its own. That
+    shapes are the same is proved of what is known in front of the loop, so that what a
+    step makes fits in before the step has checked anything.
+    """
+
+    def _begin(self, init: Operand) -> None:
+        lowering, name = self.lowering, self.param.name
+        source = lowering.array(init)
+        self.rep = source
+        if self.param not in lowering.in_place.spent:
+            self.rep = lowering.allocate(self.var, source.dims, source.elem)
+            lowering.copy_into(self.rep, source)
+        spare = lowering.allocate(self.var, source.dims, source.elem)
+        lowering.roots.union(self.rep.root, spare.root)
+        self.ptr = lowering.loops.slot(name, self.rep.ptr)
+        self.spare = lowering.loops.slot(f"{name}_spare", spare.ptr)
+
+    def _at(self, ptr: Atom) -> ArrayRep:
+        return replace(self.rep, ptr=ptr, growth=None)
+
+    def enter(self) -> None:
+        loops = self.lowering.loops
+        self.current = loops.get(self.ptr)
+        self.other = loops.get(self.spare, (self.current,))
+        self.lowering.bind(self.param, self._at(self.current))
+        if self.direct is not None:
+            place = self.other, self.rep.root
+            self.lowering.destinations[self.direct] = lambda _: place
+
+    def next(self, result: Rep) -> Step:
+        assert isinstance(result, ArrayRep)
+        if self.direct is None:
+            self.lowering.copy_into(self._at(self.other), result)
+            self.lowering.notes.copied(self.param, self.span, Reason(NEXT_STATE))
+        return self._swap
+
+    def _swap(self) -> None:
+        self.lowering.loops.set(self.ptr, self.other)
+        self.lowering.loops.set(self.spare, self.current)
+
+    def finish(self) -> None:
+        self.lowering.bind(self.var, self._at(self.lowering.loops.get(self.ptr)))
+
+
 class _RenewedCarrier(_BufferCarrier):
     """An array that steps update in place, or replace by a new one, which is copied."""
 
@@ -294,7 +343,8 @@ def carriers(lowering: Lowering, node: Apply, binding: Binding) -> list[Carrier]
                 raise InternalError(f"lower: {param} is written to, and kept")
             found.append(_ArrayCarrier(lowering, param, init, var, binding.span))
         else:
-            carrier = _BufferCarrier(lowering, param, init, var, binding.span)
+            kind = _kept_in_turn(lowering, param)
+            carrier = kind(lowering, param, init, var, binding.span)
             result = body.body.results[k]
             carrier.direct = _direct(lowering, body, result, defined, taken)
             found.append(carrier)
@@ -307,6 +357,15 @@ def _kept_in_place(lowering: Lowering, state: Var) -> type[Carrier]:
     if state in lowering.in_place.renewed:
         return _RenewedCarrier
     return _InPlaceCarrier
+
+
+def _kept_in_turn(
+    lowering: Lowering, state: Var
+) -> type[_BufferCarrier | _PairCarrier]:
+    """Where runs of the loop need each other for nothing else, a copy is worth it."""
+    is_alone = lowering.inside_parallel or state in lowering.in_place.spent
+    is_pair = is_alone and state in lowering.steady
+    return _PairCarrier if is_pair else _BufferCarrier
 
 
 def _made_in_steps(body: Lambda, defined: dict[Var, Binding]) -> set[Var]:
