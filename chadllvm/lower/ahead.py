@@ -61,7 +61,7 @@ class _Ahead(Strips):
 
     def changed(self, loop: For, known: Known) -> list[Stmt] | None:
         """None: there are none."""
-        calls = _calls(loop, self.roots)
+        calls = calls_ahead(loop, self.roots)
         if not calls:
             return None
         out = Out()
@@ -87,7 +87,7 @@ class _Ahead(Strips):
         return [early, [*loads, *late]]
 
 
-def _calls(loop: For, roots: Sequence[int]) -> list[Let]:
+def calls_ahead(loop: For, roots: Sequence[int]) -> list[Let]:
     """The calls that need no step before, in a loop whose steps need each other."""
     simple = Let | Get | Set | Accumulate | Offset | Load | Store | AddTo
     if loop.commutes or is_short(loop):

@@ -20,8 +20,8 @@ what is cheap to compute from those is computed again. The late part is a chain,
 its sums begin with what is first added (`begun.py`). A loop is left as it is if what
 goes to the early part is not worth what is kept.
 
-It stands behind `ahead.py`, which does so with calls whatever else there is, and in
-which there are no branches (`choosing.py`).
+It stands in front of `ahead.py`, to which it leaves loops without branches that make
+calls: what is cut once need not be cut again.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.statements import assigned, everywhere, used
 from chadllvm.ir.types import BOOL, I64, is_float
+from chadllvm.lower.ahead import calls_ahead
 from chadllvm.lower.begun import begun
 from chadllvm.lower.choosing import Buffers, with_choices
 from chadllvm.lower.linear import Known
@@ -136,7 +137,7 @@ def _plan(loop: For, roots: Sequence[int], known: Buffers) -> _Plan | None:
     """How a strip of a loop is computed ahead, if that is worth it."""
     if loop.commutes or is_short(loop) or not _is_simple(loop.body):
         return None
-    if not _is_chain(loop.body, roots):
+    if not _is_chain(loop.body, roots) or calls_ahead(loop, roots):
         return None
     chosen = with_choices(loop, roots, known)
     if chosen is None or not _is_chain(chosen.loop.body, roots):
