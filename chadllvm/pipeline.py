@@ -76,6 +76,7 @@ from chadllvm.simplify.pointwise import pointwise
 from chadllvm.simplify.promote import promote
 from chadllvm.simplify.recall import recall
 from chadllvm.simplify.recursion import recursion
+from chadllvm.simplify.roots import roots
 from chadllvm.simplify.rows import rows
 from chadllvm.simplify.scatter import scatter
 from chadllvm.simplify.separate import separate
@@ -117,6 +118,7 @@ VALUES: tuple[Pass, ...] = (
     _plain(inline),
     _plain(invariants),
     _plain(views),
+    _plain(roots),
 )
 
 # The same for a program without derivatives in it.
@@ -126,6 +128,7 @@ NORMALISE: tuple[Pass, ...] = (
     _plain(sharing),
     _plain(invariants),
     _plain(views),
+    _plain(roots),
 )
 
 # What makes the source's loops as plain as they can be. What is here is done once for

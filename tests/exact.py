@@ -122,6 +122,7 @@ FUNCTIONS: tuple[Function, ...] = (
     _one("log1p", mp.log1p, (*POSITIVE, *(-x for x in TINY), -0.3, -0.9, -1 + 1e-12)),
     _one("sqrt", mp.sqrt, POSITIVE),
     _one("cbrt", mp.cbrt, POSITIVE),
+    _one("root_cube", lambda x: x * mp.sqrt(x), (*TINY[3:], *MIDDLE, 1e200)),
     _one("sin", mp.sin, ANGLES),
     _one("cos", mp.cos, ANGLES),
     _one("tan", mp.tan, ANGLES),

@@ -24,6 +24,7 @@ ONE_ARGUMENT: dict[str, list[tuple[float, float]]] = {
     "log1p": [(-1.0, -INF), (-1.5, NAN), (INF, INF), (-0.0, -0.0), (0.0, 0.0)],
     "sqrt": [(-1.0, NAN), (-0.0, -0.0), (INF, INF), (TINY, 2.0**-537)],
     "cbrt": [(-0.0, -0.0), (-8.0, -2.0), (INF, INF), (-INF, -INF)],
+    "root_cube": [(-1.0, NAN), (-0.0, 0.0), (1e300, INF), (INF, INF), (4.0, 8.0)],
     "sin": [(INF, NAN), (-INF, NAN), (-0.0, -0.0), (0.0, 0.0)],
     "cos": [(INF, NAN), (-INF, NAN), (0.0, 1.0)],
     "tan": [(INF, NAN), (-INF, NAN), (-0.0, -0.0), (0.0, 0.0)],

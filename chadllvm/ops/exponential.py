@@ -10,7 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from chadllvm.diagnostic import Span
 from chadllvm.ir.build import Builder, lit
+from chadllvm.ir.loop_build import LoopBuilder
+from chadllvm.ir.loops import Atom
 from chadllvm.ir.term import Operand
 from chadllvm.ops.row import chain, row
 
@@ -90,6 +93,23 @@ def _sqrt_t(b: Builder, args: Sequence[Operand], r: Operand, ct: Operand) -> Cot
     return chain(b, args, ct, lambda: b.prim("div", lit(0.5), r))
 
 
+def _root_cube(x: float) -> float:
+    return x * _sqrt(x)
+
+
+def _root_cube_t(
+    b: Builder, args: Sequence[Operand], r: Operand, ct: Operand
+) -> Cotangents:
+    """3/2 sqrt x, without a division; 0 at 0."""
+    (x,) = args
+    return chain(b, args, ct, lambda: b.prim("mul", b.prim("sqrt", x), lit(1.5)))
+
+
+def _root_cube_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    (x,) = args
+    return loops.let("mul", x, loops.let("sqrt", x))
+
+
 def _cbrt_t(b: Builder, args: Sequence[Operand], r: Operand, ct: Operand) -> Cotangents:
     """1 / (3 (cbrt x)^2), infinite at 0."""
     return chain(
@@ -114,4 +134,14 @@ row(
     domain=((-0.5, 2.0),),
 )
 row("sqrt", "f->f", _sqrt, _sqrt_t, weight=5, domain=_POSITIVE)
+# A number times its root, to the bit. That has a slope at 0, and none is a quotient.
+row(
+    "root_cube",
+    "f->f",
+    _root_cube,
+    _root_cube_t,
+    _root_cube_l,
+    weight=6,
+    domain=_POSITIVE,
+)
 row("cbrt", "f->f", math.cbrt, _cbrt_t, weight=15, domain=_POSITIVE)

@@ -162,6 +162,7 @@ def test_an_edge_along_one_argument_is_none_along_the_other() -> None:
         ("atan2", (0.0, -2.0), (-0.5, 0.0)),
         ("atan2", (3e-200, 4e-200), (1.6e199, -1.2e199)),
         ("cbrt", (0.0,), (INF,)),
+        ("root_cube", (0.0,), (0.0,)),
         ("log", (0.0,), (INF,)),
         ("log", (-2.0,), (-0.5,)),
         ("log1p", (-1.0,), (INF,)),
