@@ -170,6 +170,22 @@ def last(x: cl.f64[:]) -> float:
     return np.sum(np.sin(y)) + y[len(y) - 1]
 
 
+@cl.jit(cache=False)
+def matrices(m: cl.f64[:, :], depth: int) -> tuple[cl.f64[:, :], float]:
+    """What is made between the calls may be too large for any memory."""
+    if depth == 0:
+        return m, np.sum(m)
+    a, s = matrices(m * 0.7, depth - 1)
+    b, t = matrices(np.sin(m) + 0.1, depth - 1)
+    return a @ b.T @ m * 0.1, s * t * 0.1 + a[0, 1]
+
+
+@cl.jit(cache=False)
+def mixed(m: cl.f64[:, :]) -> float:
+    product, factor = matrices(m, 6)
+    return np.sum(product) + factor
+
+
 RANDOM = np.random.default_rng(5)
 X, Y = RANDOM.normal(size=(2, 1200))
 W = np.array([1.0, 0.9, 0.8, 1.1])
@@ -181,6 +197,7 @@ PROGRAMS: list[tuple[Any, tuple[Any, ...], tuple[int, ...]]] = [
     (product, (X[:256], Y[:256]), (0, 1)),
     (weighted, (X, W), (0, 1)),
     (squared, (M,), (0,)),
+    (mixed, (M,), (0,)),
     (last, (X,), (0,)),
 ]
 

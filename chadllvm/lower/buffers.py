@@ -26,6 +26,9 @@ from chadllvm.lower.represent import (
 # Elements of a buffer of several dimensions: beyond this their number may overflow.
 _MOST_ELEMENTS = 2.0**58
 
+# Why a buffer is refused whose size no number holds.
+TOO_LARGE = "array too large"
+
 
 class Buffers:
     """The buffers of one function in the making."""
@@ -117,7 +120,7 @@ class Buffers:
         for dim in dims:
             total = self.loops.let("mul", total, self.loops.let("to_float", dim))
         ok = self.loops.let("fle", total, Lit(_MOST_ELEMENTS))
-        self.loops.check(ok, "MemoryError", "array too large", self.span)
+        self.loops.check(ok, "MemoryError", TOO_LARGE, self.span)
 
     def size(self, rep: ArrayRep) -> Atom:
         """The number of machine elements of an array."""

@@ -21,6 +21,7 @@ from chadllvm.ir.loops import (
     AddTo,
     Alloc,
     Branch,
+    Check,
     Clear,
     Copy,
     Data,
@@ -39,6 +40,7 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.statements import assigned, everywhere, slots_of, used
 from chadllvm.ir.term import Lit
+from chadllvm.lower.buffers import TOO_LARGE
 from chadllvm.lower.reached import Memory, Reached
 
 
@@ -127,7 +129,8 @@ class Together:
         whole = self._of_call(call)
         for stmt in reversed(new[last + 1 :]):
             does = self._effects(stmt)
-            if does.needed_by(whole) or does.needed_by(moving):
+            is_needed = does.needed_by(whole) or does.needed_by(moving)
+            if is_needed or isinstance(stmt, Check):
                 moved.insert(0, stmt)
                 moving.include(does)
         if any(self._of_call(c).needed_by(moving) for c in calls):
@@ -188,10 +191,14 @@ def _makes_buffers(stmts: Iterable[Stmt]) -> bool:
 
 
 def _stays(stmt: Stmt) -> bool:
-    """Whether no call passes a statement, for it can fail, or more."""
+    """Whether no call passes a statement, for it can fail, or more. What makes a buffer
+    can fail as well: so may the question whether one can be that large."""
     match stmt:
+        case Check(failure=failure):
+            return failure.own or failure.message != TOO_LARGE
         case For() | Branch():
-            return any(map(_stays, (s for body in bodies_of(stmt) for s in body)))
+            inside = [s for body in bodies_of(stmt) for s in body]
+            return any(isinstance(s, Check) or _stays(s) for s in inside)
         case (
             Let() | Get() | Set() | Accumulate() | Alloc() | Data() | Offset() | Load()
             | Store() | AddTo() | Clear() | Copy()
