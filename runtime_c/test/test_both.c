@@ -279,6 +279,64 @@ static void test_what_is_kept_goes_with_the_caller(void) {
   chad_context_free(context);
 }
 
+typedef struct returning {
+  int64_t from;
+  int64_t to;
+  chad_arena_t *arenas[2];  // where each call has left what it returns
+  int64_t *numbers[2];
+} returning_t;
+
+// The numbers from `from` to `to`: those of both sides, copied, and these are given back
+// by who has asked for them.
+static chad_status_t return_side(chad_context_t *const context, void *const environment,
+                                 const int64_t which) {
+  returning_t *const all = environment;
+  const int64_t middle = (all->from + all->to) / 2;
+  returning_t mine = {.from = which == 0 ? all->from : middle,
+                      .to = which == 0 ? middle : all->to};
+  const int64_t count = mine.to - mine.from;
+  chad_arena_t *const arenas = chad_enter(context, 1);
+  int64_t *const numbers = arenas == NULL ? NULL : allocate(context, arenas, 8 * count);
+  if (numbers == NULL) {
+    return CHAD_MEMORY;
+  }
+  *numbers = mine.from;
+  if (count > 1) {
+    pair_t pair = {return_side, return_side, &mine};
+    const chad_status_t status = run_pair(context, &pair, 0);
+    if (status != CHAD_OK) {
+      return status;
+    }
+    for (int64_t k = 0; k < count; ++k) {
+      const int64_t half = count / 2;
+      numbers[k] = k < half ? mine.numbers[0][k] : mine.numbers[1][k - half];
+    }
+    chad_arena_give(context, mine.arenas[0]);
+    chad_arena_give(context, mine.arenas[1]);
+  }
+  all->arenas[which] = arenas;
+  all->numbers[which] = numbers;
+  chad_keep(context, arenas);
+  return CHAD_OK;
+}
+
+static void test_what_is_returned_is_given_back(void) {
+  enum { COUNT = 1 << 12 };
+  chad_context_t *const context = new_context();
+  chad_arena_t *const arenas = chad_enter(context, 1);
+  returning_t all = {.from = 0, .to = COUNT};
+  pair_t pair = {return_side, return_side, &all};
+  for (int round = 0; round < 3; ++round) {
+    CHECK(chad_divide(context, arenas, run_pair, &pair, 0) == CHAD_OK);
+    for (int64_t index = 0; index < COUNT; ++index) {
+      CHECK(all.numbers[index >= COUNT / 2][index % (COUNT / 2)] == index);
+    }
+  }
+  chad_leave(context, arenas);
+  CHECK(chad_memory_used(context) == 0);
+  chad_context_free(context);
+}
+
 typedef struct reuse {
   pthread_t caller;
   _Atomic int32_t done;
@@ -342,6 +400,7 @@ int main(void) {
     test_a_poll_stops_all();
     test_an_error_stops_the_other();
     test_what_is_kept_goes_with_the_caller();
+    test_what_is_returned_is_given_back();
     test_helpers_keep_their_own();
   }
   return 0;
