@@ -20,9 +20,9 @@ results are the same bits for any number of threads, and for one. The first chun
 to the cell itself and goes on with the number that the slot had. Copies are there for
 as many chunks as there are lanes, two for each thread, and a chunk waits until the one
 in its lane has been merged; so there are never more than two private cells a thread.
-Clearing and merging all copies takes a fixed share of the work at most, and there are
-no more chunks than would make all quicker if each had a thread. Where few steps add to
-a large cell, there are logs instead (`logs.py`).
+Clearing and merging all copies takes a small share of the work, unless there is so
+little of it that this would leave threads idle. Where few steps add to a large cell,
+there are logs instead (`logs.py`).
 
 Loops that are nested two levels less than the deepest ones are left alone: what they do
 hardly matters, and each loop that is spread takes LLVM some time. A short loop inside

@@ -58,7 +58,10 @@ MOST_CHUNKS = 128
 SHARE = 32
 
 # What it takes to clear an element of a copy and to merge it, in simple operations.
-MERGE = 8
+MERGE = 4
+
+# What all merges are of the work, if there is much of it.
+_LITTLE = 1.0 / 32.0
 
 # Copies are merged in parts of so many elements at least, and in no more than so many.
 PART = 1 << 12
@@ -190,7 +193,7 @@ class Spreading:
             more = out.let("mul", size, Lit(float(SHARE)))
             grain = out.let("add", grain, more)
         number = out.let("div", total, grain)
-        few = out.let("lesser", number, self._quickest(out, sizes))
+        few = out.let("lesser", number, self._worth_merging(out, sizes))
         some = out.let("to_int", out.let("greater", few, Lit(1.0)))
         if self._plan.reach > 1:
             some = out.let(
@@ -200,11 +203,11 @@ class Spreading:
             "imax", out.let("imin", some, self._units), Lit(1), name="chunks"
         )
 
-    def _quickest(self, out: Out, sizes: Sequence[Atom]) -> Atom:
-        """The number of chunks with which all is done first if each has a thread.
+    def _worth_merging(self, out: Out, sizes: Sequence[Atom]) -> Atom:
+        """The most chunks, so that to clear and merge copies is little of the work.
 
-        That takes an n-th of the work, and n merges, which is least where both are the
-        same. With more chunks it takes longer on any number of threads.
+        If there is little to do that would leave threads idle: n chunks take an n-th of
+        the work, if each has a thread, and n merges. Then that is made the least.
         """
         most: Atom = Lit(float(MOST_CHUNKS))
         if not sizes:
@@ -213,7 +216,9 @@ class Spreading:
         for size in sizes:
             merge = out.let("add", merge, out.let("mul", size, Lit(float(MERGE))))
         work = out.let("greater", self._total, Lit(0.0))
-        some = out.let("sqrt", out.let("div", work, merge))
+        merges = out.let("div", work, merge)
+        little = out.let("mul", merges, Lit(_LITTLE))
+        some = out.let("greater", little, out.let("sqrt", merges))
         return out.let("lesser", some, most)
 
     def _spread(self, steps: Atom, chunks: Atom, *, is_one: bool) -> list[Stmt]:
