@@ -167,6 +167,23 @@ def of_scaled(x: cl.f64[:], n: int) -> float:
 
 
 @cl.jit(cache=False)
+def weighed(tree: Tree, scale: float) -> float:
+    """It does so much that its reverse had better have copies of what nodes owe."""
+    match tree:
+        case Leaf(value):
+            return math.exp(value * scale) + math.sin(value) * math.cos(scale)
+        case Node(left, right):
+            a, b = weighed(left, scale * 0.9), weighed(right, scale)
+            c, d = math.sin(a * b) + math.cos(a), math.tanh(a - b) * math.exp(-a * a)
+            return math.tanh(c * d + a / (2.0 + b * b)) + math.sin(c / (1.5 + d * d))
+
+
+@cl.jit(cache=False)
+def of_weighed(x: cl.f64[:], n: int) -> float:
+    return weighed(grow(x, 0, n), 0.9)
+
+
+@cl.jit(cache=False)
 def leaves(x: cl.f64[:], low: int, high: int) -> float:
     """Some calls keep nothing, so that a row is read where there may be none."""
     if high - low == 1:
@@ -195,6 +212,7 @@ PROGRAMS: list[tuple[Any, tuple[Any, ...], tuple[int, ...]]] = [
     (folded, (X[:1000],), (0,)),
     (twice, (X[:200], 200), (0,)),
     (of_scaled, (X[:300], 300), (0,)),
+    (of_weighed, (X[:700], 700), (0,)),
     (leaves, (X[:1500], 0, 1500), (0,)),
     (both, (X[:600], 600, 0.3), (0, 2)),
 ]
@@ -222,7 +240,7 @@ def test_others_take_part() -> None:
 
 @pytest.mark.parametrize(
     ("program", "args", "wrt"),
-    [case for case in PROGRAMS if case[0] not in (trees, twice, of_scaled)],
+    [case for case in PROGRAMS if case[0] not in (trees, twice, of_scaled, of_weighed)],
 )
 def test_gradients_are_divided(
     program: Any, args: tuple[Any, ...], wrt: tuple[int, ...]
@@ -237,8 +255,9 @@ def test_gradients_are_divided(
 
 
 def test_nodes_are_made_by_all() -> None:
-    """All recursions are divided, and so is the reverse of each; `depth` has none."""
-    for program, value, both in ((twice, 5, 9), (of_scaled, 3, 6)):
+    """All recursions are divided, and so is the reverse of each; `depth` has none, and
+    that of `weighed` needs all nodes in one piece."""
+    for program, value, both in ((twice, 5, 9), (of_scaled, 3, 6), (of_weighed, 2, 2)):
         for function, expected in (
             (program, value),
             (cl.value_and_grad(program), both),

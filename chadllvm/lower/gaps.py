@@ -7,12 +7,14 @@ nevertheless, and what derivatives and the border do:
 - who asks how many nodes there are, or for all of them, counts;
 - the tangents of nodes have the numbers of the nodes, in a heap of their own;
 - a ledger has a row for each number. If there is one for all nodes, and it is only
-  added to and read, at numbers, outside of loops, its rows may be anywhere, too.
+  added to and read, at numbers, outside of loops, its rows may be anywhere, too. But
+  then calls that add to it run in order (`tasks.py`), for it cannot be copied. So it
+  stays in one piece where they do enough for copies to be worth it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from chadllvm.ir.op import Prim
 from chadllvm.ir.term import (
@@ -32,10 +34,16 @@ from chadllvm.ops.heap import Columns, Count, Fetch, Load, New, Place
 from chadllvm.ops.ledger import HeapOp, Ledger, Peek
 from chadllvm.ops.recurse import Recurse
 
+# What a call has to do for each column that it may add to, in operations, before a copy
+# of the ledger is worth it.
+_WORTH = 12
 
-def with_gaps(body: Block) -> dict[str, Ledger | None]:
+
+def with_gaps(
+    body: Block, columns: Callable[[Ledger], int]
+) -> dict[str, Ledger | None]:
     """The heaps of a function that may have gaps, of those that calls of a recursion
-    make nodes in, each with its ledger."""
+    make nodes in, each with its ledger, of which somebody reads so many `columns`."""
     if any(isinstance(op, Place) for op in _operations(body)):
         return {}
     numbers = _numbers(body)
@@ -50,7 +58,11 @@ def with_gaps(body: Block) -> dict[str, Ledger | None]:
         counts = [op for op in ops if isinstance(op, Count)]
         if not ledgers and not counts:
             found[heap] = None
-        elif len(ledgers) == 1 and _is_for_all(body, heap, len(counts)):
+        elif (
+            len(ledgers) == 1
+            and _is_for_all(body, heap, len(counts))
+            and _is_little(body, ledgers[0], columns(ledgers[0]))
+        ):
             found[heap] = ledgers[0]
     return found
 
@@ -146,6 +158,20 @@ def _is_for_all(body: Block, heap: str, counts: int) -> bool:
         return False
     (var,) = ledger.vars
     return _only_entries(body, var, is_loop=False)
+
+
+def _is_little(body: Block, ledger: Ledger, columns: int) -> bool:
+    """Whether calls that add to the ledger do little besides."""
+    exprs = ((b.vars, b.expr) for b in body.bindings)
+    own = (v for v, e in exprs if isinstance(e, Apply) and e.op is ledger)
+    ((var,),) = own
+    for expr in _all(body):
+        if isinstance(expr, Apply) and isinstance(expr.op, Recurse):
+            inside = [e for _, inner in nested(expr) for e in _all(inner)]
+            adds = any(isinstance(e, One) and e.cell is var for e in inside)
+            if adds and len(inside) >= _WORTH * columns:
+                return False
+    return True
 
 
 def _only_entries(block: Block, ledger: Var, is_loop: bool) -> bool:

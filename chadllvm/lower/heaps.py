@@ -23,7 +23,7 @@ from chadllvm.lower.nodes import node_shape
 from chadllvm.lower.represent import ArrayRep
 from chadllvm.lower.segments import SegmentHeap
 from chadllvm.ops.heap import heaps_of
-from chadllvm.ops.ledger import LEDGER, Peek
+from chadllvm.ops.ledger import LEDGER, Ledger, Peek
 
 
 class Heaps(Cells):
@@ -46,14 +46,18 @@ class Heaps(Cells):
 
     def make_heaps(self) -> None:
         """Make all heaps, in front of everything."""
-        apart = with_gaps(self.function.body)
+
+        def owed(ledger: Ledger) -> int:
+            return self._columns(len(ledger.reals()))
+
+        apart = with_gaps(self.function.body, owed)
         for name, types in heaps_of(self.function.body).items():
             whole = node_shape(self.contents.get(name, types))
             shape = whole if whole.types == types else node_shape(types)
             if name in apart:
                 ledger = apart[name]
-                owed = 0 if ledger is None else self._columns(len(ledger.reals()))
-                self.heaps[name] = SegmentHeap(self, name, shape, owed)
+                columns = 0 if ledger is None else owed(ledger)
+                self.heaps[name] = SegmentHeap(self, name, shape, columns)
             else:
                 self.heaps[name] = Heap(self, name, shape)
 
