@@ -71,6 +71,17 @@ def adapt(p: cl.f64[:], low: float, high: float, whole: float, error: float) -> 
 
 
 @cl.jit(cache=False)
+def ends(p: cl.f64[:], low: float, high: float, error: float) -> float:
+    """Three calls, of which the last goes deep, or in its middle."""
+    if (high - low) * math.exp(p[1] * high) < error * (p[0] + abs(high - 2.0)):
+        return (high - low) * math.sin(p[1] / (p[0] + abs(0.5 * (low + high) - 2.0)))
+    third = (high - low) / 3.0
+    one = ends(p, low, low + third, error) * p[1]
+    two = ends(p, low + third, high - third, error)
+    return one + two * math.cos(ends(p, high - third, high, error))
+
+
+@cl.jit(cache=False)
 def wave(p: cl.f64[:], error: float) -> float:
     """All calls add to the derivatives of two numbers, which are in no array."""
     return adapt(p, 0.0, 1.0, 0.5 * p[0], error) * adapt(p, 1.0, 2.0, p[1], error)
@@ -207,6 +218,8 @@ PROGRAMS: list[tuple[Any, tuple[Any, ...], tuple[int, ...]]] = [
     (energy, (X[:37], 0, 37), (0,)),
     (blocks, (X, X[:7] * 0.1, 0, 2000), (0, 1)),
     (adapt, (np.array([0.01, 1.3]), 0.0, 1.0, 0.5, 1e-6), (0, 1, 2)),
+    (ends, (np.array([1e-7, 1.3]), 0.0, 2.0, 0.2), (0,)),
+    (ends, (np.array([1e-7, 1.3]), 1.0, 3.0, 0.2), (0,)),
     (wave, (np.array([0.01, 1.3]), 1e-6), (0,)),
     (trees, (0.4, 8), (0,)),
     (folded, (X[:1000],), (0,)),

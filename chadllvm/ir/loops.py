@@ -404,11 +404,12 @@ class Segments:
 class Tasks:
     """How invocations that are together run on several threads.
 
-    Those of the first `levels` levels may, once the outermost has taken `patience`
-    nanoseconds; negative: never. Where others run them, they have the `tape` for
-    themselves, and the `rooms`, which are 0 there (`Segments`); and so have, whoever
-    runs them, all but the first of those together the `cells`; these are for so many
-    levels only as the `work` of all runs is worth it. Copies of them are in `region`.
+    Those of the first `levels` levels may, or of more where it goes deep, once the
+    outermost has taken `patience` nanoseconds; negative: never. Where others run them,
+    they have the `tape` for themselves, and the `rooms`, which are 0 there
+    (`Segments`); and so have, whoever runs them, all but the first of those together
+    the `cells`; these are for so many levels only as the `work` of all runs is worth
+    it. Copies of them are in `region`.
     """
 
     levels: int

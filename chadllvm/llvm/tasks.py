@@ -35,6 +35,7 @@ from chadllvm.llvm.invoke import (
     result_type,
     word_at,
 )
+from chadllvm.llvm.levels import ANY, WAY, levels_down, levels_of, ways_of
 from chadllvm.llvm.returned import arena_at, bring_home, give_back_own
 from chadllvm.llvm.state import NO_MEMORY, State, Version
 from chadllvm.llvm.types import BYTES, REGISTER
@@ -42,18 +43,18 @@ from chadllvm.llvm.writer import LIKELY, UNLIKELY
 
 # The words of a block; behind them stand the operands and the results of each call, and
 # if there are arrays among these, where each shall be, and the arena where all are.
-ENV, ARENAS, OWNER, TURN, LEVEL, FLOOR, FORKS, PRIVATE, HEAD = range(9)
+ENV, ARENAS, OWNER, TURN, LEVEL, FLOOR, FORKS, PRIVATE, WAYS, HEAD = range(10)
 
 # Numbers from here on say where something has been collected: 2^62. Those of calls,
 # which are places in a buffer, or -1 minus that, are smaller.
 AWAY = 1 << 62
 
-# A copy of a cell that calls add to is cleared and added to it: together this is no
-# more than the calls' work divided by this.
-_SHARE = 16
+# This bit is turned in the number of a call of the first levels.
+_FIRST = 1 << 61
 
-# The further parameters of the version for the first levels.
-MORE = "i64 %level, i64 %floor"
+# The further parameters of the version for the first levels. `ways`: a bit for each of
+# the calls that are together, set if all around are at this place among those.
+MORE = "i64 %level, i64 %floor, i64 %ways"
 
 _PAIR = """\
 define internal i32 @{name}(ptr %ctx, ptr %first, ptr %second, ptr %block) #0 {{
@@ -96,10 +97,11 @@ def emit_divide(state: State, stmt: Invoke, called: Subroutine) -> None:
     """Invoke a subroutine from outside, so that it may divide."""
     tasks = _tasks(called)
     env = enter(state, called)
-    floor = _floor(state, tasks)
+    levels, floor = levels_of(state, tasks)
     block = _block(state, called, 1)
-    head = {ENV: f"ptr {env}", TURN: "i64 0", LEVEL: f"i64 {tasks.levels}"}
-    _fill(state, block, {**head, FLOOR: f"i64 {floor}"}, (stmt,))
+    head = {ENV: f"ptr {env}", TURN: "i64 0", LEVEL: f"i64 {levels}"}
+    head |= {FLOOR: f"i64 {floor}", WAYS: f"i64 {0 if tasks.cells else ANY}"}
+    _fill(state, block, head, (stmt,))
     run = f"ptr @{_symbol(state, called, 'part.0')}, ptr {block}"
     args = f"ptr %ctx, ptr %arenas, {run}, i64 {tasks.patience}"
     _end(state, state.out.let(f"call i32 @chad_divide({args})", "status"))
@@ -113,14 +115,15 @@ def emit_together(state: State, stmts: Sequence[Invoke]) -> None:
     tasks, count = _tasks(called), len(stmts)
     state.groups.add(count)
     block = _block(state, called, count)
-    level = out.let("sub nsw i64 %level, 1", "level")
+    level = out.let(f"sub nsw i64 %level, {levels_down(count)}", "level")
     forks = out.let("icmp sgt i64 %level, %floor")
     turn = "0"
     if called.regions:
         turn = out.let(f"xor i64 {state.names[called.turn]}, 1")
     head = {ENV: "ptr %env", TURN: f"i64 {turn}", LEVEL: f"i64 {level}"}
     head[FORKS] = f"i64 {out.let(f'zext i1 {forks} to i64')}"
-    _fill(state, block, {**head, FLOOR: "i64 %floor"}, stmts)
+    head |= {FLOOR: "i64 %floor", WAYS: f"i64 {ways_of(state)}"}
+    _fill(state, block, head, stmts)
     copies = _make_copies(state, tasks, block, forks, count)
     part = _symbol(state, called, "part.0")
     args = f"ptr %ctx, ptr {block}"
@@ -219,34 +222,6 @@ def _end(state: State, status: str) -> None:
     out.branch(out.let(f"icmp eq i32 {status}, {runtime.OK}"), good, bad, LIKELY)
     state.refused.append((status, bad))
     out.start(good)
-
-
-def _floor(state: State, tasks: Tasks) -> str:
-    """The level at which calls run in order: as many levels as all calls' work is worth
-    copies of the cells, one less than two to the number of levels."""
-    if not tasks.cells:
-        return "0"
-    out, columns = state.out, tasks.columns
-    assert columns is not None
-    tape = _tasks(state.function.subroutine(columns.writer)).tape
-    assert tape is not None
-    slots = (tape.used, tape.below)
-    counts = [out.let(f"load i64, ptr {state.slot(slot)}") for slot in slots]
-    used = out.let(f"add i64 {', '.join(counts)}", "used")
-    calls = out.let(f"udiv i64 {used}, {tape.row}", "calls")
-    work = out.let(f"mul i64 {calls}, {tasks.work}")
-    size = "1"
-    for cell in tasks.cells:
-        size = out.let(f"add i64 {size}, {state.name(cell.count)}")
-    copies = out.let(f"udiv i64 {work}, {out.let(f'mul i64 {size}, {_SHARE}')}")
-    zeros = _intrinsic(state, "ctlz", f"i64 {out.let(f'add i64 {copies}, 1')}, i1 true")
-    levels = out.let(f"sub i64 63, {zeros}")
-    floor = out.let(f"sub i64 {tasks.levels}, {levels}")
-    return _intrinsic(state, "smax", f"i64 {floor}, i64 0")
-
-
-def _intrinsic(state: State, name: str, args: str) -> str:
-    return state.out.let(f"call i64 @llvm.{name}.i64({args})")
 
 
 # What calls have collected elsewhere.
@@ -407,6 +382,9 @@ class _Part:
         self.first = HEAD + k * _size(called)
         # Whether what a call elsewhere has made is needed behind it.
         self.is_kept = self.tasks.tape is not None or bool(self.tasks.rooms)
+        # Whether the call that a call of the reverse reads was of the first levels, and
+        # what is turned in the number of a call.
+        self.was_first = self.turned = ""
 
     def emit(self) -> None:
         out = self.out
@@ -513,8 +491,16 @@ class _Part:
         out.jump(after)
         out.start(after)
         incoming = f"[ {number}, %{before} ], [ {last}, %{away} ]"
-        args[columns.number] = out.let(f"phi i64 {incoming}")
-        return self._either((env, before), (new, away))
+        found = self._either((env, before), (new, away))
+        self._read_number(args, columns.number, out.let(f"phi i64 {incoming}"))
+        return found
+
+    def _read_number(self, args: list[str], k: int, number: str) -> None:
+        """What a number is without the bit that may be turned, and whether it is."""
+        above = 64 - _FIRST.bit_length() + 1
+        moved = self.out.let(f"shl i64 {number}, {above}")
+        args[k] = self.out.let(f"ashr i64 {moved}, {above}", "number")
+        self.was_first = self.out.let(f"icmp ne i64 {args[k]}, {number}", "was_first")
 
     def _number_there(self, writer: Subroutine) -> int:
         """The word behind an environment and its slots: the number of the call."""
@@ -557,6 +543,19 @@ class _Part:
         at = word_at(self.state, env, self.items.index(cell.count))
         return self.out.let(f"load i64, ptr {at}, align 8")
 
+    def _level(self) -> tuple[str, str, str]:
+        """The call's level and its ways, and whether it is of the first levels."""
+        out = self.out
+        own = 1 << self.k if self.k < 63 else 0
+        above, level = self._word(WAYS, "i64"), self._word(LEVEL, "i64")
+        ways = out.let(f"and i64 {above}, {ANY | own}", "ways")
+        is_apart = out.let(f"icmp eq i64 {above}, 0")
+        least = out.let(f"select i1 {is_apart}, i64 0, i64 {-WAY}")
+        is_first = out.let(f"icmp sgt i64 {level}, {least}", "is_first")
+        if self.was_first:
+            is_first = out.let(f"or i1 {is_first}, {self.was_first}", "is_first")
+        return level, ways, is_first
+
     def _call(
         self, arenas: str, env: str, homes: Sequence[str], args: Sequence[str]
     ) -> str:
@@ -567,13 +566,14 @@ class _Part:
         given += [f"ptr {home}" for home in homes]
         typed = zip(called.params, args, strict=True)
         given += [f"{REGISTER[param.type]} {arg}" for param, arg in typed]
-        level, floor = self._word(LEVEL, "i64"), self._word(FLOOR, "i64")
+        floor = self._word(FLOOR, "i64")
+        level, ways, is_first = self._level()
         task, plain = out.fresh_label("task"), out.fresh_label("plain")
         after = out.fresh_label("called")
-        out.branch(out.let(f"icmp sgt i64 {level}, 0"), task, plain)
+        out.branch(is_first, task, plain)
         out.start(task)
         symbol = self.state.symbol_of(called, Version.TASK)
-        more = ", ".join([*given, f"i64 {level}", f"i64 {floor}"])
+        more = ", ".join([*given, f"i64 {level}", f"i64 {floor}", f"i64 {ways}"])
         first = out.let(f"notail call {convention}{ty} @{symbol}({more})")
         out.jump(after)
         out.start(plain)
@@ -581,6 +581,8 @@ class _Part:
         second = out.let(f"notail call {convention}{ty} @{symbol}({', '.join(given)})")
         out.jump(after)
         out.start(after)
+        turned = f"[ {_FIRST}, %{task} ], [ 0, %{plain} ]"
+        self.turned = out.let(f"phi i64 {turned}") if self.tasks.tape else ""
         return out.let(f"phi {ty} [ {first}, %{task} ], [ {second}, %{plain} ]")
 
     def _give_back(self, result: str, arenas: str, env: str, is_owner: str) -> None:
@@ -591,6 +593,8 @@ class _Part:
         first = self.first + len(called.params)
         for j, kind in enumerate(called.results):
             value = out.let(f"extractvalue {ty} {result}, {j + 1}")
+            if self.tasks.tape is not None and j == self.tasks.tape.number:
+                value = out.let(f"xor i64 {value}, {self.turned}", "number")
             at = word_at(self.state, "%block", first + j)
             out.put(f"store {REGISTER[kind]} {value}, ptr {at}, align 8")
         end, away = out.fresh_label("end"), out.fresh_label("give_back")

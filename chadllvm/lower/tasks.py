@@ -7,8 +7,8 @@
 Calls that do not need each other, nor what is between them, are put *together*
 (`together.py`). The first levels of calls are a version of the function of its own
 (`llvm/tasks.py`), which leaves the second call to whoever has nothing to do; below them
-the function is as it was. How many levels there are depends on no time and no thread,
-so the results are the same bits whoever runs what.
+the function is as it was. How many there are (`llvm/levels.py`) depends on no time and
+no thread, so the results are the same bits whoever runs what.
 
 What calls write must then be theirs:
 
@@ -71,8 +71,8 @@ from chadllvm.lower.segments import SEGMENT, new_rows
 from chadllvm.lower.tapes import EXTEND, Refused, Tapes
 from chadllvm.lower.together import Around, Together
 
-# How many levels of calls are tasks: enough that some are left when the largest of them
-# is done, and few enough that a short call is not long because of them.
+# How many levels of calls are tasks wherever they go: enough that some are left when
+# the largest of them is done, and few enough that a short call is not long for them.
 LEVELS = 6
 
 # A call is left alone for so long, in nanoseconds: it takes as much to wake a thread.
