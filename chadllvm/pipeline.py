@@ -37,6 +37,7 @@ from chadllvm.lower.apart import apart
 from chadllvm.lower.boxed.lower import lower_boxed
 from chadllvm.lower.chunks.parallel import parallel
 from chadllvm.lower.diagonals import diagonals
+from chadllvm.lower.fills import fills
 from chadllvm.lower.interchange import interchange
 from chadllvm.lower.lanes import lanes
 from chadllvm.lower.lower import lower_function
@@ -248,6 +249,7 @@ OPTIONAL = frozenset(
         singles.__name__,
         tasks.__name__,
         release.__name__,
+        fills.__name__,
     ]
 )
 
@@ -514,6 +516,7 @@ def _lower(function: Function, done: Compilation) -> LoopFunction:
         (singles.__name__, singles),
         (tasks.__name__, partial(tasks, threads=options.parallel)),
         (release.__name__, release),
+        (fills.__name__, partial(fills, threads=options.parallel)),
     )
     for name, change in changes:
         if name not in options.disabled:
