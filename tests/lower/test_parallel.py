@@ -133,6 +133,18 @@ def plate(x: cl.f64[:, :], steps: int) -> float:
     return np.sum(u * u)
 
 
+def relaxed(x: cl.f64[:, :], steps: int) -> float:
+    """Loops over what is inside of a border, from one array into another."""
+    u = x.copy()
+    for _ in range(steps):
+        v = u.copy()
+        for i in range(1, u.shape[0] - 1):
+            for j in range(1, u.shape[1] - 1):
+                v[i, j] = (u[i - 1, j] + u[i + 1, j]) * u[i, j - 1] + u[i, j + 1]
+        u = v
+    return np.sum(u * u)
+
+
 X, RANDOM = np.linspace(0.3, 2.0, 37), np.random.default_rng(0)
 CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "sums": (sums, (X, np.arange(90) * 7 % 37, np.sin(np.ones((90, 4)) * X[:4]))),
@@ -142,6 +154,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "nearest": (nearest, (RANDOM.normal(size=(900, 6)), RANDOM.normal(size=(5, 6)))),
     "running": (running, (X, np.arange(37) * 7 % 37)),
     "plate": (plate, (np.sin(np.multiply.outer(X, X)), 3)),
+    "relaxed": (relaxed, (np.sin(np.multiply.outer(X, X[:30])), 3)),
 }
 
 
@@ -205,6 +218,30 @@ def test_all_parts_of_a_stencil_are_spread(derive: bool) -> None:
     copies_and_sums = 4 if derive else 2
     parts = 3 + 6 if derive else 3
     assert text.count("spread chunk") == parts + copies_and_sums
+
+
+def test_loops_inside_of_a_border_are_spread() -> None:
+    """The copies, the loop over what is inside, and the sum."""
+    assert cl.jit(options=THREADED)(relaxed).show("loops").count("spread chunk") == 4
+
+
+def overlapping(x: cl.f64[:], width: int) -> cl.f64[:]:
+    """Rows that have places in common, unless they are wide."""
+    y = np.zeros(2000)
+    for i in range(40):
+        for j in range(1, len(x) - 1):
+            y[i * width + j] = x[j] + i
+    return y
+
+
+@pytest.mark.usefixtures("small_grain")
+def test_rows_that_overlap_are_written_in_order() -> None:
+    compiled = cl.jit(options=THREADED)(overlapping)
+    for threads in THREADS:
+        runtime().lib.chad_set_threads(threads)
+        for width in (0, 3, 35, 37):
+            expected = overlapping(X, width)
+            np.testing.assert_array_equal(compiled(X, width), expected)
 
 
 @cl.jit(options=THREADED)

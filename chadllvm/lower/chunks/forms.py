@@ -109,6 +109,8 @@ class Forms:
                     waiting.append(x)
                 case ("iadd", (x, Lit(int() as more))) if more <= 0:
                     waiting.append(x)
+                case ("span", (x, Lit(int() as less))) if less >= 0:
+                    waiting.append(x)
                 case "stride", (x,):
                     waiting.append(x)
                 case "select", (cond, x, Lit(0)):
@@ -140,6 +142,8 @@ class Forms:
         match let.op if let else "", let.args if let else ():
             case ("iadd" | "isub") as op, (a, b):
                 found = plus(self.of(a), self.of(b), 1 if op == "iadd" else -1)
+            case "span", (a, b) if reg in self._positive:
+                found = plus(self.of(a), self.of(b), -1)
             case "imul", (a, b):
                 found = self.times(self.of(a), self.of(b))
             case "stride", (a,):
