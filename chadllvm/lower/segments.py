@@ -26,7 +26,7 @@ from chadllvm.lower.nodes import NodeShape
 from chadllvm.lower.represent import ArrayRep
 
 # How many rows the first segment has at least; the next as many as there are, up to so
-# many words, or an eighth of them.
+# many words, or a quarter of them.
 _FIRST = 16
 _LITTLE = 1024
 
@@ -90,7 +90,7 @@ class SegmentHeap(Heap):
         loops, words, rows = self.lowering.loops, self.shape.words, self.rows
         most = max(_LITTLE // words, _FIRST)
         little = loops.let("imin", loops.get(rows), Lit(most))
-        more = loops.let("imax", loops.let("shr", loops.get(rows), Lit(3)), little)
+        more = loops.let("imax", loops.let("shr", loops.get(rows), Lit(2)), little)
         size = loops.let("imax", more, Lit(_FIRST))
         first = loops.reg("first", I64)
         loops.emit(l.CallRuntime(first, SEGMENT, (self.ptr, Lit(words), size)))
