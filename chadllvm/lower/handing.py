@@ -67,3 +67,23 @@ def turns(state: Var, taker: Mapping[Var, Var]) -> list[Var]:
     while (following := taker[found[-1]]) is not state:
         found.append(following)
     return found
+
+
+def reached(
+    firsts: Mapping[Var, Origins],
+    handed: Mapping[Var, Origins],
+    owners: Mapping[Origin, Var],
+) -> dict[Var, Origins]:
+    """The buffers made in front of a loop that its states may be in.
+
+    Those of their initial values, `firsts`, and those that steps have `handed` to them:
+    what is the buffer of a state is where that state may be in turn.
+    """
+    found = dict(firsts)
+    size = -1
+    while size != (size := sum(map(len, found.values()))):
+        for state, origins in handed.items():
+            for origin in origins:
+                owner = owners.get(origin)
+                found[state] |= {origin} if owner is None else found[owner]
+    return found

@@ -45,7 +45,15 @@ from chadllvm.ir.term import (
     nested,
 )
 from chadllvm.ir.types import Acc, Array, Box, Scalar
-from chadllvm.lower.handing import Loop, Origin, Origins, handed_on, is_free, turns
+from chadllvm.lower.handing import (
+    Loop,
+    Origin,
+    Origins,
+    handed_on,
+    is_free,
+    reached,
+    turns,
+)
 from chadllvm.lower.reasons import (
     ARGUMENT,
     CONSTANT,
@@ -100,11 +108,13 @@ class InPlace:
 class _Found:
     """What a walk over a loop's body has found: of the states supposed to be in place
     those that are, with who is next; of those lent those that nobody needs behind the
-    step; and those that the body wants to write to and must not."""
+    step; those that the body wants to write to and must not; and the buffers from
+    elsewhere, or of states, that the next value of each may be in."""
 
     taker: Mapping[Var, Var]
     lent: Set[Var]
     asked: Set[Var]
+    handed: Mapping[Var, Origins]
 
 
 @dataclass(eq=False, slots=True)
@@ -358,26 +368,30 @@ class _Walk:
         states = body.params[1:]
         pairs = list(zip(states, node.args[1:], strict=True))
         spent = {s for s, i in pairs if self._refusal_among(i, node, loop) is None}
-        taker = self._settled(body, spent)
+        found = self._settled(body, spent)
+        taker = found.taker
         self.states |= taker.keys()
         self.turning |= {s for s in taker if taker[s] is not s}
+        owners = {origin: s for s in states for origin in self._of(s)}
+        firsts = {s: self._of(init) for s, init in pairs}
+        places_of = reached(firsts, found.handed, owners)
         buffers: dict[Var, Origins] = {}
         for state, init in pairs:
             if state in taker:
                 buffers[state] = self._own_buffer(state, init, node, loop)
             elif state in spent:
                 self.spent.add(state)
-        for (state, init), final in zip(pairs, binding.vars, strict=False):
+        for state, final in zip(states, binding.vars, strict=False):
             if state in taker:
                 places = frozenset().union(*(buffers[s] for s in turns(state, taker)))
                 if state in self.renewed:
                     places |= {Origin(loop)}  # That of the last step to renew it.
                 self.bind(final, places)
-            else:  # Without a step it is the initial value.
-                self.bind(final, self._of(init) | {Origin(None, STATE)})
+            else:  # The initial value, without a step, or what a step hands on.
+                self.bind(final, places_of[state] | {Origin(None, STATE)})
         self._new(binding.vars[len(states) :], loop)
 
-    def _settled(self, body: Lambda, spent: Set[Var]) -> Mapping[Var, Var]:
+    def _settled(self, body: Lambda, spent: Set[Var]) -> _Found:
         """Walk the body until what is supposed of its states holds: those in place, and
         who is next; those that steps ask for are lent to them."""
         before = self._saved()
@@ -386,7 +400,7 @@ class _Walk:
             self._restore(before)
             kept = set(found.taker)
         if not (lent := found.asked & spent):
-            return found.taker
+            return found
         while lent:
             self._restore(before)
             found = self._attempt(body, kept, lent)
@@ -394,10 +408,10 @@ class _Walk:
                 break
             if found.lent == lent:
                 self.lent |= lent
-                return found.taker
+                return found
             lent = found.lent
         self._restore(before)
-        return self._attempt(body, kept).taker
+        return self._attempt(body, kept)
 
     def _own_buffer(
         self, state: Var, init: Operand, node: Apply, loop: Loop
@@ -448,7 +462,12 @@ class _Walk:
         news = {s for s, found in pairs if _is_new(s, found, inner)}
         good = {s for s in lent if s in news and is_free(buffers[s], inner, busy)}
         asked = {s for s, origin in buffers.items() if origin in self.asked}
-        return _Found(taker, good, asked)
+        states = frozenset(buffers.values())
+        handed = {
+            s: frozenset(o for o in found if o.loop is not inner or o in states)
+            for s, found in pairs
+        }
+        return _Found(taker, good, asked, handed)
 
     def _saved(self) -> list[set[Any]]:
         return [set(decisions) for decisions in self._decisions()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import chadllvm as cl
 from chadllvm.backend.call import NativeFunction
 from chadllvm.ir.check import check
 from chadllvm.ir.interp import Interpreter
@@ -331,6 +332,25 @@ LENT = {
            return c, d }""",
         "",
     ),
+    "what steps hand on is written later": (
+        """c = iterate(m, a) { i, s: f64[:] -> yield b }
+           d = update(b, 0, 5.0)
+           return c, d }""",
+        "",
+    ),
+    "what a state was at first, or another, is written later": (
+        """c, d = iterate(m, a, b) { i, s: f64[:], t: f64[:] -> yield t, t }
+           e = update(b, 0, 5.0)
+           return c, e }""",
+        "",
+    ),
+    "what states hand on to each other is written later": (
+        """o = build(n) { h -> p = index(x, h)  q = mul(p, 3.0)  yield q }
+           c, d = iterate(m, a, b) { i, s: f64[:], t: f64[:] -> yield t, o }
+           e = update(o, 0, 5.0)
+           return c, d, e }""",
+        "",
+    ),
 }
 
 ARGUMENTS = """def f(x: f64[:], m: i64, l: i64) {
@@ -362,3 +382,25 @@ def test_lent(name: str) -> None:
         for ours, theirs, ty in zip(native(x, *steps), wanted, results, strict=True):
             np.testing.assert_array_equal(ours, from_value(theirs, ty))
         np.testing.assert_array_equal(x, np.arange(1.0, 5.0))
+
+
+def handed_on(a: cl.f64[:], steps: int) -> float:
+    """The last copy of y takes over its buffer, unless x may be in it."""
+    y = a * 3.0
+    x = a * 2.0
+    total = 0.0
+    for i in range(steps):
+        total += x[i % len(a)]
+        x = y
+    w = y.copy()
+    w[0] = 7.0 * a[1]
+    return np.sum(x * x) + np.sum(w * w * w) + total
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3])
+def test_what_a_loop_hands_on_is_copied_before_it_is_written(steps: int) -> None:
+    a = np.array([0.5, 1.0, 1.5])
+    value, slope = cl.value_and_grad(cl.jit(handed_on))(a, steps)
+    right = cl.value_and_grad(cl.jit(handed_on, optimize=0))(a, steps)
+    assert value == pytest.approx(handed_on(a, steps), rel=1e-14)
+    np.testing.assert_allclose(slope, right[1], rtol=1e-14)
