@@ -113,13 +113,16 @@ FLATTEN: tuple[Pass, ...] = (_plain(flatten), _plain(recursion))
 # it was written: a derivative is made of values, and so are the arrays it returns.
 WRITTEN: tuple[Pass, ...] = (_plain(as_written), _plain(sharing))
 
+# What tells of operations which they are, as the user wrote them: what a derivative is
+# made of may look like that in one mode and not in another.
+NAMED: tuple[Pass, ...] = (_plain(roots),)
+
 # What leaves one function without calls, in which updates make new arrays.
 VALUES: tuple[Pass, ...] = (
     *FLATTEN,
     _plain(inline),
     _plain(invariants),
     _plain(views),
-    _plain(roots),
 )
 
 # The same for a program without derivatives in it.
@@ -129,7 +132,6 @@ NORMALISE: tuple[Pass, ...] = (
     _plain(sharing),
     _plain(invariants),
     _plain(views),
-    _plain(roots),
 )
 
 # What makes the source's loops as plain as they can be. What is here is done once for
@@ -323,7 +325,7 @@ class Compilation:
 
     def normalised(self, program: Program) -> Program:
         """One function without products, calls and derivatives."""
-        program = self.run(program, FLATTEN)
+        program = self.run(program, (*FLATTEN, *NAMED))
         if not any(has_derivatives(f.body) for f in program.functions):
             return self.run(program, NORMALISE)
         if has_updates(program):  # To inline all may make it very long.

@@ -37,8 +37,9 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
 from chadllvm.lower.linear import Forms, Known
+from chadllvm.lower.out import Out
 from chadllvm.lower.split import needed
-from chadllvm.lower.striped import FEW, Out, Strips, each_strip
+from chadllvm.lower.striped import FEW, Strips, each_strip
 
 
 def additions(function: LoopFunction) -> LoopFunction:
@@ -56,9 +57,9 @@ class _Parting(Strips):
             return None
         out = Out()
         count = out.let("isub", loop.high, loop.low)
-        many = out.test("ile", Lit(FEW), count)
+        many = out.let("ile", Lit(FEW), count)
         inner = each_strip(loop, count, lambda first: self._parts(loop, later, first))
-        return [*out.out, Branch(many, tuple(inner), (loop,))]
+        return [*out.stmts, Branch(many, tuple(inner), (loop,))]
 
     def _parts(
         self, loop: For, later: Sequence[Sequence[AddTo]], first: Atom

@@ -39,7 +39,8 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.statements import assigned, used
 from chadllvm.ir.types import I64
 from chadllvm.lower.linear import Known
-from chadllvm.lower.striped import Out, Strips, each_strip
+from chadllvm.lower.out import Out
+from chadllvm.lower.striped import Strips, each_strip
 from chadllvm.lower.varying import CALLS
 from chadllvm.lower.waiting import (
     acts,
@@ -68,7 +69,7 @@ class _Ahead(Strips):
         # The difference saturates: no number of steps is too large.
         count = out.let("span", loop.high, loop.low)
         strips = each_strip(loop, count, lambda first: self._parts(loop, calls, first))
-        return [*out.out, *strips]
+        return [*out.stmts, *strips]
 
     def _parts(self, loop: For, calls: Sequence[Let], first: Atom) -> list[list[Stmt]]:
         """What makes the results of calls, and the rest, which reads them."""

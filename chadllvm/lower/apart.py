@@ -48,7 +48,7 @@ from chadllvm.ir.statements import (
 from chadllvm.ir.term import Lit, literal
 from chadllvm.ir.types import I64
 from chadllvm.lower.linear import Forms, Known, Linear
-from chadllvm.lower.striped import Out
+from chadllvm.lower.out import Out
 
 # Loops with fewer steps stay as they are.
 _FEW = 8
@@ -199,24 +199,24 @@ def _parts(loop: For, found: _Found) -> Iterator[Stmt]:
     """The loop in parts, and the steps between them."""
     out = Out()
     count = out.let("imax", out.let("isub", loop.high, loop.low), Lit(0))
-    wanted = out.test("ile", Lit(_FEW), count)
+    wanted = out.let("ile", Lit(_FEW), count)
     for place, other in found.pairs.values():
-        differs = out.test("ine", _sum(place, out), _sum(other, out))
-        wanted = out.test("and", wanted, differs)
+        differs = out.let("ine", _sum(place, out), _sum(other, out))
+        wanted = out.let("and", wanted, differs)
     if found.independent:
         for row, other in found.rows.values():
             clear = _are_clear(_sum(row, out), _sum(other, out), count, out)
-            wanted = out.test("and", wanted, clear)
+            wanted = out.let("and", wanted, clear)
     number: Atom = Lit(1)
     meetings: list[Atom] = []
     for place, form in found.meetings.values():
         at, base = _sum(place, out), _sum(form, out)
         step = out.let("isub", *((at, base) if form.slope > 0 else (base, at)))
-        is_step = out.test("iult", out.let("isub", step, loop.low), count)
-        inside = out.test("and", wanted, is_step)
-        meetings.append(_select(out, inside, step, loop.high))
-        number = out.let("iadd", number, _select(out, inside, Lit(1), Lit(0)))
-    yield from out.out
+        is_step = out.let("iult", out.let("isub", step, loop.low), count)
+        inside = out.let("and", wanted, is_step)
+        meetings.append(out.let("select", inside, step, loop.high))
+        number = out.let("iadd", number, out.let("select", inside, Lit(1), Lit(0)))
+    yield from out.stmts
     if not meetings:
         yield from _part(loop, found, loop.high, wanted)
         return
@@ -224,21 +224,21 @@ def _parts(loop: For, found: _Found) -> Iterator[Stmt]:
     each = Out([Get(begin, start)])
     stop = loop.high
     for step in meetings:
-        later = each.test("ile", begin, step)
-        stop = _select(each, later, each.let("imin", stop, step), stop)
-    each.out += _part(replace(loop, low=begin), found, stop, wanted)
-    each.out.append(Set(start, each.let("iadd", stop, Lit(1))))
+        later = each.let("ile", begin, step)
+        stop = each.let("select", later, each.let("imin", stop, step), stop)
+    each.stmts += _part(replace(loop, low=begin), found, stop, wanted)
+    each.emit(Set(start, each.let("iadd", stop, Lit(1))))
     yield Set(start, loop.low)
-    yield For(Reg("part", I64), Lit(0), number, tuple(each.out))
+    yield For(Reg("part", I64), Lit(0), number, tuple(each.stmts))
 
 
 def _part(loop: For, found: _Found, stop: Atom, wanted: Atom) -> Iterator[Stmt]:
     """The steps in front of one that comes to what is fixed, and that one."""
     out = Out()
-    middle = _select(out, wanted, stop, loop.low)
-    some = out.test("ilt", loop.low, middle)
+    middle = out.let("select", wanted, stop, loop.low)
+    some = out.let("ilt", loop.low, middle)
     end = out.let("imin", out.let("iadd", stop, Lit(1)), loop.high)
-    yield from out.out
+    yield from out.stmts
     quick = copied(replace(loop, high=middle))
     fixed = {
         s for s, old in zip(quick.body, loop.body, strict=True) if old in found.fixed
@@ -282,8 +282,8 @@ def _are_clear(first: Atom, second: Atom, count: Atom, out: Out) -> Atom:
     """Whether two rows of so many elements are one, or have nothing in common."""
     far = out.let("isub", first, second)
     back = out.let("isub", second, first)
-    ahead = out.test("ile", count, out.let("imax", far, back))
-    return out.test("or", out.test("ieq", far, Lit(0)), ahead)
+    ahead = out.let("ile", count, out.let("imax", far, back))
+    return out.let("or", out.let("ieq", far, Lit(0)), ahead)
 
 
 def _sum(form: Linear, out: Out) -> Atom:
@@ -293,9 +293,3 @@ def _sum(form: Linear, out: Out) -> Atom:
         part = atom if count == 1 else out.let("imul", atom, Lit(count))
         total = part if total == Lit(0) else out.let("iadd", total, part)
     return total
-
-
-def _select(out: Out, cond: Atom, then: Atom, orelse: Atom) -> Atom:
-    reg = Reg("t", I64)
-    out.out.append(Let(reg, "select", (cond, then, orelse)))
-    return reg

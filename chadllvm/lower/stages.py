@@ -53,7 +53,8 @@ from chadllvm.lower.ahead import calls_ahead
 from chadllvm.lower.begun import begun
 from chadllvm.lower.choosing import Buffers, with_choices
 from chadllvm.lower.linear import Known
-from chadllvm.lower.striped import Out, Strips, each_strip
+from chadllvm.lower.out import Out
+from chadllvm.lower.striped import Strips, each_strip
 from chadllvm.lower.varying import CALLS
 from chadllvm.lower.waiting import (
     Waits,
@@ -106,7 +107,7 @@ class _Stages(Strips):
         out = Out([*found.front])
         count = out.let("span", loop.high, loop.low)
         strips = each_strip(found.loop, count, lambda first: self._parts(found, first))
-        return [*out.out, *strips]
+        return [*out.stmts, *strips]
 
     def _parts(self, plan: _Plan, first: Atom) -> list[Sequence[Stmt]]:
         """What makes that which is kept, and all that has effects, without it."""

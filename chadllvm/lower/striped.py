@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Self
 
 from chadllvm.ir.loops import (
@@ -27,31 +27,13 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.statements import copied
 from chadllvm.ir.term import Lit
-from chadllvm.ir.types import BOOL, I64, Scalar
+from chadllvm.ir.types import I64, Scalar
 from chadllvm.lower.linear import Known
+from chadllvm.lower.out import Out
 
 # The steps of a strip, and how many a loop must make to be worth it.
 STRIP = 256
 FEW = 32
-
-
-@dataclass
-class Out:
-    """Statements that compute something."""
-
-    out: list[Stmt] = field(default_factory=list)
-
-    def let(self, op: str, *args: Atom) -> Atom:
-        """An integer."""
-        reg = Reg("t", I64)
-        self.out.append(Let(reg, op, args))
-        return reg
-
-    def test(self, op: str, *args: Atom) -> Atom:
-        """A boolean."""
-        reg = Reg("t", BOOL)
-        self.out.append(Let(reg, op, args))
-        return reg
 
 
 class Strips:
@@ -146,6 +128,6 @@ def each_strip(
     last = each.let("imin", each.let("iadd", first, Lit(STRIP)), loop.high)
     whole = replace(loop, low=first, high=last, poll=False)
     for part in parts(first):
-        each.out.append(copied(replace(whole, body=tuple(part))))
-    out.out.append(For(strip, Lit(0), number, tuple(each.out), loop.poll))
-    return out.out
+        each.emit(copied(replace(whole, body=tuple(part))))
+    out.emit(For(strip, Lit(0), number, tuple(each.stmts), loop.poll))
+    return out.stmts

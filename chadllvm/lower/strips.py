@@ -38,8 +38,9 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
 from chadllvm.lower.linear import Forms, Known, Linear
+from chadllvm.lower.out import Out
 from chadllvm.lower.split import needed
-from chadllvm.lower.striped import FEW, STRIP, Out, Strips, each_strip
+from chadllvm.lower.striped import FEW, STRIP, Strips, each_strip
 
 Access = Load | Store | AddTo
 
@@ -73,20 +74,18 @@ class _Moving(Strips):
         count = out.let("isub", loop.high, loop.low)
         lead = _value(plan.lead, out)
         late = isinstance(plan.moved, AddTo)
-        never = out.test("ile", lead, Lit(0)) if late else out.test("ile", Lit(0), lead)
+        never = out.let("ile", lead, Lit(0)) if late else out.let("ile", Lit(0), lead)
         far = (Lit(STRIP), lead) if late else (lead, Lit(-STRIP))
-        safe = out.test("or", never, out.test("ile", *far))
+        safe = out.let("or", never, out.let("ile", *far))
         # Loops of places that have nothing in common need no strips.
         back = out.let("isub", Lit(0), lead)
-        near = out.test(
-            "and", out.test("ilt", lead, count), out.test("ilt", back, count)
-        )
-        many = out.test("and", near, out.test("ile", Lit(FEW), count))
-        cond = out.test("and", safe, many)
+        near = out.let("and", out.let("ilt", lead, count), out.let("ilt", back, count))
+        many = out.let("and", near, out.let("ile", Lit(FEW), count))
+        cond = out.let("and", safe, many)
         inner = each_strip(
             loop, count, lambda first: self._parts(loop, plan.moved, first)
         )
-        return [*out.out, Branch(cond, tuple(inner), (loop,))]
+        return [*out.stmts, Branch(cond, tuple(inner), (loop,))]
 
     def _parts(self, loop: For, moved: Load | AddTo, first: Atom) -> list[list[Stmt]]:
         """The two loops of a strip: what is moved goes through a buffer."""

@@ -6,8 +6,8 @@
 The numbers are the same to the bit. But the product's derivative takes the root's by x,
 a quotient, times x, which is 3/2 sqrt x in the end, without a division, and at 0 as
 well; that is how distances are cubed. What is NaN depends on it, so that it is done in
-every mode, before anything else tells which numbers are equal. It stands behind
-inlining, which brings the two together.
+every mode to what the user wrote within one function, before anything else tells which
+numbers are equal, and never to a derivative's own operations.
 """
 
 from __future__ import annotations

@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-from chadllvm.ir.loops import Atom, Get, Let, Reg, Slot, Stmt, result_of
+from chadllvm.ir.loops import Atom, Reg
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
+from chadllvm.lower import out
 from chadllvm.lower.chunks.work import Work
 
 
-@dataclass
-class Out:
-    """Statements in the making."""
-
-    stmts: list[Stmt] = field(default_factory=list)
-
-    def let(self, op: str, *args: Atom, name: str = "t") -> Atom:
-        if op in ("iadd", "isub") and Lit(0) in args[op == "isub" :]:
-            return args[0] if args[1] == Lit(0) else args[1]
-        reg = Reg(name, result_of(op, [arg.type for arg in args]))
-        self.stmts.append(Let(reg, op, args))
-        return reg
-
-    def get(self, slot: Slot) -> Reg:
-        reg = Reg(slot.name, slot.type)
-        self.stmts.append(Get(reg, slot))
-        return reg
-
-    def emit(self, stmt: Stmt) -> None:
-        self.stmts.append(stmt)
+class Out(out.Out):
+    """With the numbers of several chunks, and estimates of work."""
 
     def both(self, op: str, a: Atom, b: Atom) -> Atom:
         """What two chunks' numbers are together."""
