@@ -244,6 +244,32 @@ def test_rows_that_overlap_are_written_in_order() -> None:
             np.testing.assert_array_equal(compiled(X, width), expected)
 
 
+def two_ends(c: cl.i64[:], x: cl.f64[:], width: int) -> cl.f64[:]:
+    """Rows with places in common, where those with `k < width` and `0 < k` differ."""
+    v = np.zeros(len(c) * len(x) + 2)
+    for i in range(len(c)):
+        k = max(c[i], 0)
+        for j in range(k, len(x)):
+            v[i * len(x) + 1] = width + i + j
+        for _ in range(len(x)):
+            for j in range(k):
+                v[i * len(x)] = 1000.0 + i + j
+    return v
+
+
+@pytest.mark.usefixtures("small_grain")
+def test_what_one_step_knows_another_may_not() -> None:
+    """If `k < n` in one step and `0 < k` in another, `n` may be 1."""
+    compiled = cl.jit(options=THREADED)(two_ends)
+    assert "spread chunk" not in compiled.show("loops")
+    c = np.arange(401) % 2
+    for threads in THREADS:
+        runtime().lib.chad_set_threads(threads)
+        for x in (X[:1], X[:2], X[:3]):
+            expected = two_ends(c, x, 3)
+            np.testing.assert_array_equal(compiled(c, x, 3), expected)
+
+
 @cl.jit(options=THREADED)
 def failing(x: cl.f64[:], k: cl.i64[:]) -> float:
     return sum(math.sin(x[k[i]]) for i in range(len(k)))

@@ -10,7 +10,7 @@ be none of a buffer's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
 from chadllvm.ir.loops import Atom, For, Let, Reg
@@ -83,11 +83,14 @@ class Forms:
         known = frozenset(positive)
         return Forms(self._made, self._counts, self._loops, known, self._order)
 
-    def with_facts(self, other: Forms) -> Forms:
-        """What is known here or there."""
-        positive = self._positive | other._positive
-        if positive in (self._positive, other._positive):
-            return self if positive == self._positive else other
+    def with_facts(self, other: Forms, varying: Collection[Reg]) -> Forms:
+        """What is known here or there, which is another step.
+
+        What was known there of registers that are `varying` is not known here.
+        """
+        positive = self._positive | {r for r in other._positive if r not in varying}
+        if positive == self._positive:
+            return self
         return Forms(self._made, self._counts, self._loops, positive, self._order)
 
     def _is_positive(self, loop: For, positive: set[Reg]) -> None:

@@ -198,6 +198,10 @@ class _Analysis:
         inside = [*everywhere(loop.body)]
         self._inside = inside
         self._local = {loop.index, *(r for s in inside for r in assigned(s))}
+        self._varying = {loop.index}
+        for stmt in inside:
+            if not isinstance(stmt, Let) or not self._varying.isdisjoint(stmt.args):
+                self._varying.update(assigned(stmt))
         loops = (loop, *(s for s in inside if isinstance(s, For)))
         self._private_roots = {root for s in loops for root in s.private}
         self.regions = {s.region for s in inside if isinstance(s, Reset)}
@@ -447,12 +451,27 @@ class _Analysis:
             if x is y is Load:
                 continue
             far = most if x is y is AddTo else 1
-            near = (k for k in range(1, far + 1) if _apart(a, b, k))
+            near = (k for k in range(1, far + 1) if self._apart(a, b, k))
             found = next(near, None)
             if found is None:
                 return None
             reach = max(reach, found)
         return reach
+
+    def _apart(self, a: Sequence[_Span], b: Sequence[_Span], steps: int) -> bool:
+        """Whether the places of steps so far from each other are never the same."""
+        return any(
+            _are_ordered(x, y, steps, forms)
+            for x in a
+            for y in b
+            for forms in self._facts(x.forms, y.forms)
+        )
+
+    def _facts(self, one: Forms, other: Forms) -> Iterator[Forms]:
+        """What is known in one of two steps, and of the other what never varies."""
+        yield one.with_facts(other, self._varying)
+        if other is not one:
+            yield other.with_facts(one, self._varying)
 
     def _spans(self, access: _Access) -> Iterator[_Span]:
         """The places of a step: what they advance by, the first and the last one."""
@@ -483,15 +502,10 @@ class _Span:
     forms: Forms
 
 
-def _apart(a: Sequence[_Span], b: Sequence[_Span], steps: int) -> bool:
-    return any(_are_ordered(x, y, steps) for x in a for y in b)
-
-
-def _are_ordered(a: _Span, b: _Span, steps: int) -> bool:
+def _are_ordered(a: _Span, b: _Span, steps: int, forms: Forms) -> bool:
     """Whether the places of a step are all behind those of so many steps before."""
     if a.slope != b.slope:
         return False
-    forms = a.forms.with_facts(b.forms)
     for slope in (a.slope, plus({}, a.slope, -1)):
         far = plus({}, slope, steps)
         if forms.is_count(slope) and all(
