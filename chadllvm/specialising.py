@@ -92,7 +92,7 @@ class Specialiser:
     @collector_paused()
     def loops(self, plan: Plan, *, threads: bool) -> list[LoopFunction]:
         """The loops of a plan, and those to run behind them where they fail."""
-        whole = self._options.disabled | {"parallel", "strands"}
+        whole = self._options.disabled | {"parallel", "strands", "fills"}
         own = self._options if threads else replace(self._options, disabled=whole)
         options, made = own, []
         while True:

@@ -193,3 +193,17 @@ def test_the_source_has_what_it_needs_only(tmp_path: Path) -> None:
     assert "ucontext" in (made.parent / "m1.c").read_text()
     header = (made.parent / "m1.h").read_text()
     assert set(re.findall(r"#include <(.*)>", header)) == {"stddef.h", "stdint.h"}
+
+
+def cleared(x: cl.f64[:], n: int) -> float:
+    y = np.zeros(n)
+    y[0] = x[0] + x[1]
+    return y[0] * y[-1]
+
+
+def test_a_workspace_has_room_for_what_is_cleared(tmp_path: Path) -> None:
+    """Without threads nothing is cleared in pieces, so that the size is known."""
+    functions = {"value": cleared, "slope": cl.value_and_grad(cl.jit(cleared))}
+    made = cl.export(functions, tmp_path / "libm1", kind="object")
+    header = (made.parent / "m1.h").read_text()
+    assert "m1_value_workspace" in header and "m1_slope_workspace" in header
