@@ -15,6 +15,12 @@ kept. Where the copy is, and
 is given such a number has a copy of the environment that leads there. Cells that calls
 add to are copied whether or not another thread runs the call, so that the sums do not
 depend on it.
+
+Once another thread has taken the calls from k on (`TAKEN`), those behind k are no
+longer run in their order by who owns the block: it may take one of them back where it
+waits for a deeper call of its own. Its arenas are that call's then, and what calls
+allocate there is gone as soon as that returns. So it runs what was taken as another
+thread does, in arenas apart.
 """
 
 from __future__ import annotations
@@ -43,7 +49,7 @@ from chadllvm.llvm.writer import LIKELY, UNLIKELY
 
 # The words of a block; behind them stand the operands and the results of each call, and
 # if there are arrays among these, where each shall be, and the arena where all are.
-ENV, ARENAS, OWNER, TURN, LEVEL, FLOOR, FORKS, PRIVATE, WAYS, HEAD = range(10)
+ENV, ARENAS, OWNER, TURN, LEVEL, FLOOR, FORKS, PRIVATE, WAYS, TAKEN, HEAD = range(11)
 
 # Numbers from here on say where something has been collected: 2^62. Those of calls,
 # which are places in a buffer, or -1 minus that, are smaller.
@@ -188,7 +194,8 @@ def _fill(
 ) -> None:
     """Write down what the parts need."""
     out = state.out
-    whole = {OWNER: "ptr %ctx", ARENAS: "ptr %arenas", FORKS: "i64 0", PRIVATE: "i64 0"}
+    whole = {OWNER: "ptr %ctx", ARENAS: "ptr %arenas"}
+    whole |= dict.fromkeys((FORKS, PRIVATE, TAKEN), "i64 0")
     for word, value in {**whole, **head}.items():
         out.put(f"store {value}, ptr {word_at(state, block, word)}, align 8")
     place = HEAD
@@ -355,6 +362,15 @@ def _head(symbol: str) -> str:
 def _pair_of_rest(state: State, called: Subroutine, k: int, count: int) -> State:
     """Run call k and those behind it."""
     inner = state.apart()
+    out = inner.out
+    owner = out.let(f"load ptr, ptr {word_at(inner, '%block', OWNER)}, align 8")
+    taken, after = out.fresh_label("taken"), out.fresh_label("run")
+    out.branch(out.let(f"icmp eq ptr {owner}, %ctx"), after, taken, LIKELY)
+    out.start(taken)
+    at = word_at(inner, "%block", TAKEN)
+    out.put(f"store atomic i64 1, ptr {at} monotonic, align 8")
+    out.jump(after)
+    out.start(after)
     pair = _symbol(state, called, "pair")
     run = f"ptr @{_symbol(state, called, f'part.{k}')}"
     run += f", ptr @{_rest(state, called, k + 1, count)}"
@@ -394,6 +410,8 @@ class _Part:
         homes = [self._word(first + k, "ptr") for k in range(count)]
         ours, theirs = out.fresh_label("ours"), out.fresh_label("theirs")
         is_owner = out.let(f"icmp eq ptr {owner}, %ctx")
+        if self.k > 1:
+            is_owner = self._unless_taken(is_owner)
         out.branch(is_owner, ours, theirs, LIKELY)
         out.start(theirs)
         own = self._enter()
@@ -417,6 +435,13 @@ class _Part:
             env = self._with_copies(env)
         result = self._call(arenas, env, homes, args)
         self._give_back(result, arenas, env, is_owner)
+
+    def _unless_taken(self, is_owner: str) -> str:
+        """Whether its owner runs a call, and nobody else has taken one before it."""
+        at = word_at(self.state, "%block", TAKEN)
+        taken = self.out.let(f"load atomic i64, ptr {at} monotonic, align 8")
+        in_order = self.out.let(f"icmp eq i64 {taken}, 0")
+        return self.out.let(f"and i1 {is_owner}, {in_order}")
 
     def _word(self, k: int, ty: str) -> str:
         at = word_at(self.state, "%block", k)
