@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
+from chadllvm.backend.call import NativeFunction
+from chadllvm.ir.types import F64, I64, Array, Product
 from chadllvm.lower.chunks import spread
+from chadllvm.lower.count import count_operations
+from chadllvm.lower.lower import lower_function
 from tests.on_threads import check_same_bits
 
 RNG = np.random.default_rng(0)
@@ -90,3 +94,29 @@ def test_blocks_and_their_reverses_run_in_chunks(
 @pytest.mark.parametrize(("program", "args"), PROGRAMS)
 def test_same_bits(program: Any, args: tuple[Any, ...]) -> None:
     check_same_bits(cl.jit(program.py_func, cache=False), args, (0,))
+
+
+@cl.jit(cache=False)
+def seldom_changed(a: cl.f64[:], times: cl.i64[:]) -> float:
+    total = 0.0
+    for j in range(len(times)):
+        s = a
+        for _ in range(times[j]):
+            s = np.sin(s) * 2.0
+        total += s[j]
+    return total
+
+
+def test_a_loop_without_steps_copies_nothing() -> None:
+    types = [Array(F64, 1), Array(I64, 1)]
+    work = []
+    for size in (100, 1000):
+        args = np.ones(size), np.zeros(size, np.int64)
+        assert seldom_changed(*args) == size
+        (version,) = seldom_changed._versions.values()
+        entry = version.compilation.stages["simplified"].entry
+        loops = count_operations(lower_function(entry))
+        result = Product((F64, I64))
+        run = NativeFunction(loops, "main", ["a", "times"], types, result)
+        work.append(int(run(*args)[-1]))
+    assert work[1] < 11 * work[0]

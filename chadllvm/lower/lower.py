@@ -57,6 +57,7 @@ from chadllvm.lower.represent import (
     element_type,
 )
 from chadllvm.lower.state import Carrier, carriers
+from chadllvm.ops.build import Build
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
@@ -334,6 +335,11 @@ class Lowering(Heaps):
         """The states of loops that have the shape of their initial values."""
         return kept_states(self.function)
 
+    @cached_property
+    def copied(self) -> frozenset[Var]:
+        """The arrays that are copied whole, or added, by the block that makes them."""
+        return frozenset(_copied(self.function.body, is_row=False))
+
     @property
     def inside_parallel(self) -> bool:
         """Whether this is inside of a loop whose iterations commute."""
@@ -480,3 +486,16 @@ def _kept_buffers(
     for state, init, final in pairs:
         if state in found.steady and (state not in found.moved or init in made):
             yield final
+
+
+def _copied(block: Block, *, is_row: bool) -> Iterator[Var]:
+    own = {var for binding in block.bindings for var in binding.vars}
+    used: set[Operand] = set(block.results if is_row else ())
+    for binding in block.bindings:
+        expr = binding.expr
+        if isinstance(expr, One):
+            used.add(expr.value)
+        is_build = isinstance(expr, Apply) and isinstance(expr.op, Build)
+        for _, inner in nested(expr):
+            yield from _copied(inner, is_row=is_build)
+    yield from (var for var in own if var in used)

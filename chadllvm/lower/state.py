@@ -343,7 +343,7 @@ def carriers(lowering: Lowering, node: Apply, binding: Binding) -> list[Carrier]
                 raise InternalError(f"lower: {param} is written to, and kept")
             found.append(_ArrayCarrier(lowering, param, init, var, binding.span))
         else:
-            kind = _kept_in_turn(lowering, param)
+            kind = _kept_in_turn(lowering, param, var)
             carrier = kind(lowering, param, init, var, binding.span)
             result = body.body.results[k]
             carrier.direct = _direct(lowering, body, result, defined, taken)
@@ -360,12 +360,16 @@ def _kept_in_place(lowering: Lowering, state: Var) -> type[Carrier]:
 
 
 def _kept_in_turn(
-    lowering: Lowering, state: Var
+    lowering: Lowering, state: Var, final: Var
 ) -> type[_BufferCarrier | _PairCarrier]:
-    """Where runs of the loop need each other for nothing else, a copy is worth it."""
-    is_alone = lowering.inside_parallel or state in lowering.in_place.spent
-    is_pair = is_alone and state in lowering.steady
-    return _PairCarrier if is_pair else _BufferCarrier
+    """Where runs of the loop need each other for nothing else, a copy is worth it.
+
+    There may be no steps to pay for it; but if all of the final state is copied behind
+    them, or added to a cell, it costs no more than that.
+    """
+    is_paid = lowering.inside_parallel and final in lowering.copied
+    is_own = is_paid or state in lowering.in_place.spent
+    return _PairCarrier if is_own and state in lowering.steady else _BufferCarrier
 
 
 def _made_in_steps(body: Lambda, defined: dict[Var, Binding]) -> set[Var]:
