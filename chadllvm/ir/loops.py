@@ -386,17 +386,14 @@ class Columns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Segments:
-    """Nodes that stand wherever there is room, with numbers as seen from `base`, and
-    what they owe.
+    """Nodes that stand wherever there is room, with numbers as seen from `base`.
 
     `rooms`: the number of the next node, that behind the last one there is room for,
-    and how many there has been room for. If all are 0 there is none. A row is
-    stored once, before anybody has its number, and then at most added to; numbers are
-    nothing but places.
+    and how many there has been room for. If all are 0 there is none. A row is written
+    once, before anybody has its number, and numbers are nothing but places.
     """
 
     base: Reg
-    root: int
     rooms: tuple[Slot, Slot, Slot]
 
 

@@ -64,14 +64,12 @@ class Heap:
         loops.set(self.count, loops.let("imax", loops.get(self.count), behind))
 
     def _put(self, number: Atom, args: Sequence[Operand]) -> None:
+        loops = self.lowering.loops
         self.is_used = True
         self._make_room(number)
         row = self._row(number)
         atoms = [self.lowering.atom(arg) for arg in args]
-        self._store(row, atoms)
-
-    def _store(self, row: Atom, values: Sequence[Atom]) -> None:
-        self.shape.store(self.lowering.loops, row, values, self.root)
+        self.shape.store(loops, row, atoms, self.root)
 
     def _row(self, number: Atom) -> Atom:
         return self.shape.begin(self.lowering.loops, self.ptr, number)
@@ -105,7 +103,7 @@ class Heap:
                 loops.load(array.ptr, number, _scalar(self.name, ty), array.root, "t")
                 for array, ty in zip(arrays, self.shape.types, strict=True)
             ]
-            self._store(row, values)
+            self.shape.store(loops, row, values, self.root)
         loops.set(self.count, count)
 
     def _reserve(self, count: Atom) -> None:

@@ -16,14 +16,13 @@ from chadllvm.ir.loops import Atom
 from chadllvm.ir.term import Apply, Binding, Block, Function, Lit, Operand, Var, nested
 from chadllvm.ir.types import F64, Type
 from chadllvm.lower.cells import Cells
-from chadllvm.lower.gaps import with_gaps
 from chadllvm.lower.heap import Heap
 from chadllvm.lower.inplace import InPlace
 from chadllvm.lower.nodes import node_shape
 from chadllvm.lower.represent import ArrayRep
-from chadllvm.lower.segments import SegmentHeap
+from chadllvm.lower.segments import SegmentHeap, in_segments
 from chadllvm.ops.heap import heaps_of
-from chadllvm.ops.ledger import LEDGER, Ledger, Peek
+from chadllvm.ops.ledger import LEDGER, Peek
 
 
 class Heaps(Cells):
@@ -46,24 +45,12 @@ class Heaps(Cells):
 
     def make_heaps(self) -> None:
         """Make all heaps, in front of everything."""
-
-        def owed(ledger: Ledger) -> int:
-            return self._columns(len(ledger.reals()))
-
-        apart = with_gaps(self.function.body, owed)
+        apart = in_segments(self.function.body)
         for name, types in heaps_of(self.function.body).items():
             whole = node_shape(self.contents.get(name, types))
             shape = whole if whole.types == types else node_shape(types)
-            if name in apart:
-                ledger = apart[name]
-                columns = 0 if ledger is None else owed(ledger)
-                self.heaps[name] = SegmentHeap(self, name, shape, columns)
-            else:
-                self.heaps[name] = Heap(self, name, shape)
-
-    def _columns(self, reals: int) -> int:
-        """How many columns of a ledger of so many somebody reads."""
-        return reals if self.read is None else len(self.read)
+            made = SegmentHeap if name in apart else Heap
+            self.heaps[name] = made(self, name, shape)
 
     def segments(self) -> tuple[l.Segments, ...]:
         """Where the nodes are of heaps that are in segments."""
@@ -83,9 +70,6 @@ class Heaps(Cells):
         self._dense(heap).place(self.atom(args[0]), args[1:])
 
     def bind_count(self, binding: Binding, heap: str) -> None:
-        if isinstance(self.heaps[heap], SegmentHeap):
-            self.bind(binding.vars[0], Lit(0))  # It is for the ledger alone.
-            return
         found = self._dense(heap)
         # Where a function begins no heap holds anything yet.
         is_empty = not found.is_used and self.scope is self.life.function
@@ -105,20 +89,16 @@ class Heaps(Cells):
     # for nobody asks, but the number of the first.
 
     def bind_ledger(
-        self, binding: Binding, heap: str, args: Sequence[Operand], reals: int
+        self, binding: Binding, args: Sequence[Operand], reals: int
     ) -> None:
         """A row of zeros for each node from a number on."""
-        found = self.heaps[heap]
-        if isinstance(found, SegmentHeap):
-            self.bind(binding.vars[0], found.ledger)
-            return
         base, end = (self.atom(a) for a in args)
         if self.scope is self.life.function:
-            for each in self.heaps.values():
-                each.trim()
+            for heap in self.heaps.values():
+                heap.trim()
         (var,), rows = binding.vars, self.loops.let("isub", end, base)
         self.loops.is_count(rows)
-        columns = Lit(self._columns(reals))
+        columns = Lit(reals if self.read is None else len(self.read))
         rep = self.allocate(var, (rows, columns), F64, zero=True)
         self.bind(var, replace(rep, dims=(base, columns)))
 

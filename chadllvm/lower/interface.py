@@ -121,7 +121,7 @@ class Lowering(Protocol):
         """All that is in a heap now."""
 
     def bind_ledger(
-        self, binding: Binding, heap: str, args: Sequence[Operand], reals: int
+        self, binding: Binding, args: Sequence[Operand], reals: int
     ) -> None:
         """Zeros for the reals of the nodes from one number on, up to another."""
 

@@ -6,24 +6,24 @@
 A segment never moves, and the number of a node says where it is as seen from the first
 one. So calls that run on another thread have segments of their own, and whoever is
 given the number of a node finds it with no more ado. Numbers have gaps and may be
-negative: nobody may count by them, compare them, or hand them to Python (`gaps.py`).
-
-What a node owes, its row in the ledger, stands behind what it holds.
+negative: nobody may count by them, compare them, or hand them to Python. What is
+written in Python does none of that, for it has no numbers (`frontend/references.py`);
+what derivatives and the border do is looked for here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import PTR, Atom, Reg
-from chadllvm.ir.term import Lit, Operand, Var
-from chadllvm.ir.types import F64, I64
-from chadllvm.lower.cells import Cells
+from chadllvm.ir.op import Prim
+from chadllvm.ir.term import Apply, Block, Lit, Operand, Var, nested
+from chadllvm.ir.types import I64
 from chadllvm.lower.heap import Heap
-from chadllvm.lower.nodes import NodeShape
-from chadllvm.lower.represent import ArrayRep
+from chadllvm.ops.heap import Columns, Count, Fetch, Load, New, Place
+from chadllvm.ops.ledger import Ledger
+from chadllvm.ops.recurse import Recurse
 
 # How many rows the first segment has at least; the next as many as there are, up to so
 # many words, or a quarter of them.
@@ -34,12 +34,7 @@ SEGMENT = "chad_arena_segment"
 
 
 class SegmentHeap(Heap):
-    """A heap in the making whose nodes stand in segments; `owed` are the columns of its
-    ledger."""
-
-    def __init__(self, lowering: Cells, name: str, shape: NodeShape, owed: int) -> None:
-        self.held, self.owed = shape.words, owed
-        super().__init__(lowering, name, replace(shape, words=shape.words + owed))
+    """A heap in the making whose nodes stand in segments."""
 
     def _begin(self) -> None:
         """`count` is the number of the next node."""
@@ -51,7 +46,7 @@ class SegmentHeap(Heap):
     @property
     def segments(self) -> l.Segments:
         """What others need to know to have nodes made elsewhere."""
-        return l.Segments(self.ptr, self.root, (self.count, self.behind, self.rows))
+        return l.Segments(self.ptr, (self.count, self.behind, self.rows))
 
     @property
     def ptr(self) -> Reg:
@@ -70,21 +65,9 @@ class SegmentHeap(Heap):
         loops.emit(l.Branch(is_full, loops.close()))
         number = loops.get(self.count)
         atoms = [self.lowering.atom(arg) for arg in args]
-        self._store(self._row(number), atoms)
+        self.shape.store(loops, self._row(number), atoms, self.root)
         loops.set(self.count, loops.let("iadd", number, Lit(1)))
         self.lowering.bind(var, number)
-
-    def _store(self, row: Atom, values: Sequence[Atom]) -> None:
-        """A node that owes nothing yet."""
-        super()._store(row, values)
-        for k in range(self.held, self.held + self.owed):
-            self.lowering.loops.emit(l.Store(row, Lit(k), Lit(0.0), self.root))
-
-    @property
-    def ledger(self) -> ArrayRep:
-        """What all nodes owe."""
-        first = self.lowering.loops.offset(self.ptr, Lit(self.held), I64)
-        return ArrayRep(first, (Lit(0), Lit(self.shape.words)), F64, self.root)
 
     def _add_segment(self) -> None:
         loops, words, rows = self.lowering.loops, self.shape.words, self.rows
@@ -110,6 +93,19 @@ class SegmentHeap(Heap):
         loops.set(self.rows, rows)
 
 
+def in_segments(body: Block) -> set[str]:
+    """The heaps of a function that are in segments: calls of recursions make nodes in
+    them, and only who has been given the number of a node asks for one."""
+    ops = [op for op, _ in _operations(body)]
+    if any(isinstance(op, Place) for op in ops):
+        return set()  # Two heaps have the same numbers.
+    dense = {op.heap for op in ops if isinstance(op, Count | Columns | Ledger)}
+    made = {op.heap for op, is_call in _operations(body) if is_call}
+    if _computes(body, _numbers(body)):
+        return set()
+    return {heap for heap in made - dense if _begins(body, heap)}
+
+
 def new_rows(stmts: Sequence[l.Stmt], segments: Sequence[l.Segments]) -> set[Reg]:
     """Pointers to the rows of nodes that are being made."""
     made = {s.reg: s for s in stmts if isinstance(s, l.Let)}
@@ -128,3 +124,74 @@ def new_rows(stmts: Sequence[l.Stmt], segments: Sequence[l.Segments]) -> set[Reg
                 case _:
                     pass
     return found
+
+
+def _operations(
+    block: Block, is_call: bool = False
+) -> Iterator[tuple[New | Place | Fetch | Load | Columns | Count | Ledger, bool]]:
+    """All that is done with heaps, and whether it makes a node in a call."""
+    for binding in block.bindings:
+        match binding.expr:
+            case Apply(New() as op):
+                yield op, is_call
+            case Apply(
+                (Place() | Fetch() | Load() | Columns() | Count() | Ledger()) as op
+            ):
+                yield op, False
+            case _:
+                pass
+        inside = is_call or (
+            isinstance(binding.expr, Apply) and isinstance(binding.expr.op, Recurse)
+        )
+        for _, inner in nested(binding.expr):
+            yield from _operations(inner, inside)
+
+
+def _numbers(block: Block) -> set[Operand]:
+    """Variables that are numbers of nodes: those that `new` and `fetch` say it of."""
+    found: set[Operand] = set()
+    for binding in block.bindings:
+        match binding.expr:
+            case Apply(New()):
+                found.update(binding.vars)
+            case Apply(Fetch(), args):
+                found.update(arg for arg in args if isinstance(arg, Var))
+            case _:
+                pass
+        for _, inner in nested(binding.expr):
+            found |= _numbers(inner)
+    return found
+
+
+def _computes(block: Block, numbers: set[Operand]) -> bool:
+    """Whether anything is computed of these."""
+    for binding in block.bindings:
+        match binding.expr:
+            case Apply(Prim(), args) if not numbers.isdisjoint(args):
+                return True
+            case expr if any(_computes(b, numbers) for _, b in nested(expr)):
+                return True
+            case _:
+                pass
+    return False
+
+
+def _begins(body: Block, heap: str) -> bool:
+    """Whether all that is done with a heap is behind the one place that fills it."""
+    loads = 0
+    for binding in body.bindings:
+        match binding.expr:
+            case Apply(Load(name)) if name == heap:
+                loads += 1
+                continue
+        inside = (op for _, b in nested(binding.expr) for op, _ in _operations(b))
+        own = [binding.expr.op] if isinstance(binding.expr, Apply) else []
+        if not loads and any(getattr(op, "heap", "") == heap for op in (*own, *inside)):
+            return False
+    return loads == 1 and _loads(body, heap) == 1
+
+
+def _loads(body: Block, heap: str) -> int:
+    """The places where a heap is filled, anywhere."""
+    ops = (op for op, _ in _operations(body))
+    return sum(isinstance(op, Load) and op.heap == heap for op in ops)

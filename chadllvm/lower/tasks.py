@@ -16,7 +16,7 @@ What calls write must then be theirs:
   has slots of its own for it, and its number says where they are. Only calls of the
   reverse may look at numbers.
 - *nodes* in segments (`segments.py`). Where another thread runs a call, it begins with
-  no room, and makes its own. Calls that add to what nodes owe stay in order.
+  no room, and makes its own.
 - *cells* around the recursion, buffers or slots. All but the first of calls that are
   together add to a copy, which is added to the cell in their order. Copies are cleared
   and added; levels have them as long as that is little beside the work of all calls.
@@ -148,8 +148,6 @@ class _Tasks:
             raise Refused
         if not self._is_outermost(name):
             raise Refused
-        if self._adds_to_nodes(name):
-            return self._in_order(subroutine)
         reached = self._reached(subroutine)
         body = Together(reached, self._what_calls_do(name, reached)).body(
             subroutine.body
@@ -181,22 +179,6 @@ class _Tasks:
             rooms,
         )
         return replace(subroutine, body=body, tasks=found)
-
-    def _in_order(self, subroutine: Subroutine) -> Subroutine:
-        """One whose calls have to run in order, but find what others have collected
-        wherever that is."""
-        columns = self._tapes.columns(subroutine)
-        if columns is None or subroutine.buffers or self._set(subroutine.name):
-            raise Refused
-        found = Tasks(LEVELS, -1, self._function.regions, columns=columns)
-        return replace(subroutine, tasks=found)
-
-    def _adds_to_nodes(self, name: str) -> bool:
-        """Whether calls add to nodes: others may add to the same ones."""
-        roots = self._function.roots
-        owing = {roots[s.root] for s in self._function.segments}
-        adds = (s for s in self._inside[name] if isinstance(s, AddTo))
-        return any(roots[s.root] in owing for s in adds)
 
     def _is_outermost(self, name: str) -> bool:
         """Whether it is invoked by the function, once, and else by itself only."""

@@ -116,7 +116,7 @@ class Ledger(HeapOp):
             forward.again(binding.vars, node, out)
 
     def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
-        lowering.bind_ledger(binding, self.heap, node.args, len(self.reals()))
+        lowering.bind_ledger(binding, node.args, len(self.reals()))
 
 
 @register_array_op

@@ -144,7 +144,7 @@ class Heaps(Cells, ABC):
     # Ledgers: the number of the first row, how many columns there are, and the rows.
 
     def bind_ledger(
-        self, binding: Binding, heap: str, args: Sequence[Operand], reals: int
+        self, binding: Binding, args: Sequence[Operand], reals: int
     ) -> None:
         """A row of zeros for each node from a number on."""
         base, end = (self.atom(a) for a in args)
