@@ -323,3 +323,19 @@ def test_no_more_chunks_than_are_worth_merging(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(spread, "MERGE", 0)
     many = work(THREADED)
     assert 10 * len(weights) < few - whole < 0.6 * (many - whole)
+
+
+def halvings(x: cl.f64[:]) -> float:
+    total = 0.0
+    for value in x:
+        while value > 1.0:
+            value *= 0.5
+        total += value
+    return total
+
+
+def test_steps_until_something_is_found_are_taken_for_few() -> None:
+    function = cl.jit(halvings, options=THREADED)
+    few, many = (function.report(np.full(n, 9.0)).scaling[0] for n in (100, 100_000))
+    assert few.span > 0.9 * few.work
+    assert many.span < 0.2 * many.work

@@ -32,8 +32,12 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.term import Lit
 from chadllvm.lower.chunks.forms import ONE, Form, Forms, atoms, divided, plus
 
-# A number of steps that is not known.
+# A number of steps that is not known, and one until something is found.
 _UNKNOWN = 8
+_UNTIL = 32
+
+# Loops that only end when something is found have more steps than this.
+_ENDLESS = 1 << 62
 
 _CALL = 16
 _SLOW = 4
@@ -107,6 +111,8 @@ class Estimate:
 
     def _steps(self, loop: For, forms: Forms, loops: Sequence[For]) -> Work:
         """The number of steps of a loop."""
+        if isinstance(loop.high, Lit) and loop.high.value >= _ENDLESS:
+            return {(): _UNTIL}
         found = []
         for low in forms.ends(loop.low, "imax"):
             for high in forms.ends(loop.high, "imin"):
