@@ -65,6 +65,10 @@ IN_CHUNKS = "in chunks, on several threads if they are large"
 # loops in it.
 _HEAVY = 64
 
+# How many steps loops take that end when something is found: a small program with such
+# loops does not pay for threads, and a large one has chunks enough.
+_UNTIL = 32
+
 
 def parallel(function: LoopFunction, *, threads: bool = True) -> LoopFunction:
     """Spread the loops that may be; without `threads`, all chunks run in order."""
@@ -147,7 +151,7 @@ class _Walk:
         yield from Spreading(found, self._home).stmts(work, inside, hits)
 
     def _work(self, found: Plan) -> Work:
-        return Estimate(found.loop, _outside(found.loop)).step(found.forms)
+        return Estimate(found.loop, _outside(found.loop), _UNTIL).step(found.forms)
 
     def _hits(self, found: Plan, work: Work) -> Iterator[tuple[Alloc, Work]]:
         """The cells that may have logs, and how often a step adds to them."""

@@ -32,11 +32,10 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.term import Lit
 from chadllvm.lower.chunks.forms import ONE, Form, Forms, atoms, divided, plus
 
-# A number of steps that is not known, and one until something is found.
+# A number of steps that is not known.
 _UNKNOWN = 8
-_UNTIL = 32
 
-# Loops that only end when something is found have more steps than this.
+# A bound of loops that only end when something is found.
 _ENDLESS = 1 << 62
 
 _CALL = 16
@@ -67,11 +66,21 @@ Work = dict[tuple[Reg, ...], float]
 
 
 class Estimate:
-    """The work of bodies inside of a loop; `is_outside`: what is known before it."""
+    """The work of bodies inside of a loop; `is_outside`: what is known before it.
 
-    def __init__(self, loop: For, is_outside: Callable[[Reg], bool]) -> None:
+    `until`: how many steps are supposed of loops that only end when something is found;
+    as many as there can be by default.
+    """
+
+    def __init__(
+        self,
+        loop: For,
+        is_outside: Callable[[Reg], bool],
+        until: int | None = None,
+    ) -> None:
         self._loop = loop
         self._is_outside = is_outside
+        self._until = until
 
     def step(self, forms: Forms) -> Work:
         """The work of one step of the loop."""
@@ -111,8 +120,9 @@ class Estimate:
 
     def _steps(self, loop: For, forms: Forms, loops: Sequence[For]) -> Work:
         """The number of steps of a loop."""
-        if isinstance(loop.high, Lit) and loop.high.value >= _ENDLESS:
-            return {(): _UNTIL}
+        is_endless = isinstance(loop.high, Lit) and loop.high.value >= _ENDLESS
+        if is_endless and self._until is not None:
+            return {(): self._until}
         found = []
         for low in forms.ends(loop.low, "imax"):
             for high in forms.ends(loop.high, "imin"):
