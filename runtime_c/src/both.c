@@ -46,7 +46,7 @@ typedef struct chad_branch {
 typedef struct chad_crew {
   chad_region_t region;
   int64_t patience;
-  int64_t since;  // when it was first asked about, in nanoseconds; 0 before
+  int64_t since;  // when it was begun, in nanoseconds
   // What follows is there from when helpers are hired.
   int64_t helpers;
   chad_worker_t leader;
@@ -274,10 +274,6 @@ void chad_heartbeat(chad_state_t *const state) {
     return;
   }
   const int64_t time = nanoseconds();
-  // Small programs are over before anybody asks: they do not look at the clock.
-  if (crew->since == 0) {
-    crew->since = time;
-  }
   if (time - crew->since < crew->patience) {
     return;
   }
@@ -314,7 +310,8 @@ static chad_status_t divide(chad_state_t *const state, chad_arena_t *const arena
                             const chad_run_t run, void *const environment,
                             const int64_t patience) {
   crew_t crew = {.region = CHAD_REGION(state, help_all, is_vain),
-                 .patience = patience};
+                 .patience = patience,
+                 .since = nanoseconds()};
   state->divides = &crew;
   const chad_status_t status = run(&state->shared, environment, 0);
   state->divides = NULL;
