@@ -10,11 +10,10 @@ the frame of who asks for it:
 
 Another thread has arenas of its own, and of the environment a copy, in which what calls
 collect (`Tape`) is empty, and there is no room for nodes. That copy and the arenas are
-kept. Where the copy is, and
-`AWAY`, becomes the number of the call; what its number is there stands in the copy. Who
-is given such a number has a copy of the environment that leads there. Cells that calls
-add to are copied whether or not another thread runs the call, so that the sums do not
-depend on it.
+kept. Where the copy is, and `AWAY`, becomes the number of the call; what its number is
+there stands in the copy. Who is given such a number has a copy of the environment that
+leads there. Cells that calls add to are copied whether or not another thread runs the
+call, so that the sums do not depend on it.
 
 Once another thread has taken the calls from k on (`TAKEN`), those behind k are no
 longer run in their order by who owns the block: it may take one of them back where it

@@ -9,13 +9,13 @@
                                           …
 
 So what is needed at different times, a tape and the buffers of the loops behind it, may
-have the same memory. The statements of the function's body are the times; all that
-pointers of one class of roots point to is needed until the last access through any of
-them. What loops allocate in each step has regions of its own already (`memory.py`).
+have the same memory. The statements of the function's body are the times; a buffer is
+needed until the last access through a pointer that may lead to it. What loops allocate
+in each step has regions of its own already (`memory.py`).
 
 A region costs time and a piece of memory, however small the buffers in it are: those
 that are needed last at about the same time share one, and those that are known to be
-small stay where they are. This is the last pass, since others move statements.
+small stay where they are. This pass stands behind all that move statements.
 """
 
 from __future__ import annotations
