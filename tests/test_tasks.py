@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import signal
 import threading
 import time
@@ -240,10 +241,12 @@ def test_nodes_are_made_by_all() -> None:
 
 
 def test_others_stay_away() -> None:
-    cl.set_num_threads(2)
+    """Where no thread may help, calls have no patience for which they would ask one."""
     alone = cl.jit(fibonacci.py_func, parallel=False)
-    alone(5, 0.7)
-    assert all(second_share(alone) < 0.05 for _ in range(3))
+    for function in (alone, cl.grad(alone, argnums=1)):
+        text = function.show("llvm", 5, 0.7)
+        found = re.findall(r"call i32 @chad_divide\(.*, i64 (-?\d+)\)", text)
+        assert set(found) == {"-1"}
 
 
 def second_share(function: Any) -> float:
