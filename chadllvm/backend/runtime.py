@@ -19,7 +19,7 @@ from typing import Any
 import chadllvm
 from chadllvm.backend.interface import interface
 
-ABI = 11
+ABI = 12
 
 # The result words that a pooled context has room for.
 POOLED_WORDS = 256
@@ -55,6 +55,9 @@ int64_t chad_lanes(const chad_context_t *context, int64_t chunks);
 int32_t chad_turn(chad_context_t *context, void *target);
 void chad_log_sort(int64_t *places, void *values, int64_t bytes, int64_t count,
                    int64_t room, int64_t size, int64_t parts, int64_t *starts);
+int32_t chad_clear(chad_context_t *context, void *target, int64_t bytes);
+int32_t chad_copy(chad_context_t *context, void *target, const void *source,
+                  int64_t bytes);
 int32_t chad_are_doubles(chad_context_t *context, const double *data, int64_t count);
 int32_t chad_are_floats(chad_context_t *context, const float *data, int64_t count);
 int32_t chad_divide(chad_context_t *context, chad_arena_t *arenas, chad_run_t run,

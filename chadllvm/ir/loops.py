@@ -99,7 +99,8 @@ class Accumulate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alloc:
-    """`reg = new buffer of count elements` in a region; zero filled if `zero`.
+    """`reg = new buffer of count elements` in a region; zero filled if `zero`, with
+    `pieces` as by `Clear`.
 
     `count` may be zero; the pointer is then valid and not null.
     """
@@ -110,6 +111,7 @@ class Alloc:
     elem: Scalar
     root: int
     zero: bool = False
+    pieces: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,17 +176,20 @@ class AddTo:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clear:
-    """Fill `count` elements with zeros."""
+    """Fill `count` elements with zeros; with `pieces` on several threads, if there are
+    many."""
 
     ptr: Atom
     count: Atom
     elem: Scalar
     root: int
+    pieces: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Copy:
-    """Copy `count` elements between buffers that do not overlap."""
+    """Copy `count` elements between buffers that do not overlap; `pieces` is that of
+    `Clear`."""
 
     target: Atom
     source: Atom
@@ -192,6 +197,7 @@ class Copy:
     elem: Scalar
     target_root: int
     source_root: int
+    pieces: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -719,6 +725,9 @@ RUNTIME: dict[str, RuntimeFunction] = {
     # Sort a log: its places and values, bytes of a value, entries and room for them,
     # the size of the array, its parts, and where their entries start.
     "chad_log_sort": RuntimeFunction("", "ppiiiiip", is_apart=True),
+    # Fill so many bytes with zeros, or with what is elsewhere: large `pieces`.
+    "chad_clear": RuntimeFunction("c", "pi", "", "status", is_cold=True, is_apart=True),
+    "chad_copy": RuntimeFunction("c", "ppi", "", "status", is_cold=True, is_apart=True),
     # Whether there is no NaN among elements.
     "chad_are_doubles": RuntimeFunction("c", "pi", "i", "finds"),
     "chad_are_floats": RuntimeFunction("c", "pi", "i", "finds"),

@@ -216,10 +216,10 @@ class _Printer:
     def memory(self, stmt: Stmt) -> str:
         """A statement about buffers."""
         match stmt:
-            case Alloc(reg, region, count, elem, _, zero):
-                home = _home(region)
+            case Alloc(reg, region, count, elem, _, zero, pieces):
                 kind = "zeros" if zero else "buffer"
-                return f"{self.name(reg)} = {kind} {elem}[{self.atom(count)}] in {home}"
+                what = f"{kind} {elem}[{self.atom(count)}] in {_home(region)}"
+                return f"{self.name(reg)} = {what}{_note(pieces)}"
             case Local(reg, count, elem):
                 return f"{self.name(reg)} = local {elem}[{count}]"
             case Data(reg, value):
@@ -232,11 +232,11 @@ class _Printer:
                 return f"{self.place(ptr, index)} = {self.atom(value)}"
             case AddTo(ptr, index, value):
                 return f"{self.place(ptr, index)} += {self.atom(value)}"
-            case Clear(ptr, count):
-                return f"{self.atom(ptr)}[0 .. {self.atom(count)}] = 0"
-            case Copy(target, source, count):
-                to, many = self.atom(target), self.atom(count)
-                return f"{to}[0 .. {many}] = {self.atom(source)}[0 .. {many}]"
+            case Clear(ptr, count, pieces=pieces):
+                return f"{self.part(ptr, count)} = 0{_note(pieces)}"
+            case Copy(target, source, count, pieces=pieces):
+                ends = self.part(target, count), self.part(source, count)
+                return f"{ends[0]} = {ends[1]}{_note(pieces)}"
             case (
                 Let() | Get() | Set() | Accumulate() | Check() | Reset() | Return()
                 | For() | Branch() | CallRuntime() | Invoke() | Leave() | Spread()
@@ -244,6 +244,9 @@ class _Printer:
                 raise AssertionError("not about buffers")
             case _:
                 assert_never(stmt)
+
+    def part(self, ptr: Atom, count: Atom) -> str:
+        return f"{self.atom(ptr)}[0 .. {self.atom(count)}]"
 
     def place(self, ptr: Atom, index: Atom) -> str:
         return f"{self.atom(ptr)}[{self.atom(index)}]"
@@ -255,3 +258,7 @@ class _Printer:
         if op in PREFIX:
             return f"{PREFIX[op]}{self.atom(args[0])}"
         return f"{op}({self.atoms(args)})"
+
+
+def _note(pieces: bool) -> str:
+    return "  # in pieces" if pieces else ""

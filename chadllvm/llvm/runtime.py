@@ -99,7 +99,10 @@ def c_result(function: RuntimeFunction) -> str:
 def declaration(name: str) -> str:
     """A function of the runtime's structures; it may touch all that they hold."""
     function = RUNTIME[name]
-    params = ", ".join(_TYPES[letter] for letter in function.before + function.args)
+    types = [_TYPES[letter] for letter in function.before + function.args]
+    if function.is_apart:
+        types = [f"{ty} captures(none)" if ty == "ptr" else ty for ty in types]
+    params = ", ".join(types)
     cold = " cold" if function.is_cold else ""
     about = _OWN if function.is_apart else "nounwind"
     return f"declare {c_result(function)} @{name}({params}){cold} {about}"

@@ -42,6 +42,7 @@ from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F32, F64, I64, Scalar, is_float
 from chadllvm.llvm import control, runtime, vecmath
 from chadllvm.llvm.chosen import chosen
+from chadllvm.llvm.fills import emit_clear, emit_copy
 from chadllvm.llvm.independent import begin_group
 from chadllvm.llvm.instructions import WORST, emit_instruction
 from chadllvm.llvm.invoke import arena_of, emit_invoke, emit_leave, release
@@ -108,9 +109,9 @@ def _emit(state: State, stmt: Stmt) -> None:
         case Data():
             _data(state, stmt)
         case Clear():
-            _clear(state, stmt)
+            emit_clear(state, stmt)
         case Copy():
-            _copy(state, stmt)
+            emit_copy(state, stmt)
         case Reset():
             _reset(state, stmt)
         case CallRuntime():
@@ -269,7 +270,8 @@ def _alloc(state: State, stmt: Alloc) -> None:
     else:
         state.names[stmt.reg] = _allocated(state, stmt)
     if stmt.zero:
-        _clear(state, Clear(stmt.reg, stmt.count, stmt.elem, stmt.root))
+        clear = Clear(stmt.reg, stmt.count, stmt.elem, stmt.root, stmt.pieces)
+        emit_clear(state, clear)
 
 
 def _local(state: State, stmt: Local) -> None:
@@ -316,33 +318,6 @@ def _data(state: State, stmt: Data) -> None:
         state.constants.append(f"@{symbol} = external constant i8, align 8")
         state.data.append((symbol, value))
     state.names[stmt.reg] = f"@{symbol}"
-
-
-def _clear(state: State, stmt: Clear) -> None:
-    size = _size(state, stmt.count, stmt.elem)
-    target = f"ptr align {BYTES[stmt.elem]} {state.name(stmt.ptr)}"
-    state.out.put(
-        f"call void @llvm.memset.p0.i64({target}, i8 0, i64 {size}, i1 false)"
-        + state.alias.suffix(stmt.root)
-    )
-
-
-def _copy(state: State, stmt: Copy) -> None:
-    size, align = _size(state, stmt.count, stmt.elem), BYTES[stmt.elem]
-    target = f"ptr align {align} {state.name(stmt.target)}"
-    source = f"ptr align {align} {state.name(stmt.source)}"
-    state.out.put(
-        f"call void @llvm.memcpy.p0.p0.i64({target}, {source}, i64 {size}, i1 false)"
-        + state.alias.suffix(stmt.target_root, stmt.source_root)
-    )
-
-
-def _size(state: State, count: Atom, elem: Scalar) -> str:
-    """The bytes of elements of an existing buffer."""
-    name = state.name(count)
-    if name.isdigit():
-        return str(int(name) * BYTES[elem])
-    return state.out.let(f"mul nuw nsw i64 {name}, {BYTES[elem]}")
 
 
 def _for(state: State, stmt: For) -> None:

@@ -51,6 +51,7 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
+from chadllvm.lower.fills import MOST_PIECES, elements
 
 # What looks at all elements of an array, whose number is its last argument.
 LOOKS = frozenset(name for name, f in RUNTIME.items() if f.refused == "finds")
@@ -142,15 +143,23 @@ class _Counting:
                     # It looks at all places, and then moves places and values.
                     yield from (Accumulate(self.steps, count),) * 3
                     yield stmt
-                case (
-                    Clear(count=count)
-                    | Copy(count=count)
-                    | Alloc(count=count, zero=True)
-                ):
-                    yield Accumulate(self.steps, count)
+                case Clear() | Copy() | Alloc(zero=True):
+                    yield Accumulate(self.steps, stmt.count)
+                    yield from self._pieces(stmt)
                     yield stmt
                 case _:
                     yield stmt
+
+    def _pieces(self, stmt: Clear | Copy | Alloc) -> Iterator[Stmt]:
+        """What is saved if several cores fill an array."""
+        if stmt.pieces and self.saved:
+            some, most, pieces, share = (Reg("pieces", I64) for _ in range(4))
+            yield Let(some, "idiv", (stmt.count, Lit(elements(stmt.elem))))
+            yield Let(most, "imin", (some, Lit(MOST_PIECES)))
+            yield Let(pieces, "imax", (most, Lit(1)))
+            yield Let(share, "idiv", (stmt.count, pieces))
+            for cores, slot in self.saved.items():
+                yield from self._less(stmt.count, share, pieces, cores, slot)
 
     def _spread(self, stmt: Spread) -> Iterator[Stmt]:
         """Each chunk counts for itself, as slots around are not there for it.

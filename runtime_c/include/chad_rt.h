@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes its meaning or its layout.
-#define CHAD_RT_ABI 11
+#define CHAD_RT_ABI 12
 
 // The number of bytes every buffer is aligned to and every size is rounded up to.
 #define CHAD_ALIGNMENT 64
@@ -268,6 +268,13 @@ CHAD_API chad_status_t chad_turn(chad_context_t *context, void *target);
 // Needs no context.
 CHAD_API void chad_log_sort(int64_t *places, void *values, int64_t bytes, int64_t count,
                             int64_t room, int64_t size, int64_t parts, int64_t *starts);
+
+// Fills so many bytes at `target` with zeros, or with those at `source`, which do not
+// overlap. Large ones are filled by several threads. CHAD_INTERRUPT, if the caller's poll
+// asked to stop: then they are filled in part.
+CHAD_API chad_status_t chad_clear(chad_context_t *context, void *target, int64_t bytes);
+CHAD_API chad_status_t chad_copy(chad_context_t *context, void *target,
+                                 const void *source, int64_t bytes);
 
 // CHAD_OK if there is no NaN among so many elements, else CHAD_PROGRAM: the program
 // says what has failed. CHAD_INTERRUPT, if the caller's poll asked to stop. Large arrays

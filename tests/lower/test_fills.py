@@ -17,13 +17,11 @@ from chadllvm.backend.runtime import runtime
 from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.loops_pretty import pretty_loops
 from chadllvm.ir.term import Program
-from chadllvm.lower import fills as module
-from chadllvm.lower.fills import fills
+from chadllvm.lower.fills import PIECE, fills
 from chadllvm.lower.lower import lower_function
 
 pytestmark = pytest.mark.optimised
 
-# The size of a piece is no option, so nothing may come from the cache.
 THREADED = cl.CompileOptions(cache=False)
 
 
@@ -37,8 +35,7 @@ def test_golden(golden: Callable[[Path, str], None]) -> None:
 
 
 @pytest.fixture
-def small_pieces(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(module, "PIECE", 64)
+def any_threads() -> Iterator[None]:
     yield
     runtime().lib.chad_set_threads(0)
 
@@ -79,16 +76,17 @@ def in_python(x: np.ndarray, k: np.ndarray) -> float:
     return float(y[0] * y[-1] + sum(y[i] ** 2 for i in k))
 
 
-SIZES = (1, 7, 15, 16, 17, 24, 64, 100, 1000)
+# Small, and just below and above what is filled in pieces, for each width of elements.
+SIZES = (1, 17, *[2 * PIECE // width + d for width in (8, 4, 1) for d in (-1, 9)])
 
 
-@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.usefixtures("any_threads")
 def test_values_and_gradients() -> None:
     both = THREADED, replace(THREADED, parallel=False)
     zeros, same = (cl.jit(counts, options=options) for options in both)
     value, plain = (cl.jit(ends, options=options) for options in both)
     slopes = [cl.value_and_grad(f) for f in (value, plain)]
-    for size in (1, 7, 15, 16, 17, 24, 64, 100, 1000):
+    for size in SIZES:
         rng = np.random.default_rng(size)
         k, x = rng.integers(size, size=5), rng.normal(size=size)
         expected, (number, slope) = same(k, size), slopes[1](x, k)
@@ -101,16 +99,15 @@ def test_values_and_gradients() -> None:
             assert slopes[0](x, k)[0] == number
             assert np.array_equal(slopes[0](x, k)[1], slope)
     assert [float(part.sum()) for part in expected] == [5.0, 2.0 * len({*k}), len({*k})]
-    cl.check_grads(value, (x, k), modes="rev")
+    cl.check_grads(value, (x[:9], k % 9), modes="rev")
 
 
-@pytest.mark.usefixtures("small_pieces")
 def test_large_arrays_are_filled_in_pieces() -> None:
     def cleared(**more: Any) -> list[str]:
         function: Any = cl.jit(counts, options=replace(THREADED, **more))
         function(np.array([1]), 5)
-        return re.findall(r"place\d*\[0 \.\. \w+] = 0", function.show("loops"))
+        return re.findall("zeros.*# in pieces", function.show("loops"))
 
-    assert cleared()
+    assert len(cleared()) == 2
     assert not cleared(parallel=False)
     assert not cleared(disabled=frozenset({"fills"}))

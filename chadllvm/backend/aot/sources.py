@@ -24,6 +24,7 @@ _ALWAYS = (
     "result",
     "context",
     "special",
+    "fill",
     "numbers",
     "logs",
 )
