@@ -65,6 +65,10 @@ class AliasScopes:
             self._lists[scopes] = self.number()
         return self._lists[scopes]
 
+    def of_lists(self) -> dict[int, tuple[int, ...]]:
+        """The scopes of each list of them, by its number."""
+        return {number: scopes for scopes, number in self._lists.items()}
+
     def number(self) -> int:
         """A number for a node of metadata, which nothing else has."""
         self._next += 1

@@ -38,6 +38,7 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.types import BOOL
 from chadllvm.llvm import runtime, vecmath
 from chadllvm.llvm.alias import AliasScopes
+from chadllvm.llvm.alike import Alike
 from chadllvm.llvm.chains import rounded
 from chadllvm.llvm.instructions import POWI, POWI_SINGLE
 from chadllvm.llvm.invoke import emit_end
@@ -102,7 +103,8 @@ def emit(
         _enter(state, function.regions)
     emit_body(state, function.body)
     _finish(state, arenas)
-    texts = [*_subroutines(state), *_chunks(state)]
+    chunks, instead = _chunks(state)
+    texts = [*_subroutines(state), *chunks]
     if function.subroutines:
         args = [a for p in function.params for a in _passed(state, p)]
         texts.append(deep_entry(symbol, params, args))
@@ -111,6 +113,8 @@ def emit(
     )
     texts += [definition, *_body(state)]
     text = "\n".join([*_before(state, texts), *texts, *_after(state, width)])
+    for twin, first in instead.items():
+        text = text.replace(f"@{twin}", f"@{first}")
     math = [n for name in state.math for n in (name, *vector.get(name, ()))]
     linked = tuple(filter(vecmath.is_linked, math))
     return Module(symbol, text, tuple(state.sites), tuple(state.data), linked)
@@ -185,9 +189,10 @@ def _versions(
         yield Version.TASK, subroutine
 
 
-def _chunks(state: State) -> list[str]:
-    """The definitions of the bodies of loops over chunks."""
-    lines: list[str] = []
+def _chunks(state: State) -> tuple[list[str], dict[str, str]]:
+    """The definitions of the bodies of loops over chunks, and what stands for those
+    that do the same as others."""
+    functions: list[tuple[str, list[str]]] = []
     for part in state.parts:
         inner = state.apart(part.regions)
         if part.regions:
@@ -196,8 +201,9 @@ def _chunks(state: State) -> list[str]:
         emit_body(inner, part.spread.merge if part.is_merge else part.spread.body)
         keeps = part.spread.keeps and not part.is_merge
         _finish(inner, bool(part.regions), keeps=keeps)
-        lines += [part_head(part), *_body(inner)]
-    return [*lines, *state.texts]
+        functions.append((part.symbol, [part_head(part), *_body(inner)]))
+    lines, instead = Alike(state.alias, state.independent).merged(functions)
+    return [*lines, *state.texts], instead
 
 
 def _ways_out(state: State, subroutine: Subroutine) -> None:
