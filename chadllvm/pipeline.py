@@ -37,6 +37,7 @@ from chadllvm.lower.apart import apart
 from chadllvm.lower.boxed.lower import lower_boxed
 from chadllvm.lower.chunks.parallel import parallel
 from chadllvm.lower.diagonals import diagonals
+from chadllvm.lower.distribute import distribute
 from chadllvm.lower.fills import fills
 from chadllvm.lower.interchange import interchange
 from chadllvm.lower.lanes import lanes
@@ -247,6 +248,7 @@ OPTIONAL = frozenset(
         additions.__name__,
         stages.__name__,
         ahead.__name__,
+        distribute.__name__,
         split_loops.__name__,
         singles.__name__,
         tasks.__name__,
@@ -514,6 +516,7 @@ def _lower(function: Function, done: Compilation) -> LoopFunction:
         (additions.__name__, additions),
         (stages.__name__, stages),
         (ahead.__name__, ahead),
+        (distribute.__name__, distribute),
         (split_loops.__name__, split_loops),
         (singles.__name__, singles),
         (tasks.__name__, partial(tasks, threads=options.parallel)),

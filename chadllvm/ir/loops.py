@@ -211,6 +211,7 @@ class For:
     multiple of that. If a check fails in one of them, they end, and `resume` has the
     index from where they have to be run one after the other, to see which is first.
     `rows`: the lanes of a loop around go through this loop one after the other.
+    `few`: lanes have left it few steps, or none.
     `note` is the number of the loop's note, if it has one.
     """
 
@@ -225,6 +226,7 @@ class For:
     lanes: int = 1
     resume: Slot | None = None
     rows: bool = False
+    few: bool = False
     note: int = -1
 
 

@@ -225,9 +225,9 @@ class _Making:
             conds += [let(BOOL, "ile", n, Lit(_SHORT)) for n in gain.trips]
         packed = [self._packed(row, gain.lanes) for row in decision.rows]
         conds += [p.fits for p in packed]
-        for cond in conds:
-            if isinstance(cond, Reg):
-                whole = let(I64, "select", cond, whole, Lit(0))
+        asked = [cond for cond in conds if isinstance(cond, Reg)]
+        for cond in asked:
+            whole = let(I64, "select", cond, whole, Lit(0))
         middle = let(I64, "iadd", loop.low, whole)
         together = replace(
             loop,
@@ -236,7 +236,7 @@ class _Making:
             private=(*loop.private, *(p.root for p in packed)),
             lanes=gain.lanes,
         )
-        rest = replace(copied(loop), low=middle)
+        rest = replace(copied(loop), low=middle, few=not asked)
         if failure := _first_failure(loop, varying):
             return [*out, *_checked(together, rest, failure)]
         return [*out, together, rest]

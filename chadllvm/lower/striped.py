@@ -2,7 +2,7 @@
 
 What the first of them computes for the others goes through a small buffer, which is on
 the stack of the function, or of a chunk. Which loops are, and how, is said by
-`strips.py`, `additions.py`, `ahead.py` and `stages.py`.
+`strips.py`, `additions.py`, `ahead.py`, `stages.py` and `distribute.py`.
 """
 
 from __future__ import annotations
@@ -39,6 +39,9 @@ FEW = 32
 class Strips:
     """Changes the loops of a function for which `changed` says how."""
 
+    # How many steps a strip has.
+    steps = STRIP
+
     def __init__(self, roots: list[int]) -> None:
         self.roots = roots
         self._buffers: list[Stmt] = []
@@ -73,7 +76,7 @@ class Strips:
         if len(pool) == self._taken[elem]:
             ptr, root = Reg("strip", PTR), len(self.roots)
             self.roots.append(root)
-            self._buffers.append(Local(ptr, STRIP, elem, root))
+            self._buffers.append(Local(ptr, self.steps, elem, root))
             pool.append((ptr, root))
         self._taken[elem] += 1
         return pool[self._taken[elem] - 1]
@@ -115,17 +118,20 @@ class Strips:
 
 
 def each_strip(
-    loop: For, count: Atom, parts: Callable[[Atom], Sequence[Sequence[Stmt]]]
+    loop: For,
+    count: Atom,
+    parts: Callable[[Atom], Sequence[Sequence[Stmt]]],
+    steps: int = STRIP,
 ) -> list[Stmt]:
     """A loop of `count` steps by strips, whose loops have these bodies, `parts(first)`,
     where `first` is the index of a strip's first step."""
     out, each = Out(), Out()
     # A count that is rounded up, whatever it is; of no steps there is an empty strip.
-    whole_ones = out.let("idiv", out.let("iadd", count, Lit(-1)), Lit(STRIP))
+    whole_ones = out.let("idiv", out.let("iadd", count, Lit(-1)), Lit(steps))
     number = out.let("iadd", whole_ones, Lit(1))
     strip = Reg("strip", I64)
-    first = each.let("iadd", loop.low, each.let("imul", strip, Lit(STRIP)))
-    last = each.let("imin", each.let("iadd", first, Lit(STRIP)), loop.high)
+    first = each.let("iadd", loop.low, each.let("imul", strip, Lit(steps)))
+    last = each.let("imin", each.let("iadd", first, Lit(steps)), loop.high)
     whole = replace(loop, low=first, high=last, poll=False)
     for part in parts(first):
         each.emit(copied(replace(whole, body=tuple(part))))

@@ -99,6 +99,8 @@ def changed_roots(inside: Iterable[Stmt], roots: Sequence[int]) -> set[int]:
 
 def is_short(loop: For) -> bool:
     """Whether it is known that a loop makes few steps."""
+    if loop.few:
+        return True
     if not isinstance(loop.low, Lit) or not isinstance(loop.high, Lit):
         return False
     return int(loop.high.value) - int(loop.low.value) < _FEW
