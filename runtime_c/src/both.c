@@ -24,6 +24,9 @@
 
 #include "region.h"
 
+// So many questions for help in a row go by at most without a look at the clock.
+static const int64_t LONGEST_PAUSE = 4;
+
 typedef struct chad_branch {
   const struct chad_branch *above;  // that its pair is within
   int64_t depth;
@@ -46,9 +49,10 @@ typedef struct chad_branch {
 typedef struct chad_crew {
   chad_region_t region;
   int64_t patience;
-  int64_t since;  // when it was begun, in nanoseconds
-  // What follows is there from when helpers are hired.
-  int64_t helpers;
+  int64_t since;    // when it was begun, in nanoseconds
+  int64_t pause;    // the questions left out behind the last answer
+  int64_t left_out;
+  int64_t helpers;  // 0: all else, the region too, is not there yet
   chad_worker_t leader;
   branch_t waiting;  // the head of a ring: next is the oldest
   bool is_over;
@@ -267,21 +271,37 @@ static int64_t nanoseconds(void) {
   return (int64_t)time.tv_sec * 1000000000 + (int64_t)time.tv_nsec;
 }
 
+// Whether it is time to ask for help. A look at the clock takes as long as some calls, so
+// as long as the answer is that hardly any time is gone, more and more questions go by.
 // Where nobody is free it is worth to ask again, but not at once.
-void chad_heartbeat(chad_state_t *const state) {
-  crew_t *const crew = state->divides;
-  if (crew == NULL) {
-    return;
+static bool is_time(crew_t *const crew) {
+  if (crew->left_out < crew->pause) {
+    ++crew->left_out;
+    return false;
   }
   const int64_t time = nanoseconds();
-  if (time - crew->since < crew->patience) {
+  const int64_t gone = time - crew->since;
+  if (gone >= crew->patience) {
+    crew->since = time;
+    return true;
+  }
+  crew->pause = gone >= crew->patience / 8    ? 0
+                : crew->pause < LONGEST_PAUSE ? crew->pause + 1
+                                              : LONGEST_PAUSE;
+  crew->left_out = 0;
+  return false;
+}
+
+void chad_heartbeat(chad_state_t *const state) {
+  crew_t *const crew = state->divides;
+  if (crew == NULL || !is_time(crew)) {
     return;
   }
-  crew->since = time;
-  crew->helpers = chad_region_helpers(state, CHAD_MOST_THREADS);
-  if (crew->helpers == 0) {
+  const int64_t helpers = chad_region_helpers(state, CHAD_MOST_THREADS);
+  if (helpers == 0) {
     return;
   }
+  *crew = (crew_t){.region = CHAD_REGION(state, help_all, is_vain), .helpers = helpers};
   crew->waiting.next = &crew->waiting;
   crew->waiting.previous = &crew->waiting;
   state->shared.crew = crew;
@@ -309,9 +329,12 @@ static chad_status_t close_crew(crew_t *const crew, chad_arena_t *const arenas,
 static chad_status_t divide(chad_state_t *const state, chad_arena_t *const arenas,
                             const chad_run_t run, void *const environment,
                             const int64_t patience) {
-  crew_t crew = {.region = CHAD_REGION(state, help_all, is_vain),
-                 .patience = patience,
-                 .since = nanoseconds()};
+  crew_t crew;  // Hardly any needs more than this.
+  crew.patience = patience;
+  crew.since = nanoseconds();
+  crew.pause = 0;
+  crew.left_out = 0;
+  crew.helpers = 0;
   state->divides = &crew;
   const chad_status_t status = run(&state->shared, environment, 0);
   state->divides = NULL;
@@ -325,8 +348,7 @@ chad_status_t chad_divide(chad_context_t *const context, chad_arena_t *const are
   if (state->divides != NULL || context->crew != NULL) {
     return run(context, environment, 0);
   }
-  const bool alone =
-      patience < 0 || state->worker != NULL || chad_threads(context) == 1;
+  const bool alone = patience < 0 || state->worker != NULL;
   const chad_status_t status =
       alone ? run(context, environment, 0)
             : divide(state, arenas, run, environment, patience);
