@@ -157,7 +157,7 @@ CHAD_API void chad_context_free(chad_context_t *context);
 CHAD_API chad_arena_t *chad_enter(chad_context_t *context, int64_t regions);
 
 // Takes back what chad_enter gave, with all buffers of these arenas. The context keeps
-// up to 64 MiB for its next calls, because fresh memory is slow, and frees the rest.
+// up to 128 MiB for its next calls, because fresh memory is slow, and frees the rest.
 // NULL is allowed. Order does not matter.
 CHAD_API void chad_leave(chad_context_t *context, chad_arena_t *arenas);
 

@@ -155,21 +155,38 @@ chad_chunk_t *chad_grown_take(chad_state_t *const state, chad_chunk_t *const chu
   return grown;
 }
 
-void chad_grown_free(chad_state_t *const state, chad_chunk_t *const chunk) {
-  free_whole(state, chunk);
+// The largest stay: they serve any buffer, and to grow another takes as much again.
+void chad_grown_trim(chad_state_t *const state, const int64_t bytes) {
+  int64_t all = 0;
+  for (const chad_chunk_t *chunk = state->kept_grown; chunk != NULL;
+       chunk = chunk->next) {
+    all += chunk->capacity;
+  }
+  int64_t room = bytes - (state->kept - all);
+  chad_chunk_t **link = &state->kept_grown;
+  while (*link != NULL) {
+    chad_chunk_t *const chunk = *link;
+    if (chunk->capacity <= room) {
+      room -= chunk->capacity;
+      link = &chunk->next;
+    } else {
+      *link = chunk->next;
+      state->kept -= chunk->capacity;
+      free_whole(state, chunk);
+    }
+  }
 }
 
 void chad_grown_give(chad_state_t *const state, chad_chunk_t *const chunk) {
   chad_unreserve(state, chunk->size);
-  if (state->kept + chunk->capacity > chad_most_kept(state)) {
-    free_whole(state, chunk);
-    return;
-  }
-  state->kept += chunk->capacity;
   chad_chunk_t **link = &state->kept_grown;
   while (*link != NULL && (*link)->capacity > chunk->capacity) {
     link = &(*link)->next;
   }
   chunk->next = *link;
   *link = chunk;
+  state->kept += chunk->capacity;
+  if (state->kept > chad_most_kept(state)) {
+    chad_grown_trim(state, chad_most_kept(state));
+  }
 }

@@ -27,8 +27,9 @@ enum {
   CHAD_MOST_THREADS = 1024,
 };
 
-// What a context keeps for its next calls.
-#define CHAD_MOST_KEPT ((int64_t)64 << 20)
+// What a context keeps for its next calls, and those that help it, all together.
+#define CHAD_MOST_KEPT ((int64_t)128 << 20)
+#define CHAD_HELPERS_KEEP ((int64_t)64 << 20)
 
 // Requests above this are refused before any arithmetic on them can overflow.
 #define CHAD_LARGEST ((int64_t)1 << 46)
@@ -130,7 +131,7 @@ void chad_system_give(chad_state_t *state, void *memory, int64_t size);
 chad_chunk_t *chad_chunk_take(chad_state_t *state, int64_t size);
 void chad_chunk_give(chad_state_t *state, chad_chunk_t *chunk);
 
-// Frees kept chunks, large ones first, until at most `bytes` are kept.
+// Frees kept chunks until at most `bytes` are kept.
 void chad_trim(chad_state_t *state, int64_t bytes);
 
 // Something new is made, for what is kept did not serve: makes room among that, so that
@@ -159,8 +160,8 @@ chad_chunk_t *chad_grown_take(chad_state_t *state, chad_chunk_t *chunk, int64_t 
                               int64_t size);
 void chad_grown_give(chad_state_t *state, chad_chunk_t *chunk);
 
-// Frees a kept one, whose size is its capacity.
-void chad_grown_free(chad_state_t *state, chad_chunk_t *chunk);
+// Frees kept ones, until at most `bytes` are kept of all chunks or none of these is left.
+void chad_grown_trim(chad_state_t *state, int64_t bytes);
 
 // The blocks of `from` become those of `to`.
 void chad_results_move(chad_state_t *to, chad_state_t *from);

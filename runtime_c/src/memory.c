@@ -2,7 +2,7 @@
 //
 // Chunks up to 1 MiB have, behind their header, one of eight sizes for each power of two,
 // and a list for each size; larger ones are in one list, which is short because no more
-// than 64 MiB are kept. So taking and giving a chunk need no search that grows with the
+// than 128 MiB are kept. So taking and giving a chunk need no search that grows with the
 // number of chunks, and at most an eighth of a chunk is not asked for.
 
 #define _DEFAULT_SOURCE
@@ -130,11 +130,8 @@ void chad_release(const chad_state_t *const state, void *const memory,
 }
 
 void chad_trim(chad_state_t *const state, const int64_t bytes) {
-  while (state->kept > bytes && state->kept_grown != NULL) {
-    chad_chunk_t *const chunk = state->kept_grown;
-    state->kept_grown = chunk->next;
-    state->kept -= chunk->capacity;
-    chad_grown_free(state, chunk);
+  if (state->kept > bytes) {
+    chad_grown_trim(state, bytes);
   }
   for (int index = CHAD_CLASSES; index >= 0 && state->kept > bytes; --index) {
     while (state->kept > bytes && state->kept_chunks[index] != NULL) {

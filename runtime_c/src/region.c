@@ -83,8 +83,7 @@ static void work_as_helper(chad_worker_t *const worker) {
   const chad_state_t *const leader = worker->region->leader;
   chad_state_t *const state = worker->state;
   // Children keep nothing if there is a limit, for nobody else could have it then.
-  state->most_kept =
-      leader->is_limited ? 0 : CHAD_MOST_KEPT / (leader->child_count + 1);
+  state->most_kept = leader->is_limited ? 0 : CHAD_HELPERS_KEEP;
   state->next_poll = 0;
   enter(worker);
   if (leader->shared.stack_limit != NULL) {
@@ -171,6 +170,17 @@ static void close_account(chad_region_t *const region) {
   state->limit = atomic_load_explicit(&region->account.limit, memory_order_relaxed);
 }
 
+// Those who have helped share what helpers may keep; the others keep nothing. How many
+// were wanted says little, for there may be fewer cores.
+static void share_kept(const chad_state_t *const state, const int64_t joined) {
+  for (int64_t index = 0; joined > 0 && index < state->child_count; ++index) {
+    chad_state_t *const child = state->children[index];
+    const int64_t share = index < joined ? CHAD_HELPERS_KEEP / joined : 0;
+    child->most_kept = state->is_limited ? 0 : share;
+    chad_trim(child, chad_most_kept(child));
+  }
+}
+
 void chad_region_open(chad_region_t *const region, chad_worker_t *const leader,
                       const int64_t helpers) {
   open_account(region);
@@ -182,7 +192,9 @@ void chad_region_open(chad_region_t *const region, chad_worker_t *const leader,
 }
 
 void chad_region_close(chad_region_t *const region, chad_worker_t *const leader) {
-  wait_for_helpers(leader, chad_job_close(&region->job));
+  const int64_t joined = chad_job_close(&region->job);
+  wait_for_helpers(leader, joined);
   leave(leader);
   close_account(region);
+  share_kept(region->leader, joined);
 }

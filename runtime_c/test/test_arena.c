@@ -285,6 +285,24 @@ static void test_growing_buffers_are_reused(void) {
   chad_context_free(context);
 }
 
+// Of more than a context may keep the largest stay, in whatever order they come back.
+static void test_the_largest_are_kept(void) {
+  chad_context_t *const context = new_context();
+  for (int call = 0; call < 3; ++call) {
+    chad_arena_t *const arenas = chad_enter(context, 4);
+    for (int k = 3; k >= 0; --k) {
+      const bool is_kept = grows_into_kept(context, &arenas[k], (k == 3 ? 11 : 4) * MIB);
+#ifdef __linux__
+      CHECK(is_kept == (call > 0 && k >= 2));
+#else
+      (void)is_kept;
+#endif
+    }
+    chad_leave(context, arenas);
+  }
+  chad_context_free(context);
+}
+
 // A buffer that shrinks keeps what it holds, and grows again; what it gives back does
 // not count any more, but where nothing may be had that is not counted.
 static void test_shrink(void) {
@@ -399,6 +417,7 @@ int main(void) {
   test_odd_sizes();
   test_extend();
   test_growing_buffers_are_reused();
+  test_the_largest_are_kept();
   test_shrink();
   test_extend_refused();
   test_segments();
