@@ -57,6 +57,9 @@ typedef struct chad_crew {
   branch_t waiting;  // the head of a ring: next is the oldest
   bool is_over;
   int64_t sleepers;
+  // What somebody may wait for has happened so often. It is written with the lock; who
+  // looks at it without takes the lock before anything else is read.
+  _Atomic int64_t changes;
 } crew_t;
 
 static_assert(offsetof(crew_t, region) == 0, "a region is the start of a crew");
@@ -78,6 +81,7 @@ static bool is_vain(const chad_worker_t *const worker) {
 // --- The list of branches that wait; the lock is held ------------------------------
 
 static void wake(crew_t *const crew) {
+  atomic_fetch_add_explicit(&crew->changes, 1, memory_order_relaxed);
   if (crew->sleepers > 0) {
     chad_region_wake(&crew->region);
   }
@@ -110,10 +114,18 @@ static branch_t *take_oldest(crew_t *const crew, const int64_t depth) {
   return NULL;
 }
 
-static void sleep_in(crew_t *const crew, const chad_worker_t *const worker) {
-  ++crew->sleepers;
-  chad_region_doze(worker);
-  --crew->sleepers;
+// Until something has changed, or for no reason; awake at first, for what waits is short
+// mostly, and to be woken takes longer. The lock is held, but not meanwhile.
+static void rest_in(crew_t *const crew, const chad_worker_t *const worker) {
+  const int64_t next = atomic_load_explicit(&crew->changes, memory_order_relaxed) + 1;
+  pthread_mutex_unlock(&crew->region.lock);
+  (void)chad_comes_soon(&crew->changes, next, 0);
+  pthread_mutex_lock(&crew->region.lock);
+  if (atomic_load_explicit(&crew->changes, memory_order_relaxed) < next) {
+    ++crew->sleepers;
+    chad_region_doze(worker);
+    --crew->sleepers;
+  }
 }
 
 // --- Branches ----------------------------------------------------------------------
@@ -158,7 +170,7 @@ static void wait_for(chad_worker_t *const worker, branch_t *const branch) {
     if (other != NULL) {
       help_with(worker, other);
     } else {
-      sleep_in(crew, worker);
+      rest_in(crew, worker);
     }
   }
   pthread_mutex_unlock(&crew->region.lock);
@@ -258,7 +270,7 @@ static void help_all(chad_worker_t *const worker) {
     if (branch != NULL) {
       help_with(worker, branch);
     } else {
-      sleep_in(crew, worker);
+      rest_in(crew, worker);
     }
   }
   pthread_mutex_unlock(&crew->region.lock);
