@@ -40,6 +40,7 @@ from chadllvm.llvm import runtime, vecmath
 from chadllvm.llvm.alias import AliasScopes
 from chadllvm.llvm.alike import Alike
 from chadllvm.llvm.chains import rounded
+from chadllvm.llvm.independent import told_apart
 from chadllvm.llvm.instructions import POWI, POWI_SINGLE
 from chadllvm.llvm.invoke import emit_end
 from chadllvm.llvm.spread import part_head, see
@@ -95,6 +96,7 @@ def emit(
         width=width,
         convention=convention,
         rounded=rounded(function),
+        told_apart=told_apart(function),
     )
     keeps = not _has_spread(function.body)
     params = [_param(state, param, keeps) for param in function.params]

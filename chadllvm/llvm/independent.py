@@ -4,23 +4,29 @@
       x = u[j - 1]; y = u[j + 1]     →    that says: none of these needs another step's
       p[j] = x + y
 
-Where arrays take turns, as the states of a loop do, they are in buffers of one root:
-LLVM would ask at each run of the loop whether those overlap, which costs as much as a
-short row does. Steps that commute do not see what others write. That holds for what
-they store; what they add to a place others may add to as well, and a buffer that is
-private to a step may be the next one's, so loops with these are left to LLVM.
+Where arrays take turns, as the states of a loop do, they are in buffers of one class of
+roots: LLVM would ask at each run of the loop whether those overlap, which costs as much
+as a short row does, and does not ask at all where one is both read and added to. Steps
+that commute do not see what others write. That holds for what they store; what they add
+to a place others may add to as well, and a buffer that is private to a step may be the
+next one's. So of other loops, and those that add, it is asked where each access is
+(`lower/places.py`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+
 from chadllvm.ir.loops import (
     Accumulate,
+    AddTo,
     Atom,
     Branch,
     For,
     Get,
     Let,
     Load,
+    LoopFunction,
     Offset,
     Set,
     Stmt,
@@ -29,6 +35,46 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.statements import everywhere
 from chadllvm.llvm.state import State
+from chadllvm.lower.linear import Forms, Known
+from chadllvm.lower.places import Access, Pointers, by_class
+
+
+def told_apart(function: LoopFunction) -> frozenset[For]:
+    """The loops whose steps are independent, which LLVM cannot see: their buffers are
+    of one class, and other ones."""
+    bodies = [function.body, *(s.body for s in function.subroutines)]
+    loops = [x for body in bodies for x in _shared_classes(body, function.roots)]
+    if not loops:
+        return frozenset()
+    pointers = Pointers(function)
+    return frozenset(loop for loop, used in loops if _are_apart(loop, used, pointers))
+
+
+def _are_apart(loop: For, used: Sequence[Sequence[Access]], pointers: Pointers) -> bool:
+    forms = Forms(loop, Known())
+    return all(pointers.are_independent(accesses, forms) for accesses in used)
+
+
+def _shared_classes(
+    body: Iterable[Stmt], roots: Sequence[int]
+) -> Iterator[tuple[For, list[list[Access]]]]:
+    """Innermost loops that write to a class of which they use several pointers, with
+    what they do to each class that they write to."""
+    for loop in everywhere(body):
+        if not isinstance(loop, For) or loop.go is not None or loop.lanes > 1:
+            continue
+        if not all(isinstance(stmt, _SIMPLE) for stmt in everywhere(loop.body)):
+            continue
+        used = [found for found in by_class(loop.body, roots) if _are_written(found)]
+        if any(len({access.ptr for access in found}) > 1 for found in used):
+            yield loop, used
+
+
+_SIMPLE = Let | Load | Store | AddTo | Offset | Get | Set | Accumulate | Branch
+
+
+def _are_written(accesses: Iterable[Access]) -> bool:
+    return not all(isinstance(access, Load) for access in accesses)
 
 
 def is_independent(loop: For) -> bool:
@@ -41,7 +87,9 @@ def is_independent(loop: For) -> bool:
 
 def begin_group(state: State, loop: For) -> str:
     """The metadata of a loop; its accesses get a group if its steps are independent."""
-    if state.lanes is not None or state.lane is not None or not is_independent(loop):
+    if state.lanes is not None or state.lane is not None:
+        return ""
+    if loop not in state.told_apart and not is_independent(loop):
         return ""
     group, about, number = (state.alias.number() for _ in range(3))
     state.group = f", !llvm.access.group !{group}"

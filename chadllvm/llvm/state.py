@@ -161,6 +161,8 @@ class State:
     # all loops that have one (`independent.py`).
     group: str = ""
     independent: list[str] = field(default_factory=list)
+    # Loops whose steps need nothing of each other, as their buffers are other ones.
+    told_apart: frozenset[For] = frozenset()
     # What is read that may be stored again (`chosen.py`).
     chosen: set[Reg] = field(default_factory=set)
     # The parts of loops over chunks, and where the regions of this one are.
@@ -200,6 +202,7 @@ class State:
             runtime=self.runtime,
             taken=self.taken,
             independent=self.independent,
+            told_apart=self.told_apart,
             copies=self.copies,
             symbol=self.symbol,
             width=self.width,

@@ -246,7 +246,7 @@ def _store(state: State, stmt: Store) -> None:
     state.out.put(text + _about(state, stmt))
 
 
-def _about(state: State, stmt: Load | Store) -> str:
+def _about(state: State, stmt: Load | Store | AddTo) -> str:
     """The metadata of an access."""
     return state.alias.suffix(stmt.root) + state.group
 
@@ -254,7 +254,7 @@ def _about(state: State, stmt: Load | Store) -> str:
 def _add_to(state: State, stmt: AddTo) -> None:
     ty = stmt.value.type
     address = _place(state, stmt, ty)
-    suffix = f", ptr {address}, align {BYTES[ty]}{state.alias.suffix(stmt.root)}"
+    suffix = f", ptr {address}, align {BYTES[ty]}{_about(state, stmt)}"
     old = state.out.let(f"load {STORED[ty]}{suffix}")
     value = state.name(stmt.value)
     exact = f"fadd {REGISTER[ty]} {old}, {value}"

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Self
 
 from chadllvm.ir.loops import (
     Accumulate,
@@ -38,6 +39,7 @@ from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
 from chadllvm.lower.linear import Forms, Known
 from chadllvm.lower.out import Out
+from chadllvm.lower.places import Access, Pointers, by_class
 from chadllvm.lower.split import needed
 from chadllvm.lower.striped import FEW, Strips, each_strip
 
@@ -50,9 +52,20 @@ def additions(function: LoopFunction) -> LoopFunction:
 class _Parting(Strips):
     """The additions that come later."""
 
+    def __init__(self, roots: list[int], pointers: Pointers) -> None:
+        super().__init__(roots)
+        self._pointers = pointers
+
+    @classmethod
+    def making(cls, function: LoopFunction) -> Self:
+        return cls([*function.roots], Pointers(function))
+
+    def _inside(self) -> Self:
+        return type(self)(self.roots, self._pointers)
+
     def changed(self, loop: For, known: Known) -> list[Stmt] | None:
         """None: there are none."""
-        later = _later(loop, self.roots, known)
+        later = _later(loop, self.roots, Forms(loop, known), self._pointers)
         if not later:
             return None
         out = Out()
@@ -92,31 +105,31 @@ def _again(add: AddTo, ptr: Reg, root: int, place: Reg) -> list[Stmt]:
     return [Load(value, ptr, place, root), replace(add, value=value)]
 
 
-def _later(loop: For, roots: Sequence[int], known: Known) -> list[list[AddTo]]:
+def _later(
+    loop: For, roots: Sequence[int], forms: Forms, pointers: Pointers
+) -> list[list[AddTo]]:
     """What is added in the second loop, the third, and so on; empty if one will do."""
-    forms = Forms(loop, known)
-    used: dict[int, set[type]] = {}
-    found: dict[int, list[AddTo]] = {}
-    for stmt in loop.body:
-        match stmt:
-            case Load(root=root) | Store(root=root) | AddTo(root=root):
-                used.setdefault(roots[root], set()).add(type(stmt))
-                if isinstance(stmt, AddTo):
-                    found.setdefault(roots[root], []).append(stmt)
-            case Let() | Accumulate():
-                pass
-            case _:
-                return []
+    simple = Let | Load | Store | AddTo | Accumulate
+    if not all(isinstance(stmt, simple) for stmt in loop.body):
+        return []
     later: list[list[AddTo]] = []
-    for root, added in found.items():
-        families = _families(added, forms)
+    for accesses in by_class(loop.body, roots):
+        families = _families([a for a in accesses if isinstance(a, AddTo)], forms)
         if families is None:
             return []
-        for groups in families if used[root] == {AddTo} else ():
+        for groups in families if _are_cells(accesses, pointers) else ():
             later += [[] for _ in range(len(groups) - 1 - len(later))]
             for group, rest in zip(later, groups[1:], strict=False):
                 group += rest
     return later
+
+
+def _are_cells(accesses: Sequence[Access], pointers: Pointers) -> bool:
+    """Whether what is added to is neither read nor stored to in the loop."""
+    kinds: dict[bool, set[Atom]] = {True: set(), False: set()}
+    for access in accesses:
+        kinds[isinstance(access, AddTo)].add(pointers.base(access.ptr))
+    return all(pointers.are_apart(a, b) for a in kinds[True] for b in kinds[False])
 
 
 def _families(added: Sequence[AddTo], forms: Forms) -> list[list[list[AddTo]]] | None:

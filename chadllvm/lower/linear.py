@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from chadllvm.ir.loops import Atom, For, Let, Reg
-from chadllvm.ir.statements import made
+from chadllvm.ir.statements import everywhere, made
 from chadllvm.ir.term import Lit
 
 
@@ -66,15 +66,20 @@ class Forms:
         self._known = known
         self._local = {loop.index, *made(loop.body)}
         self._forms: dict[Atom, Linear] = {loop.index: Linear(1, {}, 0)}
-        for stmt in loop.body:
+        for stmt in everywhere(loop.body):
             match stmt:
                 case Let(reg, "iadd" | "isub" as op, (a, b)):
-                    left, right = self.of(a), self.of(b)
-                    if left is not None and right is not None:
-                        sign = 1 if op == "iadd" else -1
-                        self._forms[reg] = left.plus(right, sign)
+                    self._note(reg, self.of(a), self.of(b), 1 if op == "iadd" else -1)
+                case Let(reg, "imul", (a, Lit(factor)) | (Lit(factor), a)):
+                    self._note(reg, Linear(0, {}, 0), self.of(a), int(factor))
                 case _:
                     pass
+
+    def _note(
+        self, reg: Reg, one: Linear | None, other: Linear | None, factor: int
+    ) -> None:
+        if one is not None and other is not None:
+            self._forms[reg] = one.plus(other, factor)
 
     def of(self, atom: Atom) -> Linear | None:
         """The form of an atom, if it has one."""
