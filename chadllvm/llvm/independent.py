@@ -105,8 +105,9 @@ def _one_vector(loop: For) -> str:
     """That a step of the vector loop is one vector, where no sum waits for the last.
 
     LLVM takes several, which leaves a longer rest of each row to be done one by one.
+    Additions to memory read and write for each little they compute, and gain by that.
     """
-    if any(isinstance(stmt, Accumulate) for stmt in everywhere(loop.body)):
+    if any(isinstance(stmt, Accumulate | AddTo) for stmt in everywhere(loop.body)):
         return ""
     return ', !{!"llvm.loop.interleave.count", i32 1}'
 
