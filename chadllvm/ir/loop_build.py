@@ -72,11 +72,13 @@ class LoopBuilder:
         self.set(slot, value)
         return slot
 
-    def offset(self, ptr: Atom, index: Atom, elem: Scalar) -> Atom:
+    def offset(
+        self, ptr: Atom, index: Atom, elem: Scalar, extent: Atom | None = None
+    ) -> Atom:
         if isinstance(index, Lit) and index.value == 0:
             return ptr
         reg = self.reg("p", PTR)
-        self.emit(loops.Offset(reg, ptr, index, elem))
+        self.emit(loops.Offset(reg, ptr, index, elem, extent))
         return reg
 
     def load(self, ptr: Atom, index: Atom, ty: Scalar, root: int, name: str) -> Reg:

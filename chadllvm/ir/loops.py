@@ -135,12 +135,16 @@ class Data:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Offset:
-    """`reg = ptr + index` in elements."""
+    """`reg = ptr + index` in elements.
+
+    `extent`: what is reached through it is among so many elements from there on.
+    """
 
     reg: Reg
     ptr: Atom
     index: Atom
     elem: Scalar
+    extent: Atom | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -232,8 +232,10 @@ class _Checker:
             case Local(reg, _, _, root) | Data(reg, _, root):
                 self.root(root)
                 self.assign(reg, PTR)
-            case Offset(reg, ptr, index):
+            case Offset(reg, ptr, index, extent=extent):
                 self.place(ptr, index)
+                if extent is not None:
+                    self.use(extent, I64)
                 self.assign(reg, PTR)
             case Load(reg, ptr, index, root):
                 self.root(root)

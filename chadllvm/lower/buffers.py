@@ -154,6 +154,10 @@ class Buffers:
 
     def place(self, rep: ArrayRep, indices: Sequence[Atom]) -> Atom:
         """The offset, in machine elements, of the element or row at these indices."""
+        return self._offset(rep, indices)[0]
+
+    def _offset(self, rep: ArrayRep, indices: Sequence[Atom]) -> tuple[Atom, Atom]:
+        """The same, and how many machine elements the element or row has."""
         offset: Atom = Lit(0)
         for k, index in enumerate(indices):
             if k:
@@ -163,11 +167,13 @@ class Buffers:
                 offset = self.loops.mul(offset, size)
             offset = self.loops.add(offset, index)
         rest = rep.dims[len(indices) :]
-        return self.loops.mul(offset, self.loops.product([*rest, Lit(rep.words)]))
+        extent = self.loops.product([*rest, Lit(rep.words)])
+        return self.loops.mul(offset, extent), extent
 
     def row(self, rep: ArrayRep, indices: Sequence[Atom]) -> ArrayRep:
         """The row at these indices, in the same buffer."""
-        ptr = self.loops.offset(rep.ptr, self.place(rep, indices), rep.machine)
+        place, extent = self._offset(rep, indices)
+        ptr = self.loops.offset(rep.ptr, place, rep.machine, extent)
         return ArrayRep(ptr, rep.dims[len(indices) :], rep.elem, rep.root)
 
     def load_box(

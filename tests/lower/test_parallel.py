@@ -145,6 +145,16 @@ def relaxed(x: cl.f64[:, :], steps: int) -> float:
     return np.sum(u * u)
 
 
+def triangles(w: cl.f64[:, :], x: cl.f64[:]) -> float:
+    """Packed triangular matrices, a row each."""
+    total = 0.0
+    for row in w:
+        for i in range(len(x)):
+            below = sum(row[i * (i - 1) // 2 + j] * x[j] for j in range(i))
+            total += below * below
+    return total
+
+
 X, RANDOM = np.linspace(0.3, 2.0, 37), np.random.default_rng(0)
 CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "sums": (sums, (X, np.arange(90) * 7 % 37, np.sin(np.ones((90, 4)) * X[:4]))),
@@ -152,6 +162,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "tables": (tables, (X, 50)),
     "branches": (branches, (X,)),
     "nearest": (nearest, (RANDOM.normal(size=(900, 6)), RANDOM.normal(size=(5, 6)))),
+    "triangles": (triangles, (np.sin(np.ones((40, 45)) * X[0] * 7), X[:10])),
     "running": (running, (X, np.arange(37) * 7 % 37)),
     "plate": (plate, (np.sin(np.multiply.outer(X, X)), 3)),
     "relaxed": (relaxed, (np.sin(np.multiply.outer(X, X[:30])), 3)),
@@ -178,6 +189,12 @@ def test_the_same_bits_for_any_number_of_threads(name: str, derive: bool) -> Non
         for _ in range(3):
             for a, b in zip(leaves(found["threads"](*args)), serial, strict=True):
                 np.testing.assert_array_equal(a, b)
+
+
+def test_rows_need_no_copies_wherever_places_in_them_are() -> None:
+    text = cl.grad(cl.jit(options=THREADED)(triangles)).show("loops")
+    assert "spread chunk" in text
+    assert "copies" not in text
 
 
 def test_rows_of_lanes_belong_to_chunks() -> None:

@@ -169,13 +169,21 @@ def plan(loop: For, known: Known, forms: Forms) -> Plan:
     return Plan(loop, sums, scans, read, own, cells, regions, reach, analysis.forms)
 
 
+# Where a part of a buffer begins, and how many elements it has.
+_Part = tuple[Form, Form]
+
+
 @dataclass(frozen=True)
 class _Access:
-    """Places of a buffer: `form` from its start, in these loops inside of the loop."""
+    """Places of a buffer: `form` from its start, in these loops inside of the loop.
+
+    They are in all of the `parts`, whatever the form is.
+    """
 
     kind: type[Stmt]
     base: Reg | Slot | None
     form: Form
+    parts: tuple[_Part, ...]
     loops: tuple[For, ...]
     forms: Forms
 
@@ -289,22 +297,34 @@ class _Analysis:
         forms: Forms,
         loops: tuple[For, ...],
     ) -> None:
-        form, base = forms.of(index), ptr
-        while isinstance(base, Reg):
-            match self.known.pointers.get(base):
-                case Offset(_, inner, more):
-                    form, base = plus(form, forms.of(more)), inner
-                case Get(_, slot) if base in self._local and slot not in self._changed:
-                    found = _Access(kind, slot, form, loops, forms)
-                    break
-                case _:
-                    outside = base if base not in self._local else None
-                    found = _Access(kind, outside, form, loops, forms)
-                    break
-        else:
+        base, chain = ptr, list[Offset]()
+        while isinstance(offset := self._pointer(base), Offset):
+            base = offset.ptr
+            chain.append(offset)
+        if not isinstance(base, Reg):
             raise Refused("a place is not known")
+        begin: Form = {}
+        parts = []
+        for offset in reversed(chain):
+            begin = plus(begin, forms.of(offset.index))
+            if offset.extent is not None:
+                parts.append((begin, forms.of(offset.extent)))
+        form = plus(begin, forms.of(index))
+        buffer = self._buffer(base)
+        found = _Access(kind, buffer, form, tuple(parts), loops, forms)
         accesses = self._accesses.setdefault(self.known.function.roots[root], [])
         accesses.append(found)
+
+    def _pointer(self, ptr: Atom) -> Offset | Get | None:
+        return self.known.pointers.get(ptr) if isinstance(ptr, Reg) else None
+
+    def _buffer(self, base: Reg) -> Reg | Slot | None:
+        """What a pointer is to if it is no part of another; None: each step's own."""
+        match self._pointer(base):
+            case Get(_, slot) if base in self._local and slot not in self._changed:
+                return slot
+            case _:
+                return base if base not in self._local else None
 
     # What the steps have in common.
 
@@ -476,13 +496,15 @@ class _Analysis:
     def _spans(self, access: _Access) -> Iterator[_Span]:
         """The places of a step: what they advance by, the first and the last one."""
         forms = access.forms
-        for least, most in forms.between(access.form, access.loops):
-            (slope, first), (other, last) = (
-                divided(form, self.loop.index) for form in (least, most)
-            )
-            regs = {*atoms(slope), *atoms(first), *atoms(last)}
-            if slope == other and self._local.isdisjoint(regs):
-                yield _Span(slope, first, last, forms)
+        for begin, extent in ((access.form, ONE), *access.parts):
+            for least, most in forms.between(begin, access.loops):
+                (slope, first), (other, last) = (
+                    divided(form, self.loop.index) for form in (least, most)
+                )
+                last = plus(plus(last, extent), ONE, -1)
+                regs = {*atoms(slope), *atoms(first), *atoms(last)}
+                if slope == other and self._local.isdisjoint(regs):
+                    yield _Span(slope, first, last, forms)
 
     def _cell(self, base: Reg | Slot | None, accesses: Sequence[_Access]) -> Alloc:
         """The buffer that chunks add to copies of."""
