@@ -706,6 +706,10 @@ class RuntimeFunction:
     is_apart: bool = False
 
 
+# What steps call that take turns at rows.
+ROW_TURN = "chad_row_turn"
+ROW_DONE = "chad_row_done"
+
 RUNTIME: dict[str, RuntimeFunction] = {
     "chad_array_new": RuntimeFunction("ca", "ip", "p", "null"),
     "chad_array_row": RuntimeFunction("ca", "pii", "p", "null"),
@@ -728,6 +732,10 @@ RUNTIME: dict[str, RuntimeFunction] = {
     "chad_lanes": RuntimeFunction("c", "i", "i"),
     # Wait until it is the turn of a chunk, whose additions to this array are next.
     "chad_turn": RuntimeFunction("c", "p", "", "status", is_cold=True, is_apart=True),
+    # Wait until a step may add to a row, and say that it has: the numbers of the rows,
+    # which row and which step.
+    ROW_TURN: RuntimeFunction("c", "pii", "", "status"),
+    ROW_DONE: RuntimeFunction("", "pii"),
     # Sort a log: its places and values, bytes of a value, entries and room for them,
     # the size of the array, its parts, and where their entries start.
     "chad_log_sort": RuntimeFunction("", "ppiiiiip", is_apart=True),

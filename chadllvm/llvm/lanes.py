@@ -24,14 +24,16 @@ does in one of them; in those that are done, slots keep what they have:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TypeVar
 
 from chadllvm.ir.loops import (
+    ROW_TURN,
     Accumulate,
     AddTo,
     Atom,
     Branch,
+    CallRuntime,
     Check,
     Clear,
     Copy,
@@ -47,7 +49,7 @@ from chadllvm.ir.loops import (
     Store,
 )
 from chadllvm.ir.statements import everywhere
-from chadllvm.ir.types import BOOL
+from chadllvm.ir.types import BOOL, I64
 from chadllvm.llvm import control
 from chadllvm.llvm.lane_sums import LaneSums
 from chadllvm.llvm.lane_values import Spread, nothing
@@ -136,9 +138,18 @@ class Lanes(LaneSums):
                 self._choose(stmt)
             case Check(cond, _, values) if any(map(self.differs, (cond, *values))):
                 self._check(cond)
+            case CallRuntime(_, name, args) if any(map(self.differs, args)):
+                self._at_row(stmt, 0 if name == ROW_TURN else self.count - 1)
             case _:
                 return False
         return True
+
+    def _at_row(self, stmt: CallRuntime, lane: int) -> None:
+        """The first lane waits for its turn, the last one says that all are done."""
+        rows, row, step = stmt.args
+        mine = Reg("step", I64)
+        self.state.names[mine] = self.lane(step, lane)
+        self.emit_plain(replace(stmt, args=(rows, row, mine)))
 
     def _is_kept(self, slot: Slot) -> bool:
         return slot in self.varying.slots or slot in self.varying.sums

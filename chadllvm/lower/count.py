@@ -25,6 +25,8 @@ from dataclasses import dataclass, replace
 
 from chadllvm.ir.loops import (
     PTR,
+    ROW_DONE,
+    ROW_TURN,
     RUNTIME,
     Accumulate,
     Alloc,
@@ -58,7 +60,8 @@ LOOKS = frozenset(name for name, f in RUNTIME.items() if f.refused == "finds")
 
 # What the runtime does not count as steps of its own.
 _UNCOUNTED = {
-    "chad_arena_segment", "chad_lanes", "chad_turn", "chad_log_sort", *LOOKS
+    "chad_arena_segment", "chad_lanes", "chad_turn", "chad_log_sort",
+    ROW_TURN, ROW_DONE, *LOOKS,
 }  # fmt: skip
 
 

@@ -13,11 +13,14 @@ from collections.abc import Iterator, Sequence
 
 from chadllvm.ir.loops import (
     PTR,
+    ROW_DONE,
+    ROW_TURN,
     Accumulate,
     AddTo,
     Alloc,
     Atom,
     Branch,
+    CallRuntime,
     Check,
     Clear,
     Copy,
@@ -33,7 +36,7 @@ from chadllvm.ir.loops import (
     Store,
 )
 from chadllvm.ir.statements import everywhere
-from chadllvm.lower.varying import Varying
+from chadllvm.lower.varying import NEXT, Varying
 
 
 class Legality:
@@ -90,6 +93,9 @@ class Legality:
                 return stmt.lanes == 1
             case Check():
                 return stmt not in self._alone
+            case CallRuntime(_, name, (_, row, step)) if name in (ROW_TURN, ROW_DONE):
+                # All lanes are at a row together, and their steps follow each other.
+                return not kind(row) and kind(step) == NEXT and stmt not in self._alone
             case Store(ptr, index, value, root):
                 return value.type != PTR and self._may_write(stmt, ptr, index, root)
             case AddTo(root=root):

@@ -26,6 +26,8 @@ from dataclasses import dataclass, replace
 from chadllvm.ir.loops import (
     PTR,
     RESULT,
+    ROW_DONE,
+    ROW_TURN,
     AddTo,
     Alloc,
     ArrayParam,
@@ -65,7 +67,10 @@ Pointed = Mapping[Atom | Slot, set[Reg]]
 
 # Functions of the runtime that keep nothing of what they are handed.
 _LOOKING = frozenset(
-    ["chad_lanes", "chad_are_doubles", "chad_are_floats", "chad_turn", "chad_log_sort"]
+    (
+        *("chad_lanes", "chad_are_doubles", "chad_are_floats", "chad_turn"),
+        *("chad_log_sort", ROW_TURN, ROW_DONE),
+    )
 )
 
 # Regions that a function gets at most: the first ones to be given back.

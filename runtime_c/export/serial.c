@@ -35,6 +35,19 @@ chad_status_t chad_turn(chad_context_t *const context, void *const target) {
   return CHAD_OK;
 }
 
+chad_status_t chad_row_turn(chad_context_t *const context, int64_t *const rows,
+                            const int64_t row, const int64_t step) {
+  (void)context;
+  (void)rows;
+  (void)row;
+  (void)step;
+  return CHAD_OK;
+}
+
+void chad_row_done(int64_t *const rows, const int64_t row, const int64_t step) {
+  rows[row] = step + 1;
+}
+
 chad_status_t chad_divide(chad_context_t *const context, chad_arena_t *const arenas,
                           const chad_run_t run, void *const environment,
                           const int64_t patience) {

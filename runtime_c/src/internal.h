@@ -219,6 +219,9 @@ int64_t chad_job_close(chad_job_t *job);
 // no region wait like that, with this one.
 bool chad_comes_soon(_Atomic int64_t *number, int64_t target, int64_t idle);
 
+// Sleeps for about as long as that looks.
+void chad_nap(void);
+
 // Counts the cores that this thread may run on: before there is an OpenMP, which may keep
 // each thread on one of them.
 void chad_count_cores(void);

@@ -313,13 +313,53 @@ chad_status_t chad_parallel(chad_context_t *const context, const chad_run_t run,
   return status;
 }
 
+// Whether chunks before the one of a worker may be under way.
+static bool has_others(const chad_worker_t *const worker) {
+  return worker != NULL && worker->region->work == work &&
+         loop_of(worker)->merge != NULL;
+}
+
 chad_status_t chad_turn(chad_context_t *const context, void *const target) {
   (void)target;
   const chad_worker_t *const worker = ((chad_state_t *)context)->worker;
-  if (worker == NULL || worker->region->work != work ||
-      loop_of(worker)->merge == NULL) {
+  if (!has_others(worker)) {
     return CHAD_OK;
   }
   merge_until(worker, worker->chunk);
   return stops(worker) ? CHAD_INTERRUPT : CHAD_OK;
+}
+
+// The next step that may add to a row. All before it have: a step stores the number behind
+// it after it has waited for them and has added what it adds, which is released, and
+// acquired by who finds its own number there. The sums are those of the steps in order.
+static _Atomic int64_t *next_of(int64_t *const rows, const int64_t row) {
+  return (_Atomic int64_t *)(void *)rows + row;
+}
+
+static_assert(sizeof(_Atomic int64_t) == sizeof(int64_t), "a row has one number");
+
+chad_status_t chad_row_turn(chad_context_t *const context, int64_t *const rows,
+                            const int64_t row, const int64_t step) {
+  _Atomic int64_t *const next = next_of(rows, row);
+  if (atomic_load_explicit(next, memory_order_acquire) >= step) {
+    return CHAD_OK;
+  }
+  const chad_worker_t *const worker = ((chad_state_t *)context)->worker;
+  if (!has_others(worker)) {
+    return CHAD_OK;
+  }
+  const loop_t *const loop = loop_of(worker);
+  // What the merge of the chunk before has seen is acquired with the number.
+  while (atomic_load_explicit(&loop->merged, memory_order_acquire) < worker->chunk &&
+         !chad_comes_soon(next, step, 0)) {
+    if (stops(worker) || chad_poll(context) != CHAD_OK) {
+      return CHAD_INTERRUPT;
+    }
+    chad_nap();
+  }
+  return CHAD_OK;
+}
+
+void chad_row_done(int64_t *const rows, const int64_t row, const int64_t step) {
+  atomic_store_explicit(next_of(rows, row), step + 1, memory_order_release);
 }

@@ -94,3 +94,8 @@ bool chad_comes_soon(_Atomic int64_t *const number, const int64_t target,
   }
   return false;
 }
+
+void chad_nap(void) {
+  const struct timespec time = {0, (long)PATIENCE};
+  (void)nanosleep(&time, NULL);
+}

@@ -229,6 +229,68 @@ static void test_a_turn_comes_when_all_before_are_merged(void) {
   chad_context_free(context);
 }
 
+// --- Rows --------------------------------------------------------------------------
+
+enum { ROWS = 5, STEPS_OF_CHUNK = 3 };
+
+typedef struct rows {
+  int64_t next[ROWS];
+  int64_t order[ROWS][TURNS];  // of the steps, which is not atomic
+  int64_t count[ROWS];
+  int64_t bad;    // a chunk that fails; -1: none
+  int64_t every;  // steps that are a multiple of this leave the last row out
+} rows_t;
+
+static chad_status_t run_over_rows(chad_context_t *const context, void *const environment,
+                                   const int64_t chunk) {
+  rows_t *const rows = environment;
+  for (int64_t k = 0; k < STEPS_OF_CHUNK; ++k) {
+    const int64_t step = chunk * STEPS_OF_CHUNK + k;
+    if (step % 7 == 0) {
+      take_time();
+    }
+    for (int64_t row = 0; row < ROWS - (step % rows->every == 0); ++row) {
+      const chad_status_t status = chad_row_turn(context, rows->next, row, step);
+      if (status != CHAD_OK) {
+        return status;
+      }
+      rows->order[row][rows->count[row]++] = step;
+      chad_row_done(rows->next, row, step);
+    }
+  }
+  return chunk == rows->bad ? CHAD_PROGRAM : CHAD_OK;
+}
+
+static chad_status_t merge_nothing(chad_context_t *const context, void *const environment,
+                                   const int64_t chunk, const int64_t part) {
+  (void)context;
+  (void)environment;
+  (void)chunk;
+  (void)part;
+  return CHAD_OK;
+}
+
+static void test_steps_are_at_rows_in_their_order(void) {
+  chad_context_t *const context = new_context();
+  for (int64_t lanes = 1; lanes <= 9; lanes += 4) {
+    for (int64_t every = 4; every <= TURNS; every += TURNS - 4) {
+      rows_t rows = {.bad = lanes == 5 ? 40 : -1, .every = every};
+      const chad_status_t status =
+          chad_parallel(context, run_over_rows, merge_nothing, &rows,
+                        TURNS / STEPS_OF_CHUNK, lanes, 1);
+      CHECK(status == (rows.bad < 0 ? CHAD_OK : CHAD_PROGRAM));
+      for (int64_t row = 0; row < ROWS; ++row) {
+        const int64_t least = (rows.bad < 0 ? TURNS : 41 * STEPS_OF_CHUNK) * 3 / 4;
+        CHECK(rows.count[row] >= (row < ROWS - 1 ? least / 3 * 4 : least));
+        for (int64_t turn = 1; turn < rows.count[row]; ++turn) {
+          CHECK(rows.order[row][turn - 1] < rows.order[row][turn]);
+        }
+      }
+    }
+  }
+  chad_context_free(context);
+}
+
 // --- Memory ------------------------------------------------------------------------
 
 static void test_a_failed_chunk_leaks_nothing(void) {
@@ -438,6 +500,7 @@ int main(void) {
     test_the_first_error_in_order();
     test_the_first_error_of_shares();
     test_a_turn_comes_when_all_before_are_merged();
+    test_steps_are_at_rows_in_their_order();
     test_a_failed_chunk_leaks_nothing();
     test_what_chunks_leave_is_the_callers();
     test_the_limit_holds_for_the_sum();

@@ -17,26 +17,22 @@ from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
 
 from chadllvm.ir.loops import (
-    PTR,
     RESULT,
     Accumulate,
     AddTo,
     Alloc,
-    ArrayParam,
     Atom,
     Branch,
     CallRuntime,
     Check,
     Clear,
     Copy,
-    Data,
     For,
     Get,
     Invoke,
     Leave,
     Let,
     Load,
-    LoopFunction,
     Offset,
     Reg,
     Reset,
@@ -47,10 +43,11 @@ from chadllvm.ir.loops import (
     Stmt,
     Store,
 )
-from chadllvm.ir.statements import assigned, everywhere, slots_of, used
+from chadllvm.ir.statements import assigned, everywhere, used
 from chadllvm.ir.term import Lit, literal
 from chadllvm.ir.types import I64, is_float
 from chadllvm.lower.chunks.forms import ONE, Form, Forms, atoms, divided, plus
+from chadllvm.lower.chunks.known import Known
 from chadllvm.lower.chunks.scan import Scan, scan_of
 
 # The farthest that steps may be from each other and add to the same place, without a
@@ -113,44 +110,6 @@ class Plan:
     forms: Forms
 
 
-class Known:
-    """What is known of a function: where registers, slots and buffers come from."""
-
-    def __init__(self, function: LoopFunction) -> None:
-        self.function = function
-        self.made: dict[Reg, Let] = {}
-        self.pointers: dict[Reg, Offset | Get] = {}
-        self.buffers: dict[Reg, Alloc] = {}
-        self.classes: dict[int, list[Stmt | ArrayParam]] = {}
-        self.uses: Counter[Slot] = Counter()
-        loops: dict[Reg, For] = {}
-        for stmt in everywhere(function.body):
-            self._note(stmt)
-            if isinstance(stmt, For):
-                loops[stmt.index] = stmt
-            self.uses.update(slots_of(stmt))
-        params = [p for p in function.params if isinstance(p, ArrayParam)]
-        self.inputs: set[object] = {p.ptr for p in params}
-        dims = [d for p in params for d in p.dims]
-        self.forms = Forms(self.made, dims, loops)
-
-    def _note(self, stmt: Stmt) -> None:
-        match stmt:
-            case Let(reg):
-                self.made[reg] = stmt
-            case Offset(reg):
-                self.pointers[reg] = stmt
-            case Get(reg) if reg.type == PTR:
-                self.pointers[reg] = stmt
-            case Alloc(reg, root=root):
-                self.buffers[reg] = stmt
-                self.classes.setdefault(self.function.roots[root], []).append(stmt)
-            case Data(_, _, root):
-                self.classes.setdefault(self.function.roots[root], []).append(stmt)
-            case _:
-                pass
-
-
 def plan(loop: For, known: Known, forms: Forms) -> Plan:
     """What a loop takes to run in chunks; `forms`: what holds where it stands.
 
@@ -188,6 +147,19 @@ class _Access:
     forms: Forms
 
 
+def have_own_places(
+    inner: For, plan: Plan, forms: Forms, known: Known, cells: Iterable[Alloc]
+) -> bool:
+    """Whether steps of an inner loop add to places of their own of these cells: others
+    than all other steps, also those of its other runs. `forms`: what holds at it."""
+    analysis = _Analysis(inner, known, forms, plan.loop)
+    try:
+        analysis.body(inner.body, analysis.forms, ())
+    except Refused:
+        return False
+    return all(analysis.has_own_places(cell) for cell in cells)
+
+
 @dataclass
 class _Slot:
     """What the steps do with a slot; `exposed`: they read it before they set it."""
@@ -197,17 +169,24 @@ class _Slot:
 
 
 class _Analysis:
-    """A walk over the steps of one loop."""
+    """A walk over the steps of one loop.
 
-    def __init__(self, loop: For, known: Known, forms: Forms) -> None:
+    Other steps are those of one run of the loop, or of one of the loop `around`.
+    """
+
+    def __init__(
+        self, loop: For, known: Known, forms: Forms, around: For | None = None
+    ) -> None:
         self.loop = loop
         self.known = known
         self.forms = forms.inside(loop)
         inside = [*everywhere(loop.body)]
         self._inside = inside
-        self._local = {loop.index, *(r for s in inside for r in assigned(s))}
-        self._varying = {loop.index}
-        for stmt in inside:
+        other = around or loop
+        varied = [*everywhere(other.body)] if around else inside
+        self._local = {other.index, *(r for s in varied for r in assigned(s))}
+        self._varying = {other.index}
+        for stmt in varied:
             if not isinstance(stmt, Let) or not self._varying.isdisjoint(stmt.args):
                 self._varying.update(assigned(stmt))
         loops = (loop, *(s for s in inside if isinstance(s, For)))
@@ -309,6 +288,7 @@ class _Analysis:
             begin = plus(begin, forms.of(offset.index))
             if offset.extent is not None:
                 parts.append((begin, forms.of(offset.extent)))
+        parts += [(plus(begin, f), n) for f, n in self.known.rows(index, forms)]
         form = plus(begin, forms.of(index))
         buffer = self._buffer(base)
         found = _Access(kind, buffer, form, tuple(parts), loops, forms)
@@ -415,6 +395,11 @@ class _Analysis:
                 else:
                     reach = max(reach, near)
         return tuple(own), tuple(cells), reach
+
+    def has_own_places(self, cell: Alloc) -> bool:
+        """Whether steps add to different places of a cell."""
+        accesses = self._accesses.get(self.known.function.roots[cell.root], ())
+        return self._reach([a for a in accesses if a.base is cell.reg], 1) == 1
 
     def _private(self, root: int) -> list[Alloc] | None:
         """The buffers around the loop that are its steps' own, if the class is."""

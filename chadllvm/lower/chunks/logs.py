@@ -52,7 +52,8 @@ from chadllvm.ir.statements import assigned, everywhere
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import F64, I64
 from chadllvm.lower.chunks.forms import Form, atoms, plus
-from chadllvm.lower.chunks.legal import Known, Plan
+from chadllvm.lower.chunks.known import Known
+from chadllvm.lower.chunks.legal import Plan
 from chadllvm.lower.chunks.out import Out
 from chadllvm.lower.chunks.work import Work, is_vector
 from chadllvm.lower.lanes import Deciding
@@ -110,10 +111,7 @@ def _adds(body: Iterable[Stmt]) -> Iterator[AddTo]:
 
 def base_of(add: AddTo, known: Known) -> Atom:
     """The buffer that something is added to."""
-    ptr = add.ptr
-    while isinstance(ptr, Reg) and isinstance(part := known.pointers.get(ptr), Offset):
-        ptr = part.ptr
-    return ptr
+    return known.buffer(add.ptr)
 
 
 def _offsets(add: AddTo, known: Known) -> Iterator[Atom]:

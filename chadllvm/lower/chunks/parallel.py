@@ -22,7 +22,8 @@ as many chunks as there are lanes, two for each thread, and a chunk waits until 
 in its lane has been merged; so there are never more than two private cells a thread.
 Clearing and merging all copies takes a small share of the work, unless there is so
 little of it that this would leave threads idle. Where few steps add to a large cell,
-there are logs instead (`logs.py`).
+there are logs instead (`logs.py`); where all steps add to one row after the other, they
+may take turns at rows (`turns.py`).
 
 Loops that are nested two levels less than the deepest ones are left alone: what they do
 hardly matters, and each loop that is spread takes LLVM some time. A short loop inside
@@ -52,9 +53,12 @@ from chadllvm.ir.statements import assigned, everywhere, used
 from chadllvm.ir.term import Lit
 from chadllvm.lower.chunks import spread
 from chadllvm.lower.chunks.forms import Forms
-from chadllvm.lower.chunks.legal import Known, Plan, Refused, plan
+from chadllvm.lower.chunks.known import Known
+from chadllvm.lower.chunks.legal import Plan, Refused, plan
 from chadllvm.lower.chunks.logs import base_of, may_pay, sparse_cells
 from chadllvm.lower.chunks.spread import Home, Spreading
+from chadllvm.lower.chunks.turns import Rows, rows_of
+from chadllvm.lower.chunks.turns import may_pay as turns_may_pay
 from chadllvm.lower.chunks.work import Additions, Estimate, Work
 from chadllvm.lower.lanes import Deciding
 
@@ -148,7 +152,13 @@ class _Walk:
         self.count += 1
         self._note(loop, IN_CHUNKS)
         hits = dict(self._hits(found, work))
-        yield from Spreading(found, self._home).stmts(work, inside, hits)
+        spreading = Spreading(found, self._home, () if hits else self._rows(found))
+        yield from spreading.stmts(work, inside, hits)
+
+    def _rows(self, found: Plan) -> Sequence[Rows]:
+        """The loops over rows at which chunks may take turns."""
+        rows = rows_of(found, self._known, self._home.deciding, _UNTIL)
+        return rows if turns_may_pay(rows) else ()
 
     def _work(self, found: Plan) -> Work:
         return Estimate(found.loop, _outside(found.loop), _UNTIL).step(found.forms)

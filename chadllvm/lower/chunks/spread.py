@@ -35,7 +35,8 @@ from chadllvm.ir.statements import (
 )
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
-from chadllvm.lower.chunks.legal import Known, Plan, Sum
+from chadllvm.lower.chunks.known import Known
+from chadllvm.lower.chunks.legal import Plan, Sum
 from chadllvm.lower.chunks.logs import (
     Log,
     Writing,
@@ -45,6 +46,7 @@ from chadllvm.lower.chunks.logs import (
 )
 from chadllvm.lower.chunks.out import Out
 from chadllvm.lower.chunks.scan import Bounds, Scanning, starts_of
+from chadllvm.lower.chunks.turns import Rows, Turns
 from chadllvm.lower.chunks.work import Work
 from chadllvm.lower.lanes import Deciding
 
@@ -72,6 +74,10 @@ _APART = 16
 
 # Loops of fewer lanes' steps are cut anywhere, for else there would be few chunks.
 _MANY_UNITS = 8
+
+# Chunks that take turns do this part of what others do at least: they are as small as
+# can be, and there are no copies to clear and merge.
+_TURNS = 4
 
 # A body of so many statements is not there a second time.
 _LONG = 48
@@ -115,9 +121,10 @@ def _lanes_if_several(lanes: Reg, chunks: Atom) -> Iterator[Stmt]:
 class Spreading:
     """The making of one spread loop."""
 
-    def __init__(self, plan: Plan, home: Home) -> None:
+    def __init__(self, plan: Plan, home: Home, rows: Sequence[Rows] = ()) -> None:
         self._plan = plan
         self._home = home
+        self._turns = Turns(rows, plan, home.known) if rows else None
         self._chunk = Reg("chunk", I64)
         # How many steps chunks begin at a multiple of, and how many times that is.
         self._unit: Atom = Lit(1)
@@ -141,7 +148,7 @@ class Spreading:
         how often a step adds to the cells that may have logs."""
         loop, out = self._plan.loop, Out()
         steps = out.let("isub", loop.high, loop.low)
-        self._measure(out, steps)
+        self._measure(out, steps, work)
         chunks = self._count(out, steps, work, hits)
         yield from out.stmts
         is_twice = inside and len([*everywhere(loop.body)]) < _LONG
@@ -154,16 +161,25 @@ class Spreading:
         yield from test.stmts
         yield Branch(many, tuple(inner), (loop,))
 
-    def _measure(self, out: Out, steps: Atom) -> None:
+    def _measure(self, out: Out, steps: Atom, work: Work) -> None:
         """Cut where the steps that are run in lanes together end, if there are many, so
-        that only the last chunk has steps that are not."""
+        that only the last chunk has steps that are not. Where chunks take turns each
+        has as many."""
         self._unit, self._units = Lit(1), steps
         decision = self._home.deciding.decision(self._plan.loop)
-        if decision is None or not decision.gain.always or self._plan.reach > 1:
+        lanes = 1 if decision is None else decision.gain.lanes
+        some: Atom = Lit(False)
+        if self._turns is not None:
+            step = out.let("mul", out.work(work), Lit(float(lanes)))
+            some = self._turns.decide(out, step, GRAIN / _TURNS)
+        if decision is None or self._plan.reach > 1:
             return
-        lanes = decision.gain.lanes
-        many = out.let("ile", Lit(_MANY_UNITS * lanes), steps)
-        self._unit = out.let("select", many, Lit(lanes), Lit(1))
+        if decision.gain.always:
+            many = out.let("ile", Lit(_MANY_UNITS * lanes), steps)
+            some = many if self._turns is None else out.let("or", some, many)
+        elif self._turns is None:
+            return
+        self._unit = out.let("select", some, Lit(lanes), Lit(1))
         less = out.let("iadd", self._unit, Lit(-1))
         self._units = out.let("idiv", out.let("iadd", steps, less), self._unit)
 
@@ -199,9 +215,10 @@ class Spreading:
             some = out.let(
                 "imin", some, out.let("idiv", steps, Lit(_APART * self._plan.reach))
             )
-        return out.let(
-            "imax", out.let("imin", some, self._units), Lit(1), name="chunks"
-        )
+        some = out.let("imin", some, self._units)
+        if self._turns is not None:
+            some = self._turns.chunks(out, self._units, some)
+        return out.let("imax", some, Lit(1), name="chunks")
 
     def _worth_merging(self, out: Out, sizes: Sequence[Atom]) -> Atom:
         """The most chunks, so that to clear and merge copies is little of the work.
@@ -250,7 +267,11 @@ class Spreading:
             count = out.let("imul", self._lanes, cell.count)
             if cell in self._logs:
                 count = out.let("select", self._logs[cell].wanted, Lit(0), count)
+            elif self._turns is not None:
+                count = out.let("select", self._turns.wanted, Lit(0), count)
             out.emit(Alloc(ptr, home.regions, count, cell.elem, cell.root))
+        if self._turns is not None:
+            self._turns.allocate(out, home.regions, home.root())
         self._parts = self._count_parts(out, chunks)
         self._make_logs(out, chunks)
         body = self._body(steps, chunks, before)
@@ -279,6 +300,8 @@ class Spreading:
             total = out.let("iadd", total, count)
         some = out.let("imin", out.let("idiv", total, Lit(PART)), Lit(MOST_PARTS))
         several = out.let("ilt", Lit(1), chunks)
+        if self._turns is not None:
+            several = out.let("and", several, out.let("not", self._turns.wanted))
         parts = out.let("select", several, some, Lit(1))
         return out.let("imax", parts, Lit(1), name="parts")
 
@@ -325,6 +348,7 @@ class Spreading:
         low, high = (self._begin(out, steps, chunks, more) for more in (0, 1))
         writing = Writing([*self._logs.values()], self._home.known)
         loop = writing.steps(out, lane, loop)
+        loop = loop if self._turns is None else self._turns.steps(loop)
         if self._plan.reach > 1:
             first = out.let("ieq", self._chunk, Lit(0))
             later = out.let("iadd", low, Lit(self._plan.reach - 1))
@@ -401,9 +425,11 @@ class Spreading:
 
     def _is_direct(self, out: Out, cell: Alloc, first: Atom) -> Atom:
         """Whether a chunk adds to the cell itself, if it adds at once."""
-        if cell not in self._logs:
-            return first
-        return out.let("or", first, self._logs[cell].wanted)
+        if cell in self._logs:
+            return out.let("or", first, self._logs[cell].wanted)
+        if self._turns is not None:
+            return out.let("or", first, self._turns.wanted)
+        return first
 
     def _views(self, out: Out, names: dict[Reg, Reg]) -> None:
         """Parts of these buffers that were looked up in front of the loop."""
@@ -438,12 +464,11 @@ class Spreading:
         if not self._plan.sums and not self._plan.cells:
             return ()
         first, lane = out.let("ieq", self._chunk, Lit(0)), self._lane(out)
-        more = Out()
-        for cell, copies in self._copies.items():
-            if cell not in self._logs:
-                self._add_part(more, cell, copies, lane)
-        if more.stmts:
-            out.emit(Branch(first, (), tuple(more.stmts)))
+        if cells := [cell for cell in self._copies if cell not in self._logs]:
+            direct, more = self._is_direct(out, cells[0], first), Out()
+            for cell in cells:
+                self._add_part(more, cell, self._copies[cell], lane)
+            out.emit(Branch(direct, (), tuple(more.stmts)))
         for cell, log in self._logs.items():
             alone, direct = Out(), self._is_direct(out, cell, first)
             self._add_part(alone, cell, self._copies[cell], lane)

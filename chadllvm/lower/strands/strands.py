@@ -53,7 +53,7 @@ from chadllvm.ir.term import Lit, literal
 from chadllvm.ir.types import I64, is_float
 from chadllvm.lower import tasks
 from chadllvm.lower.chunks import spread
-from chadllvm.lower.chunks.legal import Known
+from chadllvm.lower.chunks.known import Known
 from chadllvm.lower.chunks.out import Out
 from chadllvm.lower.chunks.parallel import depth_of
 from chadllvm.lower.chunks.work import Estimate, Work
