@@ -10,9 +10,9 @@
 This is a product of matrices as it is written down, and the reverse of one. The loops
 on the right read and write rows in order, so that they become vector code. An element
 gets what is added to it in the same order as before, or sums have none. If n is small
-the loops stay as they were, which is asked at run time; so the loop around is there
-twice, and may do nothing else. This stands in front of what adds up in registers, and
-of what runs iterations side by side.
+the loops stay as they were, which is asked at run time; so the loops are there twice,
+with the one around them, if that does nothing else. This stands in front of what adds
+up in registers, and of what runs iterations side by side.
 """
 
 from __future__ import annotations
@@ -72,12 +72,13 @@ class _Changing:
 
     def _nest(self, loop: For) -> _Nest | None:
         """The loops of a nest that is to be changed."""
-        middle = _inside(loop)
-        inner = _inside(middle) if middle else None
-        if middle is None or inner is None or not self._only_adds(loop, inner):
+        second = _inside(loop)
+        third = _inside(second) if second else None
+        if second is None:
             return None
-        nest = _Nest(loop, middle, inner)
-        return nest if nest.is_rectangular() and nest.has_gaps() else None
+        nest = _Nest(loop, second, third) if third else _Nest(None, loop, second)
+        may_be = self._only_adds(loop, nest.inner) and nest.is_rectangular()
+        return nest if may_be and nest.has_gaps() else None
 
     def _only_adds(self, loop: For, inner: For) -> bool:
         """Whether all that a nest does is to add to what it does not read."""
@@ -99,17 +100,18 @@ def _inside(loop: For) -> For | None:
 
 @dataclass(frozen=True)
 class _Nest:
-    """Three loops, of which the inner ones may change places."""
+    """Loops that may change places, and the one around them, if there is one."""
 
-    outer: For
+    outer: For | None
     middle: For
     inner: For
 
     def is_rectangular(self) -> bool:
-        """Whether the inner loops have the same steps in all steps of the outer one."""
-        local = {self.outer.index, *made(self.outer.body)}
-        loops = self.middle, self.inner
-        ends = [end for loop in loops for end in (loop.low, loop.high)]
+        """Whether the inner loops have the same steps in all steps around them."""
+        whole = self.outer or self.middle
+        local = {whole.index, *made(whole.body)}
+        moving = (self.middle, self.inner) if self.outer else (self.inner,)
+        ends = [end for loop in moving for end in (loop.low, loop.high)]
         plain = not (self.middle.private or self.inner.private)
         return plain and local.isdisjoint(ends)
 
@@ -125,7 +127,7 @@ class _Nest:
         return [
             Let(count, "isub", (self.middle.high, self.middle.low)),
             Let(many, "ile", (Lit(_FEW), count)),
-            Branch(many, (copied(self._changed()),), (self.outer,)),
+            Branch(many, (copied(self._changed()),), (self.outer or self.middle,)),
         ]
 
     def _changed(self) -> For:
@@ -141,6 +143,8 @@ class _Nest:
         poll = self.middle.poll
         last = replace(self.middle, body=tuple(inside), poll=self.inner.poll)
         loop = replace(self.inner, body=(*around, last), poll=poll)
+        if self.outer is None:
+            return loop
         return replace(self.outer, body=(*self.outer.body[:-1], loop))
 
 
