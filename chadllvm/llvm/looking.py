@@ -18,7 +18,7 @@ from chadllvm.llvm.writer import LIKELY, UNLIKELY
 
 # A run that others may do a part of counts as so many: below it there may be few that
 # take long, and to look is what asks for help.
-TASK_FUEL = control.FUEL // 8
+TASK_FUEL = control.FUEL // 16
 
 
 def first_invocation(body: Iterable[Stmt]) -> Stmt | None:

@@ -24,9 +24,6 @@
 
 #include "region.h"
 
-// So many questions for help in a row go by at most without a look at the clock.
-static const int64_t LONGEST_PAUSE = 4;
-
 typedef struct chad_branch {
   const struct chad_branch *above;  // that its pair is within
   int64_t depth;
@@ -50,8 +47,7 @@ typedef struct chad_crew {
   chad_region_t region;
   int64_t patience;
   int64_t since;    // when it was begun, in nanoseconds
-  int64_t pause;    // the questions left out behind the last answer
-  int64_t left_out;
+  bool leaves_out;  // the next question for help
   int64_t helpers;  // 0: all else, the region too, is not there yet
   chad_worker_t leader;
   branch_t waiting;  // the head of a ring: next is the oldest
@@ -283,12 +279,12 @@ static int64_t nanoseconds(void) {
   return (int64_t)time.tv_sec * 1000000000 + (int64_t)time.tv_nsec;
 }
 
-// Whether it is time to ask for help. A look at the clock takes as long as some calls, so
-// as long as the answer is that hardly any time is gone, more and more questions go by.
-// Where nobody is free it is worth to ask again, but not at once.
+// Whether it is time to ask for help. A look at the clock takes as long as some calls:
+// where hardly any time is gone, the next question goes by without. Where nobody is free
+// it is worth to ask again, but not at once.
 static bool is_time(crew_t *const crew) {
-  if (crew->left_out < crew->pause) {
-    ++crew->left_out;
+  if (crew->leaves_out) {
+    crew->leaves_out = false;
     return false;
   }
   const int64_t time = nanoseconds();
@@ -297,10 +293,7 @@ static bool is_time(crew_t *const crew) {
     crew->since = time;
     return true;
   }
-  crew->pause = gone >= crew->patience / 8    ? 0
-                : crew->pause < LONGEST_PAUSE ? crew->pause + 1
-                                              : LONGEST_PAUSE;
-  crew->left_out = 0;
+  crew->leaves_out = gone < crew->patience / 8;
   return false;
 }
 
@@ -344,8 +337,7 @@ static chad_status_t divide(chad_state_t *const state, chad_arena_t *const arena
   crew_t crew;  // Hardly any needs more than this.
   crew.patience = patience;
   crew.since = nanoseconds();
-  crew.pause = 0;
-  crew.left_out = 0;
+  crew.leaves_out = false;
   crew.helpers = 0;
   state->divides = &crew;
   const chad_status_t status = run(&state->shared, environment, 0);
