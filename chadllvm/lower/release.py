@@ -20,7 +20,7 @@ small stay where they are. This pass stands behind all that move statements.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chadllvm.ir.loops import (
@@ -50,9 +50,8 @@ from chadllvm.ir.loops import (
     Spread,
     Stmt,
     Store,
-    bodies_of,
 )
-from chadllvm.ir.statements import over_inner
+from chadllvm.ir.statements import Body, everywhere, over_inner, same_or_new
 from chadllvm.ir.term import Lit
 
 # Buffers of fewer elements are not worth a region.
@@ -79,7 +78,7 @@ _MOST = 12
 
 def release(function: LoopFunction) -> LoopFunction:
     """Give back buffers when they are not needed any more."""
-    inside = list(_everything(function.body))
+    inside = list(everywhere(function.body))
     pointed = _pointed(function, inside)
     if function.subroutines or any(_is_opaque(stmt, pointed) for stmt in inside):
         return function
@@ -89,16 +88,10 @@ def release(function: LoopFunction) -> LoopFunction:
     for number, (place, buffers) in enumerate(plan):
         behind[place] = function.regions + number
         region_of.update(dict.fromkeys(buffers, function.regions + number))
-    more = replace(function, regions=function.regions + len(plan))
-    return _given_back(more, region_of, behind)
-
-
-def _everything(body: Iterable[Stmt]) -> Iterator[Stmt]:
-    """The statements of a body, and all inside of them."""
-    for stmt in body:
-        yield stmt
-        for inner in bodies_of(stmt):
-            yield from _everything(inner)
+    body = _given_back(function.body, region_of, behind)
+    if body is function.body:
+        return function
+    return replace(function, body=body, regions=function.regions + len(plan))
 
 
 def _pointed(function: LoopFunction, inside: Sequence[Stmt]) -> Pointed:
@@ -180,7 +173,7 @@ def _plan(
             classes.setdefault(function.roots[stmt.root], []).append(need)
     asking: list[int] = []
     for place, top in enumerate(function.body):
-        for stmt in _everything([top]):
+        for stmt in everywhere([top]):
             for ptr, root in _accesses(stmt):
                 buffers = pointed.get(ptr, {_ANY})
                 found = [needs[buffer] for buffer in buffers if buffer in needs]
@@ -221,23 +214,24 @@ def _accesses(stmt: Stmt) -> Iterable[tuple[Atom, int]]:
             return []
 
 
-def _given_back(
-    function: LoopFunction, region_of: dict[Reg, int], behind: dict[int, int]
-) -> LoopFunction:
-    """The function with these regions for buffers."""
+def _given_back(body: Body, region_of: dict[Reg, int], behind: dict[int, int]) -> Body:
+    """The function's body with these regions for buffers."""
 
     def moved(stmt: Stmt) -> Stmt:
         match stmt:
             case Alloc(reg) if reg in region_of:
                 return replace(stmt, region=region_of[reg])
             case _:
-                return over_inner(stmt, lambda body: tuple(map(moved, body)))
+                return over_inner(stmt, inside)
+
+    def inside(body: Body) -> Body:
+        return same_or_new(list(map(moved, body)), body)
 
     new: list[Stmt] = []
-    for place, top in enumerate(function.body):
-        if isinstance(top, Reset):
+    for place, top in enumerate(body):
+        if isinstance(top, Reset) and not top.gives:
             top = Reset(top.region, gives=True)
         new.append(moved(top))
         if place in behind:
             new.append(Reset(behind[place], gives=True))
-    return replace(function, body=tuple(new))
+    return same_or_new(new, body)
