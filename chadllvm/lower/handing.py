@@ -10,11 +10,13 @@ from chadllvm.ir.term import Var
 
 @dataclass(eq=False, slots=True)
 class Origin:
-    """A buffer. `loop`: the body in which it is made, None if it must not be written.
+    """A buffer. `number`: how many were met before it; `loop`: the body in which it is
+    made, None if it must not be written.
 
     `names`: the variables that may be in it; `what` it is, if it must not be written.
     """
 
+    number: int
     loop: Loop | None
     what: str = ""
     names: list[Var] = field(default_factory=list)

@@ -24,6 +24,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import count
+from operator import attrgetter
 from typing import Any
 
 from chadllvm.ir.rewrite import free_vars_of
@@ -133,7 +135,7 @@ def in_place(function: Function) -> InPlace:
         return InPlace()
     walk = _Walk()
     for param in function.params:
-        walk.bind(param, frozenset([Origin(None, ARGUMENT)]))
+        walk.bind(param, frozenset([walk.origin(None, ARGUMENT)]))
     walk.block(function.body, Loop())
     return InPlace(
         frozenset(walk.taken),
@@ -164,6 +166,7 @@ class _Walk:
 
     def __init__(self) -> None:
         self.origins: dict[Var, Origins] = {}
+        self._numbers = count()
         self.frames: list[_Frame] = []
         # Cells that nothing was added to yet.
         self.empty: set[Var] = set()
@@ -182,6 +185,10 @@ class _Walk:
         self.resized: set[Origin] = set()
         self.growing: set[Var] = set()
         self.refused: dict[Binding | Var, Reason] = {}
+
+    def origin(self, loop: Loop | None, what: str = "") -> Origin:
+        """A buffer that was not met before."""
+        return Origin(next(self._numbers), loop, what)
 
     def bind(self, var: Var, origins: Origins) -> None:
         """The variable is a name of these buffers."""
@@ -212,7 +219,7 @@ class _Walk:
 
     def _new(self, variables: Iterable[Var], loop: Loop | None, what: str = "") -> None:
         for var in variables:
-            self.bind(var, frozenset([Origin(loop, what)]))
+            self.bind(var, frozenset([self.origin(loop, what)]))
 
     def _later_use(self, var: Var, loop: Loop) -> Reason | None:
         """Where a variable is used behind this place in this run of the loop."""
@@ -227,7 +234,7 @@ class _Walk:
     def _refusal(self, operand: Operand, loop: Loop) -> Reason | None:
         """Why the buffer of an array may not be written to from here on, if so."""
         origins = self._of(operand)
-        for origin in origins:
+        for origin in sorted(origins, key=attrgetter("number")):
             if origin.loop is None:
                 self.asked.add(origin)
                 return Reason(origin.what)
@@ -325,7 +332,7 @@ class _Walk:
     def _body(self, params: Sequence[Var], body: Block) -> None:
         """The body of a loop without state."""
         for param in params:
-            self.bind(param, frozenset([Origin(None, OUTSIDE)]))
+            self.bind(param, frozenset([self.origin(None, OUTSIDE)]))
         self.block(body, Loop())
 
     def _update(self, binding: Binding, array: Operand, loop: Loop) -> None:
@@ -350,12 +357,13 @@ class _Walk:
         for branch in (node.then, node.orelse):
             self.empty = set(before)
             self.block(branch, loop)
-            for cell in before - self.empty:
+            new = before - self.empty
+            for cell in sorted(new, key=lambda c: min(o.number for o in self._of(c))):
                 filled.setdefault(cell, []).append(self._unbind(cell))
         self.empty = before - filled.keys()
         for cell, found in filled.items():
             if len(found) < 2:
-                found.append(frozenset([Origin(loop)]))
+                found.append(frozenset([self.origin(loop)]))
             self.bind(cell, frozenset.union(*found))
         for k, var in enumerate(binding.vars):
             results = node.then.results[k], node.orelse.results[k]
@@ -385,10 +393,10 @@ class _Walk:
             if state in taker:
                 places = frozenset().union(*(buffers[s] for s in turns(state, taker)))
                 if state in self.renewed:
-                    places |= {Origin(loop)}  # That of the last step to renew it.
+                    places |= {self.origin(loop)}  # That of the last step to renew it.
                 self.bind(final, places)
             else:  # The initial value, without a step, or what a step hands on.
-                self.bind(final, places_of[state] | {Origin(None, STATE)})
+                self.bind(final, places_of[state] | {self.origin(None, STATE)})
         self._new(binding.vars[len(states) :], loop)
 
     def _settled(self, body: Lambda, spent: Set[Var]) -> _Found:
@@ -426,7 +434,7 @@ class _Walk:
             if state in self.growing:
                 self.resized |= self._of(init)
             return self._of(init)
-        return frozenset([Origin(loop)])
+        return frozenset([self.origin(loop)])
 
     def _refusal_among(self, init: Operand, node: Apply, loop: Loop) -> Reason | None:
         """The same, if another operand or variable of the body is in the buffer."""
@@ -445,8 +453,8 @@ class _Walk:
         buffers: dict[Var, Origin] = {}
         for param in body.params:
             may_write = param in kept or param in lent
-            origin = buffers[param] = Origin(inner if may_write else None, STATE)
-            self.bind(param, frozenset([origin]))
+            buffers[param] = self.origin(inner if may_write else None, STATE)
+            self.bind(param, frozenset([buffers[param]]))
         self.block(body.body, inner)
         results = [self._of(result) for result in body.body.results]
         pairs = list(zip(body.params[1:], results, strict=False))

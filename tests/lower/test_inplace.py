@@ -404,3 +404,17 @@ def test_what_a_loop_hands_on_is_copied_before_it_is_written(steps: int) -> None
     right = cl.value_and_grad(cl.jit(handed_on, optimize=0))(a, steps)
     assert value == pytest.approx(handed_on(a, steps), rel=1e-14)
     np.testing.assert_allclose(slope, right[1], rtol=1e-14)
+
+
+def test_the_reason_is_the_same_each_time() -> None:
+    """Of several buffers that must not be written to, the first one says why."""
+    source = """def f(c: bool, n: i64, a: f64[:]) {
+         z = zeros(n)
+         b = if c { yield z } else { yield a }
+         d = update(b, 0, 1.0)
+         return d, z }"""
+    reasons = set()
+    for _ in range(20):
+        function = parse(source).entry
+        reasons.update(r.text for r in in_place(function).refused.values())
+    assert reasons == {"it is an argument"}
