@@ -40,7 +40,6 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.statements import assigned, everywhere, slots_of, used
 from chadllvm.ir.term import Lit
-from chadllvm.lower.buffers import TOO_LARGE
 from chadllvm.lower.reached import Memory, Reached
 
 
@@ -195,7 +194,7 @@ def _stays(stmt: Stmt) -> bool:
     can fail as well: so may the question whether one can be that large."""
     match stmt:
         case Check(failure=failure):
-            return failure.own or failure.message != TOO_LARGE
+            return failure.own or failure.kind != "MemoryError"
         case For() | Branch():
             inside = [s for body in bodies_of(stmt) for s in body]
             return any(isinstance(s, Check) or _stays(s) for s in inside)

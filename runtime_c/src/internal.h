@@ -9,6 +9,8 @@
 //   team     OpenMP's threads        pool     the helpers that they are
 //   threads  how many a call has     wait     without sleep, for what comes soon
 //   region   several threads at the same work: of a loop (parallel), of pairs (both)
+//   fill     large arrays, in pieces         numbers  whether there is a NaN
+//   logs     additions, sorted by where
 //
 //   stack    what a walk has yet to do       array    arrays, with or without data
 //   bag      contributions to an array       cotangent  sparse cotangents of any type
