@@ -45,7 +45,7 @@ chad_status_t chad_row_turn(chad_context_t *const context, int64_t *const rows,
 }
 
 void chad_row_done(int64_t *const rows, const int64_t row, const int64_t step) {
-  rows[row] = step + 1;
+  rows[row * CHAD_ROW_WORDS] = step + 1;
 }
 
 chad_status_t chad_divide(chad_context_t *const context, chad_arena_t *const arenas,

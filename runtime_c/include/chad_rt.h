@@ -261,11 +261,12 @@ CHAD_API int64_t chad_lanes(const chad_context_t *context, int64_t chunks);
 CHAD_API chad_status_t chad_turn(chad_context_t *context, void *target);
 
 // Rows to which steps of chunks add in the order of the steps: `rows` has a number for
-// each, 0 at first. chad_row_done says that a step has added to a row what it adds, and
+// each, 0 at first, in a cache line of its own: the first of CHAD_ROW_WORDS. chad_row_done says that a step has added to a row what it adds, and
 // all before it have, too. chad_row_turn waits until all steps before this one have, of
 // this chunk and of those before it, so that it may add to the row. At once if there is
 // one thread. CHAD_INTERRUPT: the chunk need not be run to its end. A step may leave rows
 // out: then who comes behind waits until its chunk is the first that is not merged.
+enum { CHAD_ROW_WORDS = 8 };
 CHAD_API chad_status_t chad_row_turn(chad_context_t *context, int64_t *rows, int64_t row,
                                      int64_t step);
 CHAD_API void chad_row_done(int64_t *rows, int64_t row, int64_t step);

@@ -333,7 +333,7 @@ chad_status_t chad_turn(chad_context_t *const context, void *const target) {
 // it after it has waited for them and has added what it adds, which is released, and
 // acquired by who finds its own number there. The sums are those of the steps in order.
 static _Atomic int64_t *next_of(int64_t *const rows, const int64_t row) {
-  return (_Atomic int64_t *)(void *)rows + row;
+  return (_Atomic int64_t *)(void *)rows + row * CHAD_ROW_WORDS;
 }
 
 static_assert(sizeof(_Atomic int64_t) == sizeof(int64_t), "a row has one number");

@@ -234,7 +234,7 @@ static void test_a_turn_comes_when_all_before_are_merged(void) {
 enum { ROWS = 5, STEPS_OF_CHUNK = 3 };
 
 typedef struct rows {
-  int64_t next[ROWS];
+  int64_t next[ROWS * CHAD_ROW_WORDS];
   int64_t order[ROWS][TURNS];  // of the steps, which is not atomic
   int64_t count[ROWS];
   int64_t bad;    // a chunk that fails; -1: none

@@ -61,6 +61,9 @@ FEWEST_ROWS = 32
 # No more chunks than this, each of which is a step, or those that lanes run together.
 MOST_TURNS = 1 << 11
 
+# The words that each row has for its number (`CHAD_ROW_WORDS`).
+_WORDS = 8
+
 # A loop has turns if it reads less than so many times what its cells are.
 _READS = 2.0
 
@@ -238,7 +241,7 @@ class Turns:
         for rows in self.rows:
             ptr, k = Reg("rows", PTR), Reg("k", I64)
             count = out.let("select", self.wanted, rows.loop.high, Lit(0))
-            count = out.let("imax", count, Lit(0))
+            count = out.let("imul", out.let("imax", count, Lit(0)), Lit(_WORDS))
             self.numbers.append(Alloc(ptr, region, count, I64, root))
             out.emit(self.numbers[-1])
             out.emit(For(k, Lit(0), count, (Store(ptr, k, Lit(0), root),)))
