@@ -78,6 +78,7 @@ from chadllvm.simplify.pointwise import pointwise
 from chadllvm.simplify.promote import promote
 from chadllvm.simplify.recall import recall
 from chadllvm.simplify.recursion import recursion
+from chadllvm.simplify.remainders import remainders
 from chadllvm.simplify.roots import roots
 from chadllvm.simplify.rows import rows
 from chadllvm.simplify.scatter import scatter
@@ -154,6 +155,7 @@ SOURCE: tuple[Pass, ...] = (
     _plain(shapes),
     ("equal", lambda program, o: equal(program, speculate=o.speculates)),
     ("bounds", lambda program, o: bounds(program, speculate=o.speculates)),
+    _plain(remainders),
     _plain(fold_constants),
     _plain(cse),
     _plain(written),

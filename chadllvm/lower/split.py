@@ -9,7 +9,8 @@
                                             … a[k] … a[r] …
                                           for j in q .. n: …
 
-This is how a grid's neighbours are looked up at its border. The loop in the middle
+This is how a grid's neighbours are looked up at its border. On a ring there are choices
+in the place of the least and the largest, `select(r < n, r, 0)`. The loop in the middle
 reads and writes memory in order, so that it becomes vector code. If it does nothing but
 add to memory, at several distances from its index, it is split into loops that add to
 one place each, for the same reason: such sums may be reassociated. Only innermost loops
@@ -132,6 +133,8 @@ class _Clamps:
         # iterations, for the registers where it is known.
         self.distance: dict[Reg, int] = {loop.index: 0}
         self.shift: dict[Reg, int] = {loop.index: 0}
+        # What registers with a distance were compared with.
+        self.below: dict[Atom, tuple[Reg, Atom]] = {}
         self.local = {loop.index, *made(loop.body)}
         for stmt in loop.body:
             if isinstance(stmt, Let):
@@ -141,8 +144,26 @@ class _Clamps:
         return not isinstance(atom, Reg) or atom not in self.local
 
     def _note(self, let: Let) -> None:
-        if let.op not in ("iadd", "imin", "imax"):
+        match let.op, let.args:
+            case "ilt", (Reg() as x, y) if x in self.distance and self.is_invariant(y):
+                self.below[let.reg] = x, y
+            case "select", (cond, yes, no) if cond in self.below:
+                self._note_choice(let.reg, *self.below[cond], yes, no)
+            case (("iadd" | "imin" | "imax"), _):
+                self._note_sum_or_clamp(let)
+
+    def _note_choice(self, reg: Reg, x: Reg, y: Atom, yes: Atom, no: Atom) -> None:
+        """`reg` is `yes` if x < y, and else `no`: x is one of them in the middle."""
+        if x not in (yes, no) or reg.type != I64:
             return
+        self.inside[reg] = x
+        self.shift[reg] = self.shift[x]
+        if x is yes:
+            self.upper.append((y, self.distance[x] + 1))
+        else:
+            self.lower.append((y, self.distance[x]))
+
+    def _note_sum_or_clamp(self, let: Let) -> None:
         for x, y in (let.args, let.args[::-1]):
             if not isinstance(x, Reg) or not self.is_invariant(y):
                 continue

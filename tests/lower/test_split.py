@@ -54,3 +54,30 @@ def test_clamped(size: int) -> None:
             ends = [clamped.py_func(a + s * step, low, high) for s in (1, -1)]
             difference = (ends[0] - ends[1]) / 2
             assert slope @ step == pytest.approx(difference, rel=1e-6, abs=1e-12)
+
+
+@cl.jit
+def ring(a: cl.f64[:], b: cl.f64[:, :]) -> float:
+    """Neighbours on a ring and on a torus, and what is no neighbour of a short one."""
+    n, (rows, columns) = len(a), b.shape
+    total = 0.0
+    for i in range(n):
+        total += a[(i + 1) % n] * a[i - 1] * 3.0 + a[(i - 1) % n] * a[(i + 2) % n]
+    for i in range(rows):
+        for j in range(columns):
+            near = b[(i - 1) % rows, j] + b[i, (j + 1) % columns]
+            total += near * b[(i + 1) % rows, (j - 1) % columns] * b[i, j]
+    return total
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 33, 70])
+def test_rings(size: int) -> None:
+    rng = np.random.default_rng(size)
+    a, b = rng.normal(size=size), rng.normal(size=(size // 3, size))
+    quick = cl.value_and_grad(ring, argnums=(0, 1))
+    plain = cl.value_and_grad(cl.jit(ring.py_func, optimize=0), argnums=(0, 1))
+    (value, slopes), (expected, wanted) = quick(a, b), plain(a, b)
+    assert value == pytest.approx(ring.py_func(a, b), rel=1e-12, abs=1e-12)
+    assert value == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    for slope, right in zip(slopes, wanted, strict=True):
+        np.testing.assert_allclose(slope, right, rtol=1e-9, atol=1e-12)

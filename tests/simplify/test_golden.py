@@ -33,6 +33,7 @@ from chadllvm.simplify.lasting import lasting
 from chadllvm.simplify.pointwise import pointwise
 from chadllvm.simplify.promote import promote
 from chadllvm.simplify.recall import recall
+from chadllvm.simplify.remainders import remainders
 from chadllvm.simplify.roots import roots
 from chadllvm.simplify.rows import rows
 from chadllvm.simplify.scatter import scatter
@@ -70,6 +71,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "pointwise": pointwise,
     "promote": promote,
     "recall": recall,
+    "remainders": remainders,
     "roots": roots,
     "rows": partial(rows, speculate=True),
     "scatter": scatter,
