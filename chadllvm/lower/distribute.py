@@ -177,16 +177,16 @@ def _cost(stmt: Stmt) -> int:
 
 def _plan(loop: For, roots: Sequence[int]) -> _Flow | None:
     """How a loop becomes several, if it may and if that pays."""
+    if not loop.commutes or is_short(loop) or not any(map(_is_call, loop.body)):
+        return None
     inside = [*everywhere(loop.body)]
     loops = [stmt for stmt in inside if isinstance(stmt, For)]
-    if not loop.commutes or is_short(loop) or not loops:
-        return None
     if not all(isinstance(stmt, _SIMPLE | _OTHER) for stmt in inside):
         return None
     if any(inner.lanes > 1 or _plan(inner, roots) for inner in loops):
         return None
-    parts = [*_cut(loop.body)]
-    if len(parts) == 1 or not _are_apart(loop, parts, roots):
+    parts = [*_cut(loop.body)] if loops else []
+    if len(parts) < 2 or not _are_apart(loop, parts, roots):
         return None
     flow = _Flow(loop, parts)
     return flow if flow.pays else None
