@@ -22,6 +22,7 @@ from chadllvm.backend.runtime import runtime
 from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.loops_pretty import pretty_loops
 from chadllvm.ir.term import Program
+from chadllvm.lower.chunks import parallel as parallel_module
 from chadllvm.lower.chunks import spread
 from chadllvm.lower.chunks.parallel import parallel
 from chadllvm.lower.lower import lower_function
@@ -155,6 +156,17 @@ def triangles(w: cl.f64[:, :], x: cl.f64[:]) -> float:
     return total
 
 
+def diffused(x: cl.f64[:], steps: int) -> float:
+    """Steps of time, each of which has little to do for an element."""
+    u = x.copy()
+    for _ in range(steps):
+        v = u.copy()
+        for i in range(1, len(u) - 1):
+            v[i] = u[i] + 0.2 * (u[i - 1] - 2.0 * u[i] + u[i + 1])
+        u = v
+    return np.sum(u * u)
+
+
 X, RANDOM = np.linspace(0.3, 2.0, 37), np.random.default_rng(0)
 CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "sums": (sums, (X, np.arange(90) * 7 % 37, np.sin(np.ones((90, 4)) * X[:4]))),
@@ -166,6 +178,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "running": (running, (X, np.arange(37) * 7 % 37)),
     "plate": (plate, (np.sin(np.multiply.outer(X, X)), 3)),
     "relaxed": (relaxed, (np.sin(np.multiply.outer(X, X[:30])), 3)),
+    "diffused": (diffused, (np.sin(np.arange(517)), 4)),
 }
 
 
@@ -240,6 +253,19 @@ def test_all_parts_of_a_stencil_are_spread(derive: bool) -> None:
 def test_loops_inside_of_a_border_are_spread() -> None:
     """The copies, the loop over what is inside, and the sum."""
     assert cl.jit(options=THREADED)(relaxed).show("loops").count("spread chunk") == 4
+
+
+def test_loops_that_do_little_are_spread_if_there_are_few(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The copy in front, those of each step, and the sum; those of a step are there as
+    they were, too."""
+    text = cl.jit(options=THREADED)(diffused).show("loops")
+    assert text.count("spread chunk") == 4
+    assert len(re.findall(r"\* -?2\.0", text)) == 2
+    monkeypatch.setattr(parallel_module, "_FEW", 1)
+    text = cl.jit(options=THREADED)(diffused).show("loops")
+    assert text.count("spread chunk") == 2
 
 
 def overlapping(x: cl.f64[:], width: int) -> cl.f64[:]:

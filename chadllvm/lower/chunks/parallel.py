@@ -26,9 +26,10 @@ there are logs instead (`logs.py`); where all steps add to one row after the oth
 may take turns at rows (`turns.py`).
 
 Loops that are nested two levels less than the deepest ones are left alone: what they do
-hardly matters, and each loop that is spread takes LLVM some time. A short loop inside
-of others is there a second time, as it was, for where it is one chunk: it may be run
-very often.
+hardly matters, and each loop that is spread takes LLVM some time. For its sake, loops
+along an array at each step of time are spread only if there are few of them. A short
+loop inside of others is there a second time, as it was, for where it is one chunk: it
+may be run very often.
 """
 
 from __future__ import annotations
@@ -66,8 +67,13 @@ from chadllvm.lower.lanes import Deciding
 IN_CHUNKS = "in chunks, on several threads if they are large"
 
 # A loop inside of loops that are not spread has to do so much in each step, or to have
-# loops in it.
+# loops in it. Others may have many steps, as those that go along an array at each step
+# of time: they are spread if there are so few of them that it does not take LLVM long.
 _HEAVY = 64
+_FEW = 16
+
+# What a step of these does at least: it has to wait for memory.
+_LEAST = 1.0
 
 # How many steps loops take that end when something is found: a small program with such
 # loops does not pay for threads, and a large one has chunks enough.
@@ -83,7 +89,8 @@ def parallel(function: LoopFunction, *, threads: bool = True) -> LoopFunction:
     for stmt in function.body:
         deciding.knows(stmt)
     home = Home(known, deciding, function.regions, [*function.roots], threads)
-    walk = _Walk(known, home, depth_of(function.body) - 1)
+    depth = depth_of(function.body) - 1
+    walk = _Walk(known, home, depth, 0 < _count_light(function.body, depth) <= _FEW)
     body = walk.body(function.body, known.forms, inside=False)
     if not walk.count:
         return replace(function, notes=walk.noted(function.notes))
@@ -98,12 +105,14 @@ def parallel(function: LoopFunction, *, threads: bool = True) -> LoopFunction:
 
 
 class _Walk:
-    """A walk over a function; `depth`: how deep a loop must be nested at least."""
+    """A walk over a function; `depth`: how deep a loop must be nested at least;
+    `light`: loops inside of others may do little in each step."""
 
-    def __init__(self, known: Known, home: Home, depth: int) -> None:
+    def __init__(self, known: Known, home: Home, depth: int, light: bool) -> None:
         self._known = known
         self._home = home
         self._depth = depth
+        self._light = light
         self._orders: dict[int, str] = {}
         self.count = 0
 
@@ -146,7 +155,9 @@ class _Walk:
             yield replace(loop, body=inner)
             return
         work = self._work(found)
-        if not _may_pay(loop, work, inside):
+        if inside and self._light and _is_light(loop, work):
+            work = {(): max(work.get((), 0.0), _LEAST)}
+        elif not _may_pay(loop, work, inside):
             yield loop
             return
         self.count += 1
@@ -204,6 +215,24 @@ def depth_of(body: Sequence[Stmt]) -> int:
         inner = max(map(depth_of, bodies_of(stmt)), default=0)
         most = max(most, inner + (isinstance(stmt, For) and not _cuts(stmt)))
     return most
+
+
+def _count_light(body: Sequence[Stmt], depth: int) -> int:
+    """How many loops there are in others that may do little in each step."""
+    if depth > 1:
+        return 0
+    outer = [stmt for stmt in everywhere(body) if isinstance(stmt, For)]
+    inner = [s for loop in outer for s in everywhere(loop.body) if isinstance(s, For)]
+    return sum(_is_light(loop, {}) for loop in inner)
+
+
+def _is_light(loop: For, work: Work) -> bool:
+    """Whether a short loop has no loops in it, and does the same in each of its steps,
+    of which nobody knows how many there are."""
+    if isinstance(loop.low, Lit) and isinstance(loop.high, Lit):
+        return False
+    is_short = len([*everywhere(loop.body)]) < spread.LONG
+    return is_short and depth_of(loop.body) == 0 and all(not term for term in work)
 
 
 def _cuts(loop: For) -> bool:

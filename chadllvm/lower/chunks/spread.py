@@ -80,7 +80,7 @@ _MANY_UNITS = 8
 _TURNS = 4
 
 # A body of so many statements is not there a second time.
-_LONG = 48
+LONG = 48
 
 
 @dataclass
@@ -118,6 +118,11 @@ def _lanes_if_several(lanes: Reg, chunks: Atom) -> Iterator[Stmt]:
     yield from out.stmts
 
 
+def _enough(work: Work) -> int:
+    """How many steps are two chunks, if each does the same."""
+    return int(2 * GRAIN / max(work.get((), 0.0), 1.0))
+
+
 class Spreading:
     """The making of one spread loop."""
 
@@ -148,18 +153,19 @@ class Spreading:
         how often a step adds to the cells that may have logs."""
         loop, out = self._plan.loop, Out()
         steps = out.let("isub", loop.high, loop.low)
-        self._measure(out, steps, work)
-        chunks = self._count(out, steps, work, hits)
-        yield from out.stmts
-        is_twice = inside and len([*everywhere(loop.body)]) < _LONG
-        inner = self._spread(steps, chunks, is_one=not is_twice)
-        if not is_twice:
-            yield from inner
+        is_twice = inside and len([*everywhere(loop.body)]) < LONG
+        if is_twice and self._turns is None and all(not term for term in work):
+            # Asked by one comparison, as there may be few steps each time.
+            many, more = out.let("ile", Lit(_enough(work)), steps), Out()
+            chunks = self._count(more, steps, work, hits)
+            more.stmts += self._spread(steps, chunks, is_one=True)
+            yield from (*out.stmts, Branch(many, tuple(more.stmts), (loop,)))
             return
-        test = Out()
-        many = test.let("ilt", Lit(1), chunks)
-        yield from test.stmts
-        yield Branch(many, tuple(inner), (loop,))
+        chunks = self._count(out, steps, work, hits)
+        inner = self._spread(steps, chunks, is_one=not is_twice)
+        if is_twice:
+            inner = [Branch(out.let("ilt", Lit(1), chunks), tuple(inner), (loop,))]
+        yield from (*out.stmts, *inner)
 
     def _measure(self, out: Out, steps: Atom, work: Work) -> None:
         """Cut where the steps that are run in lanes together end, if there are many, so
@@ -187,6 +193,7 @@ class Spreading:
         self, out: Out, steps: Atom, work: Work, hits: Mapping[Alloc, Work]
     ) -> Atom:
         """The number of chunks, 1 at least."""
+        self._measure(out, steps, work)
         number = out.let("to_float", steps)
         total = self._total = out.let("mul", out.work(work), number)
         grain: Atom = Lit(float(GRAIN))
