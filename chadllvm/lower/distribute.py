@@ -46,10 +46,11 @@ from chadllvm.ir.loops import (
     Offset,
     Reg,
     Set,
+    Slot,
     Stmt,
     Store,
 )
-from chadllvm.ir.statements import assigned, everywhere, made, used
+from chadllvm.ir.statements import assigned, everywhere, used
 from chadllvm.ir.types import I64, is_float
 from chadllvm.lower.linear import Known
 from chadllvm.lower.out import Out
@@ -60,6 +61,9 @@ from chadllvm.lower.waiting import is_short, reads, touched
 # The part in the middle must be so many times what is kept, and worth a loop at all.
 _WORTH = 4
 _LEAST = 24
+
+# What is kept is on the stack, which programs may not fill.
+_MOST = 64
 
 _COSTS = {"div": 4, "sqrt": 4, **dict.fromkeys(CALLS, 20)}
 
@@ -98,14 +102,14 @@ class _Distributing(Strips):
         bodies: list[list[Stmt]] = []
         for number, part in enumerate(flow.parts):
             place = Reg("place", I64)
-            here = {*made(part)}
             body: list[Stmt] = [Let(place, "isub", (flow.index, first))]
             for reg in flow.read[number]:
                 ptr, root = buffers[reg]
                 body.append(Load(reg, ptr, place, root))
             body += [*flow.again[number], *part]
-            for reg, (ptr, root) in buffers.items():
-                if reg in here:
+            for reg in (reg for stmt in part for reg in assigned(stmt)):
+                if reg in buffers:
+                    ptr, root = buffers[reg]
                     body.append(Store(ptr, place, reg, root))
             bodies.append(body)
         return bodies
@@ -117,10 +121,14 @@ class _Flow:
 
     def __init__(self, loop: For, parts: Sequence[Part]) -> None:
         self.index, self.parts = loop.index, parts
+        self._stmts = [stmt for part in parts for stmt in part]
+        # Which part makes a register, and which of all statements.
+        numbers = (number for number, part in enumerate(parts) for _ in part)
         self._maker = {
-            reg: (number, stmt)
-            for number, part in enumerate(parts)
-            for stmt in part
+            reg: (number, place)
+            for place, (number, stmt) in enumerate(
+                zip(numbers, self._stmts, strict=True)
+            )
             for reg in assigned(stmt)
         }
         self.read: list[list[Reg]] = []
@@ -131,8 +139,8 @@ class _Flow:
 
     def _find(self, number: int) -> None:
         seen: set[Reg] = set()
-        read: list[Reg] = []
-        again: set[int] = set()
+        read: list[tuple[int, Reg]] = []
+        again: list[int] = []
         waiting = [reg for stmt in self.parts[number] for reg in reads(stmt)]
         while waiting:
             reg = waiting.pop()
@@ -140,18 +148,20 @@ class _Flow:
             if reg in seen or found is None or found[0] >= number:
                 continue
             seen.add(reg)
-            if _is_cheap(found[1]):
-                again.add(id(found[1]))
-                waiting += used(found[1])
+            place = found[1]
+            if _is_cheap(self._stmts[place]):
+                again.append(place)
+                waiting += used(self._stmts[place])
             else:
-                read.append(reg)
-        self.read.append([reg for reg in self._maker if reg in {*read}])
-        earlier = (stmt for part in self.parts[:number] for stmt in part)
-        self.again.append([stmt for stmt in earlier if id(stmt) in again])
+                read.append((place, reg))
+        self.read.append([reg for _, reg in sorted(read, key=lambda item: item[0])])
+        self.again.append([self._stmts[place] for place in sorted(again)])
 
     @property
     def pays(self) -> bool:
-        """Whether what becomes vector code is worth it."""
+        """Whether what becomes vector code is worth it, and fits on the stack."""
+        if len(self.kept) > _MOST:
+            return False
         worth = sum(_cost(s) for part in self.parts if _is_middle(part) for s in part)
         return worth >= max(_LEAST, _WORTH * len(self.kept))
 
@@ -198,11 +208,12 @@ def _cut(body: Part) -> Iterator[Part]:
     around: list[Stmt] = []
     failing = [k for k, stmt in enumerate(body) if _may_fail(stmt)]
     low, checked = 0, max(failing, default=-1)
+    users = _users(body)
     for is_simple, group in groupby(body, lambda stmt: isinstance(stmt, _SIMPLE)):
         run = [*group]
         high = low + len(run)
         if is_simple and low > checked:
-            first, end = _middle(run, [*body[:low], *body[high:]])
+            first, end = _middle(run, users)
             if first < end:
                 around += run[:first]
                 if around:
@@ -215,14 +226,23 @@ def _cut(body: Part) -> Iterator[Part]:
         yield around
 
 
-def _middle(run: Part, others: Part) -> tuple[int, int]:
+def _users(body: Part) -> Counter[Slot]:
+    """How many statements touch each slot, themselves or inside of them."""
+    return Counter(slot for stmt in body for slot in touched(stmt))
+
+
+def _middle(run: Part, users: Counter[Slot]) -> tuple[int, int]:
     """Where a middle part begins and ends among simple statements: it holds the first
     call, and touches no slot that others do."""
     calls = [k for k, stmt in enumerate(run) if _is_call(stmt)]
     if not calls:
         return 0, 0
-    elsewhere = {slot for stmt in others for slot in touched(stmt)}
-    shared = [k for k, s in enumerate(run) if not elsewhere.isdisjoint(touched(s))]
+    here = _users(run)
+    shared = [
+        k
+        for k, stmt in enumerate(run)
+        if any(users[slot] > here[slot] for slot in touched(stmt))
+    ]
     first = max((k + 1 for k in shared if k < calls[0]), default=0)
     return first, min((k for k in shared if k > calls[0]), default=len(run))
 

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from golden_cases import check_cases
 
 import chadllvm as cl
+from chadllvm.ir.loops import (
+    Accumulate,
+    Atom,
+    For,
+    Get,
+    Let,
+    LoopFunction,
+    Reg,
+    ScalarParam,
+    Set,
+    Slot,
+    Stmt,
+)
 from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.loops_pretty import pretty_loops
-from chadllvm.ir.term import Program
+from chadllvm.ir.term import Lit, Program
+from chadllvm.ir.types import F64, I64
 from chadllvm.lower.distribute import distribute
 from chadllvm.lower.lower import lower_function
 
@@ -129,3 +145,44 @@ def test_the_first_error_in_order() -> None:
             call(late, w, early)
         with pytest.raises(ValueError, match="large 39"):
             call(both, w, early)
+
+
+def chain(groups: int) -> LoopFunction:
+    """Inner loops and exponentials in turns, each of which needs the one before."""
+    n, last = Reg("n", I64), cast(Atom, Lit(1.0))
+    body: list[Stmt] = []
+    for _ in range(groups):
+        slot, total, number = Slot("z", F64), Reg("y", F64), Reg("e", F64)
+        inner = For(Reg("j", I64), Lit(0), n, (Accumulate(slot, last),))
+        body += [Set(slot, Lit(0.0)), inner, Get(total, slot)]
+        body += [Let(number, "exp", (total,))]
+        last = number
+    loop = For(Reg("i", I64), Lit(0), n, tuple(body), commutes=True)
+    return LoopFunction("f", (ScalarParam(n),), (), (loop,), 0, ())
+
+
+def lines_for(function: LoopFunction) -> int:
+    """How many lines are run to distribute the loops of a function."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, arg: Any) -> Any:
+        nonlocal count
+        count += 1
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        assert distribute(function) is not function
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def test_work_is_linear() -> None:
+    assert lines_for(chain(30)) <= 2.2 * lines_for(chain(15))
+
+
+def test_little_is_kept() -> None:
+    """What is kept is on the stack."""
+    assert distribute(loops := chain(40)) is loops
