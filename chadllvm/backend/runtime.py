@@ -19,7 +19,7 @@ from typing import Any
 import chadllvm
 from chadllvm.backend.interface import interface
 
-ABI = 12
+ABI = 13
 
 # The result words that a pooled context has room for.
 POOLED_WORDS = 256
@@ -53,9 +53,9 @@ int32_t chad_parallel(chad_context_t *context, chad_run_t run, chad_merge_t merg
                       void *environment, int64_t chunks, int64_t lanes, int64_t parts);
 int64_t chad_lanes(const chad_context_t *context, int64_t chunks);
 int32_t chad_turn(chad_context_t *context, void *target);
-int32_t chad_row_turn(chad_context_t *context, int64_t *rows, int64_t row,
+int32_t chad_row_turn(chad_context_t *context, int64_t *rows, int64_t place,
                       int64_t step);
-void chad_row_done(int64_t *rows, int64_t row, int64_t step);
+void chad_row_done(int64_t *rows, int64_t place, int64_t step);
 void chad_log_sort(int64_t *places, void *values, int64_t bytes, int64_t count,
                    int64_t room, int64_t size, int64_t parts, int64_t *starts);
 int32_t chad_clear(chad_context_t *context, void *target, int64_t bytes);

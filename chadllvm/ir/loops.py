@@ -733,7 +733,7 @@ RUNTIME: dict[str, RuntimeFunction] = {
     # Wait until it is the turn of a chunk, whose additions to this array are next.
     "chad_turn": RuntimeFunction("c", "p", "", "status", is_cold=True, is_apart=True),
     # Wait until a step may add to a row, and say that it has: the numbers of the rows,
-    # which row and which step.
+    # the place of the row's there, and which step.
     ROW_TURN: RuntimeFunction("c", "pii", "", "status"),
     ROW_DONE: RuntimeFunction("", "pii"),
     # Sort a log: its places and values, bytes of a value, entries and room for them,

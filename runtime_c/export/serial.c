@@ -36,16 +36,16 @@ chad_status_t chad_turn(chad_context_t *const context, void *const target) {
 }
 
 chad_status_t chad_row_turn(chad_context_t *const context, int64_t *const rows,
-                            const int64_t row, const int64_t step) {
+                            const int64_t place, const int64_t step) {
   (void)context;
   (void)rows;
-  (void)row;
+  (void)place;
   (void)step;
   return CHAD_OK;
 }
 
-void chad_row_done(int64_t *const rows, const int64_t row, const int64_t step) {
-  rows[row * CHAD_ROW_WORDS] = step + 1;
+void chad_row_done(int64_t *const rows, const int64_t place, const int64_t step) {
+  rows[place] = step + 1;
 }
 
 chad_status_t chad_divide(chad_context_t *const context, chad_arena_t *const arenas,

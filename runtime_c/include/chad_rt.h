@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes its meaning or its layout.
-#define CHAD_RT_ABI 12
+#define CHAD_RT_ABI 13
 
 // The number of bytes every buffer is aligned to and every size is rounded up to.
 #define CHAD_ALIGNMENT 64
@@ -261,15 +261,15 @@ CHAD_API int64_t chad_lanes(const chad_context_t *context, int64_t chunks);
 CHAD_API chad_status_t chad_turn(chad_context_t *context, void *target);
 
 // Rows to which steps of chunks add in the order of the steps: `rows` has a number for
-// each, 0 at first, in a cache line of its own: the first of CHAD_ROW_WORDS. chad_row_done says that a step has added to a row what it adds, and
-// all before it have, too. chad_row_turn waits until all steps before this one have, of
-// this chunk and of those before it, so that it may add to the row. At once if there is
-// one thread. CHAD_INTERRUPT: the chunk need not be run to its end. A step may leave rows
-// out: then who comes behind waits until its chunk is the first that is not merged.
-enum { CHAD_ROW_WORDS = 8 };
-CHAD_API chad_status_t chad_row_turn(chad_context_t *context, int64_t *rows, int64_t row,
+// each, 0 at first, at the row's `place`. Best each is in a cache line of its own.
+// chad_row_done says that a step has added to a row what it adds, and all before it have,
+// too. chad_row_turn waits until all steps before this one have, of this chunk and of
+// those before it, so that it may add to the row. At once if there is one thread.
+// CHAD_INTERRUPT: the chunk need not be run to its end. A step may leave rows out: then
+// who comes behind waits until its chunk is the first that is not merged.
+CHAD_API chad_status_t chad_row_turn(chad_context_t *context, int64_t *rows, int64_t place,
                                      int64_t step);
-CHAD_API void chad_row_done(int64_t *rows, int64_t row, int64_t step);
+CHAD_API void chad_row_done(int64_t *rows, int64_t place, int64_t step);
 
 // Sorts a *log* of additions to an array of `size` elements, so that those to one of
 // `parts` parts of it are together, in the order that they had: `count` places below

@@ -329,18 +329,19 @@ chad_status_t chad_turn(chad_context_t *const context, void *const target) {
   return stops(worker) ? CHAD_INTERRUPT : CHAD_OK;
 }
 
-// The next step that may add to a row. All before it have: a step stores the number behind
-// it after it has waited for them and has added what it adds, which is released, and
-// acquired by who finds its own number there. The sums are those of the steps in order.
-static _Atomic int64_t *next_of(int64_t *const rows, const int64_t row) {
-  return (_Atomic int64_t *)(void *)rows + row * CHAD_ROW_WORDS;
+// The next step that may add to a row. All before it have: a step stores the number
+// behind it after it has waited for them and has added what it adds, which is released,
+// and acquired by who finds its own number there. The sums are those of the steps in
+// order.
+static _Atomic int64_t *next_of(int64_t *const rows, const int64_t place) {
+  return (_Atomic int64_t *)(void *)rows + place;
 }
 
 static_assert(sizeof(_Atomic int64_t) == sizeof(int64_t), "a row has one number");
 
 chad_status_t chad_row_turn(chad_context_t *const context, int64_t *const rows,
-                            const int64_t row, const int64_t step) {
-  _Atomic int64_t *const next = next_of(rows, row);
+                            const int64_t place, const int64_t step) {
+  _Atomic int64_t *const next = next_of(rows, place);
   if (atomic_load_explicit(next, memory_order_acquire) >= step) {
     return CHAD_OK;
   }
@@ -360,6 +361,6 @@ chad_status_t chad_row_turn(chad_context_t *const context, int64_t *const rows,
   return CHAD_OK;
 }
 
-void chad_row_done(int64_t *const rows, const int64_t row, const int64_t step) {
-  atomic_store_explicit(next_of(rows, row), step + 1, memory_order_release);
+void chad_row_done(int64_t *const rows, const int64_t place, const int64_t step) {
+  atomic_store_explicit(next_of(rows, place), step + 1, memory_order_release);
 }

@@ -231,10 +231,10 @@ static void test_a_turn_comes_when_all_before_are_merged(void) {
 
 // --- Rows --------------------------------------------------------------------------
 
-enum { ROWS = 5, STEPS_OF_CHUNK = 3 };
+enum { ROWS = 5, PLACES = 8, STEPS_OF_CHUNK = 3 };
 
 typedef struct rows {
-  int64_t next[ROWS * CHAD_ROW_WORDS];
+  int64_t next[ROWS * PLACES];
   int64_t order[ROWS][TURNS];  // of the steps, which is not atomic
   int64_t count[ROWS];
   int64_t bad;    // a chunk that fails; -1: none
@@ -250,12 +250,12 @@ static chad_status_t run_over_rows(chad_context_t *const context, void *const en
       take_time();
     }
     for (int64_t row = 0; row < ROWS - (step % rows->every == 0); ++row) {
-      const chad_status_t status = chad_row_turn(context, rows->next, row, step);
+      const chad_status_t status = chad_row_turn(context, rows->next, row * PLACES, step);
       if (status != CHAD_OK) {
         return status;
       }
       rows->order[row][rows->count[row]++] = step;
-      chad_row_done(rows->next, row, step);
+      chad_row_done(rows->next, row * PLACES, step);
     }
   }
   return chunk == rows->bad ? CHAD_PROGRAM : CHAD_OK;

@@ -208,3 +208,31 @@ def test_there_are_no_copies_beside_large_cells(threads: int) -> None:
     peak = runtime().lib.chad_memory_peak(context)
     runtime().lib.chad_set_threads(0)
     assert w.nbytes <= peak <= w.nbytes + 300_000
+
+
+def narrow(p: cl.f64[:], xs: cl.f64[:]) -> float:
+    """Rows of one number each, for which there is much to do."""
+    total = 0.0
+    for x in xs:
+        for r in range(len(p)):
+            y = p[r] * x
+            for _ in range(16):
+                y = math.sin(y) * 1.1 + 0.3 * x * math.exp(-y * y)
+            total += y
+    return total
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_numbers_of_rows_are_no_larger_than_a_copy(threads: int) -> None:
+    runtime().pool.clear()
+    runtime().lib.chad_set_threads(threads)
+    p, xs = np.full(20_000, 0.3), np.linspace(0.1, 1.0, 24)
+    gradient = cl.grad(cl.jit(narrow))
+    assert takes_turns(gradient, p, xs)
+    gradient(p, xs)
+    context = runtime().pool[-1][0]
+    runtime().lib.chad_memory_reset_peak(context)
+    gradient(p, xs)
+    peak = runtime().lib.chad_memory_peak(context)
+    runtime().lib.chad_set_threads(0)
+    assert p.nbytes <= peak <= 2 * p.nbytes + 50_000

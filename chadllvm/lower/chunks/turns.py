@@ -61,8 +61,10 @@ FEWEST_ROWS = 32
 # No more chunks than this, each of which is a step, or those that lanes run together.
 MOST_TURNS = 1 << 11
 
-# The words that each row has for its number (`CHAD_ROW_WORDS`).
-_WORDS = 8
+# The words that each row has for its number: a cache line, if the rows are long enough
+# for that to be little beside them, else one.
+_LINE = 8
+_LITTLE = 4
 
 # A loop has turns if it reads less than so many times what its cells are.
 _READS = 2.0
@@ -182,13 +184,15 @@ class Turns:
     """The turns of one loop in chunks.
 
     `wanted`: whether sizes are such that there are turns; `numbers`: for each of the
-    loops over rows a buffer with what comes next at each row.
+    loops over rows a buffer with what comes next at each row, and `words` how many
+    each row has there.
     """
 
     rows: Sequence[Rows]
     plan: Plan
     known: Known
     wanted: Atom = Lit(False)
+    words: Atom = Lit(1)
     numbers: list[Alloc] = field(default_factory=list)
 
     def decide(self, out: Out, step: Atom, grain: float) -> Atom:
@@ -196,6 +200,7 @@ class Turns:
         cells: Atom = Lit(0.0)
         for cell in self.plan.cells:
             cells = out.let("add", cells, out.let("to_float", cell.count))
+        self.words = self._words(out, cells)
         few = out.let("flt", self._reads(out), out.let("mul", cells, Lit(_READS)))
         enough = out.let("fle", Lit(grain), step)
         self.wanted = out.let("and", few, enough)
@@ -205,6 +210,15 @@ class Turns:
             both = out.let("and", much, many)
             self.wanted = out.let("and", self.wanted, both, name="turns")
         return self.wanted
+
+    def _words(self, out: Out, cells: Atom) -> Atom:
+        """How many words each row has, of so many elements of cells."""
+        lines: Atom = Lit(0.0)
+        for rows in self.rows:
+            count = out.let("to_float", rows.loop.high)
+            lines = out.let("add", lines, out.let("mul", count, Lit(float(_LINE))))
+        lines = out.let("mul", lines, Lit(float(_LITTLE)))
+        return out.let("select", out.let("fle", lines, cells), Lit(_LINE), Lit(1))
 
     def _reads(self, out: Out) -> Atom:
         """The elements of all that the loop reads and that is there before it."""
@@ -241,7 +255,7 @@ class Turns:
         for rows in self.rows:
             ptr, k = Reg("rows", PTR), Reg("k", I64)
             count = out.let("select", self.wanted, rows.loop.high, Lit(0))
-            count = out.let("imul", out.let("imax", count, Lit(0)), Lit(_WORDS))
+            count = out.let("imul", out.let("imax", count, Lit(0)), self.words)
             self.numbers.append(Alloc(ptr, region, count, I64, root))
             out.emit(self.numbers[-1])
             out.emit(For(k, Lit(0), count, (Store(ptr, k, Lit(0), root),)))
@@ -262,9 +276,14 @@ class Turns:
         return replace(loop, body=tuple(new if s is steps else s for s in loop.body))
 
     def _in_turn(self, loop: For, step: Reg, numbers: Reg) -> For:
-        args = numbers, loop.index, step
         begin, end = (
-            Branch(self.wanted, (CallRuntime(None, name, args),))
+            Branch(self.wanted, tuple(self._call(name, numbers, loop.index, step)))
             for name in (ROW_TURN, ROW_DONE)
         )
         return replace(loop, body=(begin, *loop.body, end), commutes=False)
+
+    def _call(self, name: str, numbers: Reg, row: Reg, step: Reg) -> Iterator[Stmt]:
+        out = Out()
+        place = out.let("imul", row, self.words)
+        yield from out.stmts
+        yield CallRuntime(None, name, (numbers, place, step))
