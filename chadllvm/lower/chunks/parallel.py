@@ -235,6 +235,12 @@ def _is_light(loop: For, work: Work) -> bool:
     return is_short and depth_of(loop.body) == 0 and all(not term for term in work)
 
 
+def does_little(loop: For, known: Known) -> bool:
+    """Whether a loop inside of others is spread only if there are few like it."""
+    work = Estimate(loop, lambda _: True, _UNTIL).step(known.forms)
+    return _is_light(loop, work) and work.get((), 0.0) < _HEAVY
+
+
 def _cuts(loop: For) -> bool:
     """Whether a loop runs another one over so many of its steps at a time."""
     first = loop.body[0] if loop.body else None

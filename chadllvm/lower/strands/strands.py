@@ -9,10 +9,12 @@
 
 The loops are those whose own steps run in order, so that this is all there is to do at
 the same time: recurrences, `while`, and what their derivatives do backwards; but for
-those that are nested two levels less than others, which hardly matter. What runs
-first is the first strand; the others are left to whoever has nothing to do, once it has
-taken some time, or follow it (`llvm/beside.py`). Which strands there are depends on the
-program, so the results are the same bits for any number of threads.
+those that are nested two levels less than others, which hardly matter. Loops along an
+array at each of their steps, which `parallel` has spread for the case that it is large,
+run in order there. What runs first is the first strand; the others are left to whoever
+has nothing to do, once it has taken some time, or follow it (`llvm/beside.py`). Which
+strands there are depends on the program, so the results are the same bits for any
+number of threads.
 
 What a strand only adds to, and one before it has to do with, it adds to a copy of: a
 slot of its own, or a private cell, which is then added in the order of the strands. The
@@ -48,14 +50,24 @@ from chadllvm.ir.loops import (
     Stmt,
     bodies_of,
 )
-from chadllvm.ir.statements import Names, copied, everywhere, made, slots_of, used
+from chadllvm.ir.statements import (
+    Body,
+    Names,
+    copied,
+    everywhere,
+    made,
+    over_inner,
+    over_statements,
+    slots_of,
+    used,
+)
 from chadllvm.ir.term import Lit, literal
 from chadllvm.ir.types import I64, is_float
 from chadllvm.lower import tasks
 from chadllvm.lower.chunks import spread
 from chadllvm.lower.chunks.known import Known
 from chadllvm.lower.chunks.out import Out
-from chadllvm.lower.chunks.parallel import depth_of
+from chadllvm.lower.chunks.parallel import depth_of, does_little
 from chadllvm.lower.chunks.work import Estimate, Work
 from chadllvm.lower.strands.find import Group, Strand, group
 
@@ -68,10 +80,13 @@ _TRIES = 32
 
 def strands(function: LoopFunction, *, threads: bool = True) -> LoopFunction:
     """Find strands; without `threads` all of them run in order."""
-    if function.subroutines or sum(map(_has_loops, function.body)) < 2:
+    if function.subroutines:
         return function
-    making = _Making(function, threads)
-    body = making.body(function.body)
+    plain = replace(function, body=_in_order(function.body, Known(function)))
+    if sum(map(_has_loops, plain.body)) < 2:
+        return function
+    making = _Making(plain, threads)
+    body = making.body(plain.body)
     if not making.count:
         return function
     return replace(
@@ -79,6 +94,23 @@ def strands(function: LoopFunction, *, threads: bool = True) -> LoopFunction:
         body=body,
         regions=function.regions + 2,
     )
+
+
+def _in_order(body: Body, known: Known) -> Body:
+    """A body in whose loops those that do little in each step are not spread."""
+
+    def changed(stmt: Stmt) -> list[Stmt]:
+        match stmt:
+            case Branch(_, then, (For() as loop,)) if any(
+                isinstance(s, Spread) for s in then
+            ) and does_little(loop, known):
+                return [loop]
+            case For() | Branch():
+                return [over_inner(stmt, lambda inner: _in_order(inner, known))]
+            case _:
+                return [stmt]
+
+    return over_statements(body, changed)
 
 
 def _has_loops(stmt: Stmt) -> bool:
