@@ -1,8 +1,9 @@
 """`python -m bench ablation [names]`: what each pass of the optimiser is worth.
 
 Each optional pass is left out in turn. A factor is the time without the pass over the
-time with it, both taken in turns; where the loops that come out are the same, nothing
-is measured. The exit status is 1 if a workload could not be measured.
+time with it, both taken in turns; where it finds nothing to do, or the loops that come
+out are the same, nothing is measured. The exit status is 1 if a workload could not be
+measured.
 """
 
 from __future__ import annotations
@@ -102,8 +103,12 @@ def factors(
     workload = workloads()[name]
     arguments = workload.problem(*(workload.small if quick else workload.sizes[1]))
     whole = _Variant(workload, frozenset(), arguments)
+    effective = whole.effective(arguments)
     found = {}
     for k, left_out in enumerate(passes):
+        if left_out not in effective:
+            found[left_out] = Factors(None, None)
+            continue
         tell(f"{k + 1} of {len(passes)}: {left_out}")
         without = _Variant(workload, frozenset({left_out}), arguments)
         found[left_out] = Factors(
@@ -119,11 +124,16 @@ class _Variant:
     def __init__(
         self, workload: Any, disabled: frozenset[str], arguments: tuple[Any, ...]
     ) -> None:
-        options = cl.CompileOptions(disabled=disabled)
-        self.value = cl.jit(workload.program.py_func, options=options)
+        self.options = cl.CompileOptions(disabled=disabled)
+        self.value = cl.jit(workload.program.py_func, options=self.options)
         self.gradient = cl.value_and_grad(self.value, argnums=workload.argnums)
         self.value(*arguments)
         self.gradient(*arguments)
+
+    def effective(self, arguments: tuple[Any, ...]) -> set[str]:
+        """The passes that find something to do in either."""
+        plans = [f.planned_for(arguments) for f in (self.value, self.gradient)]
+        return {name for plan in plans for name in plan.compile(self.options).effective}
 
 
 def _factor(whole: Any, without: Any, arguments: tuple[Any, ...]) -> float | None:
