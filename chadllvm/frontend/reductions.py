@@ -4,7 +4,8 @@
     np.max(a, axis=1)        →   at i: fold[max, nan](m) { j -> yield a[i, j] }
     np.sum(a, axis=0)        →   iterate(n, zeros(m)) { i, s -> yield s + a[i] }
 
-The last form adds up rows: it reads the array in the order in which it is stored.
+The last form adds up rows: it reads the array in the order in which it is stored, and
+what it adds to is short, for there is one such sum for each index of the axes in front.
 NumPy's `max` of an array with a NaN is NaN, unlike Python's.
 """
 
@@ -136,7 +137,9 @@ def _sum_of_rows(
 ) -> Operand:
     """The sum over axes before the last one: a state that rows are added to."""
     cx, node = call.cx, call.node
-    shape = tuple(array.shape[k] for k in kept)
+    front = [k for k in kept if axes and k < axes[0]]
+    behind = [k for k in kept if k not in front]
+    shape = tuple(array.shape[k] for k in behind)
     add = "add" if is_float(array.elem) else "iadd"
 
     def level(b: Builder, state: Operand, outer: dict[int, Operand]) -> Operand:
@@ -154,20 +157,22 @@ def _sum_of_rows(
     def step(
         b: Builder, state: Operand, outer: dict[int, Operand], indices: Indices
     ) -> Operand:
-        every = {**outer, **dict(zip(kept, indices, strict=True))}
+        every = {**outer, **dict(zip(behind, indices, strict=True))}
         (old,) = b.apply(Index(), [state, *indices])
         new = array.element(b, [every[k] for k in range(array.rank)])
         return b.prim(add, old, new)
 
-    b = cx.at(node)
-    start: Operand
-    if is_float(array.elem):
-        start = zeros(b, shape, array.elem)
-    else:
-        start = build_nest(b, shape, lambda inner, indices: Lit(0))
-    result = level(b, start, {})
+    def sum_at(b: Builder, outer: Indices) -> Operand:
+        start: Operand
+        if is_float(array.elem):
+            start = zeros(b, shape, array.elem)
+        else:
+            start = build_nest(b, shape, lambda inner, indices: Lit(0))
+        return level(b, start, dict(zip(front, outer, strict=True)))
+
+    result = build_nest(cx.at(node), tuple(array.shape[k] for k in front), sum_at)
     assert isinstance(result, Var)
-    cx.shapes[result] = shape
+    cx.shapes[result] = tuple(array.shape[k] for k in kept)
     return result
 
 

@@ -191,6 +191,17 @@ def sums_of_rank_three(a: cl.f64[:, :, :]) -> float:
     return np.sum(b**2) + np.sum(a.sum(axis=(0, 2)) ** 2) + np.sum(a[1] * a[:, 0, None])
 
 
+@case(draw(4, 3), draw(4, 3))
+@cl.jit
+def attracted(x: cl.f64[:, :], v: cl.f64[:, :]) -> float:
+    for _ in range(3):
+        d = x[:, None, :] - x[None, :, :]
+        r = np.sum(d * d, axis=2) + 0.5
+        v = v - 0.1 * np.sum(d / (r * np.sqrt(r))[:, :, None], axis=1)
+        x = x + 0.1 * v
+    return np.sum(x * x) + np.sum(v * v)
+
+
 @case(draw(4, 3))
 @cl.jit
 def standardised(a: cl.f64[:, :]) -> float:
