@@ -1,12 +1,14 @@
 """What it is worth to run a loop's iterations side by side, by a count of instructions.
 
 The same count is made for the loop as it is, once as if its innermost loops had few
-steps, so that nothing is gained by vectors of them, and once as if they had many.
+steps, so that nothing is gained by vectors of them, and once as if they had many. Most
+of the time is spent in the deepest ones, so that the others may be long if that hardly
+matters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from chadllvm.ir.loops import (
@@ -25,6 +27,7 @@ from chadllvm.ir.loops import (
     Slot,
     Stmt,
     Store,
+    bodies_of,
 )
 from chadllvm.ir.statements import everywhere, made
 from chadllvm.ir.term import Lit
@@ -82,8 +85,8 @@ class _Cost:
 
 
 class Gain:
-    """Whether lanes are worth it `always`, or only `if_short`: if the innermost loops,
-    whose numbers of steps are `trips`, have few steps.
+    """Whether lanes are worth it `always`, or only `if_short`: if the innermost loops
+    that matter, whose numbers of steps are `trips`, have few steps.
 
     `near`: what is loaded from far apart, but will be next to each other; `longest`:
     the most steps of the loop, 0 if that is not known.
@@ -93,27 +96,38 @@ class Gain:
         self, loop: For, varying: Varying, near: Collection[Stmt], longest: int
     ) -> None:
         self.lanes = _number(loop, longest)
+
+        def pays(is_long: Callable[[For], bool]) -> bool:
+            cost = _Counting(self.lanes, varying, near, is_long).body(loop.body)
+            return cost.lanes < _ENOUGH * cost.alone
+
         inside = set(made((loop,)))
-        highs = [
-            s.high
-            for s in everywhere(loop.body)
-            if isinstance(s, For) and _is_vectorised(s) and s.high not in inside
+        inner = [
+            (s, depth)
+            for s, depth in _loops(loop.body)
+            if _is_vectorised(s) and s.high not in inside
         ]
-        self.trips = list(dict.fromkeys(highs))
-        short = _Counting(self.lanes, varying, near, False).body(loop.body)
-        long = _Counting(self.lanes, varying, near, True).body(loop.body)
-        self.always = long.lanes < _ENOUGH * long.alone
-        self.if_short = short.lanes < _ENOUGH * short.alone and bool(self.trips)
+        most = max((depth for _, depth in inner), default=0)
+        deepest = {s for s, depth in inner if depth == most}
+        self.always = pays(lambda s: True)
+        self.if_short = bool(inner) and pays(lambda s: False)
+        if self.if_short and pays(lambda s: s not in deepest):
+            inner = [(s, depth) for s, depth in inner if s in deepest]
+        self.trips = list(dict.fromkeys(s.high for s, _ in inner))
 
 
 class _Counting:
-    """Counts as if innermost loops were long, or short."""
+    """Counts as if the innermost loops for which `is_long` holds were long."""
 
     def __init__(
-        self, lanes: int, varying: Varying, near: Collection[Stmt], long: bool
+        self,
+        lanes: int,
+        varying: Varying,
+        near: Collection[Stmt],
+        is_long: Callable[[For], bool],
     ) -> None:
         self._lanes, self._varying = lanes, varying
-        self._near, self._long = near, long
+        self._near, self._is_long = near, is_long
         self._unrolled = False
 
     def body(self, body: Sequence[Stmt]) -> _Cost:
@@ -166,7 +180,7 @@ class _Counting:
         return _Cost(cost + 0.5 if kind else same, cost)
 
     def _loop(self, loop: For) -> _Cost:
-        vectors = self._long and _is_vectorised(loop)
+        vectors = self._is_long(loop) and _is_vectorised(loop)
         times = _trips(loop, _MANY if vectors else _FEW)
         outer, self._unrolled = self._unrolled, _trips(loop, _MANY) <= _FEW
         inner = self.body(loop.body)
@@ -198,8 +212,17 @@ def _trips(loop: For, unknown: int) -> float:
 
 def share_of(loop: For, varying: Varying) -> float:
     """The part of its time that a loop takes in lanes, if no loop is in it."""
-    cost = _Counting(loop.lanes, varying, (), False).body(loop.body)
+    cost = _Counting(loop.lanes, varying, (), lambda inner: False).body(loop.body)
     return cost.lanes / cost.alone if cost.alone else 1.0
+
+
+def _loops(body: Sequence[Stmt], depth: int = 0) -> Iterator[tuple[For, int]]:
+    """The loops of a body, and in how many others of it they are."""
+    for stmt in body:
+        if isinstance(stmt, For):
+            yield stmt, depth
+        for inner in bodies_of(stmt):
+            yield from _loops(inner, depth + isinstance(stmt, For))
 
 
 def inner_loops(body: Sequence[Stmt]) -> bool:
