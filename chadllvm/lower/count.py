@@ -15,7 +15,8 @@ cost law is measured on compiled code: the number is the same on every machine a
 every run.
 
 What is saved where chunks run at the same time can be counted too: on so many cores
-chunks take as long as the longest of them, or as equal ones do in rounds.
+chunks take as long as the longest of them, or as equal ones do in rounds; those that
+take turns at rows as long as it takes them behind each other (`count_turns.py`).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from chadllvm.ir.loops import (
     ROW_TURN,
     RUNTIME,
     Accumulate,
+    AddTo,
     Alloc,
     Atom,
     Branch,
@@ -51,9 +53,12 @@ from chadllvm.ir.loops import (
     Store,
     bodies_of,
 )
+from chadllvm.ir.statements import everywhere
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
+from chadllvm.lower.count_turns import Following, Place, row_call
 from chadllvm.lower.fills import MOST_PIECES, elements
+from chadllvm.lower.out import Out
 
 # What looks at all elements of an array, whose number is its last argument.
 LOOKS = frozenset(name for name, f in RUNTIME.items() if f.refused == "finds")
@@ -115,19 +120,33 @@ def _uses_runtime(body: Sequence[Stmt]) -> bool:
 
 @dataclass(frozen=True)
 class _Counting:
-    """`reports`: the runtime's steps belong to the count; `saved`: by cores."""
+    """`reports`: the runtime's steps belong to the count; `saved`: by cores.
+
+    Inside of chunks that take turns, `following` are these, and `place` is where what
+    is done at a row is counted as well.
+    """
 
     function: LoopFunction
     steps: Slot
     reports: bool
     saved: Mapping[int, Slot]
+    following: Following | None = None
+    place: Place | None = None
+
+    def _add(self, count: Atom) -> Iterator[Stmt]:
+        yield Accumulate(self.steps, count)
+        if self.place is not None:
+            place, root = self.place, len(self.function.roots)
+            yield AddTo(place.ptr, place.index, count, root)
 
     def body(self, body: Sequence[Stmt]) -> Iterator[Stmt]:
         """The statements of a body, which counts them when it is entered."""
         if body:
-            yield Accumulate(self.steps, Lit(len(body)))
+            yield from self._add(Lit(len(body)))
         for stmt in body:
             match stmt:
+                case For() if self.following and self.following.has(stmt):
+                    yield from self.following.steps_of(stmt, self._at)
                 case For():
                     yield replace(stmt, body=tuple(self.body(stmt.body)))
                 case Branch(cond, then, orelse):
@@ -140,18 +159,28 @@ class _Counting:
                 case CallRuntime(function=function, args=(_, count)) if (
                     function in LOOKS
                 ):
-                    yield Accumulate(self.steps, count)
+                    yield from self._add(count)
                     yield stmt
                 case CallRuntime(function="chad_log_sort", args=(_, _, _, count, *_)):
                     # It looks at all places, and then moves places and values.
-                    yield from (Accumulate(self.steps, count),) * 3
+                    for _ in range(3):
+                        yield from self._add(count)
                     yield stmt
                 case Clear() | Copy() | Alloc(zero=True):
-                    yield Accumulate(self.steps, stmt.count)
+                    yield from self._add(stmt.count)
                     yield from self._pieces(stmt)
                     yield stmt
                 case _:
                     yield stmt
+
+    def _at(
+        self, body: Sequence[Stmt], place: Place | None, more: int
+    ) -> Iterator[Stmt]:
+        """The statements of a body, which counts them and some more also at a place."""
+        there = replace(self, following=None, place=place)
+        if more:
+            yield from there._add(Lit(more))
+        yield from there.body(body)
 
     def _pieces(self, stmt: Clear | Copy | Alloc) -> Iterator[Stmt]:
         """What is saved if several cores fill an array."""
@@ -172,21 +201,35 @@ class _Counting:
         region, root = self.function.regions, len(self.function.roots)
         counts, total = Reg("counts", PTR), Reg("steps", I64)
         yield Alloc(counts, region, stmt.chunks, I64, root)
-        inside = replace(self, saved={})  # Cores that are busy already save nothing.
+        following = self._following(stmt)
+        if following is not None:
+            yield from following.begin()
+        # Cores that are busy already save nothing.
+        inside = replace(self, saved={}, following=following)
         body = (
             Set(self.steps, Lit(0)),
+            *(following.enter() if following else ()),
             *inside.body(stmt.body),
+            *(following.leave() if following else ()),
             Get(total, self.steps),
             Store(counts, stmt.chunk, total, root),
         )
         merging = Slot("merging", I64)
         yield Set(merging, Lit(0))
-        merge = tuple(replace(inside, steps=merging).body(stmt.merge))
+        merge = tuple(replace(inside, steps=merging, following=None).body(stmt.merge))
         yield replace(stmt, body=body, merge=merge, lanes=Lit(1))
         yield from self._merged(stmt.parts, merging)
         each = Load(Reg("steps", I64), counts, Reg("chunk", I64), root)
-        yield from self._added(stmt.chunks, each)
+        yield from self._added(stmt.chunks, each, following)
         yield Reset(region)
+
+    def _following(self, spread: Spread) -> Following | None:
+        """How the chunks take turns, if that is asked and they do."""
+        found = (s for s in everywhere(spread.body) if isinstance(s, For))
+        if not self.saved or not any(map(row_call, found)):
+            return None
+        region, root = self.function.regions, len(self.function.roots)
+        return Following(spread, self.steps, region, root, tuple(self.saved))
 
     def _merged(self, parts: Atom, merging: Slot) -> Iterator[Stmt]:
         """Add what the merges have counted, and what is saved if parts are merged at
@@ -200,7 +243,9 @@ class _Counting:
             for cores, slot in self.saved.items():
                 yield from self._less(total, share, parts, cores, slot)
 
-    def _added(self, chunks: Atom, each: Load) -> Iterator[Stmt]:
+    def _added(
+        self, chunks: Atom, each: Load, following: Following | None
+    ) -> Iterator[Stmt]:
         """Add up what the chunks have counted, and what is saved."""
         assert isinstance(each.index, Reg)
         if not self.saved:
@@ -223,7 +268,12 @@ class _Counting:
         yield Accumulate(self.steps, work)
         yield Let(count, "imax", (chunks, Lit(1)))
         for cores, slot in self.saved.items():
-            yield from self._less(work, span, count, cores, slot)
+            least: Atom = span
+            if following is not None:
+                out = Out()
+                least = out.let("imax", span, following.together(out, cores))
+                yield from out.stmts
+            yield from self._less(work, least, count, cores, slot)
 
     def _less(
         self, work: Atom, span: Atom, chunks: Atom, cores: int, slot: Slot
