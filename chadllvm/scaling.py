@@ -4,7 +4,8 @@ The *work* is the number of operations that a call executes, the *span* how many
 have to follow each other: the longest chunk of each loop that is spread, and all that
 is not in such a loop. No number of cores makes a call faster than work / span. On P
 cores chunks take as long as the longest of them, or as equal ones do in rounds of P;
-that they wait for each other and for the memory is not counted.
+those that take turns at rows wait for each other. That they wait for the memory is not
+counted.
 """
 
 from __future__ import annotations
