@@ -68,6 +68,7 @@ _ENOUGH = 0.8
 # The lanes, and those for short loops: more instructions are under way at a time. The
 # shortest ones that add to memory have most, if the loop around is known to have steps
 # for them: what lanes add to one place is summed up first, which is done less often.
+# So is what the steps of a block add that is no longer than many lanes.
 _LANES, _MANY_LANES, _FEW_REGISTERS = 8, 16, 8
 _MOST_LANES, _FEWEST_REGISTERS = 32, 4
 
@@ -260,4 +261,6 @@ def _number(loop: For, longest: int) -> int:
     fits = longest > 0 and longest % _MOST_LANES == 0
     if adds and fits and most <= _FEWEST_REGISTERS:
         return _MOST_LANES
+    if adds and longest == _MANY_LANES:
+        return _MANY_LANES
     return _MANY_LANES if most <= _FEW_REGISTERS else _LANES
