@@ -121,6 +121,99 @@ def updated(x: cl.f64[:], steps: int) -> float:
     return a[0] * a[1] + a[2]
 
 
+@cl.jit(cache=False)
+def nested(x: cl.f64[:], w: cl.f64[:], steps: int) -> float:
+    """Two recurrences at each step of a loop, which go on with what they had."""
+    a, b, total = w[0], w[1], 0.0
+    for _ in range(steps):
+        for v in x:
+            a = math.sin(w[0] * a + v)
+        for v in x:
+            b = math.tanh(w[1] * b - v)
+        total += a * b
+    return total
+
+
+@cl.jit(cache=False)
+def coupled(x: cl.f64[:], w: cl.f64[:], steps: int) -> float:
+    """At each step both begin with what they had together."""
+    c = 0.5
+    for _ in range(steps):
+        a, b = c, w[1]
+        for v in x:
+            a = math.sin(w[0] * a + v)
+        for v in x:
+            b = math.tanh(w[0] * b - v)
+        c = a * b
+    return c
+
+
+@cl.jit(cache=False)
+def rows(x: cl.f64[:], w: cl.f64[:], steps: int) -> float:
+    """Arrays that change at each step, by two loops with nothing in common."""
+    a, b = x.copy(), x.copy()
+    for _ in range(steps):
+        for i in range(1, len(a)):
+            a[i] = math.sin(w[0] * a[i - 1] + a[i])
+        for i in range(1, len(b)):
+            b[i] = math.tanh(w[1] * b[i - 1] + b[i])
+    return np.sum(a * b)
+
+
+@cl.jit(cache=False)
+def growing(x: cl.f64[:], w: cl.f64[:], steps: int) -> float:
+    """There is little to do at the first steps, and more at the last."""
+    a, b = w[0], w[1]
+    for k in range(steps):
+        for i in range(k * k):
+            a = math.sin(w[0] * a + x[i])
+        for i in range(k * k):
+            b = math.tanh(w[1] * b - x[i])
+        a, b = 0.5 * (a + b), a - b
+    return a * b
+
+
+@cl.jit(cache=False)
+def sides(x: cl.f64[:], w: cl.f64[:], both: bool) -> float:
+    """Two recurrences in a branch."""
+    if both:
+        a, b = 0.0, 0.0
+        for v in x:
+            a = math.sin(w[0] * a + v)
+        for v in x:
+            b = math.tanh(w[1] * b - v)
+        return a * b
+    return w[0]
+
+
+@cl.jit(cache=False)
+def now_and_then(x: cl.f64[:], w: cl.f64[:], steps: int) -> float:
+    """Two recurrences in a branch in a loop; the other side goes on with both."""
+    a, b = 0.0, 0.0
+    for t in range(steps):
+        if t % 3 != 1:
+            for v in x:
+                a = math.sin(w[0] * a + v)
+            for v in x:
+                b = math.tanh(w[1] * b - v)
+        else:
+            a = a * w[0] + b
+    return a * b
+
+
+@cl.jit(cache=False)
+def inner_whiles(x: float, y: float, steps: int) -> float:
+    """Nobody knows whether these take long at each step; their reverses do."""
+    a, b = x, y
+    for _ in range(steps):
+        while abs(a) > 0.1:
+            a = a - 0.1 * math.sin(a)
+        while abs(b) > 0.2:
+            b = b - 0.1 * math.atan(b)
+        a, b = a + x, b + y
+    return a * b
+
+
 X = np.random.default_rng(0).normal(size=2000)
 W = np.array([0.4, 0.6])
 PROGRAMS: list[tuple[Any, tuple[Any, ...], tuple[int, ...]]] = [
@@ -131,6 +224,14 @@ PROGRAMS: list[tuple[Any, tuple[Any, ...], tuple[int, ...]]] = [
     (states, (X[:50], 40), (0,)),
     (chain, (0.5, 2000), (0,)),
     (updated, (X[:3], 999), (0,)),
+    (nested, (X, W, 5), (0, 1)),
+    (coupled, (X, W, 5), (0, 1)),
+    (rows, (X, W, 4), (0, 1)),
+    (growing, (X, W, 40), (0, 1)),
+    (sides, (X, W, True), (0, 1)),
+    (sides, (X, W, False), (0, 1)),
+    (now_and_then, (X, W, 6), (0, 1)),
+    (inner_whiles, (0.7, 1.5, 9), (0, 1)),
 ]
 IN_ORDER = (chain, updated)
 
@@ -142,8 +243,9 @@ def has_strands(function: Any, args: tuple[Any, ...]) -> bool:
 @pytest.mark.parametrize(("program", "args", "wrt"), PROGRAMS)
 def test_same_bits(program: Any, args: tuple[Any, ...], wrt: tuple[int, ...]) -> None:
     check_same_bits(program, args, wrt)
-    both = [cl.value_and_grad(program, argnums=wrt), program]
-    assert all(has_strands(f, args) == (program not in IN_ORDER) for f in both)
+    gradient = cl.value_and_grad(program, argnums=wrt)
+    assert has_strands(gradient, args) == (program not in IN_ORDER)
+    assert has_strands(program, args) == (program not in (*IN_ORDER, inner_whiles))
 
 
 @pytest.mark.parametrize(("program", "args", "wrt"), PROGRAMS)
@@ -194,6 +296,45 @@ def test_the_first_error_in_order(threads: int) -> None:
 
 
 @cl.jit(cache=False)
+def checked_inside(x: cl.f64[:], steps: int, first: int, second: int) -> float:
+    a, b = 0.0, 0.0
+    for t in range(steps):
+        for k in range(len(x)):
+            if t * len(x) + k == first:
+                raise ValueError(f"first at {t}, {k}")
+            a = math.sin(a + x[k])
+        for k in range(len(x)):
+            if t * len(x) + k == second:
+                raise KeyError(f"second at {t}, {k}")
+            b = math.cos(b - x[k])
+        a = a * b
+    return a
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_the_first_error_of_all_steps(threads: int) -> None:
+    n = len(X)
+    gradient = cl.grad(checked_inside)
+    cl.set_num_threads(threads)
+    assert has_strands(checked_inside, (X, 3, -1, -1))
+    for call in (checked_inside, gradient):
+        with pytest.raises(ValueError, match="first at 1, 1990"):
+            call(X, 3, n + 1990, n)
+        with pytest.raises(KeyError, match="second at 0, 1999"):
+            call(X, 3, n, 1999)
+        with pytest.raises(KeyError, match="second at 2, 3"):
+            call(X, 3, -1, 2 * n + 3)
+
+
+def test_others_take_part_at_each_step() -> None:
+    cl.set_num_threads(2)
+    for function in (nested, cl.grad(nested)):
+        function(X, W, 3)
+        long = np.resize(X, 200_000)
+        assert any(second_share(function, long, W, 4) > 0.3 for _ in range(20))
+
+
+@cl.jit(cache=False)
 def judged(x: cl.f64[:], most: float, steps: int) -> float:
     """What is checked needs two loops; what comes behind it needs none of them."""
     a, b, c = x[0], x[1], 0.0
@@ -228,13 +369,13 @@ def test_others_take_part() -> None:
     cl.set_num_threads(2)
     for function in (solves, cl.grad(solves)):
         function(X[:3], 3)
-        assert any(second_share(function) > 0.3 for _ in range(20))
+        assert any(second_share(function, X[:3], 400_000) > 0.3 for _ in range(20))
 
 
-def second_share(function: Any) -> float:
+def second_share(function: Any, *args: Any) -> float:
     """How long the second thread has run in a call, over how long the first has."""
     before = seconds_by_thread()
-    function(X[:3], 400_000)
+    function(*args)
     after = seconds_by_thread()
     used = sorted(after[t] - before.get(t, 0.0) for t in after)
     return used[-2] / used[-1]

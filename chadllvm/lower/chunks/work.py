@@ -147,6 +147,21 @@ class Estimate:
         return work if all(map(self._is_outside, atoms(form))) else None
 
 
+class Certain(Estimate):
+    """The work that is sure to be done: of branches the least, and nothing of loops
+    that may end at once."""
+
+    def _statement(self, stmt: Stmt, forms: Forms, loops: Sequence[For]) -> Work:
+        match stmt:
+            case Branch(_, then, orelse):
+                a, b = self.of(then, forms, loops), self.of(orelse, forms, loops)
+                return {t: min(a[t], b[t]) for t in a if t in b}
+            case For(go=go) if go is not None:
+                return {(): 1}
+            case _:
+                return super()._statement(stmt, forms, loops)
+
+
 class Additions(Estimate):
     """How often bodies add to something: `counts` says of each addition whether it is
     one of those that count."""
