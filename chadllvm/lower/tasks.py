@@ -5,10 +5,11 @@
     b = f(y)                           b = f(y)
 
 Calls that do not need each other, nor what is between them, are put *together*
-(`together.py`). The first levels of calls are a version of the function of its own
-(`llvm/tasks.py`), which leaves the second call to whoever has nothing to do; below them
-the function is as it was. How many there are (`llvm/levels.py`) depends on no time and
-no thread, so the results are the same bits whoever runs what.
+(`together.py`), also those of two branches where both are made (`meeting.py`). The
+first levels of calls are a version of the function of its own (`llvm/tasks.py`), which
+leaves the second call to whoever has nothing to do; below them the function is as it
+was. How many there are (`llvm/levels.py`) depends on no time and no thread, so the
+results are the same bits whoever runs what.
 
 What calls write must then be theirs:
 
@@ -66,6 +67,7 @@ from chadllvm.ir.statements import everywhere, slots_of, used
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import Box, is_float
 from chadllvm.lower.chunks.work import cost
+from chadllvm.lower.meeting import Meeting
 from chadllvm.lower.reached import Reached
 from chadllvm.lower.segments import SEGMENT, new_rows
 from chadllvm.lower.tapes import EXTEND, Refused, Tapes
@@ -149,9 +151,8 @@ class _Tasks:
         if not self._is_outermost(name):
             raise Refused
         reached = self._reached(subroutine)
-        body = Together(reached, self._what_calls_do(name, reached)).body(
-            subroutine.body
-        )
+        together = Together(reached, self._what_calls_do(name, reached))
+        body = Meeting(together).body(together.body(subroutine.body))
         if not any(isinstance(s, Invoke) and s.together for s in everywhere(body)):
             raise Refused
         tape = self._tapes.tape(subroutine)
@@ -167,7 +168,7 @@ class _Tasks:
             raise Refused  # There is what is kept.
         if tape is not None:
             self._below.append(tape.below)
-        work = sum(_cost(s) for s in everywhere(body)) // 2
+        work = sum(_cost(s) for s in self._inside[name]) // 2
         found = Tasks(
             LEVELS,
             self._patience,

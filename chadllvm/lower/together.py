@@ -56,7 +56,7 @@ class Around:
     written: frozenset[int]
 
 
-class _Effects:
+class Effects:
     """What some statements make, use, read and change."""
 
     def __init__(self) -> None:
@@ -65,14 +65,14 @@ class _Effects:
         self.read: set[Slot | Memory] = set()
         self.changed: set[Slot | Memory] = set()
 
-    def include(self, other: _Effects) -> None:
+    def include(self, other: Effects) -> None:
         """These statements, and others."""
         self.made |= other.made
         self.used |= other.used
         self.read |= other.read
         self.changed |= other.changed
 
-    def needed_by(self, later: _Effects) -> bool:
+    def needed_by(self, later: Effects) -> bool:
         """Whether statements behind these have to stay there."""
         return not (
             self.made.isdisjoint(later.used)
@@ -104,11 +104,11 @@ class Together:
                         last += len(moved) + 1
                 case For() | Branch():
                     new.append(self._inside(stmt))
-                    if _stays(stmt):
+                    if stays(stmt):
                         last = -1
                 case _:
                     new.append(stmt)
-                    if _stays(stmt):
+                    if stays(stmt):
                         last = -1
         return tuple(new)
 
@@ -124,7 +124,7 @@ class Together:
         for this one to be together with them; None if that cannot be."""
         calls = [s for s in new[_first(new, last) : last + 1] if isinstance(s, Invoke)]
         moved: list[Stmt] = []
-        moving = _Effects()
+        moving = Effects()
         whole = self._of_call(call)
         for stmt in reversed(new[last + 1 :]):
             does = self._effects(stmt)
@@ -142,31 +142,39 @@ class Together:
 
     # What statements do.
 
-    def _given(self, call: Invoke) -> _Effects:
+    def _given(self, call: Invoke) -> Effects:
         """What a call does with what it is given, and with what it finds."""
-        does = _Effects()
+        does = Effects()
         does.made.update(call.regs)
         does.used.update(arg for arg in call.args if isinstance(arg, Reg))
         does.read |= self._reached.read_by(call)
         does.changed |= self._reached.added_by(call)
         return does
 
-    def _of_call(self, call: Invoke) -> _Effects:
+    def _of_call(self, call: Invoke) -> Effects:
         """What a call does; what it adds to cells around is of no importance."""
         does = self._given(call)
         does.read |= self._around.known
         does.changed |= self._around.set | self._around.written
         return does
 
-    def _effects(self, stmt: Stmt) -> _Effects:
-        does = _Effects()
+    def does(self, stmt: Stmt) -> Effects:
+        """What a statement does, and the calls in it; not what these add to cells."""
+        whole = self._effects(stmt)
+        for inner in everywhere((stmt,)):
+            if isinstance(inner, Invoke):
+                whole.include(self._of_call(inner))
+        return whole
+
+    def _effects(self, stmt: Stmt) -> Effects:
+        does = Effects()
         for inner in everywhere((stmt,)):
             does.made.update(assigned(inner))
             does.used.update(used(inner))
             self._touch(inner, does)
         return does
 
-    def _touch(self, stmt: Stmt, does: _Effects) -> None:
+    def _touch(self, stmt: Stmt, does: Effects) -> None:
         memory = self._reached.memory
         match stmt:
             case Set(slot) | Accumulate(slot):
@@ -189,7 +197,7 @@ def _makes_buffers(stmts: Iterable[Stmt]) -> bool:
     return any(isinstance(s, Alloc) and not isinstance(s.count, Lit) for s in inside)
 
 
-def _stays(stmt: Stmt) -> bool:
+def stays(stmt: Stmt) -> bool:
     """Whether no call passes a statement, for it can fail, or more. What makes a buffer
     can fail as well: so may the question whether one can be that large."""
     match stmt:
@@ -197,7 +205,7 @@ def _stays(stmt: Stmt) -> bool:
             return failure.own or failure.kind != "MemoryError"
         case For() | Branch():
             inside = [s for body in bodies_of(stmt) for s in body]
-            return any(isinstance(s, Check) or _stays(s) for s in inside)
+            return any(isinstance(s, Check) or stays(s) for s in inside)
         case (
             Let() | Get() | Set() | Accumulate() | Alloc() | Data() | Offset() | Load()
             | Store() | AddTo() | Clear() | Copy()
