@@ -61,6 +61,7 @@ from chadllvm.simplify.choose import choose
 from chadllvm.simplify.columns import columns
 from chadllvm.simplify.constants import fold_constants
 from chadllvm.simplify.copies import copies
+from chadllvm.simplify.correlated import correlated
 from chadllvm.simplify.cse import cse
 from chadllvm.simplify.dce import dce
 from chadllvm.simplify.elements import elements
@@ -224,6 +225,7 @@ FINAL: tuple[Pass, ...] = (
     _plain(fold_constants),
     _plain(cse),
     _plain(recall),
+    _plain(correlated),
     _plain(dce),
     _plain(pointwise),
     _plain(cells),

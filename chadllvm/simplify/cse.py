@@ -11,7 +11,8 @@
 An expression is replaced by an equal one that stands before it in its own block or in
 a block around it. Arrays are values, so reading them again gives the same; so does
 fetching a node. What can fail is no exception: it has been executed with these operands
-and did not fail. Behind `same(n, m)` the two are equal, so that one stands for both.
+and did not fail, so that its form for what cannot fail is the same. Behind `same(n, m)`
+the two are equal, so that one stands for both.
 
 A loop that collects a value twice collects it once. So do the tapes of second
 derivatives, which keep again what the tapes of the first ones keep.
@@ -35,6 +36,7 @@ from chadllvm.ir.term import (
     Program,
     Var,
     View,
+    operands,
 )
 from chadllvm.ops.heap import Fetch
 from chadllvm.ops.index import Dim, Index, MakeBox, Unbox
@@ -88,17 +90,17 @@ class _Sharing(Walk):
 
     def visit(self, binding: Binding) -> None:
         binding = self._without_twins(binding)
-        key = self._key(binding.expr)
-        if key is None:
-            self.keep(binding)
-        elif key in self.known:
-            for var, known in zip(binding.vars, self.known[key], strict=True):
-                self.replace(var, self.operand(known))
-        else:
-            self.known[key] = binding.vars
-            self._entered.append(key)
-            self.keep(binding)
-            self._learn(binding.expr)
+        keys = expression_keys(binding.expr, operands(binding.expr))
+        if keys and (known := self.known.get(keys[0])) is not None:
+            for var, twin in zip(binding.vars, known, strict=True):
+                self.replace(var, self.operand(twin))
+            return
+        for key in keys:
+            if key not in self.known:
+                self.known[key] = binding.vars
+                self._entered.append(key)
+        self.keep(binding)
+        self._learn(binding.expr)
 
     def _learn(self, expr: Expr) -> None:
         match expr:
@@ -145,22 +147,33 @@ class _Sharing(Walk):
                 self.replace(variables[k], twin)
         return kept
 
-    def _key(self, expr: Expr) -> Key | None:
-        """What equal expressions have in common; None for those not to be shared."""
-        match expr:
-            case Apply(Prim() as op, args):
-                keys = [operand_key(a) for a in args]
-                if op.name in COMMUTATIVE:
-                    keys.sort(key=hash)
-                return (op, *keys)
-            case Apply(Index() | Dim() | MakeBox() | Unbox() | Fetch() as op, args):
-                return (op, *map(operand_key, args))
-            case Const(value):
-                return (Const, id(value))
-            case View(cell, indices):
-                return (View, operand_key(cell), *map(operand_key, indices))
-            case _:
-                return None
+
+def expression_keys(expr: Expr, args: Sequence[Operand]) -> tuple[Key, ...]:
+    """What equal expressions have in common; nothing for those not to be shared.
+
+    `args` stand for the operands. The first key is the expression's own; once it has
+    been executed it also has that of the same expression which cannot fail any more.
+    """
+    match expr:
+        case Apply(Prim(sure=None) as op):
+            return (_key(op, args),)
+        case Apply(Prim(sure=Prim() as sure) as op):
+            return _key(op, args), _key(sure, args)
+        case Apply(Index() | Dim() | MakeBox() | Unbox() | Fetch() as op):
+            return ((op, *map(operand_key, args)),)
+        case Const(value):
+            return ((Const, id(value)),)
+        case View():
+            return ((View, *map(operand_key, args)),)
+        case _:
+            return ()
+
+
+def _key(op: Prim, args: Sequence[Operand]) -> Key:
+    keys = [operand_key(a) for a in args]
+    if op.name in COMMUTATIVE:
+        keys.sort(key=hash)
+    return (op, *keys)
 
 
 def operand_key(operand: Operand) -> object:

@@ -24,7 +24,6 @@ more is collected by them or for them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chadllvm.closure.tape import BUDGET
@@ -44,7 +43,7 @@ from chadllvm.ir.term import (
 from chadllvm.ir.types import Scalar, stacked
 from chadllvm.ops.index import Index
 from chadllvm.ops.iterate import Iterate
-from chadllvm.simplify.cse import COMMUTATIVE, Key, operand_key
+from chadllvm.simplify.cse import Key, expression_keys, operand_key
 from chadllvm.simplify.walk import Walk
 
 
@@ -130,8 +129,10 @@ class _Recalling(Walk):
                 self._collected[array] = loop, result
         if loop.arrays:
             for inner in body.body.bindings:
-                if (key := _key(inner.expr, ())) is not None:
-                    loop.known.setdefault(key, inner.vars[0])
+                match inner.expr:
+                    case Apply(Prim(can_fail=False), args) as expr:
+                        (key,) = expression_keys(expr, args)
+                        loop.known.setdefault(key, inner.vars[0])
 
     def _prim(self, binding: Binding, node: Apply) -> Binding:
         """The binding, or one that reads what a step has computed."""
@@ -141,8 +142,8 @@ class _Recalling(Walk):
             return binding
         loop, index = element.loop, element.index
         inside = [self._inside(arg, loop, index) for arg in node.args]
-        key = _key(node, inside)
-        found = None if key is None else loop.known.get(key)
+        (key,) = expression_keys(node, inside)
+        found = loop.known.get(key)
         if found is None:
             return binding
         (var,) = binding.vars
@@ -169,18 +170,6 @@ class _Recalling(Walk):
             loop.arrays[var] = array
             self.more.setdefault(loop.name, {})[var] = array
         return loop.arrays[var]
-
-
-def _key(expr: Expr, args: Sequence[Operand]) -> Key | None:
-    """What equal primitives have in common; `args` instead of the arguments."""
-    match expr:
-        case Apply(Prim(can_fail=False) as op, own):
-            keys = [operand_key(a) for a in args or own]
-            if op.name in COMMUTATIVE:
-                keys.sort(key=hash)
-            return (op, *keys)
-        case _:
-            return None
 
 
 class _Collecting(Walk):

@@ -18,6 +18,7 @@ from chadllvm.simplify.cells import cells
 from chadllvm.simplify.choose import choose
 from chadllvm.simplify.columns import columns
 from chadllvm.simplify.constants import fold_constants
+from chadllvm.simplify.correlated import correlated
 from chadllvm.simplify.cse import cse
 from chadllvm.simplify.dce import dce
 from chadllvm.simplify.elements import elements
@@ -56,6 +57,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "choose": choose,
     "columns": columns,
     "constants": fold_constants,
+    "correlated": correlated,
     "cse": cse,
     "dce": dce,
     "elements": elements,
