@@ -98,7 +98,8 @@ def see(state: State, part: Part) -> None:
         name = "env" if not isinstance(item, Reg | Slot) else item.name
         value = state.out.let(f"load {ty}, ptr {word_at(state, '%env', k)}", name)
         if isinstance(item, Reg):
-            state.names[item] = value
+            is_stride = item in state.strides
+            state.names[item] = state.stride(item, value) if is_stride else value
         elif isinstance(item, Slot):
             state.slots[item] = value
 

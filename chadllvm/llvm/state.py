@@ -21,7 +21,7 @@ from chadllvm.ir.loops import (
     Subroutine,
 )
 from chadllvm.ir.term import Lit
-from chadllvm.ir.types import Scalar
+from chadllvm.ir.types import I64, Scalar
 from chadllvm.llvm import control, runtime
 from chadllvm.llvm.alias import AliasScopes
 from chadllvm.llvm.copies import Copies, copies_of
@@ -152,6 +152,8 @@ class State:
     width: int = 256
     # The calling convention of subroutines, with a space behind it, or nothing.
     convention: str = ""
+    # What LLVM must not see a variable in (`LoopBuilder.stride`).
+    strides: set[Reg] = field(default_factory=set)
     # The products that are not contracted with the sums that they go into.
     rounded: frozenset[Reg] = frozenset()
     # The loop in lanes that this is inside of, or the one lane of it.
@@ -207,6 +209,7 @@ class State:
             symbol=self.symbol,
             width=self.width,
             convention=self.convention,
+            strides=self.strides,
             rounded=self.rounded,
             regions={region: k for k, region in enumerate(regions)},
         )
@@ -280,6 +283,11 @@ class State:
             load = f"{found} = load volatile {register}, ptr {name}"
             self.out.entry.append(f"  {load}")
         return self._opaque[key]
+
+    def stride(self, reg: Reg, name: str) -> str:
+        """A stride, whose value has this name: a sum is no variable to LLVM."""
+        self.strides.add(reg)
+        return self.out.let(f"add nsw i64 {name}, {self.opaque(0, I64)}", reg.name)
 
     @property
     def fuel(self) -> str:

@@ -147,9 +147,7 @@ def _let(state: State, stmt: Let) -> None:
         text = f"fmul {REGISTER[stmt.reg.type]} {names[0]}, {names[1]}"
         result = state.out.let(text, stmt.reg.name)
     elif stmt.op == "stride":
-        # A sum is no variable to LLVM.
-        zero = state.opaque(0, I64)
-        result = state.out.let(f"add nsw i64 {names[0]}, {zero}", stmt.reg.name)
+        result = state.stride(stmt.reg, names[0])
     elif stmt.op in vecmath.SYMBOL:
         function = vecmath.function_of(stmt.op, types)
         call = vecmath.call(function, names) + state.call_attribute(function)
