@@ -1,5 +1,6 @@
-"""Random loops whose steps choose, add up and carry a state: their gradients with all
-passes against those of the plain mode, and how many loops were cut into stages.
+"""Random loops whose steps choose, add up and carry a state, or gather and scatter:
+their gradients with all passes against those of the plain mode, and how many loops were
+cut into stages.
 
     python -m tests.random_stages --count 200 --seed 0
 
@@ -20,10 +21,10 @@ import chadllvm as cl
 from chadllvm.ir.loops import Branch
 from chadllvm.ir.statements import everywhere
 from chadllvm.lower import stages
-from chadllvm.lower.striped import STRIP
+from chadllvm.lower.stages import STEPS
 from tests.frontend.generated import define
 
-LENGTHS = (0, 1, 7, 30, STRIP - 1, STRIP, STRIP + 1, 2 * STRIP + 3)
+LENGTHS = (0, 1, 7, 30, STEPS - 1, STEPS, STEPS + 1, 4 * STEPS + 3)
 PARAMETERS = ((0.3, -0.2, 0.5, 0.1), (0.3, 0.8, -0.5, 0.1), (-0.6, 0.1, 0.2, 0.9))
 NUMBERS = ("0.1", "0.6", "-0.2")
 
@@ -102,6 +103,47 @@ class Writer:
         yield "total += x * q"
 
 
+class Scattering(Writer):
+    """Writes a function: a loop that reads and adds to elements whose places it reads.
+
+    The places are those of `a`, and a place behind it fails.
+    """
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.floats = ["a[m]", "a[l]", "p[0]", "0.7", "w[i]"]
+
+    def function(self) -> str:
+        body = ["m, l = k[i] - 2, k[len(k) - 1 - i] - 2"]
+        stages = range(self.random.randint(4, 8))
+        body += [line for n in stages for line in self.stage(n)]
+        body += [*self.end()]
+        lines = ["total, n = 0.0, 1", "t, w = np.zeros(len(a)), np.ones(len(k))"]
+        lines += ["for i in range(len(k)):", *indented(body)]
+        lines += ["return total + start * np.sum(t * t)"]
+        head = "def f(p: cl.f64[:], k: cl.i64[:], a: cl.f64[:], start: float) -> float:"
+        imports = ["import math", "import numpy as np", "import chadllvm as cl"]
+        return "\n".join([*imports, head, *indented(lines), ""])
+
+    def test(self) -> str:
+        return super().test().replace("i % 3 == n", "(i + n) % 3 == 0")
+
+    def side(self, name: str) -> Iterator[str]:
+        return (line.replace("k[1]", "k[0]") for line in super().side(name))
+
+    def end(self) -> Iterator[str]:
+        """What is added up, and where."""
+        u, w = (self.random.choice(self.floats) for _ in range(2))
+        yield f"q = {self.floats[-1]} / (1.0 + {u} * {u}) * n"
+        if self.random.random() < 0.5:
+            yield f"if {self.test()}:"
+            yield f"    t[m] += {w}"
+        yield "t[l] += q"
+        if self.random.random() < 0.5:
+            yield f"t[k[i] - 2] += math.exp(-q * q) * {w}"
+        yield "total += q * q"
+
+
 def indented(lines: Iterator[str] | Sequence[str]) -> list[str]:
     return [f"    {line}" for line in lines]
 
@@ -132,18 +174,43 @@ def branches(loop: Any) -> int:
 
 def check(seed: int) -> tuple[int, int]:
     """Compare one program; how many loops were cut, and choices made."""
-    text = Writer(seed).function()
+    scatters = seed % 2 == 1
+    text = (Scattering if scatters else Writer)(seed).function()
     function = define(text, f"<random stages {seed}>")
     argnums = (0, 2, 3)
+
+    def given(length: int, number: int, parameters: tuple[float, ...]) -> Any:
+        args = arguments(seed, length, number, parameters)
+        return scattered(args, seed + number) if scatters else args
+
     plain = cl.value_and_grad(cl.jit(function, optimize=0, cache=False), argnums)
     with counted() as found:
         fast = cl.value_and_grad(cl.jit(function, cache=False), argnums)
-        fast(*arguments(seed, 1, 0))
+        fast(*given(1, 0, PARAMETERS[0]))
     for number, parameters in enumerate(PARAMETERS):
         for length in LENGTHS[number::2]:
-            args = arguments(seed, length, number, parameters)
+            args = given(length, number, parameters)
             compare(text, length, fast(*args), plain(*args))
+            if scatters and length > 1:
+                args[1][[length // 2, length - 1]] = 50 + length, 60 + length
+                assert message(fast, args) == message(plain, args), text
     return found[0], found[1]
+
+
+def scattered(args: tuple[Any, ...], seed: int) -> tuple[Any, ...]:
+    """With as many places as elements, all of which are elements of fewer."""
+    p, _, a, start = args
+    places = np.random.default_rng(seed).integers(0, 4, len(a))
+    return p, places, np.resize(a, 4) if len(a) else np.ones(4), start
+
+
+def message(gradient: Any, args: tuple[Any, ...]) -> str:
+    """What the error says that a call ends with."""
+    try:
+        gradient(*args)
+    except IndexError as error:
+        return str(error)
+    raise AssertionError("no place was out of range")
 
 
 def arguments(

@@ -254,7 +254,7 @@ def test_the_factors_of_passes_take_their_place(tmp_path: Path) -> None:
 def test_a_pass_is_worth_what_it_saves() -> None:
     told: list[str] = []
     found = factors("polynomial_fit", ["dce", "states"], True, told.append)
-    # The program has no state that `states` could take apart: nothing is compiled for it.
+    # It has no state that `states` could take apart: nothing is compiled for that.
     assert told == ["1 of 2: dce"]
     assert set(found) == {"dce", "states"}
     assert found["states"] == Factors(None, None)

@@ -10,10 +10,10 @@
       s := s + y                            s := s + y
 
 A branch does so if its condition and all that it computes is early (`waiting.py`), and
-if the slots that it sets belong to the step: each step sets them before it reads them,
-and nobody else knows them. What such a branch loads is the same in all steps, so that
-it is loaded in front of the loop; but what no step reads need not be there, and so the
-place is compared with the size of its buffer.
+if the slots that it sets or adds to belong to the step: each step sets them before it
+reads them, and nobody else knows them. What such a branch loads is the same in all
+steps, so that it is loaded in front of the loop; but what no step reads need not be
+there, and so the place is compared with the size of its buffer.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from functools import cached_property
 
 from chadllvm.ir.loops import (
     PTR,
+    Accumulate,
     Alloc,
     ArrayParam,
     Atom,
@@ -43,11 +44,13 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.statements import Names, assigned, copied, everywhere, slots_of, used
 from chadllvm.ir.term import Lit, literal
 from chadllvm.ir.types import BOOL, I64
-from chadllvm.lower.varying import QUICK
+from chadllvm.lower.varying import CALLS, QUICK, WEIGHTS
 from chadllvm.lower.waiting import Waits, touched
 
-# A branch with more instructions than this stays one.
-_MOST = 48
+# A branch with more work than this, in additions, stays one.
+_MOST = 192
+# What branches that choose do to slots.
+_CHANGES = Set | Accumulate
 # How often a loop is tried without slots that turned out not to be of a step alone.
 _ROUNDS = 8
 
@@ -128,6 +131,10 @@ class _Choosing:
                 self._waits.early.add(reg)
             case Set(slot, value) if slot in self._own and self._waits.is_early(value):
                 self._held[slot] = value
+            case Accumulate(slot, value) if slot in self._own and self._waits.is_early(
+                value
+            ):
+                self._held[slot] = self._sum(self._held[slot], value)
             case Let() if self._is_fixed(stmt):
                 self._before(stmt)
             case _:
@@ -152,7 +159,7 @@ class _Choosing:
     def _can_choose(self, branch: Branch) -> bool:
         """Whether all that a branch does is to compute early values, and choose."""
         stmts = list(everywhere((*branch.then, *branch.orelse)))
-        if len(stmts) > _MOST or not self._waits.is_early(branch.cond):
+        if sum(map(_work, stmts)) > _MOST or not self._waits.is_early(branch.cond):
             return False
         early, fixed = set[Reg](), set[Reg]()
         for stmt in stmts:
@@ -169,8 +176,8 @@ class _Choosing:
     def _is_quick(self, stmt: Stmt) -> bool:
         match stmt:
             case Let(reg, op):
-                return op in QUICK and reg.type != PTR
-            case Set(slot):
+                return (op in QUICK or op in CALLS) and reg.type != PTR
+            case Set(slot) | Accumulate(slot):
                 return slot in self._own and slot.type != PTR
             case _:
                 return False
@@ -203,6 +210,9 @@ class _Choosing:
             match stmt:
                 case Set(slot, value):
                     found[slot] = value
+                case Accumulate(slot, value):
+                    before = found[slot] if slot in found else self._held[slot]
+                    found[slot] = self._sum(before, value)
                 case Load():
                     self._load(stmt)
                 case Let() if self._is_fixed(stmt):
@@ -211,6 +221,16 @@ class _Choosing:
                     self._waits.note(stmt)
                     self.out.append(stmt)
         return found
+
+    def _sum(self, before: Atom, value: Atom) -> Atom:
+        """What is in a slot that is added to; a sum begins with what is first added."""
+        if isinstance(before, Lit) and before.value == 0.0:
+            return value
+        reg = Reg("sum", value.type)
+        self.out.append(Let(reg, "add", (before, value)))
+        self._waits.made.add(reg)
+        self._waits.early.add(reg)
+        return reg
 
     def _load(self, load: Load) -> None:
         """In front of the loop, a load that is made if its place is in the buffer."""
@@ -242,10 +262,10 @@ def _own_slots(body: Sequence[Stmt], known: Buffers) -> set[Slot]:
         match stmt:
             case Set(slot):
                 whole.add(slot)
-            case Get(_, slot):
+            case Get(_, slot) | Accumulate(slot):
                 other |= {slot} - whole
             case Branch(_, then, orelse):
-                read = (s for s in everywhere([stmt]) if not isinstance(s, Set))
+                read = (s for s in everywhere([stmt]) if not isinstance(s, _CHANGES))
                 other.update(slot for s in read for slot in slots_of(s))
                 whole |= _definite(then) & _definite(orelse)
                 other |= here.keys() - whole
@@ -254,6 +274,10 @@ def _own_slots(body: Sequence[Stmt], known: Buffers) -> set[Slot]:
         count.update(slot for s in everywhere([stmt]) for slot in slots_of(s))
     alone = {slot for slot, n in count.items() if known.uses[slot] == n}
     return (whole & alone) - other
+
+
+def _work(stmt: Stmt) -> int:
+    return WEIGHTS.get(stmt.op, 1) if isinstance(stmt, Let) else 1
 
 
 def _definite(body: Sequence[Stmt]) -> set[Slot]:

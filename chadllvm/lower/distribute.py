@@ -55,7 +55,7 @@ from chadllvm.ir.types import I64, is_float
 from chadllvm.lower.linear import Known
 from chadllvm.lower.out import Out
 from chadllvm.lower.striped import Strips, each_strip
-from chadllvm.lower.varying import CALLS, QUICK
+from chadllvm.lower.varying import CALLS, QUICK, WEIGHTS
 from chadllvm.lower.waiting import is_short, reads, touched
 
 # The part in the middle must be so many times what is kept, and worth a loop at all.
@@ -64,8 +64,6 @@ _LEAST = 24
 
 # What is kept is on the stack, which programs may not fill.
 _MOST = 64
-
-_COSTS = {"div": 4, "sqrt": 4, **dict.fromkeys(CALLS, 20)}
 
 # What loops that become vector code have in them, and what else there may be.
 _SIMPLE = Let | Get | Set | Accumulate | Offset | Load | Store
@@ -180,7 +178,7 @@ def _is_cheap(stmt: Stmt) -> bool:
 def _cost(stmt: Stmt) -> int:
     match stmt:
         case Let(reg, op) if is_float(reg.type):
-            return _COSTS.get(op, 1)
+            return WEIGHTS.get(op, 1)
         case _:
             return 0
 

@@ -20,6 +20,22 @@ what is cheap to compute from those is computed again. The late part is a chain,
 its sums begin with what is first added (`begun.py`). A loop is left as it is if what
 goes to the early part is not worth what is kept.
 
+Elements of a mesh, springs of a net and pairs of atoms take part in a loop whose steps
+gather, compute and scatter: the places are numbers that were read, so that they are
+checked, and what is added may meet. All checks of a strip go first, and the additions
+last, in their order. In between, the steps are vector code:
+
+    for e in 0 .. n:                      for each strip of the loop:
+      i = k[e]                              for e in the strip:
+      check i <u size of x                    check k[e] <u size of x
+      y = f(x[i])                           for e in the strip:
+      g[i] += y                      →        q[e - first] = f(x[k[e]])
+                                            for e in the strip:
+                                              g[k[e]] += q[e - first]
+
+An error leaves the function, so that nobody sees what has been added by then; the first
+check that fails is still the first one in order.
+
 It stands in front of `ahead.py`, to which it leaves loops without branches that make
 calls: what is cut once need not be cut again.
 """
@@ -35,6 +51,8 @@ from chadllvm.ir.loops import (
     AddTo,
     Atom,
     Branch,
+    CallRuntime,
+    Check,
     For,
     Get,
     Let,
@@ -55,7 +73,7 @@ from chadllvm.lower.choosing import Buffers, with_choices
 from chadllvm.lower.linear import Known
 from chadllvm.lower.out import Out
 from chadllvm.lower.striped import Strips, each_strip
-from chadllvm.lower.varying import CALLS
+from chadllvm.lower.varying import WEIGHTS
 from chadllvm.lower.waiting import (
     Waits,
     acts,
@@ -67,17 +85,18 @@ from chadllvm.lower.waiting import (
     written,
 )
 
-# Early work must be so many times what is kept of it, and worth two loops at all.
+# Early work must be so many times what is kept of it, and what vectors pay more for
+# elements from here and there; and it must be worth two loops at all.
 _WORTH = 4
+_GATHER = 2
 _LEAST = 24
-# The buffers of a strip are on the stack.
+# The steps of a strip, and how many buffers it may have, which are on the stack.
+STEPS = 64
 _MOST = 32
 # What costs no more than this, in so many statements, is computed again rather than
 # kept.
 _CHEAP = 2
 _SHORT = 16
-
-_COSTS = {"div": 4, "sqrt": 4, **dict.fromkeys(CALLS, 20)}
 
 
 def stages(function: LoopFunction) -> LoopFunction:
@@ -87,6 +106,8 @@ def stages(function: LoopFunction) -> LoopFunction:
 
 class _Stages(Strips):
     """The arithmetic that is made ahead."""
+
+    steps = STEPS
 
     def __init__(self, roots: list[int], known: Buffers) -> None:
         super().__init__(roots)
@@ -106,12 +127,15 @@ class _Stages(Strips):
             return None
         out = Out([*found.front])
         count = out.let("span", loop.high, loop.low)
-        strips = each_strip(found.loop, count, lambda first: self._parts(found, first))
+        strips = each_strip(
+            found.loop, count, lambda first: self._parts(found, first), self.steps
+        )
         return [*out.stmts, *strips]
 
     def _parts(self, plan: _Plan, first: Atom) -> list[Sequence[Stmt]]:
-        """What makes that which is kept, and all that has effects, without it."""
-        body = plan.loop.body
+        """The checks, what makes that which is kept, and all that has effects."""
+        checks = [stmt for stmt in plan.loop.body if isinstance(stmt, Check)]
+        body = [stmt for stmt in plan.loop.body if not isinstance(stmt, Check)]
         makers = [stmt for stmt in body if not plan.kept.isdisjoint(assigned(stmt))]
         place = Reg("place", I64)
         at = Let(place, "isub", (plan.loop.index, first))
@@ -122,7 +146,8 @@ class _Stages(Strips):
             early.append(Store(ptr, place, reg, root))
             late.append(Load(reg, ptr, place, root))
         late += needed(body, filter(acts, body), plan.kept)
-        return [early, begun(late)]
+        parts = [early, begun(late)]
+        return [needed(plan.loop.body, checks, ()), *parts] if checks else parts
 
 
 @dataclass(frozen=True)
@@ -136,24 +161,72 @@ class _Plan:
 
 def _plan(loop: For, roots: Sequence[int], known: Buffers) -> _Plan | None:
     """How a strip of a loop is computed ahead, if that is worth it."""
-    if loop.commutes or is_short(loop) or not _is_simple(loop.body):
+    if is_short(loop) or not _is_simple(loop.body):
         return None
-    if not _is_chain(loop.body, roots) or calls_ahead(loop, roots):
+    if not _waits(loop, roots) or calls_ahead(loop, roots):
         return None
     chosen = with_choices(loop, roots, known)
-    if chosen is None or not _is_chain(chosen.loop.body, roots):
+    if chosen is None or not _waits(chosen.loop, roots):
         return None
     cut = _Cut(chosen.loop, roots)
     kept = cut.kept()
-    least = max(_LEAST, _WORTH * len(kept))
-    if not 0 < len(kept) <= _MOST or cut.saved(kept) < least:
+    price = _WORTH * len(kept) + _GATHER * _gathers(chosen.loop.body)
+    if not 0 < len(kept) <= _MOST or cut.saved(kept) < max(_LEAST, price):
         return None
     return _Plan(chosen.loop, frozenset(kept), chosen.front)
 
 
 def _is_simple(body: Sequence[Stmt]) -> bool:
+    """Whether a body has nothing but arithmetic, checks and effects in it."""
     kinds = Let | Get | Set | Accumulate | Offset | Load | Store | AddTo | Branch
-    return all(isinstance(stmt, kinds) for stmt in everywhere(body))
+    inner = kinds | For | CallRuntime
+    inside = everywhere([stmt for stmt in body if isinstance(stmt, Branch)])
+    return all(isinstance(stmt, kinds | Check) for stmt in body) and all(
+        isinstance(stmt, inner) for stmt in inside
+    )
+
+
+def _waits(loop: For, roots: Sequence[int]) -> bool:
+    """Whether steps have to be run one after the other, if only for their effects."""
+    body = loop.body
+    return (
+        any(isinstance(stmt, Check) for stmt in body)
+        or _scatters(body)
+        or (not loop.commutes and _is_chain(body, roots))
+    )
+
+
+def _scatters(body: Sequence[Stmt]) -> bool:
+    """Whether something is written where numbers that were read say."""
+    read = _read_places(body)
+    return any(
+        isinstance(stmt, AddTo | Store) and not read.isdisjoint((stmt.ptr, stmt.index))
+        for stmt in everywhere(body)
+    )
+
+
+def _gathers(body: Sequence[Stmt]) -> int:
+    """How many elements are read where numbers that were read say."""
+    read = _read_places(body)
+    return sum(
+        isinstance(stmt, Load) and not read.isdisjoint((stmt.ptr, stmt.index))
+        for stmt in body
+    )
+
+
+def _read_places(body: Sequence[Stmt]) -> set[Atom]:
+    """Integers that a step reads, and the places that are made of them."""
+    found: set[Atom] = set()
+    for stmt in everywhere(body):
+        match stmt:
+            case Load(reg) if reg.type == I64:
+                found.add(reg)
+            case Let(reg) | Offset(reg) if not is_float(reg.type):
+                if not found.isdisjoint(used(stmt)):
+                    found.add(reg)
+            case _:
+                pass
+    return found
 
 
 def _is_chain(body: Sequence[Stmt], roots: Sequence[int]) -> bool:
@@ -256,6 +329,6 @@ def _cost(stmt: Stmt) -> int:
     """The weight of arithmetic; loads and indices are made in either part."""
     match stmt:
         case Let(reg, op) if is_float(reg.type) or reg.type == BOOL:
-            return _COSTS.get(op, 1)
+            return WEIGHTS.get(op, 1)
         case _:
             return 0

@@ -69,6 +69,9 @@ CALLS = frozenset(
     )
 )
 
+# What is worth more than an addition.
+WEIGHTS = {"div": 4, "sqrt": 4, **dict.fromkeys(CALLS, 20)}
+
 # What lanes that are done may compute as well: it does not trap, and nobody looks.
 _HARMLESS = QUICK | CALLS | {"to_int", "iabs", "powi"}
 

@@ -18,8 +18,7 @@ from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.loops_pretty import pretty_loops
 from chadllvm.ir.term import Program
 from chadllvm.lower.lower import lower_function
-from chadllvm.lower.stages import stages
-from chadllvm.lower.striped import STRIP
+from chadllvm.lower.stages import STEPS, stages
 from chadllvm.options import CompileOptions
 from tests.random_stages import check
 
@@ -111,14 +110,14 @@ def same(pair: tuple[Any, Any], args: tuple[Any, ...], rtol: float) -> None:
         np.testing.assert_allclose(slope, right, rtol=10 * rtol, atol=10 * rtol)
 
 
-@pytest.mark.parametrize("size", [0, 1, STRIP - 1, STRIP, 2 * STRIP + 5])
+@pytest.mark.parametrize("size", [0, 1, STEPS - 1, STEPS, 2 * STEPS + 5])
 @pytest.mark.parametrize("start", [1.0, -0.7])
 def test_every_length(size: int, start: float) -> None:
     args = np.array([0.3, 0.2, 1.1, 0.4]), np.array([3]), start, size
     same(PUSHED, args, 1e-11)
 
 
-@pytest.mark.parametrize("size", [1, STRIP + 3])
+@pytest.mark.parametrize("size", [1, STEPS + 3])
 def test_single_precision(size: int) -> None:
     args = np.array([0.3, 0.2, 2.0], np.float32), np.float32(-0.5), size
     same(SINGLE, args, 1e-4)
