@@ -13,7 +13,7 @@ is added to: a loop in lanes only adds to what all its lanes add to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from chadllvm.ir.loops import (
     Accumulate,
@@ -36,6 +36,7 @@ from chadllvm.llvm.lane_memory import LaneMemory
 from chadllvm.llvm.lane_values import element
 from chadllvm.llvm.state import State
 from chadllvm.llvm.types import BYTES, REGISTER
+from chadllvm.lower.overlap import moved
 
 # How many steps are taken at once, and the statements of a loop for which they are: the
 # code is as many times as long.
@@ -68,7 +69,7 @@ class LaneSums(LaneMemory):
 
         That is at `low` if this is nothing for it. `body` writes what is in it.
         """
-        added = self._added(loop)
+        added = self.together(loop)
         if not added:
             return low
         state, out = self.state, self.state.out
@@ -87,7 +88,7 @@ class LaneSums(LaneMemory):
                 body()
             waiting, self._waiting = self._waiting, None
             for stmt in added:
-                self._add(stmt, *waiting[stmt])
+                self.add_waiting(stmt, *waiting[stmt])
 
         control.emit_loop(out, turn, ("0", turns), True, steps)
         left = out.let(f"mul nuw nsw i64 {turns}, {STEPS}")
@@ -99,8 +100,7 @@ class LaneSums(LaneMemory):
             return False
         place, vectors = self._waiting[stmt]
         if not vectors:
-            base, index = self.state.name(stmt.ptr), self.state.name(stmt.index)
-            place = element(self.state, base, index, stmt.value.type)
+            place = self.first_place(stmt)
         self._waiting[stmt] = place, [*vectors, self.vector(stmt.value)]
         return True
 
@@ -131,28 +131,37 @@ class LaneSums(LaneMemory):
             self.state.names[total] = self.sum(self.vector(value), value.type)
         return total
 
-    def _added(self, loop: For) -> list[AddTo]:
-        """What adds to one place after the other in a loop that does nothing odd."""
+    def first_place(self, stmt: AddTo) -> str:
+        """Where a statement adds, in the first lane."""
+        base, index = self.lane(stmt.ptr, 0), self.lane(stmt.index, 0)
+        return element(self.state, base, index, stmt.value.type)
+
+    def together(self, loop: For) -> list[AddTo]:
+        """What of an inner loop that does nothing odd is added for several steps."""
         trips = control.trip_count(loop)
         if self.mask or len(loop.body) > _MOST or trips in range(STEPS):
             return []
         if not all(isinstance(stmt, _PLAIN) for stmt in loop.body):
             return []
+        return self.added(loop)
+
+    def added(self, loop: For) -> list[AddTo]:
+        """What adds to one place after the other."""
         local = {loop.index, *made(loop.body)}
-        along = {loop.index, *_along(loop, local)}
         return [
             stmt
             for stmt in loop.body
             if isinstance(stmt, AddTo)
             and is_float(stmt.value.type)
             and stmt.ptr not in local
-            and stmt.index in along
+            and moved(loop, stmt.index) == 1
             and not self.is_apart(stmt)
             and not self.is_common(stmt)
             and stmt not in self.varying.totals.adds
         ]
 
-    def _add(self, stmt: AddTo, place: str, vectors: Sequence[str]) -> None:
+    def add_waiting(self, stmt: AddTo, place: str, vectors: Sequence[str]) -> None:
+        """Add the vectors of several steps, the first of which is at this place."""
         ty, out = stmt.value.type, self.state.out
         of = f"<{STEPS} x {REGISTER[ty]}>"
         suffix = self.state.alias.suffix(stmt.root)
@@ -187,12 +196,3 @@ class LaneSums(LaneMemory):
 
     def _plus(self, of: str, a: str, b: str) -> str:
         return self.state.out.let(f"fadd reassoc contract {of} {a}, {b}")
-
-
-def _along(loop: For, local: Container[Atom]) -> Iterator[Reg]:
-    """The indices that go along with a loop's, from somewhere on."""
-    for stmt in loop.body:
-        if isinstance(stmt, Let) and stmt.op == "iadd" and loop.index in stmt.args:
-            starts = [arg for arg in stmt.args if arg != loop.index]
-            if len(starts) == 1 and starts[0] not in local:
-                yield stmt.reg

@@ -51,8 +51,8 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.statements import everywhere
 from chadllvm.ir.types import BOOL, I64
 from chadllvm.llvm import control
-from chadllvm.llvm.lane_sums import LaneSums
 from chadllvm.llvm.lane_values import Spread, nothing
+from chadllvm.llvm.lane_windows import LaneWindows
 from chadllvm.llvm.state import INTERRUPTED, Lane
 from chadllvm.llvm.types import BYTES, STORED
 from chadllvm.llvm.writer import LIKELY
@@ -61,7 +61,7 @@ from chadllvm.lower.varying import is_simple
 T = TypeVar("T")
 
 
-class Lanes(LaneSums):
+class Lanes(LaneWindows):
     """The writing of one loop in lanes."""
 
     # Where to go when it is done, the index of the first lane, and the slot for the
@@ -128,7 +128,7 @@ class Lanes(LaneSums):
             case Store() if self.is_apart(stmt):
                 self.store(stmt)
             case AddTo() if not self.is_common(stmt):
-                if not self.waits(stmt):
+                if not (self.waits(stmt) or self.slides(stmt)):
                     self.add_to(stmt)
             case Clear(root=root) | Copy(target_root=root) if varying.owns(root):
                 self.fill(stmt)

@@ -91,6 +91,9 @@ class SideBySide(Protocol):
     def emit(self, stmt: Stmt) -> bool:
         """Write a statement that differs between lanes; else leave it."""
 
+    def inner(self, loop: For, write: Callable[[], None]) -> None:
+        """Have an inner loop written, with what belongs around it."""
+
     def steps(self, loop: For, low: str, high: str, body: Callable[[], None]) -> str:
         """Write an inner loop for most of its steps; where the rest of them begins."""
 

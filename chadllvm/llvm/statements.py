@@ -319,13 +319,21 @@ def _data(state: State, stmt: Data) -> None:
 
 
 def _for(state: State, stmt: For) -> None:
-    low, high = state.name(stmt.low), state.name(stmt.high)
-    work, trips = control.static_work(stmt.body), control.trip_count(stmt)
-    polls = stmt.poll or control.may_last(stmt, work)
+    polls = stmt.poll or control.may_last(stmt, control.static_work(stmt.body))
     state.chosen |= chosen(everywhere(stmt.body) if stmt.lanes > 1 else stmt.body)
     if stmt.lanes > 1:
         Lanes(state, stmt, _emit).run(stmt, polls)
         return
+    if state.lanes is not None:
+        state.lanes.inner(stmt, lambda: _in_strips(state, stmt, polls))
+    else:
+        _in_strips(state, stmt, polls)
+
+
+def _in_strips(state: State, stmt: For, polls: bool) -> None:
+    """A loop, which may have to look for interrupts now and then."""
+    low, high = state.name(stmt.low), state.name(stmt.high)
+    work, trips = control.static_work(stmt.body), control.trip_count(stmt)
     if not polls or (work is not None and _short(trips, work)):
         _loop(state, stmt, low, high)
     elif work is None or stmt.go is not None:

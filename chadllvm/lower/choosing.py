@@ -45,7 +45,7 @@ from chadllvm.ir.statements import Names, assigned, copied, everywhere, slots_of
 from chadllvm.ir.term import Lit, literal
 from chadllvm.ir.types import BOOL, I64
 from chadllvm.lower.varying import CALLS, QUICK, WEIGHTS
-from chadllvm.lower.waiting import Waits, touched
+from chadllvm.lower.waiting import Waits, read_places, touched
 
 # A branch with more work than this, in additions, stays one.
 _MOST = 192
@@ -73,6 +73,11 @@ class Buffers:
                 case Local(reg, length):
                     found[reg] = (Lit(length),)
         return found
+
+    @cached_property
+    def read(self) -> set[Atom]:
+        """Integers that are read, and what is made of them."""
+        return read_places(self._function.body)
 
     @cached_property
     def uses(self) -> Counter[Slot]:

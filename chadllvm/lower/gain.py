@@ -90,7 +90,8 @@ class Gain:
     that matter, whose numbers of steps are `trips`, have few steps.
 
     `near`: what is loaded from far apart, but will be next to each other; `longest`:
-    the most steps of the loop, 0 if that is not known.
+    the most steps of the loop, 0 if that is not known. `share` is the part of its time
+    that the loop takes then, if inner loops are short.
     """
 
     def __init__(
@@ -98,9 +99,9 @@ class Gain:
     ) -> None:
         self.lanes = _number(loop, longest)
 
-        def pays(is_long: Callable[[For], bool]) -> bool:
+        def share(is_long: Callable[[For], bool]) -> float:
             cost = _Counting(self.lanes, varying, near, is_long).body(loop.body)
-            return cost.lanes < _ENOUGH * cost.alone
+            return cost.lanes / cost.alone if cost.alone else 1.0
 
         inside = set(made((loop,)))
         inner = [
@@ -110,9 +111,11 @@ class Gain:
         ]
         most = max((depth for _, depth in inner), default=0)
         deepest = {s for s, depth in inner if depth == most}
-        self.always = pays(lambda s: True)
-        self.if_short = bool(inner) and pays(lambda s: False)
-        if self.if_short and pays(lambda s: s not in deepest):
+        if_long, if_short = share(lambda s: True), share(lambda s: False)
+        self.always = if_long < _ENOUGH
+        self.if_short = bool(inner) and if_short < _ENOUGH
+        self.share = if_short if inner else if_long
+        if self.if_short and share(lambda s: s not in deepest) < _ENOUGH:
             inner = [(s, depth) for s, depth in inner if s in deepest]
         self.trips = list(dict.fromkeys(s.high for s, _ in inner))
 

@@ -15,8 +15,9 @@ vector instruction (`llvm/lanes.py`), as long as they go through their loops in 
 What each iteration has in a buffer of its own takes eight times the memory (but where
 sums over the lanes are enough, `totals.py`), so that this is done for small ones only,
 which is asked at run time; so it is where inner loops would be vectorised if they were
-long. This stands behind all that makes the loops, and
-in front of what splits innermost ones.
+long. Where a loop inside has its lanes next to each other, and this one far apart, as
+the columns and rows of an image, it is asked whether that one makes enough steps. This
+stands behind all that makes the loops, and in front of what splits innermost ones.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from chadllvm.ir.loops import (
     Spread,
     Stmt,
 )
-from chadllvm.ir.statements import copied, everywhere
+from chadllvm.ir.statements import copied, everywhere, made
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, I64
 from chadllvm.lower.gain import Gain, inner_loops
@@ -63,6 +64,10 @@ _UNSURE = "whether this is an error depends on how numbers are rounded"
 
 # Loops with as many steps are better vectorised themselves, if they can be.
 _SHORT = 16
+
+# A loop inside must be so much better, and make as many steps as its lanes so often.
+_MUCH = 0.7
+_OFTEN = 3
 
 
 def lanes(function: LoopFunction) -> LoopFunction:
@@ -127,6 +132,22 @@ class Deciding:
         gain = Gain(loop, varying, {row.load for row in found}, self._longest(loop))
         if gain.always or gain.if_short:
             return Decision(varying, gain, found)
+        return None
+
+    def nearer(self, loop: For, decision: Decision) -> For | None:
+        """A loop inside whose lanes are much better, as they are next to each other
+        where those of this one are far apart."""
+        inside = set(made((loop,)))
+        if loop.private or any(isinstance(s, Alloc) for s in everywhere(loop.body)):
+            return None
+        for inner in loop.body:
+            if not isinstance(inner, For) or not inside.isdisjoint(
+                (inner.low, inner.high)
+            ):
+                continue
+            other = self.decision(inner)
+            if other and other.gain.share < _MUCH * decision.gain.share:
+                return inner
         return None
 
     def _longest(self, loop: For) -> int:
@@ -199,9 +220,20 @@ class _Making:
     def _loop(self, loop: For) -> list[Stmt]:
         loop = replace(loop, private=self._deciding.private(loop))
         decision = self._deciding.decision(loop)
-        if decision is not None:
-            return self._side_by_side(loop, decision)
-        return [replace(loop, body=self.body(loop.body))]
+        if decision is None:
+            return [replace(loop, body=self.body(loop.body))]
+        together = self._side_by_side(loop, decision)
+        inner = self._deciding.nearer(loop, decision)
+        if inner is None:
+            return together
+        inside = replace(loop, body=self.body(loop.body))
+        steps, is_long = Reg("steps", I64), Reg("long", BOOL)
+        few = Lit(_OFTEN * decision.gain.lanes)
+        return [
+            Let(steps, "isub", (inner.high, inner.low)),
+            Let(is_long, "ile", (few, steps)),
+            Branch(is_long, (copied(inside),), tuple(together)),
+        ]
 
     def _side_by_side(self, loop: For, decision: Decision) -> list[Stmt]:
         varying, gain = decision.varying, decision.gain

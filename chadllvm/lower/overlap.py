@@ -1,16 +1,19 @@
-"""Steps of lanes that add to what another lane has just added to are run by rows.
+"""Lanes add to what another lane has just added to.
+
+A step reads, adds to and writes sixteen elements, say, and the next step begins one
+element further: it has to wait until what the one before wrote has arrived. Where steps
+move by one, what lanes have in common is kept in registers (`llvm/lane_windows.py`);
+where they move by more, they are run by rows:
 
     for i in 0 .. n:  # 16 lanes          for i in 0 .. n:  # 16 lanes
       for k in 0 .. m:                      if m <= 12:
-        x[i + k] += y * h[k]                  for k in 0 .. m: …
+        x[i + 2 k] += y * h[k]                for k in 0 .. m: …
                                      →      else:
                                               for k in 0 .. m:  # by rows
-                                                x[i + k] += y * h[k]
+                                                x[i + 2 k] += y * h[k]
 
-Sixteen elements are read, added to and written, and the next step begins one element
-further: it has to wait until what the one before wrote has arrived. One lane after the
-other, the steps are next to each other and do not meet. With few of them it is not
-worth it to begin sixteen such loops.
+One lane after the other, the steps are next to each other and do not meet. With few of
+them it is not worth it to begin sixteen such loops.
 """
 
 from __future__ import annotations
@@ -18,14 +21,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from chadllvm.ir.loops import AddTo, Atom, Branch, For, Let, Load, Reg, Stmt
-from chadllvm.ir.statements import copied
+from chadllvm.ir.loops import (
+    Accumulate,
+    AddTo,
+    Atom,
+    Branch,
+    For,
+    Get,
+    Let,
+    Load,
+    Offset,
+    Reg,
+    Set,
+    Stmt,
+    Store,
+)
+from chadllvm.ir.statements import copied, made
 from chadllvm.ir.term import Lit
-from chadllvm.ir.types import BOOL, I64
+from chadllvm.ir.types import BOOL, I64, is_float
 from chadllvm.lower.varying import NEXT, Varying
 
 # Steps that move by less come back to what another lane has just written.
 _NEAR = 16
+
+_PLAIN = Let | Load | Store | AddTo | Offset | Get | Set | Accumulate
 
 # Loops with as many steps stay in lanes.
 _SHORT = 12
@@ -54,13 +73,43 @@ def overlaps(loop: For, varying: Varying) -> bool:
         return False
     if any(_is_shared(stmt, varying) for stmt in loop.body):
         return False
+    alone = sliding(loop, varying)
     return any(
-        isinstance(stmt, AddTo)
-        and not varying.owns(stmt.root)
-        and varying.place(stmt.ptr, stmt.index) == NEXT
-        and 0 < abs(_moved(loop, stmt.index)) < _NEAR
-        for stmt in loop.body
+        0 < abs(moved(loop, stmt.index)) < _NEAR
+        for stmt in _side_by_side(loop, varying)
+        if stmt not in alone
     )
+
+
+def sliding(loop: For, varying: Varying) -> dict[AddTo, int]:
+    """What an inner loop adds to places that move by 1 or by -1 at each of its steps,
+    where it does nothing else with their memory."""
+    if not all(isinstance(stmt, _PLAIN) for stmt in loop.body):
+        return {}
+    classes, inside = varying.classes, set(made(loop.body))
+    # Rows that lanes have put side by side (`packing.py`) are in new buffers.
+    others = {
+        classes[stmt.root]
+        for stmt in loop.body
+        if isinstance(stmt, Load | Store) and stmt.root < len(classes)
+    }
+    return {
+        stmt: way
+        for stmt in _side_by_side(loop, varying)
+        if abs(way := moved(loop, stmt.index)) == 1 and is_float(stmt.value.type)
+        if stmt.ptr not in inside and classes[stmt.root] not in others
+    }
+
+
+def _side_by_side(loop: For, varying: Varying) -> Iterator[AddTo]:
+    """What adds to places next to each other."""
+    for stmt in loop.body:
+        match stmt:
+            case AddTo(ptr, index, _, root) if not varying.owns(root):
+                if varying.place(ptr, index) == NEXT:
+                    yield stmt
+            case _:
+                pass
 
 
 def _is_shared(stmt: Stmt, varying: Varying) -> bool:
@@ -84,16 +133,16 @@ def _either_way(loop: For) -> Iterator[Stmt]:
     yield Branch(short, (loop,), (replace(copied(loop), rows=True),))
 
 
-def _moved(loop: For, index: Atom) -> int:
+def moved(loop: For, index: Atom) -> int:
     """How far a step of a loop moves an index; 0 if it does not, or is not known."""
-    made = {stmt.reg: stmt for stmt in loop.body if isinstance(stmt, Let)}
+    lets = {stmt.reg: stmt for stmt in loop.body if isinstance(stmt, Let)}
 
     def step(atom: Atom) -> int | None:
         if atom == loop.index:
             return 1
-        let = made.get(atom) if isinstance(atom, Reg) else None
+        let = lets.get(atom) if isinstance(atom, Reg) else None
         if let is None:
-            return None if atom in loaded else 0
+            return None if atom in unknown else 0
         match let.op, [step(arg) for arg in let.args], let.args:
             case "iadd", (int(first), int(second)), _:
                 return first + second
@@ -106,5 +155,5 @@ def _moved(loop: For, index: Atom) -> int:
             case _, steps, _:
                 return None if any(s != 0 for s in steps) else 0
 
-    loaded = {stmt.reg for stmt in loop.body if isinstance(stmt, Load)}
+    unknown = set(made(loop.body)) - lets.keys()
     return step(index) or 0

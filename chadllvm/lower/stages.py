@@ -66,6 +66,7 @@ from chadllvm.ir.loops import (
     Store,
 )
 from chadllvm.ir.statements import assigned, everywhere, used
+from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, I64, is_float
 from chadllvm.lower.ahead import calls_ahead
 from chadllvm.lower.begun import begun
@@ -81,6 +82,7 @@ from chadllvm.lower.waiting import (
     is_chain,
     is_short,
     needed,
+    read_places,
     reads,
     written,
 )
@@ -93,6 +95,8 @@ _LEAST = 24
 # The steps of a strip, and how many buffers it may have, which are on the stack.
 STEPS = 64
 _MOST = 32
+# Fewer steps than this are not worth a strip.
+_FEW = 8
 # What costs no more than this, in so many statements, is computed again rather than
 # kept.
 _CHEAP = 2
@@ -130,7 +134,11 @@ class _Stages(Strips):
         strips = each_strip(
             found.loop, count, lambda first: self._parts(found, first), self.steps
         )
-        return [*out.stmts, *strips]
+        if self._known.read.isdisjoint((loop.low, loop.high)):
+            return [*out.stmts, *strips]
+        # A row of a list of neighbours, say, may be shorter than a vector.
+        out.emit(Branch(out.let("ilt", count, Lit(_FEW)), (loop,), tuple(strips)))
+        return out.stmts
 
     def _parts(self, plan: _Plan, first: Atom) -> list[Sequence[Stmt]]:
         """The checks, what makes that which is kept, and all that has effects."""
@@ -198,7 +206,7 @@ def _waits(loop: For, roots: Sequence[int]) -> bool:
 
 def _scatters(body: Sequence[Stmt]) -> bool:
     """Whether something is written where numbers that were read say."""
-    read = _read_places(body)
+    read = read_places(body)
     return any(
         isinstance(stmt, AddTo | Store) and not read.isdisjoint((stmt.ptr, stmt.index))
         for stmt in everywhere(body)
@@ -207,26 +215,11 @@ def _scatters(body: Sequence[Stmt]) -> bool:
 
 def _gathers(body: Sequence[Stmt]) -> int:
     """How many elements are read where numbers that were read say."""
-    read = _read_places(body)
+    read = read_places(body)
     return sum(
         isinstance(stmt, Load) and not read.isdisjoint((stmt.ptr, stmt.index))
         for stmt in body
     )
-
-
-def _read_places(body: Sequence[Stmt]) -> set[Atom]:
-    """Integers that a step reads, and the places that are made of them."""
-    found: set[Atom] = set()
-    for stmt in everywhere(body):
-        match stmt:
-            case Load(reg) if reg.type == I64:
-                found.add(reg)
-            case Let(reg) | Offset(reg) if not is_float(reg.type):
-                if not found.isdisjoint(used(stmt)):
-                    found.add(reg)
-            case _:
-                pass
-    return found
 
 
 def _is_chain(body: Sequence[Stmt], roots: Sequence[int]) -> bool:

@@ -82,9 +82,9 @@ _ALL, _SOME, _ONE = range(3)
 class Varying:
     """What differs between the lanes of a loop.
 
-    `regs` says how; `buffers` are the classes of roots of which each lane has buffers
-    of its own, among `private`, but for those that hold `totals`. Sums of all lanes
-    (slots that are only added to) are not in `slots`.
+    `regs` says how; `classes` are those of the roots, `buffers` the ones of which each
+    lane has buffers of its own, among `private`, but for those that hold `totals`. Sums
+    of all lanes (slots that are only added to) are not in `slots`.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Varying:
         roots: Sequence[int],
         private: Iterable[int],
     ) -> None:
-        self._roots = roots
+        self.classes = roots
         self._private = frozenset(private)
         self.sums = _sums(loop.body)
         self.regs: dict[Reg, int] = {}
@@ -135,11 +135,11 @@ class Varying:
 
     def owns(self, root: int) -> bool:
         """Whether each lane has a buffer of its own."""
-        return self._roots[root] in self.buffers
+        return self.classes[root] in self.buffers
 
     def is_private(self, root: int) -> bool:
         """Whether an iteration has the buffer for itself, be it alike in all lanes."""
-        return self._roots[root] in self._private
+        return self.classes[root] in self._private
 
     def _note(self, reg: Reg, kind: int) -> None:
         if kind > self.regs.get(reg, 0):
@@ -217,7 +217,7 @@ class Varying:
             self.alone.discard(stmt)
 
     def _written(self, root: int, differs: bool | int) -> None:
-        of = self._roots[root]
+        of = self.classes[root]
         if differs and of in self._private and of not in self.totals.classes:
             self.buffers.add(of)
 

@@ -33,6 +33,7 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.statements import assigned, everywhere, slots_of, used
 from chadllvm.ir.term import Lit
+from chadllvm.ir.types import I64, is_float
 from chadllvm.lower.varying import CALLS, QUICK
 
 # A loop that is known to make fewer steps fills no vectors.
@@ -152,3 +153,18 @@ def needed(
             found.append(stmt)
             wanted |= reads(stmt)
     return found[::-1]
+
+
+def read_places(body: Iterable[Stmt]) -> set[Atom]:
+    """Integers that statements read, and the places that are made of them."""
+    found: set[Atom] = set()
+    for stmt in everywhere(body):
+        match stmt:
+            case Load(reg) if reg.type == I64:
+                found.add(reg)
+            case Let(reg) | Offset(reg) if not is_float(reg.type):
+                if not found.isdisjoint(used(stmt)):
+                    found.add(reg)
+            case _:
+                pass
+    return found

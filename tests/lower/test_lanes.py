@@ -261,12 +261,12 @@ def filtered(x: cl.f64[:], h: cl.f64[:]) -> float:
     return total
 
 
-def windows(x: cl.f64[:]) -> float:
+def thinned(x: cl.f64[:]) -> float:
     total = 0.0
-    for i in range(len(x) - 13):
+    for i in range(len(x) - 26):
         value = 0.0
         for k in range(14):
-            value += x[i + k]
+            value += x[i + 2 * k]
         total += value * value
     return total
 
@@ -287,10 +287,91 @@ def test_steps_that_meet_go_by_rows() -> None:
     text = str(gradient.show("loops"))
     assert text.count("by rows") == 1
     x = rng.integers(-4, 5, 40).astype(float)
-    fixed = cl.grad(cl.jit(windows))
-    sums = np.convolve(x, np.ones(14), "valid")
-    np.testing.assert_array_equal(fixed(x), 2.0 * np.convolve(sums, np.ones(14)))
+    fixed = cl.grad(cl.jit(thinned))
+    ones = np.arange(27) % 2 == 0
+    sums = np.convolve(x, ones, "valid")
+    np.testing.assert_array_equal(fixed(x), 2.0 * np.convolve(sums, ones))
     assert "by rows" in str(fixed.show("loops"))
+
+
+def forward(x: cl.f64[:], h: cl.f64[:]) -> float:
+    total = 0.0
+    for i in range(len(x) - len(h) + 1):
+        value = 0.0
+        for k in range(len(h)):
+            value += x[i + k] * h[k]
+        total += value * value
+    return total
+
+
+def backward(x: cl.f32[:], h: cl.f32[:]) -> cl.f32:
+    total = cl.f32(0.0)
+    for i in range(len(h) - 1, len(x)):
+        value = cl.f32(0.0)
+        for k in range(len(h)):
+            value += x[i - k] * h[k]
+        total += value * value
+    return total
+
+
+def both_ways(x: cl.f64[:], h: cl.f64[:]) -> float:
+    """Two windows that meet, over the same elements."""
+    total, n = 0.0, len(h)
+    for i in range(n, len(x) - n):
+        value = 0.0
+        for k in range(n):
+            value += (x[i + k] - x[i - k]) * h[k]
+        total += value * value
+    return total
+
+
+@pytest.mark.parametrize("function", [forward, backward, both_ways])
+def test_sums_that_slide_over_memory(function: Callable[..., float]) -> None:
+    """Exact: the numbers are small integers. Not one element beside is touched."""
+    gradient = cl.value_and_grad(cl.jit(function), argnums=(0, 1))
+    plain = cl.value_and_grad(cl.jit(function, optimize=0), argnums=(0, 1))
+    rng = np.random.default_rng(7)
+    dtype = np.float32 if function is backward else np.float64
+    for length in (0, 1, 2, 3, 4, 5, 8, 11, 16, 19, 40):
+        for more in (0, 15, 16, 33):
+            x = rng.integers(-3, 4, 2 * length + more).astype(dtype)
+            h = rng.integers(-3, 4, length).astype(dtype)
+            value, slopes = gradient(x, h)
+            expected, wanted = plain(x, h)
+            assert value == expected
+            for a, b in zip(slopes, wanted, strict=True):
+                np.testing.assert_array_equal(a, b)
+    assert "%window" in str(gradient.show("llvm"))
+    assert "by rows" not in str(gradient.show("loops"))
+
+
+def image(x: cl.f64[:, :], w: cl.f64[:, :]) -> float:
+    total = 0.0
+    for i in range(x.shape[0] - w.shape[0] + 1):
+        for j in range(x.shape[1] - w.shape[1] + 1):
+            value = 0.0
+            for k in range(w.shape[0]):
+                for m in range(w.shape[1]):
+                    value += x[i + k, j + m] * w[k, m]
+            total += value * value
+    return total
+
+
+def test_lanes_are_along_columns_if_there_are_enough() -> None:
+    gradient = cl.value_and_grad(cl.jit(image), argnums=(0, 1))
+    plain = cl.value_and_grad(cl.jit(image, optimize=0), argnums=(0, 1))
+    rng = np.random.default_rng(8)
+    for shape in ((40, 5), (5, 60), (21, 49), (21, 50), (2, 3)):
+        x = rng.integers(-3, 4, shape).astype(float)
+        w = rng.integers(-3, 4, (3, 2)).astype(float)
+        value, slopes = gradient(x, w)
+        expected, wanted = plain(x, w)
+        assert value == expected
+        for a, b in zip(slopes, wanted, strict=True):
+            np.testing.assert_array_equal(a, b)
+    text = str(gradient.show("loops"))
+    assert re.search(r"for i\w* in .*:  # polls, \d+ lanes", text)
+    assert re.search(r"for j\w* in .*:  # .*\d+ lanes", text)
 
 
 def parted(x: cl.f64[:], first: int, count: int) -> float:
