@@ -81,6 +81,14 @@ _FILLING = Prices(1 << 10, 2 * BUDGET)
 # A division of integers by a number that is known, which becomes a multiplication.
 _DIVISION = 4
 
+# What tells of an index where it is.
+_OF_PLACES = frozenset(
+    (
+        *("iadd", "isub", "imul", "ineg", "imin", "imax", "from_end", "iselect"),
+        *("ilt", "ile", "ieq", "ine", "and", "or", "not"),
+    )
+)
+
 # A loop costs little beside one whose steps are so many times the work of its own.
 _LITTLE = 4
 
@@ -153,6 +161,8 @@ class _Plan:
         self.is_passing = False
         # The loops beside which an extremum is little: their sizes, and their work.
         self.beside: dict[object, int] = {}
+        # Whether variables tell where a step is.
+        self._places: dict[Var, bool] = {}
 
     def choose(self, captures: Sequence[Var]) -> tuple[list[Var], list[Binding]]:
         """Cut the graph between what is captured and what is stored.
@@ -175,7 +185,8 @@ class _Plan:
             if again is None or again in bindings:
                 continue
             bindings.add(again)
-            network.edge(again, SINK, 16 * self._weight(again.expr))
+            weight = 0 if self._tells_place(var) else self._weight(again.expr)
+            network.edge(again, SINK, 16 * weight)
             for read in free_vars_of(again.expr):
                 if not self._is_local(read) and not self.passing(read):
                     continue
@@ -215,6 +226,22 @@ class _Plan:
         if binding is None or self._weight(binding.expr) >= NEVER:
             return None
         return binding
+
+    def _tells_place(self, var: Var) -> bool:
+        """Whether a number or a truth value is made of the index, and of what is the
+        same in all steps: it is asked for again, and loops are split where that tells
+        another thing (`lower/ranges.py`)."""
+        if var not in self._places:
+            match self.defined[var].expr if var in self.defined else None:
+                case None:
+                    self._places[var] = var not in self.states
+                case Apply(Prim(name=name), args) if name in _OF_PLACES:
+                    self._places[var] = all(
+                        isinstance(arg, Lit) or self._tells_place(arg) for arg in args
+                    )
+                case _:
+                    self._places[var] = False
+        return self._places[var]
 
     def _weight(self, expr: Expr) -> int:
         """The cost of computing an expression again; `NEVER` if it must not be."""
