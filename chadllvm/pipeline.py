@@ -59,6 +59,7 @@ from chadllvm.simplify.bounds import bounds
 from chadllvm.simplify.cells import cells
 from chadllvm.simplify.choose import choose
 from chadllvm.simplify.columns import columns
+from chadllvm.simplify.conditions import conditions
 from chadllvm.simplify.constants import fold_constants
 from chadllvm.simplify.copies import copies
 from chadllvm.simplify.correlated import correlated
@@ -92,6 +93,7 @@ from chadllvm.simplify.slices import slices
 from chadllvm.simplify.states import states
 from chadllvm.simplify.stretch import stretch
 from chadllvm.simplify.sums import sums
+from chadllvm.simplify.tabulate import tabulate
 from chadllvm.simplify.upwards import upwards
 from chadllvm.simplify.views import views
 from chadllvm.simplify.written import written
@@ -141,6 +143,7 @@ NORMALISE: tuple[Pass, ...] = (
 # the primal and its derivative, so bounds are proved here.
 SOURCE: tuple[Pass, ...] = (
     _plain(fold_constants),
+    _plain(conditions),
     _plain(cse),
     ("stretch", lambda program, o: stretch(program, speculate=o.speculates)),
     _plain(dce),
@@ -164,6 +167,7 @@ SOURCE: tuple[Pass, ...] = (
     _plain(accumulate),
     _plain(sums),
     _plain(extremes),
+    _plain(tabulate),
     _plain(hoist),
     _plain(dce),
 )

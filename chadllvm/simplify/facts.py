@@ -299,6 +299,10 @@ class Facts:
         assert isinstance(operand, Var)
         return Form.variable(operand)
 
+    def steps(self, count: Operand) -> Form:
+        """How many steps a loop of this count makes."""
+        return self._clamp(self.value(count))
+
     def size(self, array: Var, axis: int) -> Form:
         """The size of an array along an axis."""
         key = array, axis

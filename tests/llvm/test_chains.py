@@ -90,6 +90,7 @@ def rows(x: cl.f64[:]) -> float:
     return total
 
 
+@pytest.mark.optimised
 def test_products_are_rounded_in_lanes_as_well() -> None:
     """Rows that are left are run one after the other; chaos shows the last bit."""
     assert " lanes:" in str(rows.show("loops", np.ones(3)))

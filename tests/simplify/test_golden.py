@@ -17,6 +17,7 @@ from chadllvm.simplify.bounds import bounds
 from chadllvm.simplify.cells import cells
 from chadllvm.simplify.choose import choose
 from chadllvm.simplify.columns import columns
+from chadllvm.simplify.conditions import conditions
 from chadllvm.simplify.constants import fold_constants
 from chadllvm.simplify.correlated import correlated
 from chadllvm.simplify.cse import cse
@@ -45,6 +46,7 @@ from chadllvm.simplify.slices import slices
 from chadllvm.simplify.states import states
 from chadllvm.simplify.stretch import stretch
 from chadllvm.simplify.sums import sums
+from chadllvm.simplify.tabulate import tabulate
 from chadllvm.simplify.upwards import upwards
 from chadllvm.simplify.views import views
 from chadllvm.simplify.written import written
@@ -56,6 +58,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "cells": cells,
     "choose": choose,
     "columns": columns,
+    "conditions": conditions,
     "constants": fold_constants,
     "correlated": correlated,
     "cse": cse,
@@ -84,6 +87,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "shifts": shifts,
     "sink": sink,
     "sums": sums,
+    "tabulate": tabulate,
     "upwards": upwards,
     "views": views,
     "slices": slices,
