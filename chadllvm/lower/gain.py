@@ -68,7 +68,7 @@ _ENOUGH = 0.8
 # The lanes, and those for short loops: more instructions are under way at a time. The
 # shortest ones that add to memory have most, if the loop around is known to have steps
 # for them: what lanes add to one place is summed up first, which is done less often.
-# So is what the steps of a block add that is no longer than many lanes.
+# Blocks that are no longer than many lanes are run at once.
 _LANES, _MANY_LANES, _FEW_REGISTERS = 8, 16, 8
 _MOST_LANES, _FEWEST_REGISTERS = 32, 4
 
@@ -90,14 +90,20 @@ class Gain:
     that matter, whose numbers of steps are `trips`, have few steps.
 
     `near`: what is loaded from far apart, but will be next to each other; `longest`:
-    the most steps of the loop, 0 if that is not known. `share` is the part of its time
-    that the loop takes then, if inner loops are short.
+    the most steps of the loop, 0 if that is not known; `keeps`: each lane has a table
+    of its own. `share` is the part of its time that the loop takes then, if inner loops
+    are short.
     """
 
     def __init__(
-        self, loop: For, varying: Varying, near: Collection[Stmt], longest: int
+        self,
+        loop: For,
+        varying: Varying,
+        near: Collection[Stmt],
+        longest: int,
+        keeps: bool,
     ) -> None:
-        self.lanes = _number(loop, longest)
+        self.lanes = _number(loop, longest, keeps)
 
         def share(is_long: Callable[[For], bool]) -> float:
             cost = _Counting(self.lanes, varying, near, is_long).body(loop.body)
@@ -252,8 +258,9 @@ def _is_vectorised(loop: For) -> bool:
     return True
 
 
-def _number(loop: For, longest: int) -> int:
-    """How many lanes: more where little is held in registers."""
+def _number(loop: For, longest: int, keeps: bool) -> int:
+    """How many lanes: more where little is held in registers, and where no table for
+    each of them takes the memory."""
     most = 0
     for stmt in everywhere(loop.body):
         if isinstance(stmt, For) and not inner_loops(stmt.body):
@@ -264,6 +271,6 @@ def _number(loop: For, longest: int) -> int:
     fits = longest > 0 and longest % _MOST_LANES == 0
     if adds and fits and most <= _FEWEST_REGISTERS:
         return _MOST_LANES
-    if adds and longest == _MANY_LANES:
+    if longest == _MANY_LANES and not keeps:
         return _MANY_LANES
     return _MANY_LANES if most <= _FEW_REGISTERS else _LANES

@@ -129,7 +129,8 @@ class Deciding:
             for row in rows(loop, varying, self.roots)
             if isinstance(row.inner.high, Lit) or row.inner.high in self.known
         ]
-        gain = Gain(loop, varying, {row.load for row in found}, self._longest(loop))
+        near = {row.load for row in found}
+        gain = Gain(loop, varying, near, self._longest(loop), self._keeps(varying))
         if gain.always or gain.if_short:
             return Decision(varying, gain, found)
         return None
@@ -149,6 +150,11 @@ class Deciding:
             if other and other.gain.share < _MUCH * decision.gain.share:
                 return inner
         return None
+
+    def _keeps(self, varying: Varying) -> bool:
+        """Whether each lane has a table of its own, with rows and columns."""
+        sizes = [self._made(a.count) for a in self.allocs if varying.owns(a.root)]
+        return any(let is not None and let.op == "imul" for let in sizes)
 
     def _longest(self, loop: For) -> int:
         """The most steps of a loop over a chunk, min(low + size, n); 0: not known."""
