@@ -58,9 +58,9 @@ from chadllvm.lower.striped import Strips, each_strip
 from chadllvm.lower.varying import CALLS, QUICK, WEIGHTS
 from chadllvm.lower.waiting import is_short, reads, touched
 
-# The part in the middle must be so many times what is kept, and worth a loop at all.
+# The part in the middle must be so many times what is kept, and have a call in it.
 _WORTH = 4
-_LEAST = 24
+_LEAST = 20
 
 # What is kept is on the stack, which programs may not fill.
 _MOST = 64
