@@ -1,15 +1,17 @@
-"""Which of two products that are added is part of the multiply-add.
+"""Which products that are added are part of a multiply-add.
 
     for i in 0 .. n:
       v = state                       x = fma(v, b, round(c · d))
-      x = v · b + c · d          →
-      state := x                      and not  fma(c, d, round(v · b))
+      x = v · b + c · d          →    y = x + round(e · f)
+      y = x + e · f
+      state := y                      and not  fma(e, f, fma(c, d, round(v · b)))
 
-Either may be contracted with the addition, and LLVM takes the one that it comes across
-first, which is the one known first. In a loop whose steps wait for each other the time
-of a step is that of its longest chain, so there the product that is known last goes
-into the multiply-add, which takes little longer than the multiplication alone: the
-other one is written so that it may not be contracted.
+Either of two products may be contracted with the addition, and LLVM takes the one that
+it comes across first, which is the one known first. In a loop whose steps wait for each
+other the time of a step is that of its longest chain, so there the product that is
+known last goes into the multiply-add, which takes little longer than the multiplication
+alone: the other one is written so that it may not be contracted. So is a product that
+is known before what it is added to: an addition takes less time than a multiply-add.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from collections.abc import Iterable, Iterator
 
 from chadllvm.ir.loops import (
     Accumulate,
+    Atom,
     Branch,
     For,
     Get,
@@ -111,11 +114,20 @@ class _Chain:
         if stmt.op == "mul" and self._uses[stmt.reg] == 1:
             self._products.add(stmt.reg)
         self._wait(stmt.reg, used(stmt), _CYCLES.get(stmt.op, _OTHER))
-        if stmt.op in ("add", "sub") and self._products.issuperset(stmt.args):
-            first, second = used(stmt)
-            times = self._known.get(first, -1), self._known.get(second, -1)
-            if times[0] != times[1]:
-                yield first if times[0] < times[1] else second
+        if stmt.op in ("add", "sub"):
+            yield from self._added(*stmt.args)
+
+    def _added(self, a: Atom, b: Atom) -> Iterator[Reg]:
+        """The product of two numbers that is known before the other one."""
+        for one, other in ((a, b), (b, a)):
+            early, late = self._time(one), self._time(other)
+            are_products = other in self._products
+            if one in self._products and late >= early + are_products and late >= 0:
+                assert isinstance(one, Reg)
+                yield one
+
+    def _time(self, atom: Atom) -> int:
+        return self._known.get(atom, -1) if isinstance(atom, Reg) else -1
 
     def _wait(self, reg: Reg, args: Iterable[Reg], cycles: int) -> None:
         waits = [self._known[arg] for arg in args if arg in self._known]
