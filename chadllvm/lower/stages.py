@@ -177,6 +177,8 @@ def _plan(loop: For, roots: Sequence[int], known: Buffers) -> _Plan | None:
     if chosen is None or not _waits(chosen.loop, roots):
         return None
     cut = _Cut(chosen.loop, roots)
+    if not cut.asks_early:
+        return None
     kept = cut.kept()
     price = _WORTH * len(kept) + _GATHER * _gathers(chosen.loop.body)
     if not 0 < len(kept) <= _MOST or cut.saved(kept) < max(_LEAST, price):
@@ -265,6 +267,12 @@ class _Cut:
 
     def _is_free(self, reg: Reg) -> bool:
         return reg in self._free or self._waits.is_fixed(reg)
+
+    @property
+    def asks_early(self) -> bool:
+        """Whether all checks are of what waits for no other step."""
+        checks = [stmt for stmt in self._body if isinstance(stmt, Check)]
+        return all(self._waits.is_early(reg) for stmt in checks for reg in used(stmt))
 
     def kept(self) -> set[Reg]:
         """The registers that are kept: what is read, but for what is cheap."""

@@ -151,3 +151,31 @@ def test_random_programs() -> None:
     found = [check(seed) for seed in range(part(24, 6))]
     cut, choices = map(sum, zip(*found, strict=True))
     assert cut >= len(found) and choices >= len(found) // 2
+
+
+def limited(a: cl.f64[:], k: cl.i64[:], most: float) -> float:
+    """Checks of what is read, and of the state, between arithmetic that is early."""
+    x, total = 0.0, 0.0
+    for i in range(len(k)):
+        y = a[k[i]]
+        z = math.sqrt(1.0 + y * y) / (2.0 + y * y) + y * y / (3.0 + y)
+        w = z / (1.0 + z * z) + math.sqrt(2.0 + z) / (1.0 + y * z)
+        assert x < most, "too much"
+        x = 0.5 * x + w * z
+        total += x * w
+    return total
+
+
+def test_checks_of_the_state_are_made_in_order() -> None:
+    fast, a = cl.jit(limited), np.linspace(0.1, 2.0, 9)
+    k = np.arange(300) % 9
+    few = k[:20]
+    assert fast(a, k, 100.0) == pytest.approx(limited(a, k, 100.0), rel=1e-12)
+    for limit in (0.05, 0.1, 0.2):
+        with pytest.raises(AssertionError, match="too much"):
+            limited(a, few, limit)
+        with pytest.raises(AssertionError, match="too much"):
+            fast(a, few, limit)
+    k[200] = 9
+    with pytest.raises(IndexError, match="index 9"):
+        fast(a, k, 100.0)
