@@ -44,6 +44,7 @@ typedef struct chad_chunk {
   struct chad_chunk *previous;
   int64_t size;      // with the header
   int64_t capacity;  // of one with a buffer that grows: what it may grow to as it is
+  int64_t colour;    // how far behind the header the data of an arena's begins
   bool is_shared;    // by the small buffers of an arena
 } chad_chunk_t;
 
@@ -95,6 +96,7 @@ typedef struct chad_state {
   chad_chunk_t *kept_frames;
   chad_result_t *results;
   int64_t steps;
+  int64_t colour;  // where the last large buffer begins in its page
   int32_t (*callback)(void *user);
   void *user;
   int64_t next_poll;  // nanoseconds of the monotonic clock

@@ -95,6 +95,39 @@ static void test_large_requests_share_nothing(void) {
   chad_context_free(context);
 }
 
+// Arrays of the same size begin at different places of their pages, also where the
+// memory is from a call before; but not for a page that there is not.
+static void test_large_buffers_begin_elsewhere(void) {
+  enum { COUNT = 4, BYTES = 1 << 18, PAGE = 4096 };
+  chad_context_t *const context = new_context();
+  for (int call = 0; call < 3; ++call) {
+    chad_arena_t *const arena = chad_enter(context, 1);
+    char *buffers[COUNT];
+    for (int step = 0; step < 2; ++step) {
+      for (int i = 0; i < COUNT; ++i) {
+        char *const buffer = allocate(context, arena, BYTES);
+        CHECK(is_aligned(buffer));
+        CHECK(step == 0 || buffer == buffers[i]);
+        memset(buffer, i, BYTES);
+        buffers[i] = buffer;
+        for (int k = 0; k < i; ++k) {
+          const uintptr_t far = ((uintptr_t)buffer - (uintptr_t)buffers[k]) % PAGE;
+          CHECK(far >= PAGE / 8 && far <= PAGE - PAGE / 8);
+        }
+      }
+      chad_arena_reset(arena);
+    }
+    chad_leave(context, arena);
+  }
+  chad_context_free(context);
+  chad_context_t *const limited = new_context();
+  chad_arena_t *const arena = chad_enter(limited, 1);
+  chad_set_memory_limit(limited, chad_memory_used(limited) + BYTES + 64);
+  CHECK(is_aligned(allocate(limited, arena, BYTES)));
+  chad_leave(limited, arena);
+  chad_context_free(limited);
+}
+
 // Small buffers leave no more than about a quarter free.
 static void test_small_requests(void) {
   enum { COUNT = 20000, BYTES = 640 };
@@ -407,6 +440,7 @@ int main(void) {
   test_reset_reuses();
   test_growing_steps_stay_bounded();
   test_large_request();
+  test_large_buffers_begin_elsewhere();
   test_large_requests_share_nothing();
   test_small_requests();
   test_memory_is_given_back();
