@@ -10,11 +10,13 @@ import pytest
 from command_runs import SHAPES
 
 from chadllvm.backend import cache
+from chadllvm.backend.runtime import runtime
 
 
 @pytest.fixture()
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache with the code of one function in it."""
+    """A cache with the code of one function in it, in a process that has begun."""
+    runtime()  # What its interface is would be kept as well.
     monkeypatch.setenv("CHADLLVM_CACHE", "1")
     monkeypatch.setenv("CHADLLVM_CACHE_DIR", str(tmp_path))
     cache.store("code", b"\x01" * 32, "energy", b"code")
