@@ -306,6 +306,7 @@ def _before(state: State, texts: list[str]) -> list[str]:
         lines.append(POWI_SINGLE)
     lines += [runtime.declaration(name) for name in state.runtime]
     lines += [line for size in state.taken for line in runtime.taking(size)]
+    lines += state.written
     for name in state.math:
         vector = state.vector.get(name, ())
         lines += vecmath.declare(name, vector)

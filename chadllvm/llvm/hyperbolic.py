@@ -13,6 +13,7 @@ number; 0 keeps its sign, the least numbers are exact, and NaN remains NaN.
 
 from __future__ import annotations
 
+import re
 import struct
 
 TANH = "chad_tanh"
@@ -104,3 +105,25 @@ define internal double @{TANH}(double %x) inlinehint #2 {{
 }}"""
 
 LENGTH = DEFINITION.count("\n")
+
+_WORDS = (
+    (r"\b0x[0-9A-F]{16}\b", r"splat (number \g<0>)"),
+    (r", (\d+)$", r", splat (whole \1)"),
+    (r"\b(double|i64|i1)\b", r"<lanes x \1>"),
+    (r"\.f64\(", ".vlanesf64("),
+    (r"\bnumber\b", "double"),
+    (r"\bwhole\b", "i64"),
+)
+
+
+def vector_name(lanes: int) -> str:
+    """What the function of a vector is called."""
+    return f"{TANH}_{lanes}"
+
+
+def vector_definition(lanes: int) -> str:
+    """The same instructions on vectors."""
+    text = DEFINITION.replace(f"@{TANH}(", f"@{vector_name(lanes)}(")
+    for pattern, new in _WORDS:
+        text = re.sub(pattern, new, text, flags=re.MULTILINE)
+    return text.replace("lanes", str(lanes))

@@ -184,6 +184,8 @@ class LaneValues:
                 return self._better(op, stmt)
             case "powi", (base, Lit(exponent)) if 0 < exponent <= MAX_INLINE_POWER:
                 return multiplied_out(out, ty, self.vector(base), int(exponent))
+            case op, _ if op in vecmath.SYMBOL and (text := self._written(stmt)):
+                return out.let(text)
             case op, _ if op in vecmath.SYMBOL and (best := self._version(stmt)):
                 return self._call(stmt, best)
         return self._scalars(stmt)
@@ -217,6 +219,17 @@ class LaneValues:
         """The text of an instruction with vectors for its types."""
         text = _SUFFIX.sub(rf".v{self.count}\1(", text)
         return _TYPES.sub(rf"<{self.count} x \1>", text)
+
+    def _written(self, stmt: Let) -> str:
+        """The call of a function that is written out; empty if it is none."""
+        function = vecmath.function_of(stmt.op, [arg.type for arg in stmt.args])
+        found = vecmath.written_for(function, self.count)
+        if found is None:
+            return ""
+        name, definition = found
+        self.state.written[definition] = None
+        ty, (arg,) = self.type(stmt.reg.type), map(self.vector, stmt.args)
+        return f"call {ty} @{name}({ty} {arg})"
 
     def _version(self, stmt: Let) -> str:
         """The widest vector version of a function that fits; empty if there is none."""

@@ -9,6 +9,7 @@ size of a basic block.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import llvmlite.binding as llvm
@@ -47,10 +48,12 @@ EFFORTS = (
     (_ALL, _ALL, Effort(0, 0)),
 )
 
+_WRITTEN_OUT = re.compile(rf" call .* @{hyperbolic.TANH}(_\d+)?\(")
+
 
 def effort_for(text: str) -> Effort:
     """The effort that keeps the compile time of this module in proportion."""
-    written_out = hyperbolic.LENGTH * text.count(f" call double @{hyperbolic.TANH}(")
+    written_out = hyperbolic.LENGTH * len(_WRITTEN_OUT.findall(text))
     lines, branches = text.count("\n") + written_out, text.count("\n  br ")
     return next(
         effort

@@ -126,6 +126,8 @@ class State:
     data: list[tuple[str, np.ndarray]] = field(default_factory=list)
     # The functions of libm that are called, in order.
     math: list[str] = field(default_factory=list)
+    # The functions of vectors that are written out, as text.
+    written: dict[str, None] = field(default_factory=dict)
     # The functions of the runtime's structures that are called, in order.
     runtime: dict[str, None] = field(default_factory=dict)
     # The sizes of elements that buffers are asked for by calls.
@@ -204,6 +206,7 @@ class State:
             constants=self.constants,
             data=self.data,
             math=self.math,
+            written=self.written,
             runtime=self.runtime,
             taken=self.taken,
             independent=self.independent,

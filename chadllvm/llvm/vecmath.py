@@ -89,6 +89,13 @@ def function_of(op: str, types: Sequence[Scalar]) -> str:
     return SYMBOL[op] + "f" if is_single else WRITTEN.get(op, SYMBOL[op])
 
 
+def written_for(symbol: str, lanes: int) -> tuple[str, str] | None:
+    """The function of vectors that stands in the modules that call it, and its text."""
+    if symbol not in _DEFINITIONS:
+        return None
+    return hyperbolic.vector_name(lanes), hyperbolic.vector_definition(lanes)
+
+
 def is_linked(symbol: str) -> bool:
     """Whether a function is somewhere else than in the module that calls it."""
     return symbol not in _DEFINITIONS
