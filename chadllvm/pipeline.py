@@ -38,6 +38,7 @@ from chadllvm.lower.boxed.lower import lower_boxed
 from chadllvm.lower.chunks.parallel import parallel
 from chadllvm.lower.diagonals import diagonals
 from chadllvm.lower.distribute import distribute
+from chadllvm.lower.ends import ends
 from chadllvm.lower.fills import fills
 from chadllvm.lower.interchange import interchange
 from chadllvm.lower.lanes import lanes
@@ -259,6 +260,7 @@ OPTIONAL = frozenset(
         distribute.__name__,
         split_loops.__name__,
         singles.__name__,
+        ends.__name__,
         tasks.__name__,
         release.__name__,
         fills.__name__,
@@ -527,6 +529,7 @@ def _lower(function: Function, done: Compilation) -> LoopFunction:
         (distribute.__name__, distribute),
         (split_loops.__name__, split_loops),
         (singles.__name__, singles),
+        (ends.__name__, ends),
         (tasks.__name__, partial(tasks, threads=options.parallel)),
         (release.__name__, release),
         (fills.__name__, partial(fills, threads=options.parallel)),

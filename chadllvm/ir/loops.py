@@ -215,7 +215,9 @@ class For:
     multiple of that. If a check fails in one of them, they end, and `resume` has the
     index from where they have to be run one after the other, to see which is first.
     `rows`: the lanes of a loop around go through this loop one after the other.
-    `few`: lanes have left it few steps, or none.
+    `few`: it makes few steps, or none, as what lanes have left.
+    `ends`: it may have any number of steps, and the lanes at its ends overlap others:
+    steps may be taken twice, if none sees what a step has written.
     `note` is the number of the loop's note, if it has one.
     """
 
@@ -231,6 +233,7 @@ class For:
     resume: Slot | None = None
     rows: bool = False
     few: bool = False
+    ends: bool = False
     note: int = -1
 
 

@@ -194,6 +194,8 @@ class _Checker:
                 for place in (go, resume):
                     if place is not None:
                         self.read(place)
+                if stmt.ends and (stmt.lanes == 1 or go or resume):
+                    raise self.fail("ends overlap where there are no lanes")
                 self.assign(index, I64)
                 self.body(body)
                 self.known.discard(index)

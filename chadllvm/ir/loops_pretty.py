@@ -156,7 +156,7 @@ class _Printer:
                 if go is not None:
                     bounds += f" while {self.name(go)}"
                 notes = ["polls"] * poll + [f"{lanes} lanes"] * (lanes > 1)
-                notes += ["by rows"] * stmt.rows
+                notes += ["by rows"] * stmt.rows + ["ends overlap"] * stmt.ends
                 if resume is not None:
                     notes.append(f"to {self.name(resume)} if a check fails")
                 note = f"  # {', '.join(notes)}" if notes else ""

@@ -22,15 +22,18 @@ from chadllvm.ir.loops import (
     Clear,
     Copy,
     For,
+    Get,
     Invoke,
     Let,
     Load,
     Offset,
     Set,
+    Slot,
     Spread,
     Stmt,
     Store,
 )
+from chadllvm.ir.statements import everywhere
 from chadllvm.ir.term import Lit
 from chadllvm.llvm.vecmath import SYMBOL
 from chadllvm.llvm.writer import LIKELY, UNLIKELY, Writer
@@ -198,7 +201,27 @@ def may_last(loop: For, work: int | None) -> bool:
         return True
     if work is None or work >= HEAVY_WORK or not _walks(loop):
         return True
-    return work >= HEAVY_STEP and any(isinstance(stmt, Set) for stmt in loop.body)
+    return work >= HEAVY_STEP and _needs_the_one_before(loop.body)
+
+
+def _needs_the_one_before(body: Iterable[Stmt]) -> bool:
+    """Whether a step may read what the one before has put into a slot."""
+    here: set[Slot] = set()
+    read: set[Slot] = set()
+    changed: set[Slot] = set()
+    for stmt in body:
+        inner = [*everywhere([stmt])]
+        read |= {s.slot for s in inner if isinstance(s, Get)} - here
+        changed |= {s.slot for s in inner if isinstance(s, Set)}
+        if isinstance(stmt, Set):
+            here.add(stmt.slot)
+        elif isinstance(stmt, Branch):
+            here |= _set_by(stmt.then) & _set_by(stmt.orelse)
+    return not read.isdisjoint(changed)
+
+
+def _set_by(body: Iterable[Stmt]) -> set[Slot]:
+    return {stmt.slot for stmt in body if isinstance(stmt, Set)}
 
 
 def _walks(loop: For) -> bool:

@@ -30,6 +30,9 @@ from chadllvm.llvm.state import State
 from chadllvm.llvm.types import BYTES, STORED
 from chadllvm.lower.varying import FAR, NEXT
 
+# What is to be stored: the address, the type, the vector, and its metadata.
+Written = tuple[str, Scalar, str, str]
+
 
 class LaneMemory(LaneValues):
     """The slots and buffers of one loop's lanes."""
@@ -41,6 +44,8 @@ class LaneMemory(LaneValues):
         self._slots: dict[Slot, str] = {}
         # The lanes that take the branch that is being written; empty for all.
         self.mask = ""
+        # What is stored later, if it is not to be stored now.
+        self.written: list[Written] | None = None
 
     # Slots.
 
@@ -130,10 +135,16 @@ class LaneMemory(LaneValues):
         ty, value = stmt.value.type, self.vector(stmt.value)
         address = self._row(stmt.ptr, stmt.index, ty, stmt.root)
         if address:
-            self.stored(address, ty, value, self.state.alias.suffix(stmt.root))
+            self._store_row(address, ty, value, self.state.alias.suffix(stmt.root))
             return
         for number in range(self.count):
             self._write(stmt, value, number)
+
+    def _store_row(self, *written: *Written) -> None:
+        if self.written is None:
+            self.stored(*written)
+        else:
+            self.written.append(written)
 
     def add_to(self, stmt: AddTo) -> None:
         """Each lane's value is added: to a place of its own, or to the same one."""
@@ -142,7 +153,7 @@ class LaneMemory(LaneValues):
         address = self._row(stmt.ptr, stmt.index, ty, stmt.root)
         if address:
             total = self.plus(ty, self._loaded(address, ty, suffix), value)
-            self.stored(address, ty, total, suffix)
+            self._store_row(address, ty, total, suffix)
         elif self.is_apart(stmt):
             for number in range(self.count):
                 self._write(stmt, value, number)

@@ -51,14 +51,18 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.statements import everywhere
 from chadllvm.ir.types import BOOL, I64
 from chadllvm.llvm import control
+from chadllvm.llvm.lane_memory import Written
 from chadllvm.llvm.lane_values import Spread, nothing
 from chadllvm.llvm.lane_windows import LaneWindows
 from chadllvm.llvm.state import INTERRUPTED, Lane
 from chadllvm.llvm.types import BYTES, STORED
-from chadllvm.llvm.writer import LIKELY
+from chadllvm.llvm.writer import AS_IT_IS, LIKELY
 from chadllvm.lower.varying import is_simple
 
 T = TypeVar("T")
+
+# Loops of so many times their lanes store to where vectors do not lie in two lines.
+_MANY = 4
 
 
 class Lanes(LaneWindows):
@@ -71,6 +75,9 @@ class Lanes(LaneWindows):
 
     def run(self, loop: For, polls: bool) -> None:
         """Write the loop."""
+        if loop.ends:
+            self._with_ends(loop, polls)
+            return
         state, out = self.state, self.state.out
         sums = sorted(self.varying.sums, key=lambda slot: slot.name)
         self._after = out.fresh_label("after")
@@ -79,19 +86,8 @@ class Lanes(LaneWindows):
         low, high = state.name(loop.low), state.name(loop.high)
         span = out.let(f"sub nsw i64 {high}, {low}")
         turns = out.let(f"sdiv exact i64 {span}, {self.count}")
-        turn = out.fresh("turn")
-
-        def body() -> None:
-            done = out.let(f"mul nsw i64 {turn}, {self.count}")
-            first = out.let(f"add nsw i64 {low}, {done}", loop.index.name)
-            self.values[loop.index], self._first = Spread(first, "1"), first
-            for stmt in loop.body:
-                self.emit_statement(state, stmt)
-            if polls:
-                control.emit_countdown(out, state.fuel, state.exit(INTERRUPTED))
-
         state.lanes, self._resume = self, loop.resume
-        control.emit_loop(out, turn, ("0", turns), True, body)
+        self._turns(loop, ("0", turns), low, polls)
         state.lanes = None
         out.jump(self._after)
         out.start(self._after)
@@ -99,6 +95,92 @@ class Lanes(LaneWindows):
             total = Reg(slot.name, slot.type)
             state.names[total] = self.sum(self.load_slot(slot), slot.type)
             self.emit_statement(state, Accumulate(slot, total))
+
+    def _turns(self, loop: For, bounds: tuple[str, str], low: str, fuel: bool) -> None:
+        """Write the loop for some times its lanes; `fuel`: count down at each."""
+        state, out = self.state, self.state.out
+        turn = out.fresh("turn")
+
+        def body() -> None:
+            done = out.let(f"mul nsw i64 {turn}, {self.count}")
+            self._steps(loop, out.let(f"add nsw i64 {low}, {done}", loop.index.name))
+            if fuel:
+                control.emit_countdown(out, state.fuel, state.exit(INTERRUPTED))
+
+        control.emit_loop(
+            out, turn, bounds, True, body, about=AS_IT_IS if loop.ends else ""
+        )
+
+    def _steps(self, loop: For, first: str) -> None:
+        """Write the steps of all lanes, of which this is the first."""
+        self.values[loop.index], self._first = Spread(first, "1"), first
+        for stmt in loop.body:
+            self.emit_statement(self.state, stmt)
+
+    def _with_ends(self, loop: For, polls: bool) -> None:
+        """Write a loop whose first and last lanes overlap those between.
+
+        Both are computed first and stored last, so that each step sees what it would
+        see in order. Those between begin where what is written first is aligned.
+        """
+        state, out, size = self.state, self.state.out, self.count
+        low, high = state.name(loop.low), state.name(loop.high)
+        span = out.let(f"sub nsw i64 {high}, {low}")
+        enough, few = out.fresh_label("enough"), out.fresh_label("few")
+        more, last = out.fresh_label("more"), out.fresh_label("last")
+        after = out.fresh_label("after")
+        out.branch(out.let(f"icmp sle i64 {size}, {span}"), enough, few)
+        out.start(few)
+        self.emit_statement(state, replace(loop, lanes=1, ends=False, few=True))
+        out.jump(after)
+        out.start(enough)
+        state.lanes = self
+        head = self._kept_back(loop, low)
+        out.branch(out.let(f"icmp slt i64 {size}, {span}"), more, last)
+        out.start(more)
+        tail = self._kept_back(loop, out.let(f"sub nsw i64 {high}, {size}"))
+        begin = self._aligned(head[0], span)
+        left = out.let(f"sub nsw i64 {out.let(f'sub nsw i64 {span}, {begin}')}, 1")
+        turns = out.let(f"udiv i64 {left}, {size}")
+        second = out.let(f"add nsw i64 {low}, {begin}")
+        if polls:
+            work = (control.static_work(loop.body) or 0) * size
+            control.emit_strips(
+                out,
+                ("0", turns),
+                control.strip_length(work),
+                lambda start, stop: self._turns(loop, (start, stop), second, False),
+                state.exit(INTERRUPTED),
+            )
+        else:
+            self._turns(loop, ("0", turns), second, False)
+        state.lanes = None
+        for written in tail:
+            self.stored(*written)
+        out.jump(last)
+        out.start(last)
+        for written in head:
+            self.stored(*written)
+        out.jump(after)
+        out.start(after)
+
+    def _kept_back(self, loop: For, first: str) -> list[Written]:
+        """Write the steps of all lanes, but for what they store."""
+        self.written = []
+        self._steps(loop, first)
+        written, self.written = self.written, None
+        return written
+
+    def _aligned(self, first: Written, span: str) -> str:
+        """How many steps the first lanes take alone: all, if there are not many."""
+        address, ty, _, _ = first
+        out, size = self.state.out, self.count
+        place = out.let(f"ptrtoint ptr {address} to i64")
+        number = out.let(f"udiv i64 {place}, {BYTES[ty]}")
+        over = out.let(f"and i64 {number}, {size - 1}")
+        rest = out.let(f"sub nsw i64 {size}, {over}")
+        many = out.let(f"icmp sle i64 {_MANY * size}, {span}")
+        return out.let(f"select i1 {many}, i64 {rest}, i64 {size}")
 
     def emit(self, stmt: Stmt) -> bool:
         """Write a statement that differs between lanes; else leave it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import assert_never
 
 import numpy as np
@@ -52,7 +53,7 @@ from chadllvm.llvm.spread import emit_spread
 from chadllvm.llvm.state import FINISHED, INTERRUPTED, NO_MEMORY, State, Version
 from chadllvm.llvm.tasks import emit_divide, emit_together
 from chadllvm.llvm.types import BYTES, REGISTER, STORED
-from chadllvm.llvm.writer import LIKELY, WRITTEN_OUT
+from chadllvm.llvm.writer import AS_IT_IS, LIKELY, WRITTEN_OUT
 
 # Constant arrays up to this many bytes become part of the module.
 MAX_INLINE_DATA = 1 << 12
@@ -321,6 +322,9 @@ def _data(state: State, stmt: Data) -> None:
 def _for(state: State, stmt: For) -> None:
     polls = stmt.poll or control.may_last(stmt, control.static_work(stmt.body))
     state.chosen |= chosen(everywhere(stmt.body) if stmt.lanes > 1 else stmt.body)
+    if stmt.ends:
+        # As many as there are in a register.
+        stmt = replace(stmt, lanes=stmt.lanes * state.width // 512)
     if stmt.lanes > 1:
         Lanes(state, stmt, _emit).run(stmt, polls)
         return
@@ -367,7 +371,10 @@ def _loop(state: State, stmt: For, low: str, high: str, counted: bool = False) -
         low = state.lanes.steps(stmt, low, high, lambda: emit_body(state, stmt.body))
     # A strip starts at or after the loop's own start.
     natural = state.name(stmt.low).isdigit()
-    written_out = control.is_written_out(stmt)
+    if control.is_written_out(stmt):
+        about = WRITTEN_OUT
+    else:
+        about = AS_IT_IS if stmt.few else begin_group(state, stmt)
     control.emit_loop(
         state.out,
         state.bind(stmt.index),
@@ -375,7 +382,7 @@ def _loop(state: State, stmt: For, low: str, high: str, counted: bool = False) -
         natural,
         body,
         None if stmt.go is None else goes_on,
-        WRITTEN_OUT if written_out else begin_group(state, stmt),
+        about,
     )
     state.group = ""
 

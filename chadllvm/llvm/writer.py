@@ -19,9 +19,13 @@ METADATA = (
     # Loops that are written out; they have this in common until they are gone.
     "!4 = distinct !{!4, !5}",
     '!5 = !{!"llvm.loop.unroll.full"}',
+    # Loops that are not vectorised and not unrolled.
+    "!6 = distinct !{!6, !7, !8}",
+    '!7 = !{!"llvm.loop.vectorize.enable", i1 false}',
+    '!8 = !{!"llvm.loop.unroll.disable"}',
 )
-FIRST_METADATA = 6
-WRITTEN_OUT = "!llvm.loop !4"
+FIRST_METADATA = 9
+WRITTEN_OUT, AS_IT_IS = "!llvm.loop !4", "!llvm.loop !6"
 
 
 class Writer:

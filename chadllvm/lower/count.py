@@ -148,7 +148,9 @@ class _Counting:
                 case For() if self.following and self.following.has(stmt):
                     yield from self.following.steps_of(stmt, self._at)
                 case For():
-                    yield replace(stmt, body=tuple(self.body(stmt.body)))
+                    # Steps are counted once.
+                    loop = replace(stmt, lanes=1, ends=False) if stmt.ends else stmt
+                    yield replace(loop, body=tuple(self.body(stmt.body)))
                 case Branch(cond, then, orelse):
                     both = (tuple(self.body(b)) for b in (then, orelse))
                     yield Branch(cond, *both)
