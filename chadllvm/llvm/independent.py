@@ -35,7 +35,7 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.statements import everywhere
 from chadllvm.llvm.state import State
-from chadllvm.lower.linear import Forms, Known
+from chadllvm.lower.linear import Known
 from chadllvm.lower.places import Access, Pointers, by_class
 
 
@@ -51,8 +51,7 @@ def told_apart(function: LoopFunction) -> frozenset[For]:
 
 
 def _are_apart(loop: For, used: Sequence[Sequence[Access]], pointers: Pointers) -> bool:
-    forms = Forms(loop, Known())
-    return all(pointers.are_independent(accesses, forms) for accesses in used)
+    return all(pointers.are_independent(found, loop, Known()) for found in used)
 
 
 def _shared_classes(

@@ -58,7 +58,7 @@ from chadllvm.ir.statements import (
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F32, I64, is_float
 from chadllvm.lower.legality import slot_uses
-from chadllvm.lower.linear import Forms, Known
+from chadllvm.lower.linear import Known
 from chadllvm.lower.places import Access, Pointers, by_class
 from chadllvm.lower.varying import (
     ANY,
@@ -81,7 +81,7 @@ _FEW = 4
 _HEAVY, _MUCH, _LONG = 8, 12, 48
 
 # Loops of more instructions take LLVM long: they are there three times.
-_MOST = 48
+_MOST = 96
 
 
 def ends(function: LoopFunction) -> LoopFunction:
@@ -192,28 +192,15 @@ class _Making:
 
         If they commute none sees what others store; what they add may go to one place.
         """
-        forms = Forms(loop, Known())
+        pointers, known = self._pointers, Known()
         unsure = AddTo if loop.commutes else Store | AddTo
         for accesses in by_class(loop.body, self._roots):
             asks = any(isinstance(access, unsure) for access in accesses)
-            if asks and not self._pointers.are_independent(accesses, forms):
+            if asks and not pointers.are_independent(accesses, loop, known):
                 return False
-            if self._comes_back(accesses):
+            if pointers.comes_back(accesses, loop, known):
                 return False
         return True
-
-    def _comes_back(self, accesses: Iterable[Access]) -> bool:
-        """Whether a step may read what it has written."""
-        pointers, written = self._pointers, set[Atom]()
-        for access in accesses:
-            base = pointers.base(access.ptr)
-            if not isinstance(access, Store) and any(
-                not pointers.are_apart(other, base) for other in written
-            ):
-                return True
-            if not isinstance(access, Load):
-                written.add(base)
-        return False
 
 
 def _is_in_rows(inside: Iterable[Stmt], varying: Varying) -> bool:

@@ -9,7 +9,11 @@ is said to be to another buffer (`Get.apart`), or buffers that are there at once
       x = u[j]; v[j + 1] += x        u: 1 · j;  v: 1 · j + 1
 
 What is said of two registers holds as long as both do: in a loop that stands behind
-both of them, for all of its steps.
+both of them, for all of its steps. Rows of one array are told apart as well: places
+that are a multiple of a row's length from each other, in a loop along a row.
+
+    for j in 0 .. m:
+      p[j] += x; p[2 · m + j] += y
 """
 
 from __future__ import annotations
@@ -23,7 +27,9 @@ from chadllvm.ir.loops import (
     Alloc,
     ArrayParam,
     Atom,
+    For,
     Get,
+    Let,
     Load,
     Local,
     LoopFunction,
@@ -33,9 +39,13 @@ from chadllvm.ir.loops import (
     Store,
 )
 from chadllvm.ir.statements import everywhere
-from chadllvm.lower.linear import Forms, Linear
+from chadllvm.ir.term import Lit
+from chadllvm.lower.linear import Forms, Known, Linear
 
 Access = Load | Store | AddTo
+
+# How far sums of sums are taken apart.
+_DEEPEST = 5
 
 
 @dataclass(frozen=True)
@@ -53,6 +63,7 @@ class Pointers:
         self._offsets: dict[Reg, Offset] = {}
         self._apart: set[frozenset[Reg]] = set()
         self._buffers: set[Atom] = set()
+        self._sums: dict[Reg, Let] = {}
         params = [p for p in function.params if isinstance(p, ArrayParam)]
         self._inputs: set[Atom] = {p.ptr for p in params}
         for body in (function.body, *(s.body for s in function.subroutines)):
@@ -68,6 +79,8 @@ class Pointers:
                     self._apart.update(frozenset((reg, other)) for other in apart)
                 case Alloc(reg) | Local(reg):
                     self._buffers.add(reg)
+                case Let(reg, "iadd" | "isub" | "imul" | "imax"):
+                    self._sums[reg] = stmt
                 case _:
                     pass
 
@@ -93,10 +106,48 @@ class Pointers:
             ptr = offset.ptr
         if form is None or forms.is_local(ptr):
             return None
-        return Place(ptr, form)
+        return Place(ptr, self._expanded(form))
 
-    def are_independent(self, accesses: Sequence[Access], forms: Forms) -> bool:
+    def _expanded(self, form: Linear) -> Linear:
+        """The same sum, of registers that are not sums of others."""
+        total = Linear(form.slope, {}, form.constant)
+        for atom, count in form.terms.items():
+            total = total.plus(self._sum(atom, _DEEPEST), count)
+        return total
+
+    def _sum(self, atom: Atom, depth: int) -> Linear:
+        if isinstance(atom, Lit):
+            return Linear(0, {}, int(atom.value))
+        let = self._sums.get(atom) if depth else None
+        match let:
+            case Let(_, "iadd" | "isub" as op, (a, b)):
+                factor = 1 if op == "iadd" else -1
+                return self._sum(a, depth - 1).plus(self._sum(b, depth - 1), factor)
+            case Let(_, "imul", (a, Lit(count)) | (Lit(count), a)):
+                return Linear(0, {}, 0).plus(self._sum(a, depth - 1), int(count))
+            case _:
+                return Linear(0, {atom: 1}, 0)
+
+    def length(self, loop: For) -> Atom | None:
+        """Something that is not less than the steps of a loop, if it makes any."""
+        high = loop.high
+        match self._sums.get(high) if isinstance(high, Reg) else None:
+            case Let(_, "imax", (most, Lit(0)) | (Lit(0), most)):
+                high = most
+            case _:
+                pass
+        most_steps = self._sum(high, _DEEPEST)
+        match loop.low, list(most_steps.terms.items()):
+            case Lit(low), [(atom, 1)] if low >= 0 and most_steps.constant <= 0:
+                return atom
+            case _:
+                return None
+
+    def are_independent(
+        self, accesses: Sequence[Access], loop: For, known: Known
+    ) -> bool:
         """Whether no step reads or writes what another step writes."""
+        forms, row = Forms(loop, known), self.length(loop)
         found: list[tuple[Access, Place]] = []
         for access in accesses:
             place = self.place(access, forms)
@@ -104,20 +155,45 @@ class Pointers:
                 return False
             found.append((access, place))
         return all(
-            (isinstance(a, Load) and isinstance(b, Load)) or self._never_meet(p, q)
+            (isinstance(a, Load) and isinstance(b, Load)) or self._never_meet(p, q, row)
             for (a, p), (b, q) in combinations_with_replacement(found, 2)
         )
 
-    def _never_meet(self, one: Place, two: Place) -> bool:
+    def _never_meet(self, one: Place, two: Place, row: Atom | None) -> bool:
         """Whether two places, one of them written to, are others in different steps."""
+        if self._are_others(one, two, row):
+            return True
+        between = one.form.plus(two.form, -1)
+        if one.base is not two.base or between.slope or between.terms:
+            return False
+        if not one.form.slope:
+            return False
+        return not between.constant or between.constant % one.form.slope != 0
+
+    def _are_others(self, one: Place, two: Place, row: Atom | None) -> bool:
+        """Whether two places are in other buffers, or rows, in whichever steps."""
         if one.base is not two.base:
             return self.are_apart(one.base, two.base) or self.are_apart(
                 two.base, one.base
             )
         between = one.form.plus(two.form, -1)
-        if between.slope or between.terms or not one.form.slope:
-            return False
-        return not between.constant or between.constant % one.form.slope != 0
+        is_in_rows = abs(one.form.slope) == 1 and not between.slope
+        return is_in_rows and not between.constant and [*between.terms] == [row]
+
+    def comes_back(self, accesses: Sequence[Access], loop: For, known: Known) -> bool:
+        """Whether a step may read what it has written; additions read, too."""
+        forms, row = Forms(loop, known), self.length(loop)
+        written: list[Place | None] = []
+        for access in accesses:
+            place = self.place(access, forms)
+            if not isinstance(access, Store) and not all(
+                place and other and self._are_others(place, other, row)
+                for other in written
+            ):
+                return True
+            if not isinstance(access, Load):
+                written.append(place)
+        return False
 
 
 def by_class(body: Iterable[Stmt], roots: Sequence[int]) -> Iterator[list[Access]]:

@@ -10,7 +10,8 @@ This is how the reverse of an update in place hands on a cotangent: the element 
 what it has, and gets a part of it back. Sums into one place may be in any order, so the
 store goes in front of what else is added to the buffer, which may be the same element.
 If all of it comes back nothing is stored. One load and one store less in each step let
-LLVM see that the steps are independent of each other, where they are.
+LLVM see that the steps are independent of each other, where they are. Likewise what is
+added to one element twice is added once.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ Key = tuple[object, object]
 
 
 def settle(function: LoopFunction) -> LoopFunction:
-    """Store what is cleared and then added to once."""
+    """Store what is cleared and then added to once; add to an element once."""
     return over_bodies(function, _Settling(function.roots).body)
 
 
@@ -110,6 +111,8 @@ class _Run:
         # By class of buffers: the elements that were read, and the one cleared last.
         self._held: dict[int, dict[Key, Reg]] = {}
         self._cleared: dict[int, dict[Key, _Cleared]] = {}
+        # The same: what was added to elements, which nobody has read since, and where.
+        self._added: dict[int, dict[Key, tuple[int, AddTo]]] = {}
 
     def keep(self, stmt: Stmt) -> None:
         if isinstance(stmt, Let | Get | Offset | Load):
@@ -119,14 +122,17 @@ class _Run:
     def forget(self) -> None:
         self._held.clear()
         self._cleared.clear()
+        self._added.clear()
 
     def read(self, root: int, key: Key, reg: Reg) -> None:
         self._cleared.pop(root, None)
+        self._added.pop(root, None)
         self._held.setdefault(root, {})[key] = reg
 
     def write(self, root: int, key: Key, store: Store) -> None:
         before = self._held.pop(root, {}).get(key)
         self._cleared.pop(root, None)
+        self._added.pop(root, None)
         if isinstance(store.value, Lit) and repr(store.value.value) == "0.0":
             cleared = _Cleared(store, len(self.out), before)
             self._cleared[root] = {key: cleared}
@@ -139,7 +145,7 @@ class _Run:
             for cleared in found.values():
                 if cleared.next is None:
                     cleared.next = len(self.out)
-            return False
+            return self._add_once(self._added.setdefault(root, {}), key, stmt)
         cleared = found.pop(key)
         here = len(self.out) if cleared.next is None else cleared.next
         value = stmt.value
@@ -151,4 +157,19 @@ class _Run:
         if here == len(self.out):
             self.out.append([])
         self.out[here].insert(0, replace(cleared.store, value=value))
+        return True
+
+    def _add_once(
+        self, added: dict[Key, tuple[int, AddTo]], key: Key, stmt: AddTo
+    ) -> bool:
+        """Add what was added before together with this."""
+        if key not in added or stmt.exact or added[key][1].exact:
+            added[key] = len(self.out), stmt
+            return False
+        position, before = added[key]
+        total = Reg("sum", stmt.value.type)
+        both = replace(stmt, value=total)
+        self.out[position].remove(before)
+        added[key] = len(self.out), both
+        self.out.append([Let(total, "add", (before.value, stmt.value)), both])
         return True

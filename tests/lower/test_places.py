@@ -14,6 +14,7 @@ from chadllvm.ir.loops import (
     AddTo,
     Alloc,
     ArrayParam,
+    Atom,
     For,
     Get,
     Let,
@@ -89,6 +90,42 @@ def test_places_of_one_buffer() -> None:
     place = Reg("place", I64)
     found = Let(place, "imin", (INDEX, Lit(4)))
     assert not is_apart(look, found, Store(SPARE, place, V, 0))
+
+
+WIDTH, OTHER_WIDTH, LENGTH = (Reg(name, I64) for name in ("m", "k", "length"))
+SECOND, THIRD, CORNER = (Reg(name, PTR) for name in ("second", "third", "corner"))
+DOUBLE, CROSSED = Reg("double", I64), Reg("crossed", I64)
+ROWS = (
+    *POINTERS,
+    Let(LENGTH, "imax", (WIDTH, Lit(0))),
+    Let(DOUBLE, "imul", (Lit(2), WIDTH)),
+    Let(CROSSED, "imul", (WIDTH, OTHER_WIDTH)),
+    Offset(SECOND, STATE, WIDTH, F64),
+    Offset(THIRD, STATE, DOUBLE, F64),
+    Offset(CORNER, STATE, CROSSED, F64),
+)
+
+
+def are_rows(*body: Stmt, low: int = 0, high: Atom = LENGTH) -> bool:
+    """Whether the steps of a loop along a row are independent."""
+    loop = For(INDEX, Lit(low), high, (*MOVED, *body))
+    stmts = (*ROWS, loop)
+    return loop in told_apart(LoopFunction("f", (), (), stmts, 1, (0,)))
+
+
+def test_rows_of_one_buffer() -> None:
+    """Places that are whole rows from each other, in a loop that is no longer."""
+    first, second = AddTo(STATE, INDEX, V, 0), AddTo(SECOND, INDEX, W, 0)
+    look = Load(V, THIRD, INDEX, 0)
+    assert are_rows(look, first, second)
+    assert are_rows(look, first, second, low=1, high=WIDTH)
+    assert are_rows(Load(V, SECOND, NEXT, 0), AddTo(THIRD, NEXT, V, 0))
+    assert not are_rows(look, first, second, low=-1)
+    assert not are_rows(look, first, second, high=OTHER_WIDTH)
+    assert not are_rows(look, first, second, high=Lit(9))
+    assert not are_rows(Load(V, CORNER, INDEX, 0), first)
+    assert not are_rows(Load(V, SECOND, NEXT, 0), first)
+    assert not are_rows(Load(V, SECOND, TWICE, 0), AddTo(STATE, TWICE, V, 0))
 
 
 def diffuse(u: cl.f64[:], steps: int, c: float) -> float:
