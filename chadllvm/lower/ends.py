@@ -110,7 +110,7 @@ class _Making:
         match stmt:
             case For() if stmt.lanes != 1:
                 return [stmt]
-            case For(Reg(), Lit(low), high) if low >= 0 and high in self._few:
+            case For() if self._is_short(stmt):
                 return [replace(stmt, few=True)]
             case For() if self._may_overlap(stmt):
                 if sum(map(_weight, everywhere(stmt.body))) >= _HEAVY:
@@ -167,6 +167,14 @@ class _Making:
                 case _:
                     pass
         return read, written
+
+    def _is_short(self, loop: For) -> bool:
+        """Whether an innermost loop is known to make few steps, or none."""
+        match loop.low, loop.high:
+            case Lit(low), high if low >= 0 and high in self._few:
+                return not any(isinstance(stmt, For) for stmt in everywhere(loop.body))
+            case _:
+                return False
 
     def _is_whole(self, loop: For) -> bool:
         """Whether the steps are known to be few, or whole vectors."""
