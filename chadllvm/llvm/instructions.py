@@ -33,6 +33,7 @@ SIMPLE = {
     "rint": "call double @llvm.rint.f64(double %s)",
     "copysign": "call double @llvm.copysign.f64(double %s, double %s)",
     "sqrt": "call double @llvm.sqrt.f64(double %s)",
+    # Of two zeros either may win: to order them takes as many instructions again.
     "least": "call nsz double @llvm.minimum.f64(double %s, double %s)",
     "largest": "call nsz double @llvm.maximum.f64(double %s, double %s)",
     "iadd": "add i64 %s, %s",

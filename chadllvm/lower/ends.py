@@ -4,11 +4,11 @@
       x = a[j]                              x = a[j]
       p[j] = 2 · x                          p[j] = 2 · x
 
-LLVM makes vectors from the first step on and takes the steps that are left one by one;
-of a row of 62 numbers that is a third of the time. Here the last vector ends where the
-row does, and takes some steps again that the one before it has taken. So does the first
-one, so that those between begin at multiples of their size: processors take longer to
-store vectors that lie in two lines of the cache.
+LLVM makes vectors from the first step on and takes the steps that are left one by one,
+six of 14. Here the last vector ends where the row does, and takes some steps again that
+the one before it has taken. So does the first one of a long row, so that those between
+begin at multiples of their size: processors take longer to store vectors that lie in
+two lines of the cache.
 
     j = 1 … 8,   8 … 15,  16 … 23, …, 48 … 55,   55 … 62
 
