@@ -239,11 +239,16 @@ class For:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Branch:
-    """Run one of two bodies."""
+    """Run one of two bodies.
+
+    `grows`: the first moves buffers to larger ones, the second is empty. It may be run
+    where it need not: what there is in the buffers stays, and there is room for more.
+    """
 
     cond: Atom
     then: tuple[Stmt, ...]
     orelse: tuple[Stmt, ...] = ()
+    grows: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

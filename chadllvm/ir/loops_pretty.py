@@ -163,7 +163,9 @@ class _Printer:
                 head = f"{pad}for {self.name(index)} in {bounds}:{note}"
                 return [head, *self.body(inner, depth + 1)]
             case Branch(cond, then, orelse):
-                lines = [f"{pad}if {self.atom(cond)}:", *self.body(then, depth + 1)]
+                note = "  # grows" * stmt.grows
+                head = f"{pad}if {self.atom(cond)}:{note}"
+                lines = [head, *self.body(then, depth + 1)]
                 if orelse:
                     lines += [f"{pad}else:", *self.body(orelse, depth + 1)]
                 return lines

@@ -80,10 +80,10 @@ def over_inner(stmt: Stmt, change: Callable[[Body], Body]) -> Stmt:
     match stmt:
         case For(body=body):
             return _with_body(stmt, change(body))
-        case Branch(cond, then, orelse):
+        case Branch(_, then, orelse):
             sides = change(then), change(orelse)
             same = sides[0] is then and sides[1] is orelse
-            return stmt if same else Branch(cond, *sides)
+            return stmt if same else replace(stmt, then=sides[0], orelse=sides[1])
         case Spread(body=body, merge=merge):
             stmt, changed = _with_body(stmt, change(body)), change(merge)
             return stmt if changed is merge else replace(stmt, merge=changed)

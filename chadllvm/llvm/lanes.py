@@ -19,6 +19,9 @@ does in one of them; in those that are done, slots keep what they have:
     while go:                            while go in any lane:
       x := x / 2                   →       x = x / 2 where go, else x
       go := x > e                          go = x > e where go, else go
+
+What lanes collect there is in buffers that all of them make together. If one would be
+too large, the lanes are left, to be run again one by one.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from chadllvm.ir.loops import (
     ROW_TURN,
     Accumulate,
     AddTo,
+    Alloc,
     Atom,
     Branch,
     CallRuntime,
@@ -57,7 +61,7 @@ from chadllvm.llvm.lane_windows import LaneWindows
 from chadllvm.llvm.state import INTERRUPTED, Lane
 from chadllvm.llvm.types import BYTES, STORED
 from chadllvm.llvm.writer import AS_IT_IS, LIKELY
-from chadllvm.lower.varying import is_simple
+from chadllvm.lower.varying import MOST, is_simple
 
 T = TypeVar("T")
 
@@ -195,6 +199,8 @@ class Lanes(LaneWindows):
                 self._one_by_one(stmt)
             case AddTo() if stmt in varying.totals.adds:
                 self.add_total(stmt)
+            case Let() if varying.goes_back(stmt):
+                pass
             case Let(reg) if self.differs(reg):
                 self.values[reg] = self.let(stmt)
             case Get(reg, slot) if self.differs(reg):
@@ -214,11 +220,15 @@ class Lanes(LaneWindows):
                     self.add_to(stmt)
             case Clear(root=root) | Copy(target_root=root) if varying.owns(root):
                 self.fill(stmt)
+            case Alloc(root=root) if varying.owns(root):
+                self._make(stmt)
+            case For(go=None) if stmt in varying.masked:
+                self._as_many_as_any(stmt)
             case For() if stmt in varying.masked:
                 self._until_all_are_done(stmt)
             case Branch(cond) if self.differs(cond):
                 self._choose(stmt)
-            case Check(cond, _, values) if any(map(self.differs, (cond, *values))):
+            case Check(cond) if stmt in varying.unsure:
                 self._check(cond)
             case CallRuntime(_, name, args) if any(map(self.differs, args)):
                 self._at_row(stmt, 0 if name == ROW_TURN else self.count - 1)
@@ -292,12 +302,55 @@ class Lanes(LaneWindows):
         control.emit_loop(state.out, index, (low, high), natural, body, goes_on)
         self.mask = outer
 
+    def _as_many_as_any(self, loop: For) -> None:
+        """A loop with as many steps as the lane with most of them, for each of the
+        lanes that have these steps."""
+        state, out, outer = self.state, self.state.out, self.mask
+        size, ty = self.count, self.type(I64)
+        high = self.vector(loop.high)
+        if outer:
+            text = f"select {self.type(BOOL)} {outer}, {ty} {high}"
+            high = out.let(f"{text}, {ty} zeroinitializer")
+        most = out.let(f"call i64 @llvm.vector.reduce.smax.v{size}i64({ty} {high})")
+        last = out.let(f"sub i64 {most}, 1")
+        index = state.bind(loop.index)
+        lets = [stmt for stmt in loop.body if isinstance(stmt, Let)]
+        backwards = [let.reg for let in lets if self.varying.goes_back(let) is loop]
+
+        def body() -> None:
+            step = index
+            for reg in backwards:
+                step = state.names[reg] = out.let(f"sub i64 {last}, {index}", reg.name)
+            here = out.let(f"icmp slt {ty} {self._splat(step, I64)}, {high}")
+            self.mask = self._both(outer, here)
+            for stmt in loop.body:
+                self.emit_statement(state, stmt)
+            control.emit_countdown(out, state.fuel, state.exit(INTERRUPTED))
+
+        control.emit_loop(out, index, ("0", most), True, body)
+        self.mask = outer
+
+    def _make(self, stmt: Alloc) -> None:
+        """A buffer for all lanes, unless it would be too large."""
+        state, count = self.state, Reg("n", I64)
+        name = state.name(stmt.count)
+        self._leave_unless(state.out.let(f"icmp sle i64 {name}, {MOST // self.count}"))
+        state.names[count] = self.scaled_name(name)
+        self.emit_plain(replace(stmt, count=count))
+
     def _check(self, cond: Atom) -> None:
         """If it fails in any lane, leave: the lanes are run again, one by one."""
-        out, size = self.state.out, self.count
+        out, size, ty = self.state.out, self.count, self.type(BOOL)
+        good = self.vector(cond)
+        if self.mask:
+            true = self.all("true", BOOL)
+            good = out.let(f"select {ty} {self.mask}, {ty} {good}, {ty} {true}")
+        text = f"call i1 @llvm.vector.reduce.and.v{size}i1({ty} {good})"
+        self._leave_unless(out.let(text))
+
+    def _leave_unless(self, good: str) -> None:
+        out = self.state.out
         assert self._resume is not None
-        of = f"{self.type(BOOL)} {self.vector(cond)}"
-        good = out.let(f"call i1 @llvm.vector.reduce.and.v{size}i1({of})")
         passed, failed = out.fresh_label("good"), out.fresh_label("failed")
         out.branch(good, passed, failed, LIKELY)
         out.start(failed)

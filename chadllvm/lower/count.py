@@ -151,9 +151,9 @@ class _Counting:
                     # Steps are counted once.
                     loop = replace(stmt, lanes=1, ends=False) if stmt.ends else stmt
                     yield replace(loop, body=tuple(self.body(stmt.body)))
-                case Branch(cond, then, orelse):
-                    both = (tuple(self.body(b)) for b in (then, orelse))
-                    yield Branch(cond, *both)
+                case Branch(_, then, orelse):
+                    then, orelse = (tuple(self.body(b)) for b in (then, orelse))
+                    yield replace(stmt, then=then, orelse=orelse)
                 case Spread():
                     yield from self._spread(stmt)
                 case Return(values):

@@ -49,7 +49,7 @@ class _Room:
         for array in self.arrays:
             array.move(index, room)
         loops.set(self.room, room)
-        loops.emit(l.Branch(is_full, loops.close()))
+        loops.emit(l.Branch(is_full, loops.close(), grows=True))
         loops.set(self.made, after)
 
 

@@ -14,10 +14,13 @@ around them are independent of each other, the same statement of eight of them i
 vector instruction (`llvm/lanes.py`), as long as they go through their loops in step.
 What each iteration has in a buffer of its own takes eight times the memory (but where
 sums over the lanes are enough, `totals.py`), so that this is done for small ones only,
-which is asked at run time; so it is where inner loops would be vectorised if they were
-long. Where a loop inside has its lanes next to each other, and this one far apart, as
-the columns and rows of an image, it is asked whether that one makes enough steps. This
-stands behind all that makes the loops, and in front of what splits innermost ones.
+which is asked at run time: in front of the loop, or where an iteration makes them, as
+it does for what a loop collects that ends itself. There the lanes are left if one is
+too large, and what they have begun is done again one by one. It is asked as well where
+inner loops would be vectorised if they were long. Where a loop inside has its lanes
+next to each other, and this one far apart, as the columns and rows of an image, it is
+asked whether that one makes enough steps. This stands behind all that makes the loops,
+and in front of what splits innermost ones.
 """
 
 from __future__ import annotations
@@ -50,14 +53,10 @@ from chadllvm.ir.statements import copied, everywhere, made
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, I64
 from chadllvm.lower.gain import Gain, inner_loops
-from chadllvm.lower.legality import Legality, slot_uses
+from chadllvm.lower.legality import Legality, begins_again, slot_uses
 from chadllvm.lower.overlap import by_rows
 from chadllvm.lower.packing import LONGEST, Packed, Row, rows, with_rows
-from chadllvm.lower.varying import Varying
-
-# Buffers of the lanes are not larger than this, in elements. They are walked through in
-# order, so that it does little harm if only the last level of caches holds them.
-_MOST = 1 << 17
+from chadllvm.lower.varying import MOST, Varying
 
 # What is said of a check that fails or not, by how numbers are rounded.
 _UNSURE = "whether this is an error depends on how numbers are rounded"
@@ -101,6 +100,7 @@ class Deciding:
         self.known = set(_parameters(function))
         self.allocs = [s for s in everywhere(function.body) if isinstance(s, Alloc)]
         self._uses = Counter(slot_uses(function.body))
+        self._touched = Counter(self._classes(function.body))
         self._lets = {s.reg: s for s in everywhere(function.body) if isinstance(s, Let)}
 
     def knows(self, stmt: Stmt) -> None:
@@ -114,7 +114,20 @@ class Deciding:
         """The roots of buffers of one iteration that are not mixed with others."""
         inside = set(loop.private)
         mixed = {self.roots[r] for r in range(len(self.roots)) if r not in inside}
-        return tuple(r for r in loop.private if self.roots[r] not in mixed)
+        known = [r for r in loop.private if self.roots[r] not in mixed]
+        made = {s.root for s in everywhere(loop.body) if isinstance(s, Alloc)}
+        if made:
+            here = Counter(self._classes(loop.body))
+            own = {of for of, count in here.items() if count == self._touched[of]}
+            made = {root for root in made if self.roots[root] in own}
+        return (*known, *sorted(made.difference(known)))
+
+    def _classes(self, body: Sequence[Stmt]) -> Iterator[int]:
+        """The classes of the buffers that each statement is about."""
+        for stmt in everywhere(body):
+            for name in ("root", "target_root", "source_root"):
+                if (root := getattr(stmt, name, None)) is not None:
+                    yield self.roots[root]
 
     def decision(self, loop: For) -> Decision | None:
         """None: its iterations stay one after the other."""
@@ -123,6 +136,8 @@ class Deciding:
         loop = replace(loop, private=self.private(loop))
         varying = Varying(loop, self.roots, [self.roots[r] for r in loop.private])
         if not Legality(loop, varying, self.roots, self._uses, self.allocs).holds:
+            return None
+        if _has_buffers(loop) and not begins_again(loop, varying):
             return None
         found = [
             row
@@ -205,8 +220,9 @@ class _Making:
             match stmt:
                 case For():
                     new += self._loop(stmt)
-                case Branch(cond, then, orelse):
-                    new.append(Branch(cond, self.body(then), self.body(orelse)))
+                case Branch(_, then, orelse):
+                    then, orelse = self.body(then), self.body(orelse)
+                    new.append(replace(stmt, then=then, orelse=orelse))
                 case Spread():
                     new.append(self._spread(stmt))
                 case _:
@@ -258,7 +274,7 @@ class _Making:
             let(I64, "idiv", let(I64, "isub", loop.high, loop.low), count),
             count,
         )
-        conds = [*self._owned(varying, gain.lanes)]
+        conds = [*self._owned(loop, varying, gain.lanes)]
         if not gain.always:
             conds += [let(BOOL, "ile", n, Lit(_SHORT)) for n in gain.trips]
         packed = [self._packed(row, gain.lanes) for row in decision.rows]
@@ -275,9 +291,12 @@ class _Making:
             lanes=gain.lanes,
         )
         rest = replace(copied(loop), low=middle, few=not asked)
-        if failure := _first_failure(loop, varying):
-            return [*out, *_checked(together, rest, failure)]
-        return [*out, together, rest]
+        failure = _first_failure(loop, varying)
+        if failure is None and not _has_buffers(loop):
+            return [*out, together, rest]
+        if begins_again(loop, varying):
+            failure = None
+        return [*out, *_resumed(together, rest, failure)]
 
     def _packed(self, row: Row, count: int) -> Packed:
         """A buffer for what the lanes would look up one by one."""
@@ -295,13 +314,17 @@ class _Making:
         ]
         return new
 
-    def _owned(self, varying: Varying, lanes: int) -> Iterator[Atom]:
-        """Whether the buffers that each lane has are small enough for that."""
+    def _owned(self, loop: For, varying: Varying, lanes: int) -> Iterator[Atom]:
+        """Whether the buffers that each lane has are small enough for that.
+
+        Of those that are made in the loop it is asked there.
+        """
+        inside = set(everywhere(loop.body))
         for alloc in self._deciding.allocs:
-            if not varying.owns(alloc.root):
+            if not varying.owns(alloc.root) or alloc in inside:
                 continue
             fits: Atom = Lit(True)
-            if isinstance(alloc.count, Reg) or alloc.count.value * lanes > _MOST:
+            if isinstance(alloc.count, Reg) or alloc.count.value * lanes > MOST:
                 fits = Reg("fits", BOOL)
             yield self._buffers.setdefault(alloc, {}).setdefault(lanes, fits)
 
@@ -314,9 +337,9 @@ class _Making:
                     new += _larger(stmt, self._buffers[stmt])
                 case For():
                     new.append(replace(stmt, body=self.allocations(stmt.body)))
-                case Branch(cond, then, orelse):
+                case Branch(_, then, orelse):
                     then, orelse = self.allocations(then), self.allocations(orelse)
-                    new.append(Branch(cond, then, orelse))
+                    new.append(replace(stmt, then=then, orelse=orelse))
                 case Spread():
                     new.append(replace(stmt, body=self.allocations(stmt.body)))
                 case _:
@@ -325,30 +348,33 @@ class _Making:
 
 
 def _first_failure(loop: For, varying: Varying) -> Failure | None:
-    """What the first check that differs between lanes raises, if there is one."""
+    """What the first check raises that may fail in some lanes, if there is one."""
     for stmt in everywhere(loop.body):
-        match stmt:
-            case Check(cond, failure, values):
-                if any(map(varying.kind, (cond, *values))):
-                    return failure
-            case _:
-                pass
+        if isinstance(stmt, Check) and stmt in varying.unsure:
+            return stmt.failure
     return None
 
 
-def _checked(together: For, rest: For, failure: Failure) -> Iterator[Stmt]:
+def _has_buffers(loop: For) -> bool:
+    """Whether its iterations make buffers, whose sizes are known only then."""
+    return any(isinstance(stmt, Alloc) for stmt in everywhere(loop.body))
+
+
+def _resumed(together: For, rest: For, failure: Failure | None) -> Iterator[Stmt]:
     """The loops with a way from the one to the other.
 
-    It is the rest that fails then, for it does the same again. But numbers may be
-    rounded in another way there, so that it does not: then all of it fails.
+    If it is taken for a failure, it is the rest that fails then, for it does the same
+    again. But numbers may be rounded in another way there, so that it does not: then
+    all of it fails, if this `failure` is given.
     """
     resume, low, good = Slot("resume", I64), Reg("low", I64), Reg("good", BOOL)
     yield Set(resume, together.high)
     yield replace(together, resume=resume)
     yield Get(low, resume)
     yield replace(rest, low=low)
-    yield Let(good, "ieq", (low, together.high))
-    yield Check(good, Failure(failure.kind, _UNSURE, failure.span))
+    if failure is not None:
+        yield Let(good, "ieq", (low, together.high))
+        yield Check(good, Failure(failure.kind, _UNSURE, failure.span))
 
 
 def _larger(alloc: Alloc, buffers: Mapping[int, Atom]) -> Iterator[Stmt]:
@@ -358,7 +384,7 @@ def _larger(alloc: Alloc, buffers: Mapping[int, Atom]) -> Iterator[Stmt]:
         all_lanes = Reg("all", I64)
         yield Let(all_lanes, "imul", (alloc.count, Lit(lanes)))
         if isinstance(fits, Reg):
-            yield Let(fits, "ile", (alloc.count, Lit(_MOST // lanes)))
+            yield Let(fits, "ile", (alloc.count, Lit(MOST // lanes)))
             chosen = Reg("room", I64)
             yield Let(chosen, "select", (fits, all_lanes, room))
             all_lanes = chosen

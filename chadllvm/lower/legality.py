@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from chadllvm.ir.loops import (
     PTR,
+    RESULT,
     ROW_DONE,
     ROW_TURN,
     Accumulate,
@@ -30,6 +31,7 @@ from chadllvm.ir.loops import (
     Let,
     Load,
     Offset,
+    Reset,
     Set,
     Slot,
     Stmt,
@@ -55,6 +57,10 @@ class Legality:
         alone = [s for a in varying.alone for s in everywhere([a])]
         self._alone = set(alone)
         self._buffers = {alloc.reg for alloc in allocs}
+        self._moves = self._growing()
+        self._pointers = {
+            s.reg for s in self._all if isinstance(s, Get) and s.slot in self._moves
+        }
         self._offsets = {s.reg for s in self._all if isinstance(s, Offset)}
         self._accesses: dict[int, set[type]] = {}
         for stmt in self._all:
@@ -66,8 +72,17 @@ class Legality:
         self.holds = (
             all(self._statement(stmt) for stmt in self._all)
             and self._slots(loop, uses)
-            and varying.pointers <= self._buffers | self._offsets
+            and varying.pointers <= self._buffers | self._offsets | self._pointers
         )
+
+    def _growing(self) -> set[Slot]:
+        """The slots that hold the buffers of an iteration, and have moved for all lanes
+        if they have moved for one."""
+        made = {s.reg for s in self._all if isinstance(s, Alloc)}
+        made |= {s.reg for s in self._all if isinstance(s, Data) and not s.value.size}
+        sets = [s for s in self._all if isinstance(s, Set) and s.slot.type == PTR]
+        others = {stmt.slot for stmt in sets if stmt.value not in made}
+        return {stmt.slot for stmt in sets} - others - self._varying.slots
 
     def _slots(self, loop: For, uses: Counter[tuple[Slot, type]]) -> bool:
         """Slots belong to an iteration, or are sums of all, or are not written to."""
@@ -83,10 +98,14 @@ class Legality:
     def _statement(self, stmt: Stmt) -> bool:
         kind, owns = self._varying.kind, self._varying.owns
         match stmt:
-            case Let(reg) | Load(reg) | Get(reg):
+            case Let(reg) | Load(reg):
                 return reg.type != PTR
-            case Set(slot):
-                return slot.type != PTR
+            case Get(_, slot) | Set(slot):
+                return slot.type != PTR or slot in self._moves
+            case Alloc(region=region, count=count):
+                return region != RESULT and not kind(count) and stmt not in self._alone
+            case Reset():
+                return stmt not in self._alone
             case Accumulate() | Offset() | Branch() | Data():
                 return True
             case For():
@@ -118,6 +137,31 @@ class Legality:
             return True
         alike = self._accesses[self._roots[root]] == {Store}
         return alike and self._varying.place(ptr, index) > 0
+
+
+def begins_again(loop: For, varying: Varying) -> bool:
+    """Whether an iteration may be left and run again from its beginning, wherever it
+    makes a buffer or is unsure: until then it has changed nothing for good."""
+
+    def leaves(stmt: Stmt) -> bool:
+        return isinstance(stmt, Alloc) or stmt in varying.unsure
+
+    def changes(stmt: Stmt) -> bool:
+        match stmt:
+            case Accumulate(slot):
+                return slot in varying.sums
+            case AddTo(root=root):
+                return not varying.is_private(root)
+            case _:
+                return isinstance(stmt, CallRuntime)
+
+    changed = False
+    for stmt in loop.body:
+        inside = list(everywhere([stmt]))
+        changed = changed or any(map(changes, inside))
+        if changed and any(map(leaves, inside)):
+            return False
+    return True
 
 
 def slot_uses(body: Sequence[Stmt]) -> Iterator[tuple[Slot, type]]:

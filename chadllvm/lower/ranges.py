@@ -307,9 +307,9 @@ def _left(body: Sequence[Stmt], known: dict[Reg, Atom]) -> Iterator[Stmt]:
                 yield stmt
             case Branch(Reg() as cond, then, orelse) if known.get(cond) in _SURE:
                 yield from _left(then if known[cond] == Lit(True) else orelse, known)
-            case Branch(cond, then, orelse):
-                sides = (tuple(_left(side, known)) for side in (then, orelse))
-                yield Branch(cond, *sides)
+            case Branch(_, then, orelse):
+                then, orelse = (tuple(_left(side, known)) for side in (then, orelse))
+                yield replace(stmt, then=then, orelse=orelse)
             case For(body=inner):
                 yield replace(stmt, body=tuple(_left(inner, known)))
             case _:

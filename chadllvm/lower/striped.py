@@ -99,9 +99,9 @@ class Strips:
                 # Lanes have one buffer for all of them, so that their loops stay.
                 case For(lanes=1):
                     new.append(replace(stmt, body=self._body(stmt.body, known)))
-                case Branch(cond, then, orelse):
-                    bodies = self._body(then, known), self._body(orelse, known)
-                    new.append(Branch(cond, *bodies))
+                case Branch(_, then, orelse):
+                    then, orelse = self._body(then, known), self._body(orelse, known)
+                    new.append(replace(stmt, then=then, orelse=orelse))
                 case Spread():
                     new.append(self._spread(stmt, known))
                 case _:

@@ -9,21 +9,37 @@
 All that is the same is computed once for all lanes. A loop that ends itself, in some
 lanes earlier than in others, is run until it has ended in all of them: it is in
 `masked`. What lanes that are done compute there is thrown away, so that this is for
-loops that do nothing but compute. A statement that cannot be run for all lanes at once
-(a loop whose bounds differ, a branch that does more than choose) is run for one lane
-after the other: it is in `alone`.
+loops that do nothing but compute, and collect what they have computed:
+
+    while go:                        while go in any lane:
+      give x room for k + 1            give x room for k + 1
+      x[k] = …                →        x[k] = …                   in all lanes
+      steps := k + 1                   steps := k + 1             where go
+    for j in 0 .. steps:             for k in most steps .. 0:
+      … x[steps - 1 - j]               … x[k]                     where k < steps
+
+A lane that is done may write behind what it has collected, as nobody reads that; and
+where all have grown as far as the longest of them, each still has what it collected.
+A loop over as many steps is masked, too. If it goes backwards, the lanes are at the
+same element at a time: those that have collected less begin later (`backwards`).
+
+A statement that cannot be run for all lanes at once (another loop whose bounds differ,
+a branch that does more than choose) is run for one lane after the other: it is in
+`alone`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from chadllvm.ir.loops import (
     PTR,
     Accumulate,
     AddTo,
+    Alloc,
     Atom,
     Branch,
+    Check,
     Clear,
     Copy,
     For,
@@ -36,14 +52,20 @@ from chadllvm.ir.loops import (
     Slot,
     Stmt,
     Store,
+    bodies_of,
 )
-from chadllvm.ir.statements import everywhere
+from chadllvm.ir.statements import everywhere, used
+from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
 from chadllvm.lower.totals import Totals, totals
 
 # How a number, or a place in memory, differs: each lane is one further than the lane
 # before, or by some number that is the same for all lanes; or there is no such number.
 NEXT, FAR, ANY = 1, 2, 3
+
+# Buffers of the lanes are not larger than this, in elements. They are walked through in
+# order, so that it does little harm if only the last level of caches holds them.
+MOST = 1 << 17
 
 # A branch with more instructions than this is not run for lanes that do not take it.
 _FEW = 16
@@ -100,7 +122,14 @@ class Varying:
         self.slots: set[Slot] = set()
         self.buffers: set[int] = set()
         self.masked: set[Stmt] = set()
+        # Checks that may fail in some lanes only.
+        self.unsure: set[Stmt] = set()
         self.alone: set[Stmt] = set()
+        self._lets = {s.reg: s for s in everywhere(loop.body) if isinstance(s, Let)}
+        self._gets = {s.reg: s for s in everywhere(loop.body) if isinstance(s, Get)}
+        self._backwards = _backwards(loop.body, self._lets)
+        self._offsets = {s.reg for s in everywhere(loop.body) if isinstance(s, Offset)}
+        self._writers = _writers(loop.body, roots)
         # Pointers into such buffers.
         self.pointers: set[Reg] = set()
         self.totals = Totals()
@@ -113,8 +142,8 @@ class Varying:
         """Note more and more until all is noted."""
         for found in (self.regs, self.slots, self.buffers, self.pointers):
             found.clear()
-        self.masked.clear()
-        self.alone.clear()
+        for noted in (self.masked, self.alone, self.unsure):
+            noted.clear()
         self.regs[loop.index] = NEXT
         before = None
         while before != (before := self._size()):
@@ -122,7 +151,8 @@ class Varying:
 
     def _size(self) -> tuple[int, ...]:
         written = len(self.slots), len(self.buffers), len(self.pointers)
-        return sum(self.regs.values()), *written, len(self.masked), len(self.alone)
+        noted = len(self.masked), len(self.alone), len(self.unsure)
+        return sum(self.regs.values()), *written, *noted
 
     def kind(self, atom: Atom) -> int:
         """How an atom differs; 0 if it does not."""
@@ -153,7 +183,8 @@ class Varying:
         divergent = who != _ALL
         match stmt:
             case Let(reg):
-                self._note(reg, self._result(stmt))
+                if not self.goes_back(stmt):
+                    self._note(reg, self._result(stmt))
             case Get(reg, slot):
                 self._note(reg, ANY if slot in self.slots else 0)
             case Set(slot, value) | Accumulate(slot, value):
@@ -169,6 +200,9 @@ class Varying:
                 differs = self.place(ptr, index) or self.kind(value)
                 self._written(root, divergent or differs)
                 self._reached(ptr, root)
+            case Check(cond, _, values):
+                if divergent or any(map(self.kind, (cond, *values))):
+                    self.unsure.add(stmt)
             case Clear(ptr, count, _, root):
                 self._reached(ptr, root)
                 differs = self.kind(ptr) or self.kind(count)
@@ -182,15 +216,22 @@ class Varying:
             case For(body=body):
                 inside = self._who_steps(stmt, who)
                 self._run_alone(stmt, inside == _ONE and not divergent)
-                if inside == _SOME and stmt.go is not None:
+                if inside == _SOME and (stmt.go is not None or self._counts(stmt)):
                     self.masked.add(stmt)
+                else:
+                    self.masked.discard(stmt)
                 self._note(stmt.index, ANY if inside == _ONE else 0)
                 self._body(body, inside)
+                if self._who_steps(stmt, who) != inside:
+                    # What follows counts on it.
+                    self._statement(stmt, who)
             case Branch(cond, then, orelse):
                 differs = self.kind(cond) > 0
                 alone = differs and not divergent and not is_simple(stmt)
                 self._run_alone(stmt, alone)
                 inside = _ONE if alone else max(who, _SOME) if differs else who
+                if stmt.grows and inside == _SOME and not differs:
+                    inside = _ALL
                 self._body(then, inside)
                 self._body(orelse, inside)
             case _:
@@ -239,18 +280,67 @@ class Varying:
 
     def _who_steps(self, loop: For, who: int) -> int:
         """Which lanes run the body of an inner loop at a time."""
-        if who == _ONE or not self._is_uniform(loop):
+        counts = self._counts(loop)
+        if who == _ONE or not (counts or self._is_uniform(loop)):
             return _ONE
-        if loop.go is None or (who == _ALL and loop.go not in self.slots):
+        if not counts and (
+            loop.go is None or (who == _ALL and loop.go not in self.slots)
+        ):
             return who
-        return _SOME if self._only_computes(loop.body) else _ONE
+        return _SOME if self._only_computes(loop) else _ONE
 
-    def _only_computes(self, body: Sequence[Stmt]) -> bool:
-        """Whether lanes that are done do no harm in a body.
+    def _counts(self, loop: For) -> bool:
+        """Whether a loop makes as many steps as one that has ended itself."""
+        if loop.go is not None or loop.rows or loop.low != Lit(0):
+            return False
+        match self._lets.get(loop.high) if isinstance(loop.high, Reg) else None:
+            case Let(_, "imax", (high, Lit(value=0))):
+                pass
+            case _:
+                high = loop.high
+        get = self._gets.get(high) if isinstance(high, Reg) else None
+        return get is not None and get.slot in self.slots and self._is_left_by(get.slot)
+
+    def _is_left_by(self, slot: Slot) -> bool:
+        """Whether a slot is set in a loop that ends itself."""
+        return any(
+            isinstance(stmt, Set) and stmt.slot is slot
+            for loop in self.masked
+            for stmt in everywhere([loop])
+        )
+
+    def goes_back(self, stmt: Let) -> For | None:
+        """The masked loop whose steps this numbers, from the last to the first."""
+        loop = self._backwards.get(stmt)
+        return loop if loop in self.masked else None
+
+    def _only_computes(self, loop: For) -> bool:
+        """Whether lanes that are done do no harm in a loop.
 
         What is the same in all lanes is computed where one of them needs it.
         """
-        return all(map(self._is_harmless, everywhere(body)))
+        return all(
+            self._is_harmless(inner) or self._collects(inner, loop)
+            for stmt in loop.body
+            if not self._only_grows(stmt)
+            for inner in everywhere([stmt])
+        )
+
+    def _only_grows(self, stmt: Stmt) -> bool:
+        return isinstance(stmt, Branch) and stmt.grows and not self.kind(stmt.cond)
+
+    def _collects(self, stmt: Stmt, loop: For) -> bool:
+        """Whether it writes the next element of a buffer that nothing else writes to:
+        there is nothing yet in lanes that are done."""
+        if not isinstance(stmt, Store) or not self.is_private(stmt.root):
+            return False
+        return all(
+            isinstance(writer, Store)
+            and writer in loop.body
+            and writer.index is loop.index
+            and writer.ptr not in self._offsets
+            for writer in self._writers[self.classes[stmt.root]]
+        )
 
     def _is_harmless(self, stmt: Stmt) -> bool:
         match stmt:
@@ -260,7 +350,7 @@ class Varying:
                 return not self.place(ptr, index)
             case For():
                 return self._is_uniform(stmt)
-            case Get() | Set() | Accumulate() | Branch():
+            case Get() | Set() | Accumulate() | Branch() | Check():
                 return True
             case _:
                 return False
@@ -278,6 +368,55 @@ class Varying:
             and self.place(stmt.ptr, stmt.index) == ANY
             for stmt in loop.body
         )
+
+
+def _backwards(body: Sequence[Stmt], lets: Mapping[Reg, Let]) -> dict[Let, For]:
+    """What says which step is next in loops from the last to the first, and which:
+
+        for j in 0 .. n:  # n = max(steps, 0)
+          k = (steps - 1) - j
+
+    where nothing else looks at `j`.
+    """
+    found: dict[Let, For] = {}
+    for loop in everywhere(body):
+        if not isinstance(loop, For) or not isinstance(loop.high, Reg):
+            continue
+        users = [s for s in everywhere(loop.body) if loop.index in used(s)]
+        match users, lets.get(loop.high):
+            case [Let(_, "isub", (Reg() as last, _)) as let], high:
+                pass
+            case _:
+                continue
+        match high, lets.get(last):
+            case _, Let(_, "iadd", (steps, Lit(value=-1))) if steps is loop.high:
+                found[let] = loop
+            case (
+                Let(_, "imax", (most, Lit(value=0))),
+                Let(_, "iadd", (steps, Lit(value=-1))),
+            ) if steps is most:
+                found[let] = loop
+            case _:
+                pass
+    return found
+
+
+def _writers(body: Sequence[Stmt], roots: Sequence[int]) -> dict[int, list[Stmt]]:
+    """What writes to buffers, by the classes of their roots, but where they grow."""
+    found: dict[int, list[Stmt]] = {}
+    for stmt in body:
+        match stmt:
+            case Store(root=root) | AddTo(root=root) | Clear(root=root):
+                found.setdefault(roots[root], []).append(stmt)
+            case Copy(target_root=root) | Alloc(root=root, zero=True):
+                found.setdefault(roots[root], []).append(stmt)
+            case Branch(grows=True):
+                pass
+            case _:
+                for inner in bodies_of(stmt):
+                    for of, writers in _writers(inner, roots).items():
+                        found.setdefault(of, []).extend(writers)
+    return found
 
 
 def _sums(body: Sequence[Stmt]) -> frozenset[Slot]:

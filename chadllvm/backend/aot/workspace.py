@@ -134,7 +134,7 @@ def _nested(stmt: For | Branch, is_open: set[object]) -> tuple[Stmt, ...]:
     else:
         decides = (stmt.cond,)
         then, orelse = (_requests(b, is_open) for b in (stmt.then, stmt.orelse))
-        made = Branch(stmt.cond, then, orelse)
+        made = replace(stmt, then=then, orelse=orelse)
     matters = _matters(made)
     if isinstance(stmt, For) and stmt.lanes > 1 and _asks(made):
         raise _Undetermined  # Lanes may ask for several at a time.

@@ -292,8 +292,9 @@ class Writing:
                     late.setdefault(base, []).append(stmt)
                 case For():
                     new.append(replace(stmt, body=self._body(stmt.body)))
-                case Branch(cond, then, orelse):
-                    new.append(Branch(cond, self._body(then), self._body(orelse)))
+                case Branch(_, then, orelse):
+                    then, orelse = self._body(then), self._body(orelse)
+                    new.append(replace(stmt, then=then, orelse=orelse))
                 case _:
                     new.append(stmt)
         for base, adds in late.items():

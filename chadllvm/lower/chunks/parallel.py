@@ -136,9 +136,10 @@ class _Walk:
             match stmt:
                 case For():
                     new += self._loop(stmt, forms, inside)
-                case Branch(cond, then, orelse):
-                    parts = (self.body(b, forms, inside=inside) for b in (then, orelse))
-                    new.append(Branch(cond, *parts))
+                case Branch(_, then, orelse):
+                    then = self.body(then, forms, inside=inside)
+                    orelse = self.body(orelse, forms, inside=inside)
+                    new.append(replace(stmt, then=then, orelse=orelse))
                 case _:
                     new.append(stmt)
         return tuple(new)
