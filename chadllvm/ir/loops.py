@@ -212,8 +212,9 @@ class For:
     `commutes`: the iterations may be run in any order, and at the same time if each has
     the buffers of the roots `private` for itself, which keep nothing for the next one.
     `lanes`: how many are run side by side, statement by statement; their number is a
-    multiple of that. If a check fails in one of them, they end, and `resume` has the
-    index from where they have to be run one after the other, to see which is first.
+    multiple of that. If a check fails in one of them, or a buffer for all of them would
+    be too large, they end, and `resume` has the index from where they have to be run
+    one after the other, to see which is first.
     `rows`: the lanes of a loop around go through this loop one after the other.
     `few`: it makes few steps, or none, as what lanes have left.
     `ends`: it may have any number of steps, and the lanes at its ends overlap others:

@@ -158,7 +158,7 @@ class _Printer:
                 notes = ["polls"] * poll + [f"{lanes} lanes"] * (lanes > 1)
                 notes += ["by rows"] * stmt.rows + ["ends overlap"] * stmt.ends
                 if resume is not None:
-                    notes.append(f"to {self.name(resume)} if a check fails")
+                    notes.append(f"to {self.name(resume)} if they are left")
                 note = f"  # {', '.join(notes)}" if notes else ""
                 head = f"{pad}for {self.name(index)} in {bounds}:{note}"
                 return [head, *self.body(inner, depth + 1)]

@@ -73,7 +73,7 @@ class Lanes(LaneWindows):
     """The writing of one loop in lanes."""
 
     # Where to go when it is done, the index of the first lane, and the slot for the
-    # index to go on from if a check fails.
+    # index to go on from if they are left.
     _after = _first = ""
     _resume: Slot | None = None
 

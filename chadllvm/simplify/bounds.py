@@ -14,7 +14,8 @@
 
 What the facts of a place prove (`facts`) needs no check. With `speculate`, a check that
 is executed in every step of a loop, of an index affine in that of the loop, is replaced
-by checks of the first and the last index in front of the loop, and so on outwards. They
+by checks of the first and the last index in front of the loop, and so on outwards. So
+is one of the same index in every step of a loop that stops, if there is a step. They
 fail for negative indices too, and perhaps before another error would: the caller
 promises to run a program that was not speculated when one fails. They fail only if the
 program would fail or uses a negative index. It stands after `hoist` and `cse`, which
@@ -27,7 +28,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from chadllvm.diagnostic import Span
-from chadllvm.ir.op import Prim
+from chadllvm.ir.op import PRIMS, Prim
 from chadllvm.ir.rewrite import map_functions, with_body
 from chadllvm.ir.term import (
     Apply,
@@ -39,10 +40,11 @@ from chadllvm.ir.term import (
     Program,
     Var,
 )
+from chadllvm.ir.types import I64
 from chadllvm.simplify.affine import Form
 from chadllvm.simplify.emit import Emitter
 from chadllvm.simplify.facts import LIMIT
-from chadllvm.simplify.scopes import FactWalk
+from chadllvm.simplify.scopes import FactWalk, sure_to_start
 
 
 def bounds(program: Program, speculate: bool = False) -> Program:
@@ -78,9 +80,12 @@ class _Check:
 
 @dataclass(eq=False)
 class _Loop:
-    """The body of a loop that is being walked, and the checks that every step makes."""
+    """The body of a loop that is being walked, and the checks that every step makes.
 
-    index: Var
+    The steps of a loop that stops have no `index`: any but the first may be the last.
+    """
+
+    index: Var | None
     depth: int
     checks: dict[object, _Check] = field(default_factory=dict)
 
@@ -93,10 +98,16 @@ class _Bounds(FactWalk):
         self.speculate = speculate
         self._loop: _Loop | None = None
         self._hoisted: list[_Check] = []
+        self._starts = False
+
+    def loop_expr(self, expr: Apply) -> Apply:
+        self._starts = sure_to_start(expr)
+        return super().loop_expr(expr)
 
     def inside(self, block: Block, index: Var | None) -> Block:
-        outer = self._loop
-        self._loop = _Loop(index, self.facts.depth) if index else None
+        outer, starts = self._loop, self._starts
+        self._starts = False
+        self._loop = _Loop(index, self.facts.depth) if index or starts else None
         new = self.block(block)
         self._hoisted = list(self._loop.checks.values()) if self._loop else []
         self._loop = outer
@@ -105,8 +116,8 @@ class _Bounds(FactWalk):
     def visit(self, binding: Binding) -> None:
         hoisted, self._hoisted = self._hoisted, []
         match binding.expr:
-            case Apply(Prim(name=("bound" | "within")), (index, size)):
-                self._check(binding, index, size)
+            case Apply(Prim(name=("bound" | "within")) as op, (index, size)):
+                self._check(binding, op, index, size)
             case Apply(Prim(name="same"), (n, m)) if self._are_equal(n, m):
                 self.replace(binding.vars[0], n)
             case Apply(_, (count, *_), (body,)) if hoisted:
@@ -115,10 +126,15 @@ class _Bounds(FactWalk):
             case _:
                 self.keep(binding)
 
-    def _check(self, binding: Binding, index: Operand, size: Operand) -> None:
+    def _check(self, binding: Binding, op: Prim, index: Operand, size: Operand) -> None:
         form, limit = self.facts.form(index), self.facts.value(size)
         check = _Check(form, limit, (), binding.span)
         if self.facts.is_in_range(form, limit) or self._leave(check):
+            self.replace(binding.vars[0], index)
+        elif op.name == "bound" and self._is_natural(form):
+            # It does not count from the end.
+            within = Apply(PRIMS["within"], (index, size))
+            self.keep(Binding((Var("i", I64),), within, binding.span))
             self.replace(binding.vars[0], index)
         else:
             self.keep(binding)
@@ -140,7 +156,9 @@ class _Bounds(FactWalk):
         """Whether only the index depends on what the loop binds, and linearly."""
         if not all(form.is_small for form in check.forms()):
             return False
-        split = None if check.steps else check.index.split(loop.index)
+        split = None
+        if loop.index is not None and not check.steps:
+            split = check.index.split(loop.index)
         fixed = [check.size, *check.guards, *(split or (check.index,))]
         depths = self.facts.depth_of
         return all(depths[v] < loop.depth for f in fixed for v in f.variables())

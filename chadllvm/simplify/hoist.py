@@ -28,7 +28,6 @@ from chadllvm.ir.term import (
     Function,
     If,
     Lambda,
-    Lit,
     Operand,
     Program,
     Var,
@@ -37,8 +36,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Array
 from chadllvm.ops.index import Dim, Index, Unbox
-from chadllvm.ops.iterate import Iterate
-from chadllvm.simplify.scopes import LOOPS, FactWalk
+from chadllvm.simplify.scopes import LOOPS, FactWalk, sure_to_start
 
 
 def hoist(program: Program) -> Program:
@@ -56,12 +54,11 @@ class _Hoisting(FactWalk):
 
     def visit(self, binding: Binding) -> None:
         match binding.expr:
-            case Apply(op, args, (body,)) if isinstance(op, LOOPS):
-                starts = op != Iterate(stops=True) or args[1] == Lit(True)
-                left = self._left(body, args[0], starts)
+            case Apply(op, args, (body,)) as loop if isinstance(op, LOOPS):
+                left = self._left(body, args[0], sure_to_start(loop))
                 if left is not body:
-                    loop = Apply(op, args, (left,))
-                    binding = Binding(binding.vars, loop, binding.span)
+                    new = Apply(op, args, (left,))
+                    binding = Binding(binding.vars, new, binding.span)
         self.keep(binding)
 
     def _left(self, body: Lambda, count: Operand, starts: bool) -> Lambda:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chadllvm.ir.op import ArrayOp
-from chadllvm.ir.term import Apply, Binding, Block, Expr, If, Lambda, Var
+from chadllvm.ir.term import Apply, Binding, Block, Expr, If, Lambda, Lit, Var
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.iterate import Iterate
@@ -11,6 +11,11 @@ from chadllvm.simplify.facts import Facts
 from chadllvm.simplify.walk import Walk, same
 
 LOOPS = (Build, Fold, Iterate)
+
+
+def sure_to_start(loop: Apply) -> bool:
+    """Whether a loop runs its first step if it may run any."""
+    return loop.op != Iterate(stops=True) or loop.args[1] == Lit(True)
 
 
 class FactWalk(Walk):
