@@ -25,7 +25,8 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, I64, Scalar
-from chadllvm.llvm.lane_values import LaneValues, Spread, element, nothing, times
+from chadllvm.llvm.lane_masks import LaneMasks
+from chadllvm.llvm.lane_values import Spread, element, times
 from chadllvm.llvm.state import State
 from chadllvm.llvm.types import BYTES, STORED
 from chadllvm.lower.varying import FAR, NEXT
@@ -34,7 +35,7 @@ from chadllvm.lower.varying import FAR, NEXT
 Written = tuple[str, Scalar, str, str]
 
 
-class LaneMemory(LaneValues):
+class LaneMemory(LaneMasks):
     """The slots and buffers of one loop's lanes."""
 
     def __init__(
@@ -42,8 +43,6 @@ class LaneMemory(LaneValues):
     ) -> None:
         super().__init__(state, loop, emit)
         self._slots: dict[Slot, str] = {}
-        # The lanes that take the branch that is being written; empty for all.
-        self.mask = ""
         # What is stored later, if it is not to be stored now.
         self.written: list[Written] | None = None
 
@@ -65,37 +64,39 @@ class LaneMemory(LaneValues):
     def set(self, slot: Slot, value: str) -> None:
         """`slot := value` in the lanes that are here."""
         if self.mask:
-            value = self._chosen(slot.type, value, self.load_slot(slot))
+            value = self.chosen(slot.type, value, self.load_slot(slot))
         self.store_slot(slot, value)
 
     def accumulate(self, slot: Slot, value: Atom) -> None:
         """`slot += value` in the lanes that are here."""
-        ty, added = slot.type, self.vector(value)
-        if self.mask:
-            added = self._chosen(ty, added, self.all(nothing(ty), ty))
+        ty = slot.type
+        added = self.addend(ty, self.vector(value))
         self.store_slot(slot, self.plus(ty, self.load_slot(slot), added))
 
-    def _chosen(self, ty: Scalar, value: str, otherwise: str) -> str:
-        """The value in the lanes that are here, something else in the others."""
-        vector, mask = self.type(ty), f"{self.type(BOOL)} {self.mask}"
-        text = f"select {mask}, {vector} {value}, {vector} {otherwise}"
-        return self.state.out.let(text)
-
-    def _loaded(self, address: str, ty: Scalar, suffix: str) -> str:
+    def _loaded(
+        self, address: str, ty: Scalar, suffix: str, masked: bool = False
+    ) -> str:
         out, stored = self.state.out, f"<{self.count} x {STORED[ty]}>"
-        align = self._alignment(ty, suffix)
-        value = out.let(f"load {stored}, ptr {address}, align {align}{suffix}")
+        if masked:
+            value = self.masked_load(address, ty, suffix)
+        else:
+            align = self._alignment(ty, suffix)
+            value = out.let(f"load {stored}, ptr {address}, align {align}{suffix}")
         if ty == BOOL:
             return out.let(f"icmp ne {stored} {value}, zeroinitializer")
         return value
 
     def stored(self, address: str, ty: Scalar, value: str, suffix: str) -> None:
         """Put a vector where it is held as `STORED` says."""
-        out, stored = self.state.out, f"<{self.count} x {STORED[ty]}>"
-        if ty == BOOL:
-            value = out.let(f"zext {self.type(BOOL)} {value} to {stored}")
-        align = self._alignment(ty, suffix)
-        out.put(f"store {stored} {value}, ptr {address}, align {align}{suffix}")
+        stored, align = f"<{self.count} x {STORED[ty]}>", self._alignment(ty, suffix)
+        where = f"ptr {address}, align {align}{suffix}"
+        self.state.out.put(f"store {stored} {self._as_stored(value, ty)}, {where}")
+
+    def _as_stored(self, value: str, ty: Scalar) -> str:
+        if ty != BOOL:
+            return value
+        stored = f"<{self.count} x {STORED[ty]}>"
+        return self.state.out.let(f"zext {self.type(BOOL)} {value} to {stored}")
 
     def _alignment(self, ty: Scalar, suffix: str) -> int:
         """Stack slots, which need no suffix, are aligned as LLVM does it."""
@@ -112,11 +113,15 @@ class LaneMemory(LaneValues):
         """Whether it adds to what the lanes have for themselves, but all the same."""
         return not self.is_apart(stmt) and self.varying.is_private(stmt.root)
 
+    def _is_partial(self, stmt: Load | Store | AddTo) -> bool:
+        """Whether the places next to each other may be there for some lanes only."""
+        return bool(self.mask) and not self.varying.owns(stmt.root)
+
     def load(self, stmt: Load) -> str:
         ty, suffix = stmt.reg.type, self.state.alias.suffix(stmt.root)
         address = self._row(stmt.ptr, stmt.index, ty, stmt.root)
         if address:
-            value = self._loaded(address, ty, suffix)
+            value = self._loaded(address, ty, suffix, self._is_partial(stmt))
             if stmt.reg in self.state.chosen and ty != BOOL:
                 value = self.state.out.let(f"freeze {self.type(ty)} {value}")
             return value
@@ -133,12 +138,17 @@ class LaneMemory(LaneValues):
     def store(self, stmt: Store) -> None:
         """Each lane's value, at a place of its own."""
         ty, value = stmt.value.type, self.vector(stmt.value)
+        suffix = self.state.alias.suffix(stmt.root)
         address = self._row(stmt.ptr, stmt.index, ty, stmt.root)
-        if address:
-            self._store_row(address, ty, value, self.state.alias.suffix(stmt.root))
-            return
-        for number in range(self.count):
-            self._write(stmt, value, number)
+        if not address:
+            for number in range(self.count):
+                self._write(stmt, value, number)
+        elif self._is_partial(stmt):
+            self.masked_store(address, ty, self._as_stored(value, ty), suffix)
+        else:
+            if self.mask and stmt not in self.varying.collected:
+                value = self.chosen(ty, value, self._loaded(address, ty, suffix))
+            self._store_row(address, ty, value, suffix)
 
     def _store_row(self, *written: *Written) -> None:
         if self.written is None:
@@ -149,9 +159,12 @@ class LaneMemory(LaneValues):
     def add_to(self, stmt: AddTo) -> None:
         """Each lane's value is added: to a place of its own, or to the same one."""
         ty, suffix = stmt.value.type, self.state.alias.suffix(stmt.root)
-        value = self.vector(stmt.value)
+        value = self.addend(ty, self.vector(stmt.value))
         address = self._row(stmt.ptr, stmt.index, ty, stmt.root)
-        if address:
+        if address and self._is_partial(stmt):
+            old = self._loaded(address, ty, suffix, masked=True)
+            self.masked_store(address, ty, self.plus(ty, old, value), suffix)
+        elif address:
             total = self.plus(ty, self._loaded(address, ty, suffix), value)
             self._store_row(address, ty, total, suffix)
         elif self.is_apart(stmt):
@@ -181,7 +194,7 @@ class LaneMemory(LaneValues):
             step = steps[0] if steps else "0"
             if len(steps) == 2:
                 step = state.out.let(f"add i64 {steps[0]}, {steps[1]}")
-            first = element(state, base.first, at.first, ty)
+            first = self._element(base.first, at.first, ty)
             self.values[stmt.reg] = Spread(first, step, ty)
         elif not kind:
             at_name = self.scaled_name(state.name(stmt.index))
@@ -191,7 +204,7 @@ class LaneMemory(LaneValues):
             for number in range(self.count):
                 index = self.lane(stmt.index, number)
                 index = self.scaled_name(index) if owned else index
-                places.append(element(state, self.lane(stmt.ptr, number), index, ty))
+                places.append(self._element(self.lane(stmt.ptr, number), index, ty))
             self.values[stmt.reg] = self.gathered(PTR, places)
 
     def fill(self, stmt: Clear | Copy) -> None:
@@ -214,14 +227,18 @@ class LaneMemory(LaneValues):
             return element(self.state, self.state.name(ptr), at, ty)
         if kind != NEXT:
             return ""
-        return element(self.state, self.lane(ptr, 0), self.lane(index, 0), ty)
+        return self._element(self.lane(ptr, 0), self.lane(index, 0), ty)
 
     def _place(self, ptr: Atom, index: Atom, ty: Scalar, root: int, lane: int) -> str:
         """Where an element of one lane is."""
         base, at = self.lane(ptr, lane), self.lane(index, lane)
         if self.varying.owns(root):
             at = self.state.out.let(f"add i64 {self.scaled_name(at)}, {lane}")
-        return element(self.state, base, at, ty)
+        return self.reached(self._element(base, at, ty), ty, lane)
+
+    def _element(self, base: str, index: str, ty: Scalar) -> str:
+        """The address of an element, which need not be there for lanes that are not."""
+        return element(self.state, base, index, ty, known=not self.mask)
 
     def scaled_name(self, name: str) -> str:
         """As many elements of all lanes."""

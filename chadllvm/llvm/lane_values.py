@@ -311,9 +311,11 @@ def times(state: State, a: str, b: str) -> str:
     return state.out.let(f"mul i64 {a}, {b}")
 
 
-def element(state: State, base: str, index: str, elem: Scalar) -> str:
-    """The address of an element."""
+def element(
+    state: State, base: str, index: str, elem: Scalar, known: bool = True
+) -> str:
+    """The address of an element; `known`: there is one."""
     if index == "0":
         return base
-    text = f"getelementptr inbounds {STORED[elem]}, ptr {base}, i64 {index}"
-    return state.out.let(text)
+    how = "getelementptr inbounds" if known else "getelementptr"
+    return state.out.let(f"{how} {STORED[elem]}, ptr {base}, i64 {index}")

@@ -61,7 +61,7 @@ from chadllvm.llvm.lane_windows import LaneWindows
 from chadllvm.llvm.state import INTERRUPTED, Lane
 from chadllvm.llvm.types import BYTES, STORED
 from chadllvm.llvm.writer import AS_IT_IS, LIKELY
-from chadllvm.lower.varying import MOST, is_simple
+from chadllvm.lower.varying import ANY, DIVIDES, MOST, is_simple
 
 T = TypeVar("T")
 
@@ -201,6 +201,10 @@ class Lanes(LaneWindows):
                 self.add_total(stmt)
             case Let() if varying.goes_back(stmt):
                 pass
+            case Let(_, op, (_, divisor)) if self.mask and op in DIVIDES:
+                if not self.differs(stmt.reg):
+                    return False
+                self.values[stmt.reg] = self.let(self._divided(stmt, divisor))
             case Let(reg) if self.differs(reg):
                 self.values[reg] = self.let(stmt)
             case Get(reg, slot) if self.differs(reg):
@@ -254,7 +258,7 @@ class Lanes(LaneWindows):
             if not body:
                 continue
             mask = cond if taken else out.let(f"xor {ty} {cond}, {true}")
-            self.mask = self._both(outer, mask)
+            self.mask = self.both(outer, mask)
             after = "" if is_simple(stmt) else self._unless_none()
             for inner in body:
                 self.emit_statement(self.state, inner)
@@ -263,23 +267,11 @@ class Lanes(LaneWindows):
                 out.start(after)
         self.mask = outer
 
-    def _both(self, outer: str, mask: str) -> str:
-        """The lanes that both masks have; without an outer one, the others."""
-        if not outer:
-            return mask
-        ty, none = self.type(BOOL), self.all("false", BOOL)
-        return self.state.out.let(f"select {ty} {outer}, {ty} {mask}, {ty} {none}")
-
-    def _any(self) -> str:
-        """Whether there is a lane here."""
-        size, of = self.count, f"{self.type(BOOL)} {self.mask}"
-        return self.state.out.let(f"call i1 @llvm.vector.reduce.or.v{size}i1({of})")
-
     def _unless_none(self) -> str:
         """Go on if there is a lane here; else to the label that this gives."""
         out = self.state.out
         some, after = out.fresh_label("some"), out.fresh_label("after")
-        out.branch(self._any(), some, after)
+        out.branch(self.any_here(), some, after)
         out.start(some)
         return after
 
@@ -289,8 +281,8 @@ class Lanes(LaneWindows):
         assert go is not None
 
         def goes_on() -> str:
-            self.mask = self._both(outer, self.load_slot(go))
-            return self._any()
+            self.mask = self.both(outer, self.load_slot(go))
+            return self.any_here()
 
         def body() -> None:
             for stmt in loop.body:
@@ -322,13 +314,20 @@ class Lanes(LaneWindows):
             for reg in backwards:
                 step = state.names[reg] = out.let(f"sub i64 {last}, {index}", reg.name)
             here = out.let(f"icmp slt {ty} {self._splat(step, I64)}, {high}")
-            self.mask = self._both(outer, here)
+            self.mask = self.both(outer, here)
             for stmt in loop.body:
                 self.emit_statement(state, stmt)
             control.emit_countdown(out, state.fuel, state.exit(INTERRUPTED))
 
         control.emit_loop(out, index, ("0", most), True, body)
         self.mask = outer
+
+    def _divided(self, stmt: Let, divisor: Atom) -> Let:
+        """The division, by one in lanes that are not here."""
+        safe, ones = Reg("divisor", I64), self.all("1", I64)
+        self.varying.regs[safe] = ANY
+        self.values[safe] = self.chosen(I64, self.vector(divisor), ones)
+        return replace(stmt, args=(stmt.args[0], safe))
 
     def _make(self, stmt: Alloc) -> None:
         """A buffer for all lanes, unless it would be too large."""

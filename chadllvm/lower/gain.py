@@ -138,7 +138,7 @@ class _Counting:
     ) -> None:
         self._lanes, self._varying = lanes, varying
         self._near, self._is_long = near, is_long
-        self._unrolled = False
+        self._unrolled = self._partial = False
 
     def body(self, body: Sequence[Stmt]) -> _Cost:
         total = _Cost()
@@ -187,14 +187,18 @@ class _Counting:
         kind = self._varying.place(ptr, index)
         if kind == NEXT or (self._varying.owns(root) and not kind):
             return _Cost(cost / _AT_ONCE, cost)
-        return _Cost(cost + 0.5 if kind else same, cost)
+        # Lanes that are not here have to be kept from it.
+        apart = cost + (4 if self._partial else 0.5)
+        return _Cost(apart if kind else same, cost)
 
     def _loop(self, loop: For) -> _Cost:
         vectors = self._is_long(loop) and _is_vectorised(loop)
         times = _trips(loop, _MANY if vectors else _FEW)
-        outer, self._unrolled = self._unrolled, _trips(loop, _MANY) <= _FEW
+        outer = self._unrolled, self._partial
+        self._unrolled = _trips(loop, _MANY) <= _FEW
+        self._partial = self._partial or loop in self._varying.masked
         inner = self.body(loop.body)
-        self._unrolled = outer
+        self._unrolled, self._partial = outer
         alone = times * inner.alone
         if vectors:
             alone = alone / _AT_ONCE + _BEGIN

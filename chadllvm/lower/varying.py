@@ -9,7 +9,7 @@
 All that is the same is computed once for all lanes. A loop that ends itself, in some
 lanes earlier than in others, is run until it has ended in all of them: it is in
 `masked`. What lanes that are done compute there is thrown away, so that this is for
-loops that do nothing but compute, and collect what they have computed:
+loops that do nothing but compute, look up and add, and collect what they have computed:
 
     while go:                        while go in any lane:
       give x room for k + 1            give x room for k + 1
@@ -94,8 +94,18 @@ CALLS = frozenset(
 # What is worth more than an addition.
 WEIGHTS = {"div": 4, "sqrt": 4, **dict.fromkeys(CALLS, 20)}
 
-# What lanes that are done may compute as well: it does not trap, and nobody looks.
-_HARMLESS = QUICK | CALLS | {"to_int", "iabs", "powi"}
+# What lanes that are done may compute as well: it does not trap, and nobody looks; if
+# they divide, they do so by one.
+DIVIDES = frozenset(("idiv", "irem", "udiv"))
+_HARMLESS = (
+    QUICK
+    | CALLS
+    | DIVIDES
+    | {
+        *("to_int", "iabs", "powi", "fmod", "remainder", "shl", "shr", "bits", "span"),
+        *("bit_length", "bit_count", "add_fits", "sub_fits", "mul_fits", "stride"),
+    }
+)
 
 # Which lanes run a statement: all of them, those that a mask says, or one at a time.
 _ALL, _SOME, _ONE = range(3)
@@ -130,6 +140,15 @@ class Varying:
         self._backwards = _backwards(loop.body, self._lets)
         self._offsets = {s.reg for s in everywhere(loop.body) if isinstance(s, Offset)}
         self._writers = _writers(loop.body, roots)
+        # What is written behind all that a lane has, so that one that is done may write
+        # it as well.
+        self.collected = {
+            stmt
+            for inner in loop.body
+            if isinstance(inner, For)
+            for stmt in inner.body
+            if self._collects(stmt, inner)
+        }
         # Pointers into such buffers.
         self.pointers: set[Reg] = set()
         self.totals = Totals()
@@ -227,7 +246,8 @@ class Varying:
                     self._statement(stmt, who)
             case Branch(cond, then, orelse):
                 differs = self.kind(cond) > 0
-                alone = differs and not divergent and not is_simple(stmt)
+                alone = differs and not divergent
+                alone = alone and not (is_simple(stmt) or self._asks(stmt))
                 self._run_alone(stmt, alone)
                 inside = _ONE if alone else max(who, _SOME) if differs else who
                 if stmt.grows and inside == _SOME and not differs:
@@ -320,18 +340,25 @@ class Varying:
         What is the same in all lanes is computed where one of them needs it.
         """
         return all(
-            self._is_harmless(inner) or self._collects(inner, loop)
+            self._is_harmless(inner)
             for stmt in loop.body
             if not self._only_grows(stmt)
             for inner in everywhere([stmt])
+        )
+
+    def _asks(self, branch: Branch) -> bool:
+        """Whether a branch checks something, and may be run for all lanes at once."""
+        inside = list(everywhere((*branch.then, *branch.orelse)))
+        return any(isinstance(stmt, Check) for stmt in inside) and all(
+            map(self._is_harmless, inside)
         )
 
     def _only_grows(self, stmt: Stmt) -> bool:
         return isinstance(stmt, Branch) and stmt.grows and not self.kind(stmt.cond)
 
     def _collects(self, stmt: Stmt, loop: For) -> bool:
-        """Whether it writes the next element of a buffer that nothing else writes to:
-        there is nothing yet in lanes that are done."""
+        """Whether it writes the next element of a buffer that nothing else writes to,
+        in a loop that an iteration runs once."""
         if not isinstance(stmt, Store) or not self.is_private(stmt.root):
             return False
         return all(
@@ -346,11 +373,13 @@ class Varying:
         match stmt:
             case Let(reg, op):
                 return not self.kind(reg) or op in _HARMLESS
-            case Load(_, ptr, index):
-                return not self.place(ptr, index)
             case For():
                 return self._is_uniform(stmt)
+            case Store(ptr, index, _, root):
+                return self.is_private(root) or self.place(ptr, index) > 0
             case Get() | Set() | Accumulate() | Branch() | Check():
+                return True
+            case Load() | AddTo() | Offset():
                 return True
             case _:
                 return False

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -101,6 +100,18 @@ def twice(x: cl.f64[:], e: cl.f64[:]) -> cl.f64[:]:
     return out
 
 
+def interpolated(x: cl.f64[:], t: cl.f64[:]) -> float:
+    """What is read, and added to in reverse, is anywhere in an array."""
+    total = 0.0
+    for i in range(len(x)):
+        y, k = x[i], 0
+        while y < 4.0 and k < 2 * i:
+            y += t[k % 3] * math.exp(-y) + 0.1 * t[i % 2] * math.sin(y)
+            k += 1 if y < 2.0 else 2
+        total += y * y
+    return total
+
+
 def narrow(x: cl.f32[:], e: cl.f32[:]) -> cl.f32:
     total = np.float32(0.0)
     for i in range(len(x)):
@@ -111,7 +122,8 @@ def narrow(x: cl.f32[:], e: cl.f32[:]) -> cl.f32:
     return total
 
 
-FUNCTIONS = (orbits, counted, parameters, summed, left_early, twice, narrow)
+SHARED = (parameters, interpolated)
+FUNCTIONS = (orbits, counted, *SHARED, summed, left_early, twice, narrow)
 
 
 def arguments(function: Callable[..., Any], n: int) -> tuple[np.ndarray, ...]:
@@ -119,7 +131,7 @@ def arguments(function: Callable[..., Any], n: int) -> tuple[np.ndarray, ...]:
     x, e = rng.uniform(0.3, 3.0, n), rng.uniform(0.1, 0.7, n)
     if function is narrow:
         return x.astype(np.float32), e.astype(np.float32)
-    return x, np.array([1.1, 0.3, 0.4]) if function is parameters else e
+    return x, np.array([1.1, 0.3, 0.4]) if function in SHARED else e
 
 
 def differentiated(function: Callable[..., Any], **options: Any) -> Any:
@@ -135,18 +147,13 @@ def differentiated(function: Callable[..., Any], **options: Any) -> Any:
 
 def reverse_in_lanes(loops: str) -> bool:
     """Whether a loop in lanes has one that ends itself, and one over its steps."""
-    lines = loops.splitlines()
-    for place, line in enumerate(lines):
-        if re.search(r"for .*\d lanes", line):
-            depth = len(line) - len(line.lstrip())
-            inside = list(
-                takewhile(lambda s: s.startswith(" " * (depth + 1)), lines[place + 1 :])
-            )
-            heads = [s.strip() for s in inside if s.strip().startswith("for ")]
-            ended = [" while " in head for head in heads]
-            if True in ended and False in ended[ended.index(True) :]:
-                return True
-    return False
+    found = re.finditer(r"^( *)for .*\d lanes.*\n((?:\1 .*\n)*)", loops, re.MULTILINE)
+    return any(re.search(r"for .* while [^#]*\n *for ", _heads(m[2])) for m in found)
+
+
+def _heads(body: str) -> str:
+    """The heads of the loops of a body."""
+    return "".join(re.findall(r"^ *for .*\n", body, re.MULTILINE))
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -213,7 +220,7 @@ def test_lanes_that_are_left_have_taken_little_memory() -> None:
         gradient(x, steps)
         peaks.append(peak_of_call())
     together, alone = peaks
-    assert 20 * 8 * MOST < alone
+    assert alone > 20 * 8 * MOST
     assert together <= alone + 2 * 8 * MOST
 
 
