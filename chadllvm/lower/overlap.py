@@ -55,7 +55,7 @@ def by_rows(body: Sequence[Stmt], varying: Varying) -> tuple[Stmt, ...]:
     new: list[Stmt] = []
     for stmt in body:
         match stmt:
-            case For() if stmt not in varying.alone:
+            case For() if stmt not in varying.alone | varying.masked:
                 if overlaps(stmt, varying):
                     new += _either_way(stmt)
                 else:

@@ -82,7 +82,8 @@ def rows(loop: For, varying: Varying, roots: Sequence[int]) -> list[Row]:
     found = [
         row
         for outer in loop.body
-        if isinstance(outer, For) and outer.go is None and outer not in varying.alone
+        if isinstance(outer, For) and outer.go is None
+        if outer not in varying.alone | varying.masked
         for row in _rows(outer, varying, outside)
         if roots[row.load.root] not in written
     ]
@@ -102,7 +103,9 @@ class _Outside:
 def _rows(outer: For, varying: Varying, outside: _Outside) -> Iterator[Row]:
     before = _Outside(outer)
     for inner in outer.body:
-        if not isinstance(inner, For) or inner in varying.alone or inner.go is not None:
+        if not isinstance(inner, For) or inner.go is not None:
+            continue
+        if inner in varying.alone | varying.masked:
             continue
         if not _is_zero(inner.low) or inner.high not in outside:
             continue

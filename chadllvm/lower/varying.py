@@ -97,15 +97,13 @@ WEIGHTS = {"div": 4, "sqrt": 4, **dict.fromkeys(CALLS, 20)}
 # What lanes that are done may compute as well: it does not trap, and nobody looks; if
 # they divide, they do so by one.
 DIVIDES = frozenset(("idiv", "irem", "udiv"))
-_HARMLESS = (
-    QUICK
-    | CALLS
-    | DIVIDES
-    | {
+_OTHERS = frozenset(
+    (
         *("to_int", "iabs", "powi", "fmod", "remainder", "shl", "shr", "bits", "span"),
         *("bit_length", "bit_count", "add_fits", "sub_fits", "mul_fits", "stride"),
-    }
+    )
 )
+_HARMLESS = QUICK | CALLS | DIVIDES | _OTHERS
 
 # Which lanes run a statement: all of them, those that a mask says, or one at a time.
 _ALL, _SOME, _ONE = range(3)
@@ -374,12 +372,12 @@ class Varying:
             case Let(reg, op):
                 return not self.kind(reg) or op in _HARMLESS
             case For():
-                return self._is_uniform(stmt)
+                return self._is_uniform(stmt) or self._counts(stmt)
             case Store(ptr, index, _, root):
                 return self.is_private(root) or self.place(ptr, index) > 0
-            case Get() | Set() | Accumulate() | Branch() | Check():
-                return True
             case Load() | AddTo() | Offset():
+                return True
+            case Get() | Set() | Accumulate() | Branch() | Check():
                 return True
             case _:
                 return False
@@ -409,11 +407,11 @@ def _backwards(body: Sequence[Stmt], lets: Mapping[Reg, Let]) -> dict[Let, For]:
     """
     found: dict[Let, For] = {}
     for loop in everywhere(body):
-        if not isinstance(loop, For) or not isinstance(loop.high, Reg):
+        if not isinstance(loop, For) or loop.go or not isinstance(loop.high, Reg):
             continue
         users = [s for s in everywhere(loop.body) if loop.index in used(s)]
         match users, lets.get(loop.high):
-            case [Let(_, "isub", (Reg() as last, _)) as let], high:
+            case [Let(_, "isub", (Reg() as last, _)) as let], high if let in loop.body:
                 pass
             case _:
                 continue
