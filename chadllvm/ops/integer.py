@@ -265,5 +265,6 @@ row("slice_step", "i->i", _slice_step, None, _slice_step_l, can_fail=True)
 # The user's index to an index in range: a negative one counts from the end.
 FROM_END = row("from_end", "ii->i", _from_end, None, _from_end_l, weight=3)
 row("bound", "ii->i", _bound, None, _bound_l, can_fail=True, sure=FROM_END)
-# The same where a negative index is no index: what checks hoisted from loops use.
-row("within", "ii->i", _within, None, _within_l, can_fail=True)
+# The same where a negative index is no index: in checks hoisted from loops, and of what
+# is not negative.
+row("within", "ii->i", _within, None, _within_l, can_fail=True, sure=FROM_END)
