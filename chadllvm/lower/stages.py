@@ -65,7 +65,7 @@ from chadllvm.ir.loops import (
     Stmt,
     Store,
 )
-from chadllvm.ir.statements import assigned, everywhere, used
+from chadllvm.ir.statements import assigned, copied, everywhere, used
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, I64, is_float
 from chadllvm.lower.ahead import calls_ahead
@@ -137,7 +137,8 @@ class _Stages(Strips):
         if self._known.read.isdisjoint((loop.low, loop.high)):
             return [*out.stmts, *strips]
         # A row of a list of neighbours, say, may be shorter than a vector.
-        out.emit(Branch(out.let("ilt", count, Lit(_FEW)), (loop,), tuple(strips)))
+        few = out.let("ilt", count, Lit(_FEW))
+        out.emit(Branch(few, (copied(loop),), tuple(strips)))
         return out.stmts
 
     def _parts(self, plan: _Plan, first: Atom) -> list[Sequence[Stmt]]:

@@ -146,6 +146,29 @@ def test_the_pass_is_run() -> None:
     assert "strip" not in str(slope.show("loops"))
 
 
+def parts(x: cl.f64[:], k: cl.i64[:]) -> float:
+    """A loop that is split where a number that was read says, in one that is long."""
+    total = 0.0
+    for i in range(len(x)):
+        y, z, it = x[i], x[i], 0
+        while it < 60 and y > 0.1:
+            it += 1
+            for q in range(5):
+                y = y * 0.44 + 0.893 * math.exp(-abs(y * z))
+                if q < k[i]:
+                    z = z * 0.759 + 0.657 * math.atan(math.sqrt(1.0 + abs(x[1])))
+                else:
+                    y = y * 0.464 + 0.821 * math.cos(y)
+            y = y * 0.5
+        total += y + z
+    return total
+
+
+@pytest.mark.parametrize("size", [2, 20])
+def test_what_is_in_front_of_the_strips_is_theirs(size: int) -> None:
+    same(both(parts, (0,)), (np.linspace(0.1, 2.0, size), np.arange(size)), 1e-11)
+
+
 def test_random_programs() -> None:
     """`random_stages` runs more of them; those that are cut have choices, too."""
     found = [check(seed) for seed in range(part(24, 6))]
