@@ -61,7 +61,7 @@ from chadllvm.llvm.lane_windows import LaneWindows
 from chadllvm.llvm.state import INTERRUPTED, Lane
 from chadllvm.llvm.types import BYTES, STORED
 from chadllvm.llvm.writer import AS_IT_IS, LIKELY
-from chadllvm.lower.varying import ANY, DIVIDES, MOST, is_simple
+from chadllvm.lower.varying import ANY, DIVIDES, MOST, MOST_STEPS, is_simple
 
 T = TypeVar("T")
 
@@ -276,7 +276,10 @@ class Lanes(LaneWindows):
         return after
 
     def _until_all_are_done(self, loop: For) -> None:
-        """A loop that ends itself, for the lanes that are not done."""
+        """A loop that ends itself, for the lanes that are not done.
+
+        One that does not end must not keep another one from failing.
+        """
         state, outer, go = self.state, self.mask, loop.go
         assert go is not None
 
@@ -290,8 +293,17 @@ class Lanes(LaneWindows):
             control.emit_countdown(state.out, state.fuel, state.exit(INTERRUPTED))
 
         low, high = state.name(loop.low), state.name(loop.high)
-        index, natural = state.bind(loop.index), low.isdigit()
-        control.emit_loop(state.out, index, (low, high), natural, body, goes_on)
+        index, natural, out = state.bind(loop.index), low.isdigit(), state.out
+        if not self.varying.unsure:
+            control.emit_loop(out, index, (low, high), natural, body, goes_on)
+        else:
+            full = f"@llvm.sadd.sat.i64(i64 {low}, i64 {MOST_STEPS})"
+            full = out.let(f"call i64 {full}")
+            last = out.let(f"call i64 @llvm.smin.i64(i64 {full}, i64 {high})")
+            control.emit_loop(out, index, (low, last), natural, body, goes_on)
+            is_all = out.let(f"icmp eq i64 {last}, {high}")
+            done = out.let(f"xor i1 {goes_on()}, true")
+            self._leave_unless(out.let(f"or i1 {is_all}, {done}"))
         self.mask = outer
 
     def _as_many_as_any(self, loop: For) -> None:

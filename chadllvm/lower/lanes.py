@@ -137,7 +137,7 @@ class Deciding:
         varying = Varying(loop, self.roots, [self.roots[r] for r in loop.private])
         if not Legality(loop, varying, self.roots, self._uses, self.allocs).holds:
             return None
-        if _has_buffers(loop) and not begins_again(loop, varying):
+        if _has_to_begin_again(loop, varying) and not begins_again(loop, varying):
             return None
         found = [
             row
@@ -358,6 +358,12 @@ def _first_failure(loop: For, varying: Varying) -> Failure | None:
 def _has_buffers(loop: For) -> bool:
     """Whether its iterations make buffers, whose sizes are known only then."""
     return any(isinstance(stmt, Alloc) for stmt in everywhere(loop.body))
+
+
+def _has_to_begin_again(loop: For, varying: Varying) -> bool:
+    """Whether iterations have to be run again that have begun: where a buffer is too
+    large, or one does not end while another one fails behind its loop."""
+    return _has_buffers(loop) or bool(varying.masked and varying.unsure)
 
 
 def _resumed(together: For, rest: For, failure: Failure | None) -> Iterator[Stmt]:

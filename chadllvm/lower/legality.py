@@ -140,10 +140,12 @@ class Legality:
 
 
 def begins_again(loop: For, varying: Varying) -> bool:
-    """Whether an iteration may be left and run again from its beginning, wherever it
-    makes a buffer or is unsure: until then it has changed nothing for good."""
+    """Whether an iteration may be left and run again from its beginning, wherever that
+    may be asked for: until then it has changed nothing for good."""
 
     def leaves(stmt: Stmt) -> bool:
+        if isinstance(stmt, For) and stmt.go is not None:
+            return stmt in varying.masked and bool(varying.unsure)
         return isinstance(stmt, Alloc) or stmt in varying.unsure
 
     def changes(stmt: Stmt) -> bool:

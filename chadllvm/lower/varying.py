@@ -67,6 +67,9 @@ NEXT, FAR, ANY = 1, 2, 3
 # order, so that it does little harm if only the last level of caches holds them.
 MOST = 1 << 17
 
+# So many steps may lanes wait for the one with most, if others fail behind the loop.
+MOST_STEPS = 1 << 22
+
 # A branch with more instructions than this is not run for lanes that do not take it.
 _FEW = 16
 
@@ -130,6 +133,7 @@ class Varying:
         self.slots: set[Slot] = set()
         self.buffers: set[int] = set()
         self.masked: set[Stmt] = set()
+        self._left_early: set[Stmt] = set()
         # Checks that may fail in some lanes only.
         self.unsure: set[Stmt] = set()
         self.alone: set[Stmt] = set()
@@ -156,6 +160,14 @@ class Varying:
             self._find(loop)
 
     def _find(self, loop: For) -> None:
+        """Note all, for loops that lanes leave early as such from the beginning: what
+        is run for one lane at a time elsewhere is not, in them."""
+        self._note_all(loop)
+        while not self.masked <= self._left_early:
+            self._left_early |= self.masked
+            self._note_all(loop)
+
+    def _note_all(self, loop: For) -> None:
         """Note more and more until all is noted."""
         for found in (self.regs, self.slots, self.buffers, self.pointers):
             found.clear()
@@ -239,9 +251,6 @@ class Varying:
                     self.masked.discard(stmt)
                 self._note(stmt.index, ANY if inside == _ONE else 0)
                 self._body(body, inside)
-                if self._who_steps(stmt, who) != inside:
-                    # What follows counts on it.
-                    self._statement(stmt, who)
             case Branch(cond, then, orelse):
                 differs = self.kind(cond) > 0
                 alone = differs and not divergent
@@ -301,9 +310,8 @@ class Varying:
         counts = self._counts(loop)
         if who == _ONE or not (counts or self._is_uniform(loop)):
             return _ONE
-        if not counts and (
-            loop.go is None or (who == _ALL and loop.go not in self.slots)
-        ):
+        early = loop.go in self.slots or loop in self._left_early
+        if not counts and (loop.go is None or (who == _ALL and not early)):
             return who
         return _SOME if self._only_computes(loop) else _ONE
 
@@ -391,7 +399,7 @@ class Varying:
         # What is added to places without order is better added row by row.
         return not any(
             isinstance(stmt, AddTo)
-            and not self.owns(stmt.root)
+            and not self.is_private(stmt.root)
             and self.place(stmt.ptr, stmt.index) == ANY
             for stmt in loop.body
         )

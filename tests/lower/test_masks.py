@@ -254,6 +254,26 @@ def test_the_first_error_is_raised() -> None:
         compiled(x, table)
 
 
+def bounded(x: cl.f64[:], least: cl.f64[:]) -> float:
+    total = 0.0
+    for i in range(len(x)):
+        y = x[i]
+        while y > least[i]:
+            y = y * 0.5 / (1.0 + y * y)
+        if y < 0.1:
+            raise ValueError(f"y = {y:.3f}")
+        total += y * y
+    return total
+
+
+def test_one_lane_that_does_not_end_does_not_hide_an_error() -> None:
+    compiled, x, least = cl.jit(bounded), np.full(16, 0.9), np.full(16, 0.3)
+    assert in_lanes(compiled, x, least)
+    x[2], least[2], least[5] = 0.15, 0.12, -1.0
+    with pytest.raises(ValueError, match=r"y = 0\.07"):
+        compiled(x, least)
+
+
 def endless(x: cl.f64[:]) -> float:
     total = 0.0
     for v in x:
