@@ -131,6 +131,13 @@ def used(stmt: Stmt) -> Iterator[Reg]:
                 yield part
 
 
+def roots_of(stmt: Stmt) -> Iterator[int]:
+    """The roots of the buffers that a statement itself is about."""
+    for name in _ROOTS:
+        if (root := getattr(stmt, name, None)) is not None:
+            yield root
+
+
 def slots_of(stmt: Stmt) -> Iterator[Slot]:
     """The slots that a statement itself uses."""
     for name in _NAMES[type(stmt)]:

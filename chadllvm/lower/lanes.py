@@ -49,7 +49,7 @@ from chadllvm.ir.loops import (
     Spread,
     Stmt,
 )
-from chadllvm.ir.statements import copied, everywhere, made
+from chadllvm.ir.statements import copied, everywhere, made, roots_of
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, I64
 from chadllvm.lower.gain import Gain, inner_loops
@@ -83,12 +83,13 @@ def lanes(function: LoopFunction) -> LoopFunction:
 
 @dataclass(frozen=True)
 class Decision:
-    """That iterations are run side by side: what they have of their own, what is won
-    and the rows that they read."""
+    """That iterations are run side by side: what they have of their own, what is won,
+    the rows that they read, and whether they may be left and begin `again`."""
 
     varying: Varying
     gain: Gain
     rows: Sequence[Row]
+    again: bool
 
 
 class Deciding:
@@ -125,9 +126,7 @@ class Deciding:
     def _classes(self, body: Sequence[Stmt]) -> Iterator[int]:
         """The classes of the buffers that each statement is about."""
         for stmt in everywhere(body):
-            for name in ("root", "target_root", "source_root"):
-                if (root := getattr(stmt, name, None)) is not None:
-                    yield self.roots[root]
+            yield from (self.roots[root] for root in roots_of(stmt))
 
     def decision(self, loop: For) -> Decision | None:
         """None: its iterations stay one after the other."""
@@ -137,7 +136,8 @@ class Deciding:
         varying = Varying(loop, self.roots, [self.roots[r] for r in loop.private])
         if not Legality(loop, varying, self.roots, self._uses, self.allocs).holds:
             return None
-        if _has_to_begin_again(loop, varying) and not begins_again(loop, varying):
+        again = begins_again(loop, varying)
+        if not again and _has_to_begin_again(loop, varying):
             return None
         found = [
             row
@@ -147,7 +147,7 @@ class Deciding:
         near = {row.load for row in found}
         gain = Gain(loop, varying, near, self._longest(loop), self._keeps(varying))
         if gain.always or gain.if_short:
-            return Decision(varying, gain, found)
+            return Decision(varying, gain, found, again)
         return None
 
     def nearer(self, loop: For, decision: Decision) -> For | None:
@@ -294,9 +294,7 @@ class _Making:
         failure = _first_failure(loop, varying)
         if failure is None and not _has_buffers(loop):
             return [*out, together, rest]
-        if begins_again(loop, varying):
-            failure = None
-        return [*out, *_resumed(together, rest, failure)]
+        return [*out, *_resumed(together, rest, None if decision.again else failure)]
 
     def _packed(self, row: Row, count: int) -> Packed:
         """A buffer for what the lanes would look up one by one."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from backend.test_interrupt import interrupted_after
+from lower.test_masks import endless
 from test_memory import peak_of_call
 
 import chadllvm as cl
@@ -267,15 +268,6 @@ def test_the_first_error_is_raised() -> None:
             gradient(spoilt, lookup)
         if expected.type is not IndexError:
             assert str(found.value) == str(expected.value)
-
-
-def endless(x: cl.f64[:]) -> float:
-    total = 0.0
-    for v in x:
-        while v > 0.0:
-            v = math.sqrt(v) / (0.5 + v)
-        total += v
-    return total
 
 
 def test_one_lane_that_does_not_end_is_interrupted() -> None:
