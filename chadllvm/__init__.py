@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from chadllvm.custom import CustomFunction, custom_jvp, custom_vjp
     from chadllvm.diagnostic import CompileError
     from chadllvm.exporting import export, load
-    from chadllvm.ir.annotation import boolean, f32, f64, i64
+    from chadllvm.for_checkers import boolean, f32, f64, i64
     from chadllvm.jacobian import hessian, hvp, jacfwd, jacrev, linearize
     from chadllvm.library import build, fold, stop_gradient
     from chadllvm.options import CompileOptions

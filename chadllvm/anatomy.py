@@ -12,10 +12,11 @@ it is found there by its place. Where this is not as simple as that there is no 
 from __future__ import annotations
 
 import ast
-import linecache
 from collections.abc import Iterator
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import NamedTuple
+
+from chadllvm.texts import lines_of
 
 # A dotted name: `np.linalg.solve` is ("np", "linalg", "solve").
 Chain = tuple[str, ...]
@@ -34,10 +35,9 @@ _FOUND: dict[tuple[str, CodeType], tuple[list[str], Anatomy | None]] = {}
 _MOST = 4096
 
 
-def anatomy(code: CodeType) -> Anatomy | None:
-    """The anatomy of a function's code; None if it cannot be told."""
-    linecache.checkcache(code.co_filename)
-    lines = linecache.getlines(code.co_filename)
+def anatomy(function: FunctionType) -> Anatomy | None:
+    """The anatomy of a function; None if it cannot be told."""
+    code, lines = function.__code__, lines_of(function)
     # Equal codes may be of different files.
     key = code.co_filename, code
     before, found = _FOUND.get(key, (None, None))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, ParamSpec, TypeVar, cast, overload
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast, overload
 
 from chadllvm import call_rules
+from chadllvm.bound import bound_of
 from chadllvm.compiled import (
     Compiled,
     Derivative,
@@ -21,6 +23,23 @@ from chadllvm.options import CompileOptions
 from chadllvm.request import Request
 from chadllvm.shape import is_plain
 from chadllvm.transforms import Transform, means
+
+if TYPE_CHECKING:
+    from chadllvm.for_checkers import (
+        A,
+        Argnums,
+        At0,
+        At1,
+        At2,
+        B,
+        C,
+        Takes1,
+        Takes2,
+        Takes3,
+        X,
+    )
+    from chadllvm.for_checkers import P as Taken
+    from chadllvm.for_checkers import R as Given
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -37,6 +56,7 @@ def jit(
     cache: bool = ...,
     parallel: bool = ...,
     static_argnames: str | Sequence[str] = ...,
+    updates: str | Sequence[str] | None = ...,
 ) -> Callable[[Callable[P, R]], Function[P, R]]: ...
 
 
@@ -51,18 +71,23 @@ def jit(
     cache: bool = True,
     parallel: bool = True,
     static_argnames: str | Sequence[str] = (),
+    updates: str | Sequence[str] | None = None,
 ) -> Any:
     """Compile a Python function to native code.
 
     The function is written in the subset of Python that `docs/language.md` describes.
     Parameters are f64, i64 or bool scalars, NumPy arrays of these, tuples, records (a
     `NamedTuple` or a frozen dataclass), dictionaries with strings as keys, lists of
-    records or structured arrays; parameters without annotation take the types of the
-    call. Arguments are never written to.
+    records or structured arrays, objects of which fields are read; parameters without
+    annotation take the types of the call. A function that returns nothing writes to the
+    arrays among its arguments that it updates, any other one to those in `updates`: see
+    `docs/language.md`.
 
     Args:
         function: the function; without it, `jit(options=…)` gives a decorator. One
-            that is compiled already, as `grad(f)` is, is returned as it is.
+            that is compiled already, as `grad(f)` is, is returned as it is. So it is
+            with a method of an object, a `functools.partial` or an object that can be
+            called: what is bound are arguments of each call, never constants.
         options: how to compile; gradients of the function inherit it.
         optimize: the same as `options.optimize`. With 0, the permanent mode, the
             program and its derivatives run as the paper writes them, on the runtime's
@@ -78,6 +103,9 @@ def jit(
             program: any hashable value, such as a string, an enum, None or a compiled
             function. Each value makes a version of its own; tests of them are decided
             when it is compiled, and the branch that is not taken is not translated.
+        updates: parameters whose arrays the function updates, also if it returns
+            something. Without it, those that a function writes to which returns
+            nothing.
 
     Returns:
         A callable that takes and returns Python numbers, NumPy arrays and tuples.
@@ -86,7 +114,7 @@ def jit(
         CompileError: here or at the first call, with the place in the user's source.
         TypeError: for options of a function that is compiled already.
         ValueError: if `optimize` is neither 0 nor 2, or there is no parameter of a name
-            in `static_argnames`.
+            in `static_argnames` or `updates`.
     """
     names = (static_argnames,) if isinstance(static_argnames, str) else static_argnames
     statics = tuple(names)
@@ -99,24 +127,71 @@ def jit(
     if not parallel:
         options = replace(options, parallel=False)
     if function is None:
-        return lambda f: _jit(f, options, statics)
-    return _jit(function, options, statics)
+        return lambda f: _jit(f, options, statics, updates)
+    return _jit(function, options, statics, updates)
 
 
 def _jit(
-    function: Callable[P, R], options: CompileOptions, statics: tuple[str, ...]
+    function: Callable[P, R],
+    options: CompileOptions,
+    statics: tuple[str, ...],
+    updates: str | Sequence[str] | None,
 ) -> Function[P, R]:
+
+    def make(inner: Callable[..., Any], more: tuple[str, ...]) -> Compiled:
+        return _jit(inner, options, (*statics, *more), updates)
+
+    bound = bound_of(function, make)
+    if bound is not None:
+        return cast("Function[P, R]", bound)
     if isinstance(function, Compiled):
-        if statics or options != CompileOptions():
+        if statics or updates is not None or options != CompileOptions():
             raise TypeError(f"{function!r} is compiled already, with its own options")
         return cast("Function[P, R]", function)
+    told = (updates,) if isinstance(updates, str) else tuple(updates or ())
+    if updates is not None and isinstance(function, FunctionType):
+        from chadllvm.frontend.source import TOLD, copy_of
+
+        function = copy_of(function)
+        setattr(function, TOLD, told)
     made = Function(function, options, statics)
-    for name in statics:
-        if name not in [parameter.name for parameter in made.parameters]:
-            raise call_rules.wrong_option(
-                f"static_argnames: {function.__name__} has no parameter {name!r}"
-            )
+    for option, names in (("static_argnames", statics), ("updates", told)):
+        for name in names:
+            if name not in [parameter.name for parameter in made.parameters]:
+                raise call_rules.wrong_option(
+                    f"{option}: {function.__name__} has no parameter {name!r}"
+                )
     return made
+
+
+@overload
+def value_and_grad(
+    function: Takes1[Taken, A, Given], argnums: At0 = 0, has_aux: bool = False
+) -> Derivative[Taken, tuple[Given, A]]: ...
+@overload
+def value_and_grad(
+    function: Takes2[Taken, Any, B, Given], argnums: At1, has_aux: bool = False
+) -> Derivative[Taken, tuple[Given, B]]: ...
+@overload
+def value_and_grad(
+    function: Takes3[Taken, Any, Any, C, Given], argnums: At2, has_aux: bool = False
+) -> Derivative[Taken, tuple[Given, C]]: ...
+@overload
+def value_and_grad(
+    function: Takes2[Taken, A, B, Given],
+    argnums: tuple[At0, At1],
+    has_aux: bool = False,
+) -> Derivative[Taken, tuple[Given, tuple[A, B]]]: ...
+@overload
+def value_and_grad(
+    function: Takes3[Taken, A, B, C, Given],
+    argnums: tuple[At0, At1, At2],
+    has_aux: bool = False,
+) -> Derivative[Taken, tuple[Given, tuple[A, B, C]]]: ...
+@overload
+def value_and_grad(
+    function: Callable[Taken, Given], argnums: Argnums = 0, has_aux: bool = False
+) -> Derivative[Taken, tuple[Given, Any]]: ...
 
 
 @means(Transform.VALUE_AND_GRAD)
@@ -125,7 +200,7 @@ def value_and_grad(
     function: Callable[..., Any],
     argnums: int | str | Sequence[int | str] = 0,
     has_aux: bool = False,
-) -> Derivative:
+) -> Derivative[..., Any]:
     """The function that returns `(value, gradient)`.
 
     Args:
@@ -145,13 +220,56 @@ def value_and_grad(
     return _derivative(function, argnums, value=True, has_aux=has_aux)
 
 
+@overload
+def grad(
+    function: Takes1[Taken, A, tuple[Any, X]],
+    argnums: At0 = 0,
+    *,
+    has_aux: Literal[True],
+) -> Derivative[Taken, tuple[A, X]]: ...
+@overload
+def grad(
+    function: Callable[Taken, tuple[Any, X]], argnums: Argnums, has_aux: Literal[True]
+) -> Derivative[Taken, tuple[Any, X]]: ...
+@overload
+def grad(
+    function: Takes1[Taken, A], argnums: At0 = 0, has_aux: Literal[False] = False
+) -> Derivative[Taken, A]: ...
+@overload
+def grad(
+    function: Takes2[Taken, Any, B], argnums: At1, has_aux: Literal[False] = False
+) -> Derivative[Taken, B]: ...
+@overload
+def grad(
+    function: Takes3[Taken, Any, Any, C],
+    argnums: At2,
+    has_aux: Literal[False] = False,
+) -> Derivative[Taken, C]: ...
+@overload
+def grad(
+    function: Takes2[Taken, A, B],
+    argnums: tuple[At0, At1],
+    has_aux: Literal[False] = False,
+) -> Derivative[Taken, tuple[A, B]]: ...
+@overload
+def grad(
+    function: Takes3[Taken, A, B, C],
+    argnums: tuple[At0, At1, At2],
+    has_aux: Literal[False] = False,
+) -> Derivative[Taken, tuple[A, B, C]]: ...
+@overload
+def grad(
+    function: Callable[Taken, Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Derivative[Taken, Any]: ...
+
+
 @means(Transform.GRAD)
 @without_frames
 def grad(
     function: Callable[..., Any],
     argnums: int | str | Sequence[int | str] = 0,
     has_aux: bool = False,
-) -> Derivative:
+) -> Derivative[..., Any]:
     """The gradient alone, or `(gradient, auxiliary)`; see `value_and_grad`."""
     return _derivative(function, argnums, value=False, has_aux=has_aux)
 
@@ -162,7 +280,12 @@ def _derivative(
     *,
     value: bool,
     has_aux: bool,
-) -> Derivative:
+) -> Derivative[..., Any]:
+    bound = bound_of(function)
+    if bound is not None:
+        by = bound.argnums(argnums)
+        made = _derivative(bound.compiled, by, value=value, has_aux=has_aux)
+        return cast("Derivative[..., Any]", bound.around(made))
     request = Request(positions(function, argnums), value, has_aux)
     if isinstance(function, Compiled):
         return function.derivative(request)

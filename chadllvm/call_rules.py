@@ -12,22 +12,23 @@ from chadllvm.codes import exception
 def wrong_type(message: str) -> TypeError:
     """An argument is what its parameter says.
 
-    Nothing is guessed: an integer may be given for a float, an array of integers may
-    not be given for one of floats, nor a list for an array.
+    Integers may be given for floats, also in arrays, and lists of numbers for arrays.
+    No digits are lost but by the caller's decision: no array of floats is given for one
+    of integers, nor one of float64 for one of float32.
 
     Fails:
 
-        def f(x: cl.f64[:]) -> float:
-            return x[0]
-
-        cl.jit(f)([1.0, 2.0])
-
-    Works:
-
-        def f(x: cl.f64[:]) -> float:
+        def f(x: cl.i64[:]) -> int:
             return x[0]
 
         cl.jit(f)(np.array([1.0, 2.0]))
+
+    Works:
+
+        def f(x: cl.i64[:]) -> int:
+            return x[0]
+
+        cl.jit(f)(np.array([1.0, 2.0]).astype(int))
     """
     return TypeError(message)
 
@@ -305,5 +306,53 @@ def not_exported(message: str) -> ValueError:
             return x * x
 
         cl.export({"f": f}, "libm1", kind="object")
+    """
+    return ValueError(message)
+
+
+@exception("CL1814")
+def not_writeable(message: str) -> ValueError:
+    """A function that updates an argument is given an array that can be written to.
+
+    Fails:
+
+        def f(x: cl.f64[:]) -> None:
+            x[0] = 1.0
+
+        x = np.zeros(3)
+        x.flags.writeable = False
+        cl.jit(f)(x)
+
+    Works:
+
+        def f(x: cl.f64[:]) -> None:
+            x[0] = 1.0
+
+        cl.jit(f)(np.zeros(3))
+    """
+    return ValueError(message)
+
+
+@exception("CL1815")
+def shared_memory(message: str) -> ValueError:
+    """What a function updates shares no memory with another of its arguments.
+
+    In Python the other one would change as well, in the middle of the function.
+
+    Fails:
+
+        def f(x: cl.f64[:], y: cl.f64[:]) -> None:
+            x[1:] += y[:-1]
+
+        x = np.ones(3)
+        cl.jit(f)(x, x)
+
+    Works:
+
+        def f(x: cl.f64[:], y: cl.f64[:]) -> None:
+            x[1:] += y[:-1]
+
+        x = np.ones(3)
+        cl.jit(f)(x, x.copy())
     """
     return ValueError(message)

@@ -17,10 +17,12 @@ import numpy as np
 
 from chadllvm.compiled import Compiled
 from chadllvm.frames import without_frames
+from chadllvm.placed import placed
 from chadllvm.reals import all_numbers, has_singles, mapped, numbers, stepped
 from chadllvm.reverse import vjp
 from chadllvm.tangents import jvp
-from chadllvm.written import compiled_function, head, unused, written
+from chadllvm.values import as_declared
+from chadllvm.written import head, unused, written
 
 MODES = ("fwd", "rev")
 
@@ -64,15 +66,16 @@ def check_grads(
     if not isinstance(args, tuple | list):
         kind = type(args).__name__
         raise TypeError(f"check_grads: args must be a tuple, not a {kind}")
-    function = compiled_function(f)
+    at = placed(f, args)
     step, tolerance = _SINGLE if has_singles(tuple(args)) else _DOUBLE
     limits = _Limits(
         step if eps is None else eps,
         tolerance if atol is None else atol,
         tolerance if rtol is None else rtol,
     )
-    check = _Check(function, tuple(args), limits, np.random.default_rng(0))
-    check.run(modes, order, f"the derivative of {function.name}")
+    random = np.random.default_rng(0)
+    check = _Check(at.function, at.args, limits, random, {*at.which})
+    check.run(modes, order, f"the derivative of {at.function.name}")
 
 
 @dataclass(frozen=True)
@@ -90,37 +93,42 @@ class _Limits:
 
 @dataclass
 class _Check:
-    """A function at some arguments."""
+    """A function at some arguments; derivatives are taken by those at `which`."""
 
     function: Compiled
     args: tuple[Any, ...]
     limits: _Limits
     random: np.random.Generator
+    which: set[int]
     out: Any = None
 
     def run(self, modes: Sequence[str], order: int, title: str) -> None:
         """Check derivatives up to this order."""
         self.args = tuple(map(self._as_declared, range(len(self.args)), self.args))
-        self.out = self.function(*self.args)
+        self.out = self.function.value(*self.args)
         ct = self._direction(self.out)
-        real = [k for k, arg in enumerate(self.args) if any(numbers(arg))]
+        real = [k for k in sorted(self.which) if any(numbers(self.args[k]))]
         if not real or not any(numbers(ct)):
             raise ValueError(f"{title}: there are no reals to differentiate")
-        directions = [self._direction(arg) for arg in self.args]
+        directions = [
+            self._direction(arg) if k in self.which else None
+            for k, arg in enumerate(self.args)
+        ]
         for k in real:
             self._argument(k, directions[k], ct, modes, title)
         if order > 1:
             for mode in modes:
                 inner, args = self._derivative(mode, directions, ct)
                 name = f"{title}, in {_WORDS[mode]} mode,"
-                check = _Check(inner, args, self.limits, self.random)
+                which = {*self.which, *range(len(self.args), len(args))}
+                check = _Check(inner, args, self.limits, self.random, which)
                 check.run(modes, order - 1, f"the derivative of {name}")
 
     def _as_declared(self, k: int, arg: Any) -> Any:
-        """An int for a parameter that is a float is a float."""
-        annotation = self.function.parameters[k].annotation
-        is_whole = isinstance(arg, int) and not isinstance(arg, bool)
-        return float(arg) if is_whole and str(annotation) == "f64" else arg
+        """An int for a parameter that is a float is a float, a list is an array."""
+        parameter = self.function.parameters[k]
+        name = self.function.name
+        return as_declared(parameter.annotation, arg, name, parameter.name)
 
     def _direction(self, value: Any) -> Any:
         """Random numbers in the place of reals, None in that of others."""
@@ -172,7 +180,7 @@ class _Check:
         for step in (self.limits.step, -self.limits.step):
             moved = stepped(self.args[k], step * all_numbers(direction))
             args = (*self.args[:k], moved, *self.args[k + 1 :])
-            sides.append(all_numbers(self.function(*args)))
+            sides.append(all_numbers(self.function.value(*args)))
         if sides[0].shape != sides[1].shape:
             raise ValueError(f"{self.function.name} has results of changing shapes")
         slope: np.ndarray = (sides[0] - sides[1]) / (2.0 * self.limits.step)
@@ -187,7 +195,7 @@ class _Check:
         called, take = unused("function", names), unused("derivative", names)
         if mode == "fwd":
             new = [unused(f"{name}_t", names) for name in names]
-            kept = [any(numbers(d)) for d in directions]
+            kept = [d is not None and any(numbers(d)) for d in directions]
             given = [n if flag else "None" for n, flag in zip(new, kept, strict=True)]
             body = f"{take}({called}, ({', '.join(names)},), ({', '.join(given)},))[1]"
             more = [n for n, flag in zip(new, kept, strict=True) if flag]

@@ -11,9 +11,19 @@ import functools
 import inspect
 import operator
 import threading
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import FunctionType, MappingProxyType, MethodType
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Generic,
+    ParamSpec,
+    Self,
+    TypeVar,
+    overload,
+)
 
 from chadllvm import call_rules
 from chadllvm.diagnostic import InternalError
@@ -26,10 +36,12 @@ from chadllvm.request import Request
 from chadllvm.shape import is_plain
 from chadllvm.shelf import Shelf, shelf
 from chadllvm.shown import Text, text_of
+from chadllvm.signatures import signature_of_derivative
 from chadllvm.taking import Taking
 from chadllvm.transforms import GRADIENT_PARTS
 
 if TYPE_CHECKING:
+    from chadllvm.frozen import Frozen
     from chadllvm.ir.loops import LoopFunction
     from chadllvm.ir.term import Program
     from chadllvm.plan import Plan
@@ -38,8 +50,13 @@ if TYPE_CHECKING:
     from chadllvm.scaling import Scaling
     from chadllvm.specialising import Specialiser
 
+# Where a function keeps those that are the same with more static parameters.
+_WITH_STATICS = "_chadllvm_with_statics"
+
 P = ParamSpec("P")
+Q = ParamSpec("Q")
 R = TypeVar("R")
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -65,7 +82,11 @@ class Compiled(Taking):
         self._versions: dict[Hashable, Specialisation] = {}
         # The versions again, by what is quick to look up.
         self._known: dict[tuple[object, ...], Specialisation] = {}
-        self._derivatives: dict[Request, Derivative] = {}
+        self._derivatives: dict[Request, Derivative[..., Any]] = {}
+        # What it is compiled from, once it is used; that of `_source` if it has one.
+        self._frozen: Frozen | None = None
+        self._is_used = False
+        self._source: Compiled | None = None
         # What its function reached when it was made, if somebody asks; empty if it is
         # made of one thing and another.
         self.first_reach: bytes | None = None
@@ -79,11 +100,11 @@ class Compiled(Taking):
             )
             self._count = -1 if needs_binding else len(self._parameters)
 
-    def derivative(self, request: Request) -> Derivative:
+    def derivative(self, request: Request) -> Derivative[..., Any]:
         """The same one each time, so that `grad(f)(x)` in a loop compiles once."""
         with self._lock:
             if request not in self._derivatives:
-                made = Derivative(self, request, self._options)
+                made: Derivative[..., Any] = Derivative(self, request, self._options)
                 self._derivatives[request] = made
             return self._derivatives[request]
 
@@ -96,11 +117,21 @@ class Compiled(Taking):
             prints = tuple(map(fingerprint, args))
             version = self._known.get(prints)
             if version is None:
+                if None in prints:
+                    args = self._reading(args)
                 version = self._version_for(args)
             return version.call(*args)
         except Exception as error:
             hide_frames(error)
             raise
+
+    def value(self, *args: Any, **kwargs: Any) -> Any:
+        """What derivatives are those of, without an update of the arguments.
+
+        It is the result, and in front of it the last values of what a call updates.
+        """
+        bound = self._bind(args, kwargs)
+        return self._version_for(bound).value(*self._dynamic(bound))
 
     @property
     def name(self) -> str:
@@ -117,10 +148,19 @@ class Compiled(Taking):
         """How it is compiled."""
         return self._options
 
+    @property
+    def has_versions(self) -> bool:
+        """Whether it is compiled for some types already."""
+        return bool(self._versions)
+
+    def with_statics(self, names: tuple[str, ...]) -> Compiled:
+        """The same with more static parameters; itself, where these would not do."""
+        return self
+
     def _call_with_statics(self, bound: tuple[Any, ...]) -> Any:
         """Call the version for these static arguments, with the others."""
-        args = self._dynamic(bound)
-        return self._version_for(bound).call(*args)
+        bound = self._read(bound)
+        return self._version_for(bound).call(*self._dynamic(bound))
 
     def _statics(self, bound: Sequence[Any]) -> dict[str, Any]:
         """The static arguments by the names of their parameters."""
@@ -142,10 +182,63 @@ class Compiled(Taking):
                 f"must be hashable, found a {type(value).__name__}"
             ) from None
 
+    @property
+    def frozen_function(self) -> Any:
+        """What it is compiled from: its function as it was at the first use."""
+        if self._source is not None:
+            return self._source.frozen_function
+        if self._frozen is None:
+            self._freeze()
+        return self._function if self._frozen is None else self._frozen.function
+
+    def _freeze(self) -> None:
+        if not isinstance(self._function, FunctionType):
+            return
+        from chadllvm.frozen import Frozen
+
+        with self._lock:
+            if self._frozen is None:
+                self._frozen = Frozen(self._function)
+                for other in self._frozen.compiled:
+                    _ = other.frozen_function
+        if self.first_reach and digest_of_reach(self._function) != self.first_reach:
+            self.first_reach = b""
+
+    def _thaw(self) -> None:
+        """Let the next use freeze it again, if nothing was compiled of it."""
+        if self._source is not None:
+            self._source._thaw()
+        vars(self).pop("_specialiser", None)
+        if self._is_used or self._frozen is None:
+            return
+        others, self._frozen = self._frozen.compiled, None
+        for other in others:
+            other._thaw()
+
+    def _hold(self) -> None:
+        """Keep what it is compiled from: there is code of it."""
+        if self._source is not None:
+            self._source._hold()
+        if self._is_used:
+            return
+        self._is_used = True
+        for other in self._frozen.compiled if self._frozen else ():
+            other._hold()
+
+    @contextmanager
+    def _using(self) -> Iterator[None]:
+        """Something is made of it; what fails is made of what will be there then."""
+        try:
+            yield
+        except BaseException:
+            self._thaw()
+            raise
+        self._hold()
+
     def _reached_parts(self) -> tuple[object, ...]:
         """What it means, for `reach.py`."""
         return (
-            *(self._function, self._request, self._below),
+            *(self.frozen_function, self._request, self._below),
             *(self._options, self.static_argnames),
         )
 
@@ -201,7 +294,7 @@ class Compiled(Taking):
         from chadllvm.report import report
 
         version = self._shown_version(args, kwargs)
-        bound = self._bind(args, kwargs) if args or kwargs else None
+        bound = self._bound(args, kwargs) if args or kwargs else None
         count = functools.partial(self._scaling, bound)
         return report(self._name, version.compilation, count)
 
@@ -211,7 +304,7 @@ class Compiled(Taking):
 
         if bound is None:
             raise ValueError(f"{self._name}: give `report` the arguments to count with")
-        plan = self._specialiser.planned(self._types(bound), self._statics(bound))
+        plan = self._planned(self._types(bound), self._statics(bound))
         return scalings(plan, self._threaded, self._dynamic(bound))
 
     def _threaded(self, plan: Plan) -> LoopFunction:
@@ -221,7 +314,7 @@ class Compiled(Taking):
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Specialisation:
         if args or kwargs:
-            return self._version_for(self._bind(args, kwargs))
+            return self._version_for(self._bound(args, kwargs))
         if self._fixed is not None:
             return self._version(self._fixed)
         if not self._versions:
@@ -283,18 +376,10 @@ class Compiled(Taking):
             if found is None:
                 return None
             self._versions[key] = found
-            self._check_reach()
+            self._hold()
             if saved.is_fixed:
                 self._call_directly(found.call)
         return self._versions[key]
-
-    def _check_reach(self) -> None:
-        """See whether a version is of what the others are of."""
-        if (
-            self.first_reach is not None
-            and digest_of_reach(self._function) != self.first_reach
-        ):
-            self.first_reach = b""
 
     @property
     def _static_at_all(self) -> bool:
@@ -318,7 +403,6 @@ class Compiled(Taking):
         with self._lock:
             if key not in self._versions:
                 self._versions[key] = self._compile(types, statics)
-                self._check_reach()
                 if self.is_fixed_to(types):
                     self._call_directly(self._versions[key].call)
             return self._versions[key]
@@ -340,7 +424,8 @@ class Compiled(Taking):
     def _compile(
         self, types: tuple[Type, ...], statics: Mapping[str, Any]
     ) -> Specialisation:
-        return self._specialiser(types, statics)
+        with self._using():
+            return self._specialiser(types, statics)
 
     @functools.cached_property
     def _specialiser(self) -> Specialiser:
@@ -349,7 +434,8 @@ class Compiled(Taking):
 
         below = [self._own(r) for r in self._below]
         request = self._own(self._request)
-        return Specialiser(self._function, below, request, self._options, self._plan)
+        function = self.frozen_function
+        return Specialiser(function, below, request, self._options, self._plan)
 
     def plan_of(self, program: Program, types: tuple[Type, ...]) -> Plan:
         """What is compiled of a program that was kept."""
@@ -367,12 +453,11 @@ class Compiled(Taking):
         """
         from chadllvm.frontend.annotations import CLOSED
 
-        planned = self._specialiser.planned
         if args is not None:
-            bound = self._bind(tuple(args), {})
-            return planned(self._types(bound), self._statics(bound))
+            bound = self._bound(tuple(args), {})
+            return self._planned(self._types(bound), self._statics(bound))
         if self._fixed is not None and not self._static_at:
-            return planned(self._fixed, {})
+            return self._planned(self._fixed, {})
         for parameter in self._parameters:
             if parameter.is_static or not isinstance(parameter.annotation, CLOSED):
                 raise call_rules.unknown_types(
@@ -380,6 +465,10 @@ class Compiled(Taking):
                     "annotate it, or give example arguments"
                 )
         raise InternalError(f"{self._name}: all types are known")
+
+    def _planned(self, types: tuple[Type, ...], statics: Mapping[str, Any]) -> Plan:
+        with self._using():
+            return self._specialiser.planned(types, statics)
 
     def versions(self, plan: Plan, *, threads: bool) -> list[LoopFunction]:
         """The loops of a plan, and those to run behind them where they fail.
@@ -414,7 +503,13 @@ class Function(Compiled, Generic[P, R]):
         super().__init__(function, Request(), options, statics)
         self.py_func = function
 
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+    @overload
+    def __get__(
+        self: Function[Concatenate[S, Q], R], instance: S, owner: type | None = None
+    ) -> Callable[Q, R]: ...
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """A method of an instance, as a plain function in a class is one."""
         return self if instance is None else MethodType(self, instance)
 
@@ -423,6 +518,14 @@ class Function(Compiled, Generic[P, R]):
         from chadllvm.portable import reduced
 
         return reduced(self)
+
+    def with_statics(self, names: tuple[str, ...]) -> Compiled:
+        """The same with more static parameters, the same one each time."""
+        kept: dict[Any, Compiled] = vars(self).setdefault(_WITH_STATICS, {})
+        if names not in kept:
+            statics = (*self.static_argnames, *names)
+            kept[names] = Function(self.py_func, self._options, statics)
+        return kept[names]
 
     def _rules_given(self) -> dict[str, tuple[Any, ...] | None]:
         """The functions that are rules of its own, if it has some."""
@@ -436,7 +539,7 @@ class Function(Compiled, Generic[P, R]):
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
 
 
-class Derivative(Compiled):
+class Derivative(Compiled, Generic[P, R]):
     """A compiled function that was made by `grad` or `value_and_grad`."""
 
     def __init__(
@@ -445,17 +548,41 @@ class Derivative(Compiled):
         plain, below = plain_function(function), derivatives_below(function)
         super().__init__(plain, request, options, statics_of(function), below)
         self._of = function
+        self._source = function if isinstance(function, Compiled) else None
         # It takes what the function takes, and gives something else.
-        takes = inspect.signature(plain)
-        self.__signature__ = takes.replace(return_annotation=takes.empty)
+        takes = inspect.signature(function)
+        self.__signature__ = signature_of_derivative(takes, request)
         parts = function, request.argnums, request.value, request.has_aux
         setattr(self, GRADIENT_PARTS, parts)
+
+    @property
+    def request(self) -> Request:
+        """Which derivative it is."""
+        return self._request
+
+    @property
+    def of(self) -> Callable[..., Any]:
+        """The function that it is the derivative of."""
+        return self._of
+
+    def with_statics(self, names: tuple[str, ...]) -> Compiled:
+        of = self._of
+        if isinstance(of, FunctionType):
+            return compiled_form(of, names).derivative(self._request)
+        assert isinstance(of, Compiled)
+        return of.with_statics(names).derivative(self._request)
 
     def __reduce__(self) -> Any:
         from chadllvm.portable import portable
 
-        of = portable(self._of)
+        # A plain function is pickled with the values that it was compiled with.
+        is_frozen = self._is_used and self._source is None
+        of = portable(self.frozen_function if is_frozen else self._of)
         return _derivative, (of, self._request, self._options, self._code())
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
 
 
 def _derivative(
@@ -463,7 +590,7 @@ def _derivative(
     request: Request,
     options: CompileOptions,
     code: Sequence[tuple[bytes, bytes]],
-) -> Derivative:
+) -> Derivative[..., Any]:
     """A derivative that was pickled, with the code that it had."""
     from chadllvm.backend import kept
 
@@ -478,7 +605,9 @@ def _derivative(
 _DERIVATIVES = "_chadllvm_derivatives"
 
 
-def derivative_of(function: Callable[..., Any], request: Request) -> Derivative:
+def derivative_of(
+    function: Callable[..., Any], request: Request
+) -> Derivative[..., Any]:
     """A derivative of a function that is not compiled, with the usual options.
 
     It is the same one each time, as long as all that the function reaches is the same,
@@ -488,7 +617,9 @@ def derivative_of(function: Callable[..., Any], request: Request) -> Derivative:
     origin = digest_of_reach(function) if users else None
     if origin is None:
         return Derivative(function, request, CompileOptions())
-    kept: dict[Request, Derivative] = vars(function).setdefault(_DERIVATIVES, {})
+    kept: dict[Request, Derivative[..., Any]] = vars(function).setdefault(
+        _DERIVATIVES, {}
+    )
     found = kept.get(request)
     # Wrappers may take over what they find in the function that they wrap.
     if found is None or found.first_reach != origin or found._function is not function:
@@ -509,14 +640,23 @@ def static_argument(value: Any) -> Any:
     """
     if not isinstance(value, FunctionType) or _is_known(value):
         return value
+    return compiled_form(value)
+
+
+def compiled_form(
+    value: FunctionType, statics: tuple[str, ...] = ()
+) -> Function[..., Any]:
+    """A plain Python function compiled, the same one as long as it means the same."""
     from chadllvm.frontend.signature import all_captured
 
     captured, reach = all_captured(value), digest_of_reach(value)
-    found, before, reached = getattr(value, _COMPILED, (None, (), None))
+    kept = vars(value).setdefault(_COMPILED, {})
+    found: Function[..., Any] | None
+    found, before, reached = kept.get(statics, (None, (), None))
     is_same = found is not None and found.py_func is value and reach == reached
-    if not (is_same and _are_same(captured, before)):
-        found = Function(value, CompileOptions())
-        setattr(value, _COMPILED, (found, captured, reach))
+    if found is None or not (is_same and _are_same(captured, before)):
+        found = Function(value, CompileOptions(), statics)
+        kept[statics] = found, captured, reach
     return found
 
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, overload
 
-from chadllvm.compiled import Function
+from chadllvm.compiled import Compiled, Function
 from chadllvm.frames import without_frames
-from chadllvm.frontend.custom import MARK, Given
+from chadllvm.frontend.custom import MARK, Given, rules_of
+from chadllvm.frontend.source import copy_of
 from chadllvm.options import CompileOptions
 from chadllvm.portable import portable
 
@@ -29,7 +30,7 @@ class CustomFunction(Function[P, R]):
         if not isinstance(function, FunctionType):
             kind = type(function).__name__
             raise TypeError(f"expected a Python function, not a {kind}")
-        marked = _copied(function)
+        marked = copy_of(function)
         self._rules = Given()
         setattr(marked, MARK, self._rules)
         super().__init__(marked, options, statics)
@@ -68,8 +69,12 @@ class CustomFunction(Function[P, R]):
         self._rules.jvp = (_python(rule),)
         return rule
 
+    def with_statics(self, names: tuple[str, ...]) -> Compiled:
+        return self  # Its rules have the parameters that it has.
+
     def _rules_given(self) -> dict[str, tuple[Any, ...] | None]:
-        rules = {"vjp": self._rules.vjp, "jvp": self._rules.jvp}
+        given = self._given()
+        rules = {"vjp": given.vjp, "jvp": given.jvp}
         return {n: rule and tuple(map(portable, rule)) for n, rule in rules.items()}
 
     def _take_rules(self, rules: Mapping[str, tuple[Any, ...] | None]) -> None:
@@ -78,29 +83,16 @@ class CustomFunction(Function[P, R]):
         if rules["jvp"] is not None:
             self.defjvp(*rules["jvp"])
 
+    def _given(self) -> Given:
+        """The rules: those of its code, once there is some."""
+        frozen = rules_of(self.frozen_function) if self._frozen else None
+        return frozen or self._rules
+
     def _check_unused(self) -> None:
-        if self._rules.is_used:
+        if self._given().is_used:
             raise RuntimeError(
                 f"{self.name} is compiled already, with the rules it had"
             )
-
-
-def _copied(function: FunctionType) -> FunctionType:
-    """A function like this one: rules belong to it, not to what it was made from."""
-    copy = FunctionType(
-        function.__code__,
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
-    copy.__kwdefaults__ = function.__kwdefaults__
-    copy.__annotations__ = function.__annotations__
-    copy.__qualname__ = function.__qualname__
-    copy.__module__ = function.__module__
-    copy.__doc__ = function.__doc__
-    copy.__dict__.update(function.__dict__)
-    return copy
 
 
 def _python(function: Callable[..., Any]) -> FunctionType:

@@ -17,7 +17,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_LIMIT = 12_000
+# The limit on a deep stack.
+LIMIT = 12_000
 _STACK = 512 << 20
 
 # The limit and the size of stacks to come belong to the process.
@@ -33,7 +34,7 @@ def run_deep(run: Callable[[], T]) -> T:
     try:
         return run()
     except RecursionError:
-        if sys.getrecursionlimit() >= _LIMIT:
+        if sys.getrecursionlimit() >= LIMIT:
             raise
     return _in_thread(run)
 
@@ -45,7 +46,7 @@ def _in_thread(run: Callable[[], T]) -> T:
 
     def work() -> None:
         limit = sys.getrecursionlimit()
-        sys.setrecursionlimit(_LIMIT)
+        sys.setrecursionlimit(LIMIT)
         try:
             results.append(context.run(run))
         except BaseException as error:

@@ -121,4 +121,9 @@ class CompileError(Exception):
 
 
 class InternalError(Exception):
-    """A defect of chadllvm itself: a pass produced a program that does not check."""
+    """A defect of chadllvm itself: a pass failed, or broke the program.
+
+    `stage` is the pass that it is in, once that is told (`defects.py`).
+    """
+
+    stage = ""

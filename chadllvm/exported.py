@@ -23,11 +23,12 @@ from chadllvm.backend.aot.toolchain import toolchain
 from chadllvm.backend.results import Group, Result
 from chadllvm.boundary import Boundary
 from chadllvm.ir.types import F64, Array, Product, Type
+from chadllvm.ir.updated import Updated
 from chadllvm.ir.wording import said
 from chadllvm.llvm.target import Target
+from chadllvm.placed import frozen
 from chadllvm.plan import Plan
-from chadllvm.values import gradient_type
-from chadllvm.written import compiled_function
+from chadllvm.values import gradient_type, is_object
 
 if TYPE_CHECKING:
     from chadllvm.frontend import Parameter
@@ -136,12 +137,23 @@ def _targets(
 
 def _exported(name: str, given: Any, openmp: bool) -> Exported:
     function, arguments = given if isinstance(given, tuple) else (given, None)
-    compiled = compiled_function(function)
+    compiled = frozen(function)
     if not compiled.options.optimize:
         raise call_rules.not_exported(
             f"{name}: what is compiled with optimize=0 cannot be exported"
         )
     plan = compiled.planned_for(arguments)
+    if plan.updated is not None and plan.boundary is not None:
+        raise call_rules.not_exported(
+            f"{name}: a function that updates arguments is not exported if there is "
+            "recursive data among the others"
+        )
+    for parameter, ty in _params(plan):
+        if is_object(ty):
+            raise call_rules.not_exported(
+                f"{name}: the parameter {parameter} is an object, which C has not: "
+                "export a method of one, or functools.partial of the function"
+            )
     versions = compiled.versions(plan, threads=openmp)
     entry = plan.program.entry
     outputs = tuple(_outputs(plan))
@@ -159,6 +171,7 @@ def _exported(name: str, given: Any, openmp: bool) -> Exported:
         _defaults(compiled.parameters),
         _log_density(plan),
         _heap(plan),
+        plan.updated,
     )
 
 
@@ -220,6 +233,8 @@ def _outputs(plan: Plan) -> list[Output | Columns]:
 
 def _plain_outputs(plan: Plan) -> list[Output]:
     request, result = plan.request, plan.result
+    if plan.updated is not None:
+        return _updated_outputs(plan, plan.updated)
     if request.argnums is None:
         return [Output("result", result)]
     parts = result.parts if isinstance(result, Group) else ()
@@ -229,6 +244,16 @@ def _plain_outputs(plan: Plan) -> list[Output]:
     if request.has_aux:
         return [*_gradients(plan, parts[0]), Output("auxiliary", parts[1])]
     return _gradients(plan, result)
+
+
+def _updated_outputs(plan: Plan, updated: Updated) -> list[Output]:
+    """What arguments are updated to, and the result behind them."""
+    fields: Sequence[Type] = getattr(plan.value, "fields", ())
+    parts = [plan.value] if updated.is_one else [*fields]
+    names = [plan.names[k] for k in updated.positions]
+    pairs = zip(names, parts, strict=False)
+    found = [Output(name, ty, name, in_place=True) for name, ty in pairs]
+    return [*found, *([Output("result", parts[-1])] if updated.has_result else [])]
 
 
 def _values(value: Result, has_aux: bool) -> list[Output]:

@@ -41,7 +41,8 @@ def export(
     Args:
         functions: by their names in C. Each is a function, compiled or not, or a
             derivative (`value_and_grad(f)`); its types are those of its annotations, or
-            of example arguments: `(f, (x, 2.0))`.
+            of example arguments: `(f, (x, 2.0))`. What is bound, as by a
+            `functools.partial` or a method of an object, is a constant of the library.
         path: the folder that is made. Its name is that of the library, with or without
             `lib` in front: `build/libmodel` has `model.h` and `libmodel.so` in it.
         kind: "shared", "static", "object", or several. Shared and static libraries need
@@ -76,6 +77,8 @@ def export(
 def load(
     path: str | os.PathLike[str],
     classes: Mapping[str, type] = MappingProxyType({}),
+    *,
+    digest: str | None = None,
 ) -> Library:
     """The functions of an exported shared library, without LLVM.
 
@@ -83,19 +86,22 @@ def load(
         path: the library, or the folder that `export` has made.
         classes: the classes of records, by their names. Without one, a record is of
             the class that it was if that is loaded, else of a class of its own.
+        digest: the SHA-256 of the file, as `sha256sum` prints it. By default it must be
+            the file that was exported, byte by byte; this accepts one that was changed
+            since (by `strip`), or linked from exported objects, and no other one.
 
     Returns:
         A library whose functions are attributes, and items by their names. They take
         and give what those that were exported do.
 
     Raises:
-        ImportError: if the file is no exported library, not whole, made for another
-            system, or of another version.
+        ImportError: if the file is no exported library, not whole, changed since,
+            made for another system, or of another version.
         OSError: if it cannot be read.
     """
     from chadllvm.backend.aot.load import open_library
 
-    return open_library(Path(path), classes, _crossed)
+    return open_library(Path(path), classes, _crossed, _updating, digest)
 
 
 @dataclass(frozen=True)
@@ -118,20 +124,46 @@ def _crossed(
     native: Callable[[list[str], list[Type], Result], Callable[..., Any]],
 ) -> Callable[..., Any]:
     """A function of recursive data, of one that takes and gives columns."""
-    from chadllvm.arguments import bind
     from chadllvm.border import Border
     from chadllvm.crossing import Crossing
 
     border = Border(title, names, types, value)
     columns = native(border.names, border.native_types, border.result(request))
     crossing = Crossing(border, request, columns)
+    return _bound(title, names, defaults, crossing)
+
+
+def _updating(
+    title: str,
+    names: list[str],
+    types: list[Type],
+    positions: list[int],
+    has_result: bool,
+    defaults: list[Any],
+    native: Callable[..., Any],
+) -> Callable[..., Any]:
+    """A function that updates its arguments, of one that gives what to."""
+    from chadllvm.ir.updated import Updated
+    from chadllvm.updating import Updating
+
+    updated = Updated(tuple(positions), has_result)
+    made = Updating(native, title, names, types, updated)
+    return _bound(title, names, defaults, made)
+
+
+def _bound(
+    title: str, names: list[str], defaults: list[Any], call: Callable[..., Any]
+) -> Callable[..., Any]:
+    """A function of parameters with these names, of one of all of them in order."""
+    from chadllvm.arguments import bind
+
     required = len(names) - len(defaults)
     parameters = [_Parameter(name, None, True) for name in names[:required]]
     pairs = zip(names[required:], defaults, strict=True)
     parameters += [_Parameter(name, default, False) for name, default in pairs]
 
     @without_frames
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return crossing(*bind(title, parameters, args, kwargs))
+    def bound(*args: Any, **kwargs: Any) -> Any:
+        return call(*bind(title, parameters, args, kwargs))
 
-    return call
+    return bound

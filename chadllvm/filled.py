@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from chadllvm import call_rules
 from chadllvm.backend.convert import DTYPES
 from chadllvm.frontend.annotations import Annotation, field_annotation
 from chadllvm.frontend.records import is_record, record_class
@@ -42,6 +43,38 @@ def filled(value: Any, tangent: Any) -> Any:
             return _record(value, tangent)
         case _:
             return tangent
+
+
+def check_shapes(title: str, path: str, value: Any, direction: Any) -> None:
+    """Refuse a direction whose arrays are not of the shapes of the value's."""
+    if type(value) is type(direction) is np.ndarray and value.shape == direction.shape:
+        return
+    match value, direction:
+        case (np.ndarray() | float(), np.ndarray() | float()):
+            if np.shape(value) != np.shape(direction):
+                raise call_rules.unlike_tangent(
+                    f"{title}: {path} has shape {np.shape(value)}, its direction has "
+                    f"{np.shape(direction)}"
+                )
+        case dict(), dict():
+            for key in value.keys() & direction.keys():
+                check_shapes(title, f"{path}[{key!r}]", value[key], direction[key])
+        case (tuple() | list(), tuple() | list()) if type(value) in (tuple, list):
+            if len(value) != len(direction):
+                raise call_rules.unlike_tangent(
+                    f"{title}: {path} has {len(value)} elements, its direction has "
+                    f"{len(direction)}"
+                )
+            for k, pair in enumerate(zip(value, direction, strict=True)):
+                check_shapes(title, f"{path}[{k}]", *pair)
+        case _ if type(value) is type(direction) and is_record(type(value)):
+            python: type = type(value)
+            record = record_class(python)
+            assert record is not None
+            names = record.names
+            parts = names.parts(value), names.parts(direction)
+            for name, own, other in zip(names, *parts, strict=True):
+                check_shapes(title, names.path(path, name), own, other)
 
 
 def _record(value: Any, tangent: Any) -> Any:

@@ -13,11 +13,12 @@ from chadllvm.backend.call import NativeFunction
 from chadllvm.backend.results import Group, leaf_types
 from chadllvm.boundary import heaps_used
 from chadllvm.deep import run_deep
+from chadllvm.defects import stage
 from chadllvm.frontend import specialise
 from chadllvm.ir.record import ListNames
 from chadllvm.ir.types import Array, Product, Sum, Type, has_float, holds_reference
 from chadllvm.pipeline import Compilation, compile_halves
-from chadllvm.values import gradient_type, leaf_positions
+from chadllvm.values import gradient_type, is_object, leaf_positions
 
 if TYPE_CHECKING:
     from chadllvm.pullback import Halved
@@ -41,16 +42,18 @@ class Halves(NamedTuple):
     value: Type
 
 
+@stage("backend", runs_users=True)
 def compiled_halves(
     function: Halved,
     types: tuple[Type, ...],
     statics: Mapping[str, Any],
-    given: Sequence[int],
-    count: int,
+    dynamic: Sequence[int],
+    which: range,
 ) -> Halves | None:
     """The halves for arguments of these types; None if it is not to be done so.
 
-    `count` arguments were passed, of which those at `given` are no static ones.
+    Cotangents are of the arguments at `which`; those at `dynamic` have these types, and
+    the others are static.
     """
     if any(map(holds_reference, types)):
         return None
@@ -59,7 +62,9 @@ def compiled_halves(
     # The nodes of recursive data are there during one call only.
     if heaps_used(program) or holds_reference(value):
         return None
-    wrt = leaf_positions(types, range(len(given)))
+    at = {k: j for j, k in enumerate(dynamic) if k in which}
+    at = {k: j for k, j in at.items() if not is_object(types[j])}
+    wrt = leaf_positions(types, [*at.values()])
     if not wrt or not has_float(value) or any(map(_has_choice, (value, *types))):
         return None
     try:
@@ -71,8 +76,8 @@ def compiled_halves(
     early, late = compiled
     first = early.stages["simplified"].entry.body.types
     saved = first[len(leaf_types(value)) :]
-    found = dict(zip(given, map(gradient_type, types), strict=False))
-    result = Group(tuple(found.get(k) for k in range(count)))
+    found = {k: gradient_type(types[j]) for k, j in at.items()}
+    result = Group(tuple(found.get(k) for k in which))
     names = tuple(p.name for p in program.entry.params)
 
     def half(

@@ -10,25 +10,51 @@ user's:
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
+from chadllvm import call_rules
 from chadllvm.api import positions
+from chadllvm.bound import bound_of
 from chadllvm.compiled import Compiled, Function
-from chadllvm.filled import filled
+from chadllvm.filled import check_shapes, filled
 from chadllvm.frames import without_frames
 from chadllvm.frontend.records import NO_DEFAULT
+from chadllvm.frontend.signature import Parameter
 from chadllvm.options import CompileOptions
+from chadllvm.placed import kept_as_it_is, placed
+from chadllvm.signatures import signature_along
 from chadllvm.tangents import jvp
 from chadllvm.transforms import Transform, means
+from chadllvm.values import as_declared
 from chadllvm.written import as_they_are, compiled_function, head, unused, written
+
+if TYPE_CHECKING:
+    from chadllvm.for_checkers import A, At0, At1, B, P, Takes1, Takes2
+
+R = TypeVar("R")
 
 Argnums = int | str | Sequence[int | str]
 
 # Where a compiled function keeps its Jacobians, by what is asked for.
 _KEPT = "_chadllvm_jacobians"
+
+
+@overload
+def jacfwd(
+    function: Takes1[P, A, float], argnums: At0 = 0, has_aux: Literal[False] = False
+) -> Function[P, A]: ...
+@overload
+def jacfwd(
+    function: Takes2[P, Any, B, float], argnums: At1, has_aux: Literal[False] = False
+) -> Function[P, B]: ...
+@overload
+def jacfwd(
+    function: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Function[P, Any]: ...
 
 
 @means(Transform.JACFWD)
@@ -61,6 +87,20 @@ def jacfwd(
     return _made(jacfwd, function, argnums, has_aux)
 
 
+@overload
+def jacrev(
+    function: Takes1[P, A, float], argnums: At0 = 0, has_aux: Literal[False] = False
+) -> Function[P, A]: ...
+@overload
+def jacrev(
+    function: Takes2[P, Any, B, float], argnums: At1, has_aux: Literal[False] = False
+) -> Function[P, B]: ...
+@overload
+def jacrev(
+    function: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Function[P, Any]: ...
+
+
 @means(Transform.JACREV)
 @without_frames
 def jacrev(
@@ -68,6 +108,20 @@ def jacrev(
 ) -> Function[..., Any]:
     """The same by reverse mode: the function once, and its reverse for each result."""
     return _made(jacrev, function, argnums, has_aux)
+
+
+@overload
+def hessian(
+    function: Takes1[P, A], argnums: At0 = 0, has_aux: Literal[False] = False
+) -> Function[P, A]: ...
+@overload
+def hessian(
+    function: Takes2[P, Any, B], argnums: At1, has_aux: Literal[False] = False
+) -> Function[P, B]: ...
+@overload
+def hessian(
+    function: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Function[P, Any]: ...
 
 
 @means(Transform.HESSIAN)
@@ -80,6 +134,14 @@ def hessian(
     Forward over reverse mode: about two gradients for each component.
     """
     return _made(hessian, function, argnums, has_aux)
+
+
+@overload
+def hvp(function: Takes1[P, A], argnums: At0 = 0) -> Function[..., A]: ...
+@overload
+def hvp(function: Takes2[P, Any, B], argnums: At1) -> Function[..., B]: ...
+@overload
+def hvp(function: Callable[..., Any], argnums: Argnums = 0) -> Function[..., Any]: ...
 
 
 @means(Transform.HVP)
@@ -101,9 +163,7 @@ def hvp(function: Callable[..., Any], argnums: Argnums = 0) -> Function[..., Any
 
 @means(Transform.LINEARIZE)
 @without_frames
-def linearize(
-    function: Callable[..., Any], *primals: Any
-) -> tuple[Any, Callable[..., Any]]:
+def linearize(function: Callable[..., R], *primals: Any) -> tuple[R, Callable[..., R]]:
     """The value of a function, and its derivative there as a linear map.
 
     Args:
@@ -119,15 +179,16 @@ def linearize(
         CompileError: if the function cannot be compiled.
         TypeError, ValueError: at a call of the map, as those of `jvp`.
     """
-    compiled = compiled_function(function)
-    kept = as_they_are(compiled, primals)
-    return compiled(*primals), _Linear(compiled, kept)
+    own, along = placed(function, primals), kept_as_it_is(function)
+    kept = as_they_are(own.function, own.args)
+    primals = tuple([kept[k] for k in own.which])
+    return own.function.value(*own.args), _Linear(along, primals)
 
 
 class _Linear:
     """The derivative of a function at some arguments, as a linear map."""
 
-    def __init__(self, function: Compiled, primals: tuple[Any, ...]) -> None:
+    def __init__(self, function: Callable[..., Any], primals: tuple[Any, ...]) -> None:
         self._function, self._primals = function, primals
 
     @without_frames
@@ -135,7 +196,7 @@ class _Linear:
         return jvp(self._function, self._primals, tangents)[1]
 
     def __repr__(self) -> str:
-        return f"<derivative of {self._function.name}>"
+        return f"<derivative of {self._function.__name__.strip('<>')}>"
 
     def __reduce__(self) -> Any:
         return _Linear, (self._function, self._primals)
@@ -148,6 +209,10 @@ def _made(
     *more: Any,
 ) -> Function[..., Any]:
     """A derivative of a function, the same one each time."""
+    bound = bound_of(function)
+    if bound is not None:
+        made = _made(which, bound.compiled, bound.argnums(argnums), *more)
+        return cast("Function[..., Any]", bound.around(made))
     compiled = compiled_function(function)
     constants = positions(compiled, argnums), *more
     kept: dict[Any, Function[..., Any]] = vars(compiled).setdefault(_KEPT, {})
@@ -176,6 +241,11 @@ def _written(
 class _Made(Function[..., Any]):
     """What `which` makes of a function, and of `constants`: pickled as that."""
 
+    def with_statics(self, names: tuple[str, ...]) -> Compiled:
+        which, (of, *constants) = self._made_by
+        found: Compiled = _made(which, of.with_statics(names), *constants)
+        return found
+
     def __init__(
         self,
         which: Callable[..., Any],
@@ -187,6 +257,8 @@ class _Made(Function[..., Any]):
     ) -> None:
         super().__init__(function, options, statics)
         self._made_by = which, (of, *constants)
+        takes, empty = inspect.signature(of), inspect.Signature.empty
+        self.__signature__ = takes.replace(return_annotation=empty)
 
     def __repr__(self) -> str:
         return f"<Function {self.name}>"
@@ -210,7 +282,9 @@ class _Along(_Made):
         *more: Any,
     ) -> None:
         super().__init__(which, of, constants, *more)
+        self._of = of
         self._argnums: int | tuple[int, ...] = constants[0]
+        self.__signature__ = signature_along(inspect.signature(of), self._argnums)
         defaults = {p.name: p.default for p in of.parameters}
         self._parameters = tuple(
             replace(p, default=defaults.get(p.name, p.default))
@@ -227,13 +301,50 @@ class _Along(_Made):
         bound = list(super()._bind(args, kwargs))
         primals = [*bound[:at], *bound[at + 1 :]]
         which = self._argnums
-        value = (
-            primals[which]
+        parameters = [p for k, p in enumerate(self._parameters) if k != at]
+        self._check_direction(primals, bound[at])
+        bound[at] = (
+            _along(parameters[which], primals[which], bound[at])
             if isinstance(which, int)
-            else tuple([primals[k] for k in which])
+            else _along_all(parameters, primals, which, bound[at])
         )
-        bound[at] = filled(value, bound[at])
         return tuple(bound)
+
+    def _check_direction(self, primals: Sequence[Any], direction: Any) -> None:
+        """Refuse one whose arrays are not of the shapes of the arguments'."""
+        which = self._argnums
+        if isinstance(which, int):
+            shape = getattr(direction, "shape", None)
+            if shape is not None and shape == getattr(primals[which], "shape", None):
+                return
+            which, direction = (which,), (direction,)
+        title = f"hvp of {self._of.name}"
+        if not isinstance(direction, tuple) or len(direction) != len(which):
+            raise call_rules.unlike_tangent(
+                f"{title}: the direction must be a tuple of {len(which)}, one for each "
+                f"parameter in argnums"
+            )
+        for k, part in zip(which, direction, strict=True):
+            check_shapes(title, self._of.parameters[k].name, primals[k], part)
+
+
+def _along_all(
+    parameters: Sequence[Parameter],
+    primals: Sequence[Any],
+    which: Sequence[int],
+    direction: Any,
+) -> Any:
+    """The direction of several arguments, a tuple of one for each."""
+    if not isinstance(direction, tuple) or len(direction) != len(which):
+        return direction
+    pairs = zip(which, direction, strict=True)
+    return tuple([_along(parameters[k], primals[k], part) for k, part in pairs])
+
+
+def _along(parameter: Parameter, primal: Any, direction: Any) -> Any:
+    """The direction of an argument, as the parameter takes the argument."""
+    found = filled(primal, direction)
+    return as_declared(parameter.annotation, found, "hvp", "direction")
 
 
 def _signature(

@@ -45,18 +45,20 @@ def fold(function: Callable[[T, T], T], items: Iterable[T]) -> T:
     return functools.reduce(function, [*results, *rest[whole:]])
 
 
-def build(shape: int | tuple[int, ...], function: Callable[..., Any]) -> Any:
+def build(
+    shape: int | tuple[int, ...] | list[int], function: Callable[..., Any]
+) -> Any:
     """The array whose element at i, j, … is `function(i, j, …)`.
 
     Args:
-        shape: a size, or a tuple of sizes.
+        shape: a size, or a tuple or list of sizes.
         function: takes an index for each size, and returns a number or an array; a
             function that returns tuples gives a list.
 
     Raises:
         ValueError: if a size is negative.
     """
-    sizes = shape if isinstance(shape, tuple) else (shape,)
+    sizes = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
     if any(size < 0 for size in sizes):
         raise ValueError("negative dimensions are not allowed")
     return _as_array(_nested(sizes, function, ()), sizes)

@@ -26,7 +26,9 @@ from chadllvm.chad.packing import packed
 from chadllvm.closure.convert import convert_closures
 from chadllvm.debug.checks import add_checks
 from chadllvm.debug.nans import check_nans, name_reverse, name_tangents
+from chadllvm.defects import leave_out, stage
 from chadllvm.ir.check import check
+from chadllvm.ir.excerpt import nesting
 from chadllvm.ir.loops import LoopFunction
 from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.term import Function, Program, Var
@@ -58,7 +60,6 @@ from chadllvm.options import CompileOptions
 from chadllvm.simplify.accumulate import accumulate
 from chadllvm.simplify.bounds import bounds
 from chadllvm.simplify.cells import cells
-from chadllvm.simplify.choose import choose
 from chadllvm.simplify.columns import columns
 from chadllvm.simplify.conditions import conditions
 from chadllvm.simplify.constants import fold_constants
@@ -81,11 +82,11 @@ from chadllvm.simplify.pointwise import pointwise
 from chadllvm.simplify.promote import promote
 from chadllvm.simplify.recall import recall
 from chadllvm.simplify.recursion import recursion
+from chadllvm.simplify.references import references, separate
 from chadllvm.simplify.remainders import remainders
 from chadllvm.simplify.roots import roots
 from chadllvm.simplify.rows import rows
 from chadllvm.simplify.scatter import scatter
-from chadllvm.simplify.separate import separate
 from chadllvm.simplify.shapes import kept_states, shapes
 from chadllvm.simplify.sharing import has_updates, sharing
 from chadllvm.simplify.shifts import shifts
@@ -143,14 +144,14 @@ NORMALISE: tuple[Pass, ...] = (
 # What makes the source's loops as plain as they can be. What is here is done once for
 # the primal and its derivative, so bounds are proved here.
 SOURCE: tuple[Pass, ...] = (
+    _plain(cse),
     _plain(fold_constants),
     _plain(conditions),
-    _plain(cse),
     ("stretch", lambda program, o: stretch(program, speculate=o.speculates)),
     _plain(dce),
     _plain(slices),
     _plain(states),
-    _plain(choose),
+    _plain(references),
     ("rows", lambda program, o: rows(program, speculate=o.speculates)),
     _plain(shapes),
     _plain(accumulate),
@@ -268,6 +269,11 @@ OPTIONAL = frozenset(
 )
 
 
+def _remedy(name: str) -> str:
+    """What to do where a pass fails."""
+    return leave_out(name) if name in OPTIONAL else ""
+
+
 # Chooses, orders or adds results of a flattened function.
 Select = Callable[[Function], Function]
 
@@ -326,11 +332,12 @@ class Compilation:
         for name, apply in passes:
             if name in self.options.disabled or self._settled.get(name) is program:
                 continue
-            new = apply(program, self.options)
+            with stage(name, _remedy(name), program):
+                new = apply(program, self.options)
+                if new is not program and self.options.verify:
+                    check(new, after=name)
             if new is not program:
                 self.effective.add(name)
-                if self.options.verify:
-                    check(new, after=name)
             program = self._settled[name] = new
             self.tape |= program.tape
         return program
@@ -343,7 +350,8 @@ class Compilation:
         if has_updates(program):  # To inline all may make it very long.
             self.run(program, WRITTEN)
         program = self.run(program, [_plain(around_pullbacks)])
-        program = derived(program, self._source, self._without, self.customs)
+        with stage("derived", given=program):
+            program = derived(program, self._source, self._without, self.customs)
         return self.run(program, VALUES)
 
     def _rule(self, program: Program) -> Program:
@@ -353,9 +361,10 @@ class Compilation:
 
     def settled(self, program: Program) -> Program:
         """The program without rules: nobody asks for derivatives any more."""
-        new = settled(program, self.customs)
-        if self.options.verify and new is not program:
-            check(new, after="settled")
+        with stage("settled", given=program):
+            new = settled(program, self.customs)
+            if self.options.verify and new is not program:
+                check(new, after="settled")
         return new
 
     def _source(self, program: Program) -> Program:
@@ -366,17 +375,21 @@ class Compilation:
 
     def _without(self, program: Program) -> Program:
         """A derivative without functions, so that it can be differentiated again."""
-        if self.options.verify:
-            check(program, after="chad")
+        self.check(program, "chad")
         program = self.run(program, DERIVATIVE)
         return self.run(program, PLAIN) if self.options.optimize else program
 
     def derived(self, program: Program, after: str) -> Program:
         """Check a derivative; it is shown as the stage `chad`."""
-        if self.options.verify:
-            check(program, after=after)
+        self.check(program, after)
         self.stages["chad"] = program
         return program
+
+    def check(self, program: Program, after: str) -> None:
+        """Check what a stage has made, if that is asked for."""
+        if self.options.verify:
+            with stage(after):
+                check(program, after)
 
 
 @contextmanager
@@ -396,6 +409,7 @@ def collector_paused() -> Iterator[None]:
         gc.enable()
 
 
+@stage("pipeline")
 @collector_paused()
 def compile_program(
     source: Program,
@@ -412,8 +426,7 @@ def compile_program(
     """
     done = Compilation(options, contents=_contents(source))
     done.stages["core"] = source
-    if options.verify:
-        check(source, after="frontend")
+    done.check(source, "frontend")
     moves = tangents is not None or has_tangents(source)
     program = done.run(source, DEBUG) if options.debug else source
     program = done.normalised(program)
@@ -424,7 +437,8 @@ def compile_program(
     if options.optimize and gradient is not None:
         program = done.run(program, PRIMAL)
     if gradient is not None:
-        entry = value_and_gradient(program.entry, gradient.wrt, done.customs)
+        with stage("chad", given=program):
+            entry = value_and_gradient(program.entry, gradient.wrt, done.customs)
         program = Program((entry,))
         program = name_reverse(program) if options.nans else program
     program = Program((select(program.entry),))
@@ -438,7 +452,8 @@ def compile_program(
         program = done.run(program, DERIVATIVE)
     if tangents is not None:
         before = program
-        entry = push_forward(program.entry, tangents.wrt, done.customs)
+        with stage("forward", given=program):
+            entry = push_forward(program.entry, tangents.wrt, done.customs)
         program = done.settled(Program((tangents.select(entry),)))
         program = done.derived(program, "forward")
         if options.nans:
@@ -451,11 +466,10 @@ def compile_program(
         program = done.run(program, FINAL)
     done.stages["simplified"] = program
     done.loops = _lower(program.entry, done)
-    if options.verify:
-        check_loops(done.loops)
     return done
 
 
+@stage("pipeline")
 @collector_paused()
 def compile_halves(
     source: Program, wrt: tuple[int, ...], options: CompileOptions
@@ -471,10 +485,12 @@ def compile_halves(
     program = done.run(done.run(done.normalised(source), SOURCE), PRIMAL)
     results = program.entry.body.results
     reals = [k for k, result in enumerate(results) if has_float(result.type)]
-    whole = pull_back(program.entry, wrt, reals, done.customs)
+    with stage("chad", given=program):
+        whole = pull_back(program.entry, wrt, reals, done.customs)
     program = done.derived(done.settled(Program((whole,))), "chad")
     program = done.run(program, DERIVATIVE)
-    cut = packed(halves(program.entry, len(results), len(reals), apart=True))
+    with stage("halves", given=program):
+        cut = packed(halves(program.entry, len(results), len(reals), apart=True))
     if cut is None:
         return None
     return (
@@ -487,14 +503,11 @@ def _compiled_half(function: Function, whole: Compilation, moves: bool) -> Compi
     options = whole.options
     half = Compilation(options, tape=whole.tape, contents=whole.contents)
     program = Program((function,))
-    if options.verify:
-        check(program, after="halves")
+    half.check(program, "halves")
     if moves and options.may_repeat:
         program = half.run(program, TANGENTS)
     program = half.stages["simplified"] = half.run(program, FINAL)
     half.loops = _lower(program.entry, half)
-    if options.verify:
-        check_loops(half.loops)
     return half
 
 
@@ -509,9 +522,11 @@ def _contents(source: Program) -> dict[str, tuple[Type, ...]]:
 
 def _lower(function: Function, done: Compilation) -> LoopFunction:
     options = done.options
-    if not options.optimize:
-        return lower_boxed(function)
-    loops = lower_function(function, done.tape, done.contents)
+    with stage("lower", given=Program((function,))):
+        if not options.optimize:
+            loops = lower_boxed(function)
+        else:
+            loops = lower_function(function, done.tape, done.contents)
     changes: tuple[tuple[str, Callable[[LoopFunction], LoopFunction]], ...] = (
         (settle.__name__, settle),
         (ranges.__name__, ranges),
@@ -534,10 +549,15 @@ def _lower(function: Function, done: Compilation) -> LoopFunction:
         (release.__name__, release),
         (fills.__name__, partial(fills, threads=options.parallel)),
     )
-    for name, change in changes:
+    depth = partial(nesting, Program((function,)))
+    for name, change in changes if options.optimize else ():
         if name not in options.disabled:
-            new = change(loops)
+            with stage(name, _remedy(name), depth=depth):
+                new = change(loops)
             if new is not loops:
                 done.effective.add(name)
             loops = new
+    if options.verify:
+        with stage("lower", depth=depth):
+            check_loops(loops)
     return loops

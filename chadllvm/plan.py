@@ -15,7 +15,7 @@ from chadllvm.ir.wording import said
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, Gradient, compile_program
 from chadllvm.request import Request
-from chadllvm.values import gradient_type, leaf_positions, tags_of_gradients
+from chadllvm.values import gradient_type, is_object, leaf_positions, tags_of_gradients
 
 
 class Plan:
@@ -30,6 +30,8 @@ class Plan:
         self.names = tuple(p.name for p in program.entry.params)
         self.types = tuple(types)
         self.request = request
+        # What calls from Python update, of a function that is no gradient.
+        self.updated = program.updated if request.argnums is None else None
         self.value = program.entry.body.results[0].type
         self.gradient: Gradient | None = None
         self.tags: tuple[int | None, ...] = ()
@@ -122,7 +124,8 @@ def no_float_result(entry: CoreFunction, found: Type) -> Diagnostic:
         cl.grad(f)(np.ones(3))
     """
     return error(
-        f"cannot take the gradient of {entry.name}: it does not return a float",
+        f"cannot take the gradient of {entry.span.function or entry.name}: it does "
+        "not return a float",
         entry.span,
         f"returns {said(found)}",
         "return a float, for example a sum",
@@ -196,7 +199,7 @@ def _check_scalar(entry: CoreFunction, ty: Type, has_aux: bool) -> None:
 
 
 def _holds_reals(ty: Type) -> bool:
-    return has_float(ty) or has_float_in_nodes(ty)
+    return (has_float(ty) or has_float_in_nodes(ty)) and not is_object(ty)
 
 
 def _check_real(entry: CoreFunction, types: Sequence[Type], position: int) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import io
 import linecache
 import marshal
 import os
@@ -27,8 +28,10 @@ from typing import Any, NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
 from chadllvm.backend import kept
+from chadllvm.diagnostic import CompileError
 from chadllvm.frontend.signature import closure_values
-from chadllvm.frontend.source import WRITTEN_FOR, read_source
+from chadllvm.frontend.source import TOLD, WRITTEN_FOR, read_source
+from chadllvm.reach import digest_of_reach
 
 # Modules that are other ones in other processes.
 _OWN = ("__main__", "__mp_main__")
@@ -94,6 +97,7 @@ def references(function: FunctionType) -> dict[str, Any]:
         "kwdefaults": function.__kwdefaults__,
         "annotations": function.__annotations__,
         "written_for": portable(getattr(function, WRITTEN_FOR, None)),
+        "updates": getattr(function, TOLD, None),
     }
 
 
@@ -125,7 +129,8 @@ def _wrapped(values: Mapping[str, Any]) -> dict[str, Any]:
 def portable(value: Any) -> Any:
     """What can be pickled in the place of a value, and is read as that value."""
     if isinstance(value, ModuleType):
-        return _Module(value)
+        is_frozen = hasattr(value, "frozen_names")
+        return value if is_frozen else _Module(value)
     if not isinstance(value, FunctionType):
         return value
     if is_found_by_name(value, value.__module__, value.__qualname__):
@@ -191,6 +196,8 @@ def fill(function: FunctionType, values: Mapping[str, Any]) -> None:
     function.__annotations__ = values["annotations"]
     if values["written_for"] is not None:
         setattr(function, WRITTEN_FOR, values["written_for"])
+    if values["updates"] is not None:
+        setattr(function, TOLD, values["updates"])
 
 
 def _with_text(parts: Skeleton) -> str:
@@ -232,6 +239,7 @@ class Portable(Protocol):
     """A compiled function, as pickling needs it."""
 
     py_func: Any
+    _is_used: bool
     _options: Any
     static_argnames: tuple[str, ...]
 
@@ -244,6 +252,10 @@ class Portable(Protocol):
     def _take_rules(self, rules: Mapping[str, tuple[Any, ...] | None]) -> None:
         """Take over what `_rules_given` has."""
 
+    @property
+    def frozen_function(self) -> Any:
+        """The plain function with the values that it is compiled with."""
+
     def _code(self) -> list[tuple[bytes, bytes]]:
         """The machine code that there is, by its keys."""
 
@@ -253,15 +265,72 @@ _ORIGINALS: WeakValueDictionary[tuple[int, str], Any] = WeakValueDictionary()
 
 
 def reduced(function: Portable) -> Any:
-    """How a compiled function is pickled: by its name if that finds it, or by value."""
+    """How a compiled function is pickled: by its name if that finds it, or by value.
+
+    Behind a name there may be other values elsewhere than those that it was compiled
+    with; so these go along if it was.
+    """
     plain = function.py_func
-    if is_found_by_name(function, plain.__module__, plain.__qualname__):
+    if not is_found_by_name(function, plain.__module__, plain.__qualname__):
+        return _by_value(function)
+    if not function._is_used:
         return plain.__qualname__
+    if "_carried" not in vars(function):
+        vars(function)["_carried"] = _carried(function)
+    return found, (plain.__module__, plain.__qualname__, *vars(function)["_carried"])
+
+
+def _carried(function: Portable) -> tuple[bytes | None, bytes | None]:
+    """What a function reaches, in few bytes, and itself by value, if it can be."""
+    digest = digest_of_reach(function)
+    if digest is None:
+        return None, None
+    file = io.BytesIO()
+    try:
+        _ByValue(file, 5).dump(function)
+    except (pickle.PicklingError, CompileError, AttributeError, TypeError):
+        return digest, None
+    return digest, file.getvalue()
+
+
+class _ByValue(pickle.Pickler):
+    """Pickles compiled functions by value, even if a name finds them."""
+
+    def reducer_override(self, value: Any) -> Any:
+        is_ours = callable(getattr(value, "_rules_given", None))
+        is_one = is_ours and not isinstance(value, type)
+        return _by_value(value) if is_one else NotImplemented
+
+
+def found(
+    module: str, qualname: str, digest: bytes | None, content: bytes | None
+) -> Any:
+    """The function of a name, if it reaches what it did where it was compiled.
+
+    Raises:
+        UnpicklingError: if it does not, and is all that was pickled.
+    """
+    value: Any = importlib.import_module(module)
+    for name in qualname.split("."):
+        value = getattr(value, name)
+    if digest is None or digest_of_reach(value) == digest:
+        return value
+    if content is None:
+        raise pickle.UnpicklingError(
+            f"{module}.{qualname} refers to other values here than where it was "
+            "compiled and pickled"
+        )
+    return pickle.loads(content)
+
+
+def _by_value(function: Portable) -> Any:
     token = vars(function).get("_token")
     if token is None or _ORIGINALS.get(token) is not function:
         token = os.getpid(), os.urandom(16).hex()
         vars(function)["_token"] = token
         _ORIGINALS[token] = function
+    # What was compiled in, not what is there now.
+    plain = function.frozen_function if function._is_used else function.py_func
     state = {
         "skeleton": skeleton(plain),
         "references": references(plain),

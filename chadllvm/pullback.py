@@ -55,10 +55,15 @@ class Halved(Compiled):
         super().__init__(
             origin._function, Request(), origin._options, origin.static_argnames, below
         )
+        self._source = origin
         self._halves: dict[Any, _Version | None] = {}
 
-    def run(self, primals: Sequence[Any], again: Again) -> tuple[Any, Pullback] | None:
-        """The result and the pullback; None if it has to be done in another way.
+    def run(
+        self, primals: Sequence[Any], which: range, again: Again
+    ) -> tuple[Any, Pullback] | None:
+        """The result and the pullback to the primals at `which`.
+
+        None if it has to be done in another way.
 
         `again`, of the result and a cotangent, runs the function once more. It is asked
         where the second half fails: it may suppose what does not hold.
@@ -66,8 +71,8 @@ class Halved(Compiled):
         options = self._options
         if not options.optimize or options.debug or options.nans or is_watched():
             return None
-        bound = self._bind(tuple(primals), {})
-        version = self._version_of(bound, len(primals))
+        bound = self._bound(tuple(primals), {})
+        version = self._version_of(bound, which)
         if version is None:
             return None
         try:
@@ -101,23 +106,23 @@ class Halved(Compiled):
             said = str(error).replace("tangent", "cotangent")
             raise type(error)(said) from None
 
-    def _version_of(self, bound: Sequence[Any], count: int) -> _Version | None:
-        """What is compiled for these arguments, of which so many were given."""
+    def _version_of(self, bound: Sequence[Any], which: range) -> _Version | None:
+        """What is compiled for these arguments, and for cotangents of some of them."""
         prints = tuple(map(fingerprint, self._dynamic(bound)))
         what = prints if None not in prints else self._types(bound)
-        key = what, self._static_keys(bound), count
+        key = what, self._static_keys(bound), which
         with self._lock:
             if key not in self._halves:
-                self._halves[key] = self._found(bound, prints, count)
+                self._halves[key] = self._found(bound, prints, which)
             return self._halves[key]
 
     def _found(
-        self, bound: Sequence[Any], prints: tuple[object, ...], count: int
+        self, bound: Sequence[Any], prints: tuple[object, ...], which: range
     ) -> _Version | None:
         statics = self._statics(bound)
         place = None
         if self._options.cache and None not in prints:
-            place = shelf("halves", self, statics, prints, count)
+            place = shelf("halves", self, statics, prints, (which.start, which.stop))
         saved: _Saved | None = place.load() if place else None
         if place and saved:
             if saved.halves is None:
@@ -127,8 +132,8 @@ class Halved(Compiled):
                 return ready
         from chadllvm.halving import compiled_halves
 
-        given = [k for k in self._dynamic(range(len(self._parameters))) if k < count]
-        halves = compiled_halves(self, self._types(bound), statics, given, count)
+        dynamic = self._dynamic(range(len(self._parameters)))
+        halves = compiled_halves(self, self._types(bound), statics, dynamic, which)
         if place is not None:
             self._keep(halves, place)
         if halves is None:
@@ -182,7 +187,8 @@ class Halved(Compiled):
     @property
     def plain(self) -> Callable[..., Any]:
         """The Python function."""
-        return self._function
+        function: Callable[..., Any] = self.frozen_function
+        return function
 
     def parts_below(self) -> list[tuple[Any, ...]]:
         """The gradients that are taken before, as the frontend takes them."""

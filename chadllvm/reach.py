@@ -36,7 +36,7 @@ PARTS = "_reached_parts"
 # or were written for others.
 NOTES = {
     *("__chadllvm_rules__", "__chadllvm_gradient__", "__chadllvm_derivative__"),
-    *("_chadllvm_written_for", "py_func", "static_argnames"),
+    *("_chadllvm_written_for", "_chadllvm_updates", "py_func", "static_argnames"),
 }
 
 # What knows its version, which is a part of every key; SciPy says its own.
@@ -183,14 +183,16 @@ class Reach:
     # ---- libraries
 
     def _module(self, value: ModuleType) -> None:
-        if sys.modules.get(value.__name__) is not value:
+        # One that is frozen (`frozen.py`) is what the module was.
+        is_found = sys.modules.get(value.__name__) is value
+        if not (is_found or hasattr(value, "frozen_names")):
             raise Unknown(f"the module {value.__name__}")
         self._say("module", value.__name__)
 
     def _named(self, value: Any) -> None:
         """What may be anything, such as a function that NumPy dispatches."""
         module, name = getattr(value, "__module__", ""), getattr(value, "__name__", "")
-        if not _is_library(str(module)):
+        if not is_library_module(str(module)):
             raise Unknown(f"a {type(value).__qualname__}")
         self._library(value, module, str(name))
 
@@ -220,10 +222,10 @@ class Reach:
         if not self._is_new(value):
             return
         module = value.__module__ or ""
-        if _is_library(module) and _is_found(value, module, value.__qualname__):
+        if is_library_module(module) and _is_found(value, module, value.__qualname__):
             self._library(value, module, value.__qualname__)
             return
-        found = anatomy(value.__code__)
+        found = anatomy(value)
         if found is None:
             raise Unknown(f"the text of {value.__qualname__}")
         code = value.__code__
@@ -256,7 +258,7 @@ class Reach:
             value = holder[root]
             while rest and isinstance(value, ModuleType):
                 self._module(value)
-                if _is_library(value.__name__) and _top(value.__name__) == "chadllvm":
+                if _top(value.__name__) == "chadllvm":
                     break  # To look for it would load it.
                 attribute = rest.pop(0)
                 if not hasattr(value, attribute):
@@ -273,7 +275,7 @@ class Reach:
         for name, value in annotations.items():
             self._say(name)
             self._add(value)
-            for text in _texts(value):
+            for text in texts_in(value):
                 try:
                     self._names(chains_in(text), layers)
                 except SyntaxError:
@@ -296,7 +298,7 @@ class Reach:
     def _class(self, value: type) -> None:
         if not self._is_new(value):
             return
-        if _is_library(value.__module__):
+        if is_library_module(value.__module__):
             self._library(value, value.__module__, value.__qualname__)
             return
         self.classes.append(value)
@@ -387,7 +389,8 @@ def digest_of_reach(*roots: Any) -> bytes | None:
 
 def is_users(function: FunctionType) -> bool:
     """Whether a function is of no library, and nothing was noted of it."""
-    return not (_is_library(function.__module__ or "") or vars(function).keys() & NOTES)
+    is_known = is_library_module(function.__module__ or "")
+    return not (is_known or vars(function).keys() & NOTES)
 
 
 def _captured(function: FunctionType) -> dict[str, Any]:
@@ -402,7 +405,7 @@ def _captured(function: FunctionType) -> dict[str, Any]:
     return values
 
 
-def _texts(annotation: Any) -> Iterable[str]:
+def texts_in(annotation: Any) -> Iterable[str]:
     """The texts in an annotation, which names are looked up in."""
     if isinstance(annotation, str):
         yield annotation
@@ -410,10 +413,10 @@ def _texts(annotation: Any) -> Iterable[str]:
         yield annotation.__forward_arg__
     elif dataclasses.is_dataclass(annotation) and _is_ours(type(annotation)):
         for part in getattr(annotation, "options", ()):
-            yield from _texts(part)
+            yield from texts_in(part)
     else:
         for part in typing.get_args(annotation):
-            yield from _texts(part)
+            yield from texts_in(part)
 
 
 def _own_annotations(python: type) -> dict[str, Any]:
@@ -438,7 +441,7 @@ def _top(module: str) -> str:
     return module.partition(".")[0]
 
 
-def _is_library(module: str) -> bool:
+def is_library_module(module: str) -> bool:
     """Whether a module is of a library that knows its version."""
     top = _top(module)
     if top in _LIBRARIES or top == "scipy":
@@ -478,6 +481,8 @@ def _family(kind: type) -> Callable[[Reach, Any], None] | None:
         return Reach._made_of
     if issubclass(kind, Enum):
         return Reach._member
+    if issubclass(kind, ModuleType):
+        return Reach._module
     if issubclass(kind, type):
         return Reach._class
     if issubclass(kind, np.generic):

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chadllvm.backend import kept as kept_code
 from chadllvm.backend.call import NativeFunction
+from chadllvm.defects import UNKEPT, stage
 from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.ir.types import Type
+from chadllvm.ir.updated import Updated
 from chadllvm.shelf import Shelf, Unkept
 
 if TYPE_CHECKING:
@@ -53,7 +55,17 @@ class Specialisation:
         self.reached = b""
         # How it is found without the compiler, as that is kept on disk.
         self.shelf: Shelf | None = None
-        self.call: Callable[..., Any] = crossing or native.call
+        # What gives the last values of what is updated, if it is anything.
+        self.value: Callable[..., Any] = crossing or native.call
+        self.call = self.value
+
+    def update(
+        self, name: str, names: Sequence[str], types: Sequence[Type], updated: Updated
+    ) -> None:
+        """Let calls write to their arguments."""
+        from chadllvm.updating import Updating
+
+        self.call = Updating(self.value, name, names, types, updated)
 
     @property
     def compilation(self) -> Compilation:
@@ -84,6 +96,7 @@ class Saved(NamedTuple):
     is_fixed: bool
     machine: Machine
     program: bytes
+    updated: Updated | None = None
 
 
 def machine(
@@ -114,6 +127,7 @@ def code_of(found: Machine, place: Shelf) -> tuple[kept_code.Kept, list[Span]] |
     return kept, places
 
 
+@stage("cache", UNKEPT, runs_users=True)
 def keep(function: Compiled, version: Specialisation, place: Shelf) -> None:
     """Keep a version, if it was made of what the function reaches now."""
     plan, key, kept = version.plan, version.key, version.kept
@@ -131,10 +145,12 @@ def keep(function: Compiled, version: Specialisation, place: Shelf) -> None:
     except (Unkept, TypeError, RecursionError, ValueError):
         return
     is_fixed = function.is_fixed_to(plan.given)
-    place.store(function.name, Saved(plan.given, is_fixed, found, program))
+    saved = Saved(plan.given, is_fixed, found, program, plan.updated)
+    place.store(function.name, saved)
     version.shelf = version.shelf or place
 
 
+@stage("cache", UNKEPT)
 def version(function: Compiled, saved: Saved, place: Shelf) -> Specialisation | None:
     """A version that was kept; None if its code is gone."""
     found = code_of(saved.machine, place)
@@ -180,4 +196,7 @@ def version(function: Compiled, saved: Saved, place: Shelf) -> Specialisation | 
     made = Specialisation(compilation, native, None, None, kept)
     made.key = kept_code.Key(saved.machine.key, places)
     made.reached, made.shelf = place.reach.digest, place
+    if saved.updated is not None:
+        names = saved.machine.names
+        made.update(function.plain_name, names, saved.given, saved.updated)
     return made

@@ -11,16 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar, TypeVarTuple
 
 from chadllvm.compiled import Compiled, Function
 from chadllvm.copying import copied, given_cotangent
 from chadllvm.frames import hide_frames, without_frames
+from chadllvm.placed import placed
 from chadllvm.pullback import Halved
 from chadllvm.transforms import Transform, means
-from chadllvm.written import as_they_are, compiled_function, head, unused, written
+from chadllvm.written import as_they_are, head, unused, written
 
-# Where a compiled function keeps its pullbacks, by the number of arguments.
+R = TypeVar("R")
+Primals = TypeVarTuple("Primals")
+
+# Where a compiled function keeps its pullbacks, by the numbers of arguments.
 _KEPT = "_chadllvm_pullbacks"
 
 # Where it keeps the form that gives a tape.
@@ -30,8 +34,8 @@ _HALVED = "_chadllvm_halved"
 @means(Transform.VJP)
 @without_frames
 def vjp(
-    function: Callable[..., Any], *primals: Any
-) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    function: Callable[[*Primals], R], *primals: *Primals
+) -> tuple[R, Callable[[R], tuple[*Primals]]]:
     """The value of a function, and its pullback there.
 
     Args:
@@ -53,9 +57,9 @@ def vjp(
         TypeError: if a cotangent is not what the result asks for.
         ValueError: if its shape is another one; at the call of the pullback.
     """
-    compiled = compiled_function(function)
-    made = Pullback(compiled, as_they_are(compiled, primals))
-    return made.run(primals), made
+    at = placed(function, primals)
+    made = Pullback(at.function, as_they_are(at.function, at.args), at.which)
+    return made.run(at.args), made
 
 
 class Pullback:
@@ -65,17 +69,19 @@ class Pullback:
     nothing to another machine, and is made again at the first call.
     """
 
-    def __init__(self, function: Compiled, primals: tuple[Any, ...]) -> None:
-        self._function, self._primals = function, primals
+    def __init__(
+        self, function: Compiled, primals: tuple[Any, ...], which: range
+    ) -> None:
+        self._function, self._primals, self._which = function, primals, which
         self._call: Callable[[Any], tuple[Any, ...]] | None = None
 
     def run(self, primals: Sequence[Any]) -> Any:
         """Run the function, whose result this gives."""
-        found = _halved(self._function).run(primals, self._again)
+        found = _halved(self._function).run(primals, self._which, self._again)
         if found is not None:
             out, self._call = found
             return out
-        out = self._function(*primals)
+        out = self._function.value(*primals)
         self._call = partial(self._again, copied(self._function.name, "out", out))
         return out
 
@@ -93,13 +99,14 @@ class Pullback:
         """The cotangents by running the function once more."""
         title = f"pullback of {self._function.name}"
         whole = given_cotangent(title, out, cotangent)
-        return _pullback(self._function, len(self._primals))(*self._primals, whole)
+        pullback = _pullback(self._function, len(self._primals), self._which)
+        return pullback(*self._primals, whole)
 
     def __repr__(self) -> str:
         return f"<pullback of {self._function.name}>"
 
     def __reduce__(self) -> Any:
-        return Pullback, (self._function, self._primals)
+        return Pullback, (self._function, self._primals, self._which)
 
 
 def _halved(function: Compiled) -> Halved:
@@ -110,25 +117,33 @@ def _halved(function: Compiled) -> Halved:
     return kept[_HALVED]
 
 
-def _pullback(function: Compiled, count: int) -> Function[..., tuple[Any, ...]]:
-    """The pullback of a function of so many arguments, compiled once."""
-    kept: dict[int, Function[..., tuple[Any, ...]]] = vars(function).setdefault(
+def _pullback(
+    function: Compiled, count: int, which: range
+) -> Function[..., tuple[Any, ...]]:
+    """The pullback of a function of so many arguments to some of them, made once."""
+    kept: dict[Any, Function[..., tuple[Any, ...]]] = vars(function).setdefault(
         _KEPT, {}
     )
-    if count not in kept:
-        kept[count] = _written(function, count)
-    return kept[count]
+    key = count, which
+    if key not in kept:
+        kept[key] = _written(function, count, which)
+    return kept[key]
 
 
-def _written(function: Compiled, count: int) -> Function[..., tuple[Any, ...]]:
+def _written(
+    function: Compiled, count: int, which: range
+) -> Function[..., tuple[Any, ...]]:
     parameters = function.parameters[:count]
     names = [p.name for p in parameters]
     title = f"pullback_{function.name}"
     given, called, take = (unused(n, names) for n in ("cotangent", "function", "vjp"))
     space = {called: function, take: vjp}
     heads = [head(p, names, space) for p in parameters]
+    pulled = unused("pulled", [*names, given, called, take])
+    parts = "".join(f"{pulled}[{k}], " for k in which)
     text = (
         f"def {title}({', '.join([*heads, given])}):\n"
-        f"    return {take}({', '.join([called, *names])})[1]({given})\n"
+        f"    {pulled} = {take}({', '.join([called, *names])})[1]({given})\n"
+        f"    return ({parts})\n"
     )
     return written(function, title, text, space)

@@ -22,6 +22,7 @@ from chadllvm.llvm.optimize import Effort
 from chadllvm.lower.count import UNLIMITED, count_operations
 from chadllvm.plan import Plan
 from chadllvm.request import Request
+from chadllvm.values import is_object
 
 # For how many cores the speed is predicted.
 CORES = 64
@@ -77,7 +78,9 @@ def scalings(
         raise ValueError("work and span are not counted where trees are passed")
     plans = {_what(plan.request): plan}
     if plan.request.argnums is None and plan.value == F64:
-        reals = tuple(k for k, ty in enumerate(plan.types) if has_float(ty))
+        reals = tuple(
+            k for k, ty in enumerate(plan.types) if has_float(ty) and not is_object(ty)
+        )
         if reals:
             request = Request(reals, value=True)
             whole = Plan(plan.program, tuple(plan.types), request)

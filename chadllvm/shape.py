@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import linecache
 import re
 from collections.abc import Callable
 from types import FunctionType
@@ -11,6 +10,7 @@ from typing import Any, TypeGuard
 
 from chadllvm.ir.annotation import ScalarAnnotation
 from chadllvm.ir.types import Array, Scalar
+from chadllvm.texts import known_lines_of
 
 # Annotations of numbers and of arrays of numbers: as objects, and as texts.
 _NUMBERS = (float, int, bool)
@@ -36,7 +36,7 @@ def is_plain(function: Callable[..., Any]) -> TypeGuard[FunctionType]:
         and code.co_name != "<lambda>"
         and all(map(_is_number, parameters.values()))
         and not any(d is None for d in function.__defaults__ or ())
-        and bool(linecache.getline(code.co_filename, code.co_firstlineno))
+        and len(known_lines_of(function)) >= code.co_firstlineno
     )
 
 

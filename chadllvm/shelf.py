@@ -22,8 +22,9 @@ from chadllvm.backend import cache
 from chadllvm.backend.hashing import digest_of
 from chadllvm.backend.host import processor, software
 from chadllvm.backend.kept import received
+from chadllvm.defects import UNKEPT, stage
 from chadllvm.diagnostic import NO_SPAN, Span
-from chadllvm.ir.record import ListNames, RecordNames, ReferenceNames
+from chadllvm.ir.record import ListNames, ObjectNames, RecordNames, ReferenceNames
 from chadllvm.reach import Reach, Unknown
 
 # Our own routines, such as those of linear algebra, have places as well.
@@ -60,11 +61,13 @@ class Shelf:
         # What is stored, as far as it is known.
         self.content: bytes | None = None
 
+    @stage("cache", UNKEPT, runs_users=True)
     def load(self) -> Any:
         """What was stored, or came with a pickled function; None if nothing was."""
         self.content = cache.load("index", self.key) or received(self.key)
         return None if self.content is None else self.unpacked(self.content)
 
+    @stage("cache", UNKEPT, runs_users=True)
     def store(self, name: str, value: Any) -> None:
         """Keep something, unless it cannot be kept, or is not of what is reached now.
 
@@ -118,6 +121,7 @@ class Shelf:
         return Span(file, line + first, column, end + first, end_column, name)
 
 
+@stage("cache", UNKEPT, runs_users=True)
 def shelf(*roots: Any) -> Shelf | None:
     """The shelf of some objects; None if nothing is to be kept of them."""
     if not cache.is_on():
@@ -167,6 +171,9 @@ class _Pickler(pickle.Pickler):
         kind = type(value)
         if kind is RecordNames:
             return RecordNames, (tuple(value), value.kind, value.python)
+        if kind is ObjectNames:
+            parts = (*value,), value.python, dict(value.statics), value._keys[2]
+            return ObjectNames, (*parts, (*value.unfit.items(),))
         if kind is ListNames:
             return _list_names, value._key()
         if kind.__name__ == "ClosureNames":

@@ -12,6 +12,7 @@ from chadllvm.backend import kept as kept_code
 from chadllvm.backend.call import NativeFunction
 from chadllvm.crossing import Crossing
 from chadllvm.deep import run_deep
+from chadllvm.defects import stage
 from chadllvm.frontend import specialise, too_deep
 from chadllvm.ir.loops import LoopFunction, can_fail
 from chadllvm.ir.term import Program
@@ -80,15 +81,19 @@ class Specialiser:
 
     def plan_of(self, program: Program, types: tuple[Type, ...]) -> Plan:
         """What is compiled of a program for arguments of these types."""
-        return self._plan(program, types, self._request)
+        with stage("plan", given=program):
+            return self._plan(program, types, self._request)
 
+    @stage("frontend", runs_users=True)
     @collector_paused()
     def planned(self, types: tuple[Type, ...], statics: Mapping[str, Any]) -> Plan:
         """What is compiled for these types."""
         parts = [(r.argnums, r.value, r.has_aux) for r in self._below]
-        program = specialise(self._function, types, statics, parts)
+        is_gradient = self._request.argnums is not None
+        program = specialise(self._function, types, statics, parts, is_gradient)
         return self.plan_of(program, types)
 
+    @stage("backend")
     @collector_paused()
     def loops(self, plan: Plan, *, threads: bool) -> list[LoopFunction]:
         """The loops of a plan, and those to run behind them where they fail."""
@@ -105,6 +110,7 @@ class Specialiser:
             else:
                 return made
 
+    @stage("backend")
     def _native(
         self,
         plan: Plan,
@@ -140,7 +146,12 @@ class Specialiser:
         crossing = None
         if plan.boundary is not None:
             crossing = Crossing(plan.boundary, plan.request, native.call)
-        return Specialisation(compilation, native, crossing, key, kept, plan)
+        made = Specialisation(compilation, native, crossing, key, kept, plan)
+        if plan.updated is not None:
+            params = plan.source.entry.params
+            names = [param.name for param in params]
+            made.update(self._name, names, plan.given, plan.updated)
+        return made
 
     def _key(self, plan: Plan, options: CompileOptions) -> kept_code.Key | None:
         """The key in the cache of what is compiled for a plan."""

@@ -10,15 +10,21 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from chadllvm import call_rules
 from chadllvm.arguments import bind
-from chadllvm.ir.types import Array, Product, Type, list_names
+from chadllvm.defects import stage
+from chadllvm.ir.types import Array, Product, Scalar, Type, list_names
+from chadllvm.prints import fingerprint
 from chadllvm.request import Request
 
 if TYPE_CHECKING:
     from chadllvm.frontend import Parameter
+    from chadllvm.objects import Read
 
 
 class Taking:
@@ -33,9 +39,11 @@ class Taking:
         from chadllvm.frontend.annotations import OpenFunction
         from chadllvm.frontend.signature import signature
 
+        with stage("frontend", runs_users=True):
+            found = signature(self._function, self.static_argnames)
         return tuple(
             replace(p, is_static=True) if p.annotation == OpenFunction() else p
-            for p in signature(self._function, self.static_argnames)
+            for p in found
         )
 
     @functools.cached_property
@@ -66,6 +74,25 @@ class Taking:
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         return bind(self._name, self._parameters, args, kwargs)
 
+    def _read(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments, with the objects among them read, once for each call."""
+        return self._reading(args) if None in map(fingerprint, args) else args
+
+    @functools.cached_property
+    def _reading(self) -> Read:
+        from chadllvm.objects import Reading
+
+        assert isinstance(self._function, FunctionType)
+        return Reading(self._function)
+
+    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The arguments in the parameters' order, with objects read."""
+        return self._read(self._bind(args, kwargs))
+
+    def read(self, value: Any) -> Any:
+        """An argument, read if it is an object."""
+        return self._read((value,))[0]
+
     def _types(self, bound: Sequence[Any]) -> tuple[Type, ...]:
         """The types to specialise to; annotations widen numbers or refuse."""
         from chadllvm.values import of_one_width
@@ -81,13 +108,16 @@ class Taking:
     def _type(self, parameter: Parameter, value: Any) -> Type:
         from chadllvm.frontend.annotations import target_type
         from chadllvm.ir.wording import said
-        from chadllvm.values import type_of
+        from chadllvm.values import promoted_type, type_of
 
         annotation = parameter.annotation
-        if isinstance(annotation, Array) and isinstance(value, list) and not value:
+        if isinstance(annotation, Array) and _says_itself(annotation, value):
             return annotation
         if isinstance(annotation, Product) and list_names(annotation) is not None:
             return annotation
+        promoted = promoted_type(annotation, value)
+        if promoted is not None:
+            return promoted
         ty = type_of(value, self._name, parameter.name)
         wanted = target_type(annotation, ty, weak=True)
         if wanted is None:
@@ -105,6 +135,13 @@ class Taking:
         found = tuple(order.index(position) for position in request.positions)
         single = isinstance(request.argnums, int)
         return replace(request, argnums=found[0] if single else found)
+
+
+def _says_itself(annotation: Array, value: Any) -> bool:
+    """Whether an annotation says what an argument is made, if it can be."""
+    if isinstance(annotation.elem, Scalar):
+        return isinstance(value, list | np.ndarray)
+    return isinstance(value, list) and not value
 
 
 def _fixed_types(parameters: Sequence[Parameter]) -> tuple[Type, ...] | None:

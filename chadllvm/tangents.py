@@ -8,7 +8,7 @@ behind the results. Here the tangents are checked, and flattened into parameters
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, overload
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from chadllvm.backend.results import leaf_types
 from chadllvm.compiled import Compiled, static_argument
 from chadllvm.frames import without_frames
 from chadllvm.ir.lists import nested
-from chadllvm.ir.record import ListNames, RecordNames
+from chadllvm.ir.record import ListNames, ObjectNames, RecordNames
 from chadllvm.ir.types import (
     F32,
     Array,
@@ -33,6 +33,7 @@ from chadllvm.ir.types import (
 )
 from chadllvm.ir.wording import said
 from chadllvm.options import CompileOptions
+from chadllvm.placed import placed
 from chadllvm.request import Request
 from chadllvm.transforms import Transform, means
 
@@ -41,8 +42,23 @@ if TYPE_CHECKING:
     from chadllvm.plan import Plan
     from chadllvm.ready import Specialisation
 
+R = TypeVar("R")
+Primals = TypeVarTuple("Primals")
+
 # Where a function keeps its compiled form with tangents.
 _KEPT = "_chadllvm_jvp"
+
+
+@overload
+def jvp(
+    function: Callable[[*Primals], R],
+    primals: tuple[*Primals],
+    tangents: Sequence[Any],
+) -> tuple[R, R]: ...
+@overload
+def jvp(
+    function: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]
+) -> tuple[R, R]: ...
 
 
 @means(Transform.JVP)
@@ -81,7 +97,8 @@ def jvp(
         raise call_rules.unlike_tangent(
             f"jvp of {name}: {len(primals)} primals and {len(tangents)} tangents"
         )
-    return with_tangents(function)(primals, tangents)
+    at = placed(function, primals)
+    return with_tangents(at.function)(at.args, at.spread(tangents))
 
 
 def with_tangents(function: Callable[..., Any]) -> WithTangents:
@@ -108,12 +125,13 @@ class WithTangents(Compiled):
             options, statics = origin._options, origin.static_argnames
         super().__init__(function, request, options, statics, below)
         self.origin = origin
+        self._source = origin if isinstance(origin, Compiled) else None
 
     def __call__(
         self, primals: Sequence[Any], tangents: Sequence[Any]
     ) -> tuple[Any, Any]:
         """The results and their tangents; what is left to its default is held fixed."""
-        bound = self._bind(tuple(primals), {})
+        bound = self._bound(tuple(primals), {})
         types = self._types(bound)
         version = self._version_for(bound)
         if version.crossing is not None:
@@ -166,6 +184,11 @@ def tangent_leaves(
 ) -> Iterator[Any]:
     """The tangents of the reals in a primal, checked against it."""
     match ty:
+        case Product(_, ObjectNames()) if tangent is not None:
+            raise call_rules.wrong_tangent(
+                f"{function}: {path} is an object, whose fields are held fixed: its "
+                f"tangent must be None, found {found(tangent)}"
+            )
         case Product(_, ListNames()) if tangent is not None and has_float(ty):
             yield _items(function, path, ty, primal, tangent)
         case Product(fields) if tangent is not None and list_names(ty) is None:
@@ -330,6 +353,8 @@ def _converter(function: str, path: str, ty: Type) -> Converter:
 def _zeros(function: str, path: str, ty: Type, primal: Any) -> Iterator[Any]:
     """The tangents of the reals in what is held fixed."""
     match ty:
+        case Product(_, ObjectNames()):
+            return
         case Product(_, ListNames()):
             if has_float(ty):
                 yield np.zeros_like(list_parts(function, path, ty, primal)[0])

@@ -10,10 +10,13 @@ from typing import Any, assert_never
 import numpy as np
 
 from chadllvm import call_rules
+from chadllvm.backend.convert import DTYPES, Converter
 from chadllvm.backend.convert import found as shown
 from chadllvm.backend.results import Arrays, Choice, Group, Many, Result, leaf_types
 from chadllvm.frontend.annotations import (
     CLOSED,
+    Annotation,
+    OpenArray,
     OpenProduct,
     check_contents,
     record_annotation,
@@ -21,7 +24,7 @@ from chadllvm.frontend.annotations import (
 )
 from chadllvm.frontend.records import BadRecord, RecordClass, record_class, row_type
 from chadllvm.ir.dtypes import scalar_of
-from chadllvm.ir.record import Kind, ListNames, RecordNames
+from chadllvm.ir.record import Kind, ListNames, ObjectNames, RecordNames, Snapshot
 from chadllvm.ir.types import (
     BOOL,
     F32,
@@ -38,6 +41,7 @@ from chadllvm.ir.types import (
     Type,
     has_float,
     holds,
+    is_float,
     list_elem,
     list_names,
     list_type,
@@ -68,6 +72,9 @@ def record_fingerprint(
         return (list, items) if is_closed else None
     if kind is np.void:
         return kind, value.dtype
+    if kind is Snapshot:
+        parts = tuple(map(fingerprint, value))
+        return None if None in parts else (value.names, parts)
     if _closed(kind) is not None:
         return kind
     try:
@@ -122,9 +129,50 @@ def type_of(value: Any, function: str, path: str) -> Type:
     return _other_type(value, function, path)
 
 
+def promoted_type(annotation: Annotation, value: Any) -> Type | None:
+    """The type of an array of floats of any rank, as an argument becomes one.
+
+    Lists do, and arrays of integers. None if the argument itself says what it is.
+    """
+    if not isinstance(annotation, OpenArray) or not isinstance(annotation.elem, Scalar):
+        return None
+    if isinstance(value, list):
+        return Array(annotation.elem, _rank(value))
+    is_whole = isinstance(value, np.ndarray) and value.dtype.kind in "iub"
+    if is_whole and value.ndim and is_float(annotation.elem):
+        return Array(annotation.elem, value.ndim)
+    return None
+
+
+def as_declared(annotation: Annotation, value: Any, function: str, path: str) -> Any:
+    """An argument as its parameter takes it, where that is another class of it."""
+    if isinstance(annotation, OpenArray):
+        annotation = promoted_type(annotation, value)
+    match annotation, value:
+        case Scalar(), int() if is_float(annotation) and not isinstance(value, bool):
+            return float(value)
+        case Array(Scalar()), list():
+            return Converter(function, [path], [annotation]).as_array(0, value)
+        case Array(Scalar() as elem), np.ndarray() if value.dtype.kind in "iub":
+            return value.astype(DTYPES[elem]) if is_float(elem) else value
+        case _:
+            return value
+
+
+def _rank(value: Any) -> int:
+    """How many levels of lists, and dimensions of arrays in them, there are."""
+    if isinstance(value, list):
+        return 1 + (_rank(value[0]) if value else 0)
+    return int(np.ndim(value))
+
+
 def _other_type(value: Any, function: str, path: str) -> Type:
-    """A record, a tuple, or what can be made an array."""
+    """A record, a tuple, an object as it was read, or what can be made an array."""
     kind: type = type(value)
+    if kind is Snapshot:
+        parts = zip(value.names, value, strict=True)
+        fields = [type_of(part, function, f"{path}.{name}") for name, part in parts]
+        return Product(tuple(fields), value.names)
     try:
         record = record_class(kind)
     except BadRecord as bad:
@@ -161,7 +209,7 @@ def _narrowed(ty: Type, value: Any) -> Type:
     """The type with f32 for each of Python's floats, in tuples and dictionaries too."""
     if ty == F64 and type(value) is float:
         return F32
-    if isinstance(ty, Product) and type(value) in (tuple, dict):
+    if isinstance(ty, Product) and type(value) in (tuple, dict, Snapshot):
         parts = value.values() if isinstance(value, dict) else value
         pairs = zip(ty.fields, parts, strict=True)
         return Product(tuple(_narrowed(f, part) for f, part in pairs), ty.names)
@@ -181,7 +229,12 @@ def _no_type(value: Any, function: str, path: str) -> TypeError:
         return call_rules.no_type(
             f"{_where(function, path)} must be real, found {shown(value)}; {_NOT_REAL}"
         )
-    if callable(value) and not isinstance(value, type):
+    if isinstance(value, type):
+        return call_rules.no_type(
+            f"{_where(function, path)} is a class, which is a static argument: name it "
+            f"in `static_argnames`"
+        )
+    if callable(value):
         return call_rules.no_type(
             f"{_where(function, path)} is a function; annotate it with `Callable`"
         )
@@ -319,6 +372,8 @@ def _array_type(value: np.ndarray, function: str, path: str) -> Type:
 def gradient_type(ty: Type) -> Result:
     """The type of the gradient by a parameter: None where there are no reals."""
     match ty:
+        case Product(_, ObjectNames()):
+            return None
         case Product(_, ListNames()):
             return Arrays(ty) if has_float(ty) else None
         case Product(fields, names):
@@ -371,6 +426,8 @@ def _find_tags(
     `in_array`: ty is what elements of an array are, `in_sum`: in one of their members.
     """
     match ty:
+        case Product(_, ObjectNames()):
+            return start + len(leaf_types(ty))
         case Product(_, ListNames()) | Arrays():
             leaves = leaf_types(ty)
             if any(map(has_float, leaves)):
@@ -401,6 +458,11 @@ def _find_tags(
             return start + len(leaves)
 
 
+def is_object(ty: Type) -> bool:
+    """Whether values are what was read of objects, whose fields are held fixed."""
+    return isinstance(ty, Product) and isinstance(ty.names, ObjectNames)
+
+
 def leaf_positions(types: Sequence[Type], which: Sequence[int]) -> tuple[int, ...]:
     """The positions, among all leaves of all parameters, of the reals of these."""
     found = [leaf_types(ty) for ty in types]
@@ -409,5 +471,5 @@ def leaf_positions(types: Sequence[Type], which: Sequence[int]) -> tuple[int, ..
         starts[k] + j
         for k in which
         for j, leaf in enumerate(found[k])
-        if has_float(leaf)
+        if has_float(leaf) and not is_object(types[k])
     )

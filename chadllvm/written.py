@@ -23,7 +23,7 @@ def as_they_are(function: Compiled, primals: Sequence[Any]) -> tuple[Any, ...]:
     """Arguments that stay what they are, whatever happens to the arrays in them."""
     pairs = zip(function.parameters, primals, strict=False)
     kept = [
-        value if p.is_static else copied(function.name, p.name, value)
+        value if p.is_static else copied(function.name, p.name, function.read(value))
         for p, value in pairs
     ]
     return (*kept, *primals[len(kept) :])

@@ -195,7 +195,7 @@ def parsed(token: str, tokens: Iterator[str]) -> Any:
     """Lists of lists, and words."""
     if token != "(":
         return token
-    items = []
+    items: list[Any] = []
     for token in tokens:
         if token == ")":
             return items
@@ -221,7 +221,8 @@ def converted(item: Any, names: tuple[str, ...]) -> Term:
             function = converted(["lambda", [name], body], names)
             return Apply(function, converted(value, names))
         case ["+" | "*" | "if" as form, *operands]:
-            return FORMS[form](*(converted(operand, names) for operand in operands))
+            made: Term = FORMS[form](*(converted(o, names) for o in operands))
+            return made
         case [function, argument]:
             return Apply(converted(function, names), converted(argument, names))
         case [function, *arguments, last]:
@@ -246,7 +247,7 @@ def with_numbers(term: Any, values: Iterator[float]) -> Any:
     """The program with other numbers, as many as are needed of these."""
     if isinstance(term, Number):
         return Number(next(values))
-    if not dataclasses.is_dataclass(term):
+    if not dataclasses.is_dataclass(term) or isinstance(term, type):
         return term
     parts = [getattr(term, field.name) for field in dataclasses.fields(term)]
     return type(term)(*(with_numbers(part, values) for part in parts))
@@ -261,7 +262,13 @@ FIX = "(lambda (f) (let (self (lambda (x) (f (lambda (v) (x x v))))) (self self)
 @cl.jit
 def composed(a: float, b: float, c: float) -> float:
     """One function behind another, both with a number of their own."""
-    scaled, shifted = lambda x: a * x, lambda x: x + b
+
+    def scaled(x: float) -> float:
+        return a * x
+
+    def shifted(x: float) -> float:
+        return x + b
+
     return scaled(shifted(scaled(c)))
 
 

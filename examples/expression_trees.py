@@ -131,7 +131,7 @@ def evaluate(e: Expr, scope: Scope | None) -> float:
         case Multiply(left, right):
             return evaluate(left, scope) * evaluate(right, scope)
         case Power(base, exponent):
-            return evaluate(base, scope) ** evaluate(exponent, scope)
+            return float(evaluate(base, scope) ** evaluate(exponent, scope))
         case Sin(angle):
             return math.sin(evaluate(angle, scope))
         case Cos(angle):
@@ -341,7 +341,7 @@ def mean_square(e: Expr, times: cl.f64[:], readings: cl.f64[:]) -> float:
 
 
 @cl.jit
-def symbolic_slopes(e: Expr, values: cl.f64[:], t: float):
+def symbolic_slopes(e: Expr, values: cl.f64[:], t: float) -> cl.f64[:]:
     """The slopes of a formula by its constants, from their formulas."""
     general, _ = named(e, FIRST_FREE)
     scope: Scope | None = Scope(T, t, None)
@@ -370,7 +370,7 @@ def with_constants(e: Any, values: Iterator[float]) -> Any:
     """The formula with other constants, as many as are needed of these."""
     if isinstance(e, Constant):
         return Constant(float(next(values)))
-    if not dataclasses.is_dataclass(e):
+    if not dataclasses.is_dataclass(e) or isinstance(e, type):
         return e
     parts = [getattr(e, field.name) for field in dataclasses.fields(e)]
     return type(e)(*(with_constants(part, values) for part in parts))

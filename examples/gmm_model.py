@@ -22,7 +22,8 @@ import chadllvm as cl
 def log_sum_exp(values: cl.f64[:]) -> float:
     """log(sum(exp(values))) without overflow."""
     largest = max(values)
-    return largest + math.log(sum(math.exp(value - largest) for value in values))
+    total = sum(math.exp(value - largest) for value in values)
+    return float(largest + math.log(total))
 
 
 @cl.jit
@@ -32,7 +33,7 @@ def whitened(
     """Element `row` of Q @ centred."""
     start = row * (row - 1) // 2
     below = sum(lower[start + j] * centred[j] for j in range(row))
-    return diagonal[row] * centred[row] + below
+    return float(diagonal[row] * centred[row] + below)
 
 
 @cl.jit
@@ -50,7 +51,7 @@ def log_wishart(q: cl.f64[:], lower: cl.f64[:], gamma: float, m: int) -> float:
     """The log-density of one precision under the prior, up to its normaliser."""
     diagonal = sum(math.exp(2.0 * value) for value in q)
     below = sum(value**2 for value in lower)
-    return m * sum(q) - 0.5 * gamma**2 * (diagonal + below)
+    return float(m * sum(q) - 0.5 * gamma**2 * (diagonal + below))
 
 
 @cl.jit

@@ -119,7 +119,7 @@ def log_density(emission: Emission, x: float) -> float:
         case Mixture(log_odds, first, second):
             a = log_odds + single_log_density(first, x)
             b = single_log_density(second, x)
-            return np.logaddexp(a, b) - np.logaddexp(log_odds, 0.0)
+            return float(np.logaddexp(a, b) - np.logaddexp(log_odds, 0.0))
         case single:
             return single_log_density(single, x)
 
@@ -128,17 +128,17 @@ def log_density(emission: Emission, x: float) -> float:
 def log_sum_exp(values: cl.f64[:]) -> float:
     """The logarithm of a sum, from the logarithms of its terms; one must be finite."""
     largest = np.max(values)
-    return largest + math.log(np.sum(np.exp(values - largest)))
+    return float(largest + math.log(np.sum(np.exp(values - largest))))
 
 
 @cl.jit
-def densities(emissions: list[Emission], x: float):
+def densities(emissions: list[Emission], x: float) -> cl.f64[:]:
     """Those of a reading in all states."""
     return np.array([log_density(emission, x) for emission in emissions])
 
 
 @cl.jit
-def log_steps(logits: cl.f64[:, :]):
+def log_steps(logits: cl.f64[:, :]) -> cl.f64[:, :]:
     """The logarithms of the probabilities from each state to all."""
     return np.array([row - log_sum_exp(row) for row in logits])
 
@@ -160,7 +160,7 @@ def log_likelihood(model: Model, days: list[cl.f64[:]]) -> float:
 
 
 @cl.jit
-def likeliest_states(model: Model, readings: cl.f64[:]):
+def likeliest_states(model: Model, readings: cl.f64[:]) -> cl.i64[:]:
     """The states of a day that together explain its readings best (Viterbi)."""
     n, k = len(readings), len(model.emissions)
     steps = log_steps(model.transitions)
@@ -245,7 +245,8 @@ class Day(NamedTuple):
 
 def simulated(model: Model, lengths: list[int], seed: int) -> list[Day]:
     """Days of so many readings each."""
-    random, days = np.random.default_rng(seed), []
+    random = np.random.default_rng(seed)
+    days: list[Day] = []
     steps = np.exp(log_steps(model.transitions))
     first = np.exp(model.initial - log_sum_exp(model.initial))
     for n in lengths:
@@ -282,7 +283,8 @@ def rebuilt(part: Any, values: Iterator[float]) -> Any:
 
 def fit(start: Model, days: list[Day]) -> tuple[Model, OptimizeResult]:
     """The likeliest model of the families of a guess, which is what is known before."""
-    data, guess = [day.readings for day in days], np.array(numbers(start))
+    data: list[cl.f64[:]] = [day.readings for day in days]
+    guess = np.array(numbers(start))
     count = sum(len(readings) for readings in data)
     value_and_gradient = cl.value_and_grad(log_likelihood)
 
@@ -291,7 +293,7 @@ def fit(start: Model, days: list[Day]) -> tuple[Model, OptimizeResult]:
         value, gradient = value_and_gradient(rebuilt(start, iter(theta)), data)
         away = (theta - guess) / PRIOR_WIDTH
         slope = np.array(numbers(gradient)) - away / PRIOR_WIDTH
-        return (0.5 * away @ away - value) / count, -slope / count
+        return (0.5 * float(away @ away) - value) / count, -slope / count
 
     found = minimize(cost, guess, jac=True, method="L-BFGS-B")
     return rebuilt(start, iter(found.x)), found
@@ -357,7 +359,7 @@ def main() -> None:
     ):
         print(f"{name:>12}: {described(fitted)}, in truth {described(true)}")
     usual = fit(ALL_GAUSSIAN, days)[0]
-    data = [day.readings for day in fresh]
+    data: list[cl.f64[:]] = [day.readings for day in fresh]
     print("on other days, in nats per reading:")
     models = {"the truth": TRUTH, "this model": model, "five Gaussians": usual}
     for name, candidate in models.items():

@@ -86,7 +86,7 @@ def volatility_at(market: Market, price: float) -> float:
 
 
 @cl.jit
-def path(market: Market, maturity: float, normals: cl.f64[:]):
+def path(market: Market, maturity: float, normals: cl.f64[:]) -> cl.f64[:]:
     """Prices from today to the maturity, in as many steps as there are normals."""
     n = len(normals)
     step = maturity / n
@@ -123,23 +123,23 @@ def payoff(contract: Contract, market: Market, normals: cl.f64[:]) -> float:
     prices = path(market, contract.maturity, normals)
     match contract:
         case Call(strike):
-            return max(prices[-1] - strike, 0.0)
+            return max(float(prices[-1]) - strike, 0.0)
         case Put(strike):
-            return max(strike - prices[-1], 0.0)
+            return max(strike - float(prices[-1]), 0.0)
         case Asian(strike):
-            return max(np.mean(prices[1:]) - strike, 0.0)
+            return max(float(np.mean(prices[1:])) - strike, 0.0)
         case KnockOut(strike, maturity, barrier):
             if prices[-1] <= strike:
                 return 0.0
             alive = survival(market, maturity / len(normals), prices, barrier)
-            return alive * (prices[-1] - strike)
+            return alive * (float(prices[-1]) - strike)
 
 
 @cl.jit
 def price(contract: Contract, market: Market, draws: cl.f64[:, :]) -> float:
     """The discounted mean over paths, one for each row of normals."""
     mean = np.mean(np.array([payoff(contract, market, normals) for normals in draws]))
-    return math.exp(-market.rate * contract.maturity) * mean
+    return math.exp(-market.rate * contract.maturity) * float(mean)
 
 
 @cl.jit
@@ -157,7 +157,7 @@ def misfit(
         price(contract, market, draws) - quote
         for contract, quote in zip(contracts, quotes, strict=True)
     ]
-    return 0.5 * sum(error**2 for error in errors)
+    return 0.5 * float(sum(error**2 for error in errors))
 
 
 # ---- a book, quotes and a fit, in plain NumPy and SciPy

@@ -109,7 +109,7 @@ def rates_of(population: Population, subject: Subject, deviation: cl.f64[:]) -> 
 
 
 @cl.jit
-def slope(amounts: cl.f64[:], rates: Rates, infusion: float):
+def slope(amounts: cl.f64[:], rates: Rates, infusion: float) -> cl.f64[:]:
     """The rates of change of the amounts in depot, centre and periphery."""
     depot, central, peripheral = amounts
     absorbed = rates.absorption * depot
@@ -121,7 +121,9 @@ def slope(amounts: cl.f64[:], rates: Rates, infusion: float):
 
 
 @cl.jit
-def advanced(amounts: cl.f64[:], rates: Rates, infusion: float, duration: float):
+def advanced(
+    amounts: cl.f64[:], rates: Rates, infusion: float, duration: float
+) -> cl.f64[:]:
     """The amounts after some hours in which nothing happens."""
     steps = math.ceil(duration / STEP)
     h = duration / max(steps, 1)
@@ -135,7 +137,7 @@ def advanced(amounts: cl.f64[:], rates: Rates, infusion: float, duration: float)
 
 
 @cl.jit
-def predicted(rates: Rates, events: np.ndarray):
+def predicted(rates: Rates, events: np.ndarray) -> cl.f64[:]:
     """The concentrations after each of a subject's events, in order of time."""
     amounts = np.zeros(3)
     infusion = 0.0
@@ -226,7 +228,8 @@ def history(subject: int, weight: float) -> list[tuple[int, float, Kind, float]]
 def simulated(truth: Population, count: int, seed: int) -> Trial:
     """A trial of subjects that follow the model."""
     random = np.random.default_rng(seed)
-    subjects, rows = [], []
+    subjects: list[Subject] = []
+    rows: list[tuple[float, ...]] = []
     for number in range(count):
         weight, renal = random.uniform(50.0, 100.0), random.uniform(30.0, 140.0)
         events = np.array(history(number, weight), EVENT)

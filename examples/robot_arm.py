@@ -41,7 +41,7 @@ class Quaternion:
     z: float
 
     @property
-    def imaginary(self):
+    def imaginary(self) -> cl.f64[:]:
         return np.array([self.x, self.y, self.z])
 
     def __mul__(self, other: Quaternion) -> Quaternion:
@@ -56,7 +56,7 @@ class Quaternion:
     def conjugate(self) -> Quaternion:
         return Quaternion(self.w, -self.x, -self.y, -self.z)
 
-    def rotate(self, v: cl.f64[:]):
+    def rotate(self, v: cl.f64[:]) -> cl.f64[:]:
         """The vector after the rotation."""
         u = self.imaginary
         return v + 2.0 * np.cross(u, np.cross(u, v) + self.w * v)
@@ -109,7 +109,7 @@ class Pose(NamedTuple):
 
 
 @cl.jit
-def marker_position(arm: Arm, angles: cl.f64[:]):
+def marker_position(arm: Arm, angles: cl.f64[:]) -> cl.f64[:]:
     """The marker in the world."""
     pose = Pose(Quaternion(1.0, 0.0, 0.0, 0.0), np.zeros(3))
     for link, angle in zip(arm.links, angles, strict=True):
@@ -118,14 +118,16 @@ def marker_position(arm: Arm, angles: cl.f64[:]):
 
 
 @cl.jit
-def projected(camera: Camera, point: cl.f64[:]):
+def projected(camera: Camera, point: cl.f64[:]) -> cl.f64[:]:
     """The pixel at which a camera sees a point."""
     x, y, depth = rotation(camera.orientation).rotate(point - camera.position)
     return np.array([FOCAL * x / depth, FOCAL * y / depth])
 
 
 @cl.jit
-def predicted_pixels(arm: Arm, cameras: list[Camera], postures: cl.f64[:, :]):
+def predicted_pixels(
+    arm: Arm, cameras: list[Camera], postures: cl.f64[:, :]
+) -> cl.f64[:, :, :]:
     """Of each camera and posture: shape (postures, cameras, 2)."""
     markers = [marker_position(arm, angles) for angles in postures]
     return np.array(
@@ -140,7 +142,7 @@ def residuals(
     cameras: list[Camera],
     postures: cl.f64[:, :],
     pixels: cl.f64[:, :, :],
-):
+) -> cl.f64[:]:
     """What the fit makes small: pixels, and deviations from the drawing in 5 mm."""
     seen = (predicted_pixels(arm, cameras, postures) - pixels).ravel()
     zeros = [link.zero / 0.02 for link in arm.links]
@@ -163,7 +165,8 @@ def half_squares(
     pixels: cl.f64[:, :, :],
 ) -> float:
     """Half of the sum of the residuals' squares."""
-    return 0.5 * np.sum(residuals(arm, drawing, cameras, postures, pixels) ** 2)
+    deviations = residuals(arm, drawing, cameras, postures, pixels)
+    return 0.5 * float(np.sum(deviations**2))
 
 
 @cl.jit
@@ -176,7 +179,7 @@ def reaching(angles: cl.f64[:], arm: Arm, target: cl.f64[:], stiffness: float) -
             beyond += (link.lower - angle) ** 2
         elif angle > link.upper:
             beyond += (angle - link.upper) ** 2
-    return distance**2 + stiffness * beyond
+    return float(distance**2 + stiffness * beyond)
 
 
 # ---- calibration and inverse kinematics, in plain NumPy and SciPy
@@ -222,7 +225,8 @@ def measured(arm: Arm, count: int, noise: float, seed: int) -> Measured:
     """What is seen of an arm in random postures that both cameras can see."""
     random = np.random.default_rng(seed)
     limits = np.array([(link.lower, link.upper) for link in arm.links])
-    postures = random.uniform(*(0.6 * limits.T), size=(count, len(limits)))
+    low, high = 0.6 * limits.T
+    postures = random.uniform(low, high, size=(count, len(limits)))
     exact = predicted_pixels(arm, CAMERAS, postures)
     return Measured(postures, exact + noise * random.normal(size=exact.shape))
 
@@ -247,7 +251,8 @@ def calibrate(data: Measured) -> OptimizeResult:
     """The differences to the drawing that explain the pixels best."""
 
     def misfit(theta: Vector) -> Vector:
-        return residuals(changed(DRAWING, theta), DRAWING, CAMERAS, *data)
+        found: Vector = residuals(changed(DRAWING, theta), DRAWING, CAMERAS, *data)
+        return found
 
     start = np.zeros(4 * len(DRAWING.links) + 3)
     return least_squares(misfit, start, jac=lambda theta: jacobian(theta, data))

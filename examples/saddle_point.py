@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 import chadllvm as cl
 
 Vector = NDArray[np.float64]
-Objective = Callable[[cl.f64[:]], float]
+Objective = Callable[[Vector], float]
+Gradients = Callable[[Objective], Callable[[Vector], Vector]]
 
 STEPS = 1000  # After which a descent is given up.
 
@@ -39,17 +40,17 @@ class Place(NamedTuple):
 
 
 @cl.jit
-def forward(f: Objective):
+def forward(f: Objective) -> Callable[[Vector], Vector]:
     """The gradient of f by tangents, one for each variable."""
 
-    def gradient(x):
+    def gradient(x: cl.f64[:]) -> cl.f64[:]:
         return np.array([cl.jvp(f, (x,), (unit,))[1] for unit in np.eye(len(x))])
 
     return gradient
 
 
 @cl.jit
-def reverse(f: Objective):
+def reverse(f: Objective) -> Callable[[Vector], Vector]:
     """The gradient of f by one cotangent."""
     return cl.grad(f)
 
@@ -59,7 +60,7 @@ def reverse(f: Objective):
 
 @cl.jit
 def minimiser(
-    f: Objective, start: cl.f64[:], gradient: Callable, tolerance: float, most: int
+    f: Objective, start: cl.f64[:], gradient: Gradients, tolerance: float, most: int
 ) -> cl.f64[:]:
     """Where f is least, by gradient descent.
 
@@ -94,10 +95,10 @@ def minimiser(
 
 @cl.jit
 def saddle(
-    f: Callable[[cl.f64[:], cl.f64[:]], float],
+    f: Callable[[Vector, Vector], float],
     start: Place,
-    outer: Callable,
-    inner: Callable,
+    outer: Gradients,
+    inner: Gradients,
     tolerance: float,
     most: int,
 ) -> Place:
@@ -106,11 +107,11 @@ def saddle(
     `outer` and `inner` take functions of x and of y to their gradients.
     """
 
-    def highest(x):
+    def highest(x: cl.f64[:]) -> cl.f64[:]:
         """The y at which f is greatest for an x."""
         return minimiser(lambda y: -f(x, y), start.y, inner, tolerance, most)
 
-    def height(x):
+    def height(x: cl.f64[:]) -> float:
         return f(x, highest(x))
 
     x = minimiser(height, start.x, outer, tolerance, most)
@@ -123,7 +124,8 @@ def saddle(
 @cl.jit
 def sheet(x: cl.f64[:], y: cl.f64[:]) -> float:
     """A quadratic form whose saddle point is at zero."""
-    return np.dot(x, x) - np.dot(y, y) + 0.3 * (x[0] * y[1] - x[1] * y[0])
+    across = 0.3 * (x[0] * y[1] - x[1] * y[0])
+    return float(np.dot(x, x) - np.dot(y, y) + across)
 
 
 @cl.jit
@@ -131,24 +133,24 @@ def potential(charges: cl.f64[:], x: cl.f64[:], y: cl.f64[:]) -> float:
     """Of a charge at (x, y), between charges at (-1, 0) and (1, 0)."""
     left = np.sqrt((x[0] + 1.0) ** 2 + y[0] ** 2)
     right = np.sqrt((x[0] - 1.0) ** 2 + y[0] ** 2)
-    return charges[0] / left + charges[1] / right
+    return float(charges[0] / left + charges[1] / right)
 
 
 @cl.jit
 def rest(
     charges: cl.f64[:],
-    outer: Callable,
-    inner: Callable,
+    outer: Gradients,
+    inner: Gradients,
     tolerance: float = 1e-7,
     most: int = STEPS,
 ) -> float:
     """Where on the line between two charges a third one is at rest."""
     start = Place(np.array([0.1]), np.array([0.2]))
 
-    def field(x, y):
+    def field(x: cl.f64[:], y: cl.f64[:]) -> float:
         return potential(charges, x, y)
 
-    return saddle(field, start, outer, inner, tolerance, most).x[0]
+    return float(saddle(field, start, outer, inner, tolerance, most).x[0])
 
 
 def exact_rest(charges: Vector) -> float:

@@ -26,7 +26,11 @@ from numpy.typing import NDArray
 import chadllvm as cl
 
 Vector = NDArray[np.float64]
-Potential = Callable[[cl.f64[:]], float]
+Potential = Callable[[Vector], float]
+Field = Callable[[Vector], Vector]
+Fields = Callable[[Potential], Field]
+Numeric = Callable[[float], float]
+Slopes = Callable[[Numeric], Numeric]
 
 MOST_STEPS = 100_000  # So many, and the particle is taken not to land.
 
@@ -43,10 +47,10 @@ class Particle(NamedTuple):
 
 
 @cl.jit
-def forward_field(potential: Potential):
+def forward_field(potential: Potential) -> Field:
     """The gradient of a potential by tangents."""
 
-    def gradient(place):
+    def gradient(place: cl.f64[:]) -> cl.f64[:]:
         by_x = cl.jvp(potential, (place,), (np.array([1.0, 0.0]),))[1]
         by_y = cl.jvp(potential, (place,), (np.array([0.0, 1.0]),))[1]
         return np.array([by_x, by_y])
@@ -55,19 +59,19 @@ def forward_field(potential: Potential):
 
 
 @cl.jit
-def reverse_field(potential: Potential):
+def reverse_field(potential: Potential) -> Field:
     """The gradient of a potential by a cotangent."""
     return cl.grad(potential)
 
 
 @cl.jit
-def forward_slope(f: Callable[[float], float]):
+def forward_slope(f: Numeric) -> Numeric:
     """The derivative of a function of a number by a tangent."""
     return lambda t: cl.jvp(f, (t,), (1.0,))[1]
 
 
 @cl.jit
-def reverse_slope(f: Callable[[float], float]):
+def reverse_slope(f: Numeric) -> Numeric:
     """The derivative of a function of a number by a cotangent."""
     return cl.grad(f)
 
@@ -84,7 +88,7 @@ def moved(particle: Particle, force: cl.f64[:], step: float) -> Particle:
 
 @cl.jit
 def landed(
-    potential: Potential, start: Particle, step: float, field: Callable
+    potential: Potential, start: Particle, step: float, field: Fields
 ) -> Particle:
     """The particle when it meets the ground, where its second coordinate is zero.
 
@@ -113,9 +117,9 @@ def landed(
 
 @cl.jit
 def newton(
-    cost: Callable[[float], float],
+    cost: Numeric,
     control: float,
-    slope: Callable,
+    slope: Slopes,
     tolerance: float,
     most: int,
 ) -> float:
@@ -135,25 +139,25 @@ def newton(
 
 
 @cl.jit
-def by_charges(control: float, field: Callable) -> Particle:
+def by_charges(control: float, field: Fields) -> Particle:
     """Where the particle lands if one of two charges stands lower by the control."""
 
-    def potential(place):
+    def potential(place: cl.f64[:]) -> float:
         upper = np.linalg.norm(place - np.array([10.0, 10.0 - control]))
         lower = np.linalg.norm(place - np.array([10.0, 0.0]))
-        return 1.0 / upper + 1.0 / lower
+        return float(1.0 / upper + 1.0 / lower)
 
     start = Particle(np.array([0.0, 8.0]), np.array([0.75, 0.0]), 0.0)
     return landed(potential, start, 0.1, field)
 
 
 @cl.jit
-def over_a_hill(control: float, field: Callable) -> Particle:
+def over_a_hill(control: float, field: Fields) -> Particle:
     """Where a shot lands; the control is the angle, and the hill pushes it away."""
 
-    def potential(place):
+    def potential(place: cl.f64[:]) -> float:
         hill = math.exp(-0.5 * ((place[0] - 4.0) ** 2 + place[1] ** 2))
-        return 9.81 * place[1] + 20.0 * hill
+        return 9.81 * float(place[1]) + 20.0 * hill
 
     velocity = 9.0 * np.array([math.cos(control), math.sin(control)])
     return landed(potential, Particle(np.array([0.0, 0.5]), velocity, 0.0), 0.02, field)
@@ -161,22 +165,22 @@ def over_a_hill(control: float, field: Callable) -> Particle:
 
 @cl.jit
 def miss(
-    flight: Callable[[float, Callable], Particle],
+    flight: Callable[[float, Fields], Particle],
     target: float,
     control: float,
-    field: Callable,
+    field: Fields,
 ) -> float:
     """The square of the distance from the target."""
-    return (flight(control, field).place[0] - target) ** 2
+    return (float(flight(control, field).place[0]) - target) ** 2
 
 
 @cl.jit
 def steered(
-    flight: Callable[[float, Callable], Particle],
+    flight: Callable[[float, Fields], Particle],
     target: float,
     control: float,
-    slope: Callable,
-    field: Callable,
+    slope: Slopes,
+    field: Fields,
     tolerance: float = 1e-9,
     most: int = 100,
 ) -> float:
@@ -215,9 +219,10 @@ def draw(file: Path, control: float) -> None:
     for c in np.linspace(control - 0.4, control + 0.4, 5):
         start = Particle(np.array([0.0, 8.0]), np.array([0.75, 0.0]), 0.0)
 
-        def potential(place, c=c):
+        def potential(place: Vector, c: float = c) -> float:
             upper = np.linalg.norm(place - np.array([10.0, 10.0 - c]))
-            return 1.0 / upper + 1.0 / np.linalg.norm(place - np.array([10.0, 0.0]))
+            lower = np.linalg.norm(place - np.array([10.0, 0.0]))
+            return float(1.0 / upper + 1.0 / lower)
 
         axis.plot(*path(start, potential, 0.1).T, label=f"{c:.2f}")
     axis.axhline(0.0, color="black", linewidth=0.5)

@@ -18,7 +18,7 @@ PACKAGE = HERE.parent / "chadllvm"
 # Where errors and their descriptions may be made; everywhere else they have a code.
 MAKERS = {
     "CompileError": {"codes.py", "frontend/recovery.py", "frontend/translation.py"},
-    "Diagnostic": {"codes.py", "backend/failure.py"},
+    "Diagnostic": {"codes.py", "backend/failure.py", "ir/excerpt.py"},
 }
 
 

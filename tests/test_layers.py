@@ -12,14 +12,15 @@ PACKAGE = Path(__file__).resolve().parents[1] / "chadllvm"
 
 LAYERS = (
     "_version", "diagnostic", "codes", "call_rules", "deep", "frames", "options",
-    "library", "linalg", "ir", "shape", "transforms", "ops", "frontend", "chad",
-    "closure", "simplify", "debug", "lower", "llvm", "watch", "request", "backend",
-    "threads", "pipeline", "report", "values", "prints", "border", "boundary", "filled",
-    "copying", "crossing", "plan", "arguments", "anatomy", "reach", "shelf", "portable",
-    "ready", "scaling", "specialising", "shown", "taking",
-    "compiled", "api", "custom", "tangent_plan",
-    "tangents", "written", "exported", "exporting", "halving", "pullback", "reverse",
-    "jacobian", "reals", "checking", "explain", "commands", "cli",
+    "texts", "library", "linalg", "ir", "defects", "shape", "transforms", "twins",
+    "ops", "frontend", "chad", "closure", "simplify", "debug", "lower", "llvm", "watch",
+    "request", "backend", "threads", "pipeline", "report", "values", "prints", "border",
+    "boundary", "filled", "copying", "crossing", "plan", "arguments", "anatomy",
+    "reach", "objects", "shelf", "portable", "updating", "frozen", "ready", "scaling",
+    "specialising", "shown", "signatures", "taking", "compiled", "bound", "api",
+    "custom", "written", "placed", "tangent_plan", "tangents", "exported", "exporting",
+    "halving", "pullback", "reverse", "jacobian", "reals", "checking", "explain",
+    "commands", "cli",
 )  # fmt: skip
 
 # The package itself and `python -m chadllvm` stand outside: they may import all.

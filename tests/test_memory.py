@@ -286,3 +286,45 @@ def test_compiling_again_and_again_grows_little(tmp_path: Path) -> None:
     )
     # LLVM's pass managers cannot be freed; our own objects and the code are.
     assert int(found.stdout) < 400_000
+
+
+LIFTED = """
+import math, resource, sys
+import chadllvm as cl
+
+@cl.jit
+def grown(x: float, n: int) -> float:
+    a = [x]
+    for i in range(n):
+        a.append(a[-1] * 0.5 + x)
+    return a[-1]
+
+@cl.jit
+def summed(x: float, n: int) -> float:
+    a = [math.exp(x * i / n) for i in range(n)]
+    b = [math.exp(v * v) for v in a]
+    return sum(b) + b[n // 2] * a[n // 3]
+
+run = cl.grad({"grown": grown, "summed": summed}[sys.argv[1]])
+run(0.5, 10)
+with open("/proc/self/statm") as statm:
+    space = int(statm.read().split()[0]) * resource.getpagesize() + (100 << 20)
+before = resource.getrlimit(resource.RLIMIT_AS)
+resource.setrlimit(resource.RLIMIT_AS, (space, before[1]))
+try:
+    run(0.5, 20_000_000)
+except MemoryError:
+    resource.setrlimit(resource.RLIMIT_AS, before)
+    run(0.5, 20_000_000)
+else:
+    raise AssertionError("there was no limit")
+"""
+
+
+@pytest.mark.parametrize("program", ["grown", "summed"])
+def test_a_limit_that_is_lifted_counts_at_the_next_call(
+    tmp_path: Path, program: str
+) -> None:
+    path = tmp_path / "lifted.py"
+    path.write_text(LIFTED)
+    subprocess.run([sys.executable, path, program], check=True, timeout=100)

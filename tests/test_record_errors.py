@@ -101,7 +101,7 @@ S = Sample(X, [Point(1.0)])
             ValueError,
             "samples[1].points has shape (2,), but samples[0].points has (1,)",
         ),
-        (sampled, ([S, S._replace(inputs=[1.0])],), TypeError, "samples[1].inputs"),
+        (sampled, ([S, S._replace(inputs=1.0)],), TypeError, "samples[1].inputs"),
         (
             grid,
             ([[Point(1.0)], [Point(1.0), Point(2.0)]],),
@@ -151,13 +151,16 @@ def test_classes_that_cannot_be_records() -> None:
         x = 1.0
 
     with pytest.raises(TypeError, match="instances of Mutable may change"):
-        same(Mutable(1.0))
+        same([Mutable(1.0)])
     with pytest.raises(
         TypeError, match="field `name` of Named is annotated with `str`"
     ):
         same(Named("a"))
     with pytest.raises(TypeError, match="list of records, found Plain"):
-        same(Plain())
+        same([Plain()])
+    for value in (Mutable(1.0), Plain()):  # Objects, of which there are fields only.
+        with pytest.raises(cl.CompileError, match="CL0918"):
+            same(value)
 
 
 def test_dictionaries_in_any_order_for_an_annotation() -> None:

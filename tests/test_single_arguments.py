@@ -42,8 +42,8 @@ REFUSED: list[tuple[tuple[Any, ...], str]] = [
     ((A, np.longdouble(2)), "x must be a float32"),
     ((A, "2"), "x must be a float32, found str"),
     ((A.astype(float), 2.0), r"a must be .* float32 .*\.astype\(numpy\.float32\)"),
-    ((A.astype(np.int64), 2.0), "a must be a NumPy array of float32"),
-    (([0.5], 2.0), "dtype=numpy.float32"),
+    (([np.float64(0.5)], 2.0), "a must be a NumPy array of float32"),
+    (((0.5,), 2.0), "dtype=numpy.float32"),
 ]
 
 

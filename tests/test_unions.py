@@ -210,7 +210,7 @@ CIRCLES = "of class Circle or of class Square"
         (area, (Circle([1.0, [2.0]]),), "parameter shape.r must be a float, found"),
         (total, ([Circle(1.0), Square("a")],), "shapes[1].side must be a float"),
         (total, (Circle(1.0),), "must be a list of Circle | Square | None, found"),
-        (push, (Wall(1.0, [1.0]), 1.0), "wall.normal must be a NumPy array"),
+        (push, (Wall(1.0, (1.0,)), 1.0), "wall.normal must be a NumPy array"),
         (push, (np.ones(2), 1.0), "parameter wall must be"),
     ],
 )

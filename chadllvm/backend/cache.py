@@ -8,9 +8,9 @@
 A file is the line `chadllvm cache 1`, a line with the name of what it is of, 32 bytes
 of checksum, and the content. The checksum is of the key, the name and the content: a
 file that was cut short, changed or given another name is not believed. Neither is one
-that others could have written: files and folder must be the user's own, and nobody else
-may have the right to write to them. Such a file is as good as none; the first one in a
-process is warned of, and the next that is compiled takes its place.
+that others could have written (`trust.py`). Such a file is as good as none; the first
+one in a process is warned of, and the next that is compiled takes its place. In a
+folder that others can write to nothing is looked for, and nothing is kept.
 
 A file is written under another name and renamed when it is whole, so that readers never
 see half of one, whoever is killed; of several writers the last one wins, with the same
@@ -25,13 +25,13 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 import time
 import warnings
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from chadllvm.backend.hashing import digest_of
+from chadllvm.backend.trust import Distrusted, check_file, check_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -112,12 +112,17 @@ def load(kind: str, key: bytes) -> bytes | None:
         return None
     path = os.path.join(folder, f"{key.hex()}.{kind}")
     try:
+        check_folder(folder)
+    except Distrusted as problem:
+        _warn(folder, problem)
+        return None
+    except OSError:
+        return None
+    try:
         text, status = _read(path)
-        if _foreign(os.stat(folder)):
-            raise _Distrusted(f"{folder} is open to others")
         _, content = _checked(text, kind, key)
-    except _Distrusted as problem:
-        _warn(path, str(problem))
+    except Distrusted as problem:
+        _warn(path, problem)
         return None
     except OSError:
         return None
@@ -134,14 +139,12 @@ def store(kind: str, key: bytes, name: str, content: bytes) -> None:
     title = name.replace("\n", " ").encode(errors="replace")
     checksum = _checksum(kind, key, title, content)
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        if _foreign(os.stat(folder)):
-            raise _Distrusted(f"{folder} is open to others")
+        _make(folder)
+        check_folder(folder)
         path = os.path.join(folder, f"{key.hex()}.{kind}")
         _write(path, (_HEAD, title, b"\n", checksum, content))
-    except _Distrusted as problem:
-        _warn(folder, str(problem))
-        return
+    except Distrusted as problem:
+        return _warn(folder, problem)
     except OSError:
         return
     _State.written += 1
@@ -149,8 +152,11 @@ def store(kind: str, key: bytes, name: str, content: bytes) -> None:
         prune()
 
 
-class _Distrusted(Exception):
-    """A file that is not what we have written, or may not be; says why."""
+def _make(folder: str) -> None:
+    """Make a folder, and those above that are missing, for the user alone."""
+    if not os.path.isdir(folder):
+        _make(os.path.dirname(folder))
+        os.makedirs(folder, mode=0o700, exist_ok=True)
 
 
 def _read(path: str) -> tuple[bytes, os.stat_result]:
@@ -160,32 +166,23 @@ def _read(path: str) -> tuple[bytes, os.stat_result]:
         descriptor = os.open(path, flags)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise _Distrusted("it is a link") from None
+            raise Distrusted("it is a link") from None
         raise
     with open(descriptor, "rb") as file:
         status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise _Distrusted("no regular file")
-        if _foreign(status):
-            raise _Distrusted("it is open to others, or of another user")
+        check_file(status)
         return file.read(), status
-
-
-def _foreign(status: os.stat_result) -> bool:
-    """Whether somebody else may have written a file, or put it into a folder."""
-    shared = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    return bool(shared) or status.st_uid != os.geteuid()
 
 
 def _checked(text: bytes, kind: str, key: bytes) -> tuple[str, bytes]:
     """The name and the content of a file."""
     if not text.startswith(_HEAD):
-        raise _Distrusted("it is no file of the cache, or of another version")
+        raise Distrusted("it is no file of the cache, or of another version")
     end = text.find(b"\n", len(_HEAD))
     title, start = text[len(_HEAD) : end], end + 1 + _CHECKSUM
     content = text[start:]
     if end < 0 or text[end + 1 : start] != _checksum(kind, key, title, content):
-        raise _Distrusted("its checksum is wrong")
+        raise Distrusted("its checksum is wrong")
     return title.decode(errors="replace"), content
 
 
@@ -221,18 +218,35 @@ def _remove(path: str) -> bool:
     return True
 
 
-def _warn(path: str, problem: str) -> None:
+def _warn(path: str, problem: Distrusted) -> None:
     if not _State.has_warned:
         _State.has_warned = True
+        remedy = problem.remedy or "`chadllvm cache verify` lists all such files"
         warnings.warn(
             f"chadllvm: {path} in the cache of compiled functions is ignored: "
-            f"{problem}; `chadllvm cache verify` lists all such files",
+            f"{problem}; {remedy}",
             RuntimeWarning,
             stacklevel=2,
         )
 
 
 # ---- all files
+
+
+def distrusted() -> Distrusted | None:
+    """Why nothing is kept in the folder, and what to do; None if it is.
+
+    Others can write to it then.
+    """
+    folder = _folder()
+    try:
+        if folder is not None:
+            check_folder(folder)
+    except Distrusted as problem:
+        return problem
+    except OSError:
+        pass  # It is not there yet.
+    return None
 
 
 def entries() -> list[Entry]:
@@ -301,7 +315,7 @@ def _entry(path: str) -> Entry | None:
     try:
         text, _ = _read(path)
         name, _ = _checked(text, kind, bytes.fromhex(stem))
-    except (_Distrusted, ValueError) as found:
+    except (Distrusted, ValueError) as found:
         problem = str(found)
     except OSError:
         return None

@@ -48,6 +48,14 @@ _NAMES: dict[Scalar, str] = {
 # NumPy scalars, and Python's, that are real numbers.
 _REAL = (int, float, np.floating, np.integer, np.bool_)
 
+# The classes of numbers in lists that are made such elements without a loss of digits
+# that the caller has not decided on; of others it is seen what array NumPy makes.
+_PLAIN: dict[str, set[type]] = {
+    "f": {float, int, bool, np.float32, np.float16, np.int64, np.int32, np.bool_},
+    "i": {int, bool},
+    "b": {bool},
+}
+
 # The values of an i64.
 INT64 = range(-(1 << 63), 1 << 63)
 
@@ -163,12 +171,18 @@ class Converter:
     def as_array(self, leaf: int, value: Any) -> np.ndarray:
         """A contiguous, aligned array of our own dtype; a copy only if needed.
 
-        Integers of any width, and booleans, become 64-bit integers.
+        What is said of numbers holds of those in arrays and lists: booleans and
+        integers of any width become 64-bit integers or floats, and the floats in a list
+        have the width that is asked for, if they are Python's.
         """
         ty = self._types[leaf]
         assert isinstance(ty, Array) and isinstance(ty.elem, Scalar)
-        array, dtype = self._array(leaf, value), DTYPES[ty.elem]
-        is_widened = ty.elem == I64 and array.dtype.kind in "iub"
+        dtype = DTYPES[ty.elem]
+        if isinstance(value, list):
+            array = self._of_list(leaf, value, dtype, ty.rank)
+        else:
+            array = self._array(leaf, value)
+        is_widened = ty.elem != BOOL and array.dtype.kind in "iub"
         if array.dtype.newbyteorder("=") != dtype and not is_widened:
             self.refuse(leaf, value)
         if array.ndim != ty.rank:
@@ -176,12 +190,32 @@ class Converter:
                 f"{self._name(leaf)} must have {ty.rank} dimension(s), "
                 f"found {array.ndim} (shape {array.shape})"
             )
-        if array.dtype.kind == "u" and array.size and int(array.max()) not in INT64:
+        is_unsigned = ty.elem == I64 and array.dtype.kind == "u"
+        if is_unsigned and array.size and int(array.max()) not in INT64:
             raise call_rules.too_large(
                 f"{self._name(leaf)}: {array.max()} is too large for 64 bits"
             )
         plain = np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED"])
         return plain.view(dtype, np.ndarray)
+
+    def _of_list(
+        self, leaf: int, value: list[Any], dtype: np.dtype[Any], rank: int
+    ) -> np.ndarray:
+        """The array of a list of numbers, of rows, or of lists of these."""
+        kinds = _classes_in(value)
+        # Of arrays and of NumPy's numbers their own dtype counts.
+        wanted = dtype if kinds <= _PLAIN[dtype.kind] else None
+        try:
+            array = np.array(value, wanted)
+        except OverflowError:
+            what = "a float" if dtype.kind == "f" else "64 bits"
+            raise call_rules.too_large(
+                f"{self._name(leaf)}: a number in it is too large for {what}"
+            ) from None
+        except (ValueError, TypeError):
+            self.refuse(leaf, value)
+        # A list of nothing has as many dimensions as are asked for.
+        return array if kinds else np.zeros((*array.shape, *(0,) * rank)[:rank], dtype)
 
     def _array(self, leaf: int, value: Any) -> np.ndarray:
         """What NumPy takes as an array without guessing a dtype."""
@@ -198,9 +232,12 @@ class Converter:
     def refuse(self, leaf: int, value: Any) -> NoReturn:
         ty = self._types[leaf]
         message = f"{self._name(leaf)} must be {expected(ty)}, found {found(value)}"
-        if isinstance(ty, Array) and isinstance(value, list | tuple):
+        if isinstance(ty, Array) and isinstance(value, tuple):
             dtype = _dtype_name(ty)
             message += f"; make it an array by numpy.array(…, dtype=numpy.{dtype})"
+        elif isinstance(ty, Array) and isinstance(value, list):
+            message += "; a list becomes an array if all in it are such numbers"
+            message += ", in rows of one length" if ty.rank > 1 else ""
         if _is_complex(value):
             message += "; compiled functions compute with real numbers"
         elif ty == F32 and isinstance(value, np.floating):
@@ -215,10 +252,21 @@ class Converter:
         return f"{self._function}: parameter {self._leaves[leaf]}"
 
 
+def _classes_in(value: list[Any]) -> set[type]:
+    """The classes of what is in a list, and in the lists in it."""
+    kinds = set(map(type, value))
+    if list in kinds:
+        kinds.remove(list)
+        kinds.update(*[_classes_in(v) for v in value if isinstance(v, list)])
+    return kinds
+
+
 def _is_complex(value: Any) -> bool:
     """Whether it is a complex number or an array of them, made no array to find out."""
     dtype = getattr(value, "dtype", None)
-    return isinstance(value, complex) or getattr(dtype, "kind", None) == "c"
+    in_list = isinstance(value, list) and not {complex}.isdisjoint(_classes_in(value))
+    is_one = isinstance(value, complex) or in_list
+    return is_one or getattr(dtype, "kind", None) == "c"
 
 
 def expected(ty: Type) -> str:

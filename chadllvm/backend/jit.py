@@ -13,6 +13,7 @@ from chadllvm.backend import symbols
 from chadllvm.backend.layout import HEAD, PLAIN
 from chadllvm.backend.machine import Native, Site
 from chadllvm.backend.runtime import runtime
+from chadllvm.defects import stage
 from chadllvm.diagnostic import Span
 from chadllvm.ir.loops import LoopFunction
 from chadllvm.llvm import optimize, target
@@ -29,12 +30,14 @@ def host_target() -> Target:
     return target.host(symbols.has_symbol)
 
 
+@stage("llvm")
 def module_of(function: LoopFunction, name: str) -> Module:
     """The module of a function, as it is shown."""
     host = host_target()
     return emit(function, _symbol(name), host.vector, host.width, host.convention)
 
 
+@stage("llvm")
 def compiled(
     function: LoopFunction,
     name: str,
@@ -69,12 +72,14 @@ def _site(site: emitted.Site, numbers: dict[Span, int]) -> Site:
     return Site(failure.kind, failure.message, failure.own, place, values)
 
 
+@stage("llvm")
 def optimised_text(module: Module, effort: Effort | None = None) -> str:
     """The module after LLVM's optimisations."""
     effort = effort or optimize.effort_for(module.text)
     return str(optimize.optimized(module.text, host_target(), effort))
 
 
+@stage("llvm")
 def assembly(module: Module, effort: Effort | None = None) -> str:
     """The machine code as assembly."""
     effort = effort or optimize.effort_for(module.text)

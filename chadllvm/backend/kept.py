@@ -17,6 +17,7 @@ from chadllvm.backend import cache
 from chadllvm.backend.hashing import digest_of
 from chadllvm.backend.host import processor, software
 from chadllvm.backend.machine import Native, Site
+from chadllvm.defects import UNKEPT, stage
 from chadllvm.diagnostic import Span
 
 # More constants than this are not kept.
@@ -37,6 +38,7 @@ class Kept(NamedTuple):
     supposes_finite: bool
 
 
+@stage("cache", UNKEPT, runs_users=True)
 def key_of(*parts: Any) -> Key | None:
     """The key of what is compiled from these parts; None if nothing is to be kept."""
     if not cache.is_on():
@@ -80,12 +82,14 @@ def received(key: bytes) -> bytes | None:
     return _received.get(key)
 
 
+@stage("cache", UNKEPT)
 def load(key: Key) -> Kept | None:
     """The code that is kept under a key, or came with a pickled function."""
     content = cache.load("code", key.digest) or received(key.digest)
     return None if content is None else unpacked(content)
 
 
+@stage("cache", UNKEPT)
 def store(key: Key, name: str, kept: Kept) -> None:
     """Keep code, unless it is too large or names a place that the program has not."""
     if is_keepable(key, kept):

@@ -47,7 +47,7 @@ from chadllvm.backend.runtime import POOLED_WORDS, runtime
 from chadllvm.diagnostic import InternalError
 from chadllvm.frames import hide_frames
 from chadllvm.ir.lists import nested
-from chadllvm.ir.record import Kind, ListNames, RecordNames
+from chadllvm.ir.record import Kind, ListNames, RecordNames, Snapshot
 from chadllvm.ir.types import (
     BOOL,
     F32,
@@ -262,6 +262,7 @@ class Marshal:
         for k, (field, ty) in enumerate(zip(names, fields, strict=True)):
             part = f"{mine}p{leaf}_{k}"
             read = f".{field}" if names.is_class else f"[{field!r}]"
+            read = f"[{k}]" if names.kind is Kind.OBJECT else read
             self.lines.append(f"{part} = {name}{read}")
             self._param(part, names.path(path, field), ty)
 
@@ -274,6 +275,8 @@ class Marshal:
                 return f"type({name}) is {self.mine}dict and {name}.keys() == {keys}"
             case Kind.NONE:
                 return f"{name} is None"
+            case Kind.OBJECT:
+                return f"type({name}) is {self._object(Snapshot)}"
             case Kind.ROW:
                 return "False"
             case _:

@@ -19,8 +19,9 @@ EXAMPLES = """\
   chadllvm cache verify
 
 `verify` removes nothing; exit status 1 says that it has found something wrong. A file
-that is wrong is never run: it is warned of once, and made again. `prune` removes such
-files, and then those that were not used for longest.
+that is wrong is never run: it is warned of once, and made again. So is a folder that
+others can write to: nothing is kept there. `prune` removes such files, and then those
+that were not used for longest.
 """
 
 _OFF = "the cache is off: CHADLLVM_CACHE says so, or there is no home for it"
@@ -60,9 +61,11 @@ def run(options: argparse.Namespace) -> int:
         case "ls":
             return _listed(cache.entries(), options.json)
         case "verify":
-            found = cache.verify()
+            found, wrong = cache.verify(), cache.distrusted()
             _listed(found, options.json)
-            return NO if found else DONE
+            if wrong is not None and not options.json:
+                say(f"nothing is kept there: {wrong}; {wrong.remedy}")
+            return NO if found or wrong else DONE
         case "clear":
             return _removed(cache.clear(), options.json)
         case _:
@@ -87,6 +90,7 @@ def _listed(entries: list[cache.Entry], as_json: bool) -> int:
             {
                 "directory": None if folder is None else str(folder),
                 "limit": cache.LIMIT,
+                "distrusted": _said(cache.distrusted()),
                 "entries": [entry._asdict() for entry in entries],
             }
         )
@@ -100,6 +104,10 @@ def _listed(entries: list[cache.Entry], as_json: bool) -> int:
     files = f"{len(entries)} file{'' if len(entries) == 1 else 's'}"
     say(f"{files}, {size(total)} of {size(cache.LIMIT)}, in {folder}")
     return DONE
+
+
+def _said(wrong: Exception | None) -> str:
+    return "" if wrong is None else str(wrong)
 
 
 def _row(entry: cache.Entry) -> tuple[str, ...]:

@@ -173,6 +173,8 @@ def _cache() -> Look:
     if not os.access(there, os.W_OK | os.X_OK):
         remedy = "name another folder in CHADLLVM_CACHE_DIR"
         return f"{there} cannot be written to", Health.NOTE, remedy
+    if (problem := cache.distrusted()) is not None:
+        return f"none: {problem}", Health.NOTE, problem.remedy
     entries = cache.entries()
     text = f"{len(entries)} files, {size(sum(e.size for e in entries))}, in {folder}"
     wrong = sum(bool(entry.problem) for entry in entries)

@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     function = function_of(options)
     arguments = given(function, options, draw=options.draw)
     if not (options.grad or options.wrt):
-        _show(arguments.call(function), None, options.json)
+        _show(arguments.call(function.value), None, options.json)
         return DONE
     by = positions(function, options.wrt, arguments)
     value, found = arguments.call(gradient_of(function, by))

@@ -165,7 +165,7 @@ def read_annotation(value: Any) -> Annotation:
         return OpenArray(None)
     if value is dict:
         return OpenDict(None)
-    if value is types.NoneType:
+    if value is None or value is types.NoneType:
         return NONE
     if value in (Callable, typing.Callable):
         return OpenFunction()

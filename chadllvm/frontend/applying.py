@@ -27,10 +27,12 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.jitted import called, prepared
 from chadllvm.frontend.local import LocalFunction
+from chadllvm.frontend.marks import mark_as_arrays
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.width import component, product
 from chadllvm.ir.term import Operand, Tuple
 from chadllvm.ir.types import Product, Sum
+from chadllvm.twins import compiled_from
 
 # What is done with one function: given the call and the function's value.
 Apply = Callable[[Context, ast.Call, Operand], Value]
@@ -57,7 +59,7 @@ class Outside:
 
     def python(self) -> FunctionType | None:
         """The Python function, if it is one of the user's."""
-        found = getattr(self.value, "py_func", self.value)
+        found = compiled_from(self.value) or self.value
         return found if isinstance(found, FunctionType) else None
 
 
@@ -145,7 +147,7 @@ def _call(
             return outside(cx, node, value)
         case _:
             assert isinstance(code, Made)
-            return code.call(cx, node, function)
+            return mark_as_arrays(cx, code.call(cx, node, function))
 
 
 def _call_local(

@@ -184,8 +184,17 @@ def arithmetic(b: Builder, op: ast.operator, x: Operand, y: Operand) -> Operand:
 def power(b: Builder, x: Operand, y: Operand) -> Operand:
     """`x ** y`: exact for integers; a negative constant exponent makes it a float.
 
-    An integer to the power of an integer variable fails if the exponent is negative.
+    An integer to the power of an integer variable fails if the exponent is negative and
+    the power no integer.
     """
+    is_constant = is_float(x.type) or is_float(y.type) or isinstance(y, Lit)
+    if not is_constant:
+        y = b.prim("ipow_exponent", to_int(b, x), to_int(b, y))
+    return power_of_elements(b, x, y)
+
+
+def power_of_elements(b: Builder, x: Operand, y: Operand) -> Operand:
+    """The same of NumPy's integers, which no negative exponent goes with."""
     if is_float(y.type):
         return as_weak(b, b.prim("pow", *floats(b, x, y)), (x, y))
     y = to_int(b, y)

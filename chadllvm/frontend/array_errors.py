@@ -53,7 +53,32 @@ def unsupported_dtype(span: Span, found: str) -> Diagnostic:
         "unsupported dtype",
         span,
         f"`{found}` is not a type of elements here",
-        "use float, np.float32, int or bool, or leave it out",
+        "use float, np.float32, int or bool, the `dtype` of an array, or leave it out",
+    )
+
+
+@code("CL0726")
+def open_shape(span: Span, ty: Type) -> Diagnostic:
+    """How many dimensions an array has is known when the program is compiled.
+
+    Sizes may be any integers, but how many there are must show: as a tuple or a list
+    that is written out, or as the shape of another array.
+
+    Fails:
+
+        def f(sizes: cl.i64[:]):
+            return np.zeros(sizes)
+
+    Works:
+
+        def f(sizes: cl.i64[:]):
+            return np.zeros((sizes[0], sizes[1]))
+    """
+    return error(
+        "the number of dimensions is not known",
+        span,
+        f"this is {said(ty)}",
+        "write the sizes out here, as in `(n, m)`, or keep them in a tuple",
     )
 
 

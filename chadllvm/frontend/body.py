@@ -17,7 +17,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from chadllvm.diagnostic import InternalError
-from chadllvm.frontend import call_errors, errors, function_errors, list_errors
+from chadllvm.frontend import (
+    call_errors,
+    errors,
+    function_errors,
+    list_errors,
+    update_errors,
+)
 from chadllvm.frontend.annotations import CLOSED, Annotation, target_type
 from chadllvm.frontend.arithmetic import convert, join, join_values
 from chadllvm.frontend.context import Callees, Context, Elements
@@ -37,10 +43,16 @@ from chadllvm.frontend.source import Source
 from chadllvm.frontend.statements import translate_function
 from chadllvm.frontend.surface import Statement
 from chadllvm.frontend.unions import placeholder
-from chadllvm.frontend.width import is_weak, new_state
+from chadllvm.frontend.updates import (
+    Analysis,
+    Updates,
+    result_type,
+    updated_names,
+)
+from chadllvm.frontend.width import component, is_weak, new_state, product
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Block, Operand, Var
-from chadllvm.ir.types import NONE, UNIT, Type
+from chadllvm.ir.term import Block, Operand, Tuple, Var
+from chadllvm.ir.types import NONE, UNIT, Product, Type
 
 
 @dataclass(frozen=True)
@@ -52,10 +64,10 @@ class Text:
     mistakes: Mistakes
 
 
-def read_text(source: Source) -> Text:
+def read_text(source: Source, analysis: Analysis) -> Text:
     """The statements of a function, and the mistakes that there are without types."""
     mistakes = Mistakes()
-    return Text(source, read_body(source, mistakes), mistakes)
+    return Text(source, read_body(source, mistakes, analysis), mistakes)
 
 
 @dataclass(frozen=True)
@@ -137,6 +149,7 @@ def _context(callees: Callees, task: Task, elements: dict[str, Elements]) -> Con
         elements=elements,
         codes=task.codes,
         declared=return_annotation(source),
+        updated=updated_names(callees.updates(function), task.params[count:]),
     )
     if isinstance(function, LocalFunction):
         function.bind(cx, task.params[:count])
@@ -172,12 +185,57 @@ def _translated(cx: Context, task: Task, guessed: Type | None) -> Block | None:
         raise InternalError(f"{cx.source.name}: no result, and no mistake to say why")
     declared = return_annotation(cx.source)
     is_open = not isinstance(declared, CLOSED)
+    own = cx.callees.updates(task.frame.key[0])
+    _check_updates(cx, own, declared)
+    if cx.updated and not own.has_result:
+        is_open = False
     if result is None and task.frame.unresolved is not None and is_open:
         return None
-    result = _checked_result(cx, result, declared, guessed)
+    if cx.updated:
+        result = _with_updates(cx, result, declared, guessed, own.has_result)
+    else:
+        result = _checked_result(cx, result, declared, guessed)
     if task.frame.key[4] is not None:
         task.frame.mark = mark_of(cx, result)
     return Block((*cx.prelude.bindings, *cx.builder.bindings), (result,))
+
+
+def _check_updates(cx: Context, own: Updates, declared: Annotation) -> None:
+    """A function updates arrays alone, which it does not give another name."""
+    definition = cx.source.definition
+    if own.told is not None:
+        for name in own.names:
+            if name in own.bound or name not in cx.updated:
+                raise update_errors.told_to_update(
+                    cx.span(definition), name, name in own.bound
+                )
+    is_nothing = not own.has_result and (declared is None or declared == NONE)
+    if own.names and not own.has_result and not (cx.updated and is_nothing):
+        raise errors.returns_nothing(cx.span(definition.returns or definition))
+
+
+def _with_updates(
+    cx: Context,
+    result: Operand | None,
+    declared: Annotation,
+    guessed: Type | None,
+    has_result: bool,
+) -> Operand:
+    """The same of a function that gives what it has updated in front of its result."""
+    count = len(cx.updated)
+    if not has_result:
+        types = [p.type for p in cx.parameters if p.name in cx.updated]
+        return result or placeholder(cx.builder, result_type(types, None))
+    own = None if result is None else component(cx.builder, result, count)
+    if isinstance(guessed, Product):
+        guessed = guessed.fields[count]
+    last = _checked_result(cx, own, declared, guessed)
+    if result is None:
+        params = {p.name: p for p in cx.parameters}
+        parts: list[Operand] = [params[name] for name in cx.updated]
+    else:
+        parts = [component(cx.builder, result, k) for k in range(count)]
+    return product(cx.builder, Tuple((*parts, last)))
 
 
 def _checked_result(

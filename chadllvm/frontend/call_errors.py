@@ -35,7 +35,7 @@ def not_callable(span: Span, name: str) -> Diagnostic:
 
 
 @code("CL0602")
-def unknown_function(span: Span, name: str) -> Diagnostic:
+def unknown_function(span: Span, name: str, *, is_class: bool = False) -> Diagnostic:
     """A function that has no meaning in compiled code.
 
     There are those of arithmetic and calculus (`math`, `numpy`, parts of `scipy`), the
@@ -56,7 +56,7 @@ def unknown_function(span: Span, name: str) -> Diagnostic:
         "unknown function",
         span,
         f"`{name}` has no meaning in compiled code",
-        hints.of_function(name),
+        hints.CLASS if is_class else hints.of_function(name),
     )
 
 

@@ -21,8 +21,10 @@ from chadllvm.frontend.cases import by_case, check_members, settled_call
 from chadllvm.frontend.closures import is_function
 from chadllvm.frontend.containers import (
     FUNCTIONS,
+    base_call,
     class_function,
     construct,
+    has_method,
     is_record_value,
     record_method,
 )
@@ -34,26 +36,33 @@ from chadllvm.frontend.gradients import gradient_from_outside
 from chadllvm.frontend.integers import INTEGER_METHODS, integer_method
 from chadllvm.frontend.jitted import function_call
 from chadllvm.frontend.logic import is_integral
-from chadllvm.frontend.marks import check_settled, may_be_list
+from chadllvm.frontend.marks import check_settled, mark_as_arrays, may_be_list
 from chadllvm.frontend.narrowing import instance_test
-from chadllvm.frontend.records import is_record
+from chadllvm.frontend.objects import base_of, field_value
+from chadllvm.frontend.records import is_record, is_users_class
 from chadllvm.frontend.recovery import POISON, unknown_in_module
 from chadllvm.frontend.scope import NotStatic, Unusable, is_library
 from chadllvm.frontend.surface import CHANGING, Popped
 from chadllvm.ir.term import Operand, Proj
-from chadllvm.ir.types import Product, reference_names
+from chadllvm.ir.types import Product, Type, reference_names
 from chadllvm.ir.union import is_union
+from chadllvm.twins import compiled_from
 
 
 def call(cx: Context, node: ast.Call) -> Value:
     """The result of a call."""
     if isinstance(node.func, ast.Attribute):
+        base = base_of(cx, node.func.value)
+        if base is not None:
+            return base_call(cx, node, node.func.attr, *base)
         if _is_method(cx, node.func):
             return _method_call(cx, node, node.func)
         owner = _owner_class(cx, node.func)
         if owner is not None:
             return class_function(cx, node, owner)
     value = _function_value(cx, node.func)
+    if value is not None and has_method(value.type, "__call__"):
+        return record_method(cx, node, value, "__call__")
     if value is not None:
         return call_value(cx, node, value, call_outside)
     # Not by `call_outside`: the depth of expressions is bounded by Python's stack.
@@ -80,8 +89,9 @@ def _meaning(cx: Context, node: ast.Call, function: Any) -> Meaning:
         return partial(transform, which)
     made = gradient_from_outside(function)
     if made is not None:
-        return partial(made.call, function=closure(cx, node, made, {}))
-    jitted = getattr(function, "py_func", None)
+        function = closure(cx, node, made, {})
+        return lambda cx, node: mark_as_arrays(cx, made.call(cx, node, function))
+    jitted = compiled_from(function)
     if isinstance(jitted, FunctionType):
         statics = getattr(function, "static_argnames", ())
         return partial(function_call, function=jitted, statics=statics, is_jitted=True)
@@ -98,12 +108,18 @@ def _function_value(cx: Context, node: ast.expr) -> Operand | None:
         value = cx.scope.lookup(node.id)
         if isinstance(value, Unusable):
             raise value.error(cx.span(node))
-        if value is None or not is_function(value.type):
+        if value is None or not _is_callable_type(value.type):
             return None
         return cx.value(node)
     if isinstance(node, ast.Lambda | ast.Call | ast.Subscript | ast.IfExp):
-        return function_of(cx, node)
+        found = cx.value(node)
+        is_record = has_method(found.type, "__call__")
+        return found if is_record else function_of(cx, cx.settled(node, found))
     return None
+
+
+def _is_callable_type(ty: Type) -> bool:
+    return is_function(ty) or has_method(ty, "__call__")
 
 
 def is_callable(value: Any) -> bool:
@@ -136,12 +152,12 @@ def _is_method(cx: Context, function: ast.Attribute) -> bool:
 
 
 def _owner_class(cx: Context, function: ast.Attribute) -> type | None:
-    """The class of records that a function is an attribute of."""
+    """The class that a function is an attribute of, of records or an ordinary one."""
     try:
         owner = cx.static(function.value)
     except NotStatic:
         return None
-    return owner if is_record(owner) else None
+    return owner if is_record(owner) or is_users_class(owner) else None
 
 
 def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
@@ -153,8 +169,14 @@ def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
         return by_case(cx, node, owner, lambda held: record_method(cx, settled, held))
     if is_record_value(owner):
         field = _function_field(cx, function, owner)
-        if field is not None:
+        if field is not None and is_function(field.type):
             return call_value(cx, node, field, call_outside)
+        if field is not None:
+            return record_method(cx, node, field, "__call__")
+        try:
+            return call_outside(cx, node, field_value(owner.type, function.attr))
+        except NotStatic:
+            pass
         return record_method(cx, node, owner)
     if is_integral(owner) and function.attr in INTEGER_METHODS:
         return integer_method(cx, node, function.attr, owner)
@@ -187,13 +209,13 @@ def _list_copy(
 
 
 def _function_field(cx: Context, node: ast.Attribute, owner: Operand) -> Operand | None:
-    """The field of a record, if it is a function."""
+    """The field of a record, if it can be called."""
     ty = owner.type
     assert isinstance(ty, Product)
     if node.attr not in ty.names or reference_names(ty) is not None:
         return None
     index = ty.names.index(node.attr)
-    if not is_function(ty.fields[index]):
+    if not _is_callable_type(ty.fields[index]):
         return None
     return cx.at(node).one(Proj(owner, index), node.attr)
 
@@ -228,4 +250,5 @@ def _unknown(cx: Context, node: ast.Call, function: Any) -> Exception:
         return call_errors.not_callable(span, name)
     if name.partition(".")[0] in ("np", "numpy"):
         return array_errors.unknown_array_function(span, name, NAMES)
-    return call_errors.unknown_function(span, name)
+    is_class = isinstance(function, type) and function.__module__ != "builtins"
+    return call_errors.unknown_function(span, name, is_class=is_class)

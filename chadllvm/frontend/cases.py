@@ -12,11 +12,12 @@ from collections.abc import Callable
 from functools import partial
 
 from chadllvm.frontend import errors, union_errors
-from chadllvm.frontend.arithmetic import convert, join
+from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.marks import component_mark, mark_of
 from chadllvm.frontend.recursion import resolved
+from chadllvm.frontend.width import as_weak
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import RecordNames
 from chadllvm.ir.term import Case, Lambda, Operand, Var
@@ -41,9 +42,10 @@ def by_case(
     sides = resolved(partial(side, *pair) for pair in enumerate(payloads))
     if len(sides) < len(payloads):
         return sides[0][2]
-    joined = sides[0][2].type
-    for _, _, result in sides[1:]:
-        both = join(joined, result.type)
+    results = [result for _, _, result in sides]
+    joined = results[0].type
+    for k, result in enumerate(results):
+        both = join_values(*results[: k + 1])
         if both is None:
             raise errors.different_branches(cx.span(node), joined, result.type)
         joined = both
@@ -51,7 +53,8 @@ def by_case(
         Lambda((param,), b.block([convert(b, result, joined)]))
         for b, param, result in sides
     ]
-    return cx.at(node).one(Case(value, tuple(branches)))
+    b = cx.at(node)
+    return as_weak(b, b.one(Case(value, tuple(branches))), results)
 
 
 def check_members(cx: Context, node: ast.Attribute, ty: Type) -> None:

@@ -20,6 +20,7 @@ from typing import Protocol, TypeGuard
 from chadllvm.diagnostic import Span
 from chadllvm.frontend import closure_errors
 from chadllvm.ir.build import Builder
+from chadllvm.ir.record import ObjectNames
 from chadllvm.ir.term import Case, Inject, Lambda, Lit, Operand, Var
 from chadllvm.ir.types import (
     Array,
@@ -113,6 +114,8 @@ def is_tuple(ty: Type) -> TypeGuard[Product]:
 
 def holds_reals(ty: Type) -> bool:
     """Whether derivatives are taken by values of this type, never by functions."""
+    if isinstance(ty, Product) and isinstance(ty.names, ObjectNames):
+        return False  # The fields of an object are held fixed.
     return (has_float(ty) or has_float_in_nodes(ty)) and not holds_function(ty)
 
 

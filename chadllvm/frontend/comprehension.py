@@ -46,6 +46,7 @@ from chadllvm.frontend.ragged_making import (
     list_of,
 )
 from chadllvm.frontend.varying import may_vary
+from chadllvm.frontend.width import as_weak, is_loose, weak_list
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import ListNames
 from chadllvm.ir.term import If, Lambda, Lit, Operand, Var, literal
@@ -77,9 +78,11 @@ def _collected(cx: Context, node: Comprehension, marks: list[Mark]) -> Operand:
     if loop is None:
         return _grown(cx, node, marks)
     differ: list[bool] = []
+    loose: list[bool] = []
 
     def leaf() -> Operand:
         value = cx.value(node.elt)
+        loose.append(is_loose(value))
         differ.append(_makes_list(cx, node, level, value))
         marks.append(mark_of(cx, value))
         return value
@@ -87,7 +90,8 @@ def _collected(cx: Context, node: Comprehension, marks: list[Mark]) -> Operand:
     body = loop.body(cx, leaf)
     if any(differ):
         return _grown(cx, node, marks)
-    return cx.at(node).apply(Build(), [loop.count], [body])[0]
+    (made,) = cx.at(node).apply(Build(), [loop.count], [body])
+    return weak_list(cx.builder, made, all(loose))
 
 
 def _makes_list(cx: Context, node: ast.expr, level: int, value: Value) -> bool:
@@ -207,18 +211,24 @@ def reduce_generator(
 ) -> Operand:
     """`sum`, `min` or `max` of a generator, without making the array."""
 
+    numbers: list[Operand] = []
+
     def number() -> Operand:
-        return _number(cx, node.elt, cx.value(node.elt), kind)
+        numbers.append(_number(cx, node.elt, cx.value(node.elt), kind))
+        return numbers[-1]
 
     if kind == "add":
         summing = _Summing()
         (total,) = in_nest(cx, node, _first(cx, node), lambda _: [number()], summing)
-        return total
+        return as_weak(cx.builder, total, numbers)
     has_tests = any(clause.ifs for clause in node.generators)
     loop = None if has_tests else flat(cx, node)
     if loop is None:
-        return _best(cx, node, call, kind, number)
-    return cx.at(call).apply(Fold(kind), [loop.count], [loop.body(cx, number)])[0]
+        best = _best(cx, node, call, kind, number)
+    else:
+        body = loop.body(cx, number)
+        (best,) = cx.at(call).apply(Fold(kind), [loop.count], [body])
+    return as_weak(cx.builder, best, numbers)
 
 
 def _best(
@@ -261,8 +271,11 @@ def reduce_items(cx: Context, node: ast.expr, call: ast.Call, kind: str) -> Oper
     index = Var("i", I64)
     with cx.nested() as b:
         value = source.element(cx.at(node), index)
-        body = b.block([_number(cx, node, value, kind)])
-    return cx.at(call).apply(Fold(kind), [source.length], [Lambda((index,), body)])[0]
+        number = _number(cx, node, value, kind)
+        body = b.block([number])
+    b = cx.at(call)
+    (found,) = b.apply(Fold(kind), [source.length], [Lambda((index,), body)])
+    return as_weak(b, found, [number])
 
 
 def _number(cx: Context, node: ast.expr, value: Operand, kind: str) -> Operand:

@@ -19,7 +19,7 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.records import BadRecord, is_record, record_class
 from chadllvm.frontend.references import made
 from chadllvm.frontend.width import is_weak, product
-from chadllvm.ir.record import NONE_NAMES, Kind, RecordNames
+from chadllvm.ir.record import NONE_NAMES, Kind, RecordNames, Snapshot
 from chadllvm.ir.term import Const, Lit, Operand, Tuple, Var, literal
 from chadllvm.ir.types import F32
 
@@ -49,6 +49,13 @@ def _constant(cx: Context, value: Any, name: str, span: Span) -> Operand:
         return _emit(cx, Tuple((), NONE_NAMES), name, span)
     if is_record(type(value)):
         return _record(cx, value, name, span)
+    if isinstance(value, Snapshot):
+        names = value.names
+        parts = tuple(
+            constant(cx, part, names.path(name, field), span)
+            for field, part in zip(names, value, strict=True)
+        )
+        return _emit(cx, Tuple(parts, names), name, span)
     if isinstance(value, tuple):
         parts = tuple(constant(cx, part, name, span) for part in value)
         return _emit(cx, Tuple(parts), name, span)
@@ -136,7 +143,8 @@ def _fits(value: np.ndarray) -> bool:
 def unusable(value: Any, name: str, span: Span) -> CompileError:
     """The error for a captured value that is not one of ours."""
     if callable(value):
-        return name_errors.function_as_value(span, name)
+        is_class = isinstance(value, type)
+        return name_errors.function_as_value(span, name, is_class=is_class)
     kind = "a module" if isinstance(value, ModuleType) else _article(value)
     return name_errors.not_a_value(span, name, kind)
 

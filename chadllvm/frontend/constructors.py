@@ -14,7 +14,6 @@ from chadllvm.frontend import call_errors, errors, shape_errors, type_errors
 from chadllvm.frontend.arithmetic import (
     convert,
     is_number,
-    negative,
     promoted,
     truncated,
     truth,
@@ -36,6 +35,7 @@ from chadllvm.frontend.given import Given, LibraryFunction, as_size
 from chadllvm.frontend.joining import displayed
 from chadllvm.frontend.products import diagonal
 from chadllvm.frontend.ragged import ragged, regular
+from chadllvm.frontend.sizes import checked, size_of
 from chadllvm.frontend.width import floats, to_width
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Block, If, Lit, Operand, literal
@@ -120,13 +120,19 @@ def _count(call: Given, start: Operand, stop: Operand, step: Operand) -> Operand
     """How many numbers there are from start to stop."""
     b = call.builder
     if start.type == I64:
-        if start == Lit(0) and step == Lit(1):
-            return b.prim("imax", stop, Lit(0))
-        down = b.prim("ifloordiv", b.prim("isub", start, stop), step)
-        return b.prim("imax", negative(b, down), Lit(0))
+        return size_of(b, b.prim("imax", _integers(b, start, stop, step), Lit(0)))
     steps = b.prim("div", b.prim("sub", start, stop), step)
     down = b.prim("truncate", b.prim("floordiv", steps, Lit(1.0)))
-    return b.prim("imax", negative(b, down), Lit(0))
+    return size_of(b, b.prim("imax", b.prim("span", Lit(0), down), Lit(0)))
+
+
+def _integers(b: Builder, start: Operand, stop: Operand, step: Operand) -> Operand:
+    """The same of integers, or a negative number if there are none."""
+    if step == Lit(1):
+        return stop if start == Lit(0) else b.prim("span", stop, start)
+    if not isinstance(step, Lit):
+        b.prim("ifloordiv", start, step)  # By zero it fails, as NumPy does.
+    return b.prim("steps", start, stop, step)
 
 
 def _linspace(call: Given) -> Value:
@@ -174,14 +180,15 @@ def _eye(call: Given) -> Value:
     if "M" in call:
         columns = as_size(call.cx, call.nodes["M"], call.integer("M"))
     ty = call.dtype(F64)
-    offset = call.constant("k") if "k" in call else 0
-    return Delayed((rows, columns), ty, _where_equal(ty, offset), is_plain=True)
+    offset = call.offset()
+    shape = checked(call.builder, (rows, columns))
+    return Delayed(shape, ty, _where_equal(ty, offset), is_plain=True)
 
 
 def _diag(call: Given) -> Value:
     """A matrix with this diagonal, or the diagonal of a matrix."""
     array = call.array("v")
-    offset = call.constant("k") if "k" in call else 0
+    offset = call.offset()
     if array.rank == 2:
         return _diagonal(call)
     if array.rank != 1:
@@ -198,7 +205,7 @@ def _diagonal(call: Given) -> Value:
         raise shape_errors.wrong_rank(
             call.cx.span(call.node), call.name, "a matrix", array.type
         )
-    offset = call.constant("k") if "k" in call else 0
+    offset = call.offset()
     size, place = diagonal(call.builder, array, offset)
 
     def element(b: Builder, indices: Indices) -> Operand:
@@ -224,7 +231,7 @@ def _diagonal_matrix(call: Given, vector: Delayed, offset: int) -> Delayed:
             b, hit, lambda inner: vector.element(inner, [place]), literal(0, elem)
         )
 
-    return Delayed((size, size), elem, element)
+    return Delayed(checked(call.builder, (size, size)), elem, element)
 
 
 def chosen(
@@ -245,7 +252,7 @@ def _triangle(keeps_lower: bool) -> Callable[[Given], Value]:
             raise shape_errors.wrong_rank(
                 call.cx.span(call.node), call.name, "a matrix", array.type
             )
-        offset = call.constant("k") if "k" in call else 0
+        offset = call.offset()
         assert isinstance(array.elem, Scalar)
         zero = literal(0, array.elem)
 
@@ -343,6 +350,7 @@ CONSTRUCTORS: tuple[LibraryFunction, ...] = (
     LibraryFunction(np.zeros, "shape dtype=float", _constant(0)),
     LibraryFunction(np.ones, "shape dtype=float", _constant(1)),
     LibraryFunction(np.empty, "shape dtype=float", _constant(0)),
+    LibraryFunction(np.ndarray, "shape dtype=float", _constant(0)),
     LibraryFunction(np.full, "shape fill_value dtype=None", _full),
     LibraryFunction(np.zeros_like, "a dtype=None", _constant_like(0)),
     LibraryFunction(np.ones_like, "a dtype=None", _constant_like(1)),

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 from collections.abc import Callable, Sequence
-from types import FunctionType
+from types import FunctionType, MemberDescriptorType
 from typing import Any, TypeGuard
 
 from chadllvm.frontend import (
@@ -38,7 +38,7 @@ from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.static import static_string
 from chadllvm.frontend.width import component, product
 from chadllvm.ir.build import Builder
-from chadllvm.ir.record import Kind, RecordNames, ReferenceNames
+from chadllvm.ir.record import Kind, ObjectNames, RecordNames, ReferenceNames
 from chadllvm.ir.term import Operand, Proj, Tuple
 from chadllvm.ir.types import Array, Product, Type
 
@@ -183,10 +183,13 @@ def record_attribute(cx: Context, node: ast.Attribute, record: Operand) -> Value
         raise dictionary_errors.key_by_attribute(cx.span(node), record.type, node.attr)
     if node.attr in names:
         return field(cx, node, record, node.attr)
+    if isinstance(names, ObjectNames) and node.attr in names.unfit:
+        found = names.unfit[node.attr]
+        raise record_errors.unfit_field(cx.span(node), names.title, node.attr, found)
     match class_attribute(names.python, node.attr):
         case property(fget=FunctionType() as function):
             return called(cx, node, function, [record])
-        case None:
+        case None | MemberDescriptorType():
             raise record_errors.unknown_field(
                 cx.span(node), names.title, node.attr, names
             )
@@ -240,13 +243,20 @@ def _column(cx: Context, node: ast.expr, value: Value, name: str) -> Value | Non
 # ---- methods
 
 
-def record_method(cx: Context, node: ast.Call, owner: Operand) -> Operand:
-    """`p.norm()`, `p._replace(x=1.0)`"""
-    assert isinstance(node.func, ast.Attribute)
-    name, names = node.func.attr, names_of(owner.type)
+def record_method(
+    cx: Context, node: ast.Call, owner: Operand, name: str = ""
+) -> Operand:
+    """`p.norm()`, `p._replace(x=1.0)`; with a name, what has no name there."""
+    if not name:
+        assert isinstance(node.func, ast.Attribute)
+        name = node.func.attr
+    names = names_of(owner.type)
     assert names is not None
     if names.kind is Kind.DICT:
         raise dictionary_errors.dictionary_method(cx.span(node.func), name)
+    if isinstance(names, ObjectNames) and name in names.unfit:
+        found = names.unfit[name]
+        raise record_errors.unfit_field(cx.span(node.func), names.title, name, found)
     if not names.is_class:
         raise record_errors.not_a_method(cx.span(node.func), names.title, name)
     if names.kind is Kind.NAMED_TUPLE and name in _OF_NAMED_TUPLES:
@@ -260,18 +270,36 @@ def class_function(cx: Context, node: ast.Call, python: type) -> Operand:
     return _class_call(cx, node, python, node.func.attr, [])
 
 
+def base_call(
+    cx: Context, node: ast.Call, name: str, bases: Sequence[type], owner: Operand
+) -> Operand:
+    """`super().energy(x)`: the function of the first of these classes that has one."""
+    python = next((base for base in bases if name in vars(base)), object)
+    return _class_call(cx, node, python, name, [owner])
+
+
+def has_method(ty: Type, name: str) -> bool:
+    """Whether values of a type are records whose class has such a method."""
+    names = names_of(ty)
+    if names is None or not names.is_class:
+        return False
+    return isinstance(class_attribute(names.python, name), FunctionType)
+
+
 def _class_call(
     cx: Context, node: ast.Call, python: type, name: str, owner: Sequence[Operand]
 ) -> Operand:
     found = class_attribute(python, name)
     function = getattr(found, "__func__", found)
+    statics = getattr(function, "static_argnames", ())
+    function = getattr(function, "py_func", function)
     if not isinstance(function, FunctionType):
         raise record_errors.not_a_method(cx.span(node.func), python.__name__, name)
     if isinstance(found, classmethod):
         first = function.__code__.co_varnames[0]
-        return function_call(cx, node, function, known={first: python})
+        return function_call(cx, node, function, statics, known={first: python})
     own = [] if isinstance(found, staticmethod) else owner
-    return function_call(cx, node, function, owner=own)
+    return function_call(cx, node, function, statics, own)
 
 
 def replaced(cx: Context, node: ast.Call) -> Operand:

@@ -18,15 +18,15 @@ from chadllvm.frontend.scope import NotStatic, Scope, Surroundings
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.source import Function, Located, Source
 from chadllvm.frontend.surface import Loop, Return
-from chadllvm.frontend.width import renamed
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Operand, Var
+from chadllvm.ir.term import UNNAMED, Operand, Var, rename
 from chadllvm.ir.types import Fun, Type
 from chadllvm.ir.union import is_union
 
 if TYPE_CHECKING:
     from chadllvm.frontend.delayed import Value
     from chadllvm.frontend.local import Captured, LocalFunction
+    from chadllvm.frontend.updates import Updates
     from chadllvm.frontend.ways import Ends
 
 
@@ -48,11 +48,17 @@ class Callees(Protocol):
     ) -> tuple[Parameter, ...]:
         """The parameters of a function, some of them static."""
 
+    def updates(self, function: Function | LocalFunction) -> Updates:
+        """Which parameters a function updates."""
+
     def signature(self, name: str) -> Fun:
         """The type of a function that is there, or `TypeRuleError`."""
 
     def mark(self, name: str) -> Mark:
         """Which lists the result of a function holds (`marks.py`)."""
+
+    def is_weak(self, name: str) -> bool:
+        """Whether the result of a function is a number of Python's own (`width.py`)."""
 
     def size(self, name: str) -> int:
         """The number of bindings of a function, with those of the ones it calls."""
@@ -139,6 +145,10 @@ class Context:
     where a list of a name began empty. `wanted` says of lists what they are to be
     where an annotation does, and `declared` of the result.
 
+    `updated` are the parameters that the function updates for its caller. `lent` are
+    the arguments of calls that update them, by parameter, and `updated_parts` what
+    they were updated to (`lending.py`).
+
     `mistakes` are those found so far; with any, the function has no result.
     """
 
@@ -172,6 +182,11 @@ class Context:
     codes: dict[Hashable, LocalFunction] = field(default_factory=dict)
     captures: Captured = field(default_factory=_captured)
     matched: dict[ast.match_case, Type] = field(default_factory=dict)
+    updated: tuple[str, ...] = ()
+    lent: dict[ast.Call, Mapping[str, ast.expr]] = field(default_factory=dict)
+    updated_parts: dict[ast.Call, list[tuple[ast.expr, Operand]]] = field(
+        default_factory=dict
+    )
 
     def span(self, node: Located) -> Span:
         return self.source.span(node)
@@ -243,25 +258,12 @@ class Context:
         """Give the variable just bound the user's name.
 
         `since` is the number of bindings before the value was computed: a variable that
-        is older has a name already.
+        is older has a name already. It stays the same variable: shapes, marks and
+        whatever else is known by it, or holds it, know it as before.
         """
         bindings = self.builder.bindings
-        if len(bindings) <= since or not isinstance(value, Var) or value.name != "t":
-            return value
-        last = bindings[-1]
-        if last.vars != (value,):
-            return value
-        new = renamed(value, name)
-        if value in self.shapes:
-            self.shapes[new] = self.shapes[value]
-        if value in self.lists:
-            self.lists.add(new)
-        if value in self.marks:
-            self.marks[new] = self.marks[value]
-        if value in self.items:
-            self.items.add(new)
-        if value in self.views:
-            self.views[new] = self.views[value]
-        self.captures.merge(new, [value])
-        bindings[-1] = type(last)((new,), last.expr, last.span)
-        return new
+        if len(bindings) > since and bindings[-1].vars == (value,):
+            assert isinstance(value, Var)
+            if value.name == UNNAMED:
+                rename(value, name)
+        return value

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any, Protocol
 
@@ -68,6 +68,10 @@ class Given:
 
     def _reached_parts(self) -> tuple[object, ...]:
         return self.vjp, self.jvp
+
+    def frozen(self, value: Callable[[Any], Any]) -> Given:
+        """The rules of a function that is frozen (`chadllvm/frozen.py`)."""
+        return replace(self, vjp=value(self.vjp), jvp=value(self.jvp))
 
 
 class Specialised(Callees, Protocol):

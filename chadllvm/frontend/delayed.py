@@ -22,10 +22,12 @@ from chadllvm.diagnostic import Span
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.marks import mark_of
+from chadllvm.frontend.width import weak_list
 from chadllvm.ir.build import Builder
+from chadllvm.ir.rewrite import Renaming, free_vars_of
 from chadllvm.ir.term import Apply, Block, Lambda, Lit, Operand, Proj, Var, nested
 from chadllvm.ir.types import F64, I64, Array, Product, Scalar, Type, is_float
-from chadllvm.ops.alias import Alias, Contains, Item
+from chadllvm.ops.alias import Alias, Contains, Item, Read
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index, Zeros
 
@@ -112,6 +114,17 @@ def delayed(cx: Context, node: ast.expr, array: Value) -> Delayed:
     return Delayed(shape, array.type.elem, element, is_plain=True, made=array)
 
 
+def succeed(cx: Context, name: str, old: Var, new: Var) -> None:
+    """Let a name stand for what its array was updated to: of the same shape."""
+    if old in cx.lists:
+        cx.lists.add(new)
+    cx.marks[new] = mark_of(cx, old)
+    known = cx.shapes.get(old) or cx.scope.known_shape(old)
+    if known is not None:
+        cx.scope.shapes[new] = known
+    cx.scope.assign(name, new)
+
+
 def plain(cx: Context, node: ast.expr, array: Value) -> Delayed:
     """An array that may be read often: made, if its elements have to be computed."""
     known = delayed(cx, node, array)
@@ -129,6 +142,7 @@ def force(cx: Context, node: ast.expr, value: Value) -> Operand:
         array = zeros(b, value.shape, value.fill.type)
     else:
         array = build_nest(b, value.shape, value.element)
+    array = weak_list(b, array, value.is_weak)
     if value.view_of is not None:
         alias = Item() if value.is_item else Alias()
         (array,) = b.apply(alias, [array, value.view_of])
@@ -199,6 +213,19 @@ def converted(value: Delayed, elem: Type) -> Delayed:
         return convert(b, value.element(b, indices), elem)
 
     return Delayed(value.shape, elem, element, value.is_plain)
+
+
+def read_first(b: Builder) -> None:
+    """What the loop just bound reads of other arrays, Python reads before its steps.
+
+    They may be views of the array that the loop writes to, which its steps do not see.
+    """
+    loop = b.bindings.pop()
+    assert isinstance(loop.expr, Apply)
+    inside = [v for body in loop.expr.bodies for v in free_vars_of(body)]
+    arrays = [v for v in inside if isinstance(v.type, Array)]
+    renaming = Renaming({v: b.apply(Read(), [v], [], [v.name])[0] for v in arrays})
+    b.bindings.append(renaming.binding(loop))
 
 
 def number_of(b: Builder, shape: Shape) -> Operand:

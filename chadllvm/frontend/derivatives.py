@@ -17,6 +17,7 @@ from typing import Any, assert_never
 from chadllvm.frontend import directions, gradients, jacobians, linearised, pullbacks
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
+from chadllvm.frontend.marks import mark_as_arrays
 from chadllvm.transforms import MARK, Transform
 
 # Whether a Jacobian is made in forward mode, and whether of the gradient.
@@ -34,7 +35,11 @@ def transform_of(value: Any) -> Transform | None:
 
 
 def transform(which: Transform, cx: Context, node: ast.Call) -> Value:
-    """A call of one of them."""
+    """A call of one of them, which gives arrays where the function gives lists."""
+    return mark_as_arrays(cx, _transform(which, cx, node))
+
+
+def _transform(which: Transform, cx: Context, node: ast.Call) -> Value:
     match which:
         case Transform.GRAD | Transform.VALUE_AND_GRAD:
             return gradients.gradient(cx, node, which is Transform.VALUE_AND_GRAD)

@@ -25,13 +25,15 @@ from chadllvm.frontend.closures import Code, code_of, holds_reals
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.derivative_arguments import written_at
 from chadllvm.frontend.jitted import prepared
+from chadllvm.frontend.lending import with_lent
 from chadllvm.frontend.local import LocalFunction
-from chadllvm.frontend.marks import is_number_list, mark_of, packed
+from chadllvm.frontend.marks import holds_number_lists, mark_of, packed
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.source import Function
+from chadllvm.frontend.updates import updated_of
 from chadllvm.frontend.width import weak_positions
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Operand, Proj
+from chadllvm.ir.term import Operand, Proj, Var
 from chadllvm.ir.types import NONE, Product, Type, holds_reference
 
 # What the function that is put into one of its own is called there.
@@ -155,8 +157,13 @@ def _python(
     return python, tuple(getattr(code.value, "static_argnames", ()))
 
 
-def target_of(cx: Context, node: ast.Call, function: Operand) -> Target:
-    """The function at the arguments of a call."""
+def target_of(
+    cx: Context, node: ast.Call, function: Operand, *, result_only: bool = False
+) -> Target:
+    """The function at the arguments of a call.
+
+    What it updates is given in front of its result, or with `result_only` is not.
+    """
     code = code_of(function.type)
     if isinstance(code, Made):
         function = _own_function(cx, node, code, function)
@@ -180,12 +187,18 @@ def target_of(cx: Context, node: ast.Call, function: Operand) -> Target:
     types, span = [o.type for o in everything], cx.span(node)
     weak = weak_positions(everything)
     for operand in operands:
-        if is_number_list(cx, operand):
+        if holds_number_lists(cx, operand):
             raise closure_errors.list_argument(span, code.title)
     # What it has captured is what it was; its arguments are arrays there.
     held = [*(mark_of(cx, v) for v in captured.values()), *[0] * len(operands)]
     marks = packed(held) if called is code else None
     name = cx.callees.instance(called, types, span, fixed, weak, marks)
+    names = [*[""] * len(captured), *(p.name for p in parameters if not p.is_static)]
+    params = [Var(n, ty) for n, ty in zip(names, types, strict=True)]
+    updated = updated_of(cx.callees.updates(called), params)
+    if updated is not None:
+        result_only = result_only and updated.has_result
+        name = with_lent(cx.callees, name, everything, updated, result_only=result_only)
     result = cx.builder.signature(name).results[0]
     return Target(code.title, name, result, everything, at, span, cx.callees.wrapper)
 

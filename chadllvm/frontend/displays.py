@@ -11,8 +11,16 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from chadllvm.frontend import array_errors, list_errors, syntax_errors
+from chadllvm.frontend.alike import differ
 from chadllvm.frontend.annotations import target_type
-from chadllvm.frontend.arithmetic import convert, join, join_values, to_int
+from chadllvm.frontend.arithmetic import (
+    convert,
+    is_number,
+    join,
+    join_all,
+    join_values,
+    to_int,
+)
 from chadllvm.frontend.context import Context, Settled
 from chadllvm.frontend.delayed import (
     Delayed,
@@ -21,6 +29,7 @@ from chadllvm.frontend.delayed import (
     Shape,
     Value,
     build_nest,
+    converted,
     delayed,
     force,
     referring,
@@ -44,10 +53,23 @@ from chadllvm.frontend.ragged_making import (
     is_element,
     list_of,
 )
+from chadllvm.frontend.sizes import times
+from chadllvm.frontend.width import is_loose, weak_list
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.term import Lit, Operand
-from chadllvm.ir.types import BOOL, I64, Array, Product, Scalar, Sum, Type, list_names
+from chadllvm.ir.types import (
+    BOOL,
+    I64,
+    Array,
+    Product,
+    Scalar,
+    Sum,
+    Type,
+    list_elem,
+    list_names,
+    list_type,
+)
 
 
 def display(cx: Context, node: ast.List) -> Operand:
@@ -58,6 +80,8 @@ def display(cx: Context, node: ast.List) -> Operand:
     values = [e.value for e in _settled(elements)]
     if node in cx.wanted or any(is_list(v) or is_item(cx, v) for v in values):
         return _of_arrays(cx, node, elements)
+    if all(map(_may_differ, values)) and differ(cx, elements):
+        return _of_arrays(cx, node, elements)
     if any(isinstance(value.type, Product | Sum) for value in values):
         return _of_tuples(cx, node, elements)
     made = force(cx, node, displayed(cx, node, elements))
@@ -65,6 +89,11 @@ def display(cx: Context, node: ast.List) -> Operand:
         made = referring(cx, node, made, value)
     mark_list(cx, made, _common_mark(cx, elements))
     return made
+
+
+def _may_differ(value: Value) -> bool:
+    """Whether lists of such values, or of lists of them, may be irregular."""
+    return isinstance(value.type, Scalar) or is_element(value)
 
 
 def _element(cx: Context, node: ast.expr) -> ast.expr:
@@ -99,15 +128,42 @@ def _settled(elements: Sequence[ast.expr]) -> Iterator[Settled]:
 
 def _of_arrays(cx: Context, node: ast.List, elements: Sequence[ast.expr]) -> Operand:
     """A list of arrays that may differ in size, or of such lists."""
-    values = [
-        display(cx, e) if isinstance(e, ast.List) else cx.lazy(e) for e in elements
-    ]
+    values = [_part(cx, e) if isinstance(e, ast.List) else cx.lazy(e) for e in elements]
     if not is_element(values[0]):
         raise array_errors.mixed_elements(cx.span(node))
-    made = empty_list(cx.at(node), list_of(cx, values[0]))
+    ty = _type_of_list(values, list_of(cx, values[0]))
+    values = [_as_wide(cx, node, value, list_elem(ty)) for value in values]
+    made = empty_list(cx.at(node), ty)
     for part, value in zip(node.elts, values, strict=True):
         made = appended_to(cx, part, made, value)
     return made
+
+
+def _part(cx: Context, node: ast.List) -> Operand:
+    """A list in a list: one of arrays stays one, also if they have one size."""
+    if not node.elts:
+        raise array_errors.empty_array(cx.span(node))
+    if any(isinstance(e, Settled) and is_number(e.value.type) for e in node.elts):
+        return display(cx, node)
+    return _of_arrays(cx, node, node.elts)
+
+
+def _type_of_list(values: Sequence[Value], first: Product) -> Product:
+    """The type of a list of arrays, whose numbers are joined as in a regular one."""
+    arrays = [v.type for v in values if isinstance(v.type, Array) and not is_loose(v)]
+    joined = join_all([ty.elem for ty in arrays]) if arrays else None
+    names = list_names(first)
+    assert names is not None
+    return list_type(joined, names) if isinstance(joined, Scalar) else first
+
+
+def _as_wide(cx: Context, node: ast.List, value: Value, elem: Type) -> Value:
+    """A list of Python's own numbers as one of such floats."""
+    if not is_loose(value):
+        return value
+    wide = converted(delayed(cx, node, value), elem)
+    cx.lists.add(wide)
+    return wide
 
 
 def _of_tuples(cx: Context, node: ast.List, elements: Sequence[ast.expr]) -> Operand:
@@ -175,7 +231,8 @@ def _joined(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Operand:
 
         return choose_below(inner, index, [first.shape[0]], [left, right])
 
-    made = _list(cx, node, (size, *first.shape[1:]), element)
+    loose = is_loose(x) and is_loose(y)
+    made = _list(cx, node, (size, *first.shape[1:]), element, loose)
     for side in (x, y) if first.rank > 1 else ():
         made = referring(cx, node, made, side)
     cx.lists.add(made)
@@ -205,21 +262,22 @@ def _repeated(cx: Context, node: ast.BinOp, items: Value, count: Operand) -> Ope
     b = cx.at(node)
     (size,) = shape_of(cx, node, items)
     source = delayed(cx, node, items)
-    times = b.prim("imax", count, Lit(0))
-    total = b.prim("imul", times, size)
+    total = times(b, b.prim("imax", count, Lit(0)), size)
 
     def element(inner: Builder, indices: Indices) -> Operand:
         if size == Lit(1):
             return source.element(inner, [Lit(0)])
         return source.element(inner, [inner.prim("imod", indices[0], size)])
 
-    made = _list(cx, node, (total,), element)
+    made = _list(cx, node, (total,), element, is_loose(items))
     cx.marks[made] = mark_of(cx, items)
     return made
 
 
-def _list(cx: Context, node: ast.BinOp, shape: Shape, element: Element) -> Operand:
-    made = build_nest(cx.at(node), shape, element)
+def _list(
+    cx: Context, node: ast.BinOp, shape: Shape, element: Element, loose: bool
+) -> Operand:
+    made = weak_list(cx.at(node), build_nest(cx.at(node), shape, element), loose)
     cx.shapes[made] = shape
     cx.lists.add(made)
     return made

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from functools import partial
+from types import FunctionType
 
 from chadllvm.frontend import (
     array_errors,
@@ -30,6 +31,7 @@ from chadllvm.frontend.arithmetic import (
     join_values,
     negative,
     power,
+    power_of_elements,
 )
 from chadllvm.frontend.calls import call, is_callable
 from chadllvm.frontend.comprehension import list_comprehension
@@ -48,7 +50,7 @@ from chadllvm.frontend.logic import (
     is_boolean,
     logical,
 )
-from chadllvm.frontend.marks import check_settled, common, mark_as, may_be_list
+from chadllvm.frontend.marks import check_no_lists, common, mark_as, mark_joined
 from chadllvm.frontend.match_statement import (
     Captured,
     Matched,
@@ -56,13 +58,14 @@ from chadllvm.frontend.match_statement import (
 )
 from chadllvm.frontend.matching import captured, matched, uncovered
 from chadllvm.frontend.narrowing import assume, known_field, type_test
+from chadllvm.frontend.objects import static_field
 from chadllvm.frontend.operators import binary_method, unary_method
 from chadllvm.frontend.products import matrix_product
 from chadllvm.frontend.recursion import Unresolved, resolved
 from chadllvm.frontend.scope import NotStatic, Unusable
 from chadllvm.frontend.static import decided, static_value
 from chadllvm.frontend.subscript import attribute, subscript
-from chadllvm.frontend.surface import Defined
+from chadllvm.frontend.surface import Defined, Final
 from chadllvm.frontend.unions import NONE_VALUE
 from chadllvm.frontend.width import as_weak, product
 from chadllvm.ir.build import Builder
@@ -95,6 +98,8 @@ def expression(cx: Context, node: ast.expr) -> Value:
             return _comparison(cx, node)
         case ast.IfExp():
             return _conditional(cx, node)
+        case Final():
+            return _final(cx, node)
         case ast.Tuple(elements):
             return _tuple(cx, node, elements)
         case ast.Dict():
@@ -169,10 +174,21 @@ def _attribute(cx: Context, node: ast.Attribute) -> Value:
     try:
         outside = cx.static(node)
     except NotStatic:
-        return known_field(cx, node) or attribute(cx, node)
+        return _field(cx, node)
     if _is_function(cx, outside):
         return function_constant(cx, node, outside)
     return attribute(cx, node)
+
+
+def _field(cx: Context, node: ast.Attribute) -> Value:
+    """An attribute of a value; a field of an object may hold a function."""
+    try:
+        held = static_field(cx, node)
+    except NotStatic:
+        return known_field(cx, node) or attribute(cx, node)
+    if isinstance(held, FunctionType) or _is_function(cx, held):
+        return function_constant(cx, node, held)
+    return constant(cx, held, ast.unparse(node), cx.span(node))
 
 
 def _binary(cx: Context, node: ast.BinOp) -> Value:
@@ -193,6 +209,7 @@ def operation(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Value:
     if defined is not None:
         return defined
     if isinstance(op, ast.MatMult):
+        check_no_lists(cx, node, (x, y))
         return matrix_product(cx, node, x, y)
     if type(op) in LOGICAL:
         return logical(cx, node, op, x, y)
@@ -200,22 +217,14 @@ def operation(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Value:
     if lists is not None:
         return lists
     _check_numbers(cx, node, (x, y))
-    _check_lists(cx, node, (x, y))
+    check_no_lists(cx, node, (x, y))
     masks = boolean_arithmetic(cx, node, x, y)
     if masks is not None:
         return masks
     if type(op) in ARITHMETIC:
         return elementwise(cx, node, partial(_arithmetic, op), (x, y))
-    return elementwise(cx, node, power, (x, y))
-
-
-def _check_lists(cx: Context, node: ast.expr, values: Sequence[Value]) -> None:
-    """Lists with each other or with numbers are not what arrays are."""
-    arrays = [value for value in values if is_array(value)]
-    if arrays and all(may_be_list(cx, value) for value in arrays):
-        for value in arrays:
-            check_settled(cx, node, value)
-        raise array_errors.list_arithmetic(cx.span(node))
+    meaning = power_of_elements if is_array(x) or is_array(y) else power
+    return elementwise(cx, node, meaning, (x, y))
 
 
 def _arithmetic(op: ast.operator, b: Builder, x: Operand, y: Operand) -> Operand:
@@ -255,7 +264,7 @@ def _unary(cx: Context, node: ast.UnaryOp) -> Value:
     if isinstance(node.op, ast.Invert):
         return inverse(cx, node, operand)
     _check_numbers(cx, node, (operand,))
-    _check_lists(cx, node, (operand,))
+    check_no_lists(cx, node, (operand,))
     if is_array(operand) and is_boolean(operand):
         raise array_errors.boolean_arithmetic(cx.span(node), operand.type, operand.type)
     if _is_minus(node.op):
@@ -285,7 +294,7 @@ def _compare_from(cx: Context, node: ast.Compare, left: Value, at: int) -> Value
         raise syntax_errors.unsupported_operator(cx.span(node), symbol, help)
     right = cx.lazy(node.comparators[at])
     _check_numbers(cx, node, (left, right))
-    _check_lists(cx, node, (left, right))
+    check_no_lists(cx, node, (left, right))
     holds = elementwise(cx, node, partial(_compare, op), (left, right))
     if at == len(node.ops) - 1:
         return holds
@@ -369,14 +378,21 @@ def choose(
     blocks = [b.block([value]) for b, value in sides]
     b = cx.at(node)
     made = as_weak(b, b.one(If(test, *blocks)), values)
-    if all(value in cx.lists for value in values):
-        cx.lists.add(made)
-    cx.marks[made] = common(
-        mark_as(cx, value, joined, b) for b, value in (then, orelse)
-    )
+    marks = [mark_as(cx, value, joined, b) for b, value in (then, orelse)]
+    mark_joined(cx, made, values, common(marks))
     return made
 
 
 def _tuple(cx: Context, node: ast.expr, elements: Sequence[ast.expr]) -> Operand:
     values = tuple(cx.value(element) for element in elements)
     return product(cx.at(node), Tuple(values))
+
+
+def _final(cx: Context, node: Final) -> Operand:
+    """What the function gives: the arrays that it has updated, and its result."""
+    names = node.elts[:-1] if node.has_result else node.elts
+    result = node.elts[len(names) :]
+    updated = [n for n in names if isinstance(n, ast.Name) and n.id in cx.updated]
+    if len(updated) == 1 and not result:
+        return cx.value(updated[0])
+    return _tuple(cx, node, [*updated, *result])

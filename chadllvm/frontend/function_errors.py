@@ -39,9 +39,9 @@ def not_a_python_function(
 def missing_source(span: Span) -> Diagnostic:
     r"""The text of a function must be known.
 
-    It is found as Python finds it for a traceback, with `linecache`: files, notebooks
-    and the interactive prompt of Python 3.13 are fine, text passed to `exec` must be
-    entered.
+    It is found as Python finds it for a traceback, with `linecache`: files, modules in
+    zip files, notebooks and the interactive prompt of Python 3.13 are fine, text passed
+    to `exec` must be entered.
 
     Fails:
 

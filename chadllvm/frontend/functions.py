@@ -32,6 +32,7 @@ from chadllvm.frontend.arithmetic import (
     larger,
     negative,
     power,
+    power_of_elements,
     promoted,
     smaller,
     to_int,
@@ -51,6 +52,7 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Value, delayed, elementwise, is_array
 from chadllvm.frontend.integers import INTEGERS, MODULAR_POWER
 from chadllvm.frontend.linear import scipy_linear
+from chadllvm.frontend.marks import check_no_lists
 from chadllvm.frontend.ragged import is_list, ragged
 from chadllvm.frontend.scalar import Meaning, ScalarFunction, either
 from chadllvm.frontend.width import (
@@ -59,6 +61,7 @@ from chadllvm.frontend.width import (
     to_float,
     to_python_float,
     to_single,
+    weakened,
 )
 from chadllvm.ir.annotation import boolean, f32, f64, i64
 from chadllvm.ir.build import Builder
@@ -95,7 +98,7 @@ _SCALAR_FUNCTIONS: tuple[tuple[Any, ScalarFunction], ...] = (
     (math.trunc, ScalarFunction(1, _truncate)),
     (np.fabs, ScalarFunction(1, _float_abs)),
     (np.abs, ScalarFunction(1, absolute)),
-    (np.power, ScalarFunction(2, power)),
+    (np.power, ScalarFunction(2, power_of_elements)),
     (np.square, ScalarFunction(1, lambda b, x: arithmetic(b, ast.Mult(), x, x))),
     (np.negative, ScalarFunction(1, negative)),
     (np.add, ScalarFunction(2, _binary(ast.Add()))),
@@ -145,7 +148,11 @@ def arguments(
 
 
 def _scalar_call(
-    cx: Context, node: ast.Call, function: ScalarFunction, on_arrays: bool
+    cx: Context,
+    node: ast.Call,
+    function: ScalarFunction,
+    on_arrays: bool,
+    on_lists: bool = False,
 ) -> Value:
     name = ast.unparse(node.func)
     most = function.most or function.arity
@@ -159,7 +166,14 @@ def _scalar_call(
             raise type_errors.not_a_number(span, f"`{name}`", ty)
         if k in function.integers and has_float(ty):
             raise call_errors.wrong_operand(span, name, "an integer", ty)
+    if not on_lists:
+        check_no_lists(cx, node, values)
     return elementwise(cx, node, function.meaning, values)
+
+
+def _is_operator(function: Any) -> bool:
+    """Whether a function of Python's own asks what it is applied to, as `abs` does."""
+    return function is builtins.abs
 
 
 # What Python does not apply to arrays, besides the functions of `math`.
@@ -244,7 +258,11 @@ def _sum(cx: Context, node: ast.Call) -> Operand:
 def _exact_sum(cx: Context, node: ast.Call) -> Operand:
     """`math.fsum`, a sum like any other: it is not rounded once alone."""
     (argument,) = arguments(cx, node, "fsum", 1, 1)
-    return to_float(cx.at(node), _reduce(cx, argument, node, "add"))
+    total = _reduce(cx, argument, node, "add")
+    if is_float(total.type):
+        return total
+    b = cx.at(node)
+    return weakened(b, b.prim("to_float", total))
 
 
 def _best(kind: str, combine: Meaning) -> Callable[[Context, ast.Call], Operand]:
@@ -345,8 +363,8 @@ def known_function(value: Any) -> Callable[[Context, ast.Call], Value] | None:
     scalar = _scalar_function(value)
     if scalar is None:
         return scipy_linear(value)
-    on_arrays = _takes_arrays(value)
-    return lambda cx, node: _scalar_call(cx, node, scalar, on_arrays)
+    on_arrays, on_lists = _takes_arrays(value), not _is_operator(value)
+    return lambda cx, node: _scalar_call(cx, node, scalar, on_arrays, on_lists)
 
 
 def _scalar_function(value: Any) -> ScalarFunction | None:

@@ -26,8 +26,11 @@ from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Shape, Value, delayed, is_array
 from chadllvm.frontend.scope import NotStatic
+from chadllvm.frontend.sizes import checked, near, size_of
+from chadllvm.frontend.static import static_value
 from chadllvm.ir.annotation import boolean, f32, f64, i64
 from chadllvm.ir.build import Builder
+from chadllvm.ir.dtypes import SCALAR_OF_DTYPE
 from chadllvm.ir.term import Lit, Operand, Proj
 from chadllvm.ir.types import BOOL, F32, F64, I64, Scalar
 
@@ -88,6 +91,10 @@ class Given:
         """An integer whose value the frontend needs to know."""
         return self.as_constant(self.nodes[name])
 
+    def offset(self, name: str = "k") -> int:
+        """The constant that says which diagonal is meant: 0 if it is not given."""
+        return near(self.constant(name)) if name in self else 0
+
     def as_constant(self, node: ast.expr) -> int:
         value = self.as_integer(node)
         if not isinstance(value, Lit):
@@ -130,43 +137,63 @@ class Given:
         if "dtype" not in self:
             return default
         node = self.nodes["dtype"]
+        found = self._static_dtype(node)
+        if found is None:
+            raise array_errors.unsupported_dtype(self.cx.span(node), ast.unparse(node))
+        return found
+
+    def _static_dtype(self, node: ast.expr) -> Scalar | None:
+        """A type, the dtype of an array, or what NumPy takes for one: `"float32"`."""
         try:
-            found = self.cx.static(node)
+            found = static_value(self.cx, node)
         except NotStatic:
-            found = None
+            return None
         for python, scalar in _DTYPES:
             if found is python:
                 return scalar
-        raise array_errors.unsupported_dtype(self.cx.span(node), ast.unparse(node))
+        if not isinstance(found, str | np.dtype):
+            return None
+        try:
+            return SCALAR_OF_DTYPE.get(np.dtype(found))
+        except TypeError:
+            return None
 
     def shape(self, name: str) -> Shape:
-        """A size or a tuple of sizes."""
-        node = self.nodes[name]
-        return self.sizes(node.elts if isinstance(node, ast.Tuple) else [node])
+        """A size, or a tuple or list of sizes."""
+        return self.sizes(written_out([self.nodes[name]]))
 
     def sizes(self, nodes: Sequence[ast.expr]) -> Shape:
         """Sizes, none of them negative; one node may be a tuple such as `a.shape`."""
         if len(nodes) == 1:
-            parts = self._components(nodes[0])
-            if parts is not None:
-                return parts
-        return tuple(as_size(self.cx, node, self.as_integer(node)) for node in nodes)
+            return self._components(nodes[0])
+        found = tuple(as_size(self.cx, node, self.as_integer(node)) for node in nodes)
+        return checked(self.builder, found)
 
-    def _components(self, node: ast.expr) -> Shape | None:
-        """The sizes in a tuple that is not written out."""
+    def _components(self, node: ast.expr) -> Shape:
+        """A size, or those in a tuple or list that is not written out."""
         if isinstance(node, ast.Attribute) and node.attr == "shape":
             owner = self.cx.lazy(node.value)
             if is_array(owner):
                 return delayed(self.cx, node, owner).shape
-        value = self.cx.value(node)
-        if not is_tuple(value.type):
-            size = self._integer_value(node, value)
-            return (as_size(self.cx, node, size),)
-        b = self.cx.at(node)
-        parts = [b.one(Proj(value, k)) for k in range(len(value.type.fields))]
-        return tuple(
+        parts = self._parts(node, self.cx.lazy(node))
+        found = tuple(
             as_size(self.cx, node, self._integer_value(node, p)) for p in parts
         )
+        return checked(self.cx.at(node), found)
+
+    def _parts(self, node: ast.expr, value: Value) -> list[Operand]:
+        """The components of a tuple, the elements of a list, or the value itself."""
+        b = self.cx.at(node)
+        if is_array(value):
+            array = delayed(self.cx, node, value)
+            if array.rank != 1 or not isinstance(array.shape[0], Lit):
+                raise array_errors.open_shape(self.cx.span(node), array.type)
+            count = int(array.shape[0].value)
+            return [array.element(b, [Lit(k)]) for k in range(count)]
+        value = self.cx.value(node)
+        if not is_tuple(value.type):
+            return [value]
+        return [b.one(Proj(value, k)) for k in range(len(value.type.fields))]
 
     def _integer_value(self, node: ast.expr, value: Operand) -> Operand:
         if value.type not in (I64, BOOL):
@@ -189,11 +216,18 @@ _DTYPES: tuple[tuple[object, Scalar], ...] = (
 )
 
 
+def written_out(nodes: Sequence[ast.expr]) -> Sequence[ast.expr]:
+    """The nodes, or those in the one tuple or list that they are."""
+    match nodes:
+        case [ast.Tuple(parts) | ast.List(parts)]:
+            return parts
+        case _:
+            return nodes
+
+
 def as_size(cx: Context, node: ast.expr, value: Operand) -> Operand:
-    """A size: it fails at run time if it is negative."""
-    if isinstance(value, Lit) and value.value >= 0:
-        return value
-    return cx.at(node).prim("size", value)
+    """A size: it fails at run time if it is negative, or no array is so large."""
+    return size_of(cx.at(node), value)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from types import FunctionType
 from typing import Any
 
 from chadllvm.frontend import closure_errors
@@ -37,6 +38,7 @@ from chadllvm.ir.term import Call, Derivative, Mode, Operand, Tuple
 from chadllvm.ir.term import Function as CoreFunction
 from chadllvm.ir.types import Fun, is_float
 from chadllvm.transforms import GRADIENT_PARTS
+from chadllvm.twins import FROZEN
 
 # The positions of parameters, whether the value is given, whether there is more.
 GradientParts = tuple[Argnums | None, bool, bool]
@@ -60,7 +62,8 @@ class Gradient(Made):
 
     def call(self, cx: Context, node: ast.Call, function: Operand) -> Value:
         inner = closure(cx, node, self.of, captures_of(cx, node, function))
-        return self.at(target_of(cx, node, inner), cx.at(node))
+        target = target_of(cx, node, inner, result_only=True)
+        return self.at(target, cx.at(node))
 
     def at(self, target: Target, b: Builder) -> Operand:
         """The gradient of a function at its arguments."""
@@ -118,6 +121,8 @@ def gradient_from_outside(function: Any) -> Gradient | None:
     if parts is None:
         return None
     of, argnums, value, has_aux = parts
+    if isinstance(of, FunctionType):
+        of = getattr(function, FROZEN, of)
     inner = gradient_from_outside(of) or Outside(of)
     return Gradient(inner, argnums, value, has_aux)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from chadllvm.ir.types import Array, Type
+from chadllvm.ir.types import Array, Scalar, Type
 
 # What to write instead of functions and types that have no meaning in compiled code, by
 # the last parts of their names.
@@ -39,9 +39,24 @@ _CHANGES = {
     "resize": "write `x = x.reshape(n, m)`",
     "copyto": "write `x[:] = y`",
     "put": "write `x[indices] = values`",
+    "at": "write a loop, as in `for k in range(len(indices)): a[indices[k]] += b[k]`",
     "fill_diagonal": "write `k = np.arange(len(x))` and `x[k, k] = value`",
     "shuffle": "shuffle outside of the function, or index with an order of its own",
 }
+
+# The methods of NumPy's elementwise functions.
+_OF_UFUNCS = {
+    "outer": "write it with a new axis, as in `x[:, None] + y`",
+    "reduce": "use `np.sum`, `np.prod`, `np.max` or `np.min`",
+    "accumulate": "use `np.cumsum` or `np.cumprod`, or a loop",
+    "reduceat": "write a loop: loops are fast here",
+    "at": _CHANGES["at"],
+}
+
+CLASS = (
+    "its objects are no values: use numbers, or a `NamedTuple` or a frozen dataclass, "
+    "whose methods can be called"
+)
 
 _RANDOM = "draw the numbers outside of the function, and pass them as an argument"
 
@@ -77,6 +92,18 @@ def of_name(name: str, known: Iterable[str]) -> str:
     )
 
 
+def of_attribute(name: str, known: Iterable[str]) -> str:
+    """Help for an attribute that a value or a module does not have."""
+    if name == "dtype":
+        return (
+            "`x.dtype` of an array stands where a type of elements is taken, as in "
+            "`np.zeros(n, x.dtype)`, and in conditions"
+        )
+    return similar(name, known) or (
+        "check the spelling; arrays have `shape`, `ndim`, `size` and `T`"
+    )
+
+
 def of_function(name: str, known: Iterable[str] = ()) -> str:
     """Help for a function, by its dotted name, that compiled code cannot call."""
     *owners, last = name.split(".")
@@ -93,13 +120,19 @@ def of_function(name: str, known: Iterable[str] = ()) -> str:
 
 def of_statement(called: str) -> str:
     """Help for a call, of a function or method, whose value is not used."""
-    return _CHANGES.get(called, "assign its value or remove it")
+    return _CHANGES.get(called) or (
+        "it changes nothing: use its value, as in `y = f(x)`, or remove it"
+    )
 
 
 def of_method(owner: Type, name: str, known: Iterable[str]) -> str:
     """Help for a method that values of a type do not have."""
-    if not isinstance(owner, Array):
+    if name in _OF_UFUNCS and not isinstance(owner, Array | Scalar):
+        return _OF_UFUNCS[name]
+    if isinstance(owner, Scalar):
         return "numbers have no methods; use the functions of `math`"
+    if not isinstance(owner, Array):
+        return "write what it does as a function of its own"
     if name in ("shape", "ndim", "size", "T"):
         return f"it is an attribute: write `.{name}` without a call"
     return similar(name, known) or "there are " + ", ".join(known)

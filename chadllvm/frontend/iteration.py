@@ -14,6 +14,7 @@ import builtins
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from chadllvm.frontend import (
     call_errors,
@@ -33,29 +34,31 @@ from chadllvm.frontend.ragged import made_element, ragged
 from chadllvm.frontend.references import opened
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.subscript import dimension
-from chadllvm.frontend.width import as_weak, component
+from chadllvm.frontend.width import as_weak, component, item, product
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import RecordNames
 from chadllvm.ir.term import Lit, Operand, Tuple
 from chadllvm.ir.types import BOOL, I64, Array, Product, list_names
-from chadllvm.ops.index import Index
+from chadllvm.ops.require import Require
 
 
 @dataclass(frozen=True)
 class Items:
     """`element(b, k)` emits what gives the element at position k, which is in range.
 
-    `is_count`: the element is the position itself.
+    `is_count`: the element is the position itself. Where the length is that of a range
+    cut to an i64, `at_end` gives the elements by positions among its last ones.
     """
 
     length: Operand
     element: Callable[[Builder, Operand], Operand]
     is_count: bool = False
+    at_end: Callable[[Builder], Callable[[Builder, Operand], Operand]] | None = None
 
 
 def items(cx: Context, node: ast.expr) -> Items:
     """What an expression runs over; its parts are computed here, once."""
-    kind = _iterator(cx, node)
+    kind = iterator_of(cx, node)
     if kind is None:
         return _array_items(cx, node)
     assert isinstance(node, ast.Call)
@@ -86,7 +89,7 @@ def items(cx: Context, node: ast.expr) -> Items:
 _ITERATORS = {"range": (1, 3), "enumerate": (1, 2), "zip": (1, 255), "reversed": (1, 1)}
 
 
-def _iterator(cx: Context, node: ast.expr) -> str | None:
+def iterator_of(cx: Context, node: ast.expr) -> str | None:
     """The name of the built-in iterator that is called, if one is."""
     if not isinstance(node, ast.Call):
         return None
@@ -178,7 +181,7 @@ def _tuple_items(cx: Context, node: ast.expr, value: Operand, ty: Product) -> It
 
 def _made_items(cx: Context, node: ast.expr, array: Operand) -> Items:
     def element(b: Builder, k: Operand) -> Operand:
-        return b.apply(Index(), [array, k])[0]
+        return item(b, array, k)
 
     return Items(dimension(cx.at(node), array, 0), element)
 
@@ -191,12 +194,26 @@ def _range(cx: Context, node: ast.Call, bounds: Sequence[Operand]) -> Items:
     if isinstance(step, Lit) and step.value == 0:
         raise errors.zero_step(cx.span(node.args[2]))
     if step == Lit(1):
-        return Items(b.prim("span", stop, start), lambda b, k: b.prim("iadd", start, k))
-    if step == Lit(-1):
+        length = b.prim("span", stop, start)
+    elif step == Lit(-1):
         length = b.prim("span", start, stop)
     else:
         length = b.prim("steps", start, stop, step)
-    return Items(length, lambda b, k: b.prim("iadd", start, b.prim("imul", k, step)))
+
+    def element(first: Operand, b: Builder, k: Operand) -> Operand:
+        return b.prim("iadd", first, k if step == Lit(1) else b.prim("imul", k, step))
+
+    def at_end(b: Builder) -> Callable[[Builder, Operand], Operand]:
+        if step == Lit(1):
+            return partial(element, b.prim("isub", stop, length))
+        if step == Lit(-1):
+            return partial(element, b.prim("iadd", stop, length))
+        whole = b.prim("ilt", length, Lit((1 << 63) - 1))
+        b.apply(Require("OverflowError", "range too long to be reversed"), [whole])
+        return partial(element, start)
+
+    is_short = step == Lit(1) and isinstance(start, Lit) and start.value >= 0
+    return Items(length, partial(element, start), at_end=None if is_short else at_end)
 
 
 def _enumerate(cx: Context, node: ast.Call, args: Sequence[ast.expr]) -> Items:
@@ -205,7 +222,7 @@ def _enumerate(cx: Context, node: ast.Call, args: Sequence[ast.expr]) -> Items:
 
     def element(b: Builder, k: Operand) -> Operand:
         count = k if start == Lit(0) else b.prim("iadd", start, k)
-        return b.one(Tuple((count, inner.element(b, k))))
+        return product(b, Tuple((count, inner.element(b, k))))
 
     return Items(inner.length, element)
 
@@ -223,11 +240,13 @@ def _zip(
             length = b.prim("imin", length, part.length)
 
     def element(b: Builder, k: Operand) -> Operand:
-        return b.one(Tuple(tuple(part.element(b, k) for part in parts)))
+        return product(b, Tuple(tuple(part.element(b, k) for part in parts)))
 
     return Items(length, element)
 
 
 def _reversed(cx: Context, node: ast.Call, inner: Items) -> Items:
-    last = cx.at(node).prim("isub", inner.length, Lit(1))
-    return Items(inner.length, lambda b, k: inner.element(b, b.prim("isub", last, k)))
+    b = cx.at(node)
+    last = b.prim("isub", inner.length, Lit(1))
+    element = inner.at_end(b) if inner.at_end else inner.element
+    return Items(inner.length, lambda b, k: element(b, b.prim("isub", last, k)))

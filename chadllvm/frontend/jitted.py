@@ -15,13 +15,15 @@ from chadllvm.frontend import call_errors
 from chadllvm.frontend.binding import bind, converted
 from chadllvm.frontend.constants import constant
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.lending import lent, result_of_call
 from chadllvm.frontend.local import LocalFunction
 from chadllvm.frontend.marks import mark_of, packed
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.source import Function
 from chadllvm.frontend.static import static_key, static_value
-from chadllvm.frontend.width import weak_positions
+from chadllvm.frontend.surface import Updating
+from chadllvm.frontend.width import weak_positions, weakened
 from chadllvm.ir.term import Operand
 
 
@@ -62,6 +64,8 @@ def prepared(
     given = bind(cx, node, function.__name__, rest)
     static = {param.name for param in rest if param.is_static}
     values = {n: cx.value(arg) for n, arg in given.items() if n not in static}
+    if isinstance(node, Updating):
+        values = lent(cx, node, cx.callees.updates(function).names, given, values)
     operands = list(owner)
     for param in rest:
         place = given.get(param.name, node)
@@ -85,15 +89,19 @@ def called(
 ) -> Operand:
     """The result of a function applied to these operands.
 
-    To a jitted one lists are arrays.
+    What it has updated is noted. To a jitted one lists are arrays.
     """
     types = [operand.type for operand in operands]
-    weak = weak_positions(operands)
+    weak = weak_positions(operands, cx.parameters)
     marks = None if is_jitted else packed(mark_of(cx, o) for o in operands)
     name = cx.callees.instance(
         function, types, cx.span(node), statics or {}, weak, marks
     )
-    return cx.at(node).call(name, operands)[0]
+    b = cx.at(node)
+    (out,) = b.call(name, operands)
+    out = weakened(b, out) if cx.callees.is_weak(name) else out
+    params = cx.callees.parameters(function, statics or {})
+    return result_of_call(cx, node, function, params, operands, out)
 
 
 def _static(

@@ -22,9 +22,19 @@ from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.closures import check_element_growth
 from chadllvm.frontend.containers import is_record_value
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.element_sizes import check_new_element
-from chadllvm.frontend.iteration import items
-from chadllvm.frontend.marks import Mark, common, listed, mark_as, mark_of, unmade
+from chadllvm.frontend.iteration import items, iterator_of
+from chadllvm.frontend.marks import (
+    Mark,
+    check_settled,
+    common,
+    is_python_list,
+    listed,
+    mark_as,
+    mark_of,
+    unmade,
+)
 from chadllvm.frontend.ragged import is_list, ragged
 from chadllvm.frontend.ragged_making import (
     appended_to,
@@ -182,11 +192,20 @@ def extend_list(cx: Context, name: ast.Name, node: Augmented, value: Var) -> Non
     cx.scope.assign(name.id, extended(cx, node.right, value))
 
 
-def extend(cx: Context, name: ast.Name, node: Augmented) -> None:
-    """`xs += ys`"""
+def extend(cx: Context, name: ast.Name, node: Augmented) -> Value | None:
+    """`xs += ys`; where `ys` is an array the sum is one, and `ys` is given instead."""
     if not isinstance(node.op, ast.Add):
         raise list_errors.list_grows(cx.span(node))
-    _extend(cx, name, node.right)
+    right = node.right
+    if iterator_of(cx, right) is None:
+        value = cx.lazy(right)
+        if isinstance(value.type, Array) and isinstance(value.type.elem, Scalar):
+            check_settled(cx, right, value)
+            if not is_python_list(cx, value):
+                return value
+        right = cx.settled(right, value)
+    _extend(cx, name, right)
+    return None
 
 
 def _append(cx: Context, name: ast.Name, node: ast.expr) -> None:

@@ -20,10 +20,11 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from chadllvm.frontend import array_errors
 from chadllvm.frontend.arithmetic import convert
+from chadllvm.frontend.closures import is_function
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import (
     Apply,
@@ -40,7 +41,7 @@ from chadllvm.ir.term import (
     Tuple,
     Var,
 )
-from chadllvm.ir.types import Array, Product, Scalar, Sum, Type
+from chadllvm.ir.types import Array, Product, Scalar, Sum, Type, list_names
 from chadllvm.ops.alias import Alias
 from chadllvm.ops.build import Build
 from chadllvm.ops.grow import DropLast
@@ -48,6 +49,7 @@ from chadllvm.ops.index import Empty, Index
 
 if TYPE_CHECKING:
     from chadllvm.frontend.context import Context
+    from chadllvm.frontend.delayed import Value
 
 
 @dataclass(frozen=True)
@@ -74,17 +76,64 @@ def may_be_list(cx: Context, value: object) -> bool:
     return is_python_list(cx, value) or _most(mark_of(cx, value)) > 0
 
 
-def is_number_list(cx: Context, value: Operand) -> bool:
-    """Whether an array of numbers is, or may be, a list in Python."""
-    ty = value.type
-    is_numbers = isinstance(ty, Array) and isinstance(ty.elem, Scalar)
-    return is_numbers and may_be_list(cx, value)
+def holds_number_lists(cx: Context, value: Operand) -> bool:
+    """Whether there is an array of numbers in a value that is, or may be, a list."""
+    return _has_number_lists(value.type, mark_of(cx, value))
+
+
+def _has_number_lists(ty: Type, mark: Mark) -> bool:
+    match ty:
+        case Array(Scalar()):
+            return _most(mark) > 0
+        case Array(elem):
+            return isinstance(mark, tuple) and _has_number_lists(elem, mark)
+        case Product(parts) if list_names(ty) is None and isinstance(mark, tuple):
+            return any(map(_has_number_lists, parts, mark))
+        case Sum() if isinstance(mark, tuple):
+            return any(map(_has_number_lists, ty.payloads, mark))
+        case _:
+            return False
 
 
 def check_settled(cx: Context, node: ast.expr, value: object) -> None:
     """An array is a list on all ways to here, or on none of them."""
     if may_be_list(cx, value) and not is_python_list(cx, value):
         raise array_errors.list_or_array(cx.span(node))
+
+
+def check_no_lists(cx: Context, node: ast.expr, values: Iterable[Value]) -> None:
+    """Lists with each other or with numbers are not what arrays are."""
+    arrays = [value for value in values if isinstance(value.type, Array)]
+    if arrays and all(may_be_list(cx, value) for value in arrays):
+        for value in arrays:
+            check_settled(cx, node, value)
+        raise array_errors.list_arithmetic(cx.span(node))
+
+
+def mark_joined(
+    cx: Context, made: object, values: Iterable[object], mark: Mark
+) -> None:
+    """Note what one of several values is: a list that may grow if all of them are."""
+    may_grow = all(value in cx.lists for value in values)
+    cx.lists.discard(made)
+    if may_grow:
+        cx.lists.add(made)
+    cx.marks[made] = mark
+
+
+def mark_as_arrays(cx: Context, value: Value) -> Value:
+    """Note that there are no lists in a value, but in what its functions capture."""
+    cx.lists.discard(value)
+    cx.marks[value] = _captured_lists(value.type, mark_of(cx, value))
+    return value
+
+
+def _captured_lists(ty: Type, mark: Mark) -> Mark:
+    if is_function(ty):
+        return mark
+    if isinstance(ty, Product) and isinstance(mark, tuple):
+        return packed(map(_captured_lists, ty.fields, mark))
+    return 0
 
 
 def _least(mark: Mark) -> int:
@@ -179,10 +228,11 @@ def common(marks: Iterable[Mark]) -> Mark:
 
 
 def _common(x: Mark, y: Mark) -> Mark:
-    if isinstance(x, tuple) and isinstance(y, tuple) and len(x) == len(y):
-        return packed(map(_common, x, y))
     if isinstance(x, tuple) or isinstance(y, tuple):
-        return 0
+        # A product without lists has no marks of its components.
+        first = x if isinstance(x, tuple) else (0,) * len(cast("tuple[Mark, ...]", y))
+        second = y if isinstance(y, tuple) else (0,) * len(first)
+        return packed(map(_common, first, second))
     return _between(min(_least(x), _least(y)), max(_most(x), _most(y)))
 
 

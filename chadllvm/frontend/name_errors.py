@@ -60,8 +60,7 @@ def unknown_attribute(
         "unknown attribute",
         span,
         f"{owner} has no attribute `{name}`",
-        hints.similar(name, known)
-        or "check the spelling; arrays have `shape`, `ndim`, `size` and `T`",
+        hints.of_attribute(name, known),
     )
 
 
@@ -96,7 +95,7 @@ def not_a_value(span: Span, name: str, kind: str) -> Diagnostic:
 
 
 @code("CL0304")
-def function_as_value(span: Span, name: str) -> Diagnostic:
+def function_as_value(span: Span, name: str, *, is_class: bool = False) -> Diagnostic:
     """A function that cannot be compiled is no value.
 
     Values are compiled functions, local ones, and those of the language.
@@ -113,11 +112,14 @@ def function_as_value(span: Span, name: str) -> Diagnostic:
             g = math.exp
             return g(x)
     """
+    kind = "class" if is_class else "function"
     return error(
-        "a function that cannot be compiled",
+        f"a {kind} that cannot be compiled",
         span,
-        f"`{name}` is a function that the language does not know",
-        "decorate it with `jit`, or define it in the function",
+        f"`{name}` is a {kind} that the language does not know",
+        hints.CLASS
+        if is_class
+        else "decorate it with `jit`, or define it in the function",
     )
 
 

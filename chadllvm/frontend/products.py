@@ -192,7 +192,7 @@ def _trace(call: Given) -> Value:
         raise shape_errors.wrong_rank(
             call.cx.span(call.node), call.name, "a matrix", array.type
         )
-    offset = call.constant("offset") if "offset" in call else 0
+    offset = call.offset("offset")
     size, start = diagonal(call.builder, array, offset)
 
     def term(b: Builder, k: Operand) -> Operand:

@@ -26,6 +26,7 @@ from chadllvm.frontend.delayed import (
     delayed,
     is_number_operand,
     number_of,
+    read_first,
     referring,
     unravelled,
 )
@@ -42,6 +43,7 @@ from chadllvm.frontend.ragged import (
 from chadllvm.frontend.slicing import is_syntax, part
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import ListNames
+from chadllvm.ir.rewrite import free_vars_of
 from chadllvm.ir.term import Lambda, Lit, Operand, Var
 from chadllvm.ir.types import (
     BOOL,
@@ -152,6 +154,8 @@ def extended(cx: Context, node: ast.expr, xs: Var) -> Var:
     if not is_list(other):
         raise ragged_errors.wrong_item(cx.span(node), other.type, xs.type)
     more, start = ragged(cx, node, other), ragged(cx, node, xs).parts
+    if more.items is start[0]:
+        more = ragged(cx, node, copied(cx, node, other))
     assert isinstance(xs.type, Product) and isinstance(xs.type.names, ListNames)
     index, states = Var("i", I64), states_of(xs.type)
     with cx.nested() as b:
@@ -239,11 +243,22 @@ def _extended(
     count: Operand,
     item: Callable[[Builder, Operand], Operand],
 ) -> Var:
-    """An array with so many elements more, or rows."""
+    """An array with so many elements more, or rows.
+
+    Those that are read of the array itself are made before it grows.
+    """
     index, state, inner = Var("j", I64), Var("s", array.type), b.child()
-    made = inner.apply(Append(), [state, item(inner, index)])
-    body = Lambda((index, state), inner.block(made))
-    return b.apply(Iterate(), [count, array], [body], ["items"])[0]
+    new = item(inner, index)
+    made = Lambda((index,), inner.block([new]))
+    if array in free_vars_of(made):
+        (more,) = b.apply(Build(), [count], [made])
+        index, inner = Var("j", I64), b.child()
+        (new,) = inner.apply(Index(), [more, index])
+    longer = inner.apply(Append(), [state, new])
+    body = Lambda((index, state), inner.block(longer))
+    (items,) = b.apply(Iterate(), [count, array], [body], ["items"])
+    read_first(b)
+    return items
 
 
 def _with_list(cx: Context, node: ast.expr, whole: Ragged, xs: Ragged) -> list[Operand]:

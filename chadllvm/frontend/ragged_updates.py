@@ -27,6 +27,7 @@ from chadllvm.frontend.delayed import (
     is_array,
     number_of,
     ravelled,
+    read_first,
     referring,
     unravelled,
 )
@@ -206,7 +207,9 @@ def _put(
     at = inner.prim("iadd", begin, index)
     after = inner.apply(Replace(), [state, at, number(inner, index)])
     body = Lambda((index, state), inner.block(after))
-    return b.apply(Iterate(), [count, items], [body], ["items"])[0]
+    (made,) = b.apply(Iterate(), [count, items], [body], ["items"])
+    read_first(b)
+    return made
 
 
 def _moved(

@@ -27,6 +27,7 @@ from chadllvm.frontend import (
     syntax_errors,
     update_errors,
 )
+from chadllvm.frontend.exits import Exits
 from chadllvm.frontend.match_statement import (
     Matched,
     Uncovered,
@@ -44,12 +45,14 @@ from chadllvm.frontend.surface import (
     Changed,
     Continue,
     Defined,
+    Final,
     For,
     NamedLambda,
     Popped,
     Raise,
     Return,
     Statement,
+    Updating,
     While,
     base,
     goes_on,
@@ -57,27 +60,34 @@ from chadllvm.frontend.surface import (
     has_return,
     is_endless,
 )
+from chadllvm.frontend.updates import Analysis, Updates, local_names
 
 # Holds the value of `a[0] = b[0] = value`: a keyword, so that no variable is called so.
 _CHAINED = "as"
 
 
-def read_body(source: Source, mistakes: Mistakes) -> tuple[Statement, ...]:
+def read_body(
+    source: Source, mistakes: Mistakes, analysis: Analysis
+) -> tuple[Statement, ...]:
     """The statements of a function, which return a value on every path.
 
     What cannot be read is entered in `mistakes` and stands as broken in the result.
+    `analysis` tells what functions update.
     """
     definition = source.definition
-    statements = _Reader(source, mistakes).block(without_match(definition.body))
+    reader = _Reader(source, mistakes, analysis)
+    statements = reader.block(without_match(definition.body))
     if not goes_on(statements):
         return statements
+    if reader.gives_updated:
+        return (*statements, reader.end(definition))
     last = _match_at_end(statements)
     if last is not None:
         test, node = last
         result = ast.copy_location(Uncovered(test.cases, is_end=True), test)
         return (*statements, Return(result, node))
     if not mistakes:
-        mistakes.add(_no_result(source, statements))
+        mistakes.add(_no_result(source, statements, reader.own))
     return (*statements, broken_return(definition))
 
 
@@ -99,7 +109,9 @@ def _match_at_end(
             return None
 
 
-def _no_result(source: Source, statements: Sequence[Statement]) -> CompileError:
+def _no_result(
+    source: Source, statements: Sequence[Statement], own: Updates
+) -> CompileError:
     """What to say of a function some of whose paths return nothing."""
     span = source.span(source.definition)
     match statements:
@@ -108,16 +120,33 @@ def _no_result(source: Source, statements: Sequence[Statement]) -> CompileError:
             return errors.missing_return(source.span(node), word)
     if any(isinstance(node, ast.Return) for node in ast.walk(source.definition)):
         return errors.missing_return(span, "function")
+    for name in sorted(own.bound):
+        return update_errors.told_to_update(span, name, True)
     return errors.returns_nothing(span, "there is no `return` in this function")
 
 
 class _Reader:
-    """Reads blocks; `exits`: see `_Exits`."""
+    """Reads blocks; `exits`: see `exits.py`."""
 
-    def __init__(self, source: Source, mistakes: Mistakes) -> None:
+    def __init__(self, source: Source, mistakes: Mistakes, analysis: Analysis) -> None:
         self.source = source
         self.mistakes = mistakes
-        self.exits = _Exits()
+        self.analysis = analysis
+        self.own: Updates = analysis.of(source)
+        self.exits = Exits()
+
+    @property
+    def gives_updated(self) -> bool:
+        """Whether what it updates is all that the function gives."""
+        return bool(self.own.names) and not self.own.has_result
+
+    def end(self, node: ast.stmt, result: ast.expr | None = None) -> Return:
+        """What the function gives here: what it has updated, and its result."""
+        names = [ast.Name(name, ast.Load()) for name in self.own.names]
+        parts = [ast.copy_location(name, node) for name in names]
+        final = Final([*parts, *([result] if result else [])], ast.Load())
+        final.has_result = result is not None
+        return Return(ast.copy_location(final, result or node), node)
 
     def block(self, nodes: Sequence[ast.stmt]) -> tuple[Statement, ...]:
         """The statements of a block, up to where no path goes on."""
@@ -166,6 +195,8 @@ class _Reader:
                 failing = ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
                 return (Branch(failing, (Raise(None, message, node),), (), node),)
             case ast.Return(value):
+                if self.gives_updated:
+                    return (self.end(node),)
                 if value is None:
                     raise errors.returns_nothing(self.source.span(node))
                 return self._returned(value, node)
@@ -173,6 +204,8 @@ class _Reader:
                 changed := _changed(call)
             ) is not None:
                 return (Assign(changed.target, changed, node),)
+            case ast.Expr(ast.Call() as call) if self._updated(call):
+                return (self._call(call, node),)
             case ast.Delete([ast.Subscript(ast.Name() as owner, index)]) if (
                 ast.unparse(index) == "-1"
             ):
@@ -187,11 +220,37 @@ class _Reader:
                 raise self._unsupported(node)
 
     def _returned(self, value: ast.expr, node: ast.Return) -> tuple[Statement, ...]:
-        if _popped([], value) is None:
-            return (Return(value, node),)
-        result = ast.copy_location(ast.Name(_CHAINED, ast.Store()), value)
-        taken = self._assignments([result], value, node)
-        return (*taken, Return(_load(result), node))
+        first: tuple[Statement, ...] = ()
+        if _popped([], value) is not None or self._updated(value):
+            result = ast.copy_location(ast.Name(_CHAINED, ast.Store()), value)
+            first = self._assignments([result], value, node)
+            value = _load(result)
+        if self.own.names:
+            return (*first, self.end(node, value))
+        return (*first, Return(value, node))
+
+    def _updated(self, value: ast.expr | None) -> list[ast.expr]:
+        """The arguments that are updated, if this is a call that updates some."""
+        if not isinstance(value, ast.Call) or isinstance(value, Updating):
+            return []
+        return [*self.analysis.arguments(self.source, value)]
+
+    def _call(
+        self, call: ast.expr, node: ast.stmt, result: ast.Name | None = None
+    ) -> Assign:
+        """A call that updates arguments, and gives a `result` besides."""
+        assert isinstance(call, ast.Call)
+        made = Updating(call.func, call.args, call.keywords)
+        made.result, made.parts = result, tuple(self._updated(call))
+        own = local_names(self.source.definition)
+        names = (base(part) for part in made.parts)
+        kept = [name.id for name in names if name is not None and name.id in own]
+        found = [ast.Name(name, ast.Store()) for name in kept]
+        targets = [ast.copy_location(name, call) for name in found]
+        target = ast.Tuple([*targets, *([result] if result else [])], ast.Store())
+        return Assign(
+            ast.copy_location(target, call), ast.copy_location(made, call), node
+        )
 
     def _shortened(self, owner: ast.Name, node: ast.Delete) -> Assign:
         """`del xs[-1]` does what `xs.pop()` does."""
@@ -212,6 +271,9 @@ class _Reader:
             last, shorter = popped
             rest = Assign(shorter.target, shorter, node)
             return (*self._assignments(targets, last, node), rest)
+        if self._updated(value):
+            call, value = self._called_first(value, node)
+            return (call, *self._assignments(targets, value, node))
         if isinstance(value, ast.Constant):
             return tuple(Assign(target, value, node) for target in targets)
         first, *others = targets
@@ -220,6 +282,11 @@ class _Reader:
             others = [*targets]
         again = [Assign(target, _load(first), node) for target in others]
         return (Assign(first, value, node), *again)
+
+    def _called_first(self, call: ast.expr, node: ast.stmt) -> tuple[Assign, ast.expr]:
+        """A call that updates arguments, and what reads its result."""
+        result = ast.copy_location(ast.Name(_CHAINED, ast.Store()), call)
+        return self._call(call, node, result), _load(result)
 
     def _augmented(
         self, target: ast.expr, op: ast.operator, value: ast.expr, node: ast.stmt
@@ -230,6 +297,9 @@ class _Reader:
             last, shorter = popped
             rest = Assign(shorter.target, shorter, node)
             return (*self._augmented(target, op, last, node), rest)
+        if self._updated(value):
+            first, value = self._called_first(value, node)
+            return (first, *self._augmented(target, op, value, node))
         operation = ast.copy_location(Augmented(_load(target), op, value), node)
         return (Assign(target, operation, node),)
 
@@ -238,6 +308,9 @@ class _Reader:
         if node.value is None:
             return ()
         annotation = local_annotation(self.source, node.annotation)
+        if self._updated(node.value):
+            first, value = self._called_first(node.value, node)
+            return (first, Assign(node.target, value, node, annotation))
         return (Assign(node.target, node.value, node, annotation),)
 
     def _loop(self, node: ast.For | ast.While) -> tuple[Statement, ...]:
@@ -397,80 +470,3 @@ def _load(target: ast.expr) -> ast.expr:
             return ast.copy_location(ast.Subscript(value, index, ast.Load()), target)
         case _:
             return target
-
-
-class _Exits:
-    """How many paths go on after a statement: 0, 1, or 2 for several.
-
-    Paths are told apart by branches that are left by `return`, `break` or `continue`
-    somewhere; a path that raises needs none of what follows, and no other branch needs
-    to know of it.
-    """
-
-    def __init__(self) -> None:
-        self._paths: dict[ast.If, int] = {}
-
-    def paths(self, node: ast.If) -> int:
-        """The paths through a branch; 0 also if it has no exits."""
-        if node not in self._paths:
-            sides = [self._block(nodes) for nodes in (node.body, node.orelse)]
-            has_exits = any(found for found, _ in sides)
-            total = min(sum(count for _, count in sides), 2)
-            self._paths[node] = total if has_exits else -1
-        return max(self._paths[node], 0)
-
-    def goes_on(self, nodes: Sequence[ast.stmt]) -> bool:
-        """Whether a path through a block reaches its end."""
-        return self._block(nodes)[1] > 0
-
-    def _block(self, nodes: Sequence[ast.stmt]) -> tuple[bool, int]:
-        """Whether a block has exits, and how many paths reach its end."""
-        found, count = False, 1
-        for node in nodes:
-            match node:
-                case ast.Return() | ast.Break() | ast.Continue():
-                    return True, 0
-                case ast.Raise():
-                    return found, 0
-                case ast.For() | ast.While():
-                    found = found or _returns(node)
-                    if _is_endless(node):
-                        return found, 0
-                case ast.If():
-                    paths = self.paths(node)
-                    if self._paths[node] >= 0:
-                        found, count = True, min(count * paths, 2)
-                    elif not self._either_goes_on(node):
-                        return found, 0
-                case _:
-                    pass
-        return found, count
-
-    def _either_goes_on(self, node: ast.If) -> bool:
-        return self.goes_on(node.body) or self.goes_on(node.orelse)
-
-
-def _returns(node: ast.stmt) -> bool:
-    return any(isinstance(inner, ast.Return) for inner in ast.walk(node))
-
-
-def _is_endless(node: ast.For | ast.While) -> bool:
-    """Whether a loop ends by `return` or not at all."""
-    if not isinstance(node, ast.While):
-        return False
-    return is_endless(node.test) and not _breaks(node.body)
-
-
-def _breaks(nodes: Sequence[ast.stmt]) -> bool:
-    """Whether statements contain a `break` of the loop around them."""
-    for node in nodes:
-        match node:
-            case ast.Break():
-                return True
-            case ast.If(_, body, orelse):
-                if _breaks(body) or _breaks(orelse):
-                    return True
-            case ast.For(orelse=orelse) | ast.While(orelse=orelse):
-                if _breaks(orelse):
-                    return True
-    return False

@@ -337,3 +337,78 @@ def own_constructor(span: Span, title: str) -> Diagnostic:
         f"`{title}` has an `__init__`, `__new__` or `__post_init__` of its own",
         "construct it outside, or leave the fields to the class's own constructor",
     )
+
+
+@code("CL0917")
+def unfit_field(span: Span, title: str, name: str, found: str) -> Diagnostic:
+    """The fields of an object that a function reads are data, functions or strings.
+
+    The fields of an object of an ordinary class are arguments of each call, and what
+    may be an argument may be a field: numbers, arrays, tuples and dictionaries of
+    these, records, lists of records or of arrays, None, and other objects. Strings,
+    enums and functions are constants, and decide which version is called.
+
+    Fails:
+
+        class Line:
+            def __init__(self):
+                self.weights = [1.0, 2.0]
+
+        def f(line, x: float) -> float:
+            return line.weights[0] + line.weights[1] * x
+
+        cl.jit(f)(Line(), 1.0)
+
+    Works:
+
+        class Line:
+            def __init__(self):
+                self.weights = np.array([1.0, 2.0])
+
+        def f(line, x: float) -> float:
+            return line.weights[0] + line.weights[1] * x
+
+        cl.jit(f)(Line(), 1.0)
+    """
+    return error(
+        "a field that cannot be an argument",
+        span,
+        f"the field `{name}` of this `{title}` is a `{found}`",
+        "let it be a number, an array, a record or an object of such fields",
+    )
+
+
+@code("CL0918")
+def returned_object(span: Span, title: str) -> Diagnostic:
+    """An object of an ordinary class is not returned from a compiled function.
+
+    Its fields are arguments of the call, which may be returned.
+
+    Fails:
+
+        class Line:
+            def __init__(self):
+                self.slope = 2.0
+
+        def f(line, x: float):
+            return line, x
+
+        cl.jit(f)(Line(), 1.0)
+
+    Works:
+
+        class Line:
+            def __init__(self):
+                self.slope = 2.0
+
+        def f(line, x: float):
+            return line.slope, x
+
+        cl.jit(f)(Line(), 1.0)
+    """
+    return error(
+        "an object as a result",
+        span,
+        f"this function returns a `{title}`",
+        "return its fields, or let it be a record: a frozen dataclass, a `NamedTuple`",
+    )

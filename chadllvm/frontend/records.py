@@ -15,6 +15,7 @@ import types
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from chadllvm.ir.record import (
     is_named_tuple,
 )
 from chadllvm.ir.types import Alternatives, Array, Product, Type
+from chadllvm.twins import compiled_from
 
 NO_DEFAULT: Any = inspect.Parameter.empty
 
@@ -93,6 +95,14 @@ def is_record(python: object) -> bool:
         return record_class(python) is not None
     except BadRecord:
         return False
+
+
+def is_users_class(python: object) -> bool:
+    """Whether an object is a class that a user has defined by a `class` statement."""
+    if not isinstance(python, type) or not python.__flags__ & (1 << 9):
+        return False
+    top = python.__module__.partition(".")[0]
+    return not issubclass(python, Enum) and top not in ("numpy", "scipy", "chadllvm")
 
 
 def _named_tuple(python: Any) -> RecordClass:
@@ -240,7 +250,7 @@ def _as_written(function: Any) -> Any:
     """A function below the decorator that compiles it."""
     if getattr(function, "static_argnames", ()):
         return function
-    return getattr(function, "py_func", function)
+    return compiled_from(function) or function
 
 
 def _globals_of_methods(owner: type) -> dict[str, Any]:

@@ -36,7 +36,7 @@ from chadllvm.frontend.delayed import (
     zeros,
 )
 from chadllvm.frontend.given import Given, LibraryFunction
-from chadllvm.frontend.width import float_of, to_float, to_width
+from chadllvm.frontend.width import float_of, is_loose, to_float, to_width, weakened
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lambda, Lit, Operand, Var, literal
 from chadllvm.ir.types import BOOL, I64, Scalar, is_float
@@ -290,7 +290,11 @@ def _product_of_items(call: Given) -> Value:
     node = call.nodes["a"]
     if isinstance(node, ast.GeneratorExp | ast.ListComp):
         node = call.cx.settled(node, list_comprehension(call.cx, node))
-    product = reduced(call, at_least_int(call.as_array(node)), product_nest)
+    items = call.cx.lazy(node)
+    array = at_least_int(call.array_in(node, items))
+    product = reduced(call, array, product_nest)
+    if is_loose(items) and isinstance(product, Var):
+        product = weakened(call.builder, product)
     if "start" not in call:
         return product
     values = (call.value("start"), product)

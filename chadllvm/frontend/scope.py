@@ -15,11 +15,12 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from chadllvm.diagnostic import CompileError, InternalError, Span
-from chadllvm.frontend.records import is_record
+from chadllvm.frontend.records import is_record, is_users_class
 from chadllvm.frontend.signature import closure_values
 from chadllvm.frontend.source import Function
 from chadllvm.ir.term import Operand, Var
 from chadllvm.ir.types import Sum
+from chadllvm.twins import original
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +129,12 @@ class Surroundings:
             function.__globals__,
             vars(builtins),
         )
+        # What is no name of the function, but may be what the user meant.
+        self._around = original(function).__globals__
 
     def names(self) -> set[str]:
         """All names that stand for something."""
-        return {name for layer in self._layers for name in layer}
+        return {n for layer in (*self._layers, self._around) for n in layer}
 
     def lookup(self, name: str) -> Any:
         """The object of this name, or `KeyError`."""
@@ -186,5 +189,5 @@ def is_library(function: FunctionType) -> bool:
 def _is_namespace(value: object) -> bool:
     """Whether attributes of this object are known when a program is compiled."""
     if isinstance(value, type):
-        return issubclass(value, Enum) or is_record(value)
+        return issubclass(value, Enum) or is_record(value) or is_users_class(value)
     return isinstance(value, ModuleType | Enum)

@@ -30,7 +30,8 @@ from chadllvm.frontend.delayed import (
     transposed,
     unravelled,
 )
-from chadllvm.frontend.given import Given, LibraryFunction
+from chadllvm.frontend.given import Given, LibraryFunction, written_out
+from chadllvm.frontend.sizes import size_of, times
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand
 from chadllvm.ir.types import is_float
@@ -53,9 +54,7 @@ def _reshape(call: Given) -> Value:
     """`a.reshape(n, m)`, `a.reshape((n, m))`; one size may be -1."""
     array = plain(call.cx, call.node, call.array("a"))
     nodes = [*([call.nodes["shape"]] if "shape" in call else []), *call.rest]
-    if len(nodes) == 1 and isinstance(nodes[0], ast.Tuple):
-        nodes = nodes[0].elts
-    shape = _new_shape(call, array, nodes)
+    shape = _new_shape(call, array, written_out(nodes))
 
     def element(b: Builder, indices: Indices) -> Operand:
         number = ravelled(b, indices, shape)
@@ -144,9 +143,7 @@ def _transpose(call: Given) -> Value:
     nodes = [*([call.nodes["axes"]] if "axes" in call else []), *call.rest]
     if not nodes:
         return transposed(array)
-    if len(nodes) == 1 and isinstance(nodes[0], ast.Tuple):
-        nodes = nodes[0].elts
-    axes = [call.as_axis(node, array.rank) for node in nodes]
+    axes = [call.as_axis(node, array.rank) for node in written_out(nodes)]
     if sorted(axes) != list(range(array.rank)):
         raise shape_errors.repeated_axis(call.cx.span(call.node))
     return permuted(array, axes)
@@ -220,10 +217,11 @@ def _roll(call: Given) -> Value:
         raise shape_errors.wrong_rank(
             call.cx.span(call.node), call.name, "an axis, or a vector", array.type
         )
-    shift, size = call.integer("shift"), array.shape[axis]
+    b, size = call.builder, array.shape[axis]
+    shift = b.prim("imod", call.integer("shift"), b.prim("imax", size, Lit(1)))
 
     def place(b: Builder, index: Operand) -> Operand:
-        return b.prim("imod", b.prim("isub", index, shift), size)
+        return b.prim("from_end", b.prim("isub", index, shift), size)
 
     return _along(array, axis, size, place)
 
@@ -231,9 +229,9 @@ def _roll(call: Given) -> Value:
 def _repeat(call: Given) -> Value:
     """Each element several times in a row."""
     array, axis = _axis_or_flat(call)
-    times = call.sizes([call.nodes["repeats"]])[0]
-    size = call.builder.prim("imul", array.shape[axis], times)
-    return _along(array, axis, size, lambda b, i: b.prim("ifloordiv", i, times))
+    (count,) = call.sizes([call.nodes["repeats"]])
+    size = times(call.builder, array.shape[axis], count)
+    return _along(array, axis, size, lambda b, i: b.prim("ifloordiv", i, count))
 
 
 def _tile(call: Given) -> Value:
@@ -243,9 +241,9 @@ def _tile(call: Given) -> Value:
         raise shape_errors.wrong_rank(
             call.cx.span(call.node), call.name, "a vector", array.type
         )
-    times = call.sizes([call.nodes["reps"]])[0]
+    (count,) = call.sizes([call.nodes["reps"]])
     old = array.shape[0]
-    size = call.builder.prim("imul", old, times)
+    size = times(call.builder, old, count)
     return _along(array, 0, size, lambda b, i: b.prim("imod", i, old))
 
 
@@ -284,8 +282,9 @@ def _diff(call: Given) -> Value:
     array = plain(cx, node, call.array("a"))
     axis = call.axis(array.rank)
     axis = array.rank - 1 if axis is None else axis
-    times = call.constant("n") if "n" in call else 1
-    for _ in range(times):
+    order = call.constant("n") if "n" in call else 1
+    size_of(call.builder, Lit(order))
+    for _ in range(order):
         array = delayed(cx, node, _differences(call, plain(cx, node, array), axis))
     return array
 

@@ -21,6 +21,7 @@ from chadllvm.frontend.annotations import (
 from chadllvm.frontend.records import NO_DEFAULT, BadRecord, resolved
 from chadllvm.frontend.source import Source, read_source
 from chadllvm.ir.types import NONE
+from chadllvm.twins import original
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,8 @@ def _checked(source: Source, node: ast.expr, value: Any) -> Annotation:
     try:
         if isinstance(value, str):
             value = _evaluate(source.function, value)
+        if value is None:
+            return None
         value = resolved(value, partial(_evaluate, source.function))
         found = read_annotation(value)
         check_contents(found)
@@ -137,8 +140,9 @@ def _checked(source: Source, node: ast.expr, value: Any) -> Annotation:
 def _evaluate(function: FunctionType, text: str) -> Any:
     """The value of a string annotation, in the function's globals and closure."""
     value: Any = text
+    space = {**original(function).__globals__, **function.__globals__}
     while isinstance(value, str):
-        value = eval(value, function.__globals__, closure_values(function))
+        value = eval(value, space, closure_values(function))
     return value
 
 

@@ -7,7 +7,9 @@
     x[mask]           →   x[places], where `places` are those where the mask is true
 
 A slice is clamped as Python does, so that reading it cannot fail. Only a step that is
-known at run time can: it may be zero.
+known at run time can: it may be zero. Both bounds are clamped before their distance is
+taken, and constants are no further out than any array (`near`): whatever the bounds
+are, the number of elements is one that a part of the array has.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from chadllvm.frontend.delayed import (
 )
 from chadllvm.frontend.marks import Mark, mark_of, row_mark
 from chadllvm.frontend.places import true_places
+from chadllvm.frontend.sizes import near
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand
 from chadllvm.ir.types import BOOL, I64, Array
@@ -272,7 +275,8 @@ def _bound(cx: Context, node: ast.expr) -> Operand | None:
     value = cx.value(node)
     if value.type not in (I64, BOOL):
         raise type_errors.not_an_index(cx.span(node), value.type)
-    return to_int(cx.at(node), value)
+    bound = to_int(cx.at(node), value)
+    return Lit(near(int(bound.value))) if isinstance(bound, Lit) else bound
 
 
 def _ascending(
@@ -281,6 +285,9 @@ def _ascending(
     """From low to high; a low bound beyond the end leaves nothing anyway."""
     start = Lit(0) if low is None else _from_end(b, low, size, Lit(0))
     stop = size if high is None else _at_most(b, high, size)
+    are_near = isinstance(start, Lit) and isinstance(high, Lit)
+    if high is not None and start != Lit(0) and not are_near:
+        stop = b.prim("imax", stop, Lit(0))
     count = stop if start == Lit(0) else b.prim("isub", stop, start)
     if stop is not size or start != Lit(0):
         count = b.prim("imax", count, Lit(0))
@@ -290,7 +297,7 @@ def _ascending(
 def _descending(
     b: Builder, size: Operand, low: Operand | None, high: Operand | None, step: int
 ) -> _Range:
-    """From low down to high, which is left out."""
+    """From low down to high, which is left out; both are -1 or above."""
     last = b.prim("isub", size, Lit(1))
     start = last
     if low is not None:

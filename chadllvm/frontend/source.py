@@ -1,16 +1,15 @@
 """Where a function's text is, and how its syntax maps to places in the user's file.
 
-The text comes from `linecache`, so files, notebooks, doctests and `exec` with a
-registered text all work. A nested function is parsed with its indentation as it is,
-below an `if 1:`; so columns need no correction but the one from UTF-8 bytes to
-characters.
+The text comes from `texts.py`, so files, modules in zip files, notebooks, doctests and
+`exec` with a registered text all work. A nested function is parsed with its indentation
+as it is, below an `if 1:`; so columns need no correction but the one from UTF-8 bytes
+to characters.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
-import linecache
 import textwrap
 import tokenize
 from collections.abc import Callable, Iterator
@@ -21,13 +20,35 @@ from typing import Any
 
 from chadllvm.diagnostic import CompileError, Span
 from chadllvm.frontend import function_errors
+from chadllvm.texts import lines_of
 
 Function = FunctionType
 
 # Where a function that we have written keeps the user's that it is made for.
 WRITTEN_FOR = "_chadllvm_written_for"
 
+# Where a function keeps the names of the parameters that it was told to update.
+TOLD = "_chadllvm_updates"
+
 Located = ast.expr | ast.stmt | ast.arg | ast.keyword | ast.pattern
+
+
+def copy_of(function: FunctionType) -> FunctionType:
+    """A function like this one, for notes that do not belong to what it was made of."""
+    copy = FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    copy.__annotations__ = function.__annotations__
+    copy.__qualname__ = function.__qualname__
+    copy.__module__ = function.__module__
+    copy.__doc__ = function.__doc__
+    copy.__dict__.update(function.__dict__)
+    return copy
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,9 +113,11 @@ def _advice(function: Callable[..., Any]) -> Iterator[str]:
     match function:
         case partial() | MethodType():
             yield "write a function that calls it: `lambda x: ...`"
-        case staticmethod() | classmethod():
-            kind = type(function).__name__
-            yield f"write `@{kind}` above the decorator that compiles"
+        case staticmethod():
+            yield "write `@staticmethod` above the decorator that compiles"
+        case classmethod():
+            name = function.__func__.__code__.co_varnames[0]
+            yield f"write `@classmethod` above `@cl.jit(static_argnames={name!r})`"
 
 
 def read_source(function: Callable[..., Any]) -> Source:
@@ -105,7 +128,7 @@ def read_source(function: Callable[..., Any]) -> Source:
     code = function.__code__
     if code.co_name == "<lambda>":
         return _read_lambda(function, span)
-    lines = _block(code)
+    lines = _block(function)
     if lines is None:
         raise function_errors.missing_source(span)
     wrapped = lines[0][:1].isspace()
@@ -140,8 +163,7 @@ def lambda_definition(node: ast.Lambda) -> ast.FunctionDef:
 def _read_lambda(function: FunctionType, span: Span) -> Source:
     """The syntax of a `lambda`, found in its file by the places of its code."""
     code = function.__code__
-    linecache.checkcache(code.co_filename)
-    lines = tuple(linecache.getlines(code.co_filename))
+    lines = tuple(lines_of(function))
     if not lines:
         raise function_errors.missing_source(span)
     try:
@@ -174,10 +196,9 @@ def _is_at(node: ast.Lambda, names: tuple[str, ...], code: CodeType) -> bool:
     )
 
 
-def _block(code: CodeType) -> tuple[str, ...] | None:
+def _block(function: FunctionType) -> tuple[str, ...] | None:
     """The lines of the definition, decorators included, or None if they are unknown."""
-    linecache.checkcache(code.co_filename)
-    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
+    lines = lines_of(function)[function.__code__.co_firstlineno - 1 :]
     if not lines:
         return None
     try:

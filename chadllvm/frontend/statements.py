@@ -25,12 +25,15 @@ from chadllvm.frontend import (
     function_errors,
     list_errors,
     name_errors,
+    update_errors,
 )
 from chadllvm.frontend.annotations import CLOSED, Annotation, target_type
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.conditions import condition
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.delayed import succeed
 from chadllvm.frontend.expression import operation
+from chadllvm.frontend.free import free_names
 from chadllvm.frontend.lists import (
     begin_list,
     change,
@@ -57,14 +60,18 @@ from chadllvm.frontend.surface import (
     Changed,
     Continue,
     Defined,
+    Final,
     For,
     NamedLambda,
     Raise,
     Return,
     Statement,
+    Updating,
     While,
+    base,
     goes_on,
     has_break,
+    is_filled,
     target_names,
 )
 from chadllvm.frontend.targets import bind_target
@@ -211,6 +218,9 @@ def _assign(cx: Context, statement: Assign) -> None:
 
 def _assign_value(cx: Context, statement: Assign) -> None:
     target, node = statement.target, statement.value
+    if isinstance(node, Updating):
+        _update_arguments(cx, node)
+        return
     if isinstance(target, ast.Subscript) and statement.annotation is None:
         _assign_part(cx, target, node)
         return
@@ -222,7 +232,11 @@ def _assign_value(cx: Context, statement: Assign) -> None:
             return
         array = whole(cx, target)
         if array is not None and array.array in cx.lists:
-            extend(cx, target, node)
+            other = extend(cx, target, node)
+            if other is not None:
+                since = len(cx.builder.bindings)
+                total = cx.make(cx, node, operation(cx, node, array.array, other))
+                bind_target(cx, target, total, since)
             return
         if array is not None and may_be_list(cx, array.array):
             check_settled(cx, node, array.array)
@@ -231,6 +245,8 @@ def _assign_value(cx: Context, statement: Assign) -> None:
             assign_operation(cx, array, node.right, partial(operation, cx, node))
             return
     if isinstance(node, Changed):
+        if node.target.id in cx.updated and not is_filled(node):
+            raise update_errors.argument_grows(cx.span(node), node.target.id)
         change(cx, node)
         return
     if isinstance(target, ast.Name) and is_empty_list(node):
@@ -243,6 +259,26 @@ def _assign_value(cx: Context, statement: Assign) -> None:
     if statement.annotation is not None:
         value = _annotated(cx, statement, value, statement.annotation)
     bind_target(cx, statement.target, value, since)
+
+
+def _update_arguments(cx: Context, node: Updating) -> None:
+    """A call after which its arguments stand for what they were updated to."""
+    since = len(cx.builder.bindings)
+    value = cx.value(node)
+    if node.result is not None:
+        bind_target(cx, node.result, value, since)
+    updated = cx.updated_parts.pop(node, [])
+    names = {name.id for part, _ in updated if (name := base(part))}
+    for part, new in updated:
+        if isinstance(part, ast.Subscript):
+            if names & free_names(part.slice):
+                raise update_errors.moving_part(cx.span(part))
+            _assign_part(cx, part, cx.settled(part, new))
+        else:
+            assert isinstance(part, ast.Name) and isinstance(new, Var)
+            old = cx.scope.lookup(part.id)
+            assert isinstance(old, Var)
+            succeed(cx, part.id, old, new)
 
 
 def _want(cx: Context, node: ast.expr, annotation: Annotation) -> None:
@@ -308,7 +344,10 @@ def _return(cx: Context, statement: Return) -> Ends:
 
     It is translated here all the same, for its mistakes.
     """
-    _want(cx, statement.value, cx.declared)
+    result = statement.value
+    if isinstance(result, Final) and result.has_result:
+        result = result.elts[-1]
+    _want(cx, result, cx.declared)
     if not cx.loops:
         return Ends({RETURN: {RESULT: cx.value(statement.value)}})
     with cx.nested():

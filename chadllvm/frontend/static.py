@@ -14,13 +14,18 @@ from collections.abc import Callable, Hashable
 from enum import Enum
 from typing import Any
 
+import numpy as np
+
 from chadllvm.frontend import union_errors
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.match_statement import Matched
 from chadllvm.frontend.narrowing import decided_by_type, place_of
+from chadllvm.frontend.objects import static_field
 from chadllvm.frontend.patterns import check_cases, constant_of, decided_case
 from chadllvm.frontend.records import is_record, record_class
 from chadllvm.frontend.scope import NotStatic
+from chadllvm.ir.dtypes import DTYPE_OF_SCALAR
+from chadllvm.ir.types import Array, Scalar
 
 _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
@@ -49,8 +54,17 @@ def static_value(cx: Context, node: ast.expr) -> Any:
     match node:
         case ast.Constant(value):
             return value
-        case ast.Name() | ast.Attribute():
+        case ast.Attribute(owner, "dtype"):
+            return _dtype(cx, node, owner)
+        case ast.Attribute(ast.Attribute(_, "dtype") as dtype, name):
+            return getattr(static_value(cx, dtype), name)
+        case ast.Name():
             return cx.static(node)
+        case ast.Attribute():
+            try:
+                return cx.static(node)
+            except NotStatic:
+                return static_field(cx, node)
         case ast.Tuple(elements):
             return tuple(static_value(cx, element) for element in elements)
         case ast.Subscript(owner, index):
@@ -74,6 +88,20 @@ def static_value(cx: Context, node: ast.expr) -> Any:
             return decided_by_type(cx, node)
         case _:
             raise NotStatic
+
+
+def _dtype(cx: Context, node: ast.Attribute, owner: ast.expr) -> np.dtype[Any]:
+    """`x.dtype`, which the type of x tells."""
+    try:
+        known: np.dtype[Any] = cx.static(node)
+        return known
+    except NotStatic:
+        ty = cx.lazy(owner).type
+    elem = ty.elem if isinstance(ty, Array) else ty
+    found = DTYPE_OF_SCALAR.get(elem) if isinstance(elem, Scalar) else None
+    if found is None:
+        raise NotStatic
+    return found
 
 
 def _static_case(cx: Context, node: Matched) -> bool:
@@ -170,6 +198,8 @@ def _is_static(cx: Context, node: ast.AST) -> bool:
         return node.value is None or isinstance(node.value, str)
     if isinstance(node, ast.Call | Matched):
         return True  # Of `isinstance`: no other call has a static value.
+    if isinstance(node, ast.Attribute):
+        return node.attr == "dtype" or _is_static_field(cx, node)
     if not isinstance(node, ast.Name):
         return False
     if cx.surroundings.is_static(node.id):
@@ -180,6 +210,14 @@ def _is_static(cx: Context, node: ast.AST) -> bool:
         return False
     is_enum = isinstance(value, type) and issubclass(value, Enum)
     return value is None or is_enum or isinstance(value, str | Enum)
+
+
+def _is_static_field(cx: Context, node: ast.Attribute) -> bool:
+    try:
+        static_field(cx, node)
+    except NotStatic:
+        return False
+    return True
 
 
 def static_string(cx: Context, node: ast.expr) -> str | None:

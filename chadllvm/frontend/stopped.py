@@ -13,6 +13,7 @@ from chadllvm import library
 from chadllvm.frontend import reference_errors
 from chadllvm.frontend.delayed import Value, build_nest, elementwise
 from chadllvm.frontend.given import Given, LibraryFunction
+from chadllvm.frontend.marks import mark_joined, mark_of
 from chadllvm.frontend.packed import is_packable, packed, unpacked
 from chadllvm.frontend.width import as_weak, component, product
 from chadllvm.ir.build import Builder
@@ -33,10 +34,14 @@ from chadllvm.ops.index import Dim, Index, MakeBox, Unbox
 def _stop_gradient(call: Given) -> Value:
     value = call.lazy("x")
     if isinstance(value.type, Array) and isinstance(value.type.elem, Scalar):
-        return elementwise(call.cx, call.node, stopped, [value])
+        array = elementwise(call.cx, call.node, stopped, [value])
+        mark_joined(call.cx, array, [value], mark_of(call.cx, value))
+        return array
     made = call.cx.make(call.cx, call.node, value)
     if not holds_reference(value.type):
-        return stopped(call.builder, made)
+        result = stopped(call.builder, made)
+        mark_joined(call.cx, result, [made], mark_of(call.cx, made))
+        return result
     if not is_packable(value.type):
         raise reference_errors.mixed(call.cx.span(call.node), value.type)
     first, *nodes = (stopped(call.builder, p) for p in packed(call.builder, made))

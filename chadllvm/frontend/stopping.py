@@ -24,7 +24,7 @@ from chadllvm.frontend import name_errors
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.conditions import condition
 from chadllvm.frontend.context import Context
-from chadllvm.frontend.marks import common, mark_of
+from chadllvm.frontend.marks import common, mark_joined, mark_of
 from chadllvm.frontend.scope import DEAD, Scope, Unusable, Value
 from chadllvm.frontend.statements import translate
 from chadllvm.frontend.surface import For, Loop, While, is_endless
@@ -127,9 +127,7 @@ def why_not(
 def mark_results(cx: Context, step: Step, results: Sequence[Var]) -> None:
     """Note which final states are lists, and what those that are functions capture."""
     for state, final, result in zip(step.states, step.finals, results, strict=True):
-        if state in cx.lists and final in cx.lists:
-            cx.lists.add(result)
-        cx.marks[result] = mark_of(cx, state)
+        mark_joined(cx, result, (state, final), mark_of(cx, state))
         cx.captures.merge(result, [state])
         cx.captures.leave(result, operand_of(final), step.scope, cx.scope)
 
@@ -234,7 +232,9 @@ def _emit(
         if value is not None:
             left = mark_of(cx, value, step.builder)
             carried = step.states[k : k + 1]
-            cx.marks[finals[k]] = common([left, *(mark_of(cx, s) for s in carried)])
+            marks = [left, *(mark_of(cx, s) for s in carried)]
+            before = [finals[k]] if carried else []
+            mark_joined(cx, finals[k], [value, *before], common(marks))
         # What is put there where the loop is left, and what the steps carry there.
         sources = [value, *step.states[k : k + 1]]
         if all(v is None or is_weak(v) for v in sources):

@@ -36,13 +36,13 @@ from chadllvm.frontend.recovery import unknown_in_module
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.slicing import Item, is_syntax, part
 from chadllvm.frontend.static import static_value
-from chadllvm.frontend.width import component
+from chadllvm.frontend.width import component, item
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand, Tuple, Var
 from chadllvm.ir.types import BOOL, I64, Array, Product, list_names, opened_type
 from chadllvm.ir.union import is_none, is_union
 from chadllvm.ir.wording import said
-from chadllvm.ops.index import Dim, Index
+from chadllvm.ops.index import Dim
 
 
 def subscript(cx: Context, node: ast.Subscript) -> Value:
@@ -86,9 +86,11 @@ def index_items(cx: Context, node: ast.Subscript) -> list[Item]:
     return [n if is_syntax(n) else _index_value(cx, n) for n in nodes]
 
 
-def _index_value(cx: Context, node: ast.expr) -> Value:
-    """An index or an index array."""
+def _index_value(cx: Context, node: ast.expr) -> Item:
+    """An index, an index array, or a `None` for a value that is None: `np.newaxis`."""
     value = cx.lazy(node)
+    if is_none(value.type):
+        return ast.copy_location(ast.Constant(None), node)
     ty = value.type.elem if isinstance(value.type, Array) else value.type
     if ty not in (I64, BOOL):
         raise type_errors.not_an_index(cx.span(node), value.type)
@@ -105,7 +107,7 @@ def _read(
     """The element or row at indices that are in range."""
     if not indices or isinstance(value, Delayed):
         return value
-    (part,) = cx.at(node).apply(Index(), [value, *indices])
+    part = item(cx.at(node), value, *indices)
     if is_array(part):
         assert isinstance(value, Var)
         cx.views[part] = value

@@ -54,11 +54,36 @@ class Changed(ast.Call):
     is_behind = False
 
 
+def is_filled(call: Changed) -> bool:
+    """Whether a call changes elements, and leaves the size as it is."""
+    return not isinstance(call.func, ast.Attribute) or call.func.attr in ("fill", "at")
+
+
 class Popped(ast.Call):
     """`xs.pop()` as the last element; what makes the list shorter stands behind it.
 
     On a record it is a method of that name.
     """
+
+
+class Updating(ast.Call):
+    """A call after which names stand for what their arrays were updated to.
+
+    The names are in the targets of its assignment, and `result` behind them, if that
+    is named; `parts` are the arguments that are updated.
+    """
+
+    result: ast.Name | None = None
+    parts: tuple[ast.expr, ...] = ()
+
+
+class Final(ast.Tuple):
+    """The parameters that a function updates, as they are at its end.
+
+    If it `has_result`, that stands behind them.
+    """
+
+    has_result: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,11 +15,13 @@ from types import MappingProxyType
 from typing import Any
 
 from chadllvm.deep import run_deep
+from chadllvm.defects import nesting_of_syntax, stage
 from chadllvm.diagnostic import NO_SPAN, CompileError, InternalError, Span
 from chadllvm.frontend import (
     closure_errors,
     custom_errors,
     function_errors,
+    record_errors,
     recursion_errors,
 )
 from chadllvm.frontend.annotations import CLOSED
@@ -35,6 +37,7 @@ from chadllvm.frontend.closures import holds_function
 from chadllvm.frontend.context import Wrap
 from chadllvm.frontend.custom import Given, Named, rules_of, with_rules
 from chadllvm.frontend.gradients import GradientParts, nested_gradient
+from chadllvm.frontend.lending import with_lent
 from chadllvm.frontend.listable import check_lists
 from chadllvm.frontend.local import LocalFunction
 from chadllvm.frontend.marks import Mark, common, full
@@ -42,13 +45,22 @@ from chadllvm.frontend.recursion import Active, Code, Frame, Growth, Key, Unreso
 from chadllvm.frontend.signature import Parameter, read_signature, return_annotation
 from chadllvm.frontend.source import Function, Source, read_source
 from chadllvm.frontend.static import static_key
+from chadllvm.frontend.updates import (
+    Analysis,
+    Updates,
+    result_type,
+    updated_names,
+    updated_of,
+)
 from chadllvm.frontend.width import is_weak
 from chadllvm.ir.build import Builder, unused_name
 from chadllvm.ir.calls import differentiated, groups
 from chadllvm.ir.op import TypeRuleError
+from chadllvm.ir.record import ObjectNames
 from chadllvm.ir.term import Block, Call, Operand, Program, Var, nested
 from chadllvm.ir.term import Function as CoreFunction
-from chadllvm.ir.types import F32, Fun, Type, holds
+from chadllvm.ir.types import F32, Fun, Product, Type, holds
+from chadllvm.ir.updated import Updated
 from chadllvm.ir.wording import said, shorten
 
 
@@ -57,10 +69,12 @@ def specialise(
     param_types: Sequence[Type],
     statics: Mapping[str, Any] = MappingProxyType({}),
     below: Sequence[GradientParts] = (),
+    result_only: bool = False,
 ) -> Program:
     """The program that computes a function for arguments of these types.
 
-    If there are gradients in `below`, those of it, each of the one before.
+    If there are gradients in `below`, those of it, each of the one before. With
+    `result_only`, it does not give what the function updates in front of its result.
 
     The entry has one variable for each Python parameter and exactly one result. The
     parameters in `statics` have these values, and neither types nor variables.
@@ -68,9 +82,12 @@ def specialise(
     Raises:
         CompileError: if the function, or one that it calls, is not in the language.
     """
-    source = read_source(function)
+    with stage("frontend", runs_users=True):
+        source = read_source(function)
     try:
-        return run_deep(lambda: _specialised(source, param_types, statics, below))
+        return run_deep(
+            lambda: _specialised(source, param_types, statics, below, result_only)
+        )
     except RecursionError:
         raise too_deep(function) from None
 
@@ -80,8 +97,21 @@ def _specialised(
     param_types: Sequence[Type],
     statics: Mapping[str, Any],
     below: Sequence[GradientParts],
+    result_only: bool,
 ) -> Program:
     program = _Program({source.function: source})
+    with stage("frontend", depth=program.depth, runs_users=True):
+        return _filled(program, source, param_types, statics, below, result_only)
+
+
+def _filled(
+    program: _Program,
+    source: Source,
+    param_types: Sequence[Type],
+    statics: Mapping[str, Any],
+    below: Sequence[GradientParts],
+    result_only: bool,
+) -> Program:
     span = source.span(source.definition)
     try:
         entry = program.instance(
@@ -89,17 +119,35 @@ def _specialised(
         )
         program.translate_deferred()
         program.fill_rules()
+        updated = program.updated(source.function, entry)
+        if updated is not None:
+            params = program.functions[entry].params
+            result_only = updated.has_result and (result_only or bool(below))
+            entry = with_lent(
+                program, entry, params, updated, result_only=result_only, span=span
+            )
+            updated = None if result_only else updated
         if below:
             core = program.functions[entry]
             entry = nested_gradient(program, program.signature, core, below)
         if holds_function(program.signature(entry).results[0]):
             raise closure_errors.returned_function(span)
+        _check_objects(program.signature(entry).results[0], span)
     except RecursionError:
         endless = program.growth.error()
         if endless is None:
             raise
         raise endless from None
-    return ordered(program.functions, entry)
+    return replace(ordered(program.functions, entry), updated=updated)
+
+
+def _check_objects(ty: Type, span: Span) -> None:
+    """No object is given back: what is known of it are fields that were read."""
+    if isinstance(ty, Product):
+        if isinstance(ty.names, ObjectNames):
+            raise record_errors.returned_object(span, ty.names.title)
+        for field in ty.fields:
+            _check_objects(field, span)
 
 
 def too_deep(function: Callable[..., Any]) -> CompileError:
@@ -146,6 +194,7 @@ class _Program:
     types: dict[str, Fun] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     marks: dict[str, Mark] = field(default_factory=dict)
+    weak: set[str] = field(default_factory=set)
     active: Active = field(default_factory=Active)
     growth: Growth = field(default_factory=Growth)
     deferred: list[_Deferred] = field(default_factory=list)
@@ -155,6 +204,10 @@ class _Program:
     read: dict[Code, Text] = field(default_factory=dict)
     codes: dict[Hashable, dict[Hashable, LocalFunction]] = field(default_factory=dict)
     failed: dict[Key, CompileError] = field(default_factory=dict)
+    analysis: Analysis = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.analysis = Analysis(self.sources)
 
     def parameters(
         self, function: Code, statics: Collection[str]
@@ -165,6 +218,15 @@ class _Program:
 
     def mark(self, name: str) -> Mark:
         return self.marks.get(name, 0)
+
+    def depth(self) -> int:
+        """How deep all that is translated may be nested, each inside of the others."""
+        known = [*self.sources.values(), *(text.source for text in self.read.values())]
+        deepest = max(nesting_of_syntax(source.definition) for source in known)
+        return deepest * max(1, len(self.names))
+
+    def is_weak(self, name: str) -> bool:
+        return name in self.weak
 
     def size(self, name: str) -> int:
         return self.sizes[name]
@@ -180,8 +242,11 @@ class _Program:
 
     def _read(self, function: Code) -> Text:
         if function not in self.read:
-            self.read[function] = read_text(self._source(function))
+            self.read[function] = read_text(self._source(function), self.analysis)
         return self.read[function]
+
+    def updates(self, function: Code) -> Updates:
+        return self.analysis.of(self._read(function).source)
 
     def _source(self, function: Code) -> Source:
         if isinstance(function, LocalFunction):
@@ -249,6 +314,10 @@ class _Program:
             self.rules.append(with_rules(self, key[0], given, primal, statics, known))
         return self.ruled[at]
 
+    def updated(self, function: Function, name: str) -> Updated | None:
+        """What an instance of a function updates, if it is anything."""
+        return updated_of(self.updates(function), self.functions[name].params)
+
     def fill_rules(self) -> None:
         """Make programs of the rules, which may call each other until then."""
         for rules in self.rules:
@@ -273,7 +342,7 @@ class _Program:
         caller = self.active.instance(function)
         if caller is not None:
             self.growth.note(caller, key, span)
-            if self._declare(key):
+            if self._declare(key, statics):
                 self.deferred.append(_Deferred(key, statics, span))
                 return self.names[key]
         try:
@@ -300,19 +369,29 @@ class _Program:
             except CompileError as error:
                 raise self._called_from(error, later.key, later.span) from None
 
-    def _declare(self, key: Key) -> bool:
+    def _declare(self, key: Key, statics: Mapping[str, Any]) -> bool:
         """Let an instance be called before it is there, if its annotation tells all."""
         try:
             declared = return_annotation(self._read(key[0]).source)
         except CompileError:
             return False  # It is read again for the result, and the mistake noted then.
-        if not isinstance(declared, CLOSED):
-            return False
-        if key[4] is not None and full(declared):
-            return False  # It does not tell which arrays are lists.
-        self._announce(key, declared)
+        own, updated = self.updates(key[0]), self._updated(key, statics)
+        if not updated or own.has_result:
+            if not isinstance(declared, CLOSED):
+                return False
+            if key[4] is not None and full(declared):
+                return False  # It does not tell which arrays are lists.
+            updated = [*updated, declared]
+        self._announce(key, result_type(updated, None))
         self.instances[key] = self.names[key]
         return True
+
+    def _updated(self, key: Key, statics: Mapping[str, Any]) -> list[Type]:
+        """The types of what an instance updates."""
+        params = parameters(self, key, statics)
+        names = updated_names(self.updates(key[0]), params)
+        types = {param.name: param.type for param in params}
+        return [types[name] for name in names]
 
     def _announce(self, key: Key, result: Type) -> None:
         """Enter what an instance gives that is not there yet."""
@@ -322,7 +401,7 @@ class _Program:
 
     def _translate(self, key: Key, statics: Mapping[str, Any]) -> None:
         """Translate a function and enter it; its callees are entered meanwhile."""
-        is_declared = self._declare(key)
+        is_declared = self._declare(key, statics)
         name, frame = self.names[key], self.active.begin(key)
         self.sizes[name] = _LARGE
         try:
@@ -339,6 +418,8 @@ class _Program:
         self.types[name] = Fun(key[1], function.body.types)
         self.sizes[name] = self._size(function.body)
         self.marks[name] = frame.mark
+        if is_weak(function.body.results[0]) and not is_declared:
+            self.weak.add(name)
         self.functions[name] = function
         self.instances[key] = name
 

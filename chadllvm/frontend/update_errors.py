@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import linecache
+import re
+from collections.abc import Sequence
+
 from chadllvm.codes import code, error
 from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.ir.record import Kind, RecordNames
@@ -61,9 +66,11 @@ def not_updatable(span: Span, ty: Type) -> Diagnostic:
 
 @code("CL0803")
 def fixed_update(span: Span, name: str, what: str) -> Diagnostic:
-    """An argument is never written to, nor is an array from outside of the function.
+    """What the caller would see change is not written to.
 
-    The caller would see the change. Update a copy.
+    A function updates its arguments if it returns nothing, or `updates` of `jit` names
+    them; never what they have captured, fields of records, and lists. Any other one
+    updates a copy.
 
     Fails:
 
@@ -85,7 +92,7 @@ def fixed_update(span: Span, name: str, what: str) -> Diagnostic:
         f(np.ones(3))
     """
     return error(
-        f"`{name}` cannot be updated: it is {what}",
+        f"{_updated(span, name)} cannot be updated: it is {what}",
         span,
         "",
         "update a copy, as in `y = x.copy()`",
@@ -124,7 +131,7 @@ def shared_update(span: Span, name: str, read: Span) -> Diagnostic:
     return error(
         "another name of this array is read afterwards",
         span,
-        f"`{name}` is updated here",
+        f"{_updated(span, name)} is updated here",
         "copy the array first, as in `y = x.copy()`",
         f"in Python, what is read at {read} would change as well",
     )
@@ -162,7 +169,8 @@ def wrong_element(span: Span, expected: Type, found: Type) -> Diagnostic:
 def attribute_update(span: Span) -> Diagnostic:
     """Attributes are not assigned.
 
-    Records never change: `_replace` and `dataclasses.replace` make a changed copy.
+    Records never change: `_replace` and `dataclasses.replace` make a changed copy. Of
+    other objects, as `self` in a method, the fields are read when a call begins.
 
     Fails:
 
@@ -186,7 +194,8 @@ def attribute_update(span: Span) -> Diagnostic:
         "attributes cannot be assigned",
         span,
         "",
-        "use a variable; a record is changed by a copy, as in `p = p._replace(x=1.0)`",
+        "use a variable; a record is changed by a copy, as in `p = p._replace(x=1.0)`, "
+        "and an object outside of compiled functions, by what they return",
     )
 
 
@@ -270,6 +279,214 @@ def not_accumulable(span: Span) -> Diagnostic:
         "`np.add.at` changes the array that its first argument names",
         "give the array a name first",
     )
+
+
+@code("CL0821")
+def not_lendable(span: Span) -> Diagnostic:
+    """A function updates arrays that have a name, and parts of them.
+
+    What has none would be lost, and a view of another kind, such as `a.T` or a field
+    of a record, is not written back.
+
+    Fails:
+
+        @cl.jit
+        def fill(a: cl.f64[:, :]) -> None:
+            a[0] = 1.0
+
+        def f(x: cl.f64[:, :]) -> float:
+            y = x.copy()
+            fill(y.T)
+            return y[0, 0]
+
+    Works:
+
+        @cl.jit
+        def fill(a: cl.f64[:, :]) -> None:
+            a[0] = 1.0
+
+        def f(x: cl.f64[:, :]) -> float:
+            y = x.T.copy()
+            fill(y)
+            return y[0, 0]
+    """
+    return error(
+        "the function that is called cannot update this",
+        span,
+        "neither an array that has a name nor a part of one",
+        "give it a variable, or a part of one, as in `fill(a[1:])`",
+    )
+
+
+@code("CL0822")
+def updating_value(span: Span, function: str, names: Sequence[str]) -> Diagnostic:
+    """A call of a function that updates its arguments is a statement.
+
+    It may give a variable its result, and stands in no larger expression: that would
+    have to say what is read before the update, and what behind it.
+
+    Fails:
+
+        @cl.jit(updates="a")
+        def shift(a: cl.f64[:]) -> float:
+            a[0] += 1.0
+            return a[0]
+
+        def f(x: cl.f64[:]) -> float:
+            y = x.copy()
+            return 2.0 * shift(y)
+
+    Works:
+
+        @cl.jit(updates="a")
+        def shift(a: cl.f64[:]) -> float:
+            a[0] += 1.0
+            return a[0]
+
+        def f(x: cl.f64[:]) -> float:
+            y = x.copy()
+            z = shift(y)
+            return 2.0 * z
+    """
+    listed = " and ".join(f"`{name}`" for name in names)
+    return error(
+        f"`{function}` updates {listed}, and is called inside of an expression",
+        span,
+        "",
+        "call it in a statement, and give its result a name, as in `y = f(x)`",
+    )
+
+
+@code("CL0823")
+def moving_part(span: Span) -> Diagnostic:
+    """Which part of an array a call updates does not depend on what it updates.
+
+    Fails:
+
+        @cl.jit
+        def fill(a: cl.f64[:], places: cl.i64[:]) -> None:
+            a[:] = 1.0
+            places[0] = 1
+
+        def f(x: cl.f64[:, :]) -> float:
+            y, places = x.copy(), np.zeros(1, dtype=int)
+            fill(y[places[0]], places)
+            return y[0, 0]
+
+    Works:
+
+        @cl.jit
+        def fill(a: cl.f64[:], places: cl.i64[:]) -> None:
+            a[:] = 1.0
+            places[0] = 1
+
+        def f(x: cl.f64[:, :]) -> float:
+            y, places = x.copy(), np.zeros(1, dtype=int)
+            k = places[0]
+            fill(y[k], places)
+            return y[0, 0]
+    """
+    return error(
+        "the indices of this part are updated by the call",
+        span,
+        "",
+        "give them names in front of the call, as in `k = places[0]`",
+    )
+
+
+@code("CL0824")
+def argument_grows(span: Span, name: str) -> Diagnostic:
+    """What a function updates for its caller keeps its size.
+
+    Fails:
+
+        def f(x: cl.f64[:]) -> None:
+            x[0] = 1.0
+            x.append(2.0)
+
+        cl.jit(f)(np.ones(3))
+
+    Works:
+
+        def f(x: cl.f64[:]) -> None:
+            x[0] = 1.0
+            x[1] = 2.0
+
+        cl.jit(f)(np.ones(3))
+    """
+    return error(
+        f"the size of `{name}` cannot change: it is an argument",
+        span,
+        "",
+        "return a new list",
+    )
+
+
+@code("CL0825")
+def told_to_update(span: Span, name: str, is_bound: bool) -> Diagnostic:
+    """What is updated for a caller is an array of numbers, not assigned as a whole.
+
+    After `a = …` the name stands for another array, and not for the caller's:
+    `a[:] = …` writes to that.
+
+    Fails:
+
+        @cl.jit(updates="a")
+        def f(a: cl.f64[:]) -> None:
+            a = 2.0 * a
+
+        f(np.ones(3))
+
+    Works:
+
+        @cl.jit(updates="a")
+        def f(a: cl.f64[:]) -> None:
+            a[:] = 2.0 * a
+
+        f(np.ones(3))
+    """
+    why = "it is assigned another value" if is_bound else "it is no array of numbers"
+    return error(
+        f"`{name}` cannot be updated for the caller: {why}",
+        span,
+        "",
+        f"assign to its elements, as in `{name}[:] = …`"
+        if is_bound
+        else "name arrays of numbers in `updates`",
+    )
+
+
+def _updated(span: Span, name: str) -> str:
+    """The array that is updated at a place, as its line calls it.
+
+    `name` is that of a variable: it may be one that no line of the user's has.
+    """
+    line = linecache.getline(span.file, span.line).strip()
+    try:
+        found = {n for part in ast.walk(ast.parse(line)) for n in _updates(part)}
+    except SyntaxError:  # A statement of several lines begins with what it updates.
+        found = {*re.findall(r"\A\w+", line)} & {name}
+    if name in found or len(found) == 1:
+        return f"`{name if name in found else found.pop()}`"
+    return "an array"
+
+
+def _updates(node: ast.AST) -> list[str]:
+    """The names of the arrays that a piece of a statement changes."""
+    match node:
+        case ast.AugAssign(ast.Name(name)):
+            return [name]
+        case ast.Subscript(value=value, ctx=ast.Store()):
+            pass
+        case ast.Call(ast.Attribute(value, "append" | "extend" | "pop" | "fill")):
+            pass
+        case ast.Call(ast.Attribute(attr="at"), [value, *_]):
+            pass
+        case _:
+            return []
+    while isinstance(value, ast.Subscript):
+        value = value.value
+    return [value.id] if isinstance(value, ast.Name) else []
 
 
 def _new_value(ty: Type) -> str:

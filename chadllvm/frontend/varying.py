@@ -147,7 +147,7 @@ class _Varying:
         match binding and binding.expr:
             case Apply(Build(), (Lit() as count,)):
                 return count
-            case Apply(Alias(), (inner, _)):
+            case Apply(Alias(), (inner, *_)):
                 return self._count(inner)
             case _:
                 return None

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.context import Context
-from chadllvm.frontend.marks import Mark, common, mark_as
+from chadllvm.frontend.marks import Mark, common, mark_as, mark_joined
 from chadllvm.frontend.recovery import POISON
 from chadllvm.frontend.scope import DEAD, Scope, Unusable, Value
 from chadllvm.frontend.source import Located
@@ -217,9 +217,7 @@ class _Join:
             slot.result = as_weak(self.cx.builder, variable, values)
             for side, value in zip(self.sides, slot.values, strict=True):
                 self.cx.captures.leave(variable, value, side.scope, self.cx.scope)
-            if all(v is None or v in self.cx.lists for v in slot.values):
-                self.cx.lists.add(variable)
-            self.cx.marks[variable] = common(slot.marks)
+            mark_joined(self.cx, variable, values, common(slot.marks))
         return Ends(self._envs(), made[0] if ways else way)
 
     def _join_assignments(self) -> None:

@@ -17,8 +17,18 @@ from typing import TYPE_CHECKING
 from chadllvm.frontend import type_errors
 from chadllvm.frontend.references import opened
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Binding, Lit, Operand, Proj, Tuple, Var, literal
-from chadllvm.ir.types import BOOL, F32, F64, Type, holds, is_float
+from chadllvm.ir.term import (
+    UNNAMED,
+    Binding,
+    Lit,
+    Operand,
+    Proj,
+    Tuple,
+    Var,
+    literal,
+)
+from chadllvm.ir.types import BOOL, F32, F64, Array, Type, holds, is_float
+from chadllvm.ops.index import Index
 
 if TYPE_CHECKING:
     from chadllvm.frontend.delayed import Value
@@ -38,6 +48,12 @@ class WeakProduct(Var):
     def __init__(self, name: str, type: Type, weak: frozenset[int]) -> None:
         super().__init__(name, type)
         self.weak = weak
+
+
+class WeakList(Var):
+    """A list of f64 that only Python's own numbers have gone into."""
+
+    __slots__ = ()
 
 
 def is_weak(value: Value) -> bool:
@@ -60,7 +76,8 @@ def new_state(name: str, ty: Type, weak: bool) -> Var:
 def weakened(b: Builder, result: Var) -> Var:
     """A weak variable in the place of one that the last binding has bound."""
     last = b.bindings[-1]
-    weak = WeakNumber(result.name, result.type)
+    kind = WeakList if isinstance(result.type, Array) else WeakNumber
+    weak = kind(result.name, result.type)
     variables = tuple(weak if var is result else var for var in last.vars)
     b.bindings[-1] = Binding(variables, last.expr, last.span)
     return weak
@@ -75,19 +92,30 @@ def as_weak(b: Builder, result: Operand, sources: Iterable[Value]) -> Operand:
     if not floats or not all(map(is_weak, floats)):
         return result
     is_last = bool(b.bindings) and result in b.bindings[-1].vars
-    if isinstance(result, Var) and result.type == F64 and is_last:
+    if type(result) is Var and result.type == F64 and is_last:
         return weakened(b, result)
     return result
 
 
-def renamed(var: Var, name: str) -> Var:
-    """A variable like this one, of another name."""
-    if isinstance(var, WeakProduct):
-        return WeakProduct(name, var.type, var.weak)
-    return type(var)(name, var.type)
+def weak_list(b: Builder, made: Var, is_loose: bool) -> Var:
+    """The list just made, which is `is_loose` if all that was put into it is weak."""
+    is_real = isinstance(made.type, Array) and made.type.elem == F64
+    is_last = bool(b.bindings) and made in b.bindings[-1].vars
+    return weakened(b, made) if is_loose and is_real and is_last else made
 
 
-def product(b: Builder, expr: Tuple, name: str = "t") -> Var:
+def is_loose(value: Value) -> bool:
+    """Whether this is a weak number, or a list of such."""
+    return is_weak(value) or isinstance(value, WeakList)
+
+
+def item(b: Builder, array: Operand, *indices: Operand) -> Var:
+    """An element of an array, or a row."""
+    (part,) = b.apply(Index(), [array, *indices])
+    return weakened(b, part) if isinstance(array, WeakList) else part
+
+
+def product(b: Builder, expr: Tuple, name: str = UNNAMED) -> Var:
     """A product, which remembers which of its components are weak."""
     var = b.one(expr, name)
     weak = frozenset(k for k, part in enumerate(expr.args) if is_weak(part))
@@ -155,8 +183,9 @@ def to_double(b: Builder, value: Operand) -> Operand:
 
 
 def to_python_float(b: Builder, value: Operand) -> Operand:
-    """`float(x)`: Python's, which has the digits of an f64."""
-    return to_width(b, value, F64)
+    """`float(x)`: Python's, which has the digits of an f64 and no width of its own."""
+    made = to_width(b, value, F64)
+    return weakened(b, made) if isinstance(made, Var) and made is not value else made
 
 
 def to_single(b: Builder, value: Operand) -> Operand:
@@ -164,8 +193,13 @@ def to_single(b: Builder, value: Operand) -> Operand:
     return to_width(b, value, F32)
 
 
-def weak_positions(operands: Sequence[Operand]) -> frozenset[int]:
-    """The weak ones among arguments, where it matters: beside an f32."""
-    if not any(holds(operand.type, F32) for operand in operands):
+def weak_positions(
+    operands: Sequence[Operand], around: Iterable[Var] = ()
+) -> frozenset[int]:
+    """The weak ones among arguments, where it matters: beside an f32.
+
+    That is another argument, or one of those `around`, of the function that calls.
+    """
+    if not any(holds(operand.type, F32) for operand in (*operands, *around)):
         return frozenset()
     return frozenset(k for k, operand in enumerate(operands) if is_weak(operand))

@@ -30,12 +30,15 @@ from chadllvm.frontend.delayed import (
     force,
     is_array,
     is_number_operand,
+    read_first,
     referring,
     same_size,
+    succeed,
 )
 from chadllvm.frontend.element_sizes import check_element
 from chadllvm.frontend.marks import (
     Mark,
+    check_settled,
     common,
     full,
     is_python_list,
@@ -185,6 +188,7 @@ def assign_operation(
         old = cx.at(place.node).apply(Index(), [place.array, *indices])[0]
         _put(cx, place, force(cx, place.node, operation(old, cx.lazy(right))), indices)
         return
+    check_settled(cx, place.node, place.array)
     if is_python_list(cx, place.array):
         raise list_errors.list_grows(cx.span(place.node))
     array = delayed(cx, place.node, place.array)
@@ -280,13 +284,7 @@ def _indices(cx: Context, place: Place) -> list[Operand]:
 
 def _bind(cx: Context, place: Place, updated: Var) -> None:
     """The name stands for the updated array."""
-    if place.array in cx.lists:
-        cx.lists.add(updated)
-    cx.marks[updated] = mark_of(cx, place.array)
-    known = cx.shapes.get(place.array) or cx.scope.known_shape(place.array)
-    if known is not None:
-        cx.scope.shapes[updated] = known
-    cx.scope.assign(place.name, updated)
+    succeed(cx, place.name, place.array, updated)
 
 
 # ---- many elements ---------------------------------------------------------------
@@ -440,6 +438,8 @@ def _looped(cx: Context, place: Place, chosen: Selection, new: _New) -> Var:
 
     updated = level(cx.at(place.node), 0, place.array)
     assert isinstance(updated, Var)
+    if chosen.shape:
+        read_first(cx.builder)
     return updated
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.ir.op import PRIMS, ArrayOp
 from chadllvm.ir.term import (
+    UNNAMED,
     Apply,
     Binding,
     Block,
@@ -39,17 +40,17 @@ class Builder:
         """Bind the results of an expression to new variables with these names."""
         types = result_types(expr, self.signature)
         missing = len(types) - len(names)
-        padded = names if missing <= 0 else (*names, *["t"] * missing)
+        padded = names if missing <= 0 else (*names, *[UNNAMED] * missing)
         variables = tuple(map(Var, padded, types))
         self.bindings.append(Binding(variables, expr, self.span))
         return variables
 
-    def one(self, expr: Expr, name: str = "t") -> Var:
+    def one(self, expr: Expr, name: str = UNNAMED) -> Var:
         """Bind an expression that has exactly one result."""
         (var,) = self.emit(expr, name)
         return var
 
-    def prim(self, name: str, *args: Operand, hint: str = "t") -> Var:
+    def prim(self, name: str, *args: Operand, hint: str = UNNAMED) -> Var:
         """Apply the scalar primitive of this name.
 
         Float literals take the width of the variables beside them.

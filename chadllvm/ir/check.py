@@ -20,7 +20,7 @@ from typing import assert_never
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir.calls import groups
 from chadllvm.ir.op import TypeRuleError
-from chadllvm.ir.pretty import Printer
+from chadllvm.ir.pretty import bindings_around
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -46,9 +46,6 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Acc, Array, Box, Fun, Product, Scalar, Sum, Type
 from chadllvm.ir.typing import result_types
-
-_AROUND = 3
-_WIDTH = 160
 
 
 class BrokenRule(Exception):
@@ -325,14 +322,5 @@ class _Checker:
     def _excerpt(self) -> list[str]:
         if not self.places:
             return []
-        printer, place = Printer(spans=True), self.places[-1]
-        bindings, at = place.block.bindings, place.index
-        lines: list[str] = []
-        for k in range(max(0, at - _AROUND), min(len(bindings), at + _AROUND + 1)):
-            shown = list(printer.binding(bindings[k], ""))
-            mark = "> " if k == at else "  "
-            lines += [mark + line[:_WIDTH] for line in shown[: 2 * _AROUND]]
-        if at == len(bindings):
-            names = ", ".join(printer.operand(r) for r in place.block.results)
-            lines.append(f"> yield {names}"[:_WIDTH])
-        return lines
+        place = self.places[-1]
+        return bindings_around(place.block, place.index)

@@ -15,6 +15,8 @@ SCALAR_OF_DTYPE: dict[np.dtype[Any], Scalar] = {
     np.dtype(np.bool_): BOOL,
 }
 
+DTYPE_OF_SCALAR = {scalar: dtype for dtype, scalar in SCALAR_OF_DTYPE.items()}
+
 
 def scalar_of(dtype: np.dtype[Any]) -> Scalar | None:
     """What elements of a dtype become: integers of any width are widened to i64.

@@ -145,6 +145,10 @@ class LoopBuilder:
             total = self.mul(total, factor)
         return total
 
+    def at_most(self, n: Atom, most: int) -> Atom:
+        """The number, or a literal that it is above."""
+        return self._early("imin", n, Lit(most))
+
     def count(self, n: Atom) -> Atom:
         """The number of iterations of a loop over n: n, or none if n is negative."""
         if isinstance(n, Lit):

@@ -87,6 +87,28 @@ def alpha_equal(a: Node, b: Node) -> bool:
     return all(x == y for x, y in pairs)
 
 
+# How many bindings, and how much of them, are shown around a place.
+_AROUND = 3
+_WIDTH = 160
+
+
+def bindings_around(block: Block, at: int) -> list[str]:
+    """The bindings of a block around the one at a place, which is marked.
+
+    At the end of the block that is what it yields.
+    """
+    printer, bindings = Printer(spans=True), block.bindings
+    lines: list[str] = []
+    for k in range(max(0, at - _AROUND), min(len(bindings), at + _AROUND + 1)):
+        shown = list(printer.binding(bindings[k], ""))
+        mark = "> " if k == at else "  "
+        lines += [mark + line[:_WIDTH] for line in shown[: 2 * _AROUND]]
+    if at == len(bindings):
+        names = ", ".join(printer.operand(r) for r in block.results)
+        lines.append(f"> yield {names}"[:_WIDTH])
+    return lines
+
+
 def _lines(printer: Printer, node: Node) -> Iterator[str]:
     match node:
         case Program(functions):

@@ -9,7 +9,8 @@ two classes with the same fields are two types.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from copy import deepcopy
 from enum import Enum
 from operator import attrgetter, itemgetter
 from typing import Any
@@ -25,6 +26,7 @@ class Kind(Enum):
     DICT = "dictionary"
     ROW = "row of a structured array"
     NONE = "None"
+    OBJECT = "object"
 
 
 class RecordNames(tuple[str, ...]):
@@ -70,7 +72,7 @@ class RecordNames(tuple[str, ...]):
     @property
     def is_class(self) -> bool:
         """Whether fields are attributes."""
-        return self.kind in (Kind.NAMED_TUPLE, Kind.DATACLASS)
+        return self.kind in (Kind.NAMED_TUPLE, Kind.DATACLASS, Kind.OBJECT)
 
     @property
     def is_sequence(self) -> bool:
@@ -111,6 +113,81 @@ class RecordNames(tuple[str, ...]):
     def parts(self, value: Any) -> tuple[Any, ...]:
         """The fields of a container, in order."""
         return tuple([self.part(value, name) for name in self])
+
+
+class ObjectNames(RecordNames):
+    """The names of fields that were read of an object of an ordinary class.
+
+    Fields that are no data have their values in `statics`, by which types differ; what
+    can be neither is `unfit`, with the names of the classes.
+    """
+
+    statics: Mapping[str, Any]
+    unfit: Mapping[str, str]
+    _keys: Hashable
+    _hash: int
+
+    def __new__(
+        cls,
+        names: Iterable[str],
+        python: type,
+        statics: Mapping[str, Any],
+        keys: Hashable,
+        unfit: Iterable[tuple[str, str]],
+    ) -> ObjectNames:
+        self = tuple.__new__(cls, names)
+        self.kind, self.python = Kind.OBJECT, python
+        self.make = lambda *parts: Snapshot(self, parts)
+        self.statics, self.unfit = statics, dict(unfit)
+        self._keys = python, tuple(self), keys, tuple(self.unfit.items())
+        self._hash = hash(self._keys)
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, ObjectNames) and self._keys == other._keys
+        )
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def _reached_parts(self) -> tuple[object, ...]:
+        statics, unfit = [*self.statics.items()], [*self.unfit.items()]
+        return *super()._reached_parts(), statics, unfit
+
+    def matches(self, value: Any) -> bool:
+        return type(value) is Snapshot and value.names == self
+
+    def parts(self, value: Any) -> tuple[Any, ...]:
+        return tuple(value)
+
+
+class Snapshot(tuple[Any, ...]):
+    """The fields of an object of an ordinary class, as they were when it was read."""
+
+    names: ObjectNames
+
+    def __new__(cls, names: ObjectNames, parts: Iterable[Any]) -> Snapshot:
+        self = super().__new__(cls, parts)
+        self.names = names
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Snapshot:
+        return Snapshot(self.names, [deepcopy(part, memo) for part in self])
+
+    def __reduce__(self) -> Any:
+        names = self.names
+        kept = (*names,), names.python, dict(names.statics), (*names.unfit.items(),)
+        return _snapshot, (kept, tuple(self))
+
+
+def _snapshot(kept: tuple[Any, ...], parts: tuple[Any, ...]) -> Snapshot:
+    names, python, statics, unfit = kept
+    keys = tuple([(n, type(v), v) for n, v in statics.items()])
+    return Snapshot(ObjectNames(names, python, statics, keys, unfit), parts)
 
 
 class ReferenceNames(RecordNames):
@@ -240,8 +317,8 @@ def _maker(names: RecordNames) -> Callable[..., Any]:
             return lambda *parts: dict(zip(names, parts, strict=True))
         case Kind.ROW:
             return lambda *parts: _row(names, parts)
-        case Kind.NONE:
-            return lambda: None
+        case Kind.NONE | Kind.OBJECT:
+            return lambda *_: None
 
 
 def _dataclass_maker(names: RecordNames) -> Callable[..., Any]:

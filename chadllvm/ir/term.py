@@ -34,6 +34,7 @@ from chadllvm.ir.types import (
     is_float,
     to_single,
 )
+from chadllvm.ir.updated import Updated
 
 if TYPE_CHECKING:
     from chadllvm.ir.op import Op
@@ -57,6 +58,18 @@ class Var:
 
     name: str
     type: Type
+
+
+# The name of a variable that nobody has named.
+UNNAMED = "t"
+
+
+def rename(var: Var, name: str) -> None:
+    """Give a variable of a program that is being written another name.
+
+    Names are for readers: it is the same variable wherever it is used or known.
+    """
+    object.__setattr__(var, "name", name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,10 +311,14 @@ class Program:
 
     `tape` are the arrays that keep what functions captured, as closure conversion made
     them; the passes behind it do not hand them on.
+
+    `updated` says what the entry updates for callers in Python, who are given it by
+    those who call machine code: no pass asks.
     """
 
     functions: tuple[Function, ...]
     tape: frozenset[Var] = frozenset()
+    updated: Updated | None = None
 
     @property
     def entry(self) -> Function:

@@ -70,6 +70,9 @@ class Alternatives:
 
     options: tuple[object, ...]
 
+    def __repr__(self) -> str:
+        return " | ".join(getattr(o, "__name__", repr(o)) for o in self.options)
+
     def __or__(self, other: object) -> Alternatives:
         return Alternatives((*self.options, other))
 
@@ -86,6 +89,12 @@ class Array:
 
     def __str__(self) -> str:
         return f"{self.elem}[{', '.join([':'] * self.rank)}]"
+
+    def __repr__(self) -> str:
+        """As the user writes it, in signatures too."""
+        if isinstance(self.elem, Scalar):
+            return str(self)
+        return f"Array(elem={self.elem!r}, rank={self.rank})"
 
     def __or__(self, other: object) -> Alternatives:
         return Alternatives((self, other))

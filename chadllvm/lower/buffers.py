@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir import loops as l
@@ -22,12 +23,13 @@ from chadllvm.lower.represent import (
     ZeroCell,
     element_type,
 )
+from chadllvm.ops.broadcast import TOO_LARGE
 
 # Elements of a buffer of several dimensions: beyond this their number may overflow.
 _MOST_ELEMENTS = 2.0**58
 
-# Why a buffer is refused whose size no number holds.
-TOO_LARGE = "array too large"
+# More elements of any type than there is memory for.
+_HUGE = 1 << 62
 
 
 class Buffers:
@@ -107,12 +109,28 @@ class Buffers:
         self, rep: ArrayRep, region: int, root: int, zero: bool = False
     ) -> Atom:
         """A buffer for an array of these dimensions."""
-        if len([d for d in rep.dims if not isinstance(d, Lit)]) > 1:
-            self._check_size(rep.dims)
-        ptr = self.loops.reg("p", PTR)
-        count = self.size(rep)
+        ptr, count = self.loops.reg("p", PTR), self.room(rep)
         self.loops.emit(l.Alloc(ptr, region, count, rep.machine, root, zero))
         return ptr
+
+    def room(self, rep: ArrayRep) -> Atom:
+        """The size of a new array, to ask for its memory.
+
+        A single dimension is drawn nearer where its rows would make it wrap around: of
+        what is too much all is refused.
+        """
+        known = [int(d.value) for d in rep.dims if isinstance(d, Lit)]
+        row = prod(known) * rep.words
+        match [d for d in rep.dims if not isinstance(d, Lit)]:
+            case []:
+                return Lit(min(row, _HUGE))
+            case [dim] if row > 1:
+                return self.loops.mul(self.loops.at_most(dim, _HUGE // row), Lit(row))
+            case [_]:
+                return self.size(rep)
+            case _:
+                self._check_size(rep.dims)
+                return self.size(rep)
 
     def _check_size(self, dims: Sequence[Atom]) -> None:
         """The number of elements does not overflow."""

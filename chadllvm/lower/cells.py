@@ -22,8 +22,7 @@ from chadllvm.ir.types import F32, Array, Box, Type
 from chadllvm.lower.boxes import add_array, add_boxes, open_like
 from chadllvm.lower.buffers import Buffers
 from chadllvm.lower.cover import only_contribution
-from chadllvm.lower.inplace import InPlace
-from chadllvm.lower.memory import CALLER, lifetimes
+from chadllvm.lower.memory import CALLER, Lifetimes
 from chadllvm.lower.notes import Notes
 from chadllvm.lower.reasons import WAITING, Reason
 from chadllvm.lower.represent import (
@@ -37,21 +36,13 @@ from chadllvm.lower.represent import (
 
 
 class Cells(Buffers):
-    """The values and cells of one function in the making.
-
-    `direct` are the results that are made where the caller finds them.
-    """
+    """The values and cells of one function in the making."""
 
     def __init__(
-        self,
-        function: Function,
-        found: InPlace,
-        direct: Sequence[Var],
-        tape: Collection[Var],
+        self, function: Function, life: Lifetimes, tape: Collection[Var]
     ) -> None:
         self.notes = Notes(tape)
-        self.in_place = found
-        life = lifetimes(function, direct, found)
+        self.in_place = life.in_place
         super().__init__(life, function.span)
         self.env: dict[Var, Rep] = {}
         # The cells of arrays that nothing was added to yet.

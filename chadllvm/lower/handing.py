@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from chadllvm.ir.term import Var
+from chadllvm.ir.types import Array, Scalar
 
 
 @dataclass(eq=False, slots=True)
@@ -28,6 +29,12 @@ Origins = frozenset[Origin]
 @dataclass(eq=False, slots=True)
 class Loop:
     """The function or a loop body: where a buffer is new in each run."""
+
+
+def is_new(state: Var, found: Origins, loop: Loop) -> bool:
+    """Whether the buffers of a state's next value, of numbers, are made by the step."""
+    is_plain = isinstance(state.type, Array) and isinstance(state.type.elem, Scalar)
+    return is_plain and bool(found) and all(o.loop is loop for o in found)
 
 
 def is_free(buffer: Origin, loop: Loop, busy: Collection[Origin]) -> bool:

@@ -17,7 +17,7 @@ from chadllvm.ir.term import Apply, Binding, Block, Function, Lit, Operand, Var,
 from chadllvm.ir.types import F64, Type
 from chadllvm.lower.cells import Cells
 from chadllvm.lower.heap import Heap
-from chadllvm.lower.inplace import InPlace
+from chadllvm.lower.memory import Lifetimes
 from chadllvm.lower.nodes import node_shape
 from chadllvm.lower.represent import ArrayRep
 from chadllvm.lower.segments import SegmentHeap, in_segments
@@ -31,12 +31,11 @@ class Heaps(Cells):
     def __init__(
         self,
         function: Function,
-        found: InPlace,
-        direct: Sequence[Var],
+        life: Lifetimes,
         tape: Collection[Var],
         contents: Mapping[str, Sequence[Type]],
     ) -> None:
-        super().__init__(function, found, direct, tape)
+        super().__init__(function, life, tape)
         self.contents = contents
         self.function = function
         self.heaps: dict[str, Heap] = {}

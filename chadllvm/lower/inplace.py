@@ -53,6 +53,7 @@ from chadllvm.lower.handing import (
     Origins,
     handed_on,
     is_free,
+    is_new,
     reached,
     turns,
 )
@@ -129,11 +130,11 @@ class _Frame:
     position: int = 0
 
 
-def in_place(function: Function) -> InPlace:
-    """What may be written in place in a function."""
+def in_place(function: Function, unlent: Set[Var] = frozenset()) -> InPlace:
+    """What may be written in place in a function; `unlent` are not lent."""
     if not _has_candidates(function.body):
         return InPlace()
-    walk = _Walk()
+    walk = _Walk(unlent)
     for param in function.params:
         walk.bind(param, frozenset([walk.origin(None, ARGUMENT)]))
     walk.block(function.body, Loop())
@@ -164,7 +165,8 @@ def _has_candidates(block: Block) -> bool:
 class _Walk:
     """Walks blocks in order and decides at each place."""
 
-    def __init__(self) -> None:
+    def __init__(self, unlent: Set[Var]) -> None:
+        self.unlent = unlent
         self.origins: dict[Var, Origins] = {}
         self._numbers = count()
         self.frames: list[_Frame] = []
@@ -313,8 +315,11 @@ class _Walk:
     def _keep(self, operands: Iterable[Operand]) -> None:
         """Something refers to these arrays from here on."""
         for operand in operands:
-            for origin in self._of(operand):
-                origin.loop, origin.what = None, KEPT
+            self._keep_buffers(self._of(operand))
+
+    def _keep_buffers(self, buffers: Origins) -> None:
+        for origin in buffers:
+            origin.loop, origin.what = None, KEPT
 
     def _recurse(self, binding: Binding, node: Apply, loop: Loop) -> None:
         """Where calls collect boxes, these may refer to what calls are given."""
@@ -383,6 +388,9 @@ class _Walk:
         owners = {origin: s for s in states for origin in self._of(s)}
         firsts = {s: self._of(init) for s, init in pairs}
         places_of = reached(firsts, found.handed, owners)
+        for state in states:  # What refers to a state refers to where it begins.
+            if any(origin.what == KEPT for origin in self._of(state)):
+                self._keep_buffers(places_of[state])
         buffers: dict[Var, Origins] = {}
         for state, init in pairs:
             if state in taker:
@@ -407,7 +415,7 @@ class _Walk:
         while len((found := self._attempt(body, kept)).taker) < len(kept):
             self._restore(before)
             kept = set(found.taker)
-        if not (lent := found.asked & spent):
+        if not (lent := (found.asked & spent) - self.unlent):
             return found
         while lent:
             self._restore(before)
@@ -467,7 +475,7 @@ class _Walk:
         taker = {s: t for s, t in taker.items() if s not in moving}
         self.renewed |= renewed
         busy = frozenset().union(*results) | self.resized
-        news = {s for s, found in pairs if _is_new(s, found, inner)}
+        news = {s for s, found in pairs if is_new(s, found, inner)}
         good = {s for s in lent if s in news and is_free(buffers[s], inner, busy)}
         asked = {s for s, origin in buffers.items() if origin in self.asked}
         states = frozenset(buffers.values())
@@ -490,9 +498,3 @@ class _Walk:
             *(self.taken, self.states, self.turning, self.renewed, self.moved),
             *(self.spent, self.lent, self.empty),
         )
-
-
-def _is_new(state: Var, found: Origins, loop: Loop) -> bool:
-    """Whether the buffers of a state's next value, of numbers, are made by the step."""
-    is_plain = isinstance(state.type, Array) and isinstance(state.type.elem, Scalar)
-    return is_plain and bool(found) and all(o.loop is loop for o in found)

@@ -43,8 +43,8 @@ from chadllvm.lower.collect import Collector, collectors
 from chadllvm.lower.growing import growing
 from chadllvm.lower.growth import append, drop_last
 from chadllvm.lower.heaps import Heaps
-from chadllvm.lower.inplace import InPlace, in_place
 from chadllvm.lower.kept import plans
+from chadllvm.lower.lives import lives
 from chadllvm.lower.reasons import NOT_FRESH, Reason
 from chadllvm.lower.recursion import Recursion
 from chadllvm.lower.represent import (
@@ -58,9 +58,6 @@ from chadllvm.lower.represent import (
 )
 from chadllvm.lower.state import Carrier, carriers
 from chadllvm.ops.build import Build
-from chadllvm.ops.iterate import Iterate
-from chadllvm.ops.recurse import Recurse
-from chadllvm.ops.update import Update
 from chadllvm.simplify.shapes import kept_states
 
 
@@ -86,9 +83,8 @@ class Lowering(Heaps):
         tape: Collection[Var],
         contents: Mapping[str, Sequence[Type]],
     ) -> None:
-        found = in_place(function)
-        self._direct = _direct_results(function, found)
-        super().__init__(function, found, self._direct, tape, contents)
+        self._direct, life = lives(function)
+        super().__init__(function, life, tape, contents)
         self._parallel = 0
         # The functions of the recursions around here, and all that they became.
         self.recursions: dict[Var, Recursion] = {}
@@ -157,6 +153,8 @@ class Lowering(Heaps):
         return [self.rep(r) for r in block.results]
 
     def _binding(self, binding: Binding) -> None:
+        if binding.span.line:
+            self.span = binding.span
         match binding.expr:
             case Apply(Prim() as op, args):
                 self._prim(op, args, binding)
@@ -285,7 +283,8 @@ class Lowering(Heaps):
     def chunks(self, count: Atom, size: int) -> Iterator[tuple[Atom, Atom]]:
         """A loop over chunks of at most `size` indices; gives the bounds of a chunk."""
         up = self.loops.let("iadd", count, Lit(size - 1))
-        number = self.loops.let("idiv", up, Lit(size))
+        # Unsigned, so that no count is too large.
+        number = self.loops.let("udiv", up, Lit(size))
         self.loops.open(is_loop=True)
         chunk = self.loops.reg("chunk", I64)
         low = self.loops.let("imul", chunk, Lit(size))
@@ -439,53 +438,6 @@ def _atoms(rep: Rep) -> tuple[Atom, ...]:
             raise InternalError("lower: the cell of a scalar comes out of a branch")
         case _:
             return (rep,)
-
-
-def _direct_results(function: Function, found: InPlace) -> list[Var]:
-    """The results whose buffer is made for them at the function's top level.
-
-    A buffer that is handed to the caller must be no part and no other name of anything.
-    """
-    made: set[Var] = set()
-    cells: set[Var] = set()
-    for binding in function.body.bindings:
-        match binding.expr:
-            case Apply(Iterate()) as node:
-                made.update(_kept_buffers(binding, node, found, made))
-                # What a loop that stops collects has a buffer that grows.
-                if node.op != Iterate(stops=True):
-                    made.update(binding.vars[len(node.args) - 1 :])
-            case Apply(Recurse()):
-                pass  # What calls return is copied, what they collect may grow.
-            case Apply(ArrayOp(), _, bodies) as node if bodies:
-                first = node.op.carried(node) if isinstance(node.op, ArrayOp) else None
-                made.update(binding.vars[first or 0 :])
-            case Apply(Update(), (array, *_)):
-                if binding not in found.taken or array in made:
-                    made.add(binding.vars[0])
-            case Apply(ArrayOp(name="zeros")):
-                made.add(binding.vars[0])
-            case Open():
-                cells.add(binding.vars[0])
-            case Close(Var() as cell) if cell in cells:
-                made.add(binding.vars[0])
-    results = function.body.results
-    return [
-        r
-        for r in dict.fromkeys(results)
-        if isinstance(r, Var) and r in made and results.count(r) == 1
-    ]
-
-
-def _kept_buffers(
-    binding: Binding, node: Apply, found: InPlace, made: set[Var]
-) -> Iterator[Var]:
-    """The final states of a loop that are in one buffer, made for them."""
-    (body,) = node.bodies
-    pairs = zip(body.params[1:], node.args[1:], binding.vars, strict=False)
-    for state, init, final in pairs:
-        if state in found.steady and (state not in found.moved or init in made):
-            yield final
 
 
 def _copied(block: Block, *, is_row: bool) -> Iterator[Var]:

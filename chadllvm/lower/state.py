@@ -208,7 +208,7 @@ class _BufferCarrier(_ArrayCarrier):
         It at least doubles, so that growing states take no more than their size.
         """
         loops = self.lowering.loops
-        count = self.lowering.size(rep)
+        count = self.lowering.room(rep)
         loops.open(is_loop=False)
         twice = loops.let("imul", loops.get(self.room), Lit(2))
         room = loops.let("imax", count, twice)

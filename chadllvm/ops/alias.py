@@ -4,6 +4,12 @@
 
 `item(a, b)`: the array a, to which in Python a list refers whose numbers are in b.
 
+`lent(a, a)`: the argument a, which its caller lets the function update.
+
+`rewritten(a, a)`: the array a, where a function that is called then updates it.
+
+`read(a)`: the array a, all of whose elements Python reads at this place.
+
 Arrays are values, so it is nothing but a. That the elements are the same objects in
 Python matters to those alone who decide whether b may be updated (`simplify/sharing`);
 behind that the operation goes (`simplify/views`).
@@ -13,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from chadllvm.ir.op import ArrayOp, TypeRuleError, register_array_op
 from chadllvm.ir.term import Apply, Lambda, One, Var
@@ -34,16 +40,14 @@ class Alias(ArrayOp):
     """`alias(a, b)`"""
 
     name = "alias"
+    arity: ClassVar[int] = 2
 
     def result_types(
         self, args: Sequence[Type], bodies: Sequence[Lambda]
     ) -> tuple[Type, ...]:
-        first, second = args
-        if not isinstance(first, Array) or not isinstance(second, Array):
-            raise TypeRuleError(
-                f"{self.name}: {first} and {second} are not both arrays"
-            )
-        return (first,)
+        if len(args) != self.arity or not all(isinstance(a, Array) for a in args):
+            raise TypeRuleError(f"{self.name}: {self.arity} arrays, not {args}")
+        return (args[0],)
 
     def interpret(
         self, run: Interpreter, args: Sequence[Any], bodies: Sequence[Lambda]
@@ -68,7 +72,7 @@ class Alias(ArrayOp):
         out.bindings.append(binding)
         (var,) = binding.vars
         if forward.moves(var):
-            tangents = (forward.tangent(node.args[0]), node.args[1])
+            tangents = (forward.tangent(node.args[0]), *node.args[1:])
             forward.again((var,), Apply(self, tangents), out)
 
     def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
@@ -89,3 +93,26 @@ class Item(Alias):
     """`item(a, b)`"""
 
     name = "item"
+
+
+@register_array_op
+@dataclass(frozen=True)
+class Lent(Alias):
+    """`lent(a, a)`"""
+
+    name = "lent"
+
+
+@register_array_op
+@dataclass(frozen=True)
+class Rewritten(Alias):
+    """`rewritten(a, a)`"""
+
+    name = "rewritten"
+
+
+class Read(Alias):
+    """`read(a)`"""
+
+    name = "read"
+    arity = 1

@@ -161,9 +161,16 @@ def _remainder(loops: LoopBuilder, x: Atom, y: Atom) -> tuple[Atom, Atom]:
     return rest, wrong
 
 
+def _zero_like(loops: LoopBuilder, x: Atom, sign: Atom) -> Atom:
+    """x, or if it is a zero that with this sign."""
+    zero = loops.let("copysign", Lit(0.0), sign)
+    return loops.let("select", loops.let("feq", x, Lit(0.0)), zero, x)
+
+
 def _mod_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     rest, wrong = _remainder(loops, *args)
-    return loops.let("select", wrong, loops.let("add", rest, args[1]), rest)
+    rest = loops.let("select", wrong, loops.let("add", rest, args[1]), rest)
+    return _zero_like(loops, rest, args[1])
 
 
 def _floordiv_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
@@ -179,8 +186,8 @@ def _floordiv_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     low = loops.let("floor", near)
     is_below = loops.let("flt", Lit(0.5), loops.let("sub", near, low))
     floor = loops.let("select", is_below, loops.let("add", low, Lit(1.0)), low)
-    pole = loops.let("feq", y, Lit(0.0))
-    return loops.let("select", pole, loops.let("div", x, y), floor)
+    quotient, pole = loops.let("div", x, y), loops.let("feq", y, Lit(0.0))
+    return loops.let("select", pole, quotient, _zero_like(loops, floor, quotient))
 
 
 row("add", "ff->f", operator.add, _add_t)

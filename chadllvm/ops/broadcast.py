@@ -24,10 +24,14 @@ SIZES_DIFFER = "operands could not be broadcast together: sizes {0} and {1}"
 NO_FIT = "could not broadcast input array of size {0} into size {1}"
 NOT_EQUAL = "sizes {0} and {1} do not match"
 NEGATIVE = "negative dimensions are not allowed"
+TOO_LARGE = "array too large"
 EMPTY_FOLD = "fold() of no elements"
 EMPTY_POP = "pop from empty list"
 NOT_UNPACKED = "expected {1} values to unpack, got {0}"
 MASK_DIFFERS = "a mask of size {0} for a dimension of size {1}"
+
+# No memory holds more elements. So sizes may be added, and an index and a literal.
+MOST_ELEMENTS = 1 << 44
 
 
 def _broadcast(n: int, m: int) -> int:
@@ -103,6 +107,8 @@ def _unpacked_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
 def _size(n: int) -> int:
     if n < 0:
         raise ProgramError(ValueError, NEGATIVE)
+    if n > MOST_ELEMENTS:
+        raise ProgramError(MemoryError, TOO_LARGE)
     return n
 
 
@@ -129,8 +135,11 @@ def _poppable_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
 
 
 def _size_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
-    loops.check(loops.let("ile", Lit(0), args[0]), "ValueError", NEGATIVE, span)
-    return args[0]
+    (size,) = args
+    loops.check(loops.let("ile", Lit(0), size), "ValueError", NEGATIVE, span)
+    fits = loops.let("ile", size, Lit(MOST_ELEMENTS))
+    loops.check(fits, "MemoryError", TOO_LARGE, span)
+    return size
 
 
 row("broadcast", "ii->i", _broadcast, None, _broadcast_l, can_fail=True)
@@ -143,7 +152,7 @@ row("same", "ii->i", _same, None, _same_l, can_fail=True)
 row("unpacked", "ii->i", _unpacked, None, _unpacked_l, can_fail=True)
 # The same of a mask and what it is a mask of.
 row("mask_size", "ii->i", _mask_size, None, _mask_size_l, can_fail=True)
-# A size that a user gives.
+# A size that a user gives, or that is computed of such.
 row("size", "i->i", _size, None, _size_l, can_fail=True)
 # The size of what is folded.
 row("filled", "i->i", _filled, None, _filled_l, can_fail=True)

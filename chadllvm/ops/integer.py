@@ -22,6 +22,7 @@ DIVISION_BY_ZERO = "integer division or modulo by zero"
 ZERO_STEP = "range() arg 3 must not be zero"
 ZERO_SLICE_STEP = "slice step cannot be zero"
 NEGATIVE_EXPONENT = "integers to a negative integer power are not integers"
+ZERO_TO_NEGATIVE = "0 cannot be raised to a negative power"
 NEGATIVE_FACTORIAL = "factorial() not defined for negative values"
 FACTORIAL_TOO_LARGE = "the factorial of {0} is too large for a 64-bit integer"
 INDEX_OUT_OF_RANGE = "index {0} is out of range for size {1}"
@@ -29,8 +30,14 @@ INDEX_OUT_OF_RANGE = "index {0} is out of range for size {1}"
 # The largest number whose factorial is an i64.
 MAX_FACTORIAL = 20
 
+# Python takes negative powers of floats, which are even from here on.
+_LAST_ODD = 1 << 53
+
 _HALF = 1 << 63
 _MASK = (1 << 64) - 1
+
+# A product of sizes above this is taken for the largest i64.
+_FITS = 2.0**62
 
 
 def wrap(n: int) -> int:
@@ -52,6 +59,17 @@ def _imul(x: int, y: int) -> int:
 
 def _span(stop: int, start: int) -> int:
     return min(max(stop - start, -_HALF), _HALF - 1)
+
+
+def _area(n: int, m: int) -> int:
+    return wrap(n * m) if float(n) * float(m) <= _FITS else _HALF - 1
+
+
+def _area_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    """Floats do not wrap around, and what they round is far from 2^63."""
+    n, m = (loops.let("to_float", arg) for arg in args)
+    fits = loops.let("fle", loops.let("mul", n, m), Lit(_FITS))
+    return loops.let("select", fits, loops.let("imul", *args), Lit(_HALF - 1))
 
 
 def _ineg(x: int) -> int:
@@ -92,6 +110,16 @@ def _ipow(x: int, n: int) -> int:
     if n < 0:
         raise ProgramError(ValueError, NEGATIVE_EXPONENT)
     return wrap(pow(x, n, _MASK + 1))
+
+
+def _exponent(x: int, n: int) -> int:
+    if n >= 0:
+        return n
+    if x == 0:
+        raise ProgramError(ZeroDivisionError, ZERO_TO_NEGATIVE)
+    if abs(x) != 1:
+        raise ProgramError(ValueError, NEGATIVE_EXPONENT)
+    return int(n >= -_LAST_ODD and n % 2 == 1)
 
 
 def _gcd(x: int, y: int) -> int:
@@ -205,6 +233,22 @@ def _ipow_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     return loops.get(result)
 
 
+def _exponent_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    """Of a negative one the parity, which is enough for 1 and -1."""
+    x, n = args
+    positive = loops.let("ile", Lit(0), n)
+    is_unit = loops.let("ieq", loops.let("iabs", x), Lit(1))
+    for allowed, error, message in (
+        (loops.let("ine", x, Lit(0)), "ZeroDivisionError", ZERO_TO_NEGATIVE),
+        (is_unit, "ValueError", NEGATIVE_EXPONENT),
+    ):
+        loops.check(loops.let("or", positive, allowed), error, message, span)
+    parity = loops.let("ineg", loops.let("irem", n, Lit(2)))
+    exact = loops.let("ile", Lit(-_LAST_ODD), n)
+    parity = loops.let("select", exact, parity, Lit(0))
+    return loops.let("select", positive, n, parity)
+
+
 def _multiplied_out(loops: LoopBuilder, square: Atom, n: int) -> Atom:
     result: Atom = Lit(1)
     while n:
@@ -249,11 +293,15 @@ row("isub", "ii->i", _isub)
 # How far it is: the difference, or the largest or least i64 if that is none.
 row("span", "ii->i", _span)
 row("imul", "ii->i", _imul)
+# The product of two sizes, or the largest i64: more than any size may be.
+row("area", "ii->i", _area, None, _area_l, weight=6)
 row("ineg", "i->i", _ineg)
 row("iabs", "i->i", _iabs)
 row("ifloordiv", "ii->i", _ifloordiv, None, _quotient_l, weight=8, can_fail=True)
 row("imod", "ii->i", _imod, None, _remainder_l, weight=8, can_fail=True)
 row("ipow", "ii->i", _ipow, None, _ipow_l, weight=8, can_fail=True)
+# The exponent of a power of Python's integers, with which `ipow` gives the same.
+row("ipow_exponent", "ii->i", _exponent, None, _exponent_l, weight=8, can_fail=True)
 # The greatest common divisor, which is not negative.
 row("gcd", "ii->i", _gcd, weight=100)
 row("factorial", "i->i", _factorial, None, _factorial_l, weight=20, can_fail=True)

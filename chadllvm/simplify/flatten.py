@@ -490,7 +490,7 @@ class _Flattener:
                 return [Apply(expr.op, (a,)) for a in self.leaves(expr.args[0])]
             case Alias():
                 # What shares one leaf of an array shares the array.
-                shared = self.leaves(expr.args[1])[:1]
+                shared = [w for arg in expr.args[1:] for w in self.leaves(arg)[:1]]
                 values = self.leaves(expr.args[0])
                 return [Apply(expr.op, (part, *shared)) for part in values]
             case Custom() as op:

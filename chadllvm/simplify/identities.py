@@ -14,6 +14,7 @@ from collections.abc import Callable
 from chadllvm.ir.op import PRIMS, Prim
 from chadllvm.ir.term import Apply, Expr, Lit, Operand, Var, literal, same_width
 from chadllvm.ir.types import F32, is_float
+from chadllvm.ops.broadcast import MOST_ELEMENTS
 from chadllvm.ops.integer import wrap
 from chadllvm.simplify.cse import COMMUTATIVE, operand_key
 
@@ -305,7 +306,18 @@ def _irreflexive(define: Definition, args: tuple[Operand, ...]) -> Operand | Non
 
 @_rule("size")
 def _size(define: Definition, args: tuple[Operand, ...]) -> Operand | None:
-    return args[0] if is_not_negative(define, args[0]) else None
+    """The size of an array is one."""
+    match args[0]:
+        case Var() as size:
+            made = define(size)
+            is_size = isinstance(made, Apply) and made.op.name in _SIZES
+        case Lit(int() as size):
+            is_size = 0 <= size <= MOST_ELEMENTS
+    return args[0] if is_size else None
+
+
+# What gives no more than the size of an array.
+_SIZES = ("dim", "size", "bound", "within", "bool_to_int")
 
 
 def is_not_negative(define: Definition, operand: Operand, depth: int = 4) -> bool:

@@ -262,7 +262,9 @@ class _Element:
         state = Var("element", array.type.elem)
         self._element[array] = state
         block = self._block(body.body)
-        return None if block is None else Lambda((index, state), block)
+        if block is None or body.body.results[0] not in self._element:
+            return None
+        return Lambda((index, state), block)
 
     def _block(self, block: Block) -> Block | None:
         new: list[Binding] = []
@@ -276,20 +278,23 @@ class _Element:
 
     def _uses_array(self, binding: Binding, new: list[Binding]) -> bool:
         """Put what a binding does with the array in other words, if there are any."""
-        var = binding.vars[0]
-        match binding.expr:
-            case Apply(Dim() as op, (_,)):
-                read = Apply(op, (self._base,))
-            case Apply(Index(), (array, *indices)) if _is_place(self._place, indices):
+        match binding:
+            case Binding(expr=If() as node):
+                return self._branch(binding, node, new)
+            case Binding((var,), Apply(Index(), (array, *indices))) if _is_place(
+                self._place, indices
+            ):
                 self._renaming.mapping[var] = self._element[array]
                 return True
-            case Apply(Index() as op, (_, *indices)) if var in self._apart:
-                read = Apply(op, (self._base, *self._renaming.operands((*indices,))))
-            case Apply(Update(), (array, *indices, value)):
+            case Binding((var,), Apply(Update(), (array, *indices, value))):
                 self._element[var] = self._renaming.operand(value)
                 return array in self._element and _is_place(self._place, indices)
-            case If() as node:
-                return self._branch(binding, node, new)
+            case Binding(_, Apply(Dim() as op, (_,))):
+                read = Apply(op, (self._base,))
+            case Binding((var,), Apply(Index() as op, (_, *indices))) if (
+                var in self._apart
+            ):
+                read = Apply(op, (self._base, *self._renaming.operands((*indices,))))
             case _:
                 return False
         new.append(Binding(binding.vars, read, binding.span))
@@ -300,11 +305,15 @@ class _Element:
         if then is None or orelse is None:
             return False
         variables: list[Var] = []
-        for var, result in zip(binding.vars, node.then.results, strict=True):
-            if result in self._element:
-                var = Var(var.name, self._element[result].type)
-                self._element[binding.vars[len(variables)]] = var
-            variables.append(var)
+        pairs = zip(node.then.results, node.orelse.results, strict=True)
+        for var, pair in zip(binding.vars, pairs, strict=True):
+            known = [self._element[r] for r in pair if r in self._element]
+            if len(known) == 1:
+                return False  # Another array may take the place of this one.
+            state = Var(var.name, known[0].type) if known else var
+            if known:
+                self._element[var] = state
+            variables.append(state)
         cond = self._renaming.operand(node.cond)
         new.append(Binding(tuple(variables), If(cond, then, orelse), binding.span))
         return True

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import combinations
 
 from chadllvm.diagnostic import NO_SPAN, CompileError, Span
 from chadllvm.frontend import update_errors
@@ -43,7 +44,7 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ir.types import Array
-from chadllvm.ops.alias import Alias, Contains, Item
+from chadllvm.ops.alias import Alias, Contains, Item, Lent, Read, Rewritten
 from chadllvm.ops.custom import Custom
 from chadllvm.ops.grow import WRITERS, Append, DropLast
 from chadllvm.ops.index import Dim, Index
@@ -130,6 +131,15 @@ class _Given:
         return cls(frozenset(given), frozenset(o for o in found if o.number <= before))
 
 
+@dataclass(frozen=True, slots=True)
+class _Recursion:
+    """What is known of the function of a recursion: its results, and which of its
+    parameters it updates."""
+
+    results: tuple[_Given, ...]
+    updated: frozenset[int] = frozenset()
+
+
 _SHARED_ROWS = "made of rows that are used elsewhere"
 
 Objects = frozenset[_Object]
@@ -187,8 +197,10 @@ class _Walk:
         self.items: dict[_Object, _Object] = {}
         # The names that updates in a branch found dead there.
         self.dropped: list[tuple[_Object, list[Var]]] = []
-        # For each result of the functions of recursions, what it may be.
-        self.recursions: dict[Var, list[_Given]] = {}
+        # The functions of recursions.
+        self.recursions: dict[Var, _Recursion] = {}
+        # The objects that were updated, of which parameters may be some.
+        self.updated: set[_Object] = set()
 
     def new(
         self,
@@ -300,9 +312,16 @@ class _Walk:
                 results = self._inside(op, args)
                 for var, result in zip(binding.vars, results, strict=True):
                     self.bind(var, self.of(result))
+            case Apply(Lent()):
+                self.bind(binding.vars[0], self.new())
+            case Apply(Rewritten(), (array, _)):
+                self._update(binding, array)
+                self.bind(binding.vars[0], self.of(array))
             case Apply(Item(), (array, whole)):
                 items = frozenset(map(self.item, self.of(whole)))
                 self.bind(binding.vars[0], self.of(array) | items)
+            case Apply(Read()):
+                self.bind(binding.vars[0], self.new())
             case Apply(Alias(), (array, whole)):
                 self.bind(binding.vars[0], self.of(array) | self.of(whole))
             case If(_, then, orelse):
@@ -316,7 +335,7 @@ class _Walk:
             case Apply(Recurse() as op) as node:
                 self._recursion(binding, node, op)
             case Call(Var() as function, args) if function in self.recursions:
-                self._called(binding.vars, function, args)
+                self._called(binding, function, args)
             case Apply(_, _, (body,)):
                 before = self.count
                 self.block(body.body, _reads(binding, self.sizes_change))
@@ -356,10 +375,11 @@ class _Walk:
         rows = rows or any(o.is_item for o in _above(objects, items=True))
         if not rows:
             objects = frozenset(o for o in objects if not o.is_row)
-        name = array.name if isinstance(array, Var) else "array"
+        name = _name(array)
         for item in _above(objects, rows=rows):
             if item.fixed:
                 raise update_errors.fixed_update(binding.span, name, item.fixed)
+        self.updated.update(_above(objects, rows=rows))
         same = [
             known
             for known in self.named
@@ -379,14 +399,11 @@ class _Walk:
         states = body.params[1:]
         outside = dict(zip(states, map(self.of, node.args[1:]), strict=False))
         groups = _united({s: k for k, s in enumerate(states)}, outside)
-        known = {item: [*item.names] for item in self.named}
+        for state in self._with_common_rows(groups, outside):
+            outside[state] |= self.reason(_SHARED_ROWS, is_row=True)
+        known = self._names()
         while True:
-            # The names that were given by a walk that did not know enough yet go.
-            for item in self.named:
-                item.names = []
-            self.named = dict.fromkeys(known)
-            for item, names in known.items():
-                item.names = [*names]
+            self._forget(known)
             own = self._group(groups, outside)
             before = self.count
             for state, group in groups.items():
@@ -396,6 +413,8 @@ class _Walk:
             steps = dict(zip(states, map(self.of, results), strict=False))
             united = _united(groups, steps)
             wider = {s: outside[s] | self._older(o, own) for s, o in steps.items()}
+            for state in self._with_common_rows(united, steps):
+                wider[state] |= self.reason(_SHARED_ROWS, is_row=True)
             if united == groups and wider == outside:
                 break
             groups, outside = united, wider
@@ -405,31 +424,64 @@ class _Walk:
         count = len(states)
         self._collected(binding.vars[count:], results[count:], before)
 
+    def _names(self) -> dict[_Object, list[Var]]:
+        """The names that objects have now."""
+        return {item: [*item.names] for item in self.named}
+
+    def _forget(self, known: dict[_Object, list[Var]]) -> None:
+        """Take the names back that a walk gave which did not know enough yet."""
+        for item in self.named:
+            item.names = []
+        self.named = dict.fromkeys(known)
+        for item, names in known.items():
+            item.names = [*names]
+
+    def _with_common_rows(
+        self, groups: dict[Var, int], objects: dict[Var, Objects]
+    ) -> set[Var]:
+        """The states of different groups that may refer to a row that may change."""
+        found: set[Var] = set()
+        for pair in combinations(groups, 2):
+            first, second = (objects[state] for state in pair)
+            is_one = groups[pair[0]] == groups[pair[1]]
+            if not is_one and _may_share(first, second):
+                common = _above(first) & _above(second)
+                found.update(() if all(map(_is_fixed, common)) else pair)
+        return found
+
     def _recursion(self, binding: Binding, node: Apply, op: Recurse) -> None:
         """Calls may return what they are given, or what is outside of them."""
         (body,) = node.bodies
         itself, *params = body.params
         results = body.body.results[: op.plain(body)]
-        before = self.count
-        own = [self.new("an argument") for _ in params]
-        self.recursions[itself] = [_Given() for _ in results]
+        before, known = self.count, self._names()
+        self.recursions[itself] = _Recursion(tuple(_Given() for _ in results))
         while True:
+            self._forget(known)
+            own = [self.new() for _ in params]
             for param, objects in zip(params, own, strict=True):
                 self.bind(param, objects)
             self.block(body.body, _reads(binding, self.sizes_change))
-            found = [_Given.of(self.of(r), own, before) for r in results]
+            given = tuple(_Given.of(self.of(r), own, before) for r in results)
+            updated = (k for k, objects in enumerate(own) if objects & self.updated)
+            found = _Recursion(given, frozenset(updated))
             if found == self.recursions[itself]:
                 break
             self.recursions[itself] = found
-        self._called(binding.vars, itself, node.args)
+        self._called(binding, itself, node.args)
 
-    def _called(
-        self, variables: Sequence[Var], function: Var, args: Sequence[Operand]
-    ) -> None:
-        """New objects, but for what they may be."""
-        given = [self.of(a) for a in args]
-        for var, found in zip(variables, self.recursions[function], strict=False):
-            parents = found.outside.union(*(given[k] for k in found.params))
+    def _called(self, binding: Binding, function: Var, args: Sequence[Operand]) -> None:
+        """New objects, but for what they may be; what is updated is nothing else."""
+        found, given = self.recursions[function], [self.of(a) for a in args]
+        for k in sorted(found.updated):
+            for j, other in enumerate(given):
+                if j != k and any(a.may_be(b) for a in given[k] for b in other):
+                    raise update_errors.shared_update(
+                        binding.span, _name(args[k]), binding.span
+                    )
+            self._update(binding, args[k])
+        for var, result in zip(binding.vars, found.results, strict=False):
+            parents = result.outside.union(*(given[k] for k in result.params))
             self.bind(var, self.new("", parents))
 
     def _group(
@@ -465,6 +517,10 @@ class _Walk:
         return frozenset(found)
 
 
+def _name(array: Operand) -> str:
+    return array.name if isinstance(array, Var) else "array"
+
+
 def _united(groups: dict[Var, int], objects: dict[Var, Objects]) -> dict[Var, int]:
     """The groups, with those in one whose states may be one object."""
     groups = dict(groups)
@@ -478,14 +534,22 @@ def _united(groups: dict[Var, int], objects: dict[Var, Objects]) -> dict[Var, in
 
 
 def _may_be_one(first: Objects, second: Objects) -> bool:
-    """Whether two variables may stand for one object, or refer to one.
+    """Whether two variables may stand for one object, or one for what the other holds.
 
-    What lists refer to that must not be updated anyway is left out.
+    Two lists that refer to one row are not one.
     """
-    if not any(a.may_be(b) for a in first for b in second):
-        return False
-    common = _above(first) & _above(second)
-    return not common or not all(item.is_row and item.fixed for item in common)
+    own = _above(first, items=True) & _above(second)
+    held = _above(first) & _above(second, items=True)
+    return bool(own | held) and _may_share(first, second)
+
+
+def _may_share(first: Objects, second: Objects) -> bool:
+    """Whether two variables may stand for, or refer to, one object."""
+    return any(a.may_be(b) for a in first for b in second)
+
+
+def _is_fixed(item: _Object) -> bool:
+    return any(o.fixed for o in _above([item]))
 
 
 def _above(

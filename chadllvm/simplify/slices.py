@@ -1,4 +1,4 @@
-"""Parts of arguments are read where they stand, not copied.
+"""Parts of arrays that stay as they are are read where they stand, not copied.
 
     x = build(n) { i ->                     …
       k = iadd(lo, i)
@@ -8,10 +8,11 @@
 
 Such is an array of a list, or a slice that begins at a place known when the program
 runs, where it has a name. Then to name it costs nothing, and the cotangent of an
-element goes to where it came from in one step. The array is an argument, since nothing
-that is read later could be updated in place; and the part is read element by element
-alone, for what takes a whole array needs one. A part that begins at a constant stays a
-copy: it is as long as what it is a part of, nearly, and read in a row.
+element goes to where it came from in one step. The array is an argument, or one of
+which nothing but elements are read, since nothing that is read later could be updated
+in place; and the part is read element by element alone, for what takes a whole array
+needs one. A part that begins at a constant stays a copy: it is as long as what it is a
+part of, nearly, and read in a row.
 """
 
 from __future__ import annotations
@@ -48,8 +49,6 @@ def slices(program: Program) -> Program:
 
 
 def _function(function: Function) -> Function:
-    if not any(isinstance(param.type, Array) for param in function.params):
-        return function
     needed = set(_needed_whole(function.body))
     walk = _Reading(frozenset(function.params), needed)
     return with_body(function, walk.block(function.body))
@@ -99,7 +98,8 @@ class _Reading(Walk):
             case Binding((found,), Apply(Index(), (array, *_))):
                 is_element = body.body.results == (found,)
                 is_element = is_element and not isinstance(found.type, Array)
-                return is_element and array in self._params and _vary(places, body)
+                stays = array in self._params or array not in self._needed
+                return is_element and stays and _vary(places, body)
             case _:
                 return False
 

@@ -131,6 +131,8 @@ class _Tabulating(ShapeWalk):
         (body,) = node.bodies
         index, *states = body.params
         axis = len(filling.indices)
+        if not isinstance(filling.part, Array):
+            return None  # There is no dimension left for its index.
         if isinstance(count, Var) and count not in self.facts.depth_of:
             return None  # It is made in the loop around.
         size = self.facts.size(filling.before, axis)

@@ -21,7 +21,7 @@ def views(program: Program) -> Program:
 class _Forgetting(Walk):
     def visit(self, binding: Binding) -> None:
         match binding.expr:
-            case Apply(Alias(), (array, _)):
+            case Apply(Alias(), (array, *_)):
                 self.replace(binding.vars[0], array)
             case _:
                 self.keep(binding)

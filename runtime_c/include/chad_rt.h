@@ -388,7 +388,7 @@ CHAD_API void chad_memory_reset_peak(chad_context_t *context);
 // No allocation may bring what is used, or used and kept together, above `bytes`; what
 // is already allocated stays. A negative number restores the default: three quarters of
 // the memory this process may have (the machine's, its control group's and its address
-// space limit, as they are when first needed).
+// space limit, as they are when first needed, and again before a request is refused).
 CHAD_API void chad_set_memory_limit(chad_context_t *context, int64_t bytes);
 
 // The limit, in bytes: the default where none is set.

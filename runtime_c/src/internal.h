@@ -63,6 +63,7 @@ typedef struct chad_account {
   _Atomic int64_t used;
   _Atomic int64_t peak;
   _Atomic int64_t limit;  // negative: not yet asked for
+  bool is_limited;        // by the caller
 } chad_account_t;
 
 // Where the memory of a context comes from, if not from malloc. `take` gives `size` bytes

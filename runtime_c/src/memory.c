@@ -45,26 +45,28 @@ static int class_of(const int64_t size) {
   return index < CHAD_CLASSES ? (int)index : CHAD_CLASSES;
 }
 
-static int64_t limit_for(chad_state_t *const state, const int64_t wanted) {
-  if (state->limit < 0) {
-    if (wanted <= SURELY_THERE) {
-      return INT64_MAX;
-    }
+// Whether this context may use so many bytes. What the system grants is measured where
+// it is first of interest, and again before it refuses: a limit may have been lifted.
+static bool grants(chad_state_t *const state, const int64_t wanted) {
+  if (state->limit < 0 && wanted <= SURELY_THERE) {
+    return true;
+  }
+  if (wanted > state->limit && !state->is_limited) {
     state->limit = chad_default_limit();
   }
-  return state->limit;
+  return wanted <= state->limit;
 }
 
-static int64_t account_limit(chad_account_t *const account, const int64_t wanted) {
+static bool grants_together(chad_account_t *const account, const int64_t wanted) {
   int64_t limit = atomic_load_explicit(&account->limit, memory_order_relaxed);
-  if (limit < 0) {
-    if (wanted <= SURELY_THERE) {
-      return INT64_MAX;
-    }
+  if (limit < 0 && wanted <= SURELY_THERE) {
+    return true;
+  }
+  if (wanted > limit && !account->is_limited) {
     limit = chad_default_limit();
     atomic_store_explicit(&account->limit, limit, memory_order_relaxed);
   }
-  return limit;
+  return wanted <= limit;
 }
 
 // The same as below. What is refused is never counted, not for a moment, for it could
@@ -72,7 +74,7 @@ static int64_t account_limit(chad_account_t *const account, const int64_t wanted
 static bool reserve_together(chad_account_t *const account, const int64_t size) {
   int64_t used = atomic_load_explicit(&account->used, memory_order_relaxed);
   do {
-    if (used + size > account_limit(account, used + size)) {
+    if (!grants_together(account, used + size)) {
       return false;
     }
   } while (!atomic_compare_exchange_weak_explicit(
@@ -93,7 +95,7 @@ bool chad_reserve(chad_state_t *const state, const int64_t size) {
     return is_there;
   }
   const int64_t wanted = state->used + size;
-  if (wanted > limit_for(state, wanted)) {
+  if (!grants(state, wanted)) {
     return false;
   }
   state->used = wanted;
@@ -273,8 +275,8 @@ void chad_memory_reset_peak(chad_context_t *const context) {
 }
 
 int64_t chad_memory_limit(const chad_context_t *const context) {
-  const int64_t limit = ((const chad_state_t *)context)->limit;
-  return limit < 0 ? chad_default_limit() : limit;
+  const chad_state_t *const state = (const chad_state_t *)context;
+  return state->is_limited ? state->limit : chad_default_limit();
 }
 
 void chad_set_memory_limit(chad_context_t *const context, const int64_t bytes) {

@@ -155,6 +155,7 @@ static void open_account(chad_region_t *const region) {
   atomic_init(&region->account.used, state->used);
   atomic_init(&region->account.peak, state->peak);
   atomic_init(&region->account.limit, state->limit);
+  region->account.is_limited = state->is_limited;
 }
 
 static void close_account(chad_region_t *const region) {

@@ -37,10 +37,15 @@ static void test_address_space(void) {
   CHECK(setrlimit(RLIMIT_AS, &lower) == 0);
   chad_context_t *const context = new_context();
   CHECK(!can_have(context, 301 * MIB));
-  CHECK(setrlimit(RLIMIT_AS, &old) == 0);
-  CHECK(!can_have(context, 301 * MIB));  // Asked for once.
-  CHECK(can_have(context, 80 * MIB));
   CHECK(chad_memory_limit(context) <= 301 * MIB);
+  // A limit that is lifted counts for the same context.
+  CHECK(setrlimit(RLIMIT_AS, &old) == 0);
+  CHECK(can_have(context, 301 * MIB));
+  CHECK(can_have(context, 80 * MIB));
+  CHECK(chad_memory_limit(context) > 301 * MIB);
+  // Unless it is the caller's.
+  chad_set_memory_limit(context, 80 * MIB);
+  CHECK(!can_have(context, 301 * MIB));
   chad_set_memory_limit(context, 5 * MIB);
   CHECK(chad_memory_limit(context) == 5 * MIB);
   chad_set_memory_limit(context, -1);

@@ -90,3 +90,16 @@ def test_a_timed_function_is_compiled(runs: Any, folder: Path) -> None:
     assert len(cache.entries()) == 2
     assert runs.ended("run", f"{SHAPES}:area", "--draw")[0] == 0
     assert len(cache.entries()) > 2
+
+
+def test_a_folder_that_others_can_write_to(runs: Any, folder: Path) -> None:
+    folder.chmod(0o777)
+    status, out, _ = runs.ended("cache", "verify")
+    assert status == 1
+    said = f"nothing is kept there: {folder} is open to others; `chmod go-w {folder}`"
+    assert said in out
+    status, out, _ = runs.ended("cache", "verify", "--json")
+    assert (status, json.loads(out)["distrusted"]) == (1, f"{folder} is open to others")
+    folder.chmod(0o700)
+    status, out, _ = runs.ended("cache", "verify", "--json")
+    assert (status, json.loads(out)["distrusted"]) == (0, "")

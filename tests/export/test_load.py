@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import random
 import subprocess
 import sys
 import threading
 from pathlib import Path
 from typing import Any
 
+import cffi
 import export_models
 import numpy as np
 import pytest
@@ -24,7 +27,8 @@ from export_models import (
 )
 
 import chadllvm as cl
-from chadllvm.backend.aot.library_format import ABI
+from chadllvm.backend.aot.bundle import Bundle
+from chadllvm.backend.aot.library_format import ABI, MARK, SIGN
 
 RECORDS = (Site, Disc, Outline, Cons, Leaf, Branch, Forest)
 CLASSES = {record.__name__: record for record in RECORDS}
@@ -202,13 +206,139 @@ def test_a_manifest_of_another_library_is_refused(forms: Path, tmp_path: Path) -
     other = b"1" if content[at : at + 1] != b"1" else b"2"
     file = tmp_path / "libforms.so"
     file.write_bytes(content[:at] + other + content[at + 1 :])
+    with pytest.raises(ImportError, match="has changed since it was exported"):
+        cl.load(file)
     with pytest.raises(ImportError, match="not that of its manifest"):
+        cl.load(file, digest=sha256(file))
+
+
+# ---- changed files
+
+
+def sha256(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+@pytest.fixture()
+def unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No library may be loaded: its constructors would run."""
+
+    def refuse(*_: Any) -> None:
+        raise AssertionError("the library is loaded")
+
+    monkeypatch.setattr(cffi.FFI, "dlopen", refuse)
+
+
+def test_bytes_that_changed_are_noticed(
+    forms: Path, tmp_path: Path, unloaded: None
+) -> None:
+    content = (forms / "libforms.so").read_bytes()
+    file = tmp_path / "libforms.so"
+    places = [*range(0, len(content), len(content) // 40), len(content) - 64]
+    for place in places:
+        for changed in (bytes(64), b"\xcc" * 64, content[place : place + 64][::-1]):
+            made = content[:place] + changed + content[place + 64 :]
+            if made[: len(content)] == content:
+                continue
+            file.write_bytes(made)
+            with pytest.raises(ImportError):
+                cl.load(file)
+
+
+def test_one_bit_anywhere_is_noticed(
+    forms: Path, tmp_path: Path, unloaded: None
+) -> None:
+    content, noise = (forms / "libforms.so").read_bytes(), random.Random(0)
+    file = tmp_path / "libforms.so"
+    digest = content.index(b'"digest":"') + 10
+    anywhere = noise.choices(range(len(content)), k=99)
+    for place in (0, 16, digest, digest + 63, *anywhere):
+        changed = bytearray(content)
+        changed[place] ^= 1 << noise.randrange(8)
+        file.write_bytes(changed)
+        with pytest.raises(ImportError):
+            cl.load(file)
+
+
+@pytest.mark.parametrize("more", [b"\0", b"chadllvm library: {}\0"])
+def test_bytes_behind_the_end_are_noticed(
+    more: bytes, forms: Path, tmp_path: Path, unloaded: None
+) -> None:
+    file = tmp_path / "libforms.so"
+    file.write_bytes((forms / "libforms.so").read_bytes() + more)
+    with pytest.raises(ImportError, match="has changed since it was exported"):
+        cl.load(file)
+
+
+def test_a_manifest_of_another_file_is_no_manifest(
+    forms: Path, tmp_path: Path, unloaded: None
+) -> None:
+    """All of the manifest that another library has, its digest included."""
+    other = tmp_path / "libforms"
+    cl.export({"line": FUNCTIONS["line"]}, other)
+    mine, its = (text_of(folder / "libforms.so") for folder in (forms, other))
+    assert mine != its
+    content = (forms / "libforms.so").read_bytes()
+    file = tmp_path / "libforms.so"
+    file.write_bytes(content.replace(mine, its.ljust(len(mine))))
+    with pytest.raises(ImportError, match="has changed since it was exported"):
+        cl.load(file)
+
+
+def text_of(file: Path) -> bytes:
+    content = file.read_bytes()
+    start = content.index(MARK.encode())
+    return content[start : content.index(b"\0", start)]
+
+
+@pytest.mark.parametrize("tool", ["strip", "objcopy --strip-debug"])
+def test_a_stripped_library_is_accepted_by_its_digest(
+    tool: str, forms: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "libforms.so"
+    file.write_bytes((forms / "libforms.so").read_bytes())
+    subprocess.run([*tool.split(), str(file)], check=True)
+    with pytest.raises(ImportError, match="strip, patchelf or the like") as caught:
+        cl.load(file)
+    assert f"cl.load(path, digest={sha256(file)!r})" in str(caught.value)
+    assert cl.load(file, CLASSES, digest=sha256(file).upper()).line(3.0, 1.0) == 10.0
+    with pytest.raises(ImportError, match="has the SHA-256"):
+        cl.load(file, digest="0" * 64)
+
+
+def test_a_library_linked_by_hand_is_accepted_by_its_digest(tmp_path: Path) -> None:
+    functions = {"line": FUNCTIONS["line"]}
+    made = cl.export(functions, tmp_path / "libhand", kind="object")
+    file = made.parent / "libhand.so"
+    sources = [str(made), str(made.with_suffix(".c"))]
+    subprocess.run(["cc", "-shared", "-fPIC", *sources, "-lm", "-o", file], check=True)
+    with pytest.raises(ImportError, match="was linked from exported objects"):
+        cl.load(file)
+    assert cl.load(file, digest=sha256(file)).line(3.0, 1.0) == 10.0
+
+
+def test_a_library_that_is_not_sealed_is_that_of_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those for macOS are, which the linker has signed."""
+    monkeypatch.setattr(Bundle, "_seal", lambda *_: None)
+    functions = {"line": FUNCTIONS["line"]}
+    file = cl.export(functions, tmp_path / "libline")
+    assert cl.load(file).line(3.0, 1.0) == 10.0
+    content = file.read_bytes()
+    file.unlink()  # A file that is loaded is never written to.
+    middle = len(content) // 2
+    reverse = content[middle : middle + 64].translate(bytes(range(255, -1, -1)))
+    file.write_bytes(content[:middle] + reverse + content[middle + 64 :])
+    with pytest.raises(ImportError, match="nothing tells whether it is whole"):
+        cl.load(file)
+    file.write_bytes(content)
+    (file.parent / SIGN).write_text("[]")
+    with pytest.raises(ImportError, match="nothing tells whether it is whole"):
         cl.load(file)
 
 
 def test_the_manifest_lists_types_and_hashes(forms: Path) -> None:
-    import hashlib
-
     made = json.loads((forms / "chadllvm.json").read_text())
     found = {f["name"]: f for f in made["functions"]}
     assert found.keys() == FUNCTIONS.keys()
@@ -219,7 +349,7 @@ def test_the_manifest_lists_types_and_hashes(forms: Path) -> None:
     assert found["energy"]["workspace"] and found["energy"]["log_density"]
     assert not found["positive"]["workspace"]
     for name, digest in made["files"].items():
-        assert hashlib.sha256((forms / name).read_bytes()).hexdigest() == digest
+        assert sha256(forms / name) == digest
 
 
 def test_a_library_with_openmp_gives_the_same(library: Any, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def test_the_programs_of_the_page(
     run_page(PAGE, tmp_path, monkeypatch)
     text = PAGE.read_text(encoding="utf-8")
     programs = PROGRAM.findall(text)
-    assert len(programs) == text.count("```c\n") == 4
+    assert len(programs) == text.count("```c\n") == 5
     for name, source in programs:
         (tmp_path / name).write_text(source)
     for commands in COMMANDS.findall(text):

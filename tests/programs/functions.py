@@ -158,3 +158,39 @@ def functions_of_two_branches(x: float, flag: bool) -> float:
     else:
         f = math.cos
     return f(x) + f(2.0 * x)
+
+
+# ---- lists of functions that hold arrays -----------------------------------------
+
+
+@case(np.array([0.5, -1.0, 2.0]), 5)
+@case(np.array([0.5, -1.0, 2.0]), 0)
+@cl.jit
+def listed_with_arrays(x: cl.f64[:], n: int) -> float:
+    y = x * x
+    listed = [lambda t: t * np.sum(y), lambda t: t + y[0], lambda t: t * x[-1] + y[1]]
+    total = 1.0
+    for i in range(n):
+        total = listed[i % len(listed)](total) * 0.5
+    return total + sum(f(0.5) for f in listed)
+
+
+@case(np.array([0.5, -1.0, 2.0]), 4)
+@cl.jit
+def made_in_a_loop(x: cl.f64[:], n: int) -> float:
+    def scaled(t):
+        return t * np.sum(x)
+
+    fixed = [scaled, lambda t: t - x[1], scaled]
+    listed = []
+    for i in range(n):
+        y = x * (i + 1.0)
+        if i % 2 == 0:
+            listed.append(lambda t, y=y: t * y[0])
+        else:
+            listed.append(lambda t, y=y: t + np.sum(y[1:]))
+    total, k = 1.0, 0
+    while k < len(listed):
+        total = listed[k](fixed[k % 3](total)) * 0.3
+        k += 1
+    return total

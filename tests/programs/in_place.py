@@ -346,3 +346,86 @@ def an_element_updated_in_loops_that_may_not_run(x: cl.f64[:], n: int) -> float:
     for i in range(n - 2):
         xs[1] += x[i] * xs[1]
     return sum(v * v for v in (xs[1:] if n > 1 else xs))
+
+
+@case(np.array([0.3, 0.7, 1.1]), 1)
+@cl.jit
+def kept_by_an_inner_loop_and_written_by_the_outer_one(x: cl.f64[:], n: int) -> float:
+    """The reverse keeps what the inner loop begins with: it is not for the step."""
+    a, b = x * 1.0, x * x
+    m = np.outer(x, b)
+    s = 0.2
+    for i in range(n + 1):
+        for j in range(len(a)):
+            if a[0] < b[1]:
+                if s > 0.3:
+                    b[:2] *= m[j, 1]
+                else:
+                    m[j] += x
+                if a[0] < b[1]:
+                    a[:2] *= x[j]
+                    if n > 0:
+                        m[n] += b
+                        s += a[0]
+            s *= s
+            a = np.sin(b)
+        m[(i + 1) % 3] += m[0] * s
+        a[1:] *= a.max()
+    return s + np.sum(a * b) + np.sum(m)
+
+
+@case(np.array([0.3, -0.7, 1.1]), 1)
+@cl.jit
+def begun_by_an_inner_loop_that_may_return(x: cl.f64[:], n: int) -> float:
+    """What the reverse keeps of the inner loop is what the outer one has had."""
+    a, b = x * 1.0, x * x
+    m = np.outer(x, b)
+    s = 0.2
+    for i in range(n + 1):
+        s += math.sin(m[1, (i + 1) % 3] + a[len(a) - 1])
+        a[i] += a[(i + 1) % 3]
+        for j in range(n + 1):
+            if n > 0:
+                if s > 3.0:
+                    return s * a[0]
+                s *= x[n] * m[j, n]
+            m[j] += b
+            s += math.sin(np.sum(m[0]))
+    return s + np.sum(a * s) + np.sum(m)
+
+
+# ---- parts of an array by other parts of it --------------------------------------
+
+
+@case(np.array([0.5, -1.0, 2.0, 0.3]), True)
+@case(np.array([0.5, -1.0, 2.0, 0.3]), False)
+@cl.jit
+def by_one_of_two_parts(x: cl.f64[:], c: bool) -> float:
+    y = x * 1.0
+    y[::2] = y[1::2] if c else y[::2]
+    y[1:] = y[:-1] if c else y[1:]
+    y[1:] += (y[:-1] if c else y[1:]) * y[0]
+    part = y[:-1]
+    y[1:] = part
+    pair = (y[1::2], y[::2])
+    y[::2] = pair[0] if c else pair[1]
+    for i in range(3):
+        y[i:] = y[: len(y) - i] if c else y[i:] * 2.0
+    return np.sum(y * np.arange(4.0))
+
+
+@case(np.array([[0.5, -1.0], [2.0, 0.3]]), True)
+@case(np.array([[0.5, -1.0], [2.0, 0.3]]), False)
+@cl.jit
+def by_one_of_two_rows(m: cl.f64[:, :], c: bool) -> float:
+    def turned(v):
+        return v[::-1]
+
+    a = m * 1.0
+    a[:, 0] = a[:, 1] if c else a[0]
+    a[0] = turned(a[0])
+    a[a > 0.0] = a[0] if np.sum(a > 0.0) == 2 else a[1, :1]
+    np.add.at(a, np.array([0, 1]), a.T if c else a)
+    other = a if c else m
+    a[:] = other[::-1]
+    return np.sum(a * m)

@@ -321,3 +321,74 @@ def gradients_inside(xs: list[cl.f64[:]], x: cl.f64[:]) -> float:
     _, pullback = cl.vjp(scaled, xs, x[0])
     back, along = pullback(step)
     return sum(np.sum(s * y) for s, y in zip(step, back, strict=True)) + along
+
+
+# ---- lists made of themselves, and written out -----------------------------------
+
+
+@case(FULL)
+@case(ONE)
+@cl.jit
+def appended_of_its_own(xs: list[cl.f64[:]]) -> float:
+    rows = [x * 1.0 for x in xs]
+    rows.append(rows[0] * 2.0)
+    rows.append(rows[0].copy())
+    for i in range(3):
+        rows.append(rows[i][::-1] * rows[-1][0])
+    rows += rows
+    rows.extend(rows[1:])
+    rows.append(rows[0])
+    return sum(np.sum(row**3) * (k + 1) for k, row in enumerate(rows))
+
+
+@case(FULL)
+@cl.jit
+def replaced_by_its_own(xs: list[cl.f64[:]]) -> float:
+    rows = [x * 1.0 for x in xs]
+    rows.append(rows[0].copy())
+    rows[-1][1] = 5.0
+    rows[-1][1:] += rows[-1][:-1]
+    rows[0] = rows[1] * rows[2][0]
+    rows[2] = rows[2][::-1] if len(xs) > 1 else rows[0]
+    return sum(np.sum(np.sin(row)) * (k + 1) for k, row in enumerate(rows))
+
+
+@case(X)
+@case(X[:1])
+@cl.jit
+def written_out(x: cl.f64[:]) -> float:
+    rows = [x, x[1:] * 2.0]
+    rows.append(x[:1] * rows[0][0])
+    total = 0.0
+    for k, row in enumerate(rows):
+        total += np.sum(row**2) * (k + 1)
+    return total
+
+
+@case(X, 1)
+@case(X, 0)
+@case(X, 3)
+@cl.jit
+def cut_in_two(x: cl.f64[:], k: int) -> float:
+    parts = [x[:k] * 1.0, x[k:] * 2.0]
+    for i in range(len(parts)):
+        for j in range(len(parts[i])):
+            parts[i][j] *= parts[i][j] * (i + j)
+    return np.sum(np.concatenate(parts) * x)
+
+
+@case(X)
+@cl.jit
+def lists_written_out(x: cl.f64[:]) -> float:
+    lists = [[x[0], 1.0], [x[1] * x[2]]]
+    nested = [[x, x[1:]], [x * x]]
+    joined = lists[0] + lists[1]
+    return sum(joined) * len(joined) + sum(np.sum(a) for b in nested for a in b)
+
+
+@case(X, X[1:])
+@case(X, X)
+@cl.jit
+def declared(x: cl.f64[:], y: cl.f64[:]) -> float:
+    rows: list[cl.f64[:]] = [x, y]
+    return np.sum(rows[0]) * np.sum(rows[1] ** 2)

@@ -283,3 +283,43 @@ def until(a, x):
             total = 0.5
             break
     return total * step
+
+
+@single_case(A, 5)
+@cl.jit
+def reduced_numbers(a, n):
+    weights = [0.5, 0.25] * 2 + [1.5]
+    steps = [0.5 * i for i in range(n)]
+    total = sum(3.0 for _ in range(n))
+    total += sum(sum(0.1 * i for i in range(j)) for j in range(n) if j != 2)
+    extreme = max(0.5 * i for i in range(n)) + min(i - 0.5 for i in range(n) if i > 1)
+    made = sum(weights) + max(steps) + math.prod([1.5, 0.5]) + math.fsum(steps)
+    return a * total + a / extreme + made * a[0]
+
+
+@single_case(A)
+@cl.jit
+def numbers_beside(a):
+    weights = [0.5, 0.25, 2.0, 1.0, 3.0]
+    table = [[0.5, 1.0], [2.0, 3.0]]
+    total = a[0] * weights[1] + a[1] * table[1][0]
+    for w in weights:
+        total += w * a[2]
+    return (
+        total
+        + sum(v * w for v, w in zip(a, weights, strict=True))
+        + sum(w * i for i, w in enumerate(table[0]))
+    )
+
+
+@single_case(A, 2)
+@cl.jit
+def functions_of_numbers(a, n):
+    def half(i):
+        return 0.5 * i
+
+    listed = [lambda t: t * np.sum(a), lambda t: t, math.sqrt, lambda t: t + a[0]]
+    total = 1.0
+    for f in listed:
+        total = f(total) + listed[n](0.5)
+    return a * half(n) + half(2.0) * a[0] + total + a * float(n + 1)

@@ -289,3 +289,35 @@ def solved_in_place(m: cl.f64[:, :], b: cl.f64[:]) -> float:
             x[i] -= a[k, i] * x[k]
         x[i] /= a[i, i]
     return x[0] * x[1] + x[2] + math.log(a[2, 2])
+
+
+# Sizes that get a name after what was updated.
+
+
+@case(X, 2)
+@cl.jit
+def sizes_named_after_branches_and_loops(x: cl.f64[:], k: int) -> float:
+    a = x * 2.0
+    table = np.outer(x, a)
+    for i in range(len(a)):
+        a[i] = x[i] * x[i]
+    n = len(a)
+    if k > 1:
+        table[0] = table[0] * 3.0
+    rows, columns = table.shape[0], len(table[1])
+    while k > 0:
+        k -= 1
+        table[k] += a
+    m = table.shape[1]
+    return np.sum(a * n) + np.sum(table * m) + rows * columns * a[0]
+
+
+@case(X, np.array([0.4, 1.3]), 0)
+@case(X, np.array([0.4, 1.3]), 1)
+@cl.jit
+def an_element_read_at_two_places(x: cl.f64[:], steps: cl.f64[:], n: int) -> float:
+    """In the second derivative a branch of the loop binds nothing."""
+    a = x * 1.0
+    for _ in steps:
+        a[0] += a[n]
+    return a[n] * a[n]

@@ -15,7 +15,6 @@ from chadllvm.ir.term import Program
 from chadllvm.simplify.accumulate import accumulate
 from chadllvm.simplify.bounds import bounds
 from chadllvm.simplify.cells import cells
-from chadllvm.simplify.choose import choose
 from chadllvm.simplify.columns import columns
 from chadllvm.simplify.conditions import conditions
 from chadllvm.simplify.constants import fold_constants
@@ -35,6 +34,7 @@ from chadllvm.simplify.lasting import lasting
 from chadllvm.simplify.pointwise import pointwise
 from chadllvm.simplify.promote import promote
 from chadllvm.simplify.recall import recall
+from chadllvm.simplify.references import references
 from chadllvm.simplify.remainders import remainders
 from chadllvm.simplify.roots import roots
 from chadllvm.simplify.rows import rows
@@ -56,7 +56,6 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "bounds": bounds,
     "speculate": partial(bounds, speculate=True),
     "cells": cells,
-    "choose": choose,
     "columns": columns,
     "conditions": conditions,
     "constants": fold_constants,
@@ -76,6 +75,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "pointwise": pointwise,
     "promote": promote,
     "recall": recall,
+    "references": references,
     "remainders": remainders,
     "roots": roots,
     "rows": partial(rows, speculate=True),

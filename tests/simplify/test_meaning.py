@@ -26,7 +26,6 @@ from chadllvm.ir.value import ArrayValue, to_value
 from chadllvm.simplify.accumulate import accumulate
 from chadllvm.simplify.bounds import bounds
 from chadllvm.simplify.cells import cells
-from chadllvm.simplify.choose import choose
 from chadllvm.simplify.columns import columns
 from chadllvm.simplify.constants import fold_constants
 from chadllvm.simplify.cse import cse
@@ -35,6 +34,7 @@ from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.inline import inline
 from chadllvm.simplify.recall import recall
+from chadllvm.simplify.references import references, separate
 from chadllvm.simplify.shapes import shapes
 from chadllvm.simplify.states import states
 from chadllvm.simplify.sums import sums
@@ -51,7 +51,8 @@ PASSES: tuple[Callable[[Program], Program], ...] = (
     cells,
     bounds,
     recall,
-    choose,
+    references,
+    separate,
     sums,
     upwards,
     columns,

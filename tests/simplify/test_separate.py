@@ -9,7 +9,7 @@ from chadllvm.ir.check import check
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.parse import parse
 from chadllvm.ir.value import ArrayValue
-from chadllvm.simplify.separate import separate
+from chadllvm.simplify.references import separate
 
 NEW = "n = dim[0](x)  y = build(n) { i -> yield 2.0 }  yield y"
 
@@ -31,15 +31,16 @@ MIXED = {
     "new in both": (NEW, INNER),
     "a row or new": (ROW, INNER),
     "a row or old": ("yield z", ROW),
+    "an inner one that is used": (
+        "yield x",
+        INNER.replace("yield t", "v = index(t, 0)  yield t"),
+    ),
     "rows in both": (ROW, f"t = if d {{ {ROW} }} else {{ yield z }}  yield t"),
 }
 KEPT = {
     "two new ones": (NEW, NEW),
     "two old ones": ("yield x", "yield z"),
     "an update": ("u = update(x, 0, 1.0)  yield u", "yield x"),
-    "an inner one that is used": (
-        "yield x", INNER.replace("yield t", "v = index(t, 0)  yield t"),
-    ),
 }  # fmt: skip
 
 

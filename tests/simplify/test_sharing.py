@@ -520,6 +520,45 @@ def two_lists_that_refer_to_one_array(x, n):
     return np.sum(b[0])
 
 
+@allowed(VECTOR, I64)
+def two_lists_of_one_array_grow(x, n):
+    y = x * 2.0
+    a: list[cl.f64[:]] = []
+    b: list[cl.f64[:]] = []
+    for _ in range(n):
+        a.append(y)
+        b.append(y)
+    return len(a) + np.sum(b[0])
+
+
+@refused(VECTOR, I64, line=7, message=SHARED_ROWS)
+def two_lists_of_one_array_after_their_loop(x, n):
+    y = x * 2.0
+    a: list[cl.f64[:]] = []
+    b: list[cl.f64[:]] = []
+    for _ in range(n):
+        a.append(y)
+        b.append(y)
+    a[0][0] = 1.0
+    return np.sum(b[0])
+
+
+@refused(VECTOR, line=2, message=OTHER_NAME)
+def parts_are_exchanged(x):
+    y = x * 2.0
+    y[::2], y[1::2] = y[1::2], y[::2]
+    return y
+
+
+@refused(VECTOR, BOOL, line=4, message=OTHER_NAME)
+def a_part_is_put_in_each_step(x, c):
+    y = x * 2.0
+    part = y[1::2] if c else y[::2]
+    for _ in range(3):
+        y[::2] = part
+    return y
+
+
 @pytest.mark.parametrize(("function", "types"), ALLOWED)
 def test_allowed(function: Function, types: tuple[Type, ...]) -> None:
     check(function, types)
@@ -534,6 +573,45 @@ def test_refused(
     # The first line is the decorator's.
     first = function.__code__.co_firstlineno + 1
     assert caught.value.diagnostic.span.line == first + line
+
+
+# ---- what messages call the array ------------------------------------------------
+
+
+@cl.jit
+def in_a_list(xs: list[cl.f64[:]]):
+    rows = [x * 1.0 for x in xs]
+    rows.append(rows[0])
+    rows[0][0] = 1.0
+    return rows
+
+
+@cl.jit
+def kept_by_a_list(s: cl.f64[:]):
+    y = s * 2.0
+    rows = [y, y[1:]]
+    rows[1][0] = 1.0
+    return rows, y
+
+
+@cl.jit
+def over_lines(x: cl.f64[:]):
+    y = x.copy()
+    z = y[1:]
+    y[0] = 1.0
+    return y, z
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [(in_a_list, "rows"), (kept_by_a_list, "rows"), (over_lines, "y")],
+)
+def test_the_name_is_the_users(function: Any, name: str) -> None:
+    x = np.array([1.0, 2.0, 3.0])
+    with pytest.raises(
+        CompileError, match=f"`{name}` (is updated here|cannot be updated)"
+    ):
+        function([x] if function is in_a_list else x)
 
 
 # ---- mistakes in several functions -----------------------------------------------

@@ -74,6 +74,8 @@ class Arguments:
     shapes: dict[str, ArrayLeaf] = field(default_factory=dict)
     # Statements that enter nodes, when there is memory for them.
     entering: list[str] = field(default_factory=list)
+    # The parameters that are written to.
+    updated: frozenset[str] = frozenset()
     # Of each parameter its leaves.
     of: dict[str, list[Leaf]] = field(default_factory=dict)
 
@@ -105,7 +107,8 @@ class Arguments:
                 own = self.names.new(name)
                 sizes = self._sizes(own, rank)
                 if not self.sizes_only:
-                    self.declared.append(f"const {C_TYPES[elem]} *{own}")
+                    const = "" if name in self.updated else "const "
+                    self.declared.append(f"{const}{C_TYPES[elem]} *{own}")
                 self.declared += [f"int64_t {size}" for size in sizes]
                 data = "NULL" if self.sizes_only else own
                 leaf = ArrayLeaf(elem, data, tuple(sizes))

@@ -19,10 +19,8 @@ from pathlib import Path
 from chadllvm._version import __version__
 from chadllvm.backend.aot.example import example, makefile
 from chadllvm.backend.aot.library import Library
+from chadllvm.backend.aot.library_format import SIGN, sealed
 from chadllvm.backend.aot.toolchain import Toolchain
-
-# What a folder of ours has in it.
-_SIGN = "chadllvm.json"
 
 _OPENMP = "-fopenmp"
 
@@ -52,7 +50,7 @@ class Bundle:
         self._put(folder, f"{self.prefix}Config.cmake", self._cmake(names))
         self._put(folder, "example.c", example(self.library))
         self._put(folder, "Makefile", makefile(self.prefix, self.link_line(names)))
-        self._put(folder, _SIGN, self._manifest(folder))
+        self._put(folder, SIGN, self._manifest(folder))
 
     def _objects(self, folder: Path) -> list[Path]:
         suffix = ".obj" if "windows-msvc" in self.library.manifest["target"] else ".o"
@@ -75,10 +73,16 @@ class Bundle:
             if kind == "shared":
                 stays = self.openmp or "pthread_key_create" in self.library.source
                 tools.link(every, made, openmp=self.openmp, stays=stays)
+                self._seal(made)
             else:
                 tools.archive(every, made)
         for path in (*every, source):
             path.unlink()
+
+    def _seal(self, made: Path) -> None:
+        """Write its digest into a library, unless it is signed, as those for macOS."""
+        if made.suffix != ".dylib":
+            made.write_bytes(sealed(made.read_bytes()))
 
     def file_name(self, kind: str) -> str:
         """The file that a kind of library is in."""
@@ -151,12 +155,13 @@ class Bundle:
         return "\n".join(lines) + "\n"
 
     def _manifest(self, folder: Path) -> str:
-        """The manifest with the hashes of all files."""
+        """The manifest with the hashes of all files, which the library cannot have."""
         files = {
             path.name: hashlib.sha256(path.read_bytes()).hexdigest()
             for path in sorted(folder.iterdir())
         }
-        return json.dumps({**self.library.manifest, "files": files}, indent=2) + "\n"
+        manifest = {k: v for k, v in self.library.manifest.items() if k != "digest"}
+        return json.dumps({**manifest, "files": files}, indent=2) + "\n"
 
 
 def write_all(bundle: Bundle, place: Path) -> Path:
@@ -181,7 +186,7 @@ def write_all(bundle: Bundle, place: Path) -> Path:
 def is_ours(place: Path) -> bool:
     """Whether a folder holds an exported library, and nothing that is not its own."""
     try:
-        sign = json.loads((place / _SIGN).read_text(encoding="utf-8"))
+        sign = json.loads((place / SIGN).read_text(encoding="utf-8"))
         return "interface" in sign and "files" in sign
     except (OSError, ValueError):
         return False

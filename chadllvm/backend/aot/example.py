@@ -101,7 +101,10 @@ class _Try:
                 self.lines.append(f"const {c_type} {own} = {_number(scalar)};")
                 self.given.append(own)
             case CArray(elem, rank):
-                self.lines.append(f"const {c_type} {own}[] = {_many(elem, rank)};")
+                const = "" if name in self.wrapper.updated else "const "
+                self.lines.append(f"{const}{c_type} {own}[] = {_many(elem, rank)};")
+                if not const:
+                    self._show(f"{own}[0]", "%.17g", f"(double){own}[0]")
                 self.given += [own, *[str(SIZE)] * rank]
             case _:
                 value = self._value(node, ())

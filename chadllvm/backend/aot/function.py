@@ -10,6 +10,7 @@ from chadllvm.backend.results import Result
 from chadllvm.diagnostic import Span
 from chadllvm.ir.loops import LoopFunction
 from chadllvm.ir.types import Type
+from chadllvm.ir.updated import Updated
 from chadllvm.request import Request
 
 
@@ -17,13 +18,15 @@ from chadllvm.request import Request
 class Output:
     """A result; `like` is the parameter whose gradient it is, if it is one.
 
-    With `is_same` it has the type of that, and what is no real number is the same.
+    With `is_same` it has the type of that, and what is no real number is the same. If
+    it is `in_place`, it is what that parameter is updated to.
     """
 
     name: str
     type: Result
     like: str = ""
     is_same: bool = False
+    in_place: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ class Exported:
     logp: str = ""
     # What it takes and gives of recursive data.
     heap: Heap = Heap((), (), ())
+    # The parameters that it updates.
+    updated: Updated | None = None
 
     @property
     def has_nodes(self) -> bool:

@@ -14,7 +14,7 @@ import llvmlite.binding as llvm
 from chadllvm._version import __version__
 from chadllvm.backend.aot.declare import Types
 from chadllvm.backend.aot.function import Exported
-from chadllvm.backend.aot.library_format import ABI, MARK
+from chadllvm.backend.aot.library_format import ABI, MARK, UNSEALED
 from chadllvm.backend.aot.names import c_string
 from chadllvm.backend.aot.nodes import Classes
 from chadllvm.backend.aot.objects import Native, native_module, object_files
@@ -227,6 +227,7 @@ def _manifest(
 ) -> dict[str, Any]:
     return {
         "abi": ABI,
+        "digest": UNSEALED,
         "interface": f"{interface:#x}",
         "library": prefix,
         "chadllvm": __version__,
@@ -268,6 +269,7 @@ def _described(wrapper: Wrapper, natives: _Natives) -> dict[str, Any]:
         "params": [[name, describe(ty)] for name, ty in function.params],
         "defaults": function.defaults,
         **_returns(function),
+        **_updates(function),
         "sites": [_described_site(site) for site in natives.sites[function.name]],
     }
 
@@ -280,6 +282,14 @@ def _returns(function: Exported) -> dict[str, Any]:
     by = request.argnums
     asked = [[*by] if isinstance(by, tuple) else by, request.value, request.has_aux]
     return {"value": describe(function.value), "request": asked}
+
+
+def _updates(function: Exported) -> dict[str, Any]:
+    """What Python's arguments are updated to: the first results."""
+    updated = function.updated
+    if updated is None:
+        return {}
+    return {"updates": [updated.positions, updated.has_result]}
 
 
 def _described_site(site: Site) -> list[Any]:

@@ -7,6 +7,7 @@ library may end the process.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import struct
 from collections.abc import Callable, Mapping
@@ -19,7 +20,13 @@ import numpy as np
 
 from chadllvm.backend import failure
 from chadllvm.backend.aot.declare import C_TYPES
-from chadllvm.backend.aot.library_format import ABI, MARK
+from chadllvm.backend.aot.library_format import (
+    ABI,
+    MARK,
+    SIGN,
+    UNSEALED,
+    digest_of,
+)
 from chadllvm.backend.convert import DTYPES
 from chadllvm.backend.layout import HEAD, PLAIN, numpy_objects
 from chadllvm.backend.machine import Site
@@ -76,17 +83,43 @@ class Crossed(Protocol):
     ) -> Callable[..., Any]: ...
 
 
+class Updating(Protocol):
+    """Makes a function that updates its arguments of one that gives what to.
+
+    `positions` are those of the arguments, and `has_result` whether there is more.
+    """
+
+    def __call__(
+        self,
+        title: str,
+        names: list[str],
+        types: list[Type],
+        positions: list[int],
+        has_result: bool,
+        defaults: list[Any],
+        native: Callable[..., Any],
+        /,
+    ) -> Callable[..., Any]: ...
+
+
 class Library:
     """The functions of a loaded library, as attributes and by their names."""
 
     def __init__(
-        self, path: Path, classes: Mapping[str, type], crossed: Crossed
+        self,
+        path: Path,
+        classes: Mapping[str, type],
+        crossed: Crossed,
+        updating: Updating,
+        digest: str | None = None,
     ) -> None:
         content = _content(path)
         self.path, self.manifest = path, _manifest(path, content)
         self.crossed, self.pool = crossed, list[_State]()
+        self.updating = updating
         _check_whole(path, content)
         try:
+            _check_digest(path, content, self.manifest.get("digest"), digest)
             self._load(path, classes)
         except (ValueError, KeyError, TypeError, cffi.CDefError) as error:
             raise BadLibrary(f"{path}: its manifest is damaged ({error})") from None
@@ -194,13 +227,19 @@ def _own(prefix: str) -> list[tuple[str, str]]:
     ]
 
 
-def open_library(path: Path, classes: Mapping[str, type], crossed: Crossed) -> Library:
+def open_library(
+    path: Path,
+    classes: Mapping[str, type],
+    crossed: Crossed,
+    updating: Updating,
+    digest: str | None,
+) -> Library:
     """The library in a file, or in a folder of an export."""
     if path.is_dir():
         name = path.name.removeprefix("lib")
         found = [path / f"lib{name}.{ending}" for ending in ("so", "dylib")]
         path = next((file for file in found if file.exists()), found[0])
-    return Library(path, classes, crossed)
+    return Library(path, classes, crossed, updating, digest)
 
 
 # ---- the file
@@ -249,6 +288,47 @@ def _check_whole(path: Path, content: bytes) -> None:
         raise BadLibrary(f"{path} is not whole: {len(content)} of {max(ends)} bytes")
 
 
+def _check_digest(path: Path, content: bytes, sealed: Any, given: str | None) -> None:
+    """All bytes must be those that were exported, or those of the digest given."""
+    if given is None and sealed == digest_of(content):
+        return
+    whole = hashlib.sha256(content).hexdigest()
+    if given is not None:
+        if given.lower() != whole:
+            raise BadLibrary(f"{path} has the SHA-256 {whole}, and not {given}")
+    elif sealed != UNSEALED:
+        raise _changed(path, whole, _EDITED)
+    elif _listed_digest(path) != whole:
+        raise _changed(path, whole, _BY_HAND)
+
+
+_EDITED = (
+    "has changed since it was exported: it is damaged, or strip, patchelf or the like "
+    "has written it anew"
+)
+
+_BY_HAND = (
+    f"was linked from exported objects, or is not the file that the {SIGN} beside it "
+    "names: nothing tells whether it is whole"
+)
+
+
+def _changed(path: Path, digest: str, found: str) -> BadLibrary:
+    return BadLibrary(
+        f"{path} {found}. Export it again; or, if the file is as it should be, "
+        f"accept it by cl.load(path, digest={digest!r}), which is its SHA-256 now"
+    )
+
+
+def _listed_digest(path: Path) -> Any:
+    """The SHA-256 of a file as the manifest of its folder has it."""
+    try:
+        sign = json.loads((path.parent / SIGN).read_text(encoding="utf-8"))
+        return sign["files"].get(path.name)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None
+
+
 # ---- functions
 
 
@@ -271,6 +351,9 @@ def _function(
     if "returns" in described:
         made = native(names, params, types.read(described["returns"]))
         made.__defaults__ = tuple(defaults)
+        if "updates" in described:
+            parts = title, names, params, *described["updates"], defaults, made
+            made = library.updating(*parts)
     else:
         by, value, has_aux = described["request"]
         request = Request(tuple(by) if isinstance(by, list) else by, value, has_aux)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import llvmlite.binding as llvm
 import numpy as np
 
+from chadllvm.defects import stage
 from chadllvm.ir.loops import LoopFunction
 from chadllvm.llvm import optimize
 from chadllvm.llvm.emit import Module, emit
@@ -31,6 +32,7 @@ class Native:
     loops: LoopFunction
 
 
+@stage("llvm")
 def native_module(native: Native, prefix: str, target: Target) -> Module:
     """The module of a native function."""
     module = emit(
@@ -59,6 +61,7 @@ def _with_data(text: str, symbol: str, value: np.ndarray) -> str:
 _ENOUGH = 2
 
 
+@stage("llvm")
 def object_files(texts: Sequence[str], target: Target) -> list[bytes]:
     """The object code of modules: in one file, but for that of very long programs.
 

@@ -69,6 +69,13 @@ class Returned:
             case _:
                 self._take(node, f"(*{self._place(name, node)})", "")
 
+    def add_in_place(self, room: ArrayLeaf) -> None:
+        """What an argument is updated to, which is given as a result."""
+        count, source = " * ".join(room.sizes), f"words[{self._word()}].p"
+        size = f"sizeof({C_TYPES[room.elem]})"
+        self.after.append(f"chad_lib_copy({room.data}, {source}, {count}, {size});")
+        self.words += len(room.sizes)
+
     def add_like(self, name: str, node: CNode, leaves: Sequence[Leaf]) -> None:
         """A gradient of the same type as its argument, which has these leaves."""
         self._take_like(node, f"(*{self._place(name, node)})", "", iter(leaves))

@@ -52,13 +52,24 @@ class Wrapper:
             self.returned.add_like(output.name, node, leaves)
             return
         room = self.arguments.shapes.get(output.like)
+        if output.in_place:
+            assert room is not None
+            self.returned.add_in_place(room)
+            return
         is_like = isinstance(node, CArray)
         self.returned.add(output.name, node, room if is_like else None)
 
     @property
     def outputs(self) -> list[Output]:
         """The results that C sees."""
-        return [out for out in self.function.outputs if isinstance(out, Output)]
+        found = [out for out in self.function.outputs if isinstance(out, Output)]
+        return [output for output in found if not output.in_place]
+
+    @property
+    def updated(self) -> frozenset[str]:
+        """The parameters that are updated."""
+        found = [out for out in self.function.outputs if isinstance(out, Output)]
+        return frozenset(output.like for output in found if output.in_place)
 
     def tree_of(self, output: Output) -> CNode | None:
         """The tree of a result."""
@@ -69,6 +80,7 @@ class Wrapper:
         found = Arguments(
             self.types, self.classes, self.function.title, names, sizes_only
         )
+        found.updated = self.updated
         for name, ty in self.function.params:
             found.add(name, tree(ty))
         for of in self.function.heap.taken:
@@ -86,6 +98,9 @@ class Wrapper:
     def declaration(self) -> str:
         """The declaration for the header, with what there is to know."""
         lines = [f"// {line}".rstrip() for line in self.function.about.splitlines()]
+        if self.updated:
+            listed = ", ".join(n for n, _ in self.function.params if n in self.updated)
+            lines.append(f"// Updates {listed}, if it succeeds; no arguments overlap.")
         if self.returned.needs_memory:
             lines.append("// What it returns is in `memory`, which must not be NULL.")
         return "\n".join(

@@ -224,7 +224,7 @@ class Forms:
                 return all(self.is_count(self.of(x)) for x in args)
             case "select", (_, a, b):
                 return self.is_count(self.of(a)) and self.is_count(self.of(b))
-            case ("idiv", (a, Lit(int() as n))) if n > 0:
+            case (("idiv" | "udiv"), (a, Lit(int() as n))) if n > 0:
                 return self.is_count(self.of(a))
             case _:
                 return False

@@ -123,6 +123,13 @@ def _enough(work: Work) -> int:
     return int(2 * GRAIN / max(work.get((), 0.0), 1.0))
 
 
+def _share(out: Out, units: Atom, number: Atom, chunks: Atom) -> Atom:
+    """`units * number / chunks`, without a product that wraps around."""
+    whole, rest = (out.let(op, units, chunks) for op in ("idiv", "irem"))
+    more = out.let("idiv", out.let("imul", rest, number), chunks)
+    return out.let("iadd", out.let("imul", whole, number), more)
+
+
 class Spreading:
     """The making of one spread loop."""
 
@@ -187,7 +194,7 @@ class Spreading:
             return
         self._unit = out.let("select", some, Lit(lanes), Lit(1))
         less = out.let("iadd", self._unit, Lit(-1))
-        self._units = out.let("idiv", out.let("iadd", steps, less), self._unit)
+        self._units = out.let("udiv", out.let("iadd", steps, less), self._unit)
 
     def _count(
         self, out: Out, steps: Atom, work: Work, hits: Mapping[Alloc, Work]
@@ -393,7 +400,7 @@ class Spreading:
     ) -> Atom:
         """The first step of a chunk, or of one behind it."""
         number = out.let("iadd", chunk or self._chunk, Lit(more))
-        part = out.let("idiv", out.let("imul", self._units, number), chunks)
+        part = _share(out, self._units, number, chunks)
         if isinstance(self._unit, Reg):
             part = out.let("imin", out.let("imul", part, self._unit), steps)
         return out.let("iadd", self._plan.loop.low, part)

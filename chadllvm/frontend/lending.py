@@ -1,0 +1,123 @@
+"""Calls of functions that update arguments, which are lent to them.
+
+    scale(a, 2.0)          →   a' = rewritten(a);  a = @scale(a', 2.0)
+    n = shift(a[1:], b)    →   part = copy of a[1:];  a = rewritten(a)
+                               p = @shift(part, b);  a[1:] = p.0;  n = p.1
+
+From `rewritten` on, whatever may be the same array in Python must not be read
+(`simplify/sharing.py`): so it is refused, at the line of the call, that one argument is
+a part of another one which is updated. `statements.py` gives the arrays back.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from chadllvm.diagnostic import NO_SPAN, Span
+from chadllvm.frontend import update_errors
+from chadllvm.frontend.context import Callees, Context
+from chadllvm.frontend.delayed import delayed, force, succeed
+from chadllvm.frontend.local import LocalFunction
+from chadllvm.frontend.signature import Parameter
+from chadllvm.frontend.source import Function
+from chadllvm.frontend.surface import Updating, base
+from chadllvm.frontend.unions import NONE_VALUE
+from chadllvm.frontend.updates import is_updatable
+from chadllvm.frontend.width import component
+from chadllvm.ir.build import Builder
+from chadllvm.ir.term import Operand, Proj, Var
+from chadllvm.ir.updated import Updated
+from chadllvm.ops.alias import Lent, Rewritten
+
+
+def with_lent(
+    callees: Callees,
+    name: str,
+    like: Sequence[Operand],
+    updated: Updated,
+    *,
+    result_only: bool,
+    span: Span = NO_SPAN,
+) -> str:
+    """A function that lends another one what it was given, and keeps it nowhere else.
+
+    With `result_only` it does not give what was updated.
+    """
+
+    def body(b: Builder, params: Sequence[Var]) -> Sequence[Operand]:
+        given: list[Operand] = list(params)
+        for k in updated.positions:
+            (given[k],) = b.apply(Lent(), [given[k], given[k]], (), [params[k].name])
+        (out,) = b.call(name, given)
+        last = len(updated.positions)
+        return (b.one(Proj(out, last)) if result_only else out,)
+
+    key = "lent", name, updated.positions, result_only
+    return callees.wrapper(name, like, body, span, key)
+
+
+def lent(
+    cx: Context,
+    node: Updating,
+    names: Sequence[str],
+    given: Mapping[str, ast.expr],
+    values: Mapping[str, Operand],
+) -> dict[str, Operand]:
+    """The arguments, of which those for the parameters `names` are updated."""
+    found = dict(values)
+    for name in names:
+        if name in given and name in values and is_updatable(values[name].type):
+            found[name] = _lent(cx, given[name], values[name])
+    cx.lent[node] = {name: given[name] for name in names if name in given}
+    cx.updated_parts[node] = []
+    return found
+
+
+def _lent(cx: Context, part: ast.expr, value: Operand) -> Operand:
+    name = base(part)
+    if name is not None and name.id not in cx.liveness.locals:
+        where = "an array from outside of the function"
+        raise update_errors.fixed_update(cx.span(part), name.id, where)
+    whole = None if name is None else cx.scope.lookup(name.id)
+    if name is None or not isinstance(whole, Var):
+        raise update_errors.not_lendable(cx.span(part))
+    if not isinstance(part, ast.Name):
+        copy = replace(delayed(cx, part, value), made=None, view_of=None, is_item=False)
+        value = force(cx, part, copy)
+    if is_updatable(whole.type):
+        args = [whole, whole]
+        (after,) = cx.at(part).apply(Rewritten(), args, [], [name.id])
+        succeed(cx, name.id, whole, after)
+        return after if isinstance(part, ast.Name) else value
+    return value
+
+
+def result_of_call(
+    cx: Context,
+    node: ast.expr,
+    function: Function | LocalFunction,
+    params: Sequence[Parameter],
+    operands: Sequence[Operand],
+    out: Operand,
+) -> Operand:
+    """The result of a call, apart from what it has updated."""
+    own = cx.callees.updates(function)
+    taken = [p.name for p in params if not p.is_static]
+    behind = operands[len(operands) - len(taken) :]
+    pairs = zip(taken, behind, strict=True)
+    names = [n for n, operand in pairs if n in own.names and is_updatable(operand.type)]
+    if not names:
+        return out
+    if not isinstance(node, Updating) or node not in cx.lent:
+        raise update_errors.updating_value(cx.span(node), function.__name__, names)
+    b, given = cx.at(node), cx.lent[node]
+    many = own.has_result or len(names) > 1
+    ordered = [name for name in own.names if name in names]
+    parts = [component(b, out, k) for k in range(len(names))] if many else [out]
+    for name, part in zip(ordered, parts, strict=True):
+        if name not in given:
+            raise update_errors.not_lendable(cx.span(node))
+        cx.updated_parts[node].append((given[name], part))
+    return component(b, out, len(names)) if own.has_result else b.one(NONE_VALUE)

@@ -1,0 +1,343 @@
+"""Which parameters a function updates for its caller.
+
+    def scale(a: f64[:], k: float):        updates a, has no result
+        for i in range(len(a)):
+            a[i] *= k                →     a function of (a, k) that gives the last a
+
+A function that returns nothing updates the arrays among its parameters that it writes
+to; any other one those that `jit(updates=…)` names. Arrays are values here, so such a
+function gives them as they are at its end, in front of its result; a call is a
+statement, after which the names of its arguments stand for what they were given
+(`updating.py`).
+
+This looks at syntax alone, before anything is typed: a name that is assigned as a
+whole stands for an array of the function's own. What functions that call each other
+update is the least solution of what they say of each other.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+from chadllvm.diagnostic import CompileError
+from chadllvm.frontend.scope import NotStatic, Surroundings, is_library
+from chadllvm.frontend.source import TOLD, Function, Source, read_source
+from chadllvm.frontend.surface import base
+from chadllvm.ir.term import Var
+from chadllvm.ir.types import Array, Product, Scalar, Type
+from chadllvm.ir.updated import Updated
+
+# Where one keeps rules of its own: what has them gives what it makes.
+_RULES = "__chadllvm_rules__"
+
+
+@dataclass(frozen=True)
+class Updates:
+    """The parameters that a function updates, and whether it has a result besides.
+
+    It may have been `told` which; `bound` are those that it writes to, or is told to
+    update, and assigns as a whole.
+    """
+
+    names: tuple[str, ...] = ()
+    has_result: bool = True
+    told: tuple[str, ...] | None = None
+    bound: frozenset[str] = frozenset()
+
+
+def is_updatable(ty: Type) -> bool:
+    """Whether an argument of this type is updated, if its parameter is."""
+    return isinstance(ty, Array) and isinstance(ty.elem, Scalar)
+
+
+def updated_names(updates: Updates, params: Sequence[Var]) -> tuple[str, ...]:
+    """Those of the parameters that are updated whose types can be."""
+    types = {param.name: param.type for param in params}
+    names = updates.names
+    return tuple([n for n in names if n in types and is_updatable(types[n])])
+
+
+def updated_of(updates: Updates, params: Sequence[Var]) -> Updated | None:
+    """What a function of these parameters updates, by their positions."""
+    names = [param.name for param in params]
+    positions = [names.index(name) for name in updated_names(updates, params)]
+    return Updated(tuple(positions), updates.has_result) if positions else None
+
+
+def result_type(updated: Sequence[Type], result: Type | None) -> Type:
+    """What a function gives that updates arrays of these types."""
+    parts = (*updated,) if result is None else (*updated, result)
+    return parts[0] if len(parts) == 1 else Product(parts)
+
+
+@dataclass(frozen=True)
+class _Called:
+    """A call: the function, and the names whose arrays are its parameters'."""
+
+    definition: ast.FunctionDef
+    given: Mapping[str, str]
+
+
+@dataclass
+class _Facts:
+    """What a definition says: `writes` are the names of arrays that it writes to."""
+
+    params: tuple[str, ...]
+    told: tuple[str, ...] | None
+    has_result: bool
+    bound: set[str]
+    writes: set[str]
+    calls: list[_Called] = field(default_factory=list)
+
+    def updates(self, known: Callable[[ast.FunctionDef], Updates]) -> Updates:
+        if self.told is not None:
+            bound = frozenset(self.bound.intersection(self.told))
+            return Updates(self.told, self.has_result, self.told, bound)
+        if self.has_result:
+            return Updates()
+        written = {
+            call.given[name]
+            for call in self.calls
+            for name in known(call.definition).names
+            if name in call.given
+        }
+        found = (written | self.writes) - self.bound
+        names = tuple([p for p in self.params if p in found])
+        lost = self.writes.intersection(self.params) & self.bound
+        return Updates(names, False, bound=frozenset(lost))
+
+
+class Analysis:
+    """What the functions of a program update."""
+
+    def __init__(self, sources: Mapping[Function, Source]) -> None:
+        self._sources = dict(sources)
+        self._roots: dict[Function, dict[str, ast.FunctionDef | None]] = {}
+        self._known: dict[ast.FunctionDef, Updates] = {}
+
+    def of(self, source: Source) -> Updates:
+        """What a function updates."""
+        if source.definition not in self._known:
+            self._settle(source)
+        return self._known[source.definition]
+
+    def arguments(self, source: Source, call: ast.Call) -> Iterator[ast.expr]:
+        """The arguments of a call that are updated; all of one of a parameter."""
+        callee = self._callee(source, call.func)
+        if callee is not None:
+            names = self.of(callee).names
+            given = _bound_arguments(_params(callee.definition), call)
+            yield from (node for name, node in given.items() if name in names)
+        elif isinstance(call.func, ast.Name) and call.func.id in _params(
+            source.definition
+        ):
+            yield from _all_arguments(call)
+
+    def _settle(self, source: Source) -> None:
+        """Enter what all updates that a function calls, and itself."""
+        facts: dict[ast.FunctionDef, _Facts] = {}
+        waiting = [source]
+        while waiting:
+            at = waiting.pop()
+            if at.definition not in facts and at.definition not in self._known:
+                facts[at.definition], callees = self._facts(at)
+                waiting += callees
+        found = {node: Updates(has_result=f.has_result) for node, f in facts.items()}
+        self._known |= found
+        while found:
+            found = {n: f.updates(self._known.__getitem__) for n, f in facts.items()}
+            found = {n: u for n, u in found.items() if u != self._known[n]}
+            self._known |= found
+
+    def _facts(self, source: Source) -> tuple[_Facts, list[Source]]:
+        definition, function = source.definition, source.function
+        told = None if source.is_local else getattr(function, TOLD, None)
+        is_ruled = not source.is_local and hasattr(function, _RULES)
+        nodes = [*_own_nodes(definition.body)]
+        facts = _Facts(
+            params=_params(definition),
+            told=() if is_ruled else told,
+            has_result=any(map(_returns_value, nodes)),
+            bound={name for node in nodes for name in _bindings(node)},
+            writes={name for node in nodes for name in _writes(node)},
+        )
+        callees: list[Source] = []
+        for node in nodes:
+            facts.writes.update(_given_away(node, facts.params))
+            if not isinstance(node, ast.Call):
+                continue
+            callee = self._callee(source, node.func)
+            if callee is None:
+                continue
+            given = _bound_arguments(_params(callee.definition), node)
+            names = {n: base(arg) for n, arg in given.items()}
+            plain = {n: name.id for n, name in names.items() if name is not None}
+            facts.calls.append(_Called(callee.definition, plain))
+            callees.append(callee)
+        return facts, callees
+
+    def _callee(self, source: Source, called: ast.expr) -> Source | None:
+        """The function of the user's that is called, if its syntax says which."""
+        local = self._local_functions(source.function)
+        if isinstance(called, ast.Name) and called.id in local:
+            definition = local[called.id]
+            if definition is None:
+                return None
+            return Source(
+                source.function,
+                definition,
+                source.file,
+                source.first_line,
+                source.lines,
+                source.wrapped,
+                is_local=True,
+                place=source.place,
+            )
+        own = local_names(source.definition)
+        try:
+            found = Surroundings(source.function, {}).resolve(called, own.__contains__)
+        except NotStatic:
+            return None
+        return self._source(getattr(found, "py_func", found))
+
+    def _source(self, function: Any) -> Source | None:
+        """The source of a function, if it is one of the user's that can be read."""
+        if not isinstance(function, FunctionType) or is_library(function):
+            return None
+        if (function.__module__ or "").partition(".")[0] == "chadllvm":
+            return None
+        if function not in self._sources:
+            try:
+                self._sources[function] = read_source(function)
+            except CompileError:
+                return None
+        return self._sources[function]
+
+    def _local_functions(
+        self, function: Function
+    ) -> Mapping[str, ast.FunctionDef | None]:
+        """The functions defined in one, by name; None where there are several."""
+        if function not in self._roots:
+            source = self._source(function)
+            found: dict[str, ast.FunctionDef | None] = {}
+            body = source.definition.body if source is not None else []
+            for node in (n for statement in body for n in ast.walk(statement)):
+                if isinstance(node, ast.FunctionDef):
+                    found[node.name] = None if node.name in found else node
+            self._roots[function] = found
+        return self._roots[function]
+
+
+def local_names(definition: ast.FunctionDef) -> set[str]:
+    """The parameters of a function, and the names that it assigns."""
+    return {*_params(definition), *_all_bindings(definition)}
+
+
+def _params(definition: ast.FunctionDef) -> tuple[str, ...]:
+    args = definition.args
+    return tuple([a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)])
+
+
+def _bound_arguments(params: Iterable[str], call: ast.Call) -> dict[str, ast.expr]:
+    """The arguments of a call by parameter, as far as its syntax tells."""
+    found: dict[str, ast.expr] = {}
+    for name, node in zip(params, call.args, strict=False):
+        if isinstance(node, ast.Starred):
+            break
+        found[name] = node
+    return found | {k.arg: k.value for k in call.keywords if k.arg is not None}
+
+
+_SCOPES = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
+
+
+def _own_nodes(statements: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """The nodes of statements without those inside of functions and comprehensions."""
+    stack = list(statements)
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, _SCOPES):
+            stack += ast.iter_child_nodes(node)
+
+
+def _returns_value(node: ast.AST) -> bool:
+    match node:
+        case ast.Return(None) | ast.Return(ast.Constant(None)):
+            return False
+        case _:
+            return isinstance(node, ast.Return)
+
+
+def _targets(node: ast.AST) -> Iterator[ast.expr]:
+    """The targets of an assignment that are no tuples."""
+    match node:
+        case ast.Assign(targets):
+            stack = list(targets)
+        case ast.AnnAssign(target, _, ast.expr()) | ast.For(target):
+            stack = [target]
+        case _:
+            return
+    while stack:
+        part = stack.pop()
+        if isinstance(part, ast.Tuple | ast.List):
+            stack += part.elts
+        else:
+            yield part
+
+
+def _bindings(node: ast.AST) -> Iterator[str]:
+    """The names that a node gives another value, as a whole."""
+    match node:
+        case ast.FunctionDef(name) | ast.ClassDef(name):
+            yield name
+        case ast.NamedExpr(ast.Name(name)):
+            yield name
+        case ast.MatchAs(_, str(name)) | ast.MatchStar(str(name)):
+            yield name
+        case _:
+            yield from (t.id for t in _targets(node) if isinstance(t, ast.Name))
+
+
+def _all_bindings(definition: ast.FunctionDef) -> Iterator[str]:
+    for node in _own_nodes(definition.body):
+        yield from _bindings(node)
+
+
+def _given_away(node: ast.AST, params: Collection[str]) -> Iterator[str]:
+    """The names of what is given to a parameter that is called for what it does."""
+    match node:
+        case ast.Expr(ast.Call(ast.Name(called)) as call) if called in params:
+            found = (base(argument) for argument in _all_arguments(call))
+            yield from (name.id for name in found if name is not None)
+
+
+def _all_arguments(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _writes(node: ast.AST) -> Iterator[str]:
+    """The names of arrays that a node writes to; numbers may be among them."""
+    written: list[ast.expr]
+    match node:
+        case ast.AugAssign(target):
+            written = [target]
+        case ast.Expr(ast.Call(ast.Attribute(ast.Name() as owner, "fill"))):
+            written = [owner]
+        case ast.Expr(
+            ast.Call(ast.Attribute(ast.Attribute(_, "add"), "at"), [target, *_])
+        ):
+            written = [target]
+        case _:
+            written = [t for t in _targets(node) if isinstance(t, ast.Subscript)]
+    for target in written:
+        name = base(target)
+        if name is not None:
+            yield name.id

@@ -1,0 +1,364 @@
+"""What a reference to an array is in scalars: the number of an owner, and where in it.
+
+The owner is an array that is there anyway. Of it the reference may be a row, at
+indices, and of that a *window*: the elements at `start`, `start + step` and so on, as
+many as `count` says. A code hands on
+
+    number, index, …, index                   of a row
+    number, index, …, index, start, step, count     of a window
+
+Owners of several ranks need not have as many indices: each takes the last ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from chadllvm.diagnostic import Span
+from chadllvm.ir.build import Builder, lit
+from chadllvm.ir.rewrite import Renaming
+from chadllvm.ir.term import Apply, Binding, Block, If, Lambda, Operand, Var
+from chadllvm.ir.types import I64, Array, Box, Type
+from chadllvm.ops.build import Build
+from chadllvm.ops.index import Dim, Index, MakeBox, Unbox, nothing
+
+# The scalars of a window.
+WINDOW = 3
+
+
+class Code(NamedTuple):
+    """The number of an owner, indices of a row of it, and a window if there is one."""
+
+    number: Operand
+    path: tuple[Operand, ...] = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """A row of an array; what is in a box, or a box, if there are no indices."""
+
+    array: Var
+    indices: tuple[Operand, ...]
+
+
+@dataclass(frozen=True)
+class Window:
+    """`count` elements of a row of an array: those at the places of a function.
+
+    The function is of one index, and affine.
+    """
+
+    row: Part
+    count: Operand
+    place: Lambda
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of two arrays."""
+
+    cond: Operand
+    then: Var | Part
+    orelse: Var | Part
+
+
+@dataclass(frozen=True)
+class Coded:
+    """What a code says, which is one of these owners, or a part of it."""
+
+    owners: tuple[Var, ...]
+    code: Code
+    is_window: bool = False
+
+
+Meaning = Part | Window | Choice | Coded
+
+# The owner of an array without elements, at which nobody looks.
+NONE = Var("none", I64)
+
+
+class Table:
+    """What variables refer to, and the numbers of owners.
+
+    Who does not ask for windows takes those for arrays of their own.
+    """
+
+    def __init__(self) -> None:
+        self._meaning: dict[Var, Meaning] = {}
+        self._owners: dict[tuple[Var, bool], tuple[Var, ...]] = {}
+        self._numbers: dict[Var, int] = {NONE: 0}
+
+    def enter(self, var: Var, meaning: Meaning) -> None:
+        self._meaning[var] = meaning
+
+    def is_window(self, var: Var) -> bool:
+        match self._meaning.get(var):
+            case Window() | Coded(is_window=True):
+                return True
+            case _:
+                return False
+
+    def owners(self, var: Var, windows: bool = False) -> tuple[Var, ...]:
+        """The arrays that a variable may refer to: itself, if it is no reference."""
+        windows = windows and self.is_window(var)
+        if (var, windows) not in self._owners:
+            self._owners[var, windows] = self._found(var, windows)
+        return self._owners[var, windows]
+
+    def _found(self, var: Var, windows: bool) -> tuple[Var, ...]:
+        match self._meaning.get(var):
+            case Part(array):
+                return self.owners(array)
+            case Window(Part(array, indices)) if windows:
+                return self.owners(array, windows=not indices)
+            case Choice(_, then, orelse):
+                sides = [s.array if isinstance(s, Part) else s for s in (then, orelse)]
+                return joined(*map(self.owners, sides))
+            case Coded(owners, _, is_window) if is_window == windows:
+                return owners
+            case _:
+                return (var,)
+
+    def number(self, owner: Var) -> Operand:
+        return lit(self._numbers.setdefault(owner, len(self._numbers)))
+
+    def code(self, meant: Var | Part, out: Coding, windows: bool = False) -> Code:
+        """What a variable refers to, in scalars that `out` computes."""
+        if isinstance(meant, Part):
+            number, path = self.code(meant.array, out)
+            return Code(number, (*path, *meant.indices))
+        if (meant, windows) not in out.codes:
+            code = self._window(meant, out) if windows else self._row(meant, out)
+            out.codes[meant, windows] = code
+        return out.codes[meant, windows]
+
+    def _row(self, var: Var, out: Coding) -> Code:
+        match self._meaning.get(var):
+            case Part() as part:
+                return self.code(part, out)
+            case Choice(cond, then, orelse):
+                return out.choice(cond, self.code(then, out), self.code(orelse, out))
+            case Coded(_, code, is_window=False):
+                return code
+            case _:
+                return Code(self.number(var))
+
+    def _window(self, var: Var, out: Coding) -> Code:
+        match self._meaning.get(var):
+            case Coded(_, code, is_window=True):
+                return code
+            case Window(row, count, place):
+                size = out.prim("imax", count, lit(0))
+                start, after = (_at(place, lit(i), out) for i in (0, 1))
+                step = out.prim("isub", after, start)
+                return self._within(row, (start, step, size), out)
+            case _:
+                number, path = self._row(var, out)
+                size = out.one(Apply(Dim(0), (var,)))
+                return Code(number, (*path, lit(0), lit(1), size))
+
+    def _within(self, row: Part, window: Sequence[Operand], out: Coding) -> Code:
+        """A window in what may be a window itself."""
+        if not row.indices and self.is_window(row.array):
+            return out.inside(self.code(row.array, out, windows=True), window)
+        number, path = self.code(row, out)
+        return Code(number, (*path, *window))
+
+
+class Coding(Builder):
+    """The bindings of a block that computes codes, each of them once."""
+
+    def __init__(self, span: Span, bindings: Iterable[Binding] = ()) -> None:
+        super().__init__(span)
+        self.bindings += bindings
+        self.codes: dict[tuple[Var, bool], Code] = {}
+
+    def choice(self, cond: Operand, then: Code, orelse: Code) -> Code:
+        """One of two codes."""
+        width = max(len(then.path), len(orelse.path))
+        sides = [Block((), (c.number, *last(c.path, width))) for c in (then, orelse)]
+        number, *path = self.emit(If(cond, *sides), "which", *["at"] * width)
+        return Code(number, tuple(path))
+
+    def part(self, array: Reference, own: Code, code: Code, part: Reference) -> Code:
+        """What the code of a part of an array says, by what the array refers to."""
+        end = len(code.path) - WINDOW * part.is_window
+        path, window = code.path[:end], code.path[end:]
+        if array.is_window:
+            return self.inside(own, window)
+        row = last(path, rank(array.var.type, part.var.type))
+        return Code(own.number, (*own.path, *row, *window))
+
+    def inside(self, outer: Code, window: Sequence[Operand]) -> Code:
+        """A window in a window."""
+        start, step, size = window
+        *path, first, stride, _ = outer.path
+        begin = self.prim("iadd", first, self.prim("imul", stride, start))
+        window = (begin, self.prim("imul", stride, step), size)
+        return Code(outer.number, (*path, *window))
+
+
+def joined(*parts: Iterable[Var]) -> tuple[Var, ...]:
+    return tuple(dict.fromkeys(var for part in parts for var in part))
+
+
+def last(path: Sequence[Operand], width: int) -> tuple[Operand, ...]:
+    """So many scalars of a path: the last, behind zeros that nobody looks at."""
+    kept = path[max(len(path) - width, 0) :]
+    return (*[lit(0)] * (width - len(kept)), *kept)
+
+
+def rank(ty: Type, part: Type) -> int:
+    """How many indices lead from an array of one type to a row of the other."""
+    match ty, part:
+        case (Box(content), _) if ty != part:
+            return rank(content, part)
+        case (Array(elem), Box(content)) if ty != content and elem != part:
+            return rank(ty, content)
+        case (Array(elem, whole), Array(inner, left)) if elem == inner:
+            return whole - left
+        case (Array(elem, whole), _) if ty != part and Box(ty) != part:
+            return whole + rank(elem, part)
+        case _:
+            return 0
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A variable that is to be put together of a code again."""
+
+    var: Var
+    owners: tuple[Var, ...]
+    is_window: bool = False
+
+    @property
+    def real(self) -> tuple[Var, ...]:
+        """The owners that have elements."""
+        return tuple([o for o in self.owners if o is not NONE])
+
+    @property
+    def width(self) -> int:
+        """How many scalars its code has, besides the number."""
+        ranks = (rank(owner.type, self.var.type) for owner in self.real)
+        return max(ranks, default=0) + WINDOW * self.is_window
+
+    @property
+    def is_one(self) -> bool:
+        """Whether it needs no number."""
+        return len(self.real) == len(self.owners) == 1
+
+    @property
+    def only(self) -> Var | None:
+        """The array that it always is."""
+        is_it = self.is_one and self.width == 0 and self.real[0].type == self.var.type
+        return self.real[0] if is_it else None
+
+    def slots(self) -> list[Var]:
+        """New variables for the code."""
+        number = [] if self.is_one else [Var("which", I64)]
+        return [*number, *[Var("at", I64) for _ in range(self.width)]]
+
+    def values(self, code: Code) -> tuple[Operand, ...]:
+        """A code as it is handed on."""
+        number = () if self.is_one else (code.number,)
+        return (*number, *last(code.path, self.width))
+
+    def code(self, slots: Sequence[Operand], table: Table) -> Code:
+        """What was handed on, as a code."""
+        if self.is_one:
+            return Code(table.number(self.real[0]), tuple(slots))
+        return Code(slots[0], tuple(slots[1:]))
+
+    def name(self, code: Code, table: Table, out: Builder) -> None:
+        """Bind the variable to what a code says."""
+        empty = nothing(out, self.var.type) if self._may_be_nothing else None
+
+        def part(owner: Var | None, inner: Builder) -> Operand:
+            if owner is None:
+                assert empty is not None
+                return empty
+            row, window = self._row(owner, code, inner)
+            return _made(row, window, inner) if window else row
+
+        self._choose(code, table, out, part)
+        binding = out.bindings.pop()
+        out.bindings.append(Binding((self.var,), binding.expr, binding.span))
+
+    def element(self, code: Code, at: Operand, table: Table, out: Builder) -> Operand:
+        """The element of a window at an index."""
+        assert isinstance(self.var.type, Array)
+        ty = self.var.type.elem
+
+        def element(owner: Var | None, inner: Builder) -> Operand:
+            if owner is None:
+                return nothing(inner, ty)
+            row, window = self._row(owner, code, inner)
+            return _element(row, window, at, inner)
+
+        return self._choose(code, table, out, element)
+
+    @property
+    def _may_be_nothing(self) -> bool:
+        return NONE in self.owners or not self.owners
+
+    def _choose(
+        self,
+        code: Code,
+        table: Table,
+        out: Builder,
+        part: Callable[[Var | None, Builder], Operand],
+    ) -> Operand:
+        """What `part` gives of the owner whose number it is."""
+        *others, rest = (*self.real, None) if self._may_be_nothing else self.real
+        if not others:
+            return part(rest, out)
+        inner = out.child()
+        block = inner.block([part(rest, inner)])
+        for owner in reversed(others):
+            assert owner is not None
+            is_this = out.prim("ieq", code.number, table.number(owner))
+            inner = out.child()
+            then = inner.block([part(owner, inner)])
+            (result,) = out.emit(If(is_this, then, block), self.var.name)
+            block = Block((), (result,))
+        return result
+
+    def _row(
+        self, owner: Var, code: Code, out: Builder
+    ) -> tuple[Var, tuple[Operand, ...]]:
+        """The row of an owner that a code is about, and the window in it."""
+        end = len(code.path) - WINDOW * self.is_window
+        path = list(last(code.path[:end], rank(owner.type, self.var.type)))
+        row = owner
+        while row.type != self.var.type:
+            match row.type:
+                case Box():
+                    row = out.one(Apply(Unbox(), (row,)), row.name)
+                case Array(_, whole) if path:
+                    at, path = path[:whole], path[whole:]
+                    row = out.one(Apply(Index(), (row, *at)), "row")
+                case _:
+                    row = out.one(Apply(MakeBox(), (row,)), row.name)
+        return row, code.path[end:]
+
+
+def _element(row: Var, window: Sequence[Operand], at: Operand, out: Builder) -> Var:
+    start, step, _ = window
+    place = out.prim("iadd", start, out.prim("imul", step, at))
+    return out.one(Apply(Index(), (row, place)))
+
+
+def _made(row: Var, window: Sequence[Operand], out: Builder) -> Var:
+    """The elements of a window, as an array."""
+    body, i = out.child(), Var("i", I64)
+    element = Lambda((i,), body.block([_element(row, window, i, body)]))
+    return out.apply(Build(), (window[2],), [element])[0]
+
+
+def _at(place: Lambda, index: Operand, out: Builder) -> Operand:
+    """What an index becomes."""
+    renaming = Renaming({place.params[0]: index}, fresh=True)
+    out.bindings += map(renaming.binding, place.body.bindings)
+    return renaming.operand(place.body.results[0])

@@ -1,0 +1,449 @@
+"""Arrays that are chosen become a number and indices: which array it is, and which row.
+
+An array that a branch or a step of a loop chooses among others is a *reference*: an
+owner, which is an array from outside, and indices into it. The number of the owner and
+the indices are scalars, so to hand them on costs nothing; the array is named again
+where it is used.
+
+    k = iterate(n, a)                   w = iterate(n, 1)
+      { i, k: f64[:] ->                   { i, w: i64 ->
+      x = index(k, i)                     first = ieq(w, 1)
+      c = lt(x, 0.0)               →      k = if first { yield a } else { yield b }
+      s = if c { yield b }                x = index(k, i)
+          else { yield k }                c = lt(x, 0.0)
+      yield s }                           s = if c { yield b } else { yield k }
+                                          v = if c { yield 2 } else { yield w }
+                                          yield v }
+                                        first = ieq(w, 1)
+                                        k = if first { yield a } else { yield b }
+
+CHAD has to know: the cell of a reference is (a part of) the cell of its owner. A cell
+of its own would have to be cleared and added up in each run of a block that perhaps
+reads one element. Neither is a state of a loop then an array, of which steps would need
+copies.
+
+    r = if c {                          w, k = if c {
+      y = index(m, i)                     yield 1, i
+      yield y                      →    } else {
+    } else {                              yield 2, j
+      z = index(p, j)                   }
+      yield z                           first = ieq(w, 1)
+    }                                   r = if first { y = index(m, k); yield y }
+                                            else { z = index(p, k); yield z }
+
+Where all references have one owner, no number is needed.
+
+In front of CHAD (`separate`) a branch may also give an array that it makes. That one
+gets a variable of its own, which is without elements where an old array is given, so
+that its cell costs nothing there:
+
+    b = if c {                          f, w = if c {
+      y = build(n) { … }                  y = build(n) { … }
+      yield y                             yield y, 1
+    } else {                     →      } else {
+      yield x                             e = empty[f64[:]]()
+    }                                     yield e, 2
+                                        }
+                                        new = ieq(w, 1)
+                                        b = if new { yield f } else { yield x }
+
+What a branch makes of an old array by an update is none of this: its cotangent is
+handed on in place. Nor is an array that the block hands on, for its cotangent begins as
+a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from chadllvm.diagnostic import Span
+from chadllvm.ir.build import Builder
+from chadllvm.ir.rewrite import Renaming, map_functions, with_body
+from chadllvm.ir.term import (
+    Apply,
+    Binding,
+    Block,
+    Function,
+    If,
+    Lambda,
+    Lit,
+    Operand,
+    Program,
+    Var,
+)
+from chadllvm.ir.types import Array, Box
+from chadllvm.ops.build import Build
+from chadllvm.ops.fold import Fold
+from chadllvm.ops.index import Dim, Empty, Index, MakeBox, Unbox, Zeros, nothing
+from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.update import Update
+from chadllvm.simplify.codes import (
+    NONE,
+    Choice,
+    Code,
+    Coded,
+    Coding,
+    Part,
+    Reference,
+    Table,
+    joined,
+)
+from chadllvm.simplify.walk import Walk
+from chadllvm.simplify.windows import chosen_windows, window
+
+
+def references(program: Program) -> Program:
+    """Numbers and indices in place of arrays that branches and loops choose."""
+    return map_functions(program, lambda f: _rewritten(f, separates=False))
+
+
+def separate(program: Program) -> Program:
+    """The same where branches also give arrays that they make."""
+    return map_functions(program, lambda f: _rewritten(f, separates=True))
+
+
+def _rewritten(function: Function, separates: bool) -> Function:
+    walk = _References(function.body, separates)
+    body = walk.block(function.body)
+    if walk.windows:
+        body = _Reading(walk.table, walk.windows).block(body)
+    return with_body(function, body)
+
+
+class _Side:
+    """A branch, with what it binds."""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.bound = {v: b.expr for b in block.bindings for v in b.vars}
+
+    def is_outside(self, *operands: Operand) -> bool:
+        return self.bound.keys().isdisjoint(operands)
+
+    def makes(self, array: Operand) -> bool:
+        """Whether an array is made in here, and not of an old one by an update."""
+        match self.bound.get(array) if isinstance(array, Var) else None:
+            case Apply(Build() | Fold() | Zeros()):
+                return True
+            case If(_, then, orelse) as node:
+                (binding,) = [b for b in self.block.bindings if b.expr is node]
+                k = binding.vars.index(array)
+                return all(_Side(b).makes(b.results[k]) for b in (then, orelse))
+            case Apply(Update(), (old, *_)):
+                return self.makes(old)
+            case Apply(Iterate(), (_, *inits)) as node:
+                (binding,) = [b for b in self.block.bindings if b.expr is node]
+                k = binding.vars.index(array)
+                return k >= len(inits) or self.makes(inits[k])
+            case Apply(Empty()):
+                return True
+            case _:
+                return False
+
+
+class _References(Walk):
+    """Rewrites inner branches and loops before those around them.
+
+    `windows`: the windows that branches and loops choose, whose elements are to be read
+    where they are.
+    """
+
+    def __init__(self, body: Block, separates: bool) -> None:
+        super().__init__()
+        self.table = Table()
+        self.windows: dict[Var, tuple[Reference, Code]] = {}
+        self._separates = separates
+        self._chosen_windows = chosen_windows(body)
+        # What blocks of functions and of loops hand on.
+        self._handed_on: set[Operand] = {*body.results}
+
+    def body(self, body: Lambda) -> Lambda:
+        self._handed_on.update(body.body.results)
+        return super().body(body)
+
+    def walked(self, binding: Binding) -> Binding:
+        match binding.expr:
+            case If(_, then, orelse):
+                for k, var in enumerate(binding.vars):
+                    if var in self._handed_on:
+                        self._handed_on |= {then.results[k], orelse.results[k]}
+        return super().walked(binding)
+
+    def visit(self, binding: Binding) -> None:
+        match binding.expr:
+            case If() as node:
+                self._branch(binding, node)
+                return
+            case Apply(Iterate()) as node:
+                self._loop(binding, node)
+                return
+            case Apply(Empty()):
+                self.table.enter(binding.vars[0], Coded((NONE,), Code(Lit(0))))
+            case Apply(Index() | Unbox() | MakeBox(), (Var() as array, *at)):
+                (var,) = binding.vars
+                if isinstance(var.type, Array | Box):
+                    self.table.enter(var, Part(array, tuple(at)))
+            case Apply(Build()) as node:
+                if (found := window(node)) is not None:
+                    self.table.enter(binding.vars[0], found)
+        self.keep(binding)
+
+    def _owners(self, operand: Operand, windows: bool = False) -> tuple[Var, ...]:
+        assert isinstance(operand, Var)
+        return self.table.owners(operand, windows)
+
+    def _name(self, ref: Reference, slots: Sequence[Operand], out: Builder) -> None:
+        """Bind a reference again, to one owner or another."""
+        if ref.only is not None:
+            return
+        code = ref.code(slots, self.table)
+        ref.name(code, self.table, out)
+        self.table.enter(ref.var, Coded(ref.owners, code, ref.is_window))
+        if ref.is_window:
+            self.windows[ref.var] = ref, code
+
+    def _bind(
+        self,
+        chosen: Mapping[int, Reference],
+        slots: Mapping[int, Sequence[Var]],
+        span: Span,
+    ) -> None:
+        """Bind what was rewritten to its owners, or put these in its place."""
+        out = Builder(span)
+        for k, ref in chosen.items():
+            if ref.only is not None:
+                self.replace(ref.var, ref.only)
+            self._name(ref, slots[k], out)
+        self.out += out.bindings
+
+    # Branches.
+
+    def _branch(self, binding: Binding, node: If) -> None:
+        sides = [_Side(block) for block in (node.then, node.orelse)]
+        chosen: dict[int, Reference] = {}
+        made: dict[int, Var] = {}
+        for k, var in enumerate(binding.vars):
+            if not isinstance(var.type, Array | Box):
+                continue
+            results = [side.block.results[k] for side in sides]
+            windows = var in self._chosen_windows
+            owners = joined(*(self._owners(r, windows) for r in results))
+            inside = [o for o in owners if any(o in side.bound for side in sides)]
+            if inside:
+                if windows or not self._is_apart(var, k, sides, owners):
+                    continue
+                made[k] = Var(var.name, var.type)
+                owners = (made[k], *(o for o in owners if o not in inside))
+            ref = Reference(var, owners, windows)
+            then, orelse = (self._from_outside(r, sides) for r in results)
+            if inside or windows or ref.is_one or then is None or orelse is None:
+                chosen[k] = ref
+            else:
+                self.table.enter(var, Choice(node.cond, then, orelse))
+        if not chosen:
+            self.keep(binding)
+            return
+        slots = {k: ref.slots() for k, ref in chosen.items()}
+        blocks = [self._coded(side, chosen, made, binding.span) for side in sides]
+        variables: list[Var] = []
+        for k, var in enumerate(binding.vars):
+            new = [made[k]] if k in made else []
+            variables += [*new, *slots[k]] if k in chosen else [var]
+        self.keep(Binding(tuple(variables), If(node.cond, *blocks), binding.span))
+        self._bind(chosen, slots, binding.span)
+
+    def _is_apart(
+        self, var: Var, k: int, sides: Sequence[_Side], owners: Sequence[Var]
+    ) -> bool:
+        """Whether an array that a branch makes gets a variable of its own.
+
+        Where all are new it needs none.
+        """
+        if not self._separates or var in self._handed_on:
+            return False
+        bound = {v for side in sides for v in side.bound}
+        if bound.union((NONE,)).issuperset(owners):
+            return False
+        return all(
+            side.makes(owner)
+            for side in sides
+            for owner in self._owners(side.block.results[k])
+            if owner in side.bound
+        )
+
+    def _from_outside(
+        self, result: Operand, sides: Sequence[_Side]
+    ) -> Var | Part | None:
+        """What a branch gives, if it takes it from outside as it is."""
+        assert isinstance(result, Var)
+        side = next((s for s in sides if result in s.bound), None)
+        if side is None:
+            return result
+        match side.bound[result]:
+            case Apply(Index(), (Var() as array, *at)) if side.is_outside(array, *at):
+                return Part(array, tuple(at))
+            case Apply(Unbox() | MakeBox(), (Var() as array,)):
+                inner = self._from_outside(array, [side])
+                return Part(inner, ()) if isinstance(inner, Var) else inner
+            case _:
+                return None
+
+    def _coded(
+        self,
+        side: _Side,
+        chosen: Mapping[int, Reference],
+        made: Mapping[int, Var],
+        span: Span,
+    ) -> Block:
+        """A branch that gives codes, and what it has made, in place of references."""
+        out = Coding(span, side.block.bindings)
+        results: list[Operand] = []
+        for k, result in enumerate(side.block.results):
+            if k not in chosen:
+                results.append(result)
+                continue
+            assert isinstance(result, Var)
+            if k in made:
+                own, code = self._made(result, made[k], side, out)
+                results.append(own)
+            else:
+                code = self.table.code(result, out, chosen[k].is_window)
+            results += chosen[k].values(code)
+        return out.block(results)
+
+    def _made(
+        self, result: Var, made: Var, side: _Side, out: Coding
+    ) -> tuple[Operand, Code]:
+        """What a branch has made of a result, or nothing; and the result's code."""
+        owners = self.table.owners(result)
+        inside = tuple([o for o in owners if o in side.bound])
+        new = Code(self.table.number(made))
+        if {*owners} <= {*inside, NONE}:
+            return result, new
+        code = old = self.table.code(result, out)
+        for owner in inside:
+            is_this = out.prim("ieq", old.number, self.table.number(owner))
+            code = out.choice(is_this, new, code)
+        if not inside:
+            return nothing(out, made.type), code
+        own = Reference(Var(made.name, made.type), (*inside, NONE))
+        self._name(own, own.values(old), out)
+        return own.var, code
+
+    # Loops.
+
+    def _loop(self, binding: Binding, node: Apply) -> None:
+        (count, *inits), (body,) = node.args, node.bodies
+        chosen = self._states(binding, node)
+        if not chosen:
+            self.keep(binding)
+            return
+        index, *params = body.params
+        before, head = Coding(binding.span), Coding(binding.span)
+        tail = Coding(binding.span, body.body.bindings)
+        slots = {k: (ref.slots(), ref.slots()) for k, ref in chosen.items()}
+        inner = {
+            params[k]: (replace(ref, var=params[k]), ref.code(slots[k][0], self.table))
+            for k, ref in chosen.items()
+        }
+        onlies: dict[Var, Operand] = {}
+        states: list[tuple[Var, Operand, Operand, Var]] = []
+        for k, (param, init) in enumerate(zip(params, inits, strict=True)):
+            result, final = body.body.results[k], binding.vars[k]
+            if k not in chosen:
+                states.append((param, init, result, final))
+                continue
+            ref = chosen[k]
+            assert isinstance(init, Var) and isinstance(result, Var)
+            if ref.only is not None:
+                onlies[param] = ref.only
+            first = ref.values(self.table.code(init, before, ref.is_window))
+            code = self._followed(result, ref, inner, tail)
+            rows = zip(*slots[k], first, ref.values(code), strict=True)
+            states += [(p, i, r, f) for p, f, i, r in rows]
+        for k, ref in chosen.items():
+            self._name(replace(ref, var=params[k]), slots[k][0], head)
+        self.out += before.bindings
+        results = (*(r for _, _, r, _ in states), *body.body.results[len(params) :])
+        block = Block((*head.bindings, *tail.bindings), results)
+        if onlies:
+            block = Renaming(onlies).block(block)
+        loop = Lambda((index, *(p for p, *_ in states)), block)
+        args = (count, *(init for _, init, _, _ in states))
+        finals = (*(f for *_, f in states), *binding.vars[len(params) :])
+        self.keep(Binding(finals, Apply(node.op, args, (loop,)), binding.span))
+        self._bind(chosen, {k: ends for k, (_, ends) in slots.items()}, binding.span)
+
+    def _states(self, binding: Binding, node: Apply) -> dict[int, Reference]:
+        """The final states that are references to arrays from outside of the loop."""
+        (_, *inits), (body,) = node.args, node.bodies
+        params, results = body.params[1:], body.body.results
+        found = {p: k for k, p in enumerate(params) if isinstance(p.type, Array | Box)}
+        inside = {*params, *(v for b in body.body.bindings for v in b.vars)}
+        windows = self._chosen_windows.intersection(found)
+        sources = {p: self._owners(results[k], p in windows) for p, k in found.items()}
+        while dropped := [
+            p
+            for p in found
+            if any(o in inside and o not in found for o in sources[p])
+            or (p not in windows and not windows.isdisjoint(sources[p]))
+        ]:
+            for param in dropped:
+                del found[param]
+        owners = {p: self._owners(inits[k], p in windows) for p, k in found.items()}
+        while True:
+            reached = {
+                p: joined(owners[p], *(owners.get(o, (o,)) for o in sources[p]))
+                for p in found
+            }
+            if reached == owners:
+                break
+            owners = reached
+        return {
+            k: Reference(binding.vars[k], owners[p], p in windows)
+            for p, k in found.items()
+        }
+
+    def _followed(
+        self,
+        result: Var,
+        ref: Reference,
+        states: Mapping[Var, tuple[Reference, Code]],
+        out: Coding,
+    ) -> Code:
+        """The code of a step's result, by what the states of the step refer to."""
+        owners = self.table.owners(result, ref.is_window)
+        code = followed = self.table.code(result, out, ref.is_window)
+        for owner in (o for o in owners if o in states):
+            meant = out.part(*states[owner], code, ref)
+            if len(owners) == 1:
+                return meant
+            is_this = out.prim("ieq", code.number, self.table.number(owner))
+            followed = out.choice(is_this, meant, followed)
+        return followed
+
+
+class _Reading(Walk):
+    """Reads elements of windows where they are."""
+
+    def __init__(
+        self, table: Table, windows: Mapping[Var, tuple[Reference, Code]]
+    ) -> None:
+        super().__init__()
+        self._table = table
+        self._windows = windows
+
+    def visit(self, binding: Binding) -> None:
+        match binding.expr:
+            case Apply(Index(), (Var() as array, at)) if array in self._windows:
+                ref, code = self._windows[array]
+                out = Builder(binding.span)
+                element = ref.element(code, at, self._table, out)
+                for read in out.bindings:  # An owner may be a window itself.
+                    self.visit(self.walked(read))
+                self.replace(binding.vars[0], self.operand(element))
+            case Apply(Dim(), (Var() as array,)) if array in self._windows:
+                self.replace(binding.vars[0], self._windows[array][1].path[-1])
+            case _:
+                self.keep(binding)

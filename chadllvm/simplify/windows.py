@@ -1,0 +1,145 @@
+"""Windows: arrays of the elements of another one, from some place on, at some distance.
+
+    x = build(n) { i ->
+      k = iadd(lo, i)           the window of a from lo on, with n elements
+      v = index(a, k)
+      yield v }
+
+They are what slices and arrays of lists are in the core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from chadllvm.ir.op import Prim
+from chadllvm.ir.term import (
+    Apply,
+    Binding,
+    Block,
+    Expr,
+    If,
+    Lambda,
+    Operand,
+    Var,
+    nested,
+    operands,
+)
+from chadllvm.ir.types import Array, Scalar
+from chadllvm.ops.build import Build
+from chadllvm.ops.index import Dim, Index
+from chadllvm.ops.iterate import Iterate
+from chadllvm.simplify.codes import Part, Window
+
+
+def window(expr: Expr) -> Window | None:
+    """What an expression makes, if it is a window of a row of an array."""
+    match expr:
+        case Apply(Build(), (count,), (Lambda((i,), Block((*places, read), results)),)):
+            pass
+        case _:
+            return None
+    match read.expr:
+        case Apply(Index(), (Var() as array, *at, place)) if results == read.vars:
+            inside = {i, *(v for binding in places for v in binding.vars)}
+            is_row = inside.isdisjoint((array, *at)) and _is_affine(i, places, place)
+            if not is_row or not isinstance(read.vars[0].type, Scalar):
+                return None
+            function = Lambda((i,), Block(tuple(places), (place,)))
+            return Window(Part(array, tuple(at)), count, function)
+        case _:
+            return None
+
+
+def _is_affine(i: Var, places: Sequence[Binding], last: Operand) -> bool:
+    """Whether an index is affine in another one, and nothing is done besides."""
+    varying: set[Operand] = {i}
+    for place in places:
+        match place.expr:
+            case Apply(Prim(name="iadd" | "isub" | "ineg"), args):
+                if not varying.isdisjoint(args):
+                    varying.update(place.vars)
+            case Apply(Prim(name="imul"), args):
+                if varying.issuperset(args):
+                    return False
+                if not varying.isdisjoint(args):
+                    varying.update(place.vars)
+            case _:
+                return False
+    return last in varying
+
+
+def chosen_windows(block: Block) -> set[Var]:
+    """What branches and loops give that may be a window, and is not needed as a whole.
+
+    Nothing is asked of it but elements and sizes, and so of all it is handed on to.
+    """
+    uses = _Uses()
+    uses.block(block)
+    whole = _closure([*_arrays(block.results), *uses.whole], uses.sources)
+    from_windows = _closure(uses.windows, uses.targets)
+    return {var for var in from_windows if var in uses.sources} & uses.read - whole
+
+
+def _closure(start: Iterable[Var], edges: Mapping[Var, Sequence[Var]]) -> set[Var]:
+    found = set(start)
+    pending = [*found]
+    while pending:
+        new = [v for v in edges.get(pending.pop(), ()) if v not in found]
+        found.update(new)
+        pending += new
+    return found
+
+
+class _Uses:
+    """How arrays are used: read by elements, as wholes, or handed on.
+
+    `read`: those of which an element or a size is asked, or that are handed on.
+    """
+
+    def __init__(self) -> None:
+        self.read: set[Var] = set()
+        self.whole: list[Var] = []
+        self.windows: list[Var] = []
+        self.sources: dict[Var, list[Var]] = {}
+        self.targets: dict[Var, list[Var]] = {}
+
+    def block(self, block: Block) -> None:
+        for binding in block.bindings:
+            self._binding(binding)
+            for _, inner in nested(binding.expr):
+                self.block(inner)
+
+    def _binding(self, binding: Binding) -> None:
+        match binding.expr:
+            case Apply(Index(), (array, *_)) if isinstance(
+                binding.vars[0].type, Scalar
+            ):
+                self.read.update(_arrays([array]))
+            case Apply(Dim(), (array,)):
+                self.read.update(_arrays([array]))
+            case If(_, then, orelse):
+                for block in (then, orelse):
+                    self._hand_on(block.results, binding.vars)
+            case Apply(Iterate(), (_, *inits), (body,)):
+                states, results = body.params[1:], body.body.results
+                self._hand_on(inits, states)
+                self._hand_on(results, states)
+                self._hand_on(states, binding.vars)
+                self.whole += _arrays(results[len(states) :])
+            case expr:
+                if window(expr) is not None:
+                    self.windows += binding.vars
+                inner = (r for _, block in nested(expr) for r in block.results)
+                self.whole += _arrays((*operands(expr), *inner))
+
+    def _hand_on(self, given: Sequence[Operand], taken: Sequence[Var]) -> None:
+        for operand, var in zip(given, taken, strict=False):
+            if isinstance(operand, Var) and isinstance(var.type, Array):
+                self.sources.setdefault(var, []).append(operand)
+                self.targets.setdefault(operand, []).append(var)
+                self.read.add(operand)
+
+
+def _arrays(found: Iterable[Operand]) -> list[Var]:
+    return [v for v in found if isinstance(v, Var) and isinstance(v.type, Array)]
