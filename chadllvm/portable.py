@@ -129,7 +129,7 @@ def _wrapped(values: Mapping[str, Any]) -> dict[str, Any]:
 def portable(value: Any) -> Any:
     """What can be pickled in the place of a value, and is read as that value."""
     if isinstance(value, ModuleType):
-        is_frozen = hasattr(value, "frozen_names")
+        is_frozen = "frozen_names" in vars(value)
         return value if is_frozen else _Module(value)
     if not isinstance(value, FunctionType):
         return value

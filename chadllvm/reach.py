@@ -185,7 +185,7 @@ class Reach:
     def _module(self, value: ModuleType) -> None:
         # One that is frozen (`frozen.py`) is what the module was.
         is_found = sys.modules.get(value.__name__) is value
-        if not (is_found or hasattr(value, "frozen_names")):
+        if not (is_found or "frozen_names" in vars(value)):
             raise Unknown(f"the module {value.__name__}")
         self._say("module", value.__name__)
 

@@ -228,10 +228,12 @@ class _References(Walk):
                 continue
             results = [side.block.results[k] for side in sides]
             windows = var in self._chosen_windows
-            owners = joined(*(self._owners(r, windows) for r in results))
-            inside = [o for o in owners if any(o in side.bound for side in sides)]
+            owners, inside = self._joined(results, sides, windows)
+            if inside and windows:
+                windows = False
+                owners, inside = self._joined(results, sides, windows)
             if inside:
-                if windows or not self._is_apart(var, k, sides, owners):
+                if not self._is_apart(var, k, sides, owners):
                     continue
                 made[k] = Var(var.name, var.type)
                 owners = (made[k], *(o for o in owners if o not in inside))
@@ -252,6 +254,14 @@ class _References(Walk):
             variables += [*new, *slots[k]] if k in chosen else [var]
         self.keep(Binding(tuple(variables), If(node.cond, *blocks), binding.span))
         self._bind(chosen, slots, binding.span)
+
+    def _joined(
+        self, results: Sequence[Operand], sides: Sequence[_Side], windows: bool
+    ) -> tuple[tuple[Var, ...], list[Var]]:
+        """The owners of what branches give, and those of them that are made inside."""
+        owners = joined(*(self._owners(r, windows) for r in results))
+        bound = {v for side in sides for v in side.bound}
+        return owners, [o for o in owners if o in bound]
 
     def _is_apart(
         self, var: Var, k: int, sides: Sequence[_Side], owners: Sequence[Var]

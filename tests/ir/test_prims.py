@@ -79,6 +79,8 @@ MEANINGS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("ipow_exponent", (-1, -1 - 2**53), 0),
     ("imin", (3, -1), -1),
     ("imax", (3, -1), 3),
+    ("area", (3, 5), 15),
+    ("area", (1 << 62, 3), (1 << 63) - 1),
     ("iselect", (False, 1, 2), 2),
     ("flt", (NAN, 1.0), False),
     ("fne", (NAN, NAN), True),
