@@ -60,7 +60,7 @@ from chadllvm.frontend.surface import (
     has_return,
     is_endless,
 )
-from chadllvm.frontend.updates import Analysis, Updates, local_names
+from chadllvm.frontend.updates import Analysis, Updates
 
 # Holds the value of `a[0] = b[0] = value`: a keyword, so that no variable is called so.
 _CHAINED = "as"
@@ -242,7 +242,7 @@ class _Reader:
         assert isinstance(call, ast.Call)
         made = Updating(call.func, call.args, call.keywords)
         made.result, made.parts = result, tuple(self._updated(call))
-        own = local_names(self.source.definition)
+        own = self.analysis.local_names(self.source.definition)
         names = (base(part) for part in made.parts)
         kept = [name.id for name in names if name is not None and name.id in own]
         found = [ast.Name(name, ast.Store()) for name in kept]

@@ -118,6 +118,7 @@ class Analysis:
         self._sources = dict(sources)
         self._roots: dict[Function, dict[str, ast.FunctionDef | None]] = {}
         self._known: dict[ast.FunctionDef, Updates] = {}
+        self._local_names: dict[ast.FunctionDef, set[str]] = {}
 
     def of(self, source: Source) -> Updates:
         """What a function updates."""
@@ -136,6 +137,14 @@ class Analysis:
             source.definition
         ):
             yield from _all_arguments(call)
+
+    def local_names(self, definition: ast.FunctionDef) -> set[str]:
+        """The parameters of a function, and the names that it assigns."""
+        if definition not in self._local_names:
+            nodes = _own_nodes(definition.body)
+            bound = {name for node in nodes for name in _bindings(node)}
+            self._local_names[definition] = {*_params(definition), *bound}
+        return self._local_names[definition]
 
     def _settle(self, source: Source) -> None:
         """Enter what all updates that a function calls, and itself."""
@@ -197,7 +206,7 @@ class Analysis:
                 is_local=True,
                 place=source.place,
             )
-        own = local_names(source.definition)
+        own = self.local_names(source.definition)
         try:
             found = Surroundings(source.function, {}).resolve(called, own.__contains__)
         except NotStatic:
@@ -230,11 +239,6 @@ class Analysis:
                     found[node.name] = None if node.name in found else node
             self._roots[function] = found
         return self._roots[function]
-
-
-def local_names(definition: ast.FunctionDef) -> set[str]:
-    """The parameters of a function, and the names that it assigns."""
-    return {*_params(definition), *_all_bindings(definition)}
 
 
 def _params(definition: ast.FunctionDef) -> tuple[str, ...]:
@@ -304,11 +308,6 @@ def _bindings(node: ast.AST) -> Iterator[str]:
             yield name
         case _:
             yield from (t.id for t in _targets(node) if isinstance(t, ast.Name))
-
-
-def _all_bindings(definition: ast.FunctionDef) -> Iterator[str]:
-    for node in _own_nodes(definition.body):
-        yield from _bindings(node)
 
 
 def _given_away(node: ast.AST, params: Collection[str]) -> Iterator[str]:
