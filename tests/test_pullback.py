@@ -61,8 +61,8 @@ def test_the_pullback_is_the_transposed_jacobian(f: Any, optimize: int) -> None:
     out, back = cl.vjp(function, X, 3)
     v = np.array([0.5, 1.0, -0.7])
     value, moved = cl.jvp(f, (X, 3), (v, None))
-    parts = zip(*[x if isinstance(x, tuple) else (x,) for x in (out, value)])
-    for ours, theirs in parts:
+    same = [part if isinstance(part, tuple) else (part,) for part in (out, value)]
+    for ours, theirs in zip(*same, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-13)
     random = np.random.default_rng(3)
     for _ in range(2):

@@ -3,7 +3,7 @@
 The row of an array under construction, or the next state of a loop, is built in its
 place rather than built and copied, if the variable that is bound to it makes a new
 array in the same block (`maker`). A cell that takes over the buffer of its first
-contribution makes none: whoever else has that buffer, as a state of a loop, looks there.
+contribution makes none: who else has that buffer, as the state of a loop, looks there.
 """
 
 from __future__ import annotations

@@ -84,10 +84,10 @@ class InPlace:
     `taken`: updates and first contributions to cells that take over the buffer of their
     array; `over`: the cells of these; `states`: parameters of loops that are in place;
     `turning`: those of them that change places with others; `renewed`: those that some
-    steps replace by a new array; `moved`: those that take over the buffer of their initial value; `growing`:
-    those that become longer or shorter; `spent`: parameters of loops that are not in
-    place, whose initial value nobody needs when the first step has made the next one;
-    `lent`: those of them whose buffer the steps write to.
+    steps replace by a new array; `moved`: those that take over the buffer of their
+    initial value; `growing`: those that become longer or shorter; `spent`: parameters
+    of loops that are not in place, whose initial value nobody needs when the first step
+    has made the next one; `lent`: those of them whose buffer the steps write to.
     """
 
     taken: frozenset[Binding] = frozenset()
