@@ -201,7 +201,8 @@ def _attributes(kind: type, names: Iterable[str]) -> _Attributes:
                 own.remove(name)
             case _:
                 shared.append(name)
-    is_asked = kind.__getattribute__ is not object.__getattribute__
+    ask = inspect.getattr_static(kind, "__getattribute__")
+    is_asked = ask is not object.__getattribute__
     return _Attributes(frozenset(own), tuple(shared), is_asked)
 
 

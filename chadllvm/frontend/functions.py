@@ -203,7 +203,7 @@ def _len(cx: Context, node: ast.Call) -> Operand:
         if isinstance(names, RecordNames) and names.kind in _WITHOUT_LENGTH:
             if has_method(value.type, "__len__"):
                 call = ast.copy_location(ast.Call(node.func, [], []), node)
-                return record_method(cx, call, value, "__len__")
+                return record_method(cx, call, cx.value(argument), "__len__")
             raise record_errors.no_length(cx.span(argument), names.title)
         held = opened_type(value.type)
         assert isinstance(held, Product)
