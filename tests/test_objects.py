@@ -491,6 +491,48 @@ def test_what_is_wrong_is_said_at_its_line(name: str, message: str) -> None:
         cl.jit(getattr(Wrong(), name))(1.0)
 
 
+class Fitted:
+    def __init__(self) -> None:
+        self.k, self.model = 2.0, Model(3.0)
+
+    def energy(self, x: cl.f64[:], p: float = 3.0, scale=X, *, q: float = 1.0):
+        return self.k * np.sum(scale * x**3) * p * q
+
+    def slopes(self, x: cl.f64[:]):
+        slope = cl.grad(self.energy)
+        return slope(x) + slope(x, 2.0) + cl.grad(self.energy, argnums=0)(x, q=0.5)
+
+    def sums(self, x: cl.f64[:]):
+        total = x * 0.0
+        for i in range(3):
+            total += i * cl.hvp(self.energy)(x, x)
+            total += cl.value_and_grad(self.energy)(x)[1]
+        return total + cl.hessian(self.energy)(x)[0]
+
+    def products(self, x: cl.f64[:]):
+        _, pull = cl.vjp(self.energy, x)
+        _, tangent = cl.jvp(self.energy, (x,), (x,))
+        return pull(2.0)[0] + tangent
+
+    def others(self, x: cl.f64[:]):
+        of_model = cl.grad(self.model.square)(x[0]) + cl.grad(self.cubed)(x[1])
+        return of_model * x
+
+    @staticmethod
+    def cubed(x):
+        return x**3
+
+
+@pytest.mark.parametrize("optimize", [0, 2])
+@pytest.mark.parametrize("name", ["slopes", "sums", "products", "others"])
+def test_derivatives_of_methods_inside_of_methods(name: str, optimize: int) -> None:
+    fitted = Fitted()
+    method = cl.jit(getattr(fitted, name), optimize=optimize)
+    for fitted.k in (2.0, 0.5):
+        np.testing.assert_allclose(method(X), getattr(fitted, name)(X), rtol=1e-13)
+        cl.check_grads(method, (X,), order=1)
+
+
 def test_a_length_is_what_the_class_says() -> None:
     class Chain:
         def __init__(self) -> None:
