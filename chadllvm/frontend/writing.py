@@ -210,12 +210,12 @@ def assign_operation(
         return b.apply(Index(), [source.array, *chosen.place(b, indices)])[0]
 
     old_part = Delayed(chosen.shape, place.type.elem, old_element, is_plain=True)
-    value = operation(old_part, other)
-    if not is_array(value) or value.type.rank != len(chosen.shape):
+    found = operation(old_part, other)
+    if not is_array(found) or delayed(cx, place.node, found).rank != len(chosen.shape):
         raise call_errors.wrong_operand(cx.span(right), "@=", "a matrix", other.type)
     if not (chosen.is_regular and is_elementwise):
-        value = delayed(cx, place.node, force(cx, place.node, value))
-    value = delayed(cx, place.node, value)
+        found = force(cx, place.node, found)
+    value = delayed(cx, place.node, found)
     if not is_elementwise:
         for size, wanted in zip(value.shape, chosen.shape, strict=True):
             if not same_size(size, wanted):
