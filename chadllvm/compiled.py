@@ -130,7 +130,7 @@ class Compiled(Taking):
 
         It is the result, and in front of it the last values of what a call updates.
         """
-        bound = self._bind(args, kwargs)
+        bound = self._bound(args, kwargs)
         return self._version_for(bound).value(*self._dynamic(bound))
 
     @property

@@ -167,21 +167,25 @@ _MISSING: Any = object()
 class _Attributes:
     """Which attributes of a class's instances may be fields.
 
-    `own` are those that an object has itself, `shared` those of its class and slots.
+    `own` are those that an object has itself, `shared` those of its class and slots; of
+    a class that has a `__getattribute__` it is asked for both (`is_asked`).
     """
 
     own: frozenset[str]
     shared: tuple[str, ...]
+    is_asked: bool
 
     def of(self, value: Any) -> list[tuple[str, Any]]:
         """The fields that there are, by name."""
         held: dict[str, Any] = getattr(value, "__dict__", {})
-        found = [(name, held[name]) for name in sorted(self.own & held.keys())]
+        found = []
+        for name in sorted(self.own & held.keys()):
+            part = getattr(value, name, _MISSING) if self.is_asked else held[name]
+            found.append((name, part))
         for name in self.shared:
-            part = _MISSING if name in held else getattr(value, name, _MISSING)
-            if part is not _MISSING:
-                found.append((name, part))
-        return found
+            if name not in held:
+                found.append((name, getattr(value, name, _MISSING)))
+        return [(name, part) for name, part in found if part is not _MISSING]
 
 
 def _attributes(kind: type, names: Iterable[str]) -> _Attributes:
@@ -197,7 +201,9 @@ def _attributes(kind: type, names: Iterable[str]) -> _Attributes:
                 own.remove(name)
             case _:
                 shared.append(name)
-    return _Attributes(frozenset(own), tuple(shared))
+    ask = inspect.getattr_static(kind, "__getattribute__")
+    is_asked = ask is not object.__getattribute__
+    return _Attributes(frozenset(own), tuple(shared), is_asked)
 
 
 def _is_descriptor(value: Any) -> bool:
@@ -347,7 +353,7 @@ _OPERATORS = [
     f"__{side}{name}__"
     for name in (
         *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
-        *("neg", "pos", "abs"),
+        *("neg", "pos", "abs", "len"),
     )
     for side in ("", "r", "i")
 ]

@@ -376,3 +376,122 @@ def mixed(a, b, c):
             b.fill(0.5)
         else:
             np.add.at(b, np.array([0, 1, 0]), a[i, :3])
+
+
+@kernel(lambda r: (r.random((4, 3)), r.random((4, 3)), r.random(4), 0.1, 0.05, 3))
+def nbody(pos, vel, mass, G: float, step: float, steps: int):
+    """Leapfrog: positions and velocities of bodies that pull each other."""
+    acc = np.zeros_like(pos)
+    for _ in range(steps):
+        vel += acc * step / 2.0
+        pos += vel * step
+        acc[:] = 0.0
+        for i in range(len(mass)):
+            for j in range(len(mass)):
+                if i != j:
+                    d = pos[j] - pos[i]
+                    acc[i] += G * d * (np.sum(d**2) + 0.01) ** -1.5 * mass[j]
+        vel += acc * step / 2.0
+
+
+@cl.jit
+def swap_rows(A: cl.f64[:, :], i: int, j: int) -> None:
+    row = A[i].copy()
+    A[i] = A[j]
+    A[j] = row
+
+
+@kernel(lambda r: (r.random((5, 5)) + 3.0 * np.eye(5)[::-1], r.random(5)))
+def gauss(A, b):
+    n = len(b)
+    for c in range(n):
+        m = c
+        for i in range(c + 1, n):
+            if abs(A[i, c]) > abs(A[m, c]):
+                m = i
+        if m != c:
+            swap_rows(A, c, m)
+            b[c], b[m] = b[m], b[c]
+        for i in range(c + 1, n):
+            f = A[i, c] / A[c, c]
+            A[i, c:] -= f * A[c, c:]
+            b[i] -= f * b[c]
+    for i in range(n - 1, -1, -1):
+        b[i] = (b[i] - A[i, i + 1 :] @ b[i + 1 :]) / A[i, i]
+
+
+@kernel(lambda r: (r.random((8, 8, 2)), np.zeros((4, 4, 2)), r.random((4, 4, 2))))
+def hdiff(field, out, coeff):
+    n, m = out.shape[0], out.shape[1]
+    lap = 4.0 * field[1 : n + 3, 1 : m + 3] - (
+        field[2 : n + 4, 1 : m + 3]
+        + field[: n + 2, 1 : m + 3]
+        + field[1 : n + 3, 2 : m + 4]
+        + field[1 : n + 3, : m + 2]
+    )
+    res = lap[1:, 1 : m + 1] - lap[:-1, 1 : m + 1]
+    up = field[2 : n + 3, 2 : m + 2] - field[1 : n + 2, 2 : m + 2]
+    flx = np.where(res * up > 0, 0, res)
+    res = lap[1 : n + 1, 1:] - lap[1 : n + 1, :-1]
+    right = field[2 : n + 2, 2 : m + 3] - field[2 : n + 2, 1 : m + 2]
+    fly = np.where(res * right > 0, 0, res)
+    flux = flx[1:] - flx[:-1] + fly[:, 1:] - fly[:, :-1]
+    out[:] = field[2 : n + 2, 2 : m + 2] - coeff[:, :, :] * flux
+
+
+@kernel(lambda r: (*r.random((3, 7)),))
+def thomas(a, b, c):
+    n = len(b)
+    b += 2.0
+    c[0] /= b[0]
+    a[0] /= b[0]
+    for i in range(1, n):
+        m = 1.0 / (b[i] - a[i] * c[i - 1])
+        c[i] *= m
+        a[i] = (a[i] - a[i] * a[i - 1]) * m
+    for i in range(n - 2, -1, -1):
+        a[i] -= c[i] * a[i + 1]
+
+
+@kernel(lambda r: (r.random(8) - 0.5, r.random(8)))
+def masked(a, b):
+    a[a < 0.0] = 0.0
+    b[:] = np.where(a > 0.2, b, a * b)
+    b[a > 0.1] *= 2.0
+
+
+@cl.jit
+def halves(a: cl.f64[:], depth: int) -> None:
+    if len(a) <= 1 or depth == 0:
+        a *= 1.5
+        return
+    m = len(a) // 2
+    halves(a[:m], depth - 1)
+    halves(a[m:], depth - 1)
+    a[0] += a[-1]
+
+
+@kernel(lambda r: (r.random((3, 4)), r.random(4)))
+def helpers_in_branches(A, w):
+    i = 0
+    while i < len(A):
+        if w[i] > 0.5:
+            halves(A[i], 3)
+        elif w[i] > 0.2:
+            halves(A[i, 1:], 1)
+        else:
+            halves(A[:, i], 2)
+        i += 1
+    halves(w, 4)
+
+
+@kernel(lambda r: (r.integers(0, 4, 7), np.zeros((7, 7), dtype=np.int64)))
+def nussinov(seq, table):
+    n = len(seq)
+    for i in range(n - 1, -1, -1):
+        for j in range(i + 1, n):
+            table[i, j] = max(table[i, j], table[i, j - 1], table[i + 1, j])
+            pair = 1 if seq[i] + seq[j] == 3 and i < j - 1 else 0
+            table[i, j] = max(table[i, j], table[i + 1, j - 1] + pair)
+            for k in range(i + 1, j):
+                table[i, j] = max(table[i, j], table[i, k] + table[k + 1, j])

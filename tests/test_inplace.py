@@ -8,7 +8,7 @@ import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -35,6 +35,10 @@ def check_updates(function: Callable[..., Any], args: tuple[Any, ...]) -> None:
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
 
 
+def as_tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
 @kernels
 def test_kernels_update_as_python_does(name: str) -> None:
     check_updates(KERNELS[name][0], arguments(name))
@@ -43,7 +47,13 @@ def test_kernels_update_as_python_does(name: str) -> None:
 @kernels
 def test_kernels_have_derivatives_and_stay_pure_in_them(name: str) -> None:
     args = arguments(name)
-    cl.check_grads(KERNELS[name][0], args)
+    kernel, _ = KERNELS[name]
+    out, _ = cl.vjp(kernel, *args)
+    value = kernel.value(*args)
+    for ours, theirs in zip(as_tuple(out), as_tuple(value), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-13)
+    if name != "nussinov":  # There are no real numbers in it.
+        cl.check_grads(kernel, args)
     for given, before in zip(args, arguments(name), strict=True):
         np.testing.assert_array_equal(given, before)
 
@@ -292,6 +302,90 @@ def test_functions_as_arguments_update() -> None:
     a = np.zeros(3)
     often(add_left, a, 3)
     assert a.tolist() == [0.0, 3.0, 3.0]
+
+
+class Base:
+    def step(self, u: cl.f64[:], v: cl.f64[:]) -> None:
+        for i in range(1, len(u)):
+            v[i] += self.rate * u[i - 1]
+
+    def relax(self, u):
+        u *= self.rate
+
+
+class Solver(Base):
+    def __init__(self) -> None:
+        self.rate, self.steps = 0.9, 3
+
+    def step(self, u: cl.f64[:], v: cl.f64[:]) -> None:
+        super().step(u, v)
+        self.relax(u)
+        self.bound(v[1:], 2.0)
+
+    @staticmethod
+    def bound(a: cl.f64[:], most: float) -> None:
+        for i in range(len(a)):
+            a[i] = min(a[i], most)
+
+    @classmethod
+    def rise(cls, a: cl.f64[:]) -> None:
+        a += 1.0
+
+    def __call__(self, u: cl.f64[:], v: cl.f64[:]) -> None:
+        for _ in range(self.steps):
+            self.step(u, v)
+            self.rise(v)
+            self.step(v, u)
+
+    def thin(self, a: cl.f64[:], k: int) -> None:
+        if k > 0:
+            a[k % len(a)] *= self.rate
+            self.thin(a, k - 1)
+
+    @cl.jit(updates="a")
+    def decay(self, a: cl.f64[:]) -> float:
+        a *= self.rate
+        return np.sum(a)
+
+    def total(self, x: cl.f64[:]) -> float:
+        y, z = x.copy(), x * 2.0
+        self(y, z)
+        s = self.decay(z)
+        self.thin(y, 7)
+        return np.sum(np.sin(y)) + s * np.sum(z * z)
+
+
+def of_an_object(solver, x: cl.f64[:]) -> float:
+    y, z = x.copy(), np.ones(len(x))
+    solver.step(y, z)
+    solver.thin(y[1:], 4)
+    return np.sum(y * z)
+
+
+class Factor(NamedTuple):
+    k: float
+
+    def scale(self, a: cl.f64[:]):
+        a *= self.k
+
+    def twice(self, a: cl.f64[:]):
+        self.scale(a)
+        self.scale(a[:2])
+
+
+@pytest.mark.parametrize("optimize", [0, 2])
+def test_methods_update(optimize: int) -> None:
+    x, solver = np.array([0.5, 1.1, 1.7, -0.7]), Solver()
+    total = cl.jit(solver.total, optimize=optimize)
+    stepped = cl.jit(of_an_object, optimize=optimize)
+    for solver.rate in (0.9, 0.5):
+        check_updates(cl.jit(solver, optimize=optimize), (x.copy(), x[::-1].copy()))
+        assert total(x) == pytest.approx(solver.total(x), rel=1e-13)
+        assert stepped(solver, x) == pytest.approx(of_an_object(solver, x), rel=1e-13)
+        cl.check_grads(total, (x,))
+        cl.check_grads(stepped, (solver, x))
+        cl.check_grads(cl.jit(solver, optimize=optimize), (x, 2.0 * x))
+    check_updates(cl.jit(Factor(3.0).twice, optimize=optimize), (x.copy(),))
 
 
 def test_lists_of_arrays_are_updated() -> None:

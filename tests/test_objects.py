@@ -412,7 +412,16 @@ def test_in_a_library_fields_are_constants(tmp_path: Path) -> None:
         cl.export({"square": (Model.square, (model, 2.0))}, tmp_path / "libother")
 
 
+class Doubled:
+    """An attribute that is not what the object holds."""
+
+    def __get__(self, owner: Any, kind: type | None = None) -> float:
+        return 2.0 * owner.k
+
+
 class Wrong:
+    doubled = Doubled()
+
     def __init__(self) -> None:
         self.k = 1.0
         self.thing = object()
@@ -453,6 +462,12 @@ class Wrong:
     def inside(self, x: float):
         return x, (self,)
 
+    def length(self, x: float) -> float:
+        return len(self) * self.k
+
+    def described(self, x: float) -> float:
+        return self.doubled * x
+
 
 @pytest.mark.parametrize(
     ("name", "message"),
@@ -467,11 +482,121 @@ class Wrong:
         ("adds", "self.k [+]= x.*outside of compiled functions"),
         ("itself", "this function returns a `Wrong`"),
         ("inside", "this function returns a `Wrong`"),
+        ("length", "`len` of `Wrong`"),
+        ("described", "the field `doubled` of this `Wrong` is a `Doubled`"),
     ],
 )
 def test_what_is_wrong_is_said_at_its_line(name: str, message: str) -> None:
     with pytest.raises(cl.CompileError, match=f"(?s){message}"):
         cl.jit(getattr(Wrong(), name))(1.0)
+
+
+class Fitted:
+    def __init__(self) -> None:
+        self.k, self.model = 2.0, Model(3.0)
+
+    def energy(self, x: cl.f64[:], p: float = 3.0, scale=X, *, q: float = 1.0):
+        return self.k * np.sum(scale * x**3) * p * q
+
+    def slopes(self, x: cl.f64[:]):
+        slope = cl.grad(self.energy)
+        return slope(x) + slope(x, 2.0) + cl.grad(self.energy, argnums=0)(x, q=0.5)
+
+    def sums(self, x: cl.f64[:]):
+        total = x * 0.0
+        for i in range(3):
+            total += i * cl.hvp(self.energy)(x, x)
+            total += cl.value_and_grad(self.energy)(x)[1]
+        return total + cl.hessian(self.energy)(x)[0]
+
+    def products(self, x: cl.f64[:]):
+        _, pull = cl.vjp(self.energy, x)
+        _, tangent = cl.jvp(self.energy, (x,), (x,))
+        return pull(2.0)[0] + tangent
+
+    def others(self, x: cl.f64[:]):
+        of_model = cl.grad(self.model.square)(x[0]) + cl.grad(self.cubed)(x[1])
+        return of_model * x
+
+    @staticmethod
+    def cubed(x):
+        return x**3
+
+
+@pytest.mark.parametrize("optimize", [0, 2])
+@pytest.mark.parametrize("name", ["slopes", "sums", "products", "others"])
+def test_derivatives_of_methods_inside_of_methods(name: str, optimize: int) -> None:
+    fitted = Fitted()
+    method = cl.jit(getattr(fitted, name), optimize=optimize)
+    for fitted.k in (2.0, 0.5):
+        np.testing.assert_allclose(method(X), getattr(fitted, name)(X), rtol=1e-13)
+        cl.check_grads(method, (X,), order=1)
+
+
+def test_a_length_is_what_the_class_says() -> None:
+    class Chain:
+        def __init__(self) -> None:
+            self.parts, self.k = np.ones(5), 2.0
+
+        def __len__(self):
+            return len(self.parts) - 1
+
+        def total(self, x: float) -> float:
+            return len(self) * self.k * x
+
+    @dataclass(frozen=True)
+    class Frozen(Chain):
+        parts: cl.f64[:]
+        k: float
+
+    for chain in (Chain(), Frozen(np.ones(3), 0.5)):
+        assert cl.jit(chain.total)(3.0) == chain.total(3.0)
+
+
+def test_private_names() -> None:
+    class _Base:
+        def __init__(self) -> None:
+            self.__k = 2.0
+
+        def __square(self, x):
+            return self.__k * x * x
+
+        def base(self, x: float) -> float:
+            return self.__square(x) + (lambda y: self.__k * y)(x)
+
+    class Above(_Base):
+        def __init__(self) -> None:
+            super().__init__()
+            self.__k = 5.0
+
+        def above(self, x: float) -> float:
+            return self.__k * x * x + self.base(x)
+
+    model = Above()
+    for method in (model.base, model.above):
+        assert cl.jit(method)(3.0) == method(3.0)
+        assert np.isclose(cl.grad(method)(3.0), differences(method, 3.0))
+    model._Base__k = 3.0
+    assert cl.jit(model.above)(3.0) == model.above(3.0)
+
+
+def test_objects_that_say_what_attributes_are() -> None:
+    class Doubling:
+        def __init__(self) -> None:
+            self.k = 1.0
+
+        def __getattribute__(self, name: str) -> Any:
+            found = object.__getattribute__(self, name)
+            return 2.0 * found if name == "k" else found
+
+        def line(self, x: float) -> float:
+            return self.k * x
+
+    doubling = Doubling()
+    line = cl.jit(doubling.line)
+    assert line(3.0) == doubling.line(3.0) == 6.0
+    doubling.k = 2.0
+    assert line(3.0) == doubling.line(3.0) == 12.0
 
 
 def test_objects_in_a_circle_end() -> None:

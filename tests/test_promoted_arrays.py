@@ -155,3 +155,45 @@ def test_the_argument_stays_as_it_is() -> None:
 
     assert f(x).tolist() == f(rows).tolist() == [7.5, 2.0]
     assert x == rows.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=["usual", "reference"])
+def test_in_calls_inside_of_functions(options: cl.CompileOptions) -> None:
+    @cl.jit(options=options)
+    def square(x: cl.f64[:]) -> float:
+        return np.sum(x * x / 2)
+
+    @cl.jit(options=options)
+    def of_any(x: NDArray[np.float64]) -> float:
+        return np.sum(x / 2)
+
+    @cl.jit(options=options)
+    def add(a: cl.f64[:], b: cl.f64[:]) -> None:
+        a += b
+
+    @cl.jit(options=options)
+    def outer(x: cl.f64[:]) -> float:
+        y = x.copy()
+        add(y, [1, 2])
+        add(y, np.arange(2))
+        add(y, y > 1.7)
+        whole = square([1, 2]) + square(np.array([True, False]))
+        return (whole + of_any(np.arange(6).reshape(2, 3))) * np.sum(y)
+
+    x = np.array([0.5, -1.0])
+    assert outer(x) == 10.5 * 4.5
+    assert cl.grad(outer)(x).tolist() == [10.5, 10.5]
+
+
+def test_what_is_updated_is_of_floats_already() -> None:
+    @cl.jit
+    def halve(a: cl.f64[:]) -> None:
+        a /= 2.0
+
+    def outer(x: float) -> float:
+        a = np.array([1, 2])
+        halve(a)
+        return a[0] * x
+
+    with pytest.raises(cl.CompileError, match="`a` of `halve` is f64"):
+        cl.jit(outer)(1.0)

@@ -60,7 +60,10 @@ def test_the_pullback_is_the_transposed_jacobian(f: Any, optimize: int) -> None:
     function = cl.jit(f.py_func, optimize=optimize)
     out, back = cl.vjp(function, X, 3)
     v = np.array([0.5, 1.0, -0.7])
-    _, moved = cl.jvp(f, (X, 3), (v, None))
+    value, moved = cl.jvp(f, (X, 3), (v, None))
+    same = [part if isinstance(part, tuple) else (part,) for part in (out, value)]
+    for ours, theirs in zip(*same, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-13)
     random = np.random.default_rng(3)
     for _ in range(2):
         ct = drawn(out, random)
@@ -82,6 +85,25 @@ def dot(ct: Any, tangent: Any) -> float:
     if isinstance(ct, tuple):
         return sum(map(dot, ct, tangent))
     return 0.0 if ct is None else float(np.sum(ct * tangent))
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3])
+def test_what_steps_update_is_kept_as_it_was_after_each(steps: int) -> None:
+    def moved(x: cl.f64[:], step: float, n: int):
+        position, force = x.copy(), np.zeros_like(x)
+        for _ in range(n):
+            position += force * step
+            force[:] = 0.0
+            for i in range(len(position)):
+                force[i] += position[i] * position[0]
+        return position
+
+    out, back = cl.vjp(moved, X, 0.5, steps)
+    np.testing.assert_allclose(out, moved(X, 0.5, steps), rtol=1e-14)
+    v = np.array([0.5, 1.0, -0.7])
+    _, along = cl.jvp(moved, (X, 0.5, steps), (v, 2.0, None))
+    by_x, by_step, _ = back(v)
+    assert math.isclose(np.dot(by_x, v) + 2.0 * by_step, v @ along, rel_tol=1e-12)
 
 
 def test_the_second_half_does_not_run_the_function() -> None:

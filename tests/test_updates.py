@@ -200,3 +200,16 @@ def test_updates_beside_derivatives() -> None:
 
     found = cl.jit(solved)(np.array([2.0, 3.0]))
     np.testing.assert_allclose(found, [0.0625, 0.125], rtol=1e-12)
+
+
+def test_a_product_in_place_keeps_its_shape() -> None:
+    @cl.jit
+    def f(a: cl.f64[:, :], b: cl.f64[:, :]):
+        c = a.copy()
+        c @= b
+        return c
+
+    a, b = np.arange(6.0).reshape(2, 3), np.arange(9.0).reshape(3, 3)
+    np.testing.assert_array_equal(f(a, b), a @ b)
+    with pytest.raises(ValueError, match="sizes 1 and 3 do not match"):
+        f(a, b[:, :1])

@@ -6,12 +6,13 @@ import ast
 from collections.abc import Sequence
 
 from chadllvm.frontend import call_errors, syntax_errors
-from chadllvm.frontend.annotations import target_type
+from chadllvm.frontend.annotations import Annotation, OpenArray, target_type
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.width import is_weak
 from chadllvm.ir.term import Operand
+from chadllvm.ir.types import BOOL, I64, Array, Scalar, Type, is_float
 
 
 def bind(
@@ -57,12 +58,34 @@ def bind_keywords(
 
 
 def converted(
-    cx: Context, node: ast.expr, name: str, param: Parameter, value: Operand
+    cx: Context,
+    node: ast.expr,
+    name: str,
+    param: Parameter,
+    value: Operand,
+    *,
+    promotes: bool = False,
 ) -> Operand:
-    """The argument as what the parameter's annotation asks for."""
+    """The argument as what the parameter's annotation asks for.
+
+    With `promotes`, an array of integers becomes one of floats as an integer does.
+    """
     ty = target_type(param.annotation, value.type, weak=is_weak(value))
+    if ty is None and promotes:
+        ty = _array_of_floats(param.annotation, value.type)
     if ty is None:
         raise call_errors.wrong_argument(
             cx.span(node), name, param.name, value.type, param.annotation
         )
     return convert(cx.at(node), value, ty)
+
+
+def _array_of_floats(annotation: Annotation, ty: Type) -> Type | None:
+    """What an array of integers or booleans becomes where floats are asked for."""
+    if not isinstance(annotation, Array | OpenArray) or not isinstance(ty, Array):
+        return None
+    elem = annotation.elem
+    if not (isinstance(elem, Scalar) and is_float(elem) and ty.elem in (I64, BOOL)):
+        return None
+    wanted = Array(elem, ty.rank)
+    return wanted if annotation in (wanted, OpenArray(elem)) else None

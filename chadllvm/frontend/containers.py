@@ -195,8 +195,10 @@ def record_attribute(cx: Context, node: ast.Attribute, record: Operand) -> Value
             )
         case FunctionType() | staticmethod() | classmethod():
             raise record_errors.method_as_value(cx.span(node), names.title, node.attr)
-        case _:
-            value = getattr(names.python, node.attr)
+        case found if hasattr(type(found), "__get__"):
+            kind = type(found).__name__
+            raise record_errors.unfit_field(cx.span(node), names.title, node.attr, kind)
+        case value:
             return constant(cx, value, node.attr, cx.span(node))
 
 

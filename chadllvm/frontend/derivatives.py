@@ -18,6 +18,7 @@ from chadllvm.frontend import directions, gradients, jacobians, linearised, pull
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.marks import mark_as_arrays
+from chadllvm.frontend.method_values import with_lambda
 from chadllvm.transforms import MARK, Transform
 
 # Whether a Jacobian is made in forward mode, and whether of the gradient.
@@ -36,7 +37,7 @@ def transform_of(value: Any) -> Transform | None:
 
 def transform(which: Transform, cx: Context, node: ast.Call) -> Value:
     """A call of one of them, which gives arrays where the function gives lists."""
-    return mark_as_arrays(cx, _transform(which, cx, node))
+    return mark_as_arrays(cx, _transform(which, cx, with_lambda(cx, node)))
 
 
 def _transform(which: Transform, cx: Context, node: ast.Call) -> Value:

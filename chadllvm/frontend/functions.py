@@ -48,6 +48,7 @@ from chadllvm.frontend.comprehension import (
     reduce_generator,
     reduce_items,
 )
+from chadllvm.frontend.containers import has_method, record_method
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Value, delayed, elementwise, is_array
 from chadllvm.frontend.integers import INTEGERS, MODULAR_POWER
@@ -188,6 +189,10 @@ def _takes_arrays(function: Any) -> bool:
     return not is_math and not any(function is f for f in _NUMBERS_ONLY)
 
 
+# Of these, Python knows a length only if their class says one.
+_WITHOUT_LENGTH = (Kind.DATACLASS, Kind.OBJECT)
+
+
 def _len(cx: Context, node: ast.Call) -> Operand:
     (argument,) = arguments(cx, node, "len", 1, 1)
     value = cx.lazy(argument)
@@ -195,7 +200,10 @@ def _len(cx: Context, node: ast.Call) -> Operand:
         return ragged(cx, argument, value).count
     if is_tuple(value.type):
         names = value.type.names
-        if isinstance(names, RecordNames) and names.kind is Kind.DATACLASS:
+        if isinstance(names, RecordNames) and names.kind in _WITHOUT_LENGTH:
+            if has_method(value.type, "__len__"):
+                call = ast.copy_location(ast.Call(node.func, [], []), node)
+                return record_method(cx, call, cx.value(argument), "__len__")
             raise record_errors.no_length(cx.span(argument), names.title)
         held = opened_type(value.type)
         assert isinstance(held, Product)

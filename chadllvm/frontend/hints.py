@@ -31,7 +31,8 @@ _INSTEAD = {
 
 # What changes its owner or its argument in Python, and is a statement there.
 _CHANGES = {
-    "sort": "write `x = np.sort(x)`",
+    "sort": "write `x[:] = np.sort(x)`",
+    "out=": "assign it, as in `y[:] = np.add(a, b)` for `out=y`",
     "reverse": "write `x = x[::-1]`",
     "insert": "lists change at their end; make a new one: `xs[:k] + [v] + xs[k:]`",
     "remove": "make a new list, as in `[x for x in xs if x != v]`",

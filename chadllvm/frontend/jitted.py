@@ -64,8 +64,9 @@ def prepared(
     given = bind(cx, node, function.__name__, rest)
     static = {param.name for param in rest if param.is_static}
     values = {n: cx.value(arg) for n, arg in given.items() if n not in static}
+    updated = cx.callees.updates(function).names
     if isinstance(node, Updating):
-        values = lent(cx, node, cx.callees.updates(function).names, given, values)
+        values = lent(cx, node, updated, given, values)
     operands = list(owner)
     for param in rest:
         place = given.get(param.name, node)
@@ -75,7 +76,9 @@ def prepared(
         value = values.get(param.name, defaults.get(param.name))
         if value is None:
             value = constant(cx, param.default, param.name, cx.span(node))
-        operands.append(converted(cx, place, function.__name__, param, value))
+        name, promotes = function.__name__, param.name not in updated
+        operand = converted(cx, place, name, param, value, promotes=promotes)
+        operands.append(operand)
     return operands, fixed
 
 

@@ -22,7 +22,7 @@ from chadllvm.ir.types import Product, Type, opened_type
 
 def static_field(cx: Context, node: ast.Attribute) -> Any:
     """The value of a field that is no data, or `NotStatic`."""
-    owner = _type_at(cx, node.value)
+    owner = type_at(cx, node.value)
     return field_value(owner, node.attr)
 
 
@@ -34,14 +34,14 @@ def field_value(owner: Type | None, name: str) -> Any:
     return names.statics[name]
 
 
-def _type_at(cx: Context, node: ast.expr) -> Type | None:
+def type_at(cx: Context, node: ast.expr) -> Type | None:
     """The type of a name, or of a field of one, without translating it."""
     match node:
         case ast.Name(name):
             value = cx.scope.lookup(name)
             return value.type if isinstance(value, Var | Lit) else None
         case ast.Attribute(owner, name):
-            inside = _type_at(cx, owner)
+            inside = type_at(cx, owner)
             held = None if inside is None else opened_type(inside)
             names = held.names if isinstance(held, Product) else ()
             if not isinstance(names, RecordNames) or name not in names:

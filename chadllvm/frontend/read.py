@@ -368,6 +368,8 @@ class _Reader:
                 return list_errors.list_of_lists(span, method)
             case ast.Expr(ast.Call(ast.Attribute(ast.Attribute(_, "add"), "at"))):
                 return update_errors.not_accumulable(span)
+            case ast.Expr(ast.Call(_, _, named)) if "out" in [k.arg for k in named]:
+                return statement_errors.unused_expression(span, "out=")
             case ast.Expr(ast.Call(ast.Attribute(_, called))):
                 return statement_errors.unused_expression(span, called)
             case ast.Expr(value) if type(value) in syntax_errors.SYNTAX:

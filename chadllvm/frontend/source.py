@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
 import tokenize
 from collections.abc import Callable, Iterator
@@ -137,6 +138,7 @@ def read_source(function: Callable[..., Any]) -> Source:
         raise function_errors.async_function(span)
     if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
         raise function_errors.changed_source(span)
+    _mangle(function, node)
     file, first = code.co_filename, code.co_firstlineno
     return Source(function, node, file, first, lines, wrapped, place=_place(function))
 
@@ -180,7 +182,22 @@ def _read_lambda(function: FunctionType, span: Span) -> Source:
         raise function_errors.changed_source(span)
     # The walk comes to outer ones first.
     definition = lambda_definition(found[-1])
+    _mangle(function, definition)
     return Source(function, definition, code.co_filename, 1, lines, False)
+
+
+def _mangle(function: FunctionType, definition: ast.AST) -> None:
+    """Name the private attributes in a class's body as Python does, `_Class__name`."""
+    owner = _class_around(function.__qualname__).lstrip("_")
+    for node in ast.walk(definition) if owner else ():
+        if isinstance(node, ast.Attribute) and re.match(r"__.*(?<!__)$", node.attr):
+            node.attr = f"_{owner}{node.attr}"
+
+
+def _class_around(qualname: str) -> str:
+    """The name of the innermost class that a definition is in; empty if in none."""
+    names = re.sub(r"[^.]+\.<locals>", "", qualname).split(".")[:-1]
+    return next((name for name in reversed(names) if name), "")
 
 
 def _is_at(node: ast.Lambda, names: tuple[str, ...], code: CodeType) -> bool:

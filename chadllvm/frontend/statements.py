@@ -90,7 +90,13 @@ from chadllvm.frontend.ways import (
     joined,
 )
 from chadllvm.frontend.width import is_weak
-from chadllvm.frontend.writing import assign, assign_operation, place_of, whole
+from chadllvm.frontend.writing import (
+    Place,
+    assign,
+    assign_operation,
+    place_of,
+    whole,
+)
 from chadllvm.ir.term import Lit, Operand, Var
 from chadllvm.ir.types import Product, list_names
 from chadllvm.ir.union import members
@@ -242,7 +248,7 @@ def _assign_value(cx: Context, statement: Assign) -> None:
             check_settled(cx, node, array.array)
             raise array_errors.list_arithmetic(cx.span(node))
         if array is not None:
-            assign_operation(cx, array, node.right, partial(operation, cx, node))
+            _assign_operation(cx, array, node)
             return
     if isinstance(node, Changed):
         if node.target.id in cx.updated and not is_filled(node):
@@ -314,11 +320,17 @@ def _assign_part(cx: Context, target: ast.Subscript, node: ast.expr) -> None:
         assign_in_list(cx, target, node)
         return
     if isinstance(node, Augmented):
-        place = place_of(cx, target)
-        assign_operation(cx, place, node.right, partial(operation, cx, node))
+        _assign_operation(cx, place_of(cx, target), node)
     else:
         value = cx.lazy(node)
         assign(cx, place_of(cx, target), value)
+
+
+def _assign_operation(cx: Context, place: Place, node: Augmented) -> None:
+    """`a[i] += v`"""
+    is_elementwise = not isinstance(node.op, ast.MatMult)
+    operate = partial(operation, cx, node)
+    assign_operation(cx, place, node.right, operate, is_elementwise=is_elementwise)
 
 
 def _annotated(

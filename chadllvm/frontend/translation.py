@@ -41,6 +41,7 @@ from chadllvm.frontend.lending import with_lent
 from chadllvm.frontend.listable import check_lists
 from chadllvm.frontend.local import LocalFunction
 from chadllvm.frontend.marks import Mark, common, full
+from chadllvm.frontend.method_names import classes_in
 from chadllvm.frontend.recursion import Active, Code, Frame, Growth, Key, Unresolved
 from chadllvm.frontend.signature import Parameter, read_signature, return_annotation
 from chadllvm.frontend.source import Function, Source, read_source
@@ -99,7 +100,7 @@ def _specialised(
     below: Sequence[GradientParts],
     result_only: bool,
 ) -> Program:
-    program = _Program({source.function: source})
+    program = _Program({source.function: source}, classes=classes_in(param_types))
     with stage("frontend", depth=program.depth, runs_users=True):
         return _filled(program, source, param_types, statics, below, result_only)
 
@@ -204,10 +205,11 @@ class _Program:
     read: dict[Code, Text] = field(default_factory=dict)
     codes: dict[Hashable, dict[Hashable, LocalFunction]] = field(default_factory=dict)
     failed: dict[Key, CompileError] = field(default_factory=dict)
+    classes: tuple[type, ...] = ()
     analysis: Analysis = field(init=False)
 
     def __post_init__(self) -> None:
-        self.analysis = Analysis(self.sources)
+        self.analysis = Analysis(self.sources, self.classes)
 
     def parameters(
         self, function: Code, statics: Collection[str]

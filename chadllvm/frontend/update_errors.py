@@ -463,12 +463,21 @@ def _updated(span: Span, name: str) -> str:
     """
     line = linecache.getline(span.file, span.line).strip()
     try:
-        found = {n for part in ast.walk(ast.parse(line)) for n in _updates(part)}
+        parts = [*ast.walk(ast.parse(line))]
     except SyntaxError:  # A statement of several lines begins with what it updates.
-        found = {*re.findall(r"\A\w+", line)} & {name}
-    if name in found or len(found) == 1:
-        return f"`{name if name in found else found.pop()}`"
-    return "an array"
+        return f"`{name}`" if re.match(rf"{re.escape(name)}\b", line) else "an array"
+    found = {n for part in parts for n in _updates(part)}
+    if name in found or name in {n for part in parts for n in _given(part)}:
+        return f"`{name}`"
+    return f"`{found.pop()}`" if len(found) == 1 else "an array"
+
+
+def _given(node: ast.AST) -> list[str]:
+    """The names of the arrays that a function is given, which may update them."""
+    if not isinstance(node, ast.Call):
+        return []
+    args = (*node.args, *(keyword.value for keyword in node.keywords))
+    return [name for arg in args for name in _base(arg)]
 
 
 def _updates(node: ast.AST) -> list[str]:
@@ -484,6 +493,11 @@ def _updates(node: ast.AST) -> list[str]:
             pass
         case _:
             return []
+    return _base(value)
+
+
+def _base(value: ast.expr) -> list[str]:
+    """The name of an array that this is, or is a part of; none if it has no name."""
     while isinstance(value, ast.Subscript):
         value = value.value
     return [value.id] if isinstance(value, ast.Name) else []

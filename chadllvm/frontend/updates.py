@@ -21,9 +21,10 @@ import ast
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from chadllvm.diagnostic import CompileError
+from chadllvm.frontend.method_names import methods_named
 from chadllvm.frontend.scope import NotStatic, Surroundings, is_library
 from chadllvm.frontend.source import TOLD, Function, Source, read_source
 from chadllvm.frontend.surface import base
@@ -111,11 +112,24 @@ class _Facts:
         return Updates(names, False, bound=frozenset(lost))
 
 
-class Analysis:
-    """What the functions of a program update."""
+class _Callee(NamedTuple):
+    """A function that a call may mean, and the parameters that its arguments are of."""
 
-    def __init__(self, sources: Mapping[Function, Source]) -> None:
+    source: Source
+    params: tuple[str, ...]
+
+
+class Analysis:
+    """What the functions of a program update.
+
+    `classes` are those whose methods it may call of values.
+    """
+
+    def __init__(
+        self, sources: Mapping[Function, Source], classes: Sequence[type] = ()
+    ) -> None:
         self._sources = dict(sources)
+        self._classes = classes
         self._roots: dict[Function, dict[str, ast.FunctionDef | None]] = {}
         self._known: dict[ast.FunctionDef, Updates] = {}
         self._local_names: dict[ast.FunctionDef, set[str]] = {}
@@ -128,14 +142,15 @@ class Analysis:
 
     def arguments(self, source: Source, call: ast.Call) -> Iterator[ast.expr]:
         """The arguments of a call that are updated; all of one of a parameter."""
-        callee = self._callee(source, call.func)
-        if callee is not None:
-            names = self.of(callee).names
-            given = _bound_arguments(_params(callee.definition), call)
-            yield from (node for name, node in given.items() if name in names)
-        elif isinstance(call.func, ast.Name) and call.func.id in _params(
-            source.definition
-        ):
+        callees = self._callees(source, call.func)
+        found: dict[ast.expr, None] = {}
+        for callee in callees:
+            names = self.of(callee.source).names
+            given = _bound_arguments(callee.params, call)
+            found |= {node: None for name, node in given.items() if name in names}
+        yield from found
+        own = _params(source.definition)
+        if not callees and isinstance(call.func, ast.Name) and call.func.id in own:
             yield from _all_arguments(call)
 
     def local_names(self, definition: ast.FunctionDef) -> set[str]:
@@ -179,18 +194,33 @@ class Analysis:
             facts.writes.update(_given_away(node, facts.params))
             if not isinstance(node, ast.Call):
                 continue
-            callee = self._callee(source, node.func)
-            if callee is None:
-                continue
-            given = _bound_arguments(_params(callee.definition), node)
-            names = {n: base(arg) for n, arg in given.items()}
-            plain = {n: name.id for n, name in names.items() if name is not None}
-            facts.calls.append(_Called(callee.definition, plain))
-            callees.append(callee)
+            for callee in self._callees(source, node.func):
+                given = _bound_arguments(callee.params, node)
+                names = {n: base(arg) for n, arg in given.items()}
+                plain = {n: name.id for n, name in names.items() if name is not None}
+                facts.calls.append(_Called(callee.source.definition, plain))
+                callees.append(callee.source)
         return facts, callees
 
+    def _callees(self, source: Source, called: ast.expr) -> list[_Callee]:
+        """The functions of the user's that may be called, as far as syntax tells."""
+        try:
+            found = self._callee(source, called)
+        except NotStatic:
+            return self._methods(called) if isinstance(called, ast.Attribute) else []
+        return [] if found is None else [_Callee(found, _params(found.definition))]
+
+    def _methods(self, called: ast.Attribute) -> list[_Callee]:
+        """The methods of this name."""
+        found = []
+        for function, given in methods_named(self._classes, called.attr):
+            source = self._source(function)
+            if source is not None:
+                found.append(_Callee(source, _params(source.definition)[given:]))
+        return found
+
     def _callee(self, source: Source, called: ast.expr) -> Source | None:
-        """The function of the user's that is called, if its syntax says which."""
+        """The function of the user's that is called; raises `NotStatic`."""
         local = self._local_functions(source.function)
         if isinstance(called, ast.Name) and called.id in local:
             definition = local[called.id]
@@ -207,10 +237,7 @@ class Analysis:
                 place=source.place,
             )
         own = self.local_names(source.definition)
-        try:
-            found = Surroundings(source.function, {}).resolve(called, own.__contains__)
-        except NotStatic:
-            return None
+        found = Surroundings(source.function, {}).resolve(called, own.__contains__)
         return self._source(getattr(found, "py_func", found))
 
     def _source(self, function: Any) -> Source | None:

@@ -18,7 +18,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from chadllvm.frontend import list_errors, type_errors, update_errors
+from chadllvm.frontend import call_errors, list_errors, type_errors, update_errors
 from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
@@ -181,8 +181,14 @@ def assign_operation(
     place: Place,
     right: ast.expr,
     operation: Callable[[Value, Value], Value],
+    *,
+    is_elementwise: bool,
 ) -> None:
-    """`place op= right`; the operation of the old value and the right side is given."""
+    """`place op= right`; the operation of the old value and the right side is given.
+
+    What is not elementwise, a matrix product, reads all of the old value before it is
+    written to, and gives one of the same shape.
+    """
     if place.is_element:
         indices = _indices(cx, place)
         old = cx.at(place.node).apply(Index(), [place.array, *indices])[0]
@@ -197,16 +203,23 @@ def assign_operation(
     other = cx.lazy(right)
     if is_array(other):
         other = _independent(cx, place, delayed(cx, right, other))
-        _check_fits(cx, place, delayed(cx, right, other), chosen.shape)
+        if is_elementwise:
+            _check_fits(cx, place, delayed(cx, right, other), chosen.shape)
 
     def old_element(b: Builder, indices: Indices) -> Operand:
         return b.apply(Index(), [source.array, *chosen.place(b, indices)])[0]
 
     old_part = Delayed(chosen.shape, place.type.elem, old_element, is_plain=True)
-    value = operation(old_part, other)
-    assert isinstance(value, Delayed)
-    if not chosen.is_regular:
-        value = delayed(cx, place.node, force(cx, place.node, value))
+    found = operation(old_part, other)
+    if not is_array(found) or delayed(cx, place.node, found).rank != len(chosen.shape):
+        raise call_errors.wrong_operand(cx.span(right), "@=", "a matrix", other.type)
+    if not (chosen.is_regular and is_elementwise):
+        found = force(cx, place.node, found)
+    value = delayed(cx, place.node, found)
+    if not is_elementwise:
+        for size, wanted in zip(value.shape, chosen.shape, strict=True):
+            if not same_size(size, wanted):
+                cx.at(place.node).prim("same", size, wanted)
     _put_all(cx, place, chosen, _fitted(cx, place, value, chosen.shape), source)
 
 

@@ -130,8 +130,8 @@ class Cells(Buffers):
     def _first(self, binding: Binding, cell: Operand, value: ArrayRep) -> None:
         """The first contribution to a cell is moved there, or else copied."""
         assert isinstance(cell, Var)
-        waiting = cell in self.destinations or self.life.home(cell) is CALLER
-        if binding in self.in_place.taken and not waiting:
+        is_over = binding in self.in_place.taken
+        if is_over and self.life.home(cell) is not CALLER:
             self.zero_cells.discard(cell)
             self.bind(cell, value)
         else:

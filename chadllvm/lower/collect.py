@@ -222,7 +222,7 @@ def collectors(
             rank = result.type.rank
             found.append(_UnknownRows(lowering, var, count, elem, rank, span))
             continue
-        direct = maker(result, defined)
+        direct = maker(result, defined, lowering.in_place)
         if direct is not None and (
             direct in taken or _outlives(lowering, direct, body)
         ):

@@ -2,7 +2,8 @@
 
 The row of an array under construction, or the next state of a loop, is built in its
 place rather than built and copied, if the variable that is bound to it makes a new
-array in the same block (`maker`).
+array in the same block (`maker`). A cell that takes over the buffer of its first
+contribution makes none: who else has that buffer, as the state of a loop, looks there.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from chadllvm.ir.loops import Atom
 from chadllvm.ir.op import ArrayOp
 from chadllvm.ir.term import Apply, Binding, Block, Close, Open, Operand, Var
+from chadllvm.lower.inplace import InPlace
 from chadllvm.lower.represent import ArrayRep
 from chadllvm.ops.iterate import Iterate
 
@@ -24,12 +26,14 @@ def definitions(block: Block) -> dict[Var, Binding]:
     return {v: b for b in block.bindings for v in b.vars}
 
 
-def maker(operand: Operand, defined: dict[Var, Binding]) -> Var | None:
+def maker(
+    operand: Operand, defined: dict[Var, Binding], in_place: InPlace
+) -> Var | None:
     """The variable of the block whose allocation makes this result, if there is one."""
     if not isinstance(operand, Var) or operand not in defined:
         return None
     match defined[operand].expr:
-        case Close(Var() as cell) if cell in defined:
+        case Close(Var() as cell) if cell in defined and cell not in in_place.over:
             return cell if isinstance(defined[cell].expr, Open) else None
         case Apply(ArrayOp(name="build" | "fold" | "zeros")):
             return operand

@@ -82,15 +82,16 @@ class InPlace:
     """The analysis' result.
 
     `taken`: updates and first contributions to cells that take over the buffer of their
-    array; `states`: parameters of loops that are in place; `turning`: those of them
-    that change places with others; `renewed`: those that some steps replace by a new
-    array; `moved`: those that take over the buffer of their initial value; `growing`:
-    those that become longer or shorter; `spent`: parameters of loops that are not in
-    place, whose initial value nobody needs when the first step has made the next one;
-    `lent`: those of them whose buffer the steps write to.
+    array; `over`: the cells of these; `states`: parameters of loops that are in place;
+    `turning`: those of them that change places with others; `renewed`: those that some
+    steps replace by a new array; `moved`: those that take over the buffer of their
+    initial value; `growing`: those that become longer or shorter; `spent`: parameters
+    of loops that are not in place, whose initial value nobody needs when the first step
+    has made the next one; `lent`: those of them whose buffer the steps write to.
     """
 
     taken: frozenset[Binding] = frozenset()
+    over: frozenset[Operand] = frozenset()
     states: frozenset[Var] = frozenset()
     turning: frozenset[Var] = frozenset()
     renewed: frozenset[Var] = frozenset()
@@ -140,6 +141,7 @@ def in_place(function: Function, unlent: Set[Var] = frozenset()) -> InPlace:
     walk.block(function.body, Loop())
     return InPlace(
         frozenset(walk.taken),
+        frozenset(b.expr.cell for b in walk.taken if isinstance(b.expr, One)),
         frozenset(walk.states),
         frozenset(walk.turning),
         frozenset(walk.renewed),

@@ -393,7 +393,7 @@ def _direct(
     taken: set[Var],
 ) -> Var | None:
     """The variable whose allocation makes the next state, unless it makes another's."""
-    made = maker(result, defined)
+    made = maker(result, defined, lowering.in_place)
     if made is None or made in taken:
         return None
     if lowering.life.home(made) is not lowering.life.bodies[body]:

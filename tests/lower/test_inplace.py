@@ -301,6 +301,45 @@ LENT = {
            return c, e }""",
         "",
     ),
+    "a cell in the state's buffer is collected": (
+        """c, d = iterate(m, a) { i, s: f64[:] ->
+             e = open f64[:](n)  one e s
+             build(n) { j -> p = index(x, j)  one e[j] p }
+             u = close e
+             yield u, u }
+           return c, d }""",
+        "",
+    ),
+    "a cell in the state's buffer is another's next value": (
+        """c, d = iterate(m, a, b) { i, s: f64[:], t: f64[:] ->
+             q = index(t, 0)  e = open f64[:](n)  one e s
+             build(n) { j -> p = index(x, j)  r = add(p, q)  one e[j] r }
+             u = close e
+             yield u, u }
+           return c, d }""",
+        "",
+    ),
+    "cells in buffers that change places are collected": (
+        """c, d, h, o = iterate(m, a, b) { i, s: f64[:], t: f64[:] ->
+             e = open f64[:](n)  one e s
+             build(n) { j -> p = index(x, j)  one e[j] p }
+             u = close e  g = open f64[:](n)  one g t
+             k = to_float(i)  one g[1] k
+             v = close g
+             yield v, u, u, v }
+           return c, d, h, o }""",
+        "",
+    ),
+    "a branch chooses the cell in the state's buffer, which is collected": (
+        """c, d = iterate(m, a) { i, s: f64[:] ->
+             e = open f64[:](n)  one e s
+             k = to_float(i)  one e[1] k
+             u = close e  p = ilt(i, 1)
+             v = if p { yield u } else { w = update(u, 0, 5.0)  yield w }
+             yield v, u }
+           return c, d }""",
+        "",
+    ),
     "an inner loop is lent what the outer one is": (
         """c = iterate(m, a) { i, s: f64[:] ->
              d = iterate(l, s) { h, o: f64[:] ->

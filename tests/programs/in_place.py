@@ -429,3 +429,17 @@ def by_one_of_two_rows(m: cl.f64[:, :], c: bool) -> float:
     other = a if c else m
     a[:] = other[::-1]
     return np.sum(a * m)
+
+
+@case(np.array([[0.5, -1.0, 0.2], [2.0, 0.3, -0.4], [0.1, 0.7, 1.1]]))
+@cl.jit
+def products_in_place(m: cl.f64[:, :]) -> float:
+    """`@=` reads all of the old value before it writes."""
+    a, v = m * 1.0, m[0] * 2.0
+    a @= m
+    a @= a
+    a[:, ::-1] @= a.T
+    a[:1] @= m
+    a[1] @= a
+    v @= a
+    return np.sum(a * m) + np.sum(v * v)
