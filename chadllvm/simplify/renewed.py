@@ -46,28 +46,19 @@ class Renewed:
 def renewed(body: Block) -> Renewed:
     """What is found in the body of a function."""
     whole: set[Var] = set()
-    defined = dict(_definitions(body))
     while True:
         windows = chosen_windows(body, whole)
         states: set[Var] = set()
         branches: set[Var] = set()
         plain: set[Var] = set()
         for loop in _loops(body):
-            found = _Loop(loop, defined, windows)
+            found = _Loop(loop, windows)
             states |= found.kept
             branches |= found.branches
             plain |= found.plain
         if not (dropped := plain & windows):
             return Renewed(windows, states, branches)
         whole |= dropped
-
-
-def _definitions(block: Block) -> Iterator[tuple[Var, tuple[Binding, int]]]:
-    for binding in block.bindings:
-        for position, var in enumerate(binding.vars):
-            yield var, (binding, position)
-        for _, inner in nested(binding.expr):
-            yield from _definitions(inner)
 
 
 def _loops(block: Block) -> Iterator[Lambda]:
@@ -104,15 +95,10 @@ class _Loop:
     no references.
     """
 
-    def __init__(
-        self,
-        body: Lambda,
-        defined: Mapping[Var, tuple[Binding, int]],
-        windows: Set[Var],
-    ) -> None:
-        self._defined = defined
-        self._windows = windows
-        self._inside = {v for v, _ in _definitions(body.body)}
+    def __init__(self, body: Lambda, windows: Set[Var]) -> None:
+        # What each array of the body may be, as a whole and as a window.
+        self._found: dict[tuple[Var, bool], _Roots] = {}
+        self._block(body.body)
         pairs = zip(body.params[1:], body.body.results, strict=False)
         roots = {
             p: self._roots(r, p in windows)
@@ -136,28 +122,40 @@ class _Loop:
 
     def _roots(self, operand: Operand, windows: bool) -> _Roots:
         assert isinstance(operand, Var)
-        if operand not in self._inside:
-            return _Roots(old={operand})
-        binding, position = self._defined[operand]
-        found = _Roots()
+        found = self._found.get((operand, windows))
+        return _Roots(old={operand}) if found is None else found
+
+    def _block(self, block: Block) -> None:
+        for binding in block.bindings:
+            for _, inner in nested(binding.expr):
+                self._block(inner)
+            for position, var in enumerate(binding.vars):
+                if isinstance(var.type, Array | Box):
+                    for windows in (False, True):
+                        found = self._bound(binding, position, windows)
+                        self._found[var, windows] = found
+
+    def _bound(self, binding: Binding, position: int, windows: bool) -> _Roots:
+        """What is bound here, by what the variables bound before it are."""
+        var, found = binding.vars[position], _Roots()
         match binding.expr:
             case If(_, then, orelse):
                 for block in (then, orelse):
                     found.add(self._roots(block.results[position], windows))
                 if found.made and found.old:
-                    found.mixed.add(operand)
+                    found.mixed.add(var)
             case Apply(Index() | Unbox() | MakeBox(), (array, *_)):
-                found = self._roots(array, windows)
+                return self._roots(array, False)
             case Apply(Build()) as node:
                 part = window(node) if windows else None
                 if part is None:
-                    return _Roots(made={operand})
-                found = self._roots(part.row.array, windows)
+                    return _Roots(made={var})
+                return self._roots(part.row.array, not part.row.indices)
             case Apply(Fold() | Zeros() | Empty()):
-                return _Roots(made={operand})
+                return _Roots(made={var})
             case Apply(Iterate(), (_, *inits), (body,)):
                 if position >= len(inits):
-                    return _Roots(made={operand})
+                    return _Roots(made={var})
                 found = self._final(position, inits, body, windows)
             case _:
                 found.is_other = True

@@ -31,16 +31,37 @@ PROGRAMS: tuple[Program, ...] = (
     *parts_arrays.PROGRAMS,
 )
 
-# Programs that take more than work of n, and why.
+# Programs whose value or gradient takes more than work of n, and why.
 OPEN = {
     "nested_double_buffer": "an inner loop swaps states of an outer loop, and updates",
-    "slice_of_choice": "a slice of an array that a loop chooses is copied",
     "column_views": "columns that a loop chooses are copied",
     "transposed": "the rows of a transposed matrix are copied",
     "recursive_tail": "a slice that a recursive function is given is copied",
     "recursive_returns_array": "an array that a recursive function returns is copied",
     "loop_over_list": "a list that is written in a loop is made in each step",
 }
+
+# Programs of which some other derivative takes more.
+OPEN_ORDERS = {
+    **dict.fromkeys(
+        ("option", "union", "union_state", "closure_state", "recursive_choice",
+         "recursive_swap", "recursive_in_loop", "recursive_split"),
+        "grad of grad: a chosen array that the tape holds has a cell in each step",
+    ),
+    **dict.fromkeys(
+        ("made_in_two_places", "two_made_states", "while_made", "history_of_two"),
+        "grad of grad: so has a kept array that the tape holds",
+    ),
+    **dict.fromkeys(
+        ("large_once_then_old", "made_then_flip", "closure_made", "option_made",
+         "made_or_sliced"),
+        "grad of grad: more chunks have cells of their own than the work is worth",
+    ),
+    "made_or_old": "hvp, grad of grad: arrays made in few steps are cleared in all",
+    "chosen_maximum": "hvp: the same",
+    "chosen_update_copy": "grad of grad: the same",
+    "updated_option": "jvp: a tangent that a branch makes is copied in each step",
+}  # fmt: skip
 
 WRT = (0, 1, 2)
 SIZES = (250, 1000, 4000)
@@ -154,7 +175,7 @@ def main(names: list[str]) -> int:
         growth = ", ".join(f"{one.growth:.1f}" for one in found)
         print(f"{program.__name__}: {', '.join(ratios)}; growth {growth}")
         wrong = list(violations(found, SIZES))
-        failed += bool(wrong) and program.__name__ not in OPEN
+        failed += bool(wrong) and program.__name__ not in {*OPEN, *OPEN_ORDERS}
         for text in wrong:
             print(f"    {text}")
     print(f"{failed} programs break the law")
