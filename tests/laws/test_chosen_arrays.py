@@ -45,6 +45,23 @@ def test_derivatives(program: Program) -> None:
     check_derivatives(program, level=2)
 
 
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 5])
+@pytest.mark.parametrize("program", parameters(4))
+def test_short_arrays(program: Program, size: int) -> None:
+    """What Python computes, or the exception that Python raises."""
+    compiled, args = cl.jit(program), arguments(size)
+    gradient = cl.grad(compiled, argnums=(0, 1, 2))
+    try:
+        expected = program(*args)
+    except (ArithmeticError, LookupError, ValueError) as error:
+        for run in (compiled, gradient):
+            with pytest.raises(type(error)):
+                run(*args)
+        return
+    assert compiled(*args) == pytest.approx(expected, rel=1e-11, abs=1e-13)
+    gradient(*args)
+
+
 def check_derivatives(program: Program, level: int) -> None:
     compiled = cl.jit(program, optimize=level)
     args, directions = arguments(12, 1), arguments(12, 2)
