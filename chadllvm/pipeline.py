@@ -152,6 +152,7 @@ SOURCE: tuple[Pass, ...] = (
     _plain(slices),
     _plain(states),
     _plain(references),
+    _plain(slices),
     ("rows", lambda program, o: rows(program, speculate=o.speculates)),
     _plain(shapes),
     _plain(accumulate),

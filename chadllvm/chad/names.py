@@ -9,6 +9,8 @@
     } else { yield b }
 
 The arrays between which a branch chooses come from outside of it, and so do indices.
+What the block hands on or updates is none of this: the cotangent of all of it comes at
+once, and is moved to the cell of what the branch gave.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from dataclasses import dataclass
 from chadllvm.ir.term import Apply, Binding, Block, If, Operand, Var
 from chadllvm.ir.types import Array, Box
 from chadllvm.ops.index import Index, MakeBox, Unbox
+from chadllvm.ops.update import Update
 
 
 @dataclass(frozen=True)
@@ -50,12 +53,28 @@ Name = Row | Same | Branch
 def names(block: Block) -> dict[Var, Name]:
     """The variables bound in the block that only name something."""
     found: dict[Var, Name] = {}
+    moved = _moved(block)
     for binding in block.bindings:
         for position, var in enumerate(binding.vars):
             if isinstance(var.type, Array | Box):
                 name = _name(binding, position)
-                if name is not None:
+                is_moved = isinstance(name, Branch) and var in moved
+                if name is not None and not is_moved:
                     found[var] = name
+    return found
+
+
+def _moved(block: Block) -> set[Operand]:
+    """What is handed on or updated, and what branches hand on to that."""
+    found: set[Operand] = {*block.results}
+    for binding in reversed(block.bindings):
+        match binding.expr:
+            case Apply(Update(), (old, *_)):
+                found.add(old)
+            case If(_, then, orelse):
+                for k, var in enumerate(binding.vars):
+                    if var in found:
+                        found |= {then.results[k], orelse.results[k]}
     return found
 
 

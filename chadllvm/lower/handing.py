@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
-from chadllvm.ir.term import Var
-from chadllvm.ir.types import Array, Scalar
+from chadllvm.ir.term import If, Operand, Var
+from chadllvm.ir.types import Acc, Array, Box, Scalar
 
 
 @dataclass(eq=False, slots=True)
@@ -29,6 +30,80 @@ Origins = frozenset[Origin]
 @dataclass(eq=False, slots=True)
 class Loop:
     """The function or a loop body: where a buffer is new in each run."""
+
+
+# Ways that branches went, and the buffers that something may be in if they went so.
+Ways = frozenset[tuple[If, int]]
+Found = Mapping[Origin, Ways]
+
+
+def on_way(node: If, way: int, found: Found) -> Found:
+    """What is known behind a branch of what is known in one of its sides."""
+    return {origin: ways | {(node, way)} for origin, ways in found.items()}
+
+
+def either(one: Found, other: Found) -> Found:
+    both = {o: one[o] & other[o] for o in one.keys() & other.keys()}
+    return {**one, **other, **both}
+
+
+def exclude(one: Ways, other: Ways) -> bool:
+    """Whether no run of the block goes these ways and those."""
+    return any((node, 1 - way) in other for node, way in one)
+
+
+class Names:
+    """The buffers that variables are in, and the variables that are in buffers."""
+
+    def __init__(self) -> None:
+        self.origins: dict[Var, Origins] = {}
+        # Which ways branches went, if a variable is in a buffer.
+        self._ways: dict[tuple[Var, Origin], Ways] = {}
+        self._numbers = count()
+
+    def origin(self, loop: Loop | None, what: str = "") -> Origin:
+        """A buffer that was not met before."""
+        return Origin(next(self._numbers), loop, what)
+
+    def bind(self, var: Var, origins: Origins) -> None:
+        """The variable is a name of these buffers."""
+        if isinstance(var.type, Array | Box | Acc):
+            self.origins[var] = origins
+            for origin in origins:
+                origin.names.append(var)
+
+    def _name(self, var: Var, operand: Operand) -> None:
+        """The variable is a name of what the operand is a name of."""
+        if isinstance(operand, Var):
+            self._bind_ways(var, self._found(operand))
+
+    def _bind_ways(self, var: Var, found: Found) -> None:
+        self.bind(var, frozenset(found))
+        for origin, ways in found.items():
+            self._ways[var, origin] = ways
+
+    def _found(self, operand: Operand) -> Found:
+        """The buffers that an operand may be in, each with the ways to it."""
+        if not isinstance(operand, Var):
+            return {}
+        return {o: self._ways.get((operand, o), frozenset()) for o in self._of(operand)}
+
+    def _unbind(self, var: Var) -> Found:
+        """Forget a name; what it was a name of."""
+        found = self._found(var)
+        for origin in self.origins.pop(var):
+            origin.names.remove(var)
+            self._ways.pop((var, origin), None)
+        return found
+
+    def _of(self, operand: Operand) -> Origins:
+        if isinstance(operand, Var):
+            return self.origins.get(operand, frozenset())
+        return frozenset()
+
+    def _new(self, variables: Iterable[Var], loop: Loop | None, what: str = "") -> None:
+        for var in variables:
+            self.bind(var, frozenset([self.origin(loop, what)]))
 
 
 def is_new(state: Var, found: Origins, loop: Loop) -> bool:

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from itertools import count
 from operator import attrgetter
 from typing import Any
 
@@ -46,14 +45,19 @@ from chadllvm.ir.term import (
     View,
     nested,
 )
-from chadllvm.ir.types import Acc, Array, Box, Scalar
+from chadllvm.ir.types import Array, Box, Scalar
 from chadllvm.lower.handing import (
+    Found,
     Loop,
+    Names,
     Origin,
     Origins,
+    either,
+    exclude,
     handed_on,
     is_free,
     is_new,
+    on_way,
     reached,
     turns,
 )
@@ -164,13 +168,12 @@ def _has_candidates(block: Block) -> bool:
     )
 
 
-class _Walk:
+class _Walk(Names):
     """Walks blocks in order and decides at each place."""
 
     def __init__(self, unlent: Set[Var]) -> None:
         self.unlent = unlent
-        self.origins: dict[Var, Origins] = {}
-        self._numbers = count()
+        super().__init__()
         self.frames: list[_Frame] = []
         # Cells that nothing was added to yet.
         self.empty: set[Var] = set()
@@ -190,24 +193,6 @@ class _Walk:
         self.growing: set[Var] = set()
         self.refused: dict[Binding | Var, Reason] = {}
 
-    def origin(self, loop: Loop | None, what: str = "") -> Origin:
-        """A buffer that was not met before."""
-        return Origin(next(self._numbers), loop, what)
-
-    def bind(self, var: Var, origins: Origins) -> None:
-        """The variable is a name of these buffers."""
-        if isinstance(var.type, Array | Box | Acc):
-            self.origins[var] = origins
-            for origin in origins:
-                origin.names.append(var)
-
-    def _unbind(self, var: Var) -> Origins:
-        """Forget a name; what it was a name of."""
-        origins = self.origins.pop(var)
-        for origin in origins:
-            origin.names.remove(var)
-        return origins
-
     def block(self, block: Block, loop: Loop) -> None:
         self.frames.append(_Frame(loop, block, last_uses(block)))
         for position, binding in enumerate(block.bindings):
@@ -215,15 +200,6 @@ class _Walk:
             self._binding(binding, loop)
         self.frames[-1].position = len(block.bindings)
         self.frames.pop()
-
-    def _of(self, operand: Operand) -> Origins:
-        if isinstance(operand, Var):
-            return self.origins.get(operand, frozenset())
-        return frozenset()
-
-    def _new(self, variables: Iterable[Var], loop: Loop | None, what: str = "") -> None:
-        for var in variables:
-            self.bind(var, frozenset([self.origin(loop, what)]))
 
     def _later_use(self, var: Var, loop: Loop) -> Reason | None:
         """Where a variable is used behind this place in this run of the loop."""
@@ -244,7 +220,10 @@ class _Walk:
                 return Reason(origin.what)
             if origin.loop is not loop:
                 return Reason(OUTSIDE)
+            ways = self._found(operand)[origin]
             for name in origin.names:
+                if exclude(ways, self._ways.get((name, origin), frozenset())):
+                    continue
                 found = self._later_use(name, loop)
                 if found is not None:
                     return found
@@ -276,14 +255,14 @@ class _Walk:
                 self._update(binding, array, loop)
             case Apply(DropLast(), (array,)):
                 self.resized |= self._of(array)
-                self.bind(binding.vars[0], self._of(array))
+                self._name(binding.vars[0], array)
             case Apply(Index(), (array, *_)):
                 boxes = isinstance(binding.vars[0].type, Box)
                 if boxes or isinstance(binding.vars[0].type, Array):
-                    self.bind(binding.vars[0], self._of(array))
+                    self._name(binding.vars[0], array)
             case Apply(MakeBox() | Unbox(), (arg,)):
                 self._keep([arg])
-                self.bind(binding.vars[0], self._of(arg))
+                self._name(binding.vars[0], arg)
             case Apply(Recurse()) as node:
                 self._recurse(binding, node, loop)
             case Call(Var() as function, args) if function in self.keeping:
@@ -297,12 +276,12 @@ class _Walk:
                 self.empty.add(binding.vars[0])
             case View(cell):
                 self._fill([cell], loop)
-                self.bind(binding.vars[0], self._of(cell))
+                self._name(binding.vars[0], cell)
             case One(Var() as cell, (), value) if cell in self.empty:
                 self._first(binding, cell, value, loop)
             case Close(cell):
                 self._fill([cell], loop)
-                self.bind(binding.vars[0], self._of(cell))
+                self._name(binding.vars[0], cell)
             case Apply(Empty()):
                 # There is no element to write to.
                 self._new(binding.vars, loop)
@@ -345,7 +324,7 @@ class _Walk:
     def _update(self, binding: Binding, array: Operand, loop: Loop) -> None:
         (var,) = binding.vars
         if self._may_write(binding, array, loop):
-            self.bind(var, self._of(array))
+            self._name(var, array)
         else:
             self._new([var], loop)
 
@@ -353,29 +332,32 @@ class _Walk:
         """The first contribution to a cell, all of it at once."""
         self.empty.discard(cell)
         if self._may_write(binding, value, loop):
-            self.bind(cell, self._of(value))
+            self._name(cell, value)
         else:
             self._new([cell], loop)
 
     def _if(self, binding: Binding, node: If, loop: Loop) -> None:
         """A cell that one branch fills is filled behind the branch in any case."""
         before = set(self.empty)
-        filled: dict[Var, list[Origins]] = {}
-        for branch in (node.then, node.orelse):
+        filled: dict[Var, list[Found]] = {}
+        for way, branch in enumerate((node.then, node.orelse)):
             self.empty = set(before)
             self.block(branch, loop)
             new = before - self.empty
             for cell in sorted(new, key=lambda c: min(o.number for o in self._of(c))):
-                filled.setdefault(cell, []).append(self._unbind(cell))
+                found = on_way(node, way, self._unbind(cell))
+                filled.setdefault(cell, []).append(found)
         self.empty = before - filled.keys()
-        for cell, found in filled.items():
-            if len(found) < 2:
-                found.append(frozenset([self.origin(loop)]))
-            self.bind(cell, frozenset.union(*found))
+        for cell, sides in filled.items():
+            if len(sides) < 2:
+                sides.append({self.origin(loop): frozenset()})
+            self._bind_ways(cell, either(*sides))
         for k, var in enumerate(binding.vars):
             results = node.then.results[k], node.orelse.results[k]
             self._fill(results, loop)
-            self.bind(var, self._of(results[0]) | self._of(results[1]))
+            one, other = (self._found(r) for r in results)
+            both = either(on_way(node, 0, one), on_way(node, 1, other))
+            self._bind_ways(var, both)
 
     def _iterate(self, binding: Binding, node: Apply, loop: Loop) -> None:
         (body,) = node.bodies

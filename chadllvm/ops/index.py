@@ -49,11 +49,10 @@ class Inactive(ArrayOp):
     def push_forward(
         self, forward: Forward, node: Apply, binding: Binding, out: Builder
     ) -> None:
-        """Zeros are their own tangent."""
+        """Zeros have other zeros for a tangent: either may be updated in place."""
         out.bindings.append(binding)
-        for var in binding.vars:
-            if forward.moves(var):
-                forward.set(var, var)
+        if any(map(forward.moves, binding.vars)):
+            forward.again(binding.vars, node, out)
 
 
 class _Reference(ArrayOp):

@@ -124,6 +124,11 @@ class Table:
     def number(self, owner: Var) -> Operand:
         return lit(self._numbers.setdefault(owner, len(self._numbers)))
 
+    def same_number(self, owner: Var, other: Var) -> None:
+        """The same array goes by another name from somewhere on."""
+        self.number(other)
+        self._numbers[owner] = self._numbers[other]
+
     def code(self, meant: Var | Part, out: Coding, windows: bool = False) -> Code:
         """What a variable refers to, in scalars that `out` computes."""
         if isinstance(meant, Part):
@@ -133,6 +138,13 @@ class Table:
             code = self._window(meant, out) if windows else self._row(meant, out)
             out.codes[meant, windows] = code
         return out.codes[meant, windows]
+
+    def all_of(self, owner: Var, var: Var, out: Coding, windows: bool) -> Code:
+        """All of an owner, which has as many elements as a variable."""
+        if not windows:
+            return Code(self.number(owner))
+        size = out.one(Apply(Dim(0), (var,)))
+        return Code(self.number(owner), (lit(0), lit(1), size))
 
     def _row(self, var: Var, out: Coding) -> Code:
         match self._meaning.get(var):

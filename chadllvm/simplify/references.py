@@ -31,7 +31,8 @@ copies.
     }                                   r = if first { y = index(m, k); yield y }
                                             else { z = index(p, k); yield z }
 
-Where all references have one owner, no number is needed.
+Where all references have one owner, no number is needed. An array that a step makes and
+a state refers to later is kept in a slot (`slots.py`), which is an owner as well.
 
 In front of CHAD (`separate`) a branch may also give an array that it makes. That one
 gets a variable of its own, which is without elements where an old array is given, so
@@ -72,10 +73,10 @@ from chadllvm.ir.term import (
     Program,
     Var,
 )
-from chadllvm.ir.types import Array, Box
+from chadllvm.ir.types import Array, Box, Type
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
-from chadllvm.ops.index import Dim, Empty, Index, MakeBox, Unbox, Zeros, nothing
+from chadllvm.ops.index import Empty, Index, MakeBox, Unbox, Zeros, nothing
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
 from chadllvm.simplify.codes import (
@@ -89,8 +90,11 @@ from chadllvm.simplify.codes import (
     Table,
     joined,
 )
+from chadllvm.simplify.reading import Reading
+from chadllvm.simplify.renewed import renewed
+from chadllvm.simplify.slots import Slots
 from chadllvm.simplify.walk import Walk
-from chadllvm.simplify.windows import chosen_windows, window
+from chadllvm.simplify.windows import window
 
 
 def references(program: Program) -> Program:
@@ -107,7 +111,7 @@ def _rewritten(function: Function, separates: bool) -> Function:
     walk = _References(function.body, separates)
     body = walk.block(function.body)
     if walk.windows:
-        body = _Reading(walk.table, walk.windows).block(body)
+        body = Reading(walk.table, walk.windows).block(body)
     return with_body(function, body)
 
 
@@ -154,13 +158,23 @@ class _References(Walk):
         self.table = Table()
         self.windows: dict[Var, tuple[Reference, Code]] = {}
         self._separates = separates
-        self._chosen_windows = chosen_windows(body)
+        self._renewed = renewed(body)
+        self._chosen_windows = self._renewed.windows
         # What blocks of functions and of loops hand on.
         self._handed_on: set[Operand] = {*body.results}
+        self._hand_on(body)
 
     def body(self, body: Lambda) -> Lambda:
         self._handed_on.update(body.body.results)
+        self._hand_on(body.body)
         return super().body(body)
+
+    def _hand_on(self, block: Block) -> None:
+        """What is updated in a block, and then handed on."""
+        for binding in reversed(block.bindings):
+            match binding.expr:
+                case Apply(Update(), (old, *_)) if binding.vars[0] in self._handed_on:
+                    self._handed_on.add(old)
 
     def walked(self, binding: Binding) -> Binding:
         match binding.expr:
@@ -168,6 +182,8 @@ class _References(Walk):
                 for k, var in enumerate(binding.vars):
                     if var in self._handed_on:
                         self._handed_on |= {then.results[k], orelse.results[k]}
+                for side in (then, orelse):
+                    self._hand_on(side)
         return super().walked(binding)
 
     def visit(self, binding: Binding) -> None:
@@ -229,11 +245,15 @@ class _References(Walk):
             results = [side.block.results[k] for side in sides]
             windows = var in self._chosen_windows
             owners, inside = self._joined(results, sides, windows)
-            if inside and windows:
+            if (
+                windows
+                and inside
+                and not self._is_apart(var, k, sides, owners, windows)
+            ):
                 windows = False
                 owners, inside = self._joined(results, sides, windows)
             if inside:
-                if not self._is_apart(var, k, sides, owners):
+                if not self._is_apart(var, k, sides, owners, windows):
                     continue
                 made[k] = Var(var.name, var.type)
                 owners = (made[k], *(o for o in owners if o not in inside))
@@ -264,13 +284,19 @@ class _References(Walk):
         return owners, [o for o in owners if o in bound]
 
     def _is_apart(
-        self, var: Var, k: int, sides: Sequence[_Side], owners: Sequence[Var]
+        self,
+        var: Var,
+        k: int,
+        sides: Sequence[_Side],
+        owners: Sequence[Var],
+        windows: bool,
     ) -> bool:
         """Whether an array that a branch makes gets a variable of its own.
 
         Where all are new it needs none.
         """
-        if not self._separates or var in self._handed_on:
+        is_whole = not self._separates or var in self._handed_on
+        if is_whole and not windows and var not in self._renewed.branches:
             return False
         bound = {v for side in sides for v in side.bound}
         if bound.union((NONE,)).issuperset(owners):
@@ -278,7 +304,7 @@ class _References(Walk):
         return all(
             side.makes(owner)
             for side in sides
-            for owner in self._owners(side.block.results[k])
+            for owner in self._owners(side.block.results[k], windows)
             if owner in side.bound
         )
 
@@ -315,7 +341,7 @@ class _References(Walk):
                 continue
             assert isinstance(result, Var)
             if k in made:
-                own, code = self._made(result, made[k], side, out)
+                own, code = self._made(result, made[k], side, out, chosen[k].is_window)
                 results.append(own)
             else:
                 code = self.table.code(result, out, chosen[k].is_window)
@@ -323,29 +349,29 @@ class _References(Walk):
         return out.block(results)
 
     def _made(
-        self, result: Var, made: Var, side: _Side, out: Coding
+        self, result: Var, made: Var, side: _Side, out: Coding, windows: bool
     ) -> tuple[Operand, Code]:
         """What a branch has made of a result, or nothing; and the result's code."""
-        owners = self.table.owners(result)
+        owners = self.table.owners(result, windows)
         inside = tuple([o for o in owners if o in side.bound])
-        new = Code(self.table.number(made))
+        if not inside:
+            return nothing(out, made.type), self.table.code(result, out, windows)
         if {*owners} <= {*inside, NONE}:
-            return result, new
-        code = old = self.table.code(result, out)
+            return result, self.table.all_of(made, result, out, windows)
+        old = self.table.code(result, out, windows)
+        own = Reference(Var(made.name, made.type), (*inside, NONE), windows)
+        self._name(own, own.values(old), out)
+        new, code = self.table.all_of(made, own.var, out, windows), old
         for owner in inside:
             is_this = out.prim("ieq", old.number, self.table.number(owner))
             code = out.choice(is_this, new, code)
-        if not inside:
-            return nothing(out, made.type), code
-        own = Reference(Var(made.name, made.type), (*inside, NONE))
-        self._name(own, own.values(old), out)
         return own.var, code
 
     # Loops.
 
     def _loop(self, binding: Binding, node: Apply) -> None:
         (count, *inits), (body,) = node.args, node.bodies
-        chosen = self._states(binding, node)
+        chosen, slots_of = self._states(binding, node)
         if not chosen:
             self.keep(binding)
             return
@@ -359,6 +385,8 @@ class _References(Walk):
         }
         onlies: dict[Var, Operand] = {}
         states: list[tuple[Var, Operand, Operand, Var]] = []
+        firsts: dict[int, Sequence[Operand]] = {}
+        codes: dict[int, Code] = {}
         for k, (param, init) in enumerate(zip(params, inits, strict=True)):
             result, final = body.body.results[k], binding.vars[k]
             if k not in chosen:
@@ -368,9 +396,15 @@ class _References(Walk):
             assert isinstance(init, Var) and isinstance(result, Var)
             if ref.only is not None:
                 onlies[param] = ref.only
-            first = ref.values(self.table.code(init, before, ref.is_window))
-            code = self._followed(result, ref, inner, tail)
-            rows = zip(*slots[k], first, ref.values(code), strict=True)
+            code = self.table.code(init, before, ref.is_window)
+            firsts[k] = ref.values(code)
+            codes[k] = self._followed(result, ref, inner, tail)
+        for group in slots_of:
+            kept = group.store(codes, self.table, tail)
+            none = [nothing(before, group.type) for _ in kept]
+            states += zip(group.params, none, kept, group.finals, strict=True)
+        for k, ref in chosen.items():
+            rows = zip(*slots[k], firsts[k], ref.values(codes[k]), strict=True)
             states += [(p, i, r, f) for p, f, i, r in rows]
         for k, ref in chosen.items():
             self._name(replace(ref, var=params[k]), slots[k][0], head)
@@ -383,20 +417,28 @@ class _References(Walk):
         args = (count, *(init for _, init, _, _ in states))
         finals = (*(f for *_, f in states), *binding.vars[len(params) :])
         self.keep(Binding(finals, Apply(node.op, args, (loop,)), binding.span))
+        chosen = {k: _behind(ref, slots_of) for k, ref in chosen.items()}
         self._bind(chosen, {k: ends for k, (_, ends) in slots.items()}, binding.span)
 
-    def _states(self, binding: Binding, node: Apply) -> dict[int, Reference]:
-        """The final states that are references to arrays from outside of the loop."""
+    def _states(
+        self, binding: Binding, node: Apply
+    ) -> tuple[dict[int, Reference], list[Slots]]:
+        """The final states that are references to arrays from outside of the loop, or
+        to those that its steps make; and the slots for these."""
         (_, *inits), (body,) = node.args, node.bodies
         params, results = body.params[1:], body.body.results
         found = {p: k for k, p in enumerate(params) if isinstance(p.type, Array | Box)}
-        inside = {*params, *(v for b in body.body.bindings for v in b.vars)}
-        windows = self._chosen_windows.intersection(found)
+        step = _Side(body.body)
+        inside = {*params, *step.bound}
+        windows = self._chosen_windows & found.keys()
         sources = {p: self._owners(results[k], p in windows) for p, k in found.items()}
         while dropped := [
             p
             for p in found
-            if any(o in inside and o not in found for o in sources[p])
+            if any(
+                o in inside and o not in found and not self._is_kept(p, o, step)
+                for o in sources[p]
+            )
             or (p not in windows and not windows.isdisjoint(sources[p]))
         ]:
             for param in dropped:
@@ -410,10 +452,30 @@ class _References(Walk):
             if reached == owners:
                 break
             owners = reached
-        return {
-            k: Reference(binding.vars[k], owners[p], p in windows)
+        groups = self._slots({found[p]: owners[p] for p in found}, step)
+        chosen = {
+            k: Reference(binding.vars[k], _kept(owners[p], step, groups), p in windows)
             for p, k in found.items()
         }
+        return chosen, [*groups.values()]
+
+    def _slots(
+        self, owners: Mapping[int, Sequence[Var]], step: _Side
+    ) -> dict[Type, Slots]:
+        """Slots for each type of the arrays made in a step that states refer to."""
+        groups: dict[Type, Slots] = {}
+        for k, found in owners.items():
+            for ty in dict.fromkeys(o.type for o in found if o in step.bound):
+                groups.setdefault(ty, Slots(ty)).states.append(k)
+        made = [o for o in joined(*owners.values()) if o in step.bound]
+        for ty, group in groups.items():
+            group.made = [o for o in made if o.type == ty]
+            group.open(self.table)
+        return groups
+
+    def _is_kept(self, state: Var, owner: Var, step: _Side) -> bool:
+        """Whether a step makes an array, which is kept for a state."""
+        return state in self._renewed.states and step.makes(owner)
 
     def _followed(
         self,
@@ -434,26 +496,14 @@ class _References(Walk):
         return followed
 
 
-class _Reading(Walk):
-    """Reads elements of windows where they are."""
+def _kept(
+    owners: Sequence[Var], step: _Side, groups: Mapping[Type, Slots]
+) -> tuple[Var, ...]:
+    """The owners of a state, with slots in place of what a step makes."""
+    return joined(*(groups[o.type].params if o in step.bound else [o] for o in owners))
 
-    def __init__(
-        self, table: Table, windows: Mapping[Var, tuple[Reference, Code]]
-    ) -> None:
-        super().__init__()
-        self._table = table
-        self._windows = windows
 
-    def visit(self, binding: Binding) -> None:
-        match binding.expr:
-            case Apply(Index(), (Var() as array, at)) if array in self._windows:
-                ref, code = self._windows[array]
-                out = Builder(binding.span)
-                element = ref.element(code, at, self._table, out)
-                for read in out.bindings:  # An owner may be a window itself.
-                    self.visit(self.walked(read))
-                self.replace(binding.vars[0], self.operand(element))
-            case Apply(Dim(), (Var() as array,)) if array in self._windows:
-                self.replace(binding.vars[0], self._windows[array][1].path[-1])
-            case _:
-                self.keep(binding)
+def _behind(ref: Reference, groups: Sequence[Slots]) -> Reference:
+    """A reference behind the loop."""
+    finals = {p: f for g in groups for p, f in zip(g.params, g.finals, strict=True)}
+    return replace(ref, owners=tuple([finals.get(o, o) for o in ref.owners]))

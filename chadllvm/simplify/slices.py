@@ -8,11 +8,11 @@
 
 Such is an array of a list, or a slice that begins at a place known when the program
 runs, where it has a name. Then to name it costs nothing, and the cotangent of an
-element goes to where it came from in one step. The array is an argument, or one of
-which nothing but elements are read, since nothing that is read later could be updated
-in place; and the part is read element by element alone, for what takes a whole array
-needs one. A part that begins at a constant stays a copy: it is as long as what it is a
-part of, nearly, and read in a row.
+element goes to where it came from in one step. The array is an argument, one of several
+arguments that a branch chooses, or one of which nothing but elements are read, since
+nothing that is read later could be updated in place; and the part is read element by
+element alone, for what takes a whole array needs one. A part that begins at a constant
+stays a copy: it is as long as what it is a part of, nearly, and read in a row.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from chadllvm.ir.term import (
     Binding,
     Block,
     Function,
+    If,
     Lambda,
     Lit,
     Operand,
@@ -36,7 +37,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Array
 from chadllvm.ops.build import Build
-from chadllvm.ops.index import Dim, Index
+from chadllvm.ops.index import Dim, Index, MakeBox, Unbox
 from chadllvm.simplify.walk import Walk
 
 # What may be computed again for each element that is read.
@@ -72,7 +73,8 @@ def _needed_whole(block: Block) -> Iterator[Operand]:
 class _Reading(Walk):
     def __init__(self, params: frozenset[Var], needed: set[Operand]) -> None:
         super().__init__()
-        self._params = params
+        # The arguments, and what is one of them or a part of one.
+        self._given: set[Operand] = {*params}
         self._needed = needed
         # The parts that are not made: how many elements they have, and each of them.
         self._parts: dict[Operand, tuple[Operand, Lambda]] = {}
@@ -87,7 +89,19 @@ class _Reading(Walk):
                 size = Apply(PRIMS["imax"], (self._parts[array][0], Lit(0)))
                 self.keep(Binding(binding.vars, size, binding.span))
             case _:
+                self._given.update(self._names(binding))
                 self.keep(binding)
+
+    def _names(self, binding: Binding) -> list[Var]:
+        """The variables that only name (parts of) arguments."""
+        match binding.expr:
+            case Apply(Index() | Unbox() | MakeBox(), (array, *_)):
+                return [*binding.vars] if array in self._given else []
+            case If(_, then, orelse):
+                sides = zip(binding.vars, then.results, orelse.results, strict=True)
+                return [v for v, *given in sides if self._given.issuperset(given)]
+            case _:
+                return []
 
     def _is_part(self, binding: Binding, body: Lambda) -> bool:
         """Whether a loop collects elements of an argument, from a variable place on."""
@@ -98,7 +112,7 @@ class _Reading(Walk):
             case Binding((found,), Apply(Index(), (array, *_))):
                 is_element = body.body.results == (found,)
                 is_element = is_element and not isinstance(found.type, Array)
-                stays = array in self._params or array not in self._needed
+                stays = array in self._given or array not in self._needed
                 return is_element and stays and _vary(places, body)
             case _:
                 return False

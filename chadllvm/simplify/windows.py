@@ -27,7 +27,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Array, Scalar
 from chadllvm.ops.build import Build
-from chadllvm.ops.index import Dim, Empty, Index, MakeBox, Unbox
+from chadllvm.ops.index import Dim, Index
 from chadllvm.ops.iterate import Iterate
 from chadllvm.simplify.codes import Part, Window
 
@@ -69,14 +69,15 @@ def _is_affine(i: Var, places: Sequence[Binding], last: Operand) -> bool:
     return last in varying
 
 
-def chosen_windows(block: Block) -> set[Var]:
+def chosen_windows(block: Block, needed: Iterable[Var] = ()) -> set[Var]:
     """What branches and loops give that may be a window, and is not needed as a whole.
 
     Nothing is asked of it but elements and sizes, and so of all it is handed on to.
+    More may be `needed` as a whole.
     """
     uses = _Uses()
     uses.block(block)
-    whole = _closure([*_arrays(block.results), *uses.whole], uses.sources)
+    whole = _closure([*_arrays(block.results), *uses.whole, *needed], uses.sources)
     from_windows = _closure(uses.windows, uses.targets)
     return {var for var in from_windows if var in uses.sources} & uses.read - whole
 
@@ -121,9 +122,6 @@ class _Uses:
             case If(_, then, orelse):
                 for block in (then, orelse):
                     self._hand_on(block.results, binding.vars)
-                    made = _made(block)
-                    pairs = zip(block.results, binding.vars, strict=True)
-                    self.whole += _arrays(v for r, v in pairs if r in made)
             case Apply(Iterate(), (_, *inits), (body,)):
                 states, results = body.params[1:], body.body.results
                 self._hand_on(inits, states)
@@ -142,21 +140,6 @@ class _Uses:
                 self.sources.setdefault(var, []).append(operand)
                 self.targets.setdefault(operand, []).append(var)
                 self.read.add(operand)
-
-
-def _made(block: Block) -> set[Operand]:
-    """The variables of a block that are no arrays from elsewhere, or parts of them.
-
-    A branch that gives one of them gives no window (see `references`).
-    """
-    made: set[Operand] = set()
-    for binding in block.bindings:
-        match binding.expr:
-            case If() | Apply(Index() | Unbox() | MakeBox() | Empty() | Iterate()):
-                pass
-            case expr if window(expr) is None:
-                made.update(binding.vars)
-    return made
 
 
 def _arrays(found: Iterable[Operand]) -> list[Var]:

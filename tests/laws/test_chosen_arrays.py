@@ -1,4 +1,4 @@
-"""To choose an array costs nothing for its length: values and derivatives."""
+"""To pass an array on costs nothing for its length: values and derivatives."""
 
 from __future__ import annotations
 
@@ -8,34 +8,63 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
-from bench.count import Counted
-from tests.laws.chosen_arrays import PROGRAMS
+from tests.laws.cost_sweep import (
+    OPEN,
+    PROGRAMS,
+    arguments,
+    measured,
+    violations,
+)
+from tests.sweep import marks
 
 Program = Callable[..., float]
 
 
-def arguments(n: int, seed: int = 0) -> list[np.ndarray]:
-    rng = np.random.default_rng(seed)
-    return [rng.standard_normal(n) for _ in range(3)]
+def parameters(share: int) -> list[object]:
+    """All programs; those outside of a part of them are for whole sweeps."""
+    return [
+        pytest.param(f, id=f.__name__, marks=marks(f.__name__, share, "arrays"))
+        for f in PROGRAMS
+    ]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
-def test_work_is_linear(program: Program) -> None:
-    value, both = (
-        Counted(program, wrt, cl.CompileOptions()) for wrt in (None, (0, 1, 2))
-    )
+def test_work_and_memory_are_linear(program: Program) -> None:
     sizes = (200, 1600)
-    steps = [[run(*arguments(n))[1] for n in sizes] for run in (value, both)]
-    growth = [large / small for small, large in steps]
-    assert max(growth) < 1.15 * sizes[1] / sizes[0]
-    assert steps[1][1] < 6 * steps[0][1]
+    wrong = list(violations(list(measured(program, sizes)), sizes))
+    assert bool(wrong) == (program.__name__ in OPEN), wrong
 
 
-@pytest.mark.parametrize("level", [0, 2])
+@pytest.mark.parametrize("program", parameters(3))
+def test_derivatives_without_optimisation(program: Program) -> None:
+    check_derivatives(program, level=0)
+
+
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
-def test_derivatives(program: Program, level: int) -> None:
+def test_derivatives(program: Program) -> None:
+    check_derivatives(program, level=2)
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 5])
+@pytest.mark.parametrize("program", parameters(4))
+def test_short_arrays(program: Program, size: int) -> None:
+    """What Python computes, or the exception that Python raises."""
+    compiled, args = cl.jit(program), arguments(size)
+    gradient = cl.grad(compiled, argnums=(0, 1, 2))
+    try:
+        expected = program(*args)
+    except (ArithmeticError, LookupError, ValueError) as error:
+        for run in (compiled, gradient):
+            with pytest.raises(type(error)):
+                run(*args)
+        return
+    assert compiled(*args) == pytest.approx(expected, rel=1e-11, abs=1e-13)
+    gradient(*args)
+
+
+def check_derivatives(program: Program, level: int) -> None:
     compiled = cl.jit(program, optimize=level)
-    args, directions = arguments(9, 1), arguments(9, 2)
+    args, directions = arguments(12, 1), arguments(12, 2)
     assert compiled(*args) == pytest.approx(program(*args), rel=1e-12)
     gradient = cl.grad(compiled, argnums=(0, 1, 2))
     ends = [

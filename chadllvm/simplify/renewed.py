@@ -1,0 +1,197 @@
+"""States of loops that some steps make anew, and others take from elsewhere.
+
+    iterate(n, a) { i, k: f64[:] ->
+      x = if c {
+        y = build(m) { … }          a made array, `y`
+        yield y
+      } else {
+        z = if d { yield b }        an array from outside, or the state as it is
+            else { yield k }
+        yield z }
+      yield x }
+
+Such a state refers to an array that is kept for it (`slots.py`), or to an old one. One
+that is only ever left as it is, or made in each step, needs none of that: it is carried
+in buffers of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+
+from chadllvm.ir.term import Apply, Binding, Block, If, Lambda, Operand, Var, nested
+from chadllvm.ir.types import Array, Box
+from chadllvm.ops.build import Build
+from chadllvm.ops.fold import Fold
+from chadllvm.ops.index import Empty, Index, MakeBox, Unbox, Zeros
+from chadllvm.ops.iterate import Iterate
+from chadllvm.simplify.windows import chosen_windows, window
+
+# More states of a loop that share made arrays stay as they are.
+_MOST_STATES = 4
+
+
+@dataclass(frozen=True)
+class Renewed:
+    """`windows`: what `chosen_windows` finds, but for states that are no references;
+    `states`: those that refer to kept arrays; `branches`: what branches give that such
+    a state may refer to, and that is sometimes made there."""
+
+    windows: Set[Var]
+    states: Set[Var]
+    branches: Set[Var]
+
+
+def renewed(body: Block) -> Renewed:
+    """What is found in the body of a function."""
+    whole: set[Var] = set()
+    while True:
+        windows = chosen_windows(body, whole)
+        states: set[Var] = set()
+        branches: set[Var] = set()
+        plain: set[Var] = set()
+        for loop in _loops(body):
+            found = _Loop(loop, windows)
+            states |= found.kept
+            branches |= found.branches
+            plain |= found.plain
+        if not (dropped := plain & windows):
+            return Renewed(windows, states, branches)
+        whole |= dropped
+
+
+def _loops(block: Block) -> Iterator[Lambda]:
+    for binding in block.bindings:
+        for _, inner in nested(binding.expr):
+            yield from _loops(inner)
+        match binding.expr:
+            case Apply(Iterate(), _, (body,)):
+                yield body
+
+
+@dataclass
+class _Roots:
+    """What an array may be or be a part of: old arrays, and those that are made."""
+
+    old: set[Var] = field(default_factory=set)
+    made: set[Var] = field(default_factory=set)
+    # What branches give of both kinds.
+    mixed: set[Var] = field(default_factory=set)
+    # Whether there is something else among them.
+    is_other: bool = False
+
+    def add(self, other: _Roots) -> None:
+        self.old |= other.old
+        self.made |= other.made
+        self.mixed |= other.mixed
+        self.is_other |= other.is_other
+
+
+class _Loop:
+    """The states of one loop.
+
+    `kept`: those that refer to arrays that are kept for them; `plain`: those that are
+    no references.
+    """
+
+    def __init__(self, body: Lambda, windows: Set[Var]) -> None:
+        # What each array of the body may be, as a whole and as a window.
+        self._found: dict[tuple[Var, bool], _Roots] = {}
+        self._block(body.body)
+        pairs = zip(body.params[1:], body.body.results, strict=False)
+        roots = {
+            p: self._roots(r, p in windows)
+            for p, r in pairs
+            if isinstance(p.type, Array | Box)
+        }
+        other = _reaching({p for p, r in roots.items() if r.is_other}, roots)
+        made = _reaching({p for p, r in roots.items() if r.made}, roots)
+        fresh = _fresh(roots)
+        needing = {
+            p for p in made - other - fresh if not roots[p].old <= {p} | (fresh - other)
+        }
+        kept = set(needing)
+        while grown := {q for p in kept for q in roots[p].old & made} - kept:
+            kept |= grown
+        if len(kept) > _MOST_STATES:
+            kept.clear()
+        self.kept = kept
+        self.plain = (made | other) - kept
+        self.branches = {v for p in kept for v in roots[p].mixed}
+
+    def _roots(self, operand: Operand, windows: bool) -> _Roots:
+        assert isinstance(operand, Var)
+        found = self._found.get((operand, windows))
+        return _Roots(old={operand}) if found is None else found
+
+    def _block(self, block: Block) -> None:
+        for binding in block.bindings:
+            for _, inner in nested(binding.expr):
+                self._block(inner)
+            for position, var in enumerate(binding.vars):
+                if isinstance(var.type, Array | Box):
+                    for windows in (False, True):
+                        found = self._bound(binding, position, windows)
+                        self._found[var, windows] = found
+
+    def _bound(self, binding: Binding, position: int, windows: bool) -> _Roots:
+        """What is bound here, by what the variables bound before it are."""
+        var, found = binding.vars[position], _Roots()
+        match binding.expr:
+            case If(_, then, orelse):
+                for block in (then, orelse):
+                    found.add(self._roots(block.results[position], windows))
+                if found.made and found.old:
+                    found.mixed.add(var)
+            case Apply(Index() | Unbox() | MakeBox(), (array, *_)):
+                return self._roots(array, False)
+            case Apply(Build()) as node:
+                part = window(node) if windows else None
+                if part is None:
+                    return _Roots(made={var})
+                return self._roots(part.row.array, not part.row.indices)
+            case Apply(Fold() | Zeros() | Empty()):
+                return _Roots(made={var})
+            case Apply(Iterate(), (_, *inits), (body,)):
+                if position >= len(inits):
+                    return _Roots(made={var})
+                found = self._final(position, inits, body, windows)
+            case _:
+                found.is_other = True
+        return found
+
+    def _final(
+        self, position: int, inits: Sequence[Operand], body: Lambda, windows: bool
+    ) -> _Roots:
+        """What the final state of an inner loop may be."""
+        params, found, seen = body.params[1:], _Roots(), {position}
+        pending = [position]
+        while pending:
+            k = pending.pop()
+            found.add(self._roots(inits[k], windows))
+            found.add(self._roots(body.body.results[k], windows))
+            more = {j for j, p in enumerate(params) if p in found.old} - seen
+            seen |= more
+            pending += more
+        found.old -= {*params}
+        return found
+
+
+def _reaching(start: set[Var], roots: Mapping[Var, _Roots]) -> set[Var]:
+    """The states that may be one of these, or were one a step ago, and so on."""
+    found = set(start)
+    while grown := {p for p, r in roots.items() if r.old & found} - found:
+        found |= grown
+    return found
+
+
+def _fresh(roots: Mapping[Var, _Roots]) -> set[Var]:
+    """The states that each step makes anew, or takes from such a one."""
+    found: set[Var] = set()
+    while (
+        grown := {p for p, r in roots.items() if r.old <= found and not r.is_other}
+        - found
+    ):
+        found |= grown
+    return found

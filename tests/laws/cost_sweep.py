@@ -1,0 +1,185 @@
+"""The work and the memory of programs that pass arrays around, and of derivatives:
+
+    PYTHONPATH=tests python -m tests.laws.cost_sweep [name …]
+
+compiles each program by default, with counters of executed operations (a cleared or
+copied element is one), and runs it at three sizes. It reports how the work and the peak
+of the runtime's memory grow, and by how much derivatives exceed the value.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+import chadllvm as cl
+from bench.count import Counted
+from chadllvm.backend.runtime import runtime
+from chadllvm.llvm.optimize import Effort
+from tests.laws import chosen_arrays, kept_arrays, parts_arrays, passed_arrays
+
+Program = Callable[..., float]
+
+PROGRAMS: tuple[Program, ...] = (
+    *chosen_arrays.PROGRAMS,
+    *passed_arrays.PROGRAMS,
+    *kept_arrays.PROGRAMS,
+    *parts_arrays.PROGRAMS,
+)
+
+# Programs whose value takes more than work of n, and why.
+OPEN = {
+    "nested_double_buffer": "an inner loop swaps states of an outer loop, and updates",
+    "column_views": "columns that a loop chooses are copied",
+    "transposed": "the rows of a transposed matrix are copied",
+    "recursive_tail": "a slice that a recursive function is given is copied",
+    "recursive_returns_array": "an array that a recursive function returns is copied",
+    "loop_over_list": "a list that is written in a loop is made in each step",
+}
+
+# Programs of which a second derivative takes more.
+OPEN_ORDERS = {
+    **dict.fromkeys(
+        ("option", "union", "union_state", "closure_state", "recursive_choice",
+         "recursive_swap", "recursive_in_loop", "recursive_split"),
+        "grad of grad: a chosen array that the tape holds has a cell in each step",
+    ),
+    **dict.fromkeys(
+        ("made_in_two_places", "two_made_states", "while_made", "history_of_two"),
+        "grad of grad: so has a kept array that the tape holds",
+    ),
+    **dict.fromkeys(
+        ("large_once_then_old", "made_then_flip", "closure_made", "option_made",
+         "made_or_sliced"),
+        "grad of grad: more chunks have cells of their own than the work is worth",
+    ),
+    "made_or_old": "hvp, grad of grad: arrays made in few steps are cleared in all",
+    "chosen_maximum": "hvp: the same",
+    "chosen_update_copy": "grad of grad: the same",
+}  # fmt: skip
+
+WRT = (0, 1, 2)
+SIZES = (250, 1000, 4000)
+# The most that derivatives may be of the value, and growths of that of the sizes.
+MOST = {"gradient": 6.0, "jvp": 6.0, "hvp": 16.0, "grad of grad": 36.0}
+MARGIN = 1.15
+
+# Our own statements are counted, whatever LLVM makes of them.
+_LITTLE = Effort(0, 0, loops=False, tidy=True)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a program or a derivative of it takes at each size."""
+
+    what: str
+    work: tuple[int, ...]
+    peak: tuple[int, ...]
+
+    @property
+    def growth(self) -> float:
+        return self.work[-1] / self.work[0]
+
+    @property
+    def memory_growth(self) -> float:
+        """How the peak grows; a few kilobytes count for nothing."""
+        return (self.peak[-1] + 4096) / (self.peak[0] + 4096)
+
+
+def arguments(n: int, seed: int = 0) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [rng.standard_normal(n) for _ in range(3)]
+
+
+def measured(
+    program: Program, sizes: tuple[int, ...] = SIZES, orders: bool = False
+) -> Iterator[Measured]:
+    """The value, the gradient and a jvp; with `orders` second derivatives as well."""
+    counted = partial(Counted, options=cl.CompileOptions(), effort=_LITTLE)
+    yield _measured("value", counted(program, None), sizes)
+    yield _measured("gradient", counted(program, WRT), sizes)
+    jvp, hvp, slope = _derivatives(program)
+    yield _measured("jvp", counted(jvp, None), sizes)
+    if orders:
+        yield _measured("hvp", counted(hvp, None), sizes)
+        yield _measured("grad of grad", counted(slope, WRT), sizes)
+
+
+def _derivatives(program: Program) -> tuple[Program, Program, Program]:
+    """The slope in a direction, forwards; how it changes; and the slope in reverse."""
+    inner = cl.jit(program)
+
+    def jvp(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+        _, slope = cl.jvp(inner, (a, b, c), (b, c, a))
+        return slope
+
+    def hvp(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+        gradient = cl.grad(inner, argnums=(0, 1, 2))
+        _, (x, y, z) = cl.jvp(gradient, (a, b, c), (b, c, a))
+        return float(np.sum(x) + np.sum(y) + np.sum(z))
+
+    def slope(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+        x, y, z = cl.grad(inner, argnums=(0, 1, 2))(a, b, c)
+        return float(np.sum(x) + np.sum(y * b) + np.sum(z))
+
+    return jvp, hvp, slope
+
+
+def _measured(what: str, run: Counted, sizes: tuple[int, ...]) -> Measured:
+    found = [_at(run, n) for n in sizes]
+    return Measured(what, tuple(w for w, _ in found), tuple(p for _, p in found))
+
+
+def _at(run: Counted, n: int) -> tuple[int, int]:
+    """The operations and the bytes that a call takes."""
+    args = arguments(n)
+    run(*args)
+    # The context that was used last is the one that is used next.
+    context, lib = runtime().pool[-1][0], runtime().lib
+    lib.chad_memory_reset_peak(context)
+    before = int(lib.chad_memory_used(context))
+    _, work = run(*args)
+    return work, int(lib.chad_memory_peak(context)) - before
+
+
+def violations(found: list[Measured], sizes: tuple[int, ...]) -> Iterator[str]:
+    """What breaks the law."""
+    value, *derivatives = found
+    most = MARGIN * sizes[-1] / sizes[0]
+    for one in found:
+        if one.growth > most:
+            yield f"the work of the {one.what} grows {one.growth:.1f} times"
+        if one.memory_growth > most:
+            yield f"the memory of the {one.what} grows {one.memory_growth:.1f} times"
+    for one in derivatives:
+        ratio = max(d / v for d, v in zip(one.work, value.work, strict=True))
+        if ratio > MOST[one.what]:
+            yield f"the {one.what} is {ratio:.1f} times the value"
+
+
+def main(names: list[str]) -> int:
+    failed = 0
+    for program in PROGRAMS:
+        if names and program.__name__ not in names:
+            continue
+        found = list(measured(program, orders=True))
+        value = found[0]
+        ratios = (
+            f"{one.what} {one.work[-1] / value.work[-1]:.1f}" for one in found[1:]
+        )
+        growth = ", ".join(f"{one.growth:.1f}" for one in found)
+        print(f"{program.__name__}: {', '.join(ratios)}; growth {growth}")
+        wrong = list(violations(found, SIZES))
+        failed += bool(wrong) and program.__name__ not in {*OPEN, *OPEN_ORDERS}
+        for text in wrong:
+            print(f"    {text}")
+    print(f"{failed} programs break the law")
+    return min(failed, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
