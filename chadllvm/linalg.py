@@ -246,5 +246,7 @@ def norm_1(x):
 
 @_compiled
 def norm_max(x):
-    """The largest absolute value."""
+    """The largest absolute value, 0 of nothing."""
+    if len(x) == 0:
+        return 0.0
     return np.max(np.abs(x))

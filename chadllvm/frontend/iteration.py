@@ -56,11 +56,14 @@ class Items:
     at_end: Callable[[Builder], Callable[[Builder, Operand], Operand]] | None = None
 
 
-def items(cx: Context, node: ast.expr) -> Items:
-    """What an expression runs over; its parts are computed here, once."""
+def items(cx: Context, node: ast.expr, *, is_made: bool = False) -> Items:
+    """What an expression runs over; its parts are computed here, once.
+
+    `is_made`: the elements as well, since steps may change what they are computed from.
+    """
     kind = iterator_of(cx, node)
     if kind is None:
-        return _array_items(cx, node)
+        return _array_items(cx, node, is_made)
     assert isinstance(node, ast.Call)
     if kind == "accumulate":
         return _made_items(cx, node, cx.make(cx, node, ACCUMULATE.call(cx, node)))
@@ -77,12 +80,12 @@ def items(cx: Context, node: ast.expr) -> Items:
         case "range":
             return _range(cx, node, [_integer(cx, a) for a in node.args])
         case "enumerate":
-            return _enumerate(cx, node, [*node.args, *([start] if start else [])])
+            return _enumerate(cx, [*node.args, *([start] if start else [])], is_made)
         case "zip":
-            parts = [items(cx, a) for a in node.args]
+            parts = [items(cx, a, is_made=is_made) for a in node.args]
             return _zip(cx, node, parts, is_strict=_is_strict(node))
         case _:
-            return _reversed(cx, node, items(cx, node.args[0]))
+            return _reversed(cx, node, items(cx, node.args[0], is_made=is_made))
 
 
 # The built-in iterators, and how many arguments they take.
@@ -132,8 +135,10 @@ def _integer(cx: Context, node: ast.expr) -> Operand:
     return to_int(cx.at(node), value)
 
 
-def _array_items(cx: Context, node: ast.expr) -> Items:
+def _array_items(cx: Context, node: ast.expr, is_made: bool) -> Items:
     value = cx.lazy(node)
+    if is_made and isinstance(value, Delayed) and value.view_of is None:
+        value = cx.make(cx, node, value)
     if not isinstance(value, Delayed) and list_names(value.type) is not None:
         return _list_items(cx, node, value)
     if not isinstance(value, Delayed) and is_tuple(value.type):
@@ -216,8 +221,8 @@ def _range(cx: Context, node: ast.Call, bounds: Sequence[Operand]) -> Items:
     return Items(length, partial(element, start), at_end=None if is_short else at_end)
 
 
-def _enumerate(cx: Context, node: ast.Call, args: Sequence[ast.expr]) -> Items:
-    inner = items(cx, args[0])
+def _enumerate(cx: Context, args: Sequence[ast.expr], is_made: bool) -> Items:
+    inner = items(cx, args[0], is_made=is_made)
     start = _integer(cx, args[1]) if len(args) == 2 else Lit(0)
 
     def element(b: Builder, k: Operand) -> Operand:

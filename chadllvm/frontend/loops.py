@@ -51,7 +51,7 @@ from chadllvm.frontend.ways import (
 from chadllvm.frontend.width import is_weak, may_be_weak, new_state, weakened
 from chadllvm.ir.loops import UNBOUNDED
 from chadllvm.ir.term import If, Lambda, Lit, Operand, Var
-from chadllvm.ir.types import I64, Type
+from chadllvm.ir.types import I64, Scalar, Type
 from chadllvm.ops.iterate import Iterate
 
 
@@ -82,8 +82,12 @@ def _loop(cx: Context, loop: Loop) -> Ends:
 
 def _iterated(cx: Context, loop: For) -> Items:
     """What the loop runs over; after a mistake in it the body is looked at once."""
+    assigned = map(cx.scope.lookup, cx.liveness.assigned[loop])
+    has_arrays = any(
+        isinstance(v, Var) and not isinstance(v.type, Scalar) for v in assigned
+    )
     try:
-        return items(cx, loop.iterable)
+        return items(cx, loop.iterable, is_made=has_arrays)
     except CompileError as error:
         mistake(cx, error, loop.iterable)
     with cx.nested():

@@ -129,8 +129,12 @@ def place_of(
 
 
 def _less(b: Builder, x: Operand, y: Operand) -> Operand:
+    """Whether x is sorted before y: NaN comes last."""
     x, y = promoted(b, x, y)
-    return b.prim("flt" if is_float(x.type) else "ilt", x, y)
+    if not is_float(x.type):
+        return b.prim("ilt", x, y)
+    is_before_nan = b.prim("and", b.prim("feq", x, x), b.prim("fne", y, y))
+    return b.prim("or", b.prim("flt", x, y), is_before_nan)
 
 
 def _less_or_equal(b: Builder, x: Operand, y: Operand) -> Operand:
@@ -174,7 +178,10 @@ def _interp(call: Given) -> Value:
         is_flat = b.prim("ieq", left, right)
         width = b.prim("select", is_flat, Lit(1.0), b.prim("sub", x1, x0))
         slope = b.prim("div", b.prim("sub", y1, y0), width)
-        offset = b.prim("select", is_flat, Lit(0.0), b.prim("sub", x, x0))
+        # Beside several points, NaN is nowhere.
+        has_place = b.prim("or", b.prim("feq", x, x), b.prim("ieq", size, Lit(1)))
+        is_outside = b.prim("and", is_flat, has_place)
+        offset = b.prim("select", is_outside, Lit(0.0), b.prim("sub", x, x0))
         return b.prim("add", y0, b.prim("mul", slope, offset))
 
     return elementwise(cx, node, meaning, (call.lazy("x"),))

@@ -443,3 +443,27 @@ def products_in_place(m: cl.f64[:, :]) -> float:
     a[1] @= a
     v @= a
     return np.sum(a * m) + np.sum(v * v)
+
+
+# Loops over what is made of an array that their steps update: it is made before them.
+
+
+@case(X, 0.3)
+@cl.jit
+def loop_over_a_copy(x: cl.f64[:], c: float) -> float:
+    a = x * c
+    for v in a.copy():
+        a[0] += v * v
+    for v, w in zip(np.sin(a), reversed(2.0 * a), strict=True):
+        a[1] += c * v * w
+    return np.sum(a * a)
+
+
+@case(X, 0.3)
+@cl.jit
+def loop_over_what_is_filled(x: cl.f64[:], c: float) -> float:
+    a = np.zeros(len(x))
+    for k, v in enumerate(a + x):
+        a[k:] += c * v
+        a = a[::-1] * v
+    return np.sum(a * x)

@@ -109,6 +109,13 @@ def norms(a: cl.f64[:, :], x: cl.f64[:]) -> float:
     return whole + np.linalg.norm(x, np.inf) + np.sum(by_row**3) + by_column[1]
 
 
+@case(np.zeros(0), 2.0)
+@case(np.array([0.5, -2.0]), 2.0)
+@cl.jit
+def largest_of_any(x: cl.f64[:], y: float) -> float:
+    return y * np.linalg.norm(x, np.inf) + np.linalg.norm(x, 1) * y * y
+
+
 @case(np.zeros(3), 2.0)
 @cl.jit
 def norm_at_the_origin(x: cl.f64[:], y: float) -> float:

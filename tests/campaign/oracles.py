@@ -1,0 +1,203 @@
+"""The oracles of values: plain Python, the interpreter, and every way to compile."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import chadllvm as cl
+from chadllvm.frontend import specialise
+from chadllvm.ir.check import check
+from chadllvm.ir.interp import Interpreter, ProgramError
+from chadllvm.ir.value import from_value, to_value
+from tests.campaign.close import difference
+from tests.campaign.judge import AGREES, HAS_STRICT, Judged, Verdict, skipped
+from tests.campaign.outcome import Outcome, outcome
+from tests.campaign.values import leaves
+
+ARITHMETIC = ("ZeroDivisionError", "OverflowError", "ValueError", "FloatingPointError")
+
+# Arguments that the interpreter is not given.
+OTHERS = ("Leaf", "Node", "Chain", "Spring")
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """`every` so many programs are asked it, unless all are asked for."""
+
+    name: str
+    every: int
+    judge: Callable[[Judged], Verdict]
+
+
+ORACLES: list[Oracle] = []
+Judge = Callable[[Judged], Verdict]
+
+
+def oracle(name: str, every: int = 1) -> Callable[[Judge], Judge]:
+    """Decorator: enter an oracle."""
+
+    def enter(judge: Judge) -> Judge:
+        ORACLES.append(Oracle(name, every, judge))
+        return judge
+
+    return enter
+
+
+def compare(
+    judged: Judged, found: Outcome, right: Outcome, slack: float = 1.0
+) -> Verdict:
+    """Is an outcome the right one, as far as rounding allows?"""
+    if right.kind in ("refused", "internal"):
+        return skipped(right.kind)
+    failed = judged.failed(found, right)
+    if failed is not None:
+        if failed.status == "differs" and judged.spread.is_ill:
+            return Verdict("ill", failed.detail)
+        return failed
+    if not right.is_value:
+        if right.kind == "slow":
+            return skipped("slow")
+        return Verdict("differs", f"a value for {right.detail}")
+    gap = difference(found.value, right.value, judged.spread, slack * judged.unit)
+    if not gap:
+        return AGREES
+    return Verdict("ill" if judged.spread.is_ill else "differs", gap)
+
+
+@oracle("python")
+def plain_python(judged: Judged) -> Verdict:
+    """Where both differ, debug mode, or the arithmetic of NumPy, has to tell why."""
+    right, found = judged.python, judged.default
+    if right.kind == "slow":
+        return skipped("slow")
+    if right.kind in ("refused", "internal"):  # A derivative that Python asks for.
+        verdict = judged.failed(found) or AGREES
+        if verdict.status in ("refused", "internal"):
+            return verdict
+        return skipped("Python compiles derivatives")
+    verdict = compare(judged, found, right)
+    if verdict.status not in ("differs", "ill"):
+        return verdict
+    reason = _documented(judged, right, found)
+    return Verdict("documented", reason) if reason else verdict
+
+
+def _documented(judged: Judged, right: Outcome, found: Outcome) -> str:
+    """Why plain Python may do something else, or nothing."""
+    if found.detail == "MemoryError" and right.detail in (
+        "ValueError",
+        "OverflowError",
+    ):
+        return "a size beyond memory"
+    checked = judged.with_options(debug=True)
+    if checked.kind == "raised" and checked.detail == right.detail:
+        return f"Python stops: {right.detail}"
+    if checked.detail == "OverflowError":
+        return "integers wrap around"
+    if right.is_value and any(leaf.dtype.kind in "cO" for leaf in leaves(right.value)):
+        return "complex or large integers"
+    if right.detail == "TypeError" and "complex" in str(right.value):
+        return "complex numbers"
+    if "sizes" in judged.flags and "do not match" in str(found.value):
+        return "a list is taken to be an array"
+    if str(found.value).startswith("cannot convert float") and right.is_value:
+        return "NumPy makes integers of NaN"
+    if found.detail == "ZeroDivisionError" and _divides_by_zero(judged):
+        return "NumPy divides integers by zero"
+    return ""
+
+
+def _divides_by_zero(judged: Judged) -> bool:
+    def call() -> Any:
+        with np.errstate(divide="raise"):
+            return judged.loaded.plain(*judged.loaded.plain_args)
+
+    return outcome(call).detail == "FloatingPointError"
+
+
+@oracle("interpreter")
+def interpreter(judged: Judged) -> Verdict:
+    """The frontend's program, run by the reference interpreter."""
+    if "derivatives" in judged.flags:
+        return skipped("derivatives inside")
+    if any(type(arg).__name__ in OTHERS for arg in judged.args):
+        return skipped("recursive data and objects")
+    return compare(judged, outcome(lambda: _interpreted(judged)), judged.default)
+
+
+def _interpreted(judged: Judged) -> Any:
+    function = judged.compiled()
+    types = function._types(judged.args)
+    program = specialise(function.py_func, types)
+    check(program, after="frontend")
+    values = [to_value(a, ty) for a, ty in zip(judged.args, types, strict=True)]
+    try:
+        (result,) = Interpreter(program).run(*values)
+    except ProgramError as error:
+        raise error.kind(str(error)) from None
+    (ty,) = program.entry.body.types
+    return from_value(result, ty)
+
+
+@oracle("optimize=0")
+def permanent_mode(judged: Judged) -> Verdict:
+    return compare(judged, judged.with_options(optimize=0), judged.default)
+
+
+@oracle("debug", 2)
+def debug_mode(judged: Judged) -> Verdict:
+    """It may raise for arithmetic; else it does the same."""
+    found = judged.with_options(debug=True)
+    is_arithmetic = found.kind == "raised" and found.detail in ARITHMETIC
+    if is_arithmetic and judged.default.detail != found.detail:
+        return Verdict("documented", f"arithmetic: {found.detail}")
+    return compare(judged, found, judged.default)
+
+
+@oracle("sequential", 4)
+def without_threads(judged: Judged) -> Verdict:
+    """One thread, two, and a compilation without them, give the same bits."""
+    alone = judged.with_options(parallel=False)
+    verdict = compare(judged, alone, judged.default)
+    if verdict.is_failure or not (alone.is_value and judged.default.is_value):
+        return verdict
+    bits = [leaf.tobytes() for leaf in leaves(alone.value)]
+    try:
+        for count in (1, 2):
+            cl.set_num_threads(count)
+            found = outcome(lambda: judged.compiled()(*judged.args))
+            if not found.is_value or [v.tobytes() for v in leaves(found.value)] != bits:
+                return Verdict("differs", f"other bits on {count} threads")
+    finally:
+        cl.set_num_threads(None)
+    return verdict
+
+
+@oracle("strict", 2)
+def strict_mode(judged: Judged) -> Verdict:
+    """Bit for bit the interpreter's, where there is such a mode."""
+    if not HAS_STRICT:
+        return skipped("there is no strict mode")
+    return compare(judged, judged.with_options(strict=True), judged.default)
+
+
+@oracle("export", 40)
+def exported(judged: Judged) -> Verdict:
+    """The function of a library, loaded again."""
+    if judged.default.kind not in ("value", "raised") or judged.has_objects:
+        return skipped("no value, or an object")
+
+    def call() -> Any:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "libprogram")
+            functions = {"f": (judged.compiled(), judged.args)}
+            cl.export(functions, path, cpu="native")
+            return cl.load(path, judged.loaded.classes).f(*judged.args)
+
+    return compare(judged, outcome(call, 40), judged.default)

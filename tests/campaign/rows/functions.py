@@ -1,0 +1,122 @@
+"""Functions: calls, keywords, static arguments, closures, functions as values."""
+
+from __future__ import annotations
+
+from tests.campaign.table import calls, expression, statement
+from tests.campaign.writer import Writer
+
+
+@expression("Functions", "float")
+def call_of_a_compiled_function(w: Writer) -> str:
+    w.need("softplus")
+    return f"softplus({w.expr('float')})"
+
+
+@expression("Functions", "float", 0.5)
+def global_of_the_surroundings(w: Writer) -> str:
+    w.need("SCALE")
+    return w.pick(
+        f"SCALE * {w.expr('float')}",
+        f"WEIGHTS[{w.expr('small')} % 3] * {w.expr('float')}",
+    )
+
+
+@expression("Functions", "vec", 0.7)
+def call_with_an_array(w: Writer) -> str:
+    w.need("smoothed")
+    return f"smoothed({w.expr('vec')}, {w.expr('lit')})"
+
+
+@expression("Keywords, defaults, static arguments", "float", 0.7)
+def call_by_keywords(w: Writer) -> str:
+    w.need("huber")
+    return w.pick(
+        f"huber({w.expr('float')})",
+        f"huber({w.expr('float')}, width={w.expr('lit')})",
+        f"huber(residual={w.expr('float')}, sharp=True)",
+    )
+
+
+@expression("Keywords, defaults, static arguments", "float", 0.6)
+def call_with_static_arguments(w: Writer) -> str:
+    w.need("fall")
+    method, steps = w.pick("'euler'", "'midpoint'"), w.pick("1", "3")
+    return f"fall({w.expr('float')}, method={method}, steps={steps})"
+
+
+@expression("Functions as values", "func", 1.0)
+def local_lambda(w: Writer) -> str:
+    with w.bound("float") as (t,):
+        return w.capture(f"(lambda {t}: {w.expr('float')} * {t})")
+
+
+@expression("Functions as values", "func", 0.5)
+def function_of_the_language(w: Writer) -> str:
+    w.need("softplus")
+    return w.pick("math.sin", "math.exp", "softplus", "np.tanh")
+
+
+@expression("Functions as values", "float", 1.0)
+def call_of_a_function_value(w: Writer) -> str:
+    return f"{w.a_variable('func')}({w.expr('float')})"
+
+
+@expression("Functions as values", "float", 0.7)
+def passed_on(w: Writer) -> str:
+    w.need("midpoint")
+    return f"midpoint({w.expr('func')}, 0.0, {w.expr('lit')}, {w.expr('small')} + 1)"
+
+
+@expression("Functions as values", "vec", 0.4)
+def function_over_an_array(w: Writer) -> str:
+    f = w.a_variable("func")
+    return f"np.array([{f}(v) for v in {w.expr('vec')}])"
+
+
+@statement("Functions as values", 1.5)
+def local_function(w: Writer) -> None:
+    """A `def` with statements of its own, which reads what is around it."""
+    name, t = w.fresh("fn"), w.fresh("t")
+    start, before, results = len(w.lines), list(w.scope), w.results
+    w.line(f"def {name}({t}):")
+    w.level, w.results, loops, w.loops = w.level + 1, ("float",), w.loops, 0
+    with w.inside():
+        w.declare(t, "float")
+        for _ in range(w.random.randint(0, 3)):
+            w.statement()
+        w.line(f"return {w.pick('', '0.5 * ')}{w.expr('float')} + {t}")
+    w.level, w.results, w.loops = w.level - 1, results, loops
+    w.scope = before
+    w.capture("\n".join(w.lines[start:]))
+    w.declare(name, "func")
+    w.scope[-1].is_fixed = True
+
+
+@statement("Functions as values", 1.0)
+def chosen_function(w: Writer) -> None:
+    name = w.fresh("fn")
+    first, second = w.expr("func"), w.expr("func")
+    w.line(f"{name} = {first} if {w.expr('test')} else {second}")
+    w.declare(name, "func")
+    w.scope[-1].is_fixed = True
+
+
+@statement("Functions as values", 0.5)
+def functions_in_a_tuple(w: Writer) -> None:
+    name, f = w.fresh("s"), w.fresh("f")
+    w.line(f"{name} = 0.0")
+    w.line(f"for {f} in ({w.expr('func')}, math.sin, {w.expr('func')}):")
+    w.line(f"    {name} += {f}({w.expr('float')})")
+    w.declare(name, "float")
+
+
+@statement("Functions as values", 0.5)
+def function_returned(w: Writer) -> None:
+    w.need("scaler")
+    name = w.fresh("fn")
+    w.line(f"{name} = scaler({w.capture(w.expr('float'))})")
+    w.declare(name, "func")
+    w.scope[-1].is_fixed = True
+
+
+calls("Functions as values", "float", "(lambda t, s=0.5: t * s)({float})", weight=0.4)

@@ -1,0 +1,159 @@
+"""Lists that grow, and lists of arrays."""
+
+from __future__ import annotations
+
+from tests.campaign.table import calls, expression, statement
+from tests.campaign.writer import Writer
+
+calls(
+    "Lists that grow",
+    "float",
+    "sum({list})",
+    "({list}[-1] if {list} else 0.5)",
+    weight=0.8,
+)
+calls("Lists that grow", "int", "len({list})", weight=0.5)
+calls(
+    "Lists that grow",
+    "part",
+    "np.array({list} + [0.5])",
+    "np.array({list} * 2 + [{float}])",
+)
+calls(
+    "Lists that grow",
+    "list",
+    "[{float}, {float}]",
+    "[v for v in {part}]",
+    "[{float}] * 3",
+)
+calls(
+    "Lists of arrays",
+    "float",
+    "np.sum({ragged}[0])",
+    "sum(np.sum(v) for v in {ragged})",
+    "{ragged}[{small} % len({ragged})][-1]",
+    "{ragged}[-1][0]",
+)
+calls("Lists of arrays", "int", "len({ragged})", "len({ragged}[0])", weight=0.5)
+calls(
+    "Lists of arrays",
+    "part",
+    "{ragged}[-1] * 1.0",
+    "np.concatenate({ragged})",
+    "np.sin({ragged}[0])",
+    "{ragged}[{small}] * 0.5",
+)
+calls(
+    "Lists of arrays",
+    "ragged",
+    "[{vec}[:k1] for k1 in range(4)]",
+    "[np.sin(v) for v in {ragged}]",
+    "{ragged}[1:]",
+    weight=0.6,
+)
+
+
+@expression("Lists of arrays", "ragged", 0.6)
+def arrays_side_by_side(w: Writer) -> str:
+    """Without an annotation both may be taken to be of one size."""
+    w.flags.add("sizes")
+    return f"[{w.expr('vec')}, {w.expr('part')}]"
+
+
+@statement("Lists that grow", 1.5)
+def list_made(w: Writer) -> None:
+    name = w.fresh("l")
+    w.line(f"{name} = {w.pick('[0.5]', w.expr('list'))}")
+    w.declare(name, "list", ours=True)
+
+
+@statement("Lists that grow", 1.5)
+def empty_list_filled(w: Writer) -> None:
+    name, v = w.fresh("l"), w.fresh("v")
+    w.line(f"{name} = []")
+    w.line(f"for {v} in {w.expr('vec')}:")
+    with w.looped():
+        w.declare(v, "float")
+        w.scope[-1].is_fixed = True
+        if w.chance(0.4):
+            w.line(f"if {v} > {w.expr('lit')}:")
+            w.line(f"    {w.pick('continue', f'{name}.append(0.5 * {v})')}")
+        w.line(f"{name}.append({w.expr('float')})")
+    w.declare(name, "list", ours=True)
+
+
+@statement("Lists that grow", 2.0)
+def list_changed(w: Writer) -> None:
+    name = w.a_variable("list", ours=True)
+    text = w.pick(
+        f"{name}.append({w.expr('float')})",
+        f"{name}.append({w.expr('float')})",
+        f"{name}.extend([{w.expr('float')}, 0.5])",
+        f"{name} += [{w.expr('float')}]",
+        f"{name}[0] = {w.expr('float')}",
+        f"{name}[-1] += {w.expr('float')}",
+        f"del {name}[-1]",
+    )
+    w.line(text)
+
+
+@statement("Lists that grow", 1.0)
+def popped(w: Writer) -> None:
+    name, value = w.a_variable("list", ours=True), w.fresh("q")
+    w.line(f"{value} = {w.expr('float')}")
+    w.line(f"{w.pick('while', 'if')} {name}:")
+    w.line(f"    {value} {w.pick('=', '+=')} {name}.pop()")
+    w.declare(value, "float")
+
+
+@statement("Lists of arrays", 1.2)
+def list_of_arrays(w: Writer) -> None:
+    name, i = w.fresh("g"), w.fresh("i")
+    w.line(f"{name}: list[cl.f64[:]] = []")
+    w.line(f"for {i} in range({w.expr('small')}):")
+    with w.looped():
+        w.declare(i, "int")
+        w.scope[-1].is_fixed = True
+        w.line(f"{name}.append(({w.expr(w.pick('part', 'vec'))}).copy())")
+    w.line(f"{name}.append({w.expr('vec')} * 0.5)")
+    w.declare(name, "ragged", ours=True)
+
+
+@statement("Lists of arrays", 1.0)
+def array_in_a_list_changed(w: Writer) -> None:
+    name = w.a_variable("ragged", ours=True)
+    text = w.pick(
+        f"{name}[0] = {w.expr('part')} + 0.0",
+        f"{name}[-1][0] = {w.expr('float')}",
+        f"{name}[0] = 0.5 * {name}[0]",
+        f"{name}[-1][1:] *= 0.5",
+        f"{name}.append({w.expr('part')} * 2.0)",
+    )
+    w.line(text)
+
+
+@statement("Lists of arrays", 0.8)
+def loop_over_arrays(w: Writer) -> None:
+    v = w.fresh("v")
+    w.line(f"for {v} in {w.a_variable('ragged')}:")
+    with w.looped():
+        w.declare(v, "part")
+        w.scope[-1].is_fixed = True
+        for variable in w.scope:
+            if variable.kind == "ragged":
+                variable.is_fixed = True
+        w.statement()
+        w.line(f"{w.a_variable('float', here=True)} += 0.1 * np.sum({v})")
+
+
+@statement("Lists of arrays", 0.6)
+def rows_stacked(w: Writer) -> None:
+    name, i, m = w.fresh("rows"), w.fresh("i"), w.fresh("m")
+    w.line(f"{name} = []")
+    w.line(f"for {i} in range(len({w.a_variable('vec')})):")
+    with w.looped():
+        w.declare(i, "index")
+        w.scope[-1].is_fixed = True
+        w.line(f"{name}.append({w.expr('vec')} * {w.expr('float')})")
+    w.line(f"{m} = {w.pick('np.array', 'np.stack')}({name})")
+    w.declare(m, "mat")

@@ -1,0 +1,448 @@
+"""NumPy's functions of arrays, their methods, and linear algebra."""
+
+from __future__ import annotations
+
+from tests.campaign.table import calls
+
+OF_FLOATS = "sum mean prod max min amax amin ptp std var"
+calls("Reductions", "float", *(f"np.{f}({{vec}})" for f in OF_FLOATS.split()))
+calls(
+    "Reductions",
+    "float",
+    *(f"{{mat}}.{f}()" for f in ["sum", "mean", "max", "min", "std", "var"]),
+    weight=0.4,
+)
+calls(
+    "Reductions",
+    "float",
+    "np.sum({part})",
+    "np.sum({rect} ** 2)",
+    "np.max({part})",
+    "np.mean({rect})",
+    "np.prod({part})",
+    "sum({vec})",
+    "max({vec})",
+    "min({part})",
+    "np.var({vec}, ddof=1)",
+    "np.std({vec} + 0.1 * np.arange(len({vec})))",
+    "math.prod({vec})",
+    "math.fsum({vec})",
+    "sum({vec}, {float})",
+    "{vec}.prod()",
+)
+calls(
+    "Reductions",
+    "vec",
+    "np.sum({mat}, axis=0)",
+    "np.sum({mat}, axis=1)",
+    "{mat}.mean(axis=-1)",
+    "np.max({mat}, axis=0)",
+    "np.min({mat}, axis=1)",
+    "np.prod({mat}, axis=0)",
+    "np.ptp({mat}, axis=1)",
+    "np.sum({mat}, axis=0, keepdims=True)[0]",
+    "np.var({mat}, axis=1)",
+    "np.sum({mat}[:, None], axis=(0, 1))",
+)
+calls(
+    "Reductions",
+    "int",
+    "np.argmax({vec})",
+    "{vec}.argmin()",
+    "np.argmin({vec})",
+    "{vec}.argmax()",
+    "np.count_nonzero({mask})",
+    "np.sum({ints})",
+    "np.sum({mask})",
+    "int(np.max({ints}))",
+    "sum({mask})",
+    "np.prod({ints} % 3)",
+    weight=0.5,
+)
+calls(
+    "Reductions",
+    "ints",
+    "np.argmax({mat}, axis=0)",
+    "np.count_nonzero({mat} > 0.0, axis=1)",
+)
+calls(
+    "Reductions",
+    "bool",
+    "np.any({mask})",
+    "np.all({vec} > -1.0)",
+    "{mask}.any()",
+    "{mask}.all()",
+    "any({mask})",
+    "all({mask})",
+    weight=0.4,
+)
+calls(
+    "Reductions",
+    "mask",
+    "np.any({mat} > 1.0, axis=0)",
+    "np.all({mat} < 1.0, axis=1)",
+    weight=0.4,
+)
+calls(
+    "Running results",
+    "vec",
+    "np.cumsum({vec})",
+    "np.cumprod({vec})",
+    "{vec}.cumsum()",
+    "{vec}.cumprod()",
+)
+calls(
+    "Running results",
+    "mat",
+    "np.cumsum({mat}, axis=1)",
+    "np.cumprod({mat}, axis=0)",
+    weight=0.4,
+)
+calls(
+    "Running results",
+    "part",
+    "np.diff({vec})",
+    "np.diff({vec}, n=2)",
+    "np.cumsum({mat})",
+)
+calls("Running results", "rect", "np.diff({mat}, axis=0)", weight=0.4)
+calls(
+    "Products",
+    "float",
+    "np.dot({vec}, {vec})",
+    "{vec} @ {vec}",
+    "{vec}.dot({vec})",
+    "np.inner({vec}, {vec})",
+    "np.vdot({mat}, {mat})",
+    "np.trace({mat})",
+    "{mat}.trace()",
+    "np.trace({mat}, offset=1)",
+)
+calls(
+    "Products",
+    "vec",
+    "{mat} @ {vec}",
+    "{vec} @ {mat}",
+    "np.dot({mat}, {vec})",
+    "np.matmul({mat}, {vec})",
+)
+calls(
+    "Products",
+    "mat",
+    "{mat} @ {mat}",
+    "np.outer({vec}, {vec})",
+    "{rect}.T @ {rect} if False else {mat}",
+    weight=0.6,
+)
+calls("Products", "part", "np.cross(np.ones(3), {float} * np.arange(3.0))", weight=0.3)
+calls(
+    "New arrays",
+    "vec",
+    "np.zeros(len({vec}))",
+    "np.ones(len({vec}))",
+    "np.full(len({vec}), {float})",
+    "np.zeros_like({vec})",
+    "np.ones_like({vec})",
+    "np.full_like({vec}, {float})",
+    "np.linspace(0.0, {float}, len({vec}))",
+    "np.arange(len({vec})) * {float}",
+    "np.arange(0.0, len({vec}))",
+    "np.array({vec})",
+    "np.asarray({vec})",
+    "np.copy({vec})",
+    "{vec}.copy()",
+    "np.zeros_like({vec}, dtype=float)",
+    "np.diag({mat})",
+    "np.diagonal({mat})",
+    "{mat}.diagonal()",
+    weight=0.5,
+)
+calls(
+    "New arrays",
+    "mat",
+    "np.eye(len({vec}))",
+    "np.identity(len({vec}))",
+    "np.diag({vec})",
+    "np.tril({mat})",
+    "np.triu({mat}, k=1)",
+    "np.zeros((len({vec}), len({vec})))",
+    "np.full((len({vec}), len({vec})), {float})",
+    weight=0.5,
+)
+calls(
+    "New arrays",
+    "rect",
+    "np.zeros({small})[:, None]",
+    "np.ones(({small}, {small1}))",
+    "np.full((2, {small1}), {float})",
+    "np.zeros((0, {small1}))",
+    "np.empty_like({rect}[:0])",
+    "np.empty((0, 3))",
+    "np.ndarray((0, 2))",
+    weight=0.4,
+)
+calls(
+    "New arrays",
+    "part",
+    "np.array([{float}, {float}, {float}])",
+    "np.linspace({float}, 1.0, {small})",
+    "np.arange({small}) * 0.5",
+    "np.zeros({small})",
+    "np.array(({float}, 1))",
+)
+calls(
+    "New arrays",
+    "ints",
+    "np.arange(len({vec}))",
+    "np.zeros(len({vec}), dtype=int)",
+    "np.full(len({vec}), {int})",
+    "np.zeros_like({ints})",
+)
+calls(
+    "New arrays",
+    "mask",
+    "np.ones(len({vec}), dtype=bool)",
+    "np.full(len({vec}), {bool})",
+    weight=0.4,
+)
+calls(
+    "Errors at run time",
+    "part",
+    "np.zeros({int})",
+    "np.ones({int} % 9 - 2)",
+    "np.repeat({vec}, {int} % 6)",
+    weight=0.1,
+)
+calls(
+    "Integers",
+    "float",
+    "np.sum(np.zeros({big}))",
+    "sum(np.ones({big})[:3])",
+    weight=0.05,
+)
+calls("Integers", "big", "2 ** 45", "{int} * 2 ** 60", "2 ** 62 + {int}", "-(2 ** 61)")
+calls(
+    "Integers",
+    "part",
+    "{vec}[{huge}:]",
+    "{vec}[:{huge}]",
+    "{vec}[{huge}:{huge}:{step}]",
+    "{vec}[::{huge}]",
+    weight=0.15,
+)
+calls(
+    "Integers",
+    "huge",
+    "9223372036854775807",
+    "-9223372036854775807",
+    "2 ** 62",
+    "(-(2 ** 62))",
+)
+calls(
+    "Shapes and order",
+    "part",
+    "np.ravel({mat})",
+    "{mat}.flatten()",
+    "{mat}.ravel()",
+    "np.reshape({mat}, -1)",
+    "{rect}.reshape(-1)",
+    "np.repeat({vec}, 2)",
+    "{vec}.repeat({small})",
+    "np.tile({vec}, 2)",
+    "np.take({vec}, np.array([0, 0]))",
+    "np.expand_dims({vec}, 0)[0]",
+    weight=0.6,
+)
+calls(
+    "Shapes and order",
+    "vec",
+    "np.flip({vec})",
+    "np.roll({vec}, {int} % 7)",
+    "np.squeeze({vec}[:, None], axis=1)",
+    "{vec}[None].squeeze(axis=0)",
+    "np.broadcast_to({vec}[None], (1, len({vec})))[0]",
+    "{vec}.take({ints} % len({vec}))",
+    "np.reshape({vec}, (len({vec}), 1))[:, 0]",
+)
+calls(
+    "Shapes and order",
+    "mat",
+    "np.transpose({mat})",
+    "{mat}.transpose()",
+    "np.swapaxes({mat}, 0, 1)",
+    "{mat}.swapaxes(0, 1)",
+    "np.moveaxis({mat}, 0, 1)",
+    "np.flip({mat}, axis=1)",
+    "np.roll({mat}, 1, axis=0)",
+    "np.broadcast_to({vec}, (len({vec}), len({vec}))) * 1.0",
+    "{mat}.reshape(len({vec}), len({vec}))",
+    "np.repeat({vec}[None], len({vec}), axis=0)",
+    weight=0.5,
+)
+calls(
+    "Joined",
+    "part",
+    "np.concatenate(({vec}, {part}))",
+    "np.hstack(({part}, {vec}))",
+    "np.stack(({vec}, {vec}))[0, {end}:]",
+    "np.concatenate([{part}, {part}])",
+)
+calls(
+    "Joined",
+    "rect",
+    "np.stack(({vec}, {vec}))",
+    "np.vstack(({vec}, {vec}))",
+    "np.column_stack(({vec}, {vec}))",
+    "np.concatenate(({mat}, {mat}), axis=1)",
+    "np.stack([{vec}, {vec}], axis=1)",
+    "np.hstack(({mat}, {mat}))",
+)
+calls(
+    "Sorted and found",
+    "vec",
+    "np.sort({vec})",
+    "{vec}[np.argsort({vec})]",
+    "np.interp({vec}, np.array([-1.0, 0.0, 2.0]), np.array([1.0, 0.5, {float}]))",
+    "{vec}[{vec}.argsort()]",
+)
+calls("Sorted and found", "mat", "np.sort({mat}, axis=0)", weight=0.3)
+calls(
+    "Sorted and found",
+    "part",
+    "{vec}[np.nonzero({mask})[0]]",
+    "{vec}[np.flatnonzero({vec} > 0.5)]",
+    "{vec}[{mask}.nonzero()[0]]",
+)
+calls(
+    "Sorted and found",
+    "int",
+    "np.searchsorted(np.sort({vec}), {float})",
+    "np.sort({vec}).searchsorted({float})",
+    weight=0.4,
+)
+calls(
+    "Sorted and found",
+    "float",
+    "np.interp({float}, np.arange(len({vec})), {vec})",
+    weight=0.4,
+)
+calls(
+    "Element by element",
+    "vec",
+    "np.clip({vec}, -0.75, 0.75)",
+    "{vec}.clip(-1.0, {lit})",
+    "np.clip({vec}, {float}, 2.0)",
+    "np.round({vec}, 1)",
+    "np.around({vec})",
+    "{vec}.round()",
+    "np.positive({vec})",
+    "np.add({vec}, {float})",
+    "np.subtract({vec}, {vec})",
+    "np.multiply({vec}, {vec})",
+    "np.divide({vec}, 2.0 + np.abs({vec}))",
+    "np.floor_divide({vec}, 0.75)",
+    weight=0.5,
+)
+calls(
+    "Element by element",
+    "vec",
+    "np.where({mask}, {vec}, {vec})",
+    "np.where({vec} > 0.0, np.sqrt(np.abs({vec})), {float})",
+    "np.where({vec} > 0.0, np.log({vec}), {vec})",
+    weight=1.5,
+)
+calls(
+    "Element by element",
+    "mat",
+    "np.where({mat} > {vec}, {mat}, {float})",
+    "np.clip({mat}, -1.0, 1.0)",
+    "np.minimum({mat}, {vec})",
+)
+calls(
+    "Element by element",
+    "mask",
+    "np.less({vec}, {float})",
+    "np.less_equal({vec}, {vec})",
+    "np.greater({vec}, 0.25)",
+    "np.greater_equal({vec}, {vec})",
+    "np.equal({ints}, {int})",
+    "np.not_equal({ints}, 1)",
+    "np.logical_and({mask}, {mask})",
+    "np.logical_or({mask}, {vec} > 1.0)",
+    "np.logical_xor({mask}, {mask})",
+    "np.logical_not({mask})",
+    weight=0.3,
+)
+calls(
+    "Element by element",
+    "ints",
+    "np.bitwise_and({ints}, 5)",
+    "np.bitwise_or({ints}, {ints})",
+    "np.bitwise_xor({ints}, 3)",
+    "np.left_shift({ints}, {small})",
+    "np.right_shift({ints}, 1)",
+    "np.invert({ints})",
+    "{vec}.astype(int)",
+    "np.where({mask}, {ints}, {int})",
+    weight=0.3,
+)
+calls(
+    "Element by element",
+    "vec",
+    "{ints}.astype(float)",
+    "{mask}.astype(np.float64)",
+    weight=0.4,
+)
+calls(
+    "Element by element",
+    "float",
+    "np.float64({int})",
+    "np.where({test}, {float}, {float})",
+    weight=0.2,
+)
+calls("Element by element", "int", "np.int64({int})", weight=0.1)
+calls("Element by element", "bool", "np.bool_({int})", weight=0.1)
+CALM = "(np.tanh({mat}) + 9.0 * np.eye(len({vec})))"
+DEFINITE = "(0.1 * {vec}[:, None] * {vec} + np.eye(len({vec})))"
+calls(
+    "Linear algebra",
+    "vec",
+    f"np.linalg.solve({CALM}, {{vec}})",
+    f"linalg.solve({CALM}, {{vec}})",
+    f"linalg.solve_triangular({CALM}, {{vec}}, lower=True)",
+    weight=0.3,
+)
+calls(
+    "Linear algebra",
+    "mat",
+    f"np.linalg.inv({CALM})",
+    f"linalg.inv({CALM})",
+    f"np.linalg.cholesky({DEFINITE})",
+    weight=0.3,
+)
+calls(
+    "Linear algebra",
+    "float",
+    f"np.linalg.det({CALM}) * 1e-3",
+    f"linalg.det({CALM}) * 1e-3",
+    f"np.linalg.slogdet({CALM})[1]",
+    "np.linalg.norm({vec})",
+    "np.linalg.norm({mat})",
+    "np.linalg.norm({vec}, 1)",
+    "np.linalg.norm({vec}, np.inf)",
+    "linalg.norm({vec})",
+    weight=0.3,
+)
+calls(
+    "Linear algebra",
+    "mat",
+    f"linalg.cholesky({DEFINITE}, lower=True)",
+    weight=0.2,
+)
+calls(
+    "Linear algebra",
+    "vec",
+    f"linalg.cho_solve((linalg.cho_factor({DEFINITE}, lower=True)[0], True), {{vec}})",
+    weight=0.2,
+)
+calls("Linear algebra", "vec", "np.linalg.norm({mat}, axis=0)", weight=0.2)
