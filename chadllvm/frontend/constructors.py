@@ -122,8 +122,8 @@ def _count(call: Given, start: Operand, stop: Operand, step: Operand) -> Operand
     if start.type == I64:
         return size_of(b, b.prim("imax", _integers(b, start, stop, step), Lit(0)))
     steps = b.prim("div", b.prim("sub", start, stop), step)
-    down = b.prim("truncate", b.prim("floordiv", steps, Lit(1.0)))
-    return size_of(b, b.prim("imax", b.prim("span", Lit(0), down), Lit(0)))
+    down = b.prim("minimum", b.prim("floordiv", steps, Lit(1.0)), Lit(0.0))
+    return size_of(b, b.prim("span", Lit(0), b.prim("truncate", down)))
 
 
 def _integers(b: Builder, start: Operand, stop: Operand, step: Operand) -> Operand:

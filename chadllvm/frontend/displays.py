@@ -47,6 +47,7 @@ from chadllvm.frontend.marks import (
 from chadllvm.frontend.ragged import is_item, is_list
 from chadllvm.frontend.ragged_making import (
     appended_to,
+    check_lists,
     copied,
     empty_list,
     extended,
@@ -198,6 +199,7 @@ def list_operation(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Operand 
     """`x + y` and `x * n` of lists; None if these are not lists."""
     ragged = [value for value in (x, y) if list_names(value.type) is not None]
     if ragged and isinstance(node.op, ast.Add):
+        check_lists(cx, node, x, y)
         return _extended(cx, node, x, y, ragged[0].type)
     are_lists = [_is_list(cx, value) for value in (x, y)]
     if isinstance(node.op, ast.Add) and all(are_lists):
@@ -245,14 +247,11 @@ def _extended(
     cx: Context, node: ast.BinOp, x: Value, y: Value, ty: Type
 ) -> Operand | None:
     """The sum of two lists of arrays, of which one may be regular."""
-    sides = []
-    for part, value in zip((node.left, node.right), (x, y), strict=True):
-        found = target_type(ty, value.type)
-        if found is None:
-            raise list_errors.other_elements(cx.span(part), ty, value.type)
-        sides.append(convert(cx.at(part), force(cx, part, value), found))
-    left = copied(cx, node.left, sides[0])
-    return extended(cx, cx.settled(node.right, sides[1]), left)
+    found = target_type(ty, x.type)
+    if found is None:
+        raise list_errors.other_elements(cx.span(node.left), ty, x.type)
+    left = convert(cx.at(node.left), force(cx, node.left, x), found)
+    return extended(cx, cx.settled(node.right, y), copied(cx, node.left, left))
 
 
 def _repeated(cx: Context, node: ast.BinOp, items: Value, count: Operand) -> Operand:

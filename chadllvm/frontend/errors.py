@@ -10,10 +10,11 @@ from chadllvm.ir.wording import said
 
 @code("CL0401")
 def returns_nothing(span: Span, label: str = "there is no value here") -> Diagnostic:
-    """A compiled function returns a value.
+    """A compiled function returns a value, or fills arrays among its parameters.
 
-    It changes nothing outside of itself, so without a result it would do nothing.
-    `None` and the empty tuple are no values.
+    Without either it would do nothing. `None` and the empty tuple are no values. An
+    array is filled by the parameter's own name: `a[i] = x`, not `row = a[i]` and then
+    `row[...] = x`.
 
     Fails:
 
@@ -30,7 +31,8 @@ def returns_nothing(span: Span, label: str = "there is no value here") -> Diagno
         "returns nothing",
         span,
         label,
-        "return a number, an array or a tuple",
+        "return a number, an array or a tuple, or fill an array among the parameters "
+        "by its own name, as in `a[i] = x`",
     )
 
 

@@ -38,6 +38,7 @@ from chadllvm.frontend.marks import (
 from chadllvm.frontend.ragged import is_list, ragged
 from chadllvm.frontend.ragged_making import (
     appended_to,
+    check_lists,
     empty_list,
     extended,
     is_element,
@@ -189,7 +190,9 @@ def extend_list(cx: Context, name: ast.Name, node: Augmented, value: Var) -> Non
     names = list_names(value.type)
     if names is not None and names.is_part:
         raise ragged_errors.grows_elsewhere(cx.span(node))
-    cx.scope.assign(name.id, extended(cx, node.right, value))
+    right = cx.lazy(node.right)
+    check_lists(cx, node, value, right)
+    cx.scope.assign(name.id, extended(cx, cx.settled(node.right, right), value))
 
 
 def extend(cx: Context, name: ast.Name, node: Augmented) -> Value | None:

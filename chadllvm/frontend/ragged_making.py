@@ -14,7 +14,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from chadllvm.frontend import ragged_errors
+from chadllvm.frontend import list_errors, ragged_errors
+from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert, join, to_int
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
@@ -24,6 +25,7 @@ from chadllvm.frontend.delayed import (
     Value,
     build_nest,
     delayed,
+    force,
     is_number_operand,
     number_of,
     read_first,
@@ -148,11 +150,20 @@ def copied(cx: Context, node: ast.expr, value: Operand) -> Var:
     return collected(cx, node, xs.count, lambda b, k: element(cx, b, xs, k))
 
 
+def check_lists(cx: Context, node: ast.expr | ast.stmt, xs: Value, ys: Value) -> None:
+    """A list of arrays and an array have no sum: NumPy would not join them."""
+    for one, other in ((xs, ys), (ys, xs)):
+        if isinstance(one.type, Array) and not is_python_list(cx, one):
+            raise ragged_errors.ragged_arithmetic(cx.span(node), other.type)
+
+
 def extended(cx: Context, node: ast.expr, xs: Var) -> Var:
-    """A list with all elements of another."""
-    other = cx.value(node)
-    if not is_list(other):
-        raise ragged_errors.wrong_item(cx.span(node), other.type, xs.type)
+    """A list with all elements of another, or with all rows of an array."""
+    given = cx.lazy(node)
+    ty = target_type(xs.type, given.type)
+    if ty is None:
+        raise list_errors.other_elements(cx.span(node), xs.type, given.type)
+    other = convert(cx.at(node), force(cx, node, given), ty)
     more, start = ragged(cx, node, other), ragged(cx, node, xs).parts
     if more.items is start[0]:
         more = ragged(cx, node, copied(cx, node, other))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from chadllvm.frontend.delayed import (
     unravelled,
 )
 from chadllvm.frontend.given import Given, LibraryFunction, written_out
-from chadllvm.frontend.sizes import size_of, times
+from chadllvm.frontend.sizes import checked, size_of, times
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand
 from chadllvm.ir.types import is_float
@@ -229,22 +230,29 @@ def _roll(call: Given) -> Value:
 def _repeat(call: Given) -> Value:
     """Each element several times in a row."""
     array, axis = _axis_or_flat(call)
-    (count,) = call.sizes([call.nodes["repeats"]])
+    count = size_of(call.builder, call.integer("repeats"))
     size = times(call.builder, array.shape[axis], count)
     return _along(array, axis, size, lambda b, i: b.prim("ifloordiv", i, count))
 
 
 def _tile(call: Given) -> Value:
-    """A vector several times."""
+    """The whole array several times along each of its last axes."""
     array = plain(call.cx, call.node, call.array("a"))
-    if array.rank != 1:
-        raise shape_errors.wrong_rank(
-            call.cx.span(call.node), call.name, "a vector", array.type
-        )
-    (count,) = call.sizes([call.nodes["reps"]])
-    old = array.shape[0]
-    size = times(call.builder, old, count)
-    return _along(array, 0, size, lambda b, i: b.prim("imod", i, old))
+    counts = call.sizes(written_out([call.nodes["reps"]]))
+    rank = max(array.rank, len(counts))
+    counts = (Lit(1),) * (rank - len(counts)) + counts
+    old = (Lit(1),) * (rank - array.rank) + array.shape
+    b = call.builder
+    shape = checked(b, tuple(map(partial(times, b), old, counts)))
+
+    def element(b: Builder, indices: Indices) -> Operand:
+        places = [
+            i if count == Lit(1) else b.prim("imod", i, size)
+            for i, count, size in zip(indices, counts, old, strict=True)
+        ]
+        return array.element(b, places[rank - array.rank :])
+
+    return _copied(array, shape, element)
 
 
 def _take(call: Given) -> Value:

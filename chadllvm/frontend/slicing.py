@@ -328,15 +328,22 @@ def _clamped(
 ) -> Operand:
     """A bound that counts from the end if negative, between the two."""
     negative = b.prim("ilt", bound, Lit(0))
-    wrapped = b.prim("iselect", negative, b.prim("iadd", bound, size), bound)
+    wrapped = b.prim("iselect", negative, _wrapped(b, bound, size), bound)
     return b.prim("imin", b.prim("imax", wrapped, least), most)
+
+
+def _wrapped(b: Builder, bound: Operand, size: Operand) -> Operand:
+    """The sum of size and negative bound; the size itself, in range, for any other."""
+    if not isinstance(bound, Lit):
+        bound = b.prim("imin", bound, Lit(0))
+    return b.prim("iadd", size, bound)
 
 
 def _from_end(b: Builder, bound: Operand, size: Operand, least: Operand) -> Operand:
     """A bound that counts from the end if negative, and is at least `least`."""
     if isinstance(bound, Lit) and bound.value >= 0:
         return bound
-    wrapped = b.prim("imax", b.prim("iadd", size, bound), least)
+    wrapped = b.prim("imax", _wrapped(b, bound, size), least)
     if isinstance(bound, Lit):
         return wrapped
     return b.prim("iselect", b.prim("ilt", bound, Lit(0)), wrapped, bound)
@@ -349,7 +356,7 @@ def _at_most(b: Builder, bound: Operand, size: Operand) -> Operand:
     capped = b.prim("imin", bound, size)
     if isinstance(bound, Lit):
         return capped
-    wrapped = b.prim("iadd", size, bound)
+    wrapped = _wrapped(b, bound, size)
     return b.prim("iselect", b.prim("ilt", bound, Lit(0)), wrapped, capped)
 
 

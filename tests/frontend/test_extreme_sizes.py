@@ -142,6 +142,15 @@ def tiled(x: cl.f64[:], n: int) -> cl.f64[:]:
     return np.tile(x, n)
 
 
+def tiled_both_ways(x: cl.f64[:], n: int, m: int) -> cl.f64[:]:
+    return np.tile(x, (n, m)).ravel()
+
+
+def tiled_matrix(x: cl.f64[:], n: int, m: int) -> cl.f64[:]:
+    m2 = x.reshape(5, 2)
+    return np.concatenate((np.tile(m2, n).ravel(), np.tile(m2, [m, 1, 2]).ravel()))
+
+
 def times_list(x: cl.f64[:], n: int) -> float:
     many = [v for v in x] * n
     return sum(many) + len(many) + len([0.0] * n)
@@ -160,7 +169,8 @@ def made(x: cl.f64[:], n: int, m: int) -> float:
 
 
 def numbers(x: cl.f64[:], n: int) -> float:
-    return np.sum(np.linspace(0.0, 1.0, n)) + len(np.arange(n // 2))
+    steps = len(np.arange(n // 2)) + len(np.arange(float(n // 2)))
+    return np.sum(np.linspace(0.0, 1.0, n)) + steps
 
 
 def diagonals(x: cl.f64[:], n: int) -> float:
@@ -190,6 +200,8 @@ CASES: tuple[tuple[Callable[..., Any], np.ndarray, tuple[int, ...]], ...] = (
     *((f, X, FAR_FEW) for f in (any_steps, first_of_range)),
     *((f, X, SIZES) for f in (repeated_row, tiled, times_list, zeros, squared, made)),
     *((f, X, SIZES) for f in (numbers, stretched)),
+    # NumPy itself reads memory of others for the last two sizes.
+    *((f, X, SIZES[1:6]) for f in (tiled_both_ways, tiled_matrix)),
     *((f, X, SIZES[2:]) for f in (repeated, reshaped, reshaped_rest)),
     (diagonals, X, (3,)),
 )
@@ -242,7 +254,7 @@ def _is_missed(
     return wanted[0] == "value" and function in _SHAPED and max(args[1:]) > 2**44
 
 
-_SHAPED = (squared, made, stretched)
+_SHAPED = (squared, made, stretched, tiled_both_ways)
 
 
 def _first_difference(
@@ -274,6 +286,15 @@ def test_extremes_are_what_python_makes_of_them(
     optimize: int,
 ) -> None:
     assert _first_difference(function, array, numbers, optimize) is None
+
+
+@pytest.mark.parametrize("function", [part, backwards, any_steps, of_arrays])
+def test_no_bound_overflows_where_overflow_is_an_error(
+    function: Callable[..., Any],
+) -> None:
+    checked = cl.jit(function, debug=True)
+    for args in _arguments(function, X, FAR_FEW):
+        assert _agree(_result(checked, args), _result(function, args)), args[1:]
 
 
 def test_gradients_of_parts_are_those_of_no_elements() -> None:

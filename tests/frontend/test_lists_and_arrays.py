@@ -153,3 +153,46 @@ def test_records_of_arrays_are_arguments_still() -> None:
     x = np.array([1.0, 2.0])
     assert cl.jit(f)(x) == f(x) == 6.0
     assert Held(x, 1.0).values is x
+
+
+def grown(m: cl.f64[:, :], n: int) -> float:
+    r = [a * 1.0 for a in [m[0], m[1, 1:]]]
+    for i in range(n):
+        if i % 2 == 0:
+            r.append(r[i] * r[i])
+        else:
+            r += [r[0] * 0.5]
+    r.extend([r[0] * 3.0])
+    r.extend(m)
+    r = [m[1]] + r + [np.sqrt(r[0]), r[1]]
+    r += [np.concatenate((x, x[:1])) for x in r]
+    return sum(np.sum(r[k] * (k + 1)) for k in range(len(r)))
+
+
+@pytest.mark.parametrize("optimize", [2, 0])
+def test_lists_of_arrays_take_regular_lists(optimize: int) -> None:
+    compiled = cl.jit(grown, optimize=optimize)
+    m = np.arange(1.0, 7.0).reshape(2, 3)
+    np.testing.assert_allclose(compiled(m, 3), grown(m, 3))
+    cl.check_grads(compiled, (m, 3))
+
+
+def added(xs: list[cl.f64[:]], m: cl.f64[:, :]) -> float:
+    return len(xs + m)
+
+
+def added_in_front(xs: list[cl.f64[:]], m: cl.f64[:, :]) -> float:
+    return len(m + xs)
+
+
+def added_in_place(xs: list[cl.f64[:]], m: cl.f64[:, :]) -> float:
+    r = xs[:]
+    r += m
+    return len(r)
+
+
+@pytest.mark.parametrize("function", [added, added_in_front, added_in_place])
+def test_an_array_is_not_joined_to_a_list_by_a_sum(function: Any) -> None:
+    """NumPy adds them elementwise, if they are of one shape."""
+    with pytest.raises(cl.CompileError, match=r"a list\[f64\[:\]\] is neither"):
+        cl.jit(function)([np.zeros(2), np.zeros(2)], np.zeros((2, 2)))
