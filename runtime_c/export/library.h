@@ -3,8 +3,8 @@
 // same in capitals.
 //
 // Every function returns a status. Arrays are contiguous, the last index running
-// fastest, and arguments are never written to. Two threads may call at the same time as
-// long as each has a memory of its own, or none.
+// fastest, and no argument is written to but those that a declaration says it updates.
+// Two threads may call at the same time as long as each has a memory of its own, or none.
 
 #include <stddef.h>
 #include <stdint.h>
