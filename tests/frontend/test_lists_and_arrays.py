@@ -164,7 +164,8 @@ def grown(m: cl.f64[:, :], n: int) -> float:
             r += [r[0] * 0.5]
     r.extend([r[0] * 3.0])
     r.extend(m)
-    r = [m[1]] + r + [np.sqrt(r[0]), r[1]]
+    r = [m[1]] + r  # noqa: RUF005  # Sums are what is tested.
+    r = r + [np.sqrt(r[0]), r[1]]  # noqa: RUF005
     r += [np.concatenate((x, x[:1])) for x in r]
     return sum(np.sum(r[k] * (k + 1)) for k in range(len(r)))
 

@@ -1,0 +1,395 @@
+"""How large the compiler is, how much it does, and how much of it is told in prose.
+
+    python -m tests.budget             the table: each measure, its limit and its goal
+    python -m tests.budget --lower     move the limits in budget.toml to the measures
+
+Every measure is a count that is the same on each machine: nothing is timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import re
+import subprocess
+import sys
+import tokenize
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import chadllvm as cl
+from chadllvm import pipeline
+from chadllvm.frontend import specialise
+from chadllvm.ir.loops import LoopFunction
+from chadllvm.ir.term import Function, Program
+from chadllvm.ir.types import F64, Array
+from chadllvm.pipeline import Gradient, compile_program
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "chadllvm"
+CEILINGS = Path(__file__).with_name("budget.toml")
+
+# Measures of which more is better.
+FLOORS = ("docstrings.percent",)
+
+# Measures that depend on the version of Python, and get some room.
+VARYING = ("traversals", "lines.executed.per.node", "modules.imported")
+_ROOM = 0.05
+
+# A limit follows its measure when they are so far apart.
+_SLACK = 0.1
+
+# The folders that hold numeric thresholds and passes.
+_COMPILER = ("simplify", "closure", "lower", "llvm")
+
+# Words that put one pass before or after another.
+_ORDER = re.compile(
+    r"\b(after|afterwards|before|behind|in front of|first|later|earlier|last)\b", re.I
+)
+
+
+# ---- size ------------------------------------------------------------------------
+
+
+@cache
+def _modules() -> tuple[Path, ...]:
+    return tuple(sorted(PACKAGE.rglob("*.py")))
+
+
+def parsed(text: str) -> ast.Module:
+    """The syntax tree of a module."""
+    return ast.parse(text)
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return parsed(path.read_text())
+
+
+def _folder(path: Path) -> str:
+    """The folder of a module in the package; `top` for those that are in none."""
+    parts = path.relative_to(PACKAGE).parts
+    return parts[0] if len(parts) > 1 else "top"
+
+
+def sizes() -> Iterator[tuple[str, int]]:
+    """Files, lines and nodes of the syntax trees of each folder, and of all."""
+    found: dict[str, list[int]] = {}
+    for path in _modules():
+        size = (1, len(path.read_text().splitlines()), len([*ast.walk(_tree(path))]))
+        for folder in (_folder(path), "all"):
+            total = found.setdefault(folder, [0, 0, 0])
+            total[:] = [n + m for n, m in zip(total, size, strict=True)]
+    sources = [p for p in sorted((ROOT / "runtime_c").rglob("*.[ch]"))]
+    lines = sum(len(p.read_text().splitlines()) for p in sources)
+    yield from (("files.runtime_c", len(sources)), ("lines.runtime_c", lines))
+    for folder, counts in sorted(found.items()):
+        for name, count in zip(("files", "lines", "nodes"), counts, strict=True):
+            yield f"{name}.{folder}", count
+
+
+# ---- what is written -------------------------------------------------------------
+
+
+def written() -> Iterator[tuple[str, int]]:
+    """Thresholds, sentences about the order of passes, tables, docstrings, walks."""
+    compiler = [path for path in _modules() if _folder(path) in _COMPILER]
+    yield "thresholds", sum(thresholds(_tree(path)) for path in compiler)
+    yield "walks", sum(walks(_tree(path)) for path in compiler)
+    placed = [*compiler, PACKAGE / "pipeline.py"]
+    yield "order.sentences", sum(map(_order_sentences, placed))
+    tables = sum(cost_tables(_tree(path)) for path in _modules())
+    yield "cost.tables", tables + any(_has_weights(_tree(p)) for p in _modules())
+    yield "docstrings.percent", _documented()
+
+
+def thresholds(tree: ast.Module) -> int:
+    """Numbers that a module names at its top."""
+    found = 0
+    for node in tree.body:
+        match node:
+            case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
+                parts = value.elts if isinstance(value, ast.Tuple) else [value]
+                found += sum(map(_is_number, parts))
+    return found
+
+
+def _is_number(node: ast.expr) -> bool:
+    match node:
+        case ast.Constant(value):
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case ast.BinOp(left, ast.LShift() | ast.Mult() | ast.Pow(), right):
+            return _is_number(left) and _is_number(right)
+        case _:
+            return False
+
+
+def walks(tree: ast.Module) -> int:
+    """`match` statements that tell at least three kinds of nodes apart."""
+    statements = [node for node in ast.walk(tree) if isinstance(node, ast.Match)]
+    return sum(
+        sum(isinstance(case.pattern, ast.MatchClass) for case in node.cases) >= 3
+        for node in statements
+    )
+
+
+def cost_tables(tree: ast.Module) -> int:
+    """Tables of a number for each of several operations, at the top of a module."""
+    tables = [getattr(node, "value", None) for node in tree.body]
+    return sum(isinstance(one, ast.Dict) and _is_cost_table(one) for one in tables)
+
+
+def _has_weights(tree: ast.Module) -> bool:
+    """Whether rows of operations have weights: all of them are one table."""
+    rows = [node for node in ast.walk(tree) if isinstance(node, ast.keyword)]
+    return any(node.arg == "weight" and _is_number(node.value) for node in rows)
+
+
+def _is_cost_table(table: ast.Dict) -> bool:
+    keys = {key.value for key in table.keys if isinstance(key, ast.Constant)}
+    pairs = zip(table.keys, table.values, strict=True)
+    numbers = all(_is_number(value) for key, value in pairs if key is not None)
+    return numbers and len(keys & {"add", "mul", "div", "sqrt", "exp"}) >= 2
+
+
+def _order_sentences(path: Path) -> int:
+    """Sentences of comments and docstrings that name a pass and what comes when."""
+    names = "|".join(sorted(passes()[0] | passes()[1]))
+    named = re.compile(rf"`(?:{names})(?:\.py)?`")
+    texts = [*_docstrings(_tree(path)), *_comments(path)]
+    sentences = [s for text in texts for s in re.split(r"(?<=[.:;])\s+", text)]
+    return sum(bool(named.search(s) and _ORDER.search(s)) for s in sentences)
+
+
+def _docstrings(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            yield ast.get_docstring(node) or ""
+
+
+def _comments(path: Path) -> Iterator[str]:
+    """The comments of a file, each with the lines that go on with it."""
+    with path.open("rb") as file:
+        tokens = [*tokenize.tokenize(file.readline)]
+    text, last = "", -2
+    for token in tokens:
+        if token.type == tokenize.COMMENT:
+            line = token.start[0]
+            if line != last + 1:
+                yield text
+                text = ""
+            text, last = f"{text} {token.string.lstrip('# ')}", line
+    yield text
+
+
+def _documented() -> int:
+    """How many of the public things have a docstring, in percent."""
+    found = [one for path in _modules() for one in _public(_tree(path))]
+    return (
+        100 * sum(ast.get_docstring(node) is not None for node in found) // len(found)
+    )
+
+
+def _public(
+    node: ast.Module | ast.ClassDef,
+) -> Iterator[ast.Module | ast.ClassDef | ast.FunctionDef]:
+    yield node
+    for part in node.body:
+        if isinstance(part, ast.ClassDef) and not part.name.startswith("_"):
+            yield from _public(part)
+        elif isinstance(part, ast.FunctionDef) and not part.name.startswith("_"):
+            yield part
+
+
+# ---- passes and work -------------------------------------------------------------
+
+
+def passes() -> tuple[frozenset[str], frozenset[str]]:
+    """The names of the passes of the core and of those of the loops."""
+    groups = [value for value in vars(pipeline).values() if _is_passes(value)]
+    core = frozenset(name for group in groups for name, _ in group)
+    return core, pipeline.OPTIONAL - core
+
+
+def _is_passes(value: object) -> bool:
+    """Whether this is a sequence of passes, each a name and a function."""
+    return (
+        isinstance(value, tuple)
+        and bool(value)
+        and all(
+            isinstance(one, tuple) and len(one) == 2 and callable(one[1])
+            for one in value
+        )
+    )
+
+
+def example(x: cl.f64[:], w: cl.f64[:, :], k: float) -> float:
+    """Loops, a branch, a state, arrays and products: a program as people write them."""
+    total = 0.0
+    for i in range(len(x)):
+        if x[i] > k:
+            total += x[i] * x[i]
+        y = [x[j] * w[i, j] + k for j in range(len(x))]
+        for j in range(1, len(x)):
+            total = total * 0.5 + y[j] * y[j - 1]
+    return total
+
+
+def work() -> Iterator[tuple[str, int]]:
+    """What a gradient's compilation does."""
+    core, loops = passes()
+    yield "passes.core", len(core)
+    yield "passes.loops", len(loops)
+    program = specialise(example, [Array(F64, 1), Array(F64, 2), F64])
+    with _stages() as entered:
+        _compile(program)
+    yield "applications", sum(name in core | loops for name in entered)
+    yield "traversals", _counted(program, _given_whole)
+    nodes = len([*ast.walk(_definition(example))])
+    yield "lines.executed.per.node", _counted(program, lambda _, __: True) // nodes
+    yield "modules.imported", _imported()
+
+
+def _definition(function: Callable[..., Any]) -> ast.AST:
+    name = function.__name__
+    tree = ast.parse(Path(__file__).read_text())
+    return next(
+        n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == name
+    )
+
+
+def _compile(program: Program) -> None:
+    options = cl.CompileOptions(verify=False)
+    compile_program(program, Gradient((0, 1)), lambda function: function, options)
+
+
+@contextmanager
+def _stages() -> Iterator[list[str]]:
+    """The names of the stages that are entered meanwhile."""
+    entered: list[str] = []
+    stage = pipeline.stage
+
+    def recorded(name: str, *args: Any, **kwargs: Any) -> Any:
+        entered.append(name)
+        return stage(name, *args, **kwargs)
+
+    pipeline.stage = recorded  # type: ignore[attr-defined]
+    try:
+        yield entered
+    finally:
+        pipeline.stage = stage  # type: ignore[attr-defined]
+
+
+def _given_whole(frame: FrameType, event: str) -> bool:
+    """Whether this is a call with the whole program among its arguments."""
+    if event != "call":
+        return False
+    count = frame.f_code.co_argcount
+    given = [frame.f_locals.get(name) for name in frame.f_code.co_varnames[:count]]
+    return any(isinstance(value, Program | Function | LoopFunction) for value in given)
+
+
+def _counted(program: Program, counts: Callable[[FrameType, str], bool]) -> int:
+    """How many of the events of a compilation count: calls and lines executed."""
+    _compile(program)
+    count = 0
+
+    def trace(frame: FrameType, event: str, arg: Any) -> Any:
+        nonlocal count
+        count += counts(frame, event)
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        _compile(program)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def _imported() -> int:
+    """The modules of the package that a first gradient imports."""
+    code = (
+        "import sys, numpy as np, chadllvm as cl\n"
+        "from tests.budget import example\n"
+        "before = set(sys.modules)\n"
+        "cl.grad(example)(np.ones(3), np.ones((3, 3)), 0.5)\n"
+        "print(sum(n.startswith('chadllvm') for n in sys.modules))"
+    )
+    run = [sys.executable, "-c", code]
+    cold = {**os.environ, "CHADLLVM_CACHE": "0"}
+    done = subprocess.run(
+        run, cwd=ROOT, env=cold, capture_output=True, text=True, check=True
+    )
+    return int(done.stdout)
+
+
+# ---- ceilings --------------------------------------------------------------------
+
+
+def measures() -> dict[str, int]:
+    """Every measure by its name."""
+    return dict((*sizes(), *written(), *work()))
+
+
+def budget() -> dict[str, dict[str, int]]:
+    """Of each measure its limit, and of some where it began and its goal."""
+    return tomllib.loads(CEILINGS.read_text())
+
+
+def exceeded(name: str, found: int, limit: int) -> bool:
+    """Whether a measure is on the wrong side of its limit."""
+    return found < limit if name in FLOORS else found > limit
+
+
+def is_loose(name: str, found: int, limit: int) -> bool:
+    """Whether a limit is so far from its measure that it must follow it."""
+    return abs(found - limit) > max(_SLACK * limit, 1) and not exceeded(
+        name, found, limit
+    )
+
+
+def _followed(name: str, found: int, limits: dict[str, int]) -> dict[str, int]:
+    limit = limits.get("limit")
+    keeps = limit is not None and (name in VARYING or exceeded(name, found, limit))
+    if keeps and limit is not None and not is_loose(name, found, limit):
+        return limits
+    room = found * (1 + _ROOM) if name in VARYING else found
+    return {**limits, "limit": round(room)}
+
+
+def _write(found: dict[str, int], limits: dict[str, dict[str, int]]) -> None:
+    """The limits, moved to what is found where that is better."""
+    lines = []
+    for name, count in found.items():
+        row = _followed(name, count, limits.get(name, {}))
+        fields = ", ".join(f"{key} = {row[key]}" for key in sorted(row))
+        lines.append(f'"{name}" = {{ {fields} }}')
+    head = [line for line in CEILINGS.read_text().splitlines() if line.startswith("#")]
+    CEILINGS.write_text("\n".join([*head, "", *lines, ""]))
+
+
+def main() -> None:
+    """Print the table, and move the limits if that is asked for."""
+    parser = argparse.ArgumentParser(description="The compiler's budget.")
+    parser.add_argument("--lower", action="store_true", help="lower the ceilings")
+    lower = parser.parse_args().lower
+    found = measures()
+    if lower:
+        _write(found, budget())
+    print(f"{'':28}{'start':>9}{'limit':>9}{'now':>9}{'goal':>9}")
+    for name, count in found.items():
+        row = {"now": count, **budget().get(name, {})}
+        columns = [row.get(key, "") for key in ("start", "limit", "now", "goal")]
+        print(f"{name:28}" + "".join(f"{one:>9}" for one in columns))
+
+
+if __name__ == "__main__":
+    main()
