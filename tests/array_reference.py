@@ -9,25 +9,25 @@ from typing import Any
 
 import pytest
 
-from chadllvm.backend.accumulation import RuntimeMonad
 from chadllvm.chad.gradient import value_and_gradient
-from chadllvm.chad.reference.array_linear import dense_arrays, sparse_arrays
-from chadllvm.chad.reference.check import check
-from chadllvm.chad.reference.cost import Outcome, run_basic, run_monadic, run_term
-from chadllvm.chad.reference.elements import from_binary
-from chadllvm.chad.reference.linear import Linear, free
-from chadllvm.chad.reference.monad import ArrayMonad, Monad, Monadic, TreeMonad
-from chadllvm.chad.reference.naive import Basic, Tuples
-from chadllvm.chad.reference.rules import Rules
-from chadllvm.chad.reference.source import read, to_binary
-from chadllvm.chad.reference.sparse import Trees
-from chadllvm.chad.reference.spread import spread
-from chadllvm.chad.reference.terms import Term
-from chadllvm.chad.reference.types import Scope
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.term import Program, Var
 from chadllvm.ir.types import Type, has_float
 from chadllvm.ir.value import ArrayValue, to_value
+from chadllvm.paper.accumulation import RuntimeMonad
+from chadllvm.paper.array_linear import dense_arrays, sparse_arrays
+from chadllvm.paper.check import check
+from chadllvm.paper.cost import Outcome, run_basic, run_monadic, run_term
+from chadllvm.paper.elements import from_binary
+from chadllvm.paper.linear import Linear, free
+from chadllvm.paper.monad import ArrayMonad, Monad, Monadic, TreeMonad
+from chadllvm.paper.naive import Basic, Tuples
+from chadllvm.paper.rules import Rules
+from chadllvm.paper.source import read, to_binary
+from chadllvm.paper.sparse import Trees
+from chadllvm.paper.spread import spread
+from chadllvm.paper.terms import Term
+from chadllvm.paper.types import Scope
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.flatten import leaves as types_of_leaves
 from chadllvm.simplify.inline import inline

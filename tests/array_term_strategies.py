@@ -9,14 +9,17 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from chadllvm.chad.reference import bag
-from chadllvm.chad.reference.arrays import Build, Dim, Index
-from chadllvm.chad.reference.cost import run_term
-from chadllvm.chad.reference.elements import Elements
-from chadllvm.chad.reference.fold import Fold, Shape
-from chadllvm.chad.reference.linear import free
-from chadllvm.chad.reference.loops import Iterate
-from chadllvm.chad.reference.terms import (
+from chadllvm.ir.op import PRIMS
+from chadllvm.ir.term import Var
+from chadllvm.ir.types import F64, I64, Array, Product, Sum, Type
+from chadllvm.paper import bag
+from chadllvm.paper.arrays import Build, Dim, Index
+from chadllvm.paper.cost import run_term
+from chadllvm.paper.elements import Elements
+from chadllvm.paper.fold import Fold, Shape
+from chadllvm.paper.linear import free
+from chadllvm.paper.loops import Iterate
+from chadllvm.paper.terms import (
     Do,
     Lam,
     Let,
@@ -29,10 +32,7 @@ from chadllvm.chad.reference.terms import (
     snd,
     unit,
 )
-from chadllvm.chad.reference.updates import Update
-from chadllvm.ir.op import PRIMS
-from chadllvm.ir.term import Var
-from chadllvm.ir.types import F64, I64, Array, Product, Sum, Type
+from chadllvm.paper.updates import Update
 from tests.term_strategies import Experiment, TermWriter
 
 SHAPES: tuple[Shape, ...] = ("balanced", "left", "right")

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from chadllvm.chad.reference import bag
-from chadllvm.chad.reference.arrays import Build, Dim, Index, Stack
-from chadllvm.chad.reference.elements import Elements
-from chadllvm.chad.reference.fold import Fold
-from chadllvm.chad.reference.gathers import MapOver, Zip
-from chadllvm.chad.reference.linear import free
-from chadllvm.chad.reference.loops import Iterate
-from chadllvm.chad.reference.recognise import gathered
-from chadllvm.chad.reference.terms import (
+from chadllvm.ir.op import PRIMS
+from chadllvm.ir.term import Var
+from chadllvm.ir.types import F64, I64, UNIT, Array, Product, Type
+from chadllvm.paper import bag
+from chadllvm.paper.arrays import Build, Dim, Index, Stack
+from chadllvm.paper.elements import Elements
+from chadllvm.paper.fold import Fold
+from chadllvm.paper.gathers import MapOver, Zip
+from chadllvm.paper.linear import free
+from chadllvm.paper.loops import Iterate
+from chadllvm.paper.recognise import gathered
+from chadllvm.paper.terms import (
     Do,
     Let,
     Literal,
@@ -28,9 +31,6 @@ from chadllvm.chad.reference.terms import (
     type_of,
     unit,
 )
-from chadllvm.ir.op import PRIMS
-from chadllvm.ir.term import Var
-from chadllvm.ir.types import F64, I64, UNIT, Array, Product, Type
 from tests.term_strategies import Experiment
 
 X, A = Var("x", F64), Var("a", Array(F64, 1))

@@ -45,6 +45,9 @@ _ROOM = 0.05
 # A limit follows its measure when they are so far apart.
 _SLACK = 0.1
 
+# Folders that are no part of the compiler.
+BESIDE = ("paper",)
+
 # The folders that hold numeric thresholds and passes.
 _COMPILER = ("simplify", "closure", "lower", "llvm")
 
@@ -79,12 +82,13 @@ def _folder(path: Path) -> str:
 
 
 def sizes() -> Iterator[tuple[str, int]]:
-    """Files, lines and nodes of the syntax trees of each folder, and of all."""
+    """Files, lines and nodes of the syntax trees of each folder, and of the compiler."""
     found: dict[str, list[int]] = {}
     for path in _modules():
         size = (1, len(path.read_text().splitlines()), len([*ast.walk(_tree(path))]))
-        for folder in (_folder(path), "all"):
-            total = found.setdefault(folder, [0, 0, 0])
+        folder = _folder(path)
+        for name in (folder,) if folder in BESIDE else (folder, "all"):
+            total = found.setdefault(name, [0, 0, 0])
             total[:] = [n + m for n, m in zip(total, size, strict=True)]
     sources = [p for p in sorted((ROOT / "runtime_c").rglob("*.[ch]"))]
     lines = sum(len(p.read_text().splitlines()) for p in sources)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from chadllvm.chad.reference.elements import Elements
 from chadllvm.ir.types import F64, Array, Product, Sum, Type
 from chadllvm.ir.value import Injected
+from chadllvm.paper.elements import Elements
 
 # Integers up to here are exact, with room for what is made of them on the way.
 EXACT = 2.0**40

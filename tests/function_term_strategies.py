@@ -15,8 +15,12 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from chadllvm.chad.reference.free import free_variables
-from chadllvm.chad.reference.terms import (
+from chadllvm.ir.op import PRIMS
+from chadllvm.ir.term import Var
+from chadllvm.ir.types import F64, I64, UNIT, Fun, Product, Sum, Type
+from chadllvm.ir.value import Injected
+from chadllvm.paper.free import free_variables
+from chadllvm.paper.terms import (
     TRUTH,
     Call,
     Do,
@@ -33,10 +37,6 @@ from chadllvm.chad.reference.terms import (
     snd,
     unit,
 )
-from chadllvm.ir.op import PRIMS
-from chadllvm.ir.term import Var
-from chadllvm.ir.types import F64, I64, UNIT, Fun, Product, Sum, Type
-from chadllvm.ir.value import Injected
 
 PAIR = Product((F64, F64))
 CHOICE = Sum((("left", F64), ("right", PAIR)))

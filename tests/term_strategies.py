@@ -12,8 +12,12 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, assert_never
 
-from chadllvm.chad.reference.cost import run_term
-from chadllvm.chad.reference.terms import (
+from chadllvm.ir.op import PRIMS
+from chadllvm.ir.term import Var
+from chadllvm.ir.types import F64, I64, UNIT, Product, Sum, Type
+from chadllvm.ir.value import Injected
+from chadllvm.paper.cost import run_term
+from chadllvm.paper.terms import (
     TRUTH,
     Call,
     Do,
@@ -31,10 +35,6 @@ from chadllvm.chad.reference.terms import (
     snd,
     unit,
 )
-from chadllvm.ir.op import PRIMS
-from chadllvm.ir.term import Var
-from chadllvm.ir.types import F64, I64, UNIT, Product, Sum, Type
-from chadllvm.ir.value import Injected
 
 # What the theorem is about: primitives whose derivatives are as small as they are.
 FLOAT_PRIMS = ("add", "sub", "mul", "neg")

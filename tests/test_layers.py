@@ -20,7 +20,7 @@ LAYERS = (
     "specialising", "shown", "signatures", "taking", "compiled", "bound", "api",
     "custom", "written", "placed", "tangent_plan", "tangents", "exported", "exporting",
     "halving", "pullback", "reverse", "jacobian", "reals", "checking", "explain",
-    "commands", "cli",
+    "commands", "cli", "paper",
 )  # fmt: skip
 
 # The package itself and `python -m chadllvm` stand outside: they may import all.

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "paper.md"
 
 # Where a name without a folder is looked for.
-FOLDERS = ("", "chadllvm/chad/reference/", "tests/chad/")
+FOLDERS = ("", "chadllvm/paper/", "tests/paper/", "tests/chad/")
 
 
 def unions_take_more(report: Report) -> None:

@@ -15,12 +15,12 @@ from programs import single_precision
 from programs.case import SINGLE_CASES, Case
 
 import chadllvm as cl
-from chadllvm.chad.reference.source import read
 from chadllvm.diagnostic import InternalError
 from chadllvm.frontend import specialise
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.types import F32
 from chadllvm.ir.value import from_value, to_value
+from chadllvm.paper.source import read
 from chadllvm.pipeline import OPTIONAL
 
 assert single_precision

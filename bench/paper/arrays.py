@@ -11,19 +11,19 @@ from typing import Any
 
 import chadllvm as cl
 from bench.paper.claim import Claim, Curve, Report, Series
-from chadllvm.chad.reference import bag
-from chadllvm.chad.reference.array_affine import CountingArrays
-from chadllvm.chad.reference.array_cost import Ratios, ratios
-from chadllvm.chad.reference.array_linear import sparse_arrays
-from chadllvm.chad.reference.cost import FACTOR, run_monadic, run_term
-from chadllvm.chad.reference.elements import Elements
-from chadllvm.chad.reference.linear import free
-from chadllvm.chad.reference.monad import ArrayMonad, Monadic
-from chadllvm.chad.reference.recognise import gathered
-from chadllvm.chad.reference.spread import spread
-from chadllvm.chad.reference.terms import Ref, Term, type_of
-from chadllvm.chad.reference.work import work_and_span
 from chadllvm.ir.types import F64
+from chadllvm.paper import bag
+from chadllvm.paper.array_affine import CountingArrays
+from chadllvm.paper.array_cost import Ratios, ratios
+from chadllvm.paper.array_linear import sparse_arrays
+from chadllvm.paper.cost import FACTOR, run_monadic, run_term
+from chadllvm.paper.elements import Elements
+from chadllvm.paper.linear import free
+from chadllvm.paper.monad import ArrayMonad, Monadic
+from chadllvm.paper.recognise import gathered
+from chadllvm.paper.spread import spread
+from chadllvm.paper.terms import Ref, Term, type_of
+from chadllvm.paper.work import work_and_span
 from tests.array_term_strategies import array_experiment
 from tests.array_terms import (
     A,

@@ -13,17 +13,17 @@ from random import Random
 from typing import Any
 
 from bench.paper.claim import Claim, Curve, Report, Series
-from chadllvm.chad.reference import maps
-from chadllvm.chad.reference.cost import run_basic, run_monadic
-from chadllvm.chad.reference.linear import free
-from chadllvm.chad.reference.maps import Map
-from chadllvm.chad.reference.monad import ArrayMonad, Monad, TreeMonad
-from chadllvm.chad.reference.naive import Dense, Environments, Tuples
-from chadllvm.chad.reference.sparse import Sparse, Trees
-from chadllvm.chad.reference.terms import Do, Let, Primitive, Ref, Term, fst, pair
 from chadllvm.ir.op import PRIMS
 from chadllvm.ir.term import Var
 from chadllvm.ir.types import F64, Product, Type
+from chadllvm.paper import maps
+from chadllvm.paper.cost import run_basic, run_monadic
+from chadllvm.paper.linear import free
+from chadllvm.paper.maps import Map
+from chadllvm.paper.monad import ArrayMonad, Monad, TreeMonad
+from chadllvm.paper.naive import Dense, Environments, Tuples
+from chadllvm.paper.sparse import Sparse, Trees
+from chadllvm.paper.terms import Do, Let, Primitive, Ref, Term, fst, pair
 
 SIZES = tuple(2**k for k in range(3, 10))
 QUICK_SIZES = tuple(2**k for k in range(3, 8))

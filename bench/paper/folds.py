@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bench.paper.claim import Claim, Curve, Report, Series
-from chadllvm.chad.reference import bag
-from chadllvm.chad.reference.array_linear import sparse_arrays
-from chadllvm.chad.reference.cost import run_monadic, run_term
-from chadllvm.chad.reference.elements import Elements
-from chadllvm.chad.reference.fold import Fold
-from chadllvm.chad.reference.monad import ArrayMonad
-from chadllvm.chad.reference.scans import FoldByScans
+from chadllvm.paper import bag
+from chadllvm.paper.array_linear import sparse_arrays
+from chadllvm.paper.cost import run_monadic, run_term
+from chadllvm.paper.elements import Elements
+from chadllvm.paper.fold import Fold
+from chadllvm.paper.monad import ArrayMonad
+from chadllvm.paper.scans import FoldByScans
 from tests.array_terms import A, X, nested_fold
 
 DEPTHS = 11

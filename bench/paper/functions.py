@@ -12,9 +12,10 @@ from random import Random
 from typing import Any
 
 from bench.paper.claim import Claim, Curve, Report, Series
-from chadllvm.chad.reference.closed import ClosedBasic, ClosedMonadic
-from chadllvm.chad.reference.closure import convert
-from chadllvm.chad.reference.cost import (
+from chadllvm.ir.types import Fun
+from chadllvm.paper.closed import ClosedBasic, ClosedMonadic
+from chadllvm.paper.closure import convert
+from chadllvm.paper.cost import (
     FACTOR,
     FIXED,
     PER_VARIABLE,
@@ -23,15 +24,14 @@ from chadllvm.chad.reference.cost import (
     run_gradient,
     run_term,
 )
-from chadllvm.chad.reference.defunctionalise import defunctionalise
-from chadllvm.chad.reference.higher_order import Bags, HigherOrder, Lists, Log
-from chadllvm.chad.reference.monad import ArrayMonad, Monadic
-from chadllvm.chad.reference.naive import Basic, Dense, Tuples
-from chadllvm.chad.reference.packed import CLOSED
-from chadllvm.chad.reference.rules import Rules
-from chadllvm.chad.reference.sparse import Sparse, Trees
-from chadllvm.chad.reference.terms import Term, type_of
-from chadllvm.ir.types import Fun
+from chadllvm.paper.defunctionalise import defunctionalise
+from chadllvm.paper.higher_order import Bags, HigherOrder, Lists, Log
+from chadllvm.paper.monad import ArrayMonad, Monadic
+from chadllvm.paper.naive import Basic, Dense, Tuples
+from chadllvm.paper.packed import CLOSED
+from chadllvm.paper.rules import Rules
+from chadllvm.paper.sparse import Sparse, Trees
+from chadllvm.paper.terms import Term, type_of
 from tests.function_term_strategies import (
     Program,
     chain,

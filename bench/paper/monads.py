@@ -11,26 +11,26 @@ from random import Random
 from typing import Any
 
 from bench.paper.claim import Claim, Report
-from chadllvm.chad.reference.cost import (
+from chadllvm.diagnostic import InternalError
+from chadllvm.ir.types import F64, Type
+from chadllvm.paper.cost import (
     Outcome,
     run_basic,
     run_derived,
     run_monadic,
     run_term,
 )
-from chadllvm.chad.reference.laws import (
+from chadllvm.paper.laws import (
     bind_excess,
     consumptions,
     densified,
     is_monoid,
     unpaid,
 )
-from chadllvm.chad.reference.linear import free
-from chadllvm.chad.reference.monad import ArrayMonad, Monadic, TreeMonad
-from chadllvm.chad.reference.naive import Dense, Tuples
-from chadllvm.chad.reference.sparse import Sparse, Trees
-from chadllvm.diagnostic import InternalError
-from chadllvm.ir.types import F64, Type
+from chadllvm.paper.linear import free
+from chadllvm.paper.monad import ArrayMonad, Monadic, TreeMonad
+from chadllvm.paper.naive import Dense, Tuples
+from chadllvm.paper.sparse import Sparse, Trees
 from tests.term_strategies import Experiment, TermWriter, experiment
 
 PROGRAMS, QUICK_PROGRAMS = 1_000, 60

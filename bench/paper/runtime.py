@@ -15,11 +15,11 @@ from typing import Any
 from bench.paper import depth
 from bench.paper.claim import Claim, Curve, Report, Series
 from bench.paper.laboratory import Laboratory, laboratory
-from chadllvm.backend.accumulation import RuntimeMonad, accumulation
-from chadllvm.chad.reference.cost import run_monadic
-from chadllvm.chad.reference.linear import free
-from chadllvm.chad.reference.monad import ArrayMonad
-from chadllvm.chad.reference.sparse import Sparse
+from chadllvm.paper.accumulation import RuntimeMonad, accumulation
+from chadllvm.paper.cost import run_monadic
+from chadllvm.paper.linear import free
+from chadllvm.paper.monad import ArrayMonad
+from chadllvm.paper.sparse import Sparse
 from tests.term_strategies import TermWriter, experiment
 
 SIZES, QUICK_SIZES = (10**3, 10**4, 10**5, 10**6), (10**2, 10**3, 10**4)

@@ -11,10 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from bench.paper.claim import Claim, Curve, Report, Series
-from chadllvm.chad.reference.cost import FACTOR, Measured, measure
-from chadllvm.chad.reference.monad import ArrayMonad
-from chadllvm.chad.reference.sparse import Sparse
-from chadllvm.chad.reference.terms import (
+from chadllvm.ir.op import PRIMS
+from chadllvm.ir.term import Var
+from chadllvm.ir.types import F64, UNIT, Product, Type
+from chadllvm.paper.cost import FACTOR, Measured, measure
+from chadllvm.paper.monad import ArrayMonad
+from chadllvm.paper.sparse import Sparse
+from chadllvm.paper.terms import (
     TRUTH,
     Do,
     Inject,
@@ -27,9 +30,6 @@ from chadllvm.chad.reference.terms import (
     fst,
     pair,
 )
-from chadllvm.ir.op import PRIMS
-from chadllvm.ir.term import Var
-from chadllvm.ir.types import F64, UNIT, Product, Type
 from tests.term_strategies import Experiment, climb, experiment, iterated
 
 PROGRAMS, QUICK_PROGRAMS = 20_000, 300
