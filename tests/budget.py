@@ -82,7 +82,7 @@ def _folder(path: Path) -> str:
 
 
 def sizes() -> Iterator[tuple[str, int]]:
-    """Files, lines and nodes of the syntax trees of each folder, and of the compiler."""
+    """Files, lines and syntax-tree nodes of each folder, and of the whole compiler."""
     found: dict[str, list[int]] = {}
     for path in _modules():
         size = (1, len(path.read_text().splitlines()), len([*ast.walk(_tree(path))]))
