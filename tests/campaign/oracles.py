@@ -104,6 +104,8 @@ def _documented(judged: Judged, right: Outcome, found: Outcome) -> str:
         return "complex or large integers"
     if right.detail == "TypeError" and "complex" in str(right.value):
         return "complex numbers"
+    if "must not contain infs or NaNs" in str(right.value):
+        return "SciPy checks that numbers are finite"
     if "sizes" in judged.flags and "do not match" in str(found.value):
         return "a list is taken to be an array"
     if str(found.value).startswith("cannot convert float") and right.is_value:
