@@ -22,6 +22,8 @@ import pytest
 
 import chadllvm as cl
 from chadllvm.backend.runtime import runtime
+from chadllvm.frontend import specialise
+from chadllvm.ir.types import F64, I64
 
 MEGABYTE = 1 << 20
 
@@ -486,3 +488,23 @@ def test_a_failure_is_pythons_at_its_line(
     else:
         assert f"({__file__}:{line_of_failure(function)}, in " in str(found.value)
     assert memory_in_use() == 0
+
+
+@cl.jit(cache=False)
+def up(x: float, n: int) -> float:
+    return x if n <= 0 else 2.0 * down(x, n - 1)
+
+
+@cl.jit(cache=False)
+def down(x: float, n: int) -> float:
+    return x + 1.0 if n <= 0 else 0.5 * up(x, n - 1)
+
+
+def test_mutual_recursion_with_other_options() -> None:
+    """Functions that call each other are there once, with whichever options."""
+    for optimize in (0, 2):
+        other = cl.jit(up.py_func, optimize=optimize, cache=False)
+        assert [other(3.0, n) for n in range(4)] == [3.0, 8.0, 3.0, 8.0]
+        assert cl.grad(other)(3.0, 5) == 2.0
+        functions = specialise(other.frozen_function, [F64, I64]).functions
+        assert [f.name for f in functions] == ["down", "up"]

@@ -94,7 +94,7 @@ def _meaning(cx: Context, node: ast.Call, function: Any) -> Meaning:
     jitted = compiled_from(function)
     if isinstance(jitted, FunctionType):
         statics = getattr(function, "static_argnames", ())
-        called = cx.surroundings.itself(jitted)
+        called = cx.callees.itself(jitted)
         return partial(function_call, function=called, statics=statics, is_jitted=True)
     if is_record(function):
         return partial(construct, python=function)

@@ -51,6 +51,10 @@ class Callees(Protocol):
     def updates(self, function: Function | LocalFunction) -> Updates:
         """Which parameters a function updates."""
 
+    def itself(self, called: Function) -> Function:
+        """What stands for a function that is called: a caller made from the same one,
+        if there is one, as it is where a function is compiled with other options."""
+
     def signature(self, name: str) -> Fun:
         """The type of a function that is there, or `TypeRuleError`."""
 

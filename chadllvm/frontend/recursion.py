@@ -28,6 +28,7 @@ from chadllvm.frontend.local import LocalFunction
 from chadllvm.frontend.marks import Mark
 from chadllvm.frontend.source import Function
 from chadllvm.ir.types import Type
+from chadllvm.twins import original
 
 T = TypeVar("T")
 
@@ -96,6 +97,18 @@ class Active:
         """The last instance of a function that is being translated, if there is one."""
         keys = (frame.key for frame in reversed(self.frames))
         return next((key for key in keys if key[0] is code), None)
+
+    def itself(self, called: Function, entry: Function) -> Function:
+        """What a function is called by, if both are made from one: it recurses.
+
+        That may have been translated already, but for the entry, which calls all.
+        """
+        codes = (*(frame.key[0] for frame in reversed(self.frames)), entry)
+        for code in codes:
+            own = code.source.function if isinstance(code, LocalFunction) else code
+            if original(own) is original(called):
+                return own
+        return called
 
     def begin(self, key: Key) -> Frame:
         """Begin the translation of a function."""

@@ -122,7 +122,6 @@ class Surroundings:
     """The names that a function sees but does not assign, static parameters too."""
 
     def __init__(self, function: Function, statics: Mapping[str, Any]) -> None:
-        self._function = function
         self._statics = statics
         self._layers: tuple[Mapping[str, Any], ...] = (
             statics,
@@ -153,11 +152,6 @@ class Surroundings:
         if not isinstance(value, FunctionType) or is_library(value):
             return False
         return any(value is enclosed for enclosed in self._layers[1].values())
-
-    def itself(self, called: FunctionType) -> Function:
-        """The function itself, where it calls what it was made from: it recurses."""
-        own = self._function
-        return own if original(own) is original(called) else called
 
     def is_static(self, name: str) -> bool:
         """Whether the name is that of a static parameter."""

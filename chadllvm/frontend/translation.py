@@ -247,6 +247,9 @@ class _Program:
             self.read[function] = read_text(self._source(function), self.analysis)
         return self.read[function]
 
+    def itself(self, called: Function) -> Function:
+        return self.active.itself(called, next(iter(self.sources)))
+
     def updates(self, function: Code) -> Updates:
         return self.analysis.of(self._read(function).source)
 
