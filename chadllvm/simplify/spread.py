@@ -39,6 +39,7 @@ from chadllvm.ops.fold import Fold
 from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.index import Dim, Index, MakeBox, Unbox
 from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
 
 # What is NaN if any argument is; and of zeros, what differs in the sign of zero only.
@@ -63,11 +64,14 @@ def spread(block: Block, sources: Set[Var]) -> set[Var]:
 
 
 class _Spread:
-    """Walks blocks in order; `parts` are the cells that a view or a branch names."""
+    """Walks blocks in order; `parts` are the cells that a view, a branch or a parameter
+    names, `recursions` the bodies of functions, and how many results are not collected.
+    """
 
     def __init__(self, reached: set[Var]) -> None:
         self.reached = reached
         self.parts: dict[Var, tuple[Operand, ...]] = {}
+        self.recursions: dict[Var, tuple[Lambda, int]] = {}
 
     def has(self, operand: Operand) -> bool:
         return isinstance(operand, Var) and operand in self.reached
@@ -86,8 +90,15 @@ class _Spread:
                 return [self.has(binding.vars[0]) or self._prim(op, args)]
             case Apply(ArrayOp() as op, args, ()):
                 return [self._moved(op, args)] * len(binding.vars)
+            case Apply(Recurse() as op) as node:
+                return self._recursion(op, node)
             case Apply() as node:
                 return self._loop(node, len(binding.vars))
+            case Call(Var() as function, args) if function in self.recursions:
+                body, count = self.recursions[function]
+                self._hand(body.params[1:], args)
+                plain = body.body.results[:count]
+                return [*map(self.has, plain), *none[count:]]
             case If(_, then, orelse):
                 self.block(then)
                 self.block(orelse)
@@ -151,6 +162,27 @@ class _Spread:
         if isinstance(op, Fold) and op.kind != "add" and flags[0]:
             raise Hidden
         return [*flags, *[False] * (count - len(flags))]
+
+    def _recursion(self, op: Recurse, node: Apply) -> list[bool]:
+        """A function: what reaches a parameter in one call may do so in any."""
+        (body,), size = node.bodies, -1
+        self.recursions[body.params[0]] = body, op.plain(body)
+        self._hand(body.params[1:], node.args)
+        while size != (size := len(self.reached)):
+            self.block(body.body)
+        flags, count = list(map(self.has, body.body.results)), op.plain(body)
+        return [*flags[:count], *[False] * bool(op.collects), *flags[count:]]
+
+    def _hand(self, params: Sequence[Var], args: Sequence[Operand]) -> None:
+        """A call hands these to its parameters; cells are reached by what is added."""
+        for param, arg in zip(params, args, strict=True):
+            if not isinstance(param.type, Acc):
+                self.reached.update([param] if self.has(arg) else [])
+                continue
+            parts = self.parts.get(param, ())
+            self.parts[param] = (*parts, *([] if arg in parts else [arg]))
+            if self.has(param):
+                self._add_to(arg)
 
     def _choice(self, then: Block, orelse: Block, binding: Binding) -> list[bool]:
         choices = list(zip(then.results, orelse.results, strict=True))
