@@ -247,6 +247,7 @@ OPTIONAL = frozenset(
     [
         *(name for name, _ in (*SOURCE, *PRIMAL, *TANGENTS, *FINAL)),
         settle.__name__,
+        tasks.__name__,
         ranges.__name__,
         parallel.__name__,
         strands.__name__,
@@ -263,7 +264,6 @@ OPTIONAL = frozenset(
         split_loops.__name__,
         singles.__name__,
         ends.__name__,
-        tasks.__name__,
         release.__name__,
         fills.__name__,
     ]
@@ -530,6 +530,7 @@ def _lower(function: Function, done: Compilation) -> LoopFunction:
             loops = lower_function(function, done.tape, done.contents)
     changes: tuple[tuple[str, Callable[[LoopFunction], LoopFunction]], ...] = (
         (settle.__name__, settle),
+        (tasks.__name__, partial(tasks, threads=options.parallel)),
         (ranges.__name__, ranges),
         (parallel.__name__, partial(parallel, threads=options.parallel)),
         (strands.__name__, partial(strands, threads=options.parallel)),
@@ -546,7 +547,6 @@ def _lower(function: Function, done: Compilation) -> LoopFunction:
         (split_loops.__name__, split_loops),
         (singles.__name__, singles),
         (ends.__name__, ends),
-        (tasks.__name__, partial(tasks, threads=options.parallel)),
         (release.__name__, release),
         (fills.__name__, partial(fills, threads=options.parallel)),
     )

@@ -51,20 +51,27 @@ def everywhere(body: Iterable[Stmt]) -> Iterator[Stmt]:
             yield from everywhere(inner)
 
 
+def whole(function: LoopFunction) -> Iterator[Stmt]:
+    """All statements of a function, also those of its subroutines.
+
+    Registers and slots are used in all of these: what is not used here is not needed.
+    """
+    yield from everywhere(function.body)
+    for subroutine in function.subroutines:
+        yield from everywhere(subroutine.body)
+
+
 Body = tuple[Stmt, ...]
 
 T = TypeVar("T")
 Owner = TypeVar("Owner", For, Spread, Subroutine, LoopFunction)
 
 
-def over_bodies(
-    function: LoopFunction, change: Callable[[Body], Body], subroutines: bool = True
-) -> LoopFunction:
-    """The function with its body changed, and those of its subroutines if asked for."""
+def over_bodies(function: LoopFunction, change: Callable[[Body], Body]) -> LoopFunction:
+    """The function with its body changed, and those of its subroutines."""
     others = function.subroutines
-    if subroutines:
-        others = same_or_new([_with_body(s, change(s.body)) for s in others], others)
-    function = _with_body(function, change(function.body))
+    others = same_or_new([with_body(s, change(s.body)) for s in others], others)
+    function = with_body(function, change(function.body))
     if others is function.subroutines:
         return function
     return replace(function, subroutines=others)
@@ -79,19 +86,20 @@ def over_inner(stmt: Stmt, change: Callable[[Body], Body]) -> Stmt:
     """The statement with the bodies inside of it changed."""
     match stmt:
         case For(body=body):
-            return _with_body(stmt, change(body))
+            return with_body(stmt, change(body))
         case Branch(_, then, orelse):
             sides = change(then), change(orelse)
             same = sides[0] is then and sides[1] is orelse
             return stmt if same else replace(stmt, then=sides[0], orelse=sides[1])
         case Spread(body=body, merge=merge):
-            stmt, changed = _with_body(stmt, change(body)), change(merge)
+            stmt, changed = with_body(stmt, change(body)), change(merge)
             return stmt if changed is merge else replace(stmt, merge=changed)
         case _:
             return stmt
 
 
-def _with_body(part: Owner, body: Body) -> Owner:
+def with_body(part: Owner, body: Body) -> Owner:
+    """The owner of a body with another one."""
     return part if body is part.body else replace(part, body=body)
 
 

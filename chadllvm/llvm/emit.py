@@ -100,13 +100,18 @@ def emit(
     )
     keeps = not _has_spread(function.body)
     params = [_param(state, param, keeps) for param in function.params]
-    arenas = bool(function.subroutines) or _uses_arenas(function.body)
+    arenas = any(s.tasks for s in function.subroutines) or any(
+        map(_uses_arenas, (function.body, *(s.body for s in function.subroutines)))
+    )
     if arenas:
         _enter(state, function.regions)
+    elif function.subroutines:
+        state.out.put("%arenas = inttoptr i64 0 to ptr")
     emit_body(state, function.body)
     _finish(state, arenas)
+    texts = _subroutines(state)
     chunks, instead = _chunks(state)
-    texts = [*_subroutines(state), *chunks]
+    texts += chunks
     if function.subroutines:
         args = [a for p in function.params for a in _passed(state, p)]
         texts.append(deep_entry(symbol, params, args))

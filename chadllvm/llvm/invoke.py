@@ -102,8 +102,8 @@ class _Uses:
             self.statement(stmt)
 
     def statement(self, stmt: Stmt) -> None:
-        for part in fields(stmt):
-            value = getattr(stmt, part.name)
+        for each in fields(stmt):
+            value = getattr(stmt, each.name)
             values = value if isinstance(value, tuple) else (value,)
             for item in values:
                 if isinstance(item, Reg | Slot):
@@ -117,6 +117,9 @@ class _Uses:
                 self.body(orelse)
             case Alloc(region=region) | Reset(region=region):
                 self.region(region)
+            case Spread(chunk, body=body, merge=merge, part=part):
+                self.own.update((chunk, part))
+                self.body((*body, *merge))
             case Invoke():
                 self.own.update(stmt.regs)
                 self.invoke(stmt)
@@ -259,7 +262,7 @@ def arena_of(state: State, region: int) -> str:
     out = state.out
     if region < 0:
         return f"%into.{-2 - region}"
-    turn = state.turn_of(region)
+    turn = None if region in state.regions else state.turn_of(region)
     if turn is None:
         region = state.regions.get(region, region)
         if region == 0:

@@ -217,6 +217,8 @@ class State:
             convention=self.convention,
             strides=self.strides,
             rounded=self.rounded,
+            parts=self.parts,
+            texts=self.texts,
             regions={region: k for k, region in enumerate(regions)},
         )
 

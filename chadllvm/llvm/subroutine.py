@@ -87,7 +87,7 @@ def deep_entry(symbol: str, params: list[str], args: list[tuple[str, str]]) -> s
         f"  %status = call i32 @chad_deep(ptr %ctx, ptr @{symbol}.deep, ptr %block)",
         "  ret i32 %status",
         "}",
-        f"define internal i32 @{symbol}.deep(ptr %ctx, ptr %block) nounwind {{",
+        f"define internal i32 @{symbol}.deep(ptr %ctx, ptr %block) #0 {{",
     ]
     for k, (ty, _) in enumerate(names):
         at = f"%at.{k}"

@@ -41,7 +41,15 @@ from chadllvm.ir.loops import (
     Slot,
     Stmt,
 )
-from chadllvm.ir.statements import Names, assigned, copied, everywhere, slots_of, used
+from chadllvm.ir.statements import (
+    Names,
+    assigned,
+    copied,
+    everywhere,
+    slots_of,
+    used,
+    whole,
+)
 from chadllvm.ir.term import Lit, literal
 from chadllvm.ir.types import BOOL, I64
 from chadllvm.lower.varying import CALLS, QUICK, WEIGHTS
@@ -66,7 +74,7 @@ class Buffers:
         """The dimensions of buffers."""
         params = (p for p in self._function.params if isinstance(p, ArrayParam))
         found: dict[Reg, tuple[Atom, ...]] = {p.ptr: p.dims for p in params if p.dims}
-        for stmt in everywhere(self._function.body):
+        for stmt in whole(self._function):
             match stmt:
                 case Alloc(reg, _, count):
                     found[reg] = (count,)
@@ -77,12 +85,12 @@ class Buffers:
     @cached_property
     def read(self) -> set[Atom]:
         """Integers that are read, and what is made of them."""
-        return read_places(self._function.body)
+        return read_places(whole(self._function))
 
     @cached_property
     def uses(self) -> Counter[Slot]:
         """How often slots are used."""
-        stmts = everywhere(self._function.body)
+        stmts = whole(self._function)
         return Counter(slot for stmt in stmts for slot in _slots(stmt))
 
 

@@ -64,7 +64,7 @@ _ENOUGH = 0.5
 
 def diagonals(function: LoopFunction) -> LoopFunction:
     """Run rows side by side where their cells wait for each other."""
-    return over_bodies(function, _Diagonals(function.roots).body, subroutines=False)
+    return over_bodies(function, _Diagonals(function.roots).body)
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,7 @@ from chadllvm.ir.statements import (
     over_bodies,
     over_inner,
     over_statements,
+    whole,
 )
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F32, I64, is_float
@@ -96,11 +97,8 @@ class _Making:
     def __init__(self, function: LoopFunction) -> None:
         self._roots = function.roots
         self._pointers = Pointers(function)
-        bodies = (function.body, *(s.body for s in function.subroutines))
-        self._uses = Counter(use for body in bodies for use in slot_uses(body))
-        self._few = {
-            s.reg for body in bodies for s in everywhere(body) if _is_little(s)
-        }
+        self._uses = Counter(slot_uses(whole(function)))
+        self._few = {s.reg for s in whole(function) if _is_little(s)}
 
     def body(self, body: Body, around: For | None = None) -> Body:
         """The statements of a body, which is in a loop over rows, or in none."""
@@ -187,7 +185,7 @@ class _Making:
 
     def _has_slots(self, loop: For) -> bool:
         """Whether the slots that are written to are a step's own."""
-        here = Counter(slot_uses(loop.body))
+        here = Counter(slot_uses(everywhere(loop.body)))
         written = {slot for slot, kind in here if kind is Set}
         return (loop.commutes or not written) and all(
             here[slot, kind] == self._uses[slot, kind]

@@ -5,8 +5,8 @@
 To write to memory for the first time, as to that of a result, takes longer than most
 loops take for an element. The runtime does it (`fill.c`), and knows what is worth it:
 so this is said of all that is not known to be small. What a chunk of a loop does is
-left alone, and so are loops without others inside, which run often for the little that
-they have to fill.
+left alone, and so are loops without others inside, and what calls itself: they run
+often for the little that they have to fill.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from chadllvm.ir.loops import Alloc, Branch, Clear, Copy, For, LoopFunction, Stm
 from chadllvm.ir.statements import (
     Body,
     everywhere,
-    over_bodies,
     over_inner,
     over_statements,
+    with_body,
 )
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F32, Scalar
@@ -32,7 +32,7 @@ MOST_PIECES = 128
 
 def fills(function: LoopFunction, *, threads: bool = True) -> LoopFunction:
     """Clear and copy large arrays in pieces; without `threads` nothing is changed."""
-    return over_bodies(function, _body, subroutines=False) if threads else function
+    return with_body(function, _body(function.body)) if threads else function
 
 
 def elements(elem: Scalar) -> int:

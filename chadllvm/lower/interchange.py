@@ -55,7 +55,7 @@ _STAYS, _NEXT, _FAR = range(3)
 
 def interchange(function: LoopFunction) -> LoopFunction:
     """Let the innermost loops of nests go through memory in order."""
-    return over_bodies(function, _Changing(function.roots).body, subroutines=False)
+    return over_bodies(function, _Changing(function.roots).body)
 
 
 class _Changing:

@@ -26,14 +26,13 @@ and in front of what splits innermost ones.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, assert_never
+from typing import Any
 
 from chadllvm.ir.loops import (
     PTR,
     Alloc,
-    ArrayParam,
     Atom,
     Branch,
     Check,
@@ -43,13 +42,27 @@ from chadllvm.ir.loops import (
     Let,
     LoopFunction,
     Reg,
-    ScalarParam,
+    Reset,
     Set,
     Slot,
     Spread,
     Stmt,
+    Subroutine,
 )
-from chadllvm.ir.statements import copied, everywhere, made, roots_of
+from chadllvm.ir.statements import (
+    Body,
+    assigned,
+    copied,
+    everywhere,
+    made,
+    over_bodies,
+    over_inner,
+    over_statements,
+    roots_of,
+    same_or_new,
+    whole,
+    with_body,
+)
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, I64
 from chadllvm.lower.gain import Gain, inner_loops
@@ -71,14 +84,9 @@ _OFTEN = 3
 
 def lanes(function: LoopFunction) -> LoopFunction:
     """Run iterations side by side where it pays."""
-    if function.subroutines:
-        return function
     making = _Making(function)
-    body = making.function()
-    if not making.made:
-        return function
-    roots, regions = tuple(making.roots), making.region + making.packs
-    return replace(function, body=body, roots=roots, regions=regions)
+    changed = making.function()
+    return changed if making.made else function
 
 
 @dataclass(frozen=True)
@@ -93,23 +101,28 @@ class Decision:
 
 
 class Deciding:
-    """Says which loops of a function are run in lanes; `known`: what is computed before
-    the statement that is looked at."""
+    """Says which loops of a function are run in lanes.
+
+    A body is looked at from its beginning: what it makes is known behind that only.
+    """
 
     def __init__(self, function: LoopFunction) -> None:
+        inside = [*whole(function)]
         self.roots = function.roots
-        self.known = set(_parameters(function))
-        self.allocs = [s for s in everywhere(function.body) if isinstance(s, Alloc)]
-        self._uses = Counter(slot_uses(function.body))
-        self._touched = Counter(self._classes(function.body))
-        self._lets = {s.reg: s for s in everywhere(function.body) if isinstance(s, Let)}
+        self.allocs = [s for s in inside if isinstance(s, Alloc)]
+        self._open: set[Reg] = set()
+        self._uses = Counter(slot_uses(inside))
+        self._touched = Counter(self._classes(inside))
+        self._lets = {s.reg: s for s in inside if isinstance(s, Let)}
+
+    def begin(self, body: Sequence[Stmt]) -> None:
+        """A body of the function is looked at from now on."""
+        self._open = set(made(body))
 
     def knows(self, stmt: Stmt) -> None:
         """A statement stands in front of those that are looked at from now on."""
-        if not isinstance(stmt, For) and isinstance(
-            reg := getattr(stmt, "reg", None), Reg
-        ):
-            self.known.add(reg)
+        if not isinstance(stmt, For | Spread):
+            self._open.difference_update(assigned(stmt))
 
     def private(self, loop: For) -> tuple[int, ...]:
         """The roots of buffers of one iteration that are not mixed with others."""
@@ -118,14 +131,14 @@ class Deciding:
         known = [r for r in loop.private if self.roots[r] not in mixed]
         made = {s.root for s in everywhere(loop.body) if isinstance(s, Alloc)}
         if made:
-            here = Counter(self._classes(loop.body))
+            here = Counter(self._classes(everywhere(loop.body)))
             own = {of for of, count in here.items() if count == self._touched[of]}
             made = {root for root in made if self.roots[root] in own}
         return (*known, *sorted(made.difference(known)))
 
-    def _classes(self, body: Sequence[Stmt]) -> Iterator[int]:
+    def _classes(self, stmts: Iterable[Stmt]) -> Iterator[int]:
         """The classes of the buffers that each statement is about."""
-        for stmt in everywhere(body):
+        for stmt in stmts:
             yield from (self.roots[root] for root in roots_of(stmt))
 
     def decision(self, loop: For) -> Decision | None:
@@ -142,7 +155,7 @@ class Deciding:
         found = [
             row
             for row in rows(loop, varying, self.roots)
-            if isinstance(row.inner.high, Lit) or row.inner.high in self.known
+            if row.inner.high not in self._open
         ]
         near = {row.load for row in found}
         gain = Gain(loop, varying, near, self._longest(loop), self._keeps(varying))
@@ -189,11 +202,12 @@ class Deciding:
 
 class _Making:
     """What is changed, and what is needed for it: `rows` go in front of the outermost
-    statement that is being changed, where what is known has its value, or to the
-    beginning of a chunk."""
+    loop that is being changed, where what is known has its value, or to the beginning
+    of a chunk. What calls itself gives them back behind that loop."""
 
     def __init__(self, function: LoopFunction) -> None:
-        self.made = self.packs = False
+        self.made = self._packs = False
+        self._gives: list[Stmt] = []
         self._function = function
         self._deciding = Deciding(function)
         self.roots = list(function.roots)
@@ -203,15 +217,40 @@ class _Making:
         # small enough. Parts of a loop that was split have the same ones.
         self._buffers: dict[Stmt, dict[int, Atom]] = {}
 
-    def function(self) -> tuple[Stmt, ...]:
-        """The body of the function."""
+    def function(self) -> LoopFunction:
+        """The function."""
+        function = self._function
+        self._deciding.begin(function.body)
+        self._packs, self._gives = False, []
+        function = with_body(function, self._outermost(function.body))
+        self.region += self._packs
+        others = tuple(map(self._subroutine, function.subroutines))
+        roots, regions = tuple(self.roots), self.region
+        function = replace(function, roots=roots, regions=regions, subroutines=others)
+        return over_bodies(function, self.allocations)
+
+    def _subroutine(self, subroutine: Subroutine) -> Subroutine:
+        self._deciding.begin(subroutine.body)
+        self._packs, self._gives = False, [Reset(self.region)]
+        body = self._outermost(subroutine.body)
+        if not self._packs:
+            return with_body(subroutine, body)
+        regions = (*subroutine.regions, self.region)
+        self.region += 2
+        return replace(subroutine, body=body, regions=regions)
+
+    def _outermost(self, body: Body) -> Body:
+        """The statements of a body that is in no loop."""
         new: list[Stmt] = []
-        for stmt in self._function.body:
-            changed = self.body([stmt])
-            new += [*self._rows, *changed]
-            self._rows.clear()
+        for stmt in body:
+            if isinstance(stmt, Branch):
+                new.append(over_inner(stmt, self._outermost))
+            else:
+                changed = self.body([stmt])
+                new += [*self._rows, *changed, *(self._gives if self._rows else ())]
+                self._rows.clear()
             self._deciding.knows(stmt)
-        return self.allocations(new)
+        return same_or_new(new, body)
 
     def body(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
         """The statements of a body with loops in lanes."""
@@ -298,7 +337,7 @@ class _Making:
 
     def _packed(self, row: Row, count: int) -> Packed:
         """A buffer for what the lanes would look up one by one."""
-        self.packs = True
+        self._packs = True
         new = Packed(row, Reg("row", PTR), len(self.roots), Reg("fits", BOOL))
         self.roots.append(new.root)
         all_lanes, room = Reg("all", I64), Reg("room", I64)
@@ -326,23 +365,14 @@ class _Making:
                 fits = Reg("fits", BOOL)
             yield self._buffers.setdefault(alloc, {}).setdefault(lanes, fits)
 
-    def allocations(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+    def allocations(self, body: Body) -> Body:
         """Make room for all lanes."""
-        new: list[Stmt] = []
-        for stmt in body:
-            match stmt:
-                case Alloc() if stmt in self._buffers:
-                    new += _larger(stmt, self._buffers[stmt])
-                case For():
-                    new.append(replace(stmt, body=self.allocations(stmt.body)))
-                case Branch(_, then, orelse):
-                    then, orelse = self.allocations(then), self.allocations(orelse)
-                    new.append(replace(stmt, then=then, orelse=orelse))
-                case Spread():
-                    new.append(replace(stmt, body=self.allocations(stmt.body)))
-                case _:
-                    new.append(stmt)
-        return tuple(new)
+        return over_statements(body, self._allocation)
+
+    def _allocation(self, stmt: Stmt) -> Iterable[Stmt]:
+        if isinstance(stmt, Alloc) and stmt in self._buffers:
+            return _larger(stmt, self._buffers[stmt])
+        return [over_inner(stmt, self.allocations)]
 
 
 def _first_failure(loop: For, varying: Varying) -> Failure | None:
@@ -394,14 +424,3 @@ def _larger(alloc: Alloc, buffers: Mapping[int, Atom]) -> Iterator[Stmt]:
             all_lanes = chosen
         room = all_lanes
     yield replace(alloc, count=room)
-
-
-def _parameters(function: LoopFunction) -> Iterator[Reg]:
-    for param in function.params:
-        match param:
-            case ScalarParam(reg):
-                yield reg
-            case ArrayParam(ptr, dims):
-                yield from (ptr, *dims)
-            case _:
-                assert_never(param)

@@ -9,7 +9,7 @@ which then do nothing but add to them or write to places of their own.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from chadllvm.ir.loops import (
     PTR,
@@ -86,7 +86,7 @@ class Legality:
 
     def _slots(self, loop: For, uses: Counter[tuple[Slot, type]]) -> bool:
         """Slots belong to an iteration, or are sums of all, or are not written to."""
-        here = Counter(slot_uses(loop.body))
+        here = Counter(slot_uses(self._all))
         for slot in {slot for slot, _ in here}:
             if here[slot, Set]:
                 if any(here[slot, kind] != uses[slot, kind] for kind in (Get, Set)):
@@ -166,9 +166,9 @@ def begins_again(loop: For, varying: Varying) -> bool:
     return True
 
 
-def slot_uses(body: Sequence[Stmt]) -> Iterator[tuple[Slot, type]]:
+def slot_uses(stmts: Iterable[Stmt]) -> Iterator[tuple[Slot, type]]:
     """Each use of a slot: what it is used by."""
-    for stmt in everywhere(body):
+    for stmt in stmts:
         match stmt:
             case Get(_, slot) | Set(slot) | Accumulate(slot):
                 yield slot, type(stmt)

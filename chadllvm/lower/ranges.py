@@ -46,6 +46,7 @@ from chadllvm.ir.statements import (
     over_inner,
     over_statements,
     slots_of,
+    whole,
 )
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
@@ -63,10 +64,7 @@ _SURE = (Lit(True), Lit(False))
 
 def ranges(function: LoopFunction) -> LoopFunction:
     """Split the loops whose branches depend on where the index is."""
-    if function.subroutines or not _has_branch_in_loop(function.body, False):
-        return function
-    slots = _count(function.body)
-    return over_bodies(function, _Splitting(slots).body)
+    return over_bodies(function, _Splitting(_count(whole(function))).body)
 
 
 class _Splitting:
@@ -80,14 +78,14 @@ class _Splitting:
 
     def _statement(self, stmt: Stmt) -> Iterable[Stmt]:
         match stmt:
-            case For(go=None):
-                return self._loop(stmt)
+            case For(go=None) if asked := _asked(stmt.body):
+                return self._loop(stmt, asked)
             case _:
                 return [over_inner(stmt, self.body)]
 
-    def _loop(self, loop: For) -> Iterator[Stmt]:
+    def _loop(self, loop: For, asked: set[Any]) -> Iterator[Stmt]:
         found = _Conditions(loop)
-        asked = set(found.ranges) & _asked(loop.body)
+        asked = asked.intersection(found.ranges)
         if not asked or not self._is_worth_it(loop, asked):
             yield over_inner(loop, self.body)
             return
@@ -100,12 +98,15 @@ class _Splitting:
             yield copy
 
     def _is_worth_it(self, loop: For, asked: Collection[Reg]) -> bool:
-        """Whether the middle has no branches, or is around loops that have none."""
+        """Whether the middle has no branches, or is around loops that have none. Calls
+        look at the loop that they are in, so that there is one of it."""
+        if any(isinstance(stmt, Invoke) for stmt in everywhere(loop.body)):
+            return False
         known = dict.fromkeys(asked, True)
         middle = self._copied(loop, loop.low, loop.high, known).body
         inner = [s for s in middle if isinstance(s, For)]
         if not inner:
-            return not any(isinstance(s, Branch | Invoke) for s in middle)
+            return not any(isinstance(s, Branch) for s in middle)
         return any(map(self._becomes_straight, inner))
 
     def _becomes_straight(self, loop: For) -> bool:
@@ -115,13 +116,13 @@ class _Splitting:
         asked = set(_Conditions(loop).ranges) & _asked(loop.body)
         if asked:
             return self._is_worth_it(loop, asked)
-        return not any(isinstance(s, Branch | For | Invoke) for s in loop.body)
+        return not any(isinstance(s, Branch | For) for s in loop.body)
 
     def _copied(
         self, loop: For, low: Atom, high: Atom, holding: Mapping[Reg, bool]
     ) -> For:
         """The loop over other indices, where these conditions hold, or do not."""
-        local = _count(loop.body)
+        local = _count(everywhere(loop.body))
         mine = {s: Slot(s.name, s.type) for s, n in local.items() if n == self.slots[s]}
         self.slots.update({new: local[old] for old, new in mine.items()})
         known: dict[Reg, Atom] = {reg: Lit(holds) for reg, holds in holding.items()}
@@ -316,20 +317,6 @@ def _left(body: Sequence[Stmt], known: dict[Reg, Atom]) -> Iterator[Stmt]:
                 yield stmt
 
 
-def _has_branch_in_loop(body: Sequence[Stmt], in_loop: bool) -> bool:
-    for stmt in body:
-        match stmt:
-            case For(body=inner):
-                if _has_branch_in_loop(inner, True):
-                    return True
-            case Branch(_, then, orelse):
-                if in_loop or _has_branch_in_loop((*then, *orelse), False):
-                    return True
-            case _:
-                pass
-    return False
-
-
-def _count(body: Sequence[Stmt]) -> Counter[Slot]:
+def _count(stmts: Iterable[Stmt]) -> Counter[Slot]:
     """How often each slot is mentioned."""
-    return Counter(slot for stmt in everywhere(body) for slot in slots_of(stmt))
+    return Counter(slot for stmt in stmts for slot in slots_of(stmt))

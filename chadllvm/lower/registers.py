@@ -50,7 +50,7 @@ from chadllvm.ir.types import BOOL
 
 def registers(function: LoopFunction) -> LoopFunction:
     """Add up in registers what goes to one place."""
-    return over_bodies(function, _Registers(function.roots).body, subroutines=False)
+    return over_bodies(function, _Registers(function.roots).body)
 
 
 class _Registers:

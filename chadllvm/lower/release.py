@@ -10,8 +10,9 @@
 
 So what is needed at different times, a tape and the buffers of the loops behind it, may
 have the same memory. The statements of the function's body are the times; a buffer is
-needed until the last access through a pointer that may lead to it. What loops allocate
-in each step has regions of its own already (`memory.py`).
+needed until the last access through a pointer that may lead to it, also in what a call
+runs, and for good once the runtime may keep it. What loops allocate in each step has
+regions of its own already (`memory.py`), and so has what calls itself.
 
 A region costs time and a piece of memory, however small the buffers in it are: those
 that are needed last at about the same time share one, and those that are known to be
@@ -38,6 +39,7 @@ from chadllvm.ir.loops import (
     Data,
     Get,
     Invoke,
+    Leave,
     Let,
     Load,
     Local,
@@ -51,8 +53,9 @@ from chadllvm.ir.loops import (
     Stmt,
     Store,
 )
-from chadllvm.ir.statements import Body, everywhere, over_inner, same_or_new
+from chadllvm.ir.statements import Body, everywhere, over_inner, same_or_new, whole
 from chadllvm.ir.term import Lit
+from chadllvm.lower.effects import Calls
 
 # Buffers of fewer elements are not worth a region.
 _SMALL = 1024
@@ -78,11 +81,10 @@ _MOST = 12
 
 def release(function: LoopFunction) -> LoopFunction:
     """Give back buffers when they are not needed any more."""
-    inside = list(everywhere(function.body))
-    pointed = _pointed(function, inside)
-    if function.subroutines or any(_is_opaque(stmt, pointed) for stmt in inside):
+    pointed = _pointed(function)
+    if pointed is None:
         return function
-    plan = _plan(function, inside, pointed)
+    plan = _plan(function, pointed)
     region_of: dict[Reg, int] = {}
     behind: dict[int, int] = {}
     for number, (place, buffers) in enumerate(plan):
@@ -94,14 +96,19 @@ def release(function: LoopFunction) -> LoopFunction:
     return replace(function, body=body, regions=function.regions + len(plan))
 
 
-def _pointed(function: LoopFunction, inside: Sequence[Stmt]) -> Pointed:
-    """The buffers that pointers may be into.
+def _pointed(function: LoopFunction) -> Pointed | None:
+    """The buffers that pointers may be into; None if the runtime is handed any.
 
-    Slots may hold whatever is put into them anywhere, so that buffers are gathered
-    until no more are found.
+    Slots may hold whatever is put into them anywhere, and parameters of subroutines
+    what any call hands them, so that buffers are gathered until no more are found.
     """
     found: dict[Atom | Slot, set[Reg]] = {
         param.ptr: set() for param in function.params if isinstance(param, ArrayParam)
+    }
+    inside = [*whole(function)]
+    left = {
+        s.name: [t.values for t in everywhere(s.body) if isinstance(t, Leave)]
+        for s in function.subroutines
     }
     size = -1
     while size != (size := sum(len(buffers) + 1 for buffers in found.values())):
@@ -117,24 +124,32 @@ def _pointed(function: LoopFunction, inside: Sequence[Stmt]) -> Pointed:
                     found.setdefault(slot, set()).update(found[value])
                 case Load(reg) | Let(reg) if reg.type == PTR:
                     found[reg] = {_ANY}
-                case CallRuntime(Reg() as reg) if reg.type == PTR:
-                    found[reg] = {_ANY}
+                case CallRuntime(Reg() as reg, _, args) if reg.type == PTR:
+                    _hand(found, reg, args)
+                case Invoke(regs, name, args):
+                    params = function.subroutine(name).params
+                    for param, arg in zip(params, args, strict=True):
+                        _hand(found, param, [arg])
+                    for k, reg in enumerate(regs):
+                        _hand(found, reg, [values[k] for values in left[name]])
                 case _:
                     pass
-    return found
+    handed = (arg for stmt in inside for arg in _handed(stmt))
+    return None if any(_ANY in found.get(arg, {_ANY}) for arg in handed) else found
 
 
-def _is_opaque(stmt: Stmt, pointed: Pointed) -> bool:
-    """Whether what a statement reads or keeps is not to be seen."""
-    match stmt:
-        case Invoke():
-            return True
-        case CallRuntime(function=name, args=args):
-            pointers = [arg for arg in args if arg.type == PTR]
-            hidden = any(_ANY in pointed.get(p, {_ANY}) for p in pointers)
-            return name not in _LOOKING or hidden
-        case _:
-            return False
+def _hand(found: dict[Atom | Slot, set[Reg]], reg: Reg, args: Iterable[Atom]) -> None:
+    """A register may be into the buffers of these."""
+    if reg.type == PTR:
+        buffers = found.setdefault(reg, set())
+        for arg in args:
+            buffers |= found.get(arg, set())
+
+
+def _handed(stmt: Stmt) -> Iterable[Atom]:
+    """The pointers that the runtime is handed."""
+    args = stmt.args if isinstance(stmt, CallRuntime) else ()
+    return [arg for arg in args if arg.type == PTR]
 
 
 def _of_the_function(inside: Sequence[Stmt]) -> set[int]:
@@ -160,20 +175,17 @@ class _Need:
     movable: bool = True
 
 
-def _plan(
-    function: LoopFunction, inside: Sequence[Stmt], pointed: Pointed
-) -> list[tuple[int, list[Reg]]]:
+def _plan(function: LoopFunction, pointed: Pointed) -> list[tuple[int, list[Reg]]]:
     """The statements to give a region back behind, each with the buffers in it."""
-    regions = _of_the_function(inside)
-    needs: dict[Reg, _Need] = {}
+    needs = _needs(function, pointed)
     classes: dict[int, list[_Need]] = {}
-    for stmt in inside:
-        if isinstance(stmt, Alloc):
-            need = needs[stmt.reg] = _Need(movable=_may_move(stmt, regions))
-            classes.setdefault(function.roots[stmt.root], []).append(need)
-    asking: list[int] = []
+    for stmt in whole(function):
+        if isinstance(stmt, Alloc) and stmt.reg in needs:
+            of = function.roots[stmt.root]
+            classes.setdefault(of, []).append(needs[stmt.reg])
+    calls, asking = Calls(function), list[int]()
     for place, top in enumerate(function.body):
-        for stmt in everywhere([top]):
+        for stmt in calls.run_by([top]):
             for ptr, root in _accesses(stmt):
                 buffers = pointed.get(ptr, {_ANY})
                 found = [needs[buffer] for buffer in buffers if buffer in needs]
@@ -192,6 +204,20 @@ def _plan(
     return [ends[place] for place in sorted(ends)[:_MOST]]
 
 
+def _needs(function: LoopFunction, pointed: Pointed) -> dict[Reg, _Need]:
+    """The buffers that the function itself makes, and whether they may be moved."""
+    inside = [*whole(function)]
+    regions, kept = _of_the_function(inside), set[Reg]()
+    for stmt in inside:
+        if isinstance(stmt, CallRuntime) and stmt.function not in _LOOKING:
+            kept.update(*(pointed[arg] for arg in _handed(stmt)))
+    return {
+        stmt.reg: _Need(movable=_may_move(stmt, regions) and stmt.reg not in kept)
+        for stmt in everywhere(function.body)
+        if isinstance(stmt, Alloc)
+    }
+
+
 def _may_move(stmt: Alloc, regions: Collection[int]) -> bool:
     count = stmt.count
     is_large = not isinstance(count, Lit) or count.value >= _SMALL
@@ -200,7 +226,7 @@ def _may_move(stmt: Alloc, regions: Collection[int]) -> bool:
 
 def _accesses(stmt: Stmt) -> Iterable[tuple[Atom, int]]:
     """The pointers through which a statement makes, reads or writes buffers, and their
-    roots; the runtime is handed only what is known (`_is_opaque`)."""
+    roots; the runtime is handed only what is known (`_pointed`)."""
     match stmt:
         case CallRuntime(args=args):
             return [(arg, 0) for arg in args if arg.type == PTR]

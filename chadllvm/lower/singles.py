@@ -41,6 +41,7 @@ from chadllvm.ir.statements import (
     over_bodies,
     over_inner,
     over_statements,
+    whole,
 )
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F32, I64
@@ -66,8 +67,7 @@ class _Making:
 
     def __init__(self, function: LoopFunction) -> None:
         self._roots = function.roots
-        bodies = (function.body, *(s.body for s in function.subroutines))
-        self._uses = Counter(use for body in bodies for use in slot_uses(body))
+        self._uses = Counter(slot_uses(whole(function)))
 
     def body(self, body: Body) -> Body:
         return over_statements(body, self._statement)

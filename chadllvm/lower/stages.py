@@ -209,7 +209,7 @@ def _waits(loop: For, roots: Sequence[int]) -> bool:
 
 def _scatters(body: Sequence[Stmt]) -> bool:
     """Whether something is written where numbers that were read say."""
-    read = read_places(body)
+    read = read_places(everywhere(body))
     return any(
         isinstance(stmt, AddTo | Store) and not read.isdisjoint((stmt.ptr, stmt.index))
         for stmt in everywhere(body)
@@ -218,7 +218,7 @@ def _scatters(body: Sequence[Stmt]) -> bool:
 
 def _gathers(body: Sequence[Stmt]) -> int:
     """How many elements are read where numbers that were read say."""
-    read = read_places(body)
+    read = read_places(everywhere(body))
     return sum(
         isinstance(stmt, Load) and not read.isdisjoint((stmt.ptr, stmt.index))
         for stmt in body

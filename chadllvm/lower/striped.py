@@ -1,8 +1,10 @@
 """Innermost loops are run a strip at a time, by several loops for each strip.
 
 What the first of them computes for the others goes through a small buffer, which is on
-the stack of the function, or of a chunk. Which loops are, and how, is said by
-`strips.py`, `additions.py`, `ahead.py`, `stages.py` and `distribute.py`.
+the stack of the function, or of a chunk. The frames of a recursion have to stay small:
+in a subroutine, the loop itself makes the buffer and gives it back. Which loops are run
+by strips, and how, is said by `strips.py`, `additions.py`, `ahead.py`, `stages.py` and
+`distribute.py`.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import Self
 
 from chadllvm.ir.loops import (
     PTR,
+    Alloc,
     Atom,
     Branch,
     For,
@@ -22,8 +25,10 @@ from chadllvm.ir.loops import (
     Local,
     LoopFunction,
     Reg,
+    Reset,
     Spread,
     Stmt,
+    Subroutine,
 )
 from chadllvm.ir.statements import copied
 from chadllvm.ir.term import Lit
@@ -48,18 +53,28 @@ class Strips:
         # The buffers that there are, and how many of them the loop has got.
         self._pool: dict[Scalar, list[tuple[Reg, int]]] = {}
         self._taken: Counter[Scalar] = Counter()
+        # The region of the buffers in a subroutine.
+        self._region: int | None = None
 
     @classmethod
     def of(cls, function: LoopFunction) -> LoopFunction:
         """The function with its loops changed."""
-        if function.subroutines:
-            return function
         making = cls.making(function)
         body = making._body(function.body, Known())
+        body = (*making._buffers, *body)
+        subroutines, regions = list[Subroutine](), function.regions
+        for subroutine in function.subroutines:
+            subroutines.append(making._subroutine(subroutine, regions))
+            regions += 2 * (subroutines[-1] is not subroutine)
         if len(making.roots) == len(function.roots):
             return function
-        body = (*making._buffers, *body)
-        return replace(function, body=body, roots=tuple(making.roots))
+        return replace(
+            function,
+            body=body,
+            roots=tuple(making.roots),
+            subroutines=tuple(subroutines),
+            regions=regions,
+        )
 
     @classmethod
     def making(cls, function: LoopFunction) -> Self:
@@ -76,14 +91,23 @@ class Strips:
         if len(pool) == self._taken[elem]:
             ptr, root = Reg("strip", PTR), len(self.roots)
             self.roots.append(root)
-            self._buffers.append(Local(ptr, self.steps, elem, root))
+            self._buffers.append(self._made(ptr, elem, root))
             pool.append((ptr, root))
         self._taken[elem] += 1
         return pool[self._taken[elem] - 1]
 
+    def _made(self, ptr: Reg, elem: Scalar, root: int) -> Stmt:
+        if self._region is None:
+            return Local(ptr, self.steps, elem, root)
+        return Alloc(ptr, self._region, Lit(self.steps), elem, root)
+
     def _loop(self, loop: For, known: Known) -> list[Stmt] | None:
         self._taken.clear()
-        return self.changed(loop, known)
+        changed = self.changed(loop, known)
+        if changed is None or self._region is None:
+            return changed
+        buffers, self._buffers, self._pool = self._buffers, [], {}
+        return [*buffers, *changed, Reset(self._region)]
 
     def _body(self, body: Sequence[Stmt], outer: Known) -> tuple[Stmt, ...]:
         known, new = outer.inside(), list[Stmt]()
@@ -112,6 +136,16 @@ class Strips:
         inner = self._inside()
         body = inner._body(spread.body, known)
         return replace(spread, body=(*inner._buffers, *body))
+
+    def _subroutine(self, subroutine: Subroutine, region: int) -> Subroutine:
+        """The subroutine with its loops changed; what is its own, if there are any."""
+        inner, before = self._inside(), len(self.roots)
+        inner._region = region
+        body = inner._body(subroutine.body, Known())
+        if len(self.roots) == before:
+            return subroutine
+        regions = (*subroutine.regions, region)
+        return replace(subroutine, body=body, regions=regions)
 
     def _inside(self) -> Self:
         return type(self)(self.roots)

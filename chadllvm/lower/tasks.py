@@ -25,7 +25,8 @@ What calls write must then be theirs:
   together are given different ones (`reached.py`). Arrays that a call returns are
   copied to whom it was called by, if another thread has run it.
 
-A function that writes anything else stays as it is.
+A function that writes anything else stays as it is. Runs before the passes that change
+loops: the buffers that these make do not keep calls apart.
 """
 
 from __future__ import annotations
@@ -83,10 +84,7 @@ PATIENCE = 50_000
 
 def tasks(function: LoopFunction, *, threads: bool = True) -> LoopFunction:
     """Put calls together; without `threads` all run in order, as they would on one."""
-    if not function.subroutines:
-        return function
-    found = _Tasks(function, PATIENCE if threads else -1)
-    return found.function()
+    return _Tasks(function, PATIENCE if threads else -1).function()
 
 
 class _Tasks:

@@ -186,6 +186,9 @@ class Together:
             case Copy(target, source, target_root=to, source_root=root):
                 does.changed |= memory(target, to)
                 does.read |= memory(source, root)
+            case For(go=go, resume=resume):
+                does.read.update(slot for slot in (go, resume) if slot is not None)
+                does.changed.update(() if resume is None else (resume,))
             case _:
                 does.read.update(slots_of(stmt))
 

@@ -155,10 +155,10 @@ def needed(
     return found[::-1]
 
 
-def read_places(body: Iterable[Stmt]) -> set[Atom]:
+def read_places(stmts: Iterable[Stmt]) -> set[Atom]:
     """Integers that statements read, and the places that are made of them."""
     found: set[Atom] = set()
-    for stmt in everywhere(body):
+    for stmt in stmts:
         match stmt:
             case Load(reg) if reg.type == I64:
                 found.add(reg)

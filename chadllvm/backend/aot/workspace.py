@@ -10,7 +10,8 @@ is possible where sizes and numbers among the arguments determine it: where memo
 depends on what stands in arrays, or is computed of that, there is no such function.
 
 What is not known in front of a call is *open*: what is loaded, and what is computed of
-that or under a condition that is open. Nothing that is open is left.
+that or under a condition that is open; so is what a call returns and sets. Nothing that
+is open is left, and no call: where a call asks for memory, there is no such function.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from chadllvm.ir.loops import (
     Data,
     For,
     Get,
+    Invoke,
     Let,
     Load,
     Local,
@@ -41,6 +43,8 @@ from chadllvm.ir.loops import (
     Stmt,
     Store,
 )
+from chadllvm.ir.statements import everywhere
+from chadllvm.lower.effects import Calls
 
 
 class _Undetermined(Exception):
@@ -49,9 +53,12 @@ class _Undetermined(Exception):
 
 def workspace_of(function: LoopFunction) -> LoopFunction | None:
     """The function that only asks for memory; None if something open decides of it."""
-    if function.subroutines:
-        return None
-    found: set[object] = set()
+    calls, found = Calls(function), set[object]()
+    for stmt in everywhere(function.body):
+        if isinstance(stmt, Invoke):
+            if calls.ask_for_memory(stmt):
+                return None
+            found.update((*stmt.regs, *calls.set_by(stmt)))
     before = -1
     while len(found) > before:
         before = len(found)
@@ -60,7 +67,7 @@ def workspace_of(function: LoopFunction) -> LoopFunction | None:
         body = _requests(function.body, found)
     except _Undetermined:
         return None
-    return replace(function, body=(*body, Return(())), results=())
+    return replace(function, body=(*body, Return(())), results=(), subroutines=())
 
 
 def _find_open(body: Sequence[Stmt], found: set[object], is_open: bool) -> None:
@@ -119,7 +126,7 @@ def _requests(body: Sequence[Stmt], is_open: set[object]) -> tuple[Stmt, ...]:
                 kept += _nested(stmt, is_open)
             case Load() | Store() | AddTo() | Clear() | Copy():
                 pass
-            case Local() | Data() | Offset():
+            case Local() | Data() | Offset() | Invoke():
                 pass
             case _:
                 raise _Undetermined

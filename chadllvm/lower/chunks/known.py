@@ -20,7 +20,7 @@ from chadllvm.ir.loops import (
     Slot,
     Stmt,
 )
-from chadllvm.ir.statements import everywhere, slots_of
+from chadllvm.ir.statements import slots_of, whole
 from chadllvm.lower.chunks.forms import ONE, Form, Forms
 
 
@@ -35,7 +35,7 @@ class Known:
         self.classes: dict[int, list[Stmt | ArrayParam]] = {}
         self.uses: Counter[Slot] = Counter()
         loops: dict[Reg, For] = {}
-        for stmt in everywhere(function.body):
+        for stmt in whole(function):
             self._note(stmt)
             if isinstance(stmt, For):
                 loops[stmt.index] = stmt

@@ -34,8 +34,9 @@ may be run very often.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from chadllvm.ir.loops import (
     RESULT,
@@ -48,9 +49,19 @@ from chadllvm.ir.loops import (
     LoopNote,
     Reg,
     Stmt,
+    Subroutine,
     bodies_of,
 )
-from chadllvm.ir.statements import assigned, everywhere, used
+from chadllvm.ir.statements import (
+    Body,
+    assigned,
+    everywhere,
+    over_bodies,
+    over_inner,
+    over_statements,
+    used,
+    whole,
+)
 from chadllvm.ir.term import Lit
 from chadllvm.lower.chunks import spread
 from chadllvm.lower.chunks.forms import Forms
@@ -72,6 +83,9 @@ IN_CHUNKS = "in chunks, on several threads if they are large"
 _HEAVY = 64
 _FEW = 16
 
+# How deep loops of what calls itself are nested at least.
+_NEST = 2
+
 # What a step of these does at least: it has to wait for memory.
 _LEAST = 1.0
 
@@ -82,26 +96,25 @@ _UNTIL = 32
 
 def parallel(function: LoopFunction, *, threads: bool = True) -> LoopFunction:
     """Spread the loops that may be; without `threads`, all chunks run in order."""
-    if function.subroutines:
-        return function
     known = Known(function)
     deciding = Deciding(function)
-    for stmt in function.body:
-        deciding.knows(stmt)
     home = Home(known, deciding, function.regions, [*function.roots], threads)
     depth = depth_of(function.body) - 1
-    walk = _Walk(known, home, depth, 0 < _count_light(function.body, depth) <= _FEW)
-    body = walk.body(function.body, known.forms, inside=False)
+    light = 0 < _count_light(function.body, depth) <= _FEW
+    walk = _Walk(known, home, depth, light)
+    body = walk.whole(function.body, inside=False)
+    others = tuple(walk.subroutine(s) for s in function.subroutines)
+    function = replace(function, notes=walk.noted(function.notes))
     if not walk.count:
-        return replace(function, notes=walk.noted(function.notes))
-    body = _without_unused(body)
-    return replace(
+        return function
+    function = replace(
         function,
         body=body,
-        regions=function.regions + 2,
+        subroutines=others,
+        regions=home.regions + 2,
         roots=tuple(home.roots),
-        notes=walk.noted(function.notes),
     )
+    return over_bodies(function, partial(_without_unused, _needed(function)))
 
 
 class _Walk:
@@ -115,6 +128,32 @@ class _Walk:
         self._light = light
         self._orders: dict[int, str] = {}
         self.count = 0
+
+    def whole(self, body: Sequence[Stmt], *, inside: bool) -> tuple[Stmt, ...]:
+        """The body of a function; `inside`: it may be run again and again."""
+        deciding = self._home.deciding
+        deciding.begin(body)
+        for stmt in body:
+            deciding.knows(stmt)
+        return self.body(body, self._known.forms, inside=inside)
+
+    def subroutine(self, subroutine: Subroutine) -> Subroutine:
+        """One whose nests of loops are spread, unless threads run its calls.
+
+        It is run often, so that loops without others inside are left alone. It has
+        regions of its own for what is there as long as a loop is running.
+        """
+        if subroutine.tasks is not None:
+            return subroutine
+        self._home.regions += 2
+        self._depth, self._light = max(_NEST, depth_of(subroutine.body) - 1), False
+        before = self.count
+        body = self.whole(subroutine.body, inside=True)
+        if self.count == before:
+            self._home.regions -= 2
+            return subroutine
+        regions = (*subroutine.regions, self._home.regions)
+        return replace(subroutine, body=body, regions=regions)
 
     def noted(self, notes: Sequence[LoopNote]) -> tuple[LoopNote, ...]:
         """The notes, which say what was decided."""
@@ -250,19 +289,21 @@ def _cuts(loop: For) -> bool:
     return any(isinstance(s, For) and s.low is first.reg for s in loop.body)
 
 
-def _without_unused(body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+def _needed(function: LoopFunction) -> set[Reg]:
+    """The registers that somebody uses."""
+    return {reg for stmt in whole(function) for reg in used(stmt)}
+
+
+def _without_unused(needed: Collection[Reg], body: Body) -> Body:
     """Without buffers of which each chunk has its own, and nobody else needs one."""
-    needed = {reg for stmt in everywhere(body) for reg in used(stmt)}
 
-    def kept(body: Sequence[Stmt]) -> tuple[Stmt, ...]:
-        return tuple(
-            replace(stmt, body=kept(stmt.body)) if isinstance(stmt, For) else stmt
-            for stmt in body
-            if not isinstance(stmt, Alloc) or stmt.region == RESULT
-            or stmt.reg in needed
-        )  # fmt: skip
+    def kept(stmt: Stmt) -> Iterator[Stmt]:
+        if isinstance(stmt, For):
+            yield over_inner(stmt, partial(_without_unused, needed))
+        elif not isinstance(stmt, Alloc) or stmt.region == RESULT or stmt.reg in needed:
+            yield stmt
 
-    return kept(body)
+    return over_statements(body, kept)
 
 
 def _may_pay(loop: For, work: Work, inside: bool) -> bool:

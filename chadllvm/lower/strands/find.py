@@ -9,7 +9,8 @@
 Around loops that may take long, what needs none of them moves to the front, what needs
 one joins it, and what needs several comes behind. A check moves to the front if nothing
 before it can fail, or all of them end there: what is behind it may rely on it, and no
-error may come before an earlier one. Loops with checks in them may be strands, for
+error may come before an earlier one. So does a call, which is no part of a strand, for
+calls see the place where they stand. Loops with checks in them may be strands, for
 strands have an order, and what checks inside of loops have found holds only there.
 """
 
@@ -19,7 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from chadllvm.ir.loops import Alloc, Data, Stmt
-from chadllvm.lower.strands.effects import Effects, Opaque, effects
+from chadllvm.lower.effects import Calls, Effects, Opaque
 
 # More strands are not worth their code, and the statements that are looked at for them
 # are limited, so that long programs take as long as they are.
@@ -54,11 +55,11 @@ class Group:
 def group(
     body: Sequence[Stmt],
     start: int,
-    roots: Sequence[int],
+    calls: Calls,
     is_long: Callable[[Stmt], bool],
 ) -> Group | None:
     """The strands from the long statement at `start` on, if there are several."""
-    search = _Search(roots, is_long)
+    search = _Search(calls, is_long)
     end, last = start, min(len(body), start + _MOST_STATEMENTS)
     while end < last and search.takes(body[end]):
         end += 1
@@ -70,8 +71,8 @@ def group(
 class _Search:
     """The search for the strands of one group."""
 
-    def __init__(self, roots: Sequence[int], is_long: Callable[[Stmt], bool]) -> None:
-        self._roots = roots
+    def __init__(self, calls: Calls, is_long: Callable[[Stmt], bool]) -> None:
+        self._calls = calls
         self._is_long = is_long
         self.front: list[Stmt] = []
         self.strands: list[Strand] = []
@@ -82,7 +83,7 @@ class _Search:
         if isinstance(stmt, Alloc | Data):
             return self._takes_to_front(stmt)
         try:
-            does = effects((stmt,), self._roots)
+            does = self._calls.effects((stmt,))
         except Opaque:
             return False
         if self._is_long(stmt):
@@ -94,7 +95,7 @@ class _Search:
         if is_behind:
             self.behind.add(stmt, does)
         elif needed:
-            return self._joins(needed[0], stmt, does)
+            return not does.calls and self._joins(needed[0], stmt, does)
         else:
             self.front.append(stmt)
         return True

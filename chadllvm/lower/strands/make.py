@@ -35,7 +35,15 @@ from chadllvm.ir.loops import (
     Spread,
     Stmt,
 )
-from chadllvm.ir.statements import Names, copied, everywhere, made, slots_of, used
+from chadllvm.ir.statements import (
+    Names,
+    copied,
+    everywhere,
+    made,
+    slots_of,
+    used,
+    whole,
+)
 from chadllvm.ir.term import Lit, literal
 from chadllvm.ir.types import I64, is_float
 from chadllvm.lower import tasks
@@ -83,8 +91,8 @@ class Home:
         self.threads = threads
         self.known = Known(function)
         self.region, self.kept = function.regions, function.regions + 1
-        self.reads = _reads(function.body)
-        self.uses = _uses(function.body)
+        self.reads = _reads(whole(function))
+        self.uses = _uses(whole(function))
 
     def work(self, stmts: Sequence[Stmt], local: set[Reg], place: Place) -> Work:
         """The work of statements, by registers that are not of these.
@@ -285,7 +293,7 @@ class Making:
 
     def _end(self, k: int, strand: Strand, slots: Sequence[Slot], out: Out) -> None:
         """Hand on what others use."""
-        home, inside = self._home, _uses(strand.stmts)
+        home, inside = self._home, _uses(everywhere(strand.stmts))
         for reg in dict.fromkeys(made(strand.stmts)):
             if home.uses[reg] > inside[reg]:
                 self._results.append(_Result(k, reg, self._hand_on(out, reg)))
@@ -307,7 +315,7 @@ class Making:
             return False
         if self._place.is_repeated and was_set:
             return True
-        return self._home.reads[slot] > _reads(strand.stmts)[slot]
+        return self._home.reads[slot] > _reads(everywhere(strand.stmts))[slot]
 
     def _hand_on(self, out: Out, value: Reg) -> Slot:
         """Put a value where it is found again."""
@@ -342,15 +350,15 @@ class Making:
         yield from map(moved, strand.stmts)
 
 
-def _reads(body: Sequence[Stmt]) -> Counter[Slot]:
+def _reads(stmts: Iterable[Stmt]) -> Counter[Slot]:
     """How often slots are looked at."""
-    looks = (s for s in everywhere(body) if not isinstance(s, Set))
+    looks = (s for s in stmts if not isinstance(s, Set))
     return Counter(slot for stmt in looks for slot in slots_of(stmt))
 
 
-def _uses(body: Sequence[Stmt]) -> Counter[Reg]:
+def _uses(stmts: Iterable[Stmt]) -> Counter[Reg]:
     """How often registers are used."""
-    return Counter(reg for stmt in everywhere(body) for reg in used(stmt))
+    return Counter(reg for stmt in stmts for reg in used(stmt))
 
 
 def declared(body: Sequence[Stmt]) -> set[Slot]:

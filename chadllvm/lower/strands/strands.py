@@ -44,7 +44,7 @@ from chadllvm.lower.chunks import spread
 from chadllvm.lower.chunks.known import Known
 from chadllvm.lower.chunks.parallel import depth_of, does_little
 from chadllvm.lower.chunks.work import is_vector
-from chadllvm.lower.strands.effects import Opaque, effects
+from chadllvm.lower.effects import Calls, Opaque
 from chadllvm.lower.strands.find import group
 from chadllvm.lower.strands.make import Home, Making, Place, Refused, declared
 
@@ -57,8 +57,6 @@ _MOST_TWICE = 400
 
 def strands(function: LoopFunction, *, threads: bool = True) -> LoopFunction:
     """Find strands; without `threads` all of them run in order."""
-    if function.subroutines:
-        return function
     known = Known(function)
     plain = replace(function, body=_in_order(function.body, known))
     if not _may_have_strands(plain.body):
@@ -121,6 +119,7 @@ class _Walk:
         self.count = 0
         self.home = home
         self._known = known
+        self._calls = Calls(known.function)
         self._depth = depth
         self._long: dict[Stmt, bool] = {}
         self._tries = _TRIES
@@ -166,7 +165,7 @@ class _Walk:
         if not self._tries or not is_long(body[start]):
             return [], start
         self._tries -= 1
-        found = group(body, start, self.home.known.function.roots, is_long)
+        found = group(body, start, self._calls, is_long)
         if found is None:
             return [], start
         twice = 0
@@ -199,7 +198,7 @@ class _Walk:
         if not is_vector(stmt):
             return True
         try:
-            does = effects((stmt,), self.home.known.function.roots)
+            does = self._calls.effects((stmt,))
         except Opaque:
             return False
         return not does.read.isdisjoint(does.written)
