@@ -4,8 +4,8 @@
 into the documentation, `compare` finds what became slower between two runs, `ablation`
 what each pass of the optimiser is worth, `loops` what the machine code of the hot loops
 is made of, `threads` what several threads are worth, `scaling` what many cores
-would be, `exported` what libraries cost beside compiled functions, `paper` checks the
-claims of the paper.
+would be, `recursion` what loops cost beside a recursive function, `exported` what
+libraries cost beside compiled functions, `paper` checks the claims of the paper.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import sys
 import bench.ablation
 import bench.exported
 import bench.loops
+import bench.recursion
 import bench.regressions
 import bench.report
 import bench.run
@@ -29,6 +30,7 @@ COMMANDS = (
     bench.regressions,
     bench.ablation,
     bench.loops,
+    bench.recursion,
     bench.threads,
     bench.exported,
     bench.scaling,
