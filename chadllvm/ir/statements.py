@@ -56,9 +56,8 @@ def whole(function: LoopFunction) -> Iterator[Stmt]:
 
     Registers and slots are used in all of these: what is not used here is not needed.
     """
-    yield from everywhere(function.body)
-    for subroutine in function.subroutines:
-        yield from everywhere(subroutine.body)
+    bodies = (function.body, *(s.body for s in function.subroutines))
+    return everywhere(stmt for body in bodies for stmt in body)
 
 
 Body = tuple[Stmt, ...]

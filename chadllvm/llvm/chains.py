@@ -34,7 +34,7 @@ from chadllvm.ir.loops import (
     Spread,
     Stmt,
 )
-from chadllvm.ir.statements import everywhere, slots_of, used
+from chadllvm.ir.statements import everywhere, slots_of, used, whole
 
 # About how many cycles results take; calls of functions take the most.
 _CYCLES = {"add": 3, "sub": 3, "mul": 3, "div": 12, "sqrt": 18, "select": 1, "neg": 1}
@@ -44,17 +44,15 @@ _CALL = 40
 
 def rounded(function: LoopFunction) -> frozenset[Reg]:
     """The products that are not contracted with the sums that they go into."""
-    bodies = [function.body, *(s.body for s in function.subroutines)]
     loops = [
         stmt
-        for body in bodies
-        for stmt in everywhere(body)
+        for stmt in whole(function)
         if isinstance(stmt, For) and stmt.lanes == 1 and not stmt.commutes
     ]
     chains = [(loop, carried) for loop in loops if (carried := _carried(loop.body))]
     if not chains:
         return frozenset()
-    uses = Counter(reg for body in bodies for s in everywhere(body) for reg in used(s))
+    uses = Counter(reg for s in whole(function) for reg in used(s))
     return frozenset(
         reg for loop, carried in chains for reg in _Chain(carried, uses).early(loop)
     )

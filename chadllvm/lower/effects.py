@@ -44,8 +44,8 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.statements import assigned, everywhere, slots_of, used
 from chadllvm.ir.types import is_float
 
-# A slot, or a class of roots.
-Place = Slot | int
+# A slot, a class of roots, or a buffer that is told apart from those (`reached.py`).
+Place = Slot | int | Reg
 
 
 class Opaque(Exception):

@@ -40,8 +40,9 @@ from chadllvm.ir.statements import assigned, copied, everywhere, over_inner, use
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
 from chadllvm.lower.chunks.work import cost
+from chadllvm.lower.effects import Effects
 from chadllvm.lower.out import Out
-from chadllvm.lower.together import Effects, Together, stays
+from chadllvm.lower.together import Together, stays
 
 # No more statements are there twice at a place, and there are so many such places.
 _SHORT = 256

@@ -38,7 +38,7 @@ from chadllvm.ir.loops import (
     Stmt,
     Store,
 )
-from chadllvm.ir.statements import everywhere
+from chadllvm.ir.statements import everywhere, whole
 from chadllvm.ir.term import Lit
 from chadllvm.lower.linear import Forms, Known, Linear
 
@@ -66,12 +66,7 @@ class Pointers:
         self._sums: dict[Reg, Let] = {}
         params = [p for p in function.params if isinstance(p, ArrayParam)]
         self._inputs: set[Atom] = {p.ptr for p in params}
-        for body in (function.body, *(s.body for s in function.subroutines)):
-            self.note(body)
-
-    def note(self, body: Iterable[Stmt]) -> None:
-        """Note the pointers that are made in a body."""
-        for stmt in everywhere(body):
+        for stmt in whole(function):
             match stmt:
                 case Offset(reg):
                     self._offsets[reg] = stmt

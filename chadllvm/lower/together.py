@@ -40,7 +40,8 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.statements import assigned, everywhere, slots_of, used
 from chadllvm.ir.term import Lit
-from chadllvm.lower.reached import Memory, Reached
+from chadllvm.lower.effects import Effects
+from chadllvm.lower.reached import Reached
 
 
 @dataclass(frozen=True)
@@ -54,31 +55,6 @@ class Around:
     set: frozenset[Slot]
     known: frozenset[Slot]
     written: frozenset[int]
-
-
-class Effects:
-    """What some statements make, use, read and change."""
-
-    def __init__(self) -> None:
-        self.made: set[Reg] = set()
-        self.used: set[Reg] = set()
-        self.read: set[Slot | Memory] = set()
-        self.changed: set[Slot | Memory] = set()
-
-    def include(self, other: Effects) -> None:
-        """These statements, and others."""
-        self.made |= other.made
-        self.used |= other.used
-        self.read |= other.read
-        self.changed |= other.changed
-
-    def needed_by(self, later: Effects) -> bool:
-        """Whether statements behind these have to stay there."""
-        return not (
-            self.made.isdisjoint(later.used)
-            and self.read.isdisjoint(later.changed)
-            and self.changed.isdisjoint(later.read | later.changed)
-        )
 
 
 class Together:
@@ -148,14 +124,14 @@ class Together:
         does.made.update(call.regs)
         does.used.update(arg for arg in call.args if isinstance(arg, Reg))
         does.read |= self._reached.read_by(call)
-        does.changed |= self._reached.added_by(call)
+        does.written |= self._reached.added_by(call)
         return does
 
     def _of_call(self, call: Invoke) -> Effects:
         """What a call does; what it adds to cells around is of no importance."""
         does = self._given(call)
         does.read |= self._around.known
-        does.changed |= self._around.set | self._around.written
+        does.written |= self._around.set | self._around.written
         return does
 
     def does(self, stmt: Stmt) -> Effects:
@@ -178,17 +154,17 @@ class Together:
         memory = self._reached.memory
         match stmt:
             case Set(slot) | Accumulate(slot):
-                does.changed.add(slot)
+                does.written.add(slot)
             case Load(_, ptr, root=root):
                 does.read |= memory(ptr, root)
             case Store(ptr, root=root) | AddTo(ptr, root=root) | Clear(ptr, root=root):
-                does.changed |= memory(ptr, root)
+                does.written |= memory(ptr, root)
             case Copy(target, source, target_root=to, source_root=root):
-                does.changed |= memory(target, to)
+                does.written |= memory(target, to)
                 does.read |= memory(source, root)
             case For(go=go, resume=resume):
                 does.read.update(slot for slot in (go, resume) if slot is not None)
-                does.changed.update(() if resume is None else (resume,))
+                does.written.update(() if resume is None else (resume,))
             case _:
                 does.read.update(slots_of(stmt))
 

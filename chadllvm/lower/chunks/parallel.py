@@ -83,9 +83,6 @@ IN_CHUNKS = "in chunks, on several threads if they are large"
 _HEAVY = 64
 _FEW = 16
 
-# How deep loops of what calls itself are nested at least.
-_NEST = 2
-
 # What a step of these does at least: it has to wait for memory.
 _LEAST = 1.0
 
@@ -146,7 +143,7 @@ class _Walk:
         if subroutine.tasks is not None:
             return subroutine
         self._home.regions += 2
-        self._depth, self._light = max(_NEST, depth_of(subroutine.body) - 1), False
+        self._depth, self._light = max(2, depth_of(subroutine.body) - 1), False
         before = self.count
         body = self.whole(subroutine.body, inside=True)
         if self.count == before:

@@ -186,7 +186,7 @@ class Making:
         """The slots that a strand adds to and one before has to do with."""
         return {p for p in self._added_apart(k) if isinstance(p, Slot)}
 
-    def _added_apart(self, k: int) -> set[Slot | int]:
+    def _added_apart(self, k: int) -> set[Slot | int | Reg]:
         earlier = (s.effects.touched for s in self._group.strands[:k])
         return self._group.strands[k].effects.sums & set().union(*earlier)
 
