@@ -110,6 +110,35 @@ def test_loops_in_a_recursion(kind: str) -> None:
     assert any(isinstance(s, Spread) for s in inside)
 
 
+@cl.jit(cache=False)
+def nearest(x: cl.f64[:, :], y: cl.f64[:, :], n: int) -> float:
+    """Distances of points, whose rows are read again and again, at each level."""
+    total = 0.0
+    if n % 2 == 1:
+        for i in range(len(x)):
+            for j in range(len(y)):
+                s = 0.0
+                for k in range(x.shape[1]):
+                    s += (x[i, k] - n * y[j, k]) ** 2
+                total += math.exp(-s)
+    return total if n <= 0 else total + 0.5 * nearest(x, y, n - 1)
+
+
+def test_rows_of_lanes_in_a_recursion() -> None:
+    """They are made where they are needed, and given back before the next call."""
+    matrix = Array(F64, 2)
+    function = lowered_of(nearest, [matrix, matrix, I64])
+    (inside,) = function.subroutines
+    text = pretty_loops(function)
+    assert re.search(r"row\d* = buffer", text)
+    assert text.index("reset region") < text.index("= nearest(")
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(40, 5)), rng.normal(size=(30, 5))
+    plain = cl.jit(nearest.py_func, options=cl.CompileOptions(optimize=0, cache=False))
+    assert nearest(x, y, 6) == pytest.approx(plain(x, y, 6), rel=1e-12)
+    assert inside.regions
+
+
 def test_operations_of_chunks_in_a_recursion_are_counted() -> None:
     """Each call does as much as any other, in however many chunks."""
     function = count_operations(lowered(levels, None))
