@@ -55,6 +55,8 @@ def jit(
     debug: bool = ...,
     cache: bool = ...,
     parallel: bool = ...,
+    contract: bool = ...,
+    strict: bool = ...,
     static_argnames: str | Sequence[str] = ...,
     updates: str | Sequence[str] | None = ...,
 ) -> Callable[[Callable[P, R]], Function[P, R]]: ...
@@ -70,6 +72,8 @@ def jit(
     debug: bool = False,
     cache: bool = True,
     parallel: bool = True,
+    contract: bool = True,
+    strict: bool = False,
     static_argnames: str | Sequence[str] = (),
     updates: str | Sequence[str] | None = None,
 ) -> Any:
@@ -99,6 +103,11 @@ def jit(
             taken from there.
         parallel: the same as `options.parallel`. With False a call runs on one thread;
             its results are the same bits.
+        contract: the same as `options.contract`. With False no product is contracted
+            with the sum that it goes into: each is rounded by itself.
+        strict: the same as `options.strict`. With True nothing is contracted, sums are
+            added up in the program's order, and elementary functions are those of the
+            C library: bit for bit what the reference interpreter computes.
         static_argnames: parameters whose arguments are constants of the compiled
             program: any hashable value, such as a string, an enum, None or a compiled
             function. Each value makes a version of its own; tests of them are decided
@@ -126,6 +135,10 @@ def jit(
         options = replace(options, cache=False)
     if not parallel:
         options = replace(options, parallel=False)
+    if not contract:
+        options = replace(options, contract=False)
+    if strict:
+        options = replace(options, strict=True)
     if function is None:
         return lambda f: _jit(f, options, statics, updates)
     return _jit(function, options, statics, updates)

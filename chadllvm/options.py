@@ -9,6 +9,22 @@ from dataclasses import dataclass
 LEVELS = (0, 2)
 
 
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """The freedoms that compiled code takes with floats (`docs/language.md`).
+
+    contract: a product and the sum that it goes into may be rounded once, together.
+    reorder: sums may be added up in another order than the program's, for values and
+        for cotangents; so programs may be simplified before they are differentiated.
+    own_functions: elementary functions may be other ones than those of libm, some ulps
+        apart from them.
+    """
+
+    contract: bool = True
+    reorder: bool = True
+    own_functions: bool = True
+
+
 @dataclass(frozen=True)
 class CompileOptions:
     """How a function is compiled.
@@ -30,6 +46,11 @@ class CompileOptions:
     cache: keep what is compiled on disk, and take it from there (`docs/cache.md`).
     parallel: let loops whose steps do not need each other run on several threads.
         Without it their chunks run in order, and give the same bits.
+    contract: let a product and the sum that it goes into become one multiply-add, which
+        rounds once. Without it each operation is rounded by itself.
+    strict: compute with floats as the program says it, bit for bit: nothing is
+        contracted, sums are added up from the first to the last, derivatives in the
+        order that CHAD gives them, and elementary functions are those of libm.
 
     Raises:
         ValueError: if there is no such level.
@@ -43,6 +64,15 @@ class CompileOptions:
     nans: bool = False
     cache: bool = True
     parallel: bool = True
+    contract: bool = True
+    strict: bool = False
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        """The freedoms that are taken with floats."""
+        if self.strict:
+            return Arithmetic(contract=False, reorder=False, own_functions=False)
+        return Arithmetic(contract=self.contract)
 
     @property
     def may_repeat(self) -> bool:

@@ -107,6 +107,11 @@ def _plain(run: Callable[[Program], Program]) -> Pass:
     return run.__name__, lambda program, _: run(program)
 
 
+FOLD: Pass = (
+    fold_constants.__name__,
+    lambda program, o: fold_constants(program, powers=o.arithmetic.own_functions),
+)
+
 # What looks at the program as the user wrote it.
 DEBUG: tuple[Pass, ...] = (_plain(add_checks),)
 
@@ -145,7 +150,7 @@ NORMALISE: tuple[Pass, ...] = (
 # the primal and its derivative, so bounds are proved here.
 SOURCE: tuple[Pass, ...] = (
     _plain(cse),
-    _plain(fold_constants),
+    FOLD,
     _plain(conditions),
     ("stretch", lambda program, o: stretch(program, speculate=o.speculates)),
     _plain(dce),
@@ -163,7 +168,7 @@ SOURCE: tuple[Pass, ...] = (
     ("equal", lambda program, o: equal(program, speculate=o.speculates)),
     ("bounds", lambda program, o: bounds(program, speculate=o.speculates)),
     _plain(remainders),
-    _plain(fold_constants),
+    FOLD,
     _plain(cse),
     _plain(written),
     _plain(promote),
@@ -182,7 +187,7 @@ PRIMAL: tuple[Pass, ...] = (
     _plain(separate),
     _plain(elements),
     ("fuse", lambda program, o: fuse(program, speculate=o.speculates)),
-    _plain(fold_constants),
+    FOLD,
     _plain(dce),
 )
 
@@ -190,7 +195,7 @@ PRIMAL: tuple[Pass, ...] = (
 # turns into what they capture: the less they use by then, the smaller the tape.
 DERIVATIVE: tuple[Pass, ...] = (
     _plain(dce),
-    _plain(fold_constants),
+    FOLD,
     _plain(shapes),
     _plain(hoist),
     (
@@ -203,21 +208,21 @@ DERIVATIVE: tuple[Pass, ...] = (
 # What makes a derivative plain that is to be differentiated again.
 PLAIN: tuple[Pass, ...] = (
     _plain(cells),
-    _plain(fold_constants),
+    FOLD,
     _plain(cse),
     _plain(dce),
 )
 
 # What tangents and cotangents need not ask.
 TANGENTS: tuple[Pass, ...] = (
-    _plain(fold_constants),
+    FOLD,
     _plain(finite),
 )
 
 # What the derivative's loops need not do.
 FINAL: tuple[Pass, ...] = (
     _plain(cells),
-    _plain(fold_constants),
+    FOLD,
     _plain(cse),
     _plain(dce),
     _plain(lasting),
@@ -229,7 +234,7 @@ FINAL: tuple[Pass, ...] = (
     ("fuse", lambda program, o: fuse(program, speculate=o.speculates)),
     _plain(columns),
     _plain(hoist),
-    _plain(fold_constants),
+    FOLD,
     _plain(cse),
     _plain(recall),
     _plain(correlated),
@@ -241,6 +246,18 @@ FINAL: tuple[Pass, ...] = (
     _plain(sink),
 )
 
+
+# The passes that change the order in which something is added up, or the sign of a zero
+# that is: they are left out where the order is the program's.
+REORDERS = frozenset(
+    run.__name__
+    for run in (
+        *(accumulate, scatter, sums, shifts, finite),
+        *(cells, upwards, pointwise, fuse, columns, gather),
+        *(settle, parallel, strands, interchange, registers, lanes, diagonals),
+        *(strips, apart, additions, stages, distribute, split_loops, singles, tasks),
+    )
+)
 
 # The passes that a program compiles without.
 OPTIONAL = frozenset(
@@ -317,6 +334,11 @@ class Compilation:
     def __post_init__(self) -> None:
         self.customs = Customs(self._rule)
 
+    def runs(self, name: str) -> bool:
+        """Whether a pass is run by these options."""
+        is_allowed = self.options.arithmetic.reorder or name not in REORDERS
+        return is_allowed and name not in self.options.disabled
+
     @property
     def supposes_finite(self) -> bool:
         """Whether it fails where a factor is not finite (`simplify/finite.py`)."""
@@ -331,7 +353,7 @@ class Compilation:
     def run(self, program: Program, passes: Sequence[Pass]) -> Program:
         """Run passes, with the checker after each of them."""
         for name, apply in passes:
-            if name in self.options.disabled or self._settled.get(name) is program:
+            if not self.runs(name) or self._settled.get(name) is program:
                 continue
             with stage(name, _remedy(name), program):
                 new = apply(program, self.options)
@@ -368,17 +390,28 @@ class Compilation:
                 check(new, after="settled")
         return new
 
+    @property
+    def simplifies(self) -> bool:
+        """Whether programs are made plain before they are differentiated.
+
+        What that changes of a program changes the order in which its cotangents are
+        added up.
+        """
+        options = self.options
+        return (
+            bool(options.optimize) and not options.nans and options.arithmetic.reorder
+        )
+
     def _source(self, program: Program) -> Program:
         """A function as plain as the mode makes it."""
         program = self.run(program, VALUES)
-        plain = self.options.nans or not self.options.optimize
-        return program if plain else self.run(program, SOURCE)
+        return self.run(program, SOURCE) if self.simplifies else program
 
     def _without(self, program: Program) -> Program:
         """A derivative without functions, so that it can be differentiated again."""
         self.check(program, "chad")
         program = self.run(program, DERIVATIVE)
-        return self.run(program, PLAIN) if self.options.optimize else program
+        return self.run(program, PLAIN) if self.simplifies else program
 
     def derived(self, program: Program, after: str) -> Program:
         """Check a derivative; it is shown as the stage `chad`."""
@@ -431,11 +464,12 @@ def compile_program(
     moves = tangents is not None or has_tangents(source)
     program = done.run(source, DEBUG) if options.debug else source
     program = done.normalised(program)
-    if gradient is None and tangents is None:
+    derives = gradient is not None or tangents is not None
+    if not derives:
         program = done.settled(program)
-    if options.optimize and not options.nans:
+    if done.simplifies or (options.optimize and not options.nans and not derives):
         program = done.run(program, SOURCE)
-    if options.optimize and gradient is not None:
+    if done.simplifies and gradient is not None:
         program = done.run(program, PRIMAL)
     if gradient is not None:
         with stage("chad", given=program):
@@ -483,7 +517,9 @@ def compile_halves(
     """
     done = Compilation(options, contents=_contents(source))
     moves = has_tangents(source)
-    program = done.run(done.run(done.normalised(source), SOURCE), PRIMAL)
+    program = done.normalised(source)
+    if done.simplifies:
+        program = done.run(done.run(program, SOURCE), PRIMAL)
     results = program.entry.body.results
     reals = [k for k, result in enumerate(results) if has_float(result.type)]
     with stage("chad", given=program):
@@ -525,9 +561,11 @@ def _lower(function: Function, done: Compilation) -> LoopFunction:
     options = done.options
     with stage("lower", given=Program((function,))):
         if not options.optimize:
-            loops = lower_boxed(function)
+            loops = lower_boxed(function, options.arithmetic)
         else:
-            loops = lower_function(function, done.tape, done.contents)
+            loops = lower_function(
+                function, done.tape, done.contents, options.arithmetic
+            )
     changes: tuple[tuple[str, Callable[[LoopFunction], LoopFunction]], ...] = (
         (settle.__name__, settle),
         (tasks.__name__, partial(tasks, threads=options.parallel)),
@@ -552,7 +590,7 @@ def _lower(function: Function, done: Compilation) -> LoopFunction:
     )
     depth = partial(nesting, Program((function,)))
     for name, change in changes if options.optimize else ():
-        if name not in options.disabled:
+        if done.runs(name):
             with stage(name, _remedy(name), depth=depth):
                 new = change(loops)
             if new is not loops:

@@ -7,23 +7,19 @@ is central differences of the compiled values, which agree with it.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pytest
-from containers import drawn, flattened, has_union, leaves, moved
+from containers import drawn, leaves, moved
 from programs.case import Case
 from sweep import named, swept
 
 import chadllvm as cl
 from chadllvm.chad.derived import has_derivatives
-from chadllvm.ir.interp import Interpreter
-from chadllvm.ir.term import Program
-from chadllvm.ir.types import Type, has_float
-from chadllvm.ir.value import from_value, to_value
 from chadllvm.pipeline import OPTIONAL, Compilation
+from tests.interpreted_results import Results, flat
 from tests.program_cases import CASES, real_params, tangents_of
 
 STEP = 1e-6
@@ -215,36 +211,3 @@ def check_direction(
         assert np.isfinite(slope)
         if case.is_smooth and np.isfinite(difference):
             assert slope == pytest.approx(difference, rel=2e-5, abs=2e-7)
-
-
-def flat(args: Sequence[Any], types: Sequence[Type]) -> list[Any]:
-    pairs = zip(args, types, strict=True)
-    return [leaf for arg, ty in pairs for leaf in flattened(arg, ty)]
-
-
-class Results:
-    """What a derivative gave, to compare the interpreter's results with."""
-
-    def __init__(self, types: list[Type], params: list[int], expected: Any) -> None:
-        self.has_unions = any(map(has_union, types))
-        self.expected = leaves(expected)
-        if self.has_unions:
-            value, gradients = expected
-            self.expected = [value]
-            for k, gradient in zip(params, gradients, strict=True):
-                self.expected += flattened(gradient, types[k], real=True)
-
-    def check(self, stage: str, program: Program, args: Sequence[Any]) -> None:
-        pairs = zip(args, program.entry.params, strict=True)
-        run = Interpreter(program).run(*(to_value(a, p.type) for a, p in pairs))
-        if stage == "core":
-            np.testing.assert_allclose(run[0], self.expected[0], rtol=1e-12)
-            return
-        # Beside numbers, a list of arrays says where these are.
-        both = zip(run, program.entry.body.types, strict=True)
-        results = [(x, ty) for x, ty in both if self.has_unions or has_float(ty)]
-        wanted = self.expected[: len(results)]
-        for (found, ty), want in zip(results, wanted, strict=True):
-            np.testing.assert_allclose(
-                from_value(found, ty), want, rtol=1e-11, atol=1e-13, err_msg=stage
-            )

@@ -29,6 +29,17 @@ def add_function(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--debug", action="store_true", help="check all arithmetic, as Python does"
     )
+    parser.add_argument(
+        "--no-contract",
+        dest="contract",
+        action="store_false",
+        help="round each product and each sum by itself",
+    )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="compute in the program's order, bit for bit as the interpreter does",
+    )
 
 
 def add_wrt(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +63,10 @@ def changes_of(options: argparse.Namespace) -> dict[str, Any]:
         changes["optimize"] = options.optimize
     if options.debug:
         changes["debug"] = True
+    if not options.contract:
+        changes["contract"] = False
+    if options.strict:
+        changes["strict"] = True
     return changes
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from chadllvm.diagnostic import Span
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F32, F64, I64, Box, Scalar
+from chadllvm.options import Arithmetic
 
 PTR = Scalar("ptr")
 
@@ -564,7 +565,8 @@ class LoopFunction:
     `regions` counts its regions (0, 1, …; all empty at entry and given back at the
     end); `roots[r]` is the representative of root r: roots with different ones do not
     alias. `copies` and `notes` are what was decided on the way, for the user to read;
-    a subroutine stands in front of those that it is inside of.
+    a subroutine stands in front of those that it is inside of. `arithmetic` says what
+    may be done to its floats.
     """
 
     name: str
@@ -577,6 +579,7 @@ class LoopFunction:
     notes: tuple[LoopNote, ...] = ()
     subroutines: tuple[Subroutine, ...] = ()
     segments: tuple[Segments, ...] = ()
+    arithmetic: Arithmetic = Arithmetic()
 
     def subroutine(self, name: str) -> Subroutine:
         """The subroutine of this name."""

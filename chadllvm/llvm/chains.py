@@ -44,6 +44,8 @@ _CALL = 40
 
 def rounded(function: LoopFunction) -> frozenset[Reg]:
     """The products that are not contracted with the sums that they go into."""
+    if not function.arithmetic.contract:
+        return frozenset()
     loops = [
         stmt
         for stmt in whole(function)

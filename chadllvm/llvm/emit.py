@@ -87,6 +87,8 @@ def emit(
     `vector` has the vector versions of libm's functions, `width` is the preferred
     vector width in bits, `convention` how subroutines are called.
     """
+    if not function.arithmetic.own_functions:
+        vector = {}
     alias = AliasScopes(function, FIRST_METADATA)
     state = State(
         function,

@@ -17,6 +17,8 @@ import re
 import struct
 
 TANH = "chad_tanh"
+# The same where no product is contracted with a sum.
+TANH_APART = "chad_tanh_apart"
 
 # From here on tanh is 1.
 _LARGE = 20.0
@@ -106,6 +108,13 @@ define internal double @{TANH}(double %x) inlinehint #2 {{
 
 LENGTH = DEFINITION.count("\n")
 
+DEFINITIONS = {
+    TANH: DEFINITION,
+    TANH_APART: DEFINITION.replace(f"@{TANH}(", f"@{TANH_APART}(").replace(
+        " contract ", " "
+    ),
+}
+
 _WORDS = (
     (r"\b0x[0-9A-F]{16}\b", r"splat (number \g<0>)"),
     (r", (\d+)$", r", splat (whole \1)"),
@@ -116,14 +125,15 @@ _WORDS = (
 )
 
 
-def vector_name(lanes: int) -> str:
+def vector_name(symbol: str, lanes: int) -> str:
     """What the function of a vector is called."""
-    return f"{TANH}_{lanes}"
+    return f"{symbol}_{lanes}"
 
 
-def vector_definition(lanes: int) -> str:
+def vector_definition(symbol: str, lanes: int) -> str:
     """The same instructions on vectors."""
-    text = DEFINITION.replace(f"@{TANH}(", f"@{vector_name(lanes)}(")
+    name = vector_name(symbol, lanes)
+    text = DEFINITIONS[symbol].replace(f"@{symbol}(", f"@{name}(")
     for pattern, new in _WORDS:
         text = re.sub(pattern, new, text, flags=re.MULTILINE)
     return text.replace("lanes", str(lanes))

@@ -1,8 +1,8 @@
 """The machine instructions of `Let` as LLVM IR.
 
-Float additions and multiplications may be contracted to fused multiply-adds
-(`contract`); nothing else about floats is relaxed. Most instructions are one line of a
-table, the others a short sequence.
+Float additions and multiplications may be contracted to fused multiply-adds where the
+function's `Arithmetic` allows it; nothing else about floats is relaxed. Most
+instructions are one line of a table, the others a short sequence.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ from collections.abc import Callable, Sequence
 
 from chadllvm.ir.loops import INSTRUCTIONS, Atom, Let
 from chadllvm.ir.term import Lit
-from chadllvm.ir.types import F32
+from chadllvm.ir.types import F32, Scalar
 from chadllvm.llvm.types import REGISTER, float_literal
 from chadllvm.llvm.writer import Writer
+from chadllvm.options import Arithmetic
 
 ONE = float_literal(1.0)
 
 # Instructions that are one LLVM instruction of the arguments' names.
 SIMPLE = {
-    "add": "fadd contract double %s, %s",
-    "sub": "fsub contract double %s, %s",
-    "mul": "fmul contract double %s, %s",
+    "add": "fadd double %s, %s",
+    "sub": "fsub double %s, %s",
+    "mul": "fmul double %s, %s",
     "div": "fdiv double %s, %s",
     "fmod": "frem double %s, %s",
     "neg": "fneg double %s",
@@ -33,7 +34,7 @@ SIMPLE = {
     "rint": "call double @llvm.rint.f64(double %s)",
     "copysign": "call double @llvm.copysign.f64(double %s, double %s)",
     "sqrt": "call double @llvm.sqrt.f64(double %s)",
-    # Of two zeros either may win: to order them takes as many instructions again.
+    # Of two zeros either may win: `ops/fold.py` looks for the first one in the end.
     "least": "call nsz double @llvm.minimum.f64(double %s, double %s)",
     "largest": "call nsz double @llvm.maximum.f64(double %s, double %s)",
     "iadd": "add i64 %s, %s",
@@ -77,6 +78,25 @@ SINGLE = {
     if INSTRUCTIONS[op][0][:1] == "f"
 }
 
+# The instructions that LLVM may contract if it is told so.
+CONTRACTED = {"add": "fadd", "sub": "fsub", "mul": "fmul"}
+
+
+def simple(op: str, types: Sequence[Scalar], contract: bool) -> str | None:
+    """The text of an instruction of the table; None if it is not there."""
+    text = SINGLE.get(op) if F32 in types else None
+    text = text or SIMPLE.get(op)
+    if text is not None and contract and op in CONTRACTED:
+        return text.replace(CONTRACTED[op], f"{CONTRACTED[op]} contract")
+    return text
+
+
+def sum_flags(arithmetic: Arithmetic) -> str:
+    """What is allowed for the additions of a sum, with a space behind it or nothing."""
+    flags = "reassoc " if arithmetic.reorder else ""
+    return flags + ("contract " if arithmetic.contract else "")
+
+
 # Writes a short sequence and returns the name of its result.
 Emitter = Callable[[Writer, Sequence[Atom], Sequence[str]], str]
 
@@ -84,15 +104,16 @@ Emitter = Callable[[Writer, Sequence[Atom], Sequence[str]], str]
 def nan_or(
     out: Writer, compare: str, types: tuple[str, str], names: Sequence[str]
 ) -> str:
-    """NumPy's minimum or maximum: the first argument if it wins or is NaN.
+    """NumPy's minimum or maximum: the second argument if it wins or is NaN, so that of
+    two zeros it is the first.
 
     `types` are those of the arguments and of comparisons.
     """
     (first, second), (ty, cond) = names, types
-    wins = out.let(f"fcmp {compare} {ty} {first}, {second}")
-    unordered = out.let(f"fcmp uno {ty} {first}, {first}")
+    wins = out.let(f"fcmp {compare} {ty} {second}, {first}")
+    unordered = out.let(f"fcmp uno {ty} {second}, {second}")
     chosen = out.let(f"or {cond} {wins}, {unordered}")
-    return out.let(f"select {cond} {chosen}, {ty} {first}, {ty} {second}")
+    return out.let(f"select {cond} {chosen}, {ty} {second}, {ty} {first}")
 
 
 def _nan_or(compare: str) -> Emitter:
@@ -258,12 +279,13 @@ SEQUENCES: dict[str, Emitter] = {
 }
 
 
-def emit_instruction(out: Writer, let: Let, names: Sequence[str]) -> str:
+def emit_instruction(
+    out: Writer, let: Let, names: Sequence[str], contract: bool = True
+) -> str:
     """Write the instruction of a `Let`, given its arguments' names; returns a name."""
-    is_single = F32 in [arg.type for arg in let.args]
-    simple = (SINGLE if is_single else SIMPLE).get(let.op, SIMPLE.get(let.op))
-    if simple is not None:
-        return out.let(simple % tuple(names), let.reg.name)
+    text = simple(let.op, [arg.type for arg in let.args], contract)
+    if text is not None:
+        return out.let(text % tuple(names), let.reg.name)
     return SEQUENCES[let.op](out, let.args, names)
 
 

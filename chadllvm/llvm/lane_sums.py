@@ -195,4 +195,4 @@ class LaneSums(LaneMemory):
         return self._plus(result, *names)
 
     def _plus(self, of: str, a: str, b: str) -> str:
-        return self.state.out.let(f"fadd reassoc contract {of} {a}, {b}")
+        return self.state.out.let(f"fadd {self.state.sum_flags}{of} {a}, {b}")

@@ -13,15 +13,14 @@ from dataclasses import dataclass
 
 from chadllvm.ir.loops import Atom, For, Let, Reg, Stmt
 from chadllvm.ir.term import Lit
-from chadllvm.ir.types import BOOL, F32, I64, Scalar, is_float
+from chadllvm.ir.types import BOOL, I64, Scalar, is_float
 from chadllvm.llvm import vecmath
 from chadllvm.llvm.instructions import (
     MAX_INLINE_POWER,
-    SIMPLE,
-    SINGLE,
     WORST,
     multiplied_out,
     nan_or,
+    simple,
 )
 from chadllvm.llvm.state import State
 from chadllvm.llvm.types import BYTES, REGISTER, STORED, float_literal, literal
@@ -143,8 +142,8 @@ class LaneValues:
 
     def plus(self, ty: Scalar, a: str, b: str) -> str:
         """A sum of vectors that may be reassociated with others."""
-        text = "fadd reassoc contract" if is_float(ty) else "add"
-        return self.state.out.let(f"{text} {self.type(ty)} {a}, {b}")
+        text = f"fadd {self.state.sum_flags}" if is_float(ty) else "add "
+        return self.state.out.let(f"{text}{self.type(ty)} {a}, {b}")
 
     def sum(self, vector: str, ty: Scalar) -> str:
         """The sum of the lanes."""
@@ -165,11 +164,10 @@ class LaneValues:
         out, ty = self.state.out, self.type(stmt.reg.type)
         match stmt.op, stmt.args:
             case op, _ if op in _ALIKE:
-                simple = SINGLE if F32 in types else SIMPLE
-                text = self._widened(simple.get(op, SIMPLE[op]))
-                if stmt.reg in self.state.rounded:
-                    text = text.replace(" contract", "")
-                return out.let(text % tuple(map(self.vector, stmt.args)), stmt.reg.name)
+                text = simple(op, types, self.state.contracts(stmt))
+                assert text is not None
+                args = tuple(map(self.vector, stmt.args))
+                return out.let(self._widened(text) % args, stmt.reg.name)
             case "not", (arg,):
                 return out.let(f"xor {ty} {self.vector(arg)}, {self.all('true', BOOL)}")
             case "select", _:
@@ -182,13 +180,18 @@ class LaneValues:
                 return nan_or(out, compare, (ty, self.type(BOOL)), names)
             case ("lesser" | "greater") as op, _:
                 return self._better(op, stmt)
-            case "powi", (base, Lit(exponent)) if 0 < exponent <= MAX_INLINE_POWER:
+            case "powi", (base, Lit(exponent)) if self._is_multiplied(exponent):
                 return multiplied_out(out, ty, self.vector(base), int(exponent))
             case op, _ if op in vecmath.SYMBOL and (text := self._written(stmt)):
                 return out.let(text)
             case op, _ if op in vecmath.SYMBOL and (best := self._version(stmt)):
                 return self._call(stmt, best)
         return self._scalars(stmt)
+
+    def _is_multiplied(self, exponent: float) -> bool:
+        """Whether a power is multiplied out."""
+        own = self.state.function.arithmetic.own_functions
+        return own and 0 < exponent <= MAX_INLINE_POWER
 
     def _better(self, op: str, stmt: Let) -> str:
         """See `_better` in `statements.py`; here nothing has to be hidden."""
@@ -222,7 +225,7 @@ class LaneValues:
 
     def _written(self, stmt: Let) -> str:
         """The call of a function that is written out; empty if it is none."""
-        function = vecmath.function_of(stmt.op, [arg.type for arg in stmt.args])
+        function = self.state.math_function(stmt)
         found = vecmath.written_for(function, self.count)
         if found is None:
             return ""
@@ -233,7 +236,7 @@ class LaneValues:
 
     def _version(self, stmt: Let) -> str:
         """The widest vector version of a function that fits; empty if there is none."""
-        function = vecmath.function_of(stmt.op, [arg.type for arg in stmt.args])
+        function = self.state.math_function(stmt)
         bits = 8 * BYTES[stmt.reg.type]
         fit = [
             version
@@ -245,8 +248,7 @@ class LaneValues:
 
     def _call(self, stmt: Let, version: str) -> str:
         """Calls of a vector function, for some lanes each."""
-        types = [arg.type for arg in stmt.args]
-        self.state.call_attribute(vecmath.function_of(stmt.op, types))
+        self.state.call_attribute(self.state.math_function(stmt))
         out, size, ty = self.state.out, vecmath.lanes(version), stmt.reg.type
         of = f"<{size} x {REGISTER[ty]}>"
         args, parts = [self.vector(arg) for arg in stmt.args], []

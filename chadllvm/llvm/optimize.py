@@ -48,7 +48,7 @@ EFFORTS = (
     (_ALL, _ALL, Effort(0, 0)),
 )
 
-_WRITTEN_OUT = re.compile(rf" call .* @{hyperbolic.TANH}(_\d+)?\(")
+_WRITTEN_OUT = re.compile(rf" call .* @({'|'.join(hyperbolic.DEFINITIONS)})(_\d+)?\(")
 
 
 def effort_for(text: str) -> Effort:

@@ -14,6 +14,7 @@ from chadllvm.ir.loops import (
     Check,
     Failure,
     For,
+    Let,
     LoopFunction,
     Reg,
     Slot,
@@ -22,9 +23,10 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64, Scalar
-from chadllvm.llvm import control, runtime
+from chadllvm.llvm import control, runtime, vecmath
 from chadllvm.llvm.alias import AliasScopes
 from chadllvm.llvm.copies import Copies, copies_of
+from chadllvm.llvm.instructions import sum_flags
 from chadllvm.llvm.types import REGISTER, literal
 from chadllvm.llvm.writer import Writer
 from chadllvm.lower.varying import Varying
@@ -273,9 +275,12 @@ class State:
         return label
 
     def call_attribute(self, function: str) -> str:
-        """Note a call of libm; the attribute that names its vector versions."""
+        """Note a call of libm; the attribute that names its vector versions, or that
+        forbids LLVM to put another function in its place."""
         if function not in self.math:
             self.math.append(function)
+        if not self.function.arithmetic.own_functions:
+            return " nobuiltin"
         if not self.vector.get(function):
             return ""
         return f" #{FIRST_CALL_ATTRIBUTE + self.math.index(function)}"
@@ -296,6 +301,20 @@ class State:
         """A stride, whose value has this name: a sum is no variable to LLVM."""
         self.strides.add(reg)
         return self.out.let(f"add nsw i64 {name}, {self.opaque(0, I64)}", reg.name)
+
+    def contracts(self, let: Let) -> bool:
+        """Whether an instruction may be contracted with another one."""
+        return self.function.arithmetic.contract and let.reg not in self.rounded
+
+    def math_function(self, let: Let) -> str:
+        """The symbol of the elementary function that an instruction is a call of."""
+        types = [arg.type for arg in let.args]
+        return vecmath.function_of(let.op, types, self.function.arithmetic)
+
+    @property
+    def sum_flags(self) -> str:
+        """What is allowed for the additions of sums."""
+        return sum_flags(self.function.arithmetic)
 
     @property
     def fuel(self) -> str:

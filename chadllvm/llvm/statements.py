@@ -136,7 +136,7 @@ def _emit(state: State, stmt: Stmt) -> None:
 def _let(state: State, stmt: Let) -> None:
     types = [arg.type for arg in stmt.args]
     names = [state.name(arg) for arg in stmt.args]
-    widens = F32 in types and stmt.op in _OF_DOUBLES
+    widens = F32 in types and _is_of_doubles(state, stmt.op)
     if widens:
         names = [
             state.out.let(f"fpext float {name} to double") if ty == F32 else name
@@ -144,20 +144,33 @@ def _let(state: State, stmt: Let) -> None:
         ]
     if stmt.op in WORST:
         result = _better(state, stmt, names)
-    elif stmt.reg in state.rounded:
-        text = f"fmul {REGISTER[stmt.reg.type]} {names[0]}, {names[1]}"
-        result = state.out.let(text, stmt.reg.name)
     elif stmt.op == "stride":
         result = state.stride(stmt.reg, names[0])
+    elif stmt.op == "powi" and not state.function.arithmetic.own_functions:
+        exponent = state.out.let(f"sitofp i64 {names[1]} to double")
+        result = _libm(state, "pow", [names[0], exponent], stmt.reg.name)
     elif stmt.op in vecmath.SYMBOL:
-        function = vecmath.function_of(stmt.op, types)
-        call = vecmath.call(function, names) + state.call_attribute(function)
-        result = state.out.let(call, stmt.reg.name)
+        result = _libm(state, state.math_function(stmt), names, stmt.reg.name)
     else:
-        result = emit_instruction(state.out, stmt, names)
+        result = emit_instruction(state.out, stmt, names, state.contracts(stmt))
     if widens and stmt.reg.type == F32:
         result = state.out.let(f"fptrunc double {result} to float", stmt.reg.name)
     state.names[stmt.reg] = result
+
+
+def _libm(state: State, function: str, names: list[str], hint: str) -> str:
+    call = vecmath.call(function, names) + state.call_attribute(function)
+    return state.out.let(call, hint)
+
+
+def _is_of_doubles(state: State, op: str) -> bool:
+    """Whether an instruction is computed as f64, and rounded, if it is of f32.
+
+    libm's functions of f32 are not its functions of f64, rounded.
+    """
+    if state.function.arithmetic.own_functions:
+        return op in _OF_DOUBLES
+    return op in _OF_DOUBLES or op in vecmath.SYMBOL or op == "powi"
 
 
 def _better(state: State, stmt: Let, names: list[str]) -> str:
@@ -190,14 +203,14 @@ def _set(state: State, stmt: Set) -> None:
 def _accumulate(state: State, stmt: Accumulate) -> None:
     slot, ty = state.slot(stmt.slot), REGISTER[stmt.slot.type]
     old = state.out.let(f"load {ty}, ptr {slot}")
-    new = state.out.let(_sum(stmt.slot.type, old, state.name(stmt.value)))
+    new = state.out.let(_sum(state, stmt.slot.type, old, state.name(stmt.value)))
     state.out.put(f"store {ty} {new}, ptr {slot}")
 
 
-def _sum(ty: Scalar, old: str, value: str) -> str:
+def _sum(state: State, ty: Scalar, old: str, value: str) -> str:
     """An addition that may be reassociated with others into the same place."""
     if is_float(ty):
-        return f"fadd reassoc contract {REGISTER[ty]} {old}, {value}"
+        return f"fadd {state.sum_flags}{REGISTER[ty]} {old}, {value}"
     return f"add i64 {old}, {value}"
 
 
@@ -257,7 +270,7 @@ def _add_to(state: State, stmt: AddTo) -> None:
     old = state.out.let(f"load {STORED[ty]}{suffix}")
     value = state.name(stmt.value)
     exact = f"fadd {REGISTER[ty]} {old}, {value}"
-    new = state.out.let(exact if stmt.exact else _sum(ty, old, value))
+    new = state.out.let(exact if stmt.exact else _sum(state, ty, old, value))
     state.out.put(f"store {STORED[ty]} {new}{suffix}")
 
 

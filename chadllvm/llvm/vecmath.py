@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from chadllvm.ir.loops import INSTRUCTIONS
 from chadllvm.ir.types import F32, F64, Scalar
 from chadllvm.llvm import hyperbolic
+from chadllvm.options import Arithmetic
 
 # The instructions that are calls of libm's function of the same name.
 _LIBM = (
@@ -35,10 +36,9 @@ SYMBOL: dict[str, str] = {
     **{name: f"chad_{name}" for name in RUNTIME},
 }
 
-# The functions of f64 that are written out in the modules that call them; they have the
-# vector versions of libm's.
-WRITTEN = {"tanh": hyperbolic.TANH}
-_DEFINITIONS = {hyperbolic.TANH: hyperbolic.DEFINITION}
+# The functions of f64 that are written out in the modules that call them, by whether
+# products may be contracted in them; they have the vector versions of libm's.
+WRITTEN = {("tanh", True): hyperbolic.TANH, ("tanh", False): hyperbolic.TANH_APART}
 
 RUNTIME_SYMBOLS = tuple(SYMBOL[name] for name in RUNTIME)
 
@@ -61,7 +61,8 @@ _TYPES = {F64: {"f": "double", "i": "i64"}, F32: {"f": "float", "i": "i64"}}
 # What each function is: the instruction, and the width of the floats. The runtime's
 # functions know f64 alone.
 _FUNCTIONS: dict[str, tuple[str, Scalar]] = {
-    **{WRITTEN.get(op, symbol): (op, F64) for op, symbol in SYMBOL.items()},
+    **{symbol: (op, F64) for op, symbol in SYMBOL.items()},
+    **{symbol: (op, F64) for (op, _), symbol in WRITTEN.items()},
     **{f"{symbol}f": (op, F32) for op, symbol in SYMBOL.items() if op not in RUNTIME},
 }
 
@@ -80,25 +81,31 @@ def vector_symbols(features: Mapping[str, bool]) -> dict[str, tuple[str, ...]]:
         for suffix, wider in (("", 1), ("f", 2))
         for name in _LIBM
     }
-    return found | {symbol: found[op] for op, symbol in WRITTEN.items()}
+    return found | {symbol: found[op] for (op, _), symbol in WRITTEN.items()}
 
 
-def function_of(op: str, types: Sequence[Scalar]) -> str:
+def function_of(op: str, types: Sequence[Scalar], arithmetic: Arithmetic) -> str:
     """The symbol of the function behind an instruction on operands of these types."""
-    is_single = F32 in types and op not in RUNTIME
-    return SYMBOL[op] + "f" if is_single else WRITTEN.get(op, SYMBOL[op])
+    if not arithmetic.own_functions:
+        return SYMBOL[op]
+    if F32 in types and op not in RUNTIME:
+        return SYMBOL[op] + "f"
+    return WRITTEN.get((op, arithmetic.contract), SYMBOL[op])
 
 
 def written_for(symbol: str, lanes: int) -> tuple[str, str] | None:
     """The function of vectors that stands in the modules that call it, and its text."""
-    if symbol not in _DEFINITIONS:
+    if symbol not in hyperbolic.DEFINITIONS:
         return None
-    return hyperbolic.vector_name(lanes), hyperbolic.vector_definition(lanes)
+    return (
+        hyperbolic.vector_name(symbol, lanes),
+        hyperbolic.vector_definition(symbol, lanes),
+    )
 
 
 def is_linked(symbol: str) -> bool:
     """Whether a function is somewhere else than in the module that calls it."""
-    return symbol not in _DEFINITIONS
+    return symbol not in hyperbolic.DEFINITIONS
 
 
 def call(symbol: str, args: list[str]) -> str:
@@ -120,7 +127,7 @@ def declare(symbol: str, vector: tuple[str, ...]) -> list[str]:
     types = _TYPES[width]
     params = ", ".join(types[letter] for letter in letters)
     declaration = f"declare {types[result]} @{symbol}({params}) #2"
-    lines = [_DEFINITIONS.get(symbol, declaration)]
+    lines = [hyperbolic.DEFINITIONS.get(symbol, declaration)]
     for version in vector:
         ty = f"<{lanes(version)} x {types['f']}>"
         lines.append(f"declare {ty} @{version}({', '.join([ty] * len(letters))}) #2")

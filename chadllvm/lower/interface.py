@@ -16,6 +16,7 @@ from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom, Slot
 from chadllvm.ir.term import Apply, Binding, Block, Lambda, Lit, Operand, Var
 from chadllvm.ir.types import Array, Scalar
+from chadllvm.options import Arithmetic
 
 
 class Collector(Protocol):
@@ -45,6 +46,7 @@ class Lowering(Protocol):
     """The lowering of one function, as operations see it."""
 
     loops: LoopBuilder
+    arithmetic: Arithmetic
 
     # Values.
 

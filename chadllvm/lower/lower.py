@@ -58,6 +58,7 @@ from chadllvm.lower.represent import (
 )
 from chadllvm.lower.state import Carrier, carriers
 from chadllvm.ops.build import Build
+from chadllvm.options import Arithmetic
 from chadllvm.simplify.shapes import kept_states
 
 
@@ -65,13 +66,15 @@ def lower_function(
     function: Function,
     tape: Collection[Var] = frozenset(),
     contents: Mapping[str, Sequence[Type]] = MappingProxyType({}),
+    arithmetic: Arithmetic = Arithmetic(),
 ) -> LoopFunction:
     """The loops of a function without products, functions and calls.
 
     `tape` are the arrays that keep what the reverse needs, for the notes; `contents`
-    what the nodes of heaps hold, before it was taken apart.
+    what the nodes of heaps hold, before it was taken apart; `arithmetic` what may be
+    done to floats.
     """
-    return Lowering(function, tape, contents).run()
+    return Lowering(function, tape, contents, arithmetic).run()
 
 
 class Lowering(Heaps):
@@ -82,7 +85,9 @@ class Lowering(Heaps):
         function: Function,
         tape: Collection[Var],
         contents: Mapping[str, Sequence[Type]],
+        arithmetic: Arithmetic,
     ) -> None:
+        self.arithmetic = arithmetic
         self._direct, life = lives(function)
         super().__init__(function, life, tape, contents)
         self._parallel = 0
@@ -113,6 +118,7 @@ class Lowering(Heaps):
             tuple(self.notes.loops),
             tuple(self.subroutines),
             self.segments(),
+            self.arithmetic,
         )
 
     def _param(self, param: Var) -> l.Param:

@@ -12,7 +12,7 @@ better. With `nan`, as in `fold[max, nan]`, they do as NumPy's: the first NaN wi
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +41,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import F32, F64, I64, Array, Type, is_float, stacked
 from chadllvm.ir.value import rounded, stack
+from chadllvm.ops.best import FirstZero, first_zero, is_best, nan_wins, unless_nan
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index
 from chadllvm.ops.iterate import Iterate
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from chadllvm.chad.forward import Forward
     from chadllvm.chad.transform import Chad, Rule
     from chadllvm.ir.interp import Interpreter
-    from chadllvm.ir.loop_build import LoopBuilder
     from chadllvm.ir.loops import Atom, Slot
     from chadllvm.lower.interface import Lowering
 
@@ -228,26 +228,37 @@ class Fold(ArrayOp):
     ) -> None:
         """One loop, or a loop over chunks whose sums are added in their order.
 
-        Those of f32 are added as f64, for there may be very many chunks.
+        Those of f32 are added as f64, for there may be very many chunks. Where the
+        order is the program's, one number is added after the other, all as f64.
         """
         loops, ty = lowering.loops, binding.vars[0].type
         zero, is_single = literal(0, ty), ty == F32
         wide = literal(0, F64) if is_single else zero
         total = loops.slot(binding.vars[0].name, wide)
-        chunk = _chunk(lowering, body)
+        is_ordered = not lowering.arithmetic.reorder
+        chunk = None if is_ordered else _chunk(lowering, body)
+
+        def widened(value: Atom) -> Atom:
+            return loops.let("widen", value) if is_single else value
+
+        def add_up(
+            sum_: Slot, low: Atom, high: Atom, form: Callable[..., Atom]
+        ) -> None:
+            with lowering.loop(high, body, low, commutes=True) as index:
+                value, *rest = lowering.step(body, index, collectors)
+                lowering.accumulate(sum_, form(lowering.atom_of(value)))
+                for collector, result in zip(collectors, rest, strict=True):
+                    collector.collect(index, result)
 
         def run(low: Atom, high: Atom) -> None:
             part = loops.slot("part", zero)
-            with lowering.loop(high, body, low, commutes=True) as index:
-                value, *rest = lowering.step(body, index, collectors)
-                lowering.accumulate(part, lowering.atom_of(value))
-                for collector, result in zip(collectors, rest, strict=True):
-                    collector.collect(index, result)
-            before, done = loops.get(total), loops.get(part)
-            done = loops.let("widen", done) if is_single else done
-            loops.set(total, lowering.sum_of(before, done))
+            add_up(part, low, high, lambda value: value)
+            done = widened(loops.get(part))
+            loops.set(total, lowering.sum_of(loops.get(total), done))
 
-        if chunk is None:
+        if is_ordered:
+            add_up(total, Lit(0), count, widened)
+        elif chunk is None:
             run(Lit(0), count)
         else:
             with lowering.chunks(count, chunk) as (low, high):
@@ -270,8 +281,8 @@ class Fold(ArrayOp):
         ty = binding.vars[0].type
         once = not self._has_winner and not self._minds_first(ty)
         if once:
-            best = self._best(lowering, body, count, collectors, binding)
-            lowering.bind(binding.vars[0], loops.get(best))
+            found = self._best(lowering, body, count, collectors, binding)
+            lowering.bind(binding.vars[0], found)
             return
         if not collectors and _is_cheap(body):
             self._lower_twice(lowering, body, count, binding)
@@ -284,7 +295,7 @@ class Fold(ArrayOp):
             pair = (new, old) if self.kind.endswith("min") else (old, new)
             better: Atom = loops.let("flt" if is_float(new.type) else "ilt", *pair)
             if self.nan and is_float(new.type):
-                better = _nan_wins(loops, better, new, old)
+                better = nan_wins(loops, better, new, old)
             if not self.quiet:
                 first = loops.let("ieq", index, Lit(0))
                 better = loops.let("or", first, better)
@@ -305,20 +316,29 @@ class Fold(ArrayOp):
         count: Atom,
         collectors: Sequence[Any],
         binding: Binding,
-    ) -> Slot:
+    ) -> Atom:
         """A loop for the best value, which does not wait for a comparison in each step.
 
-        So it is vectorised. A NaN at the first place is none of its business.
+        So it is vectorised. A NaN at the first place is none of its business. Of zeros
+        it is the first one.
         """
         loops, ty = lowering.loops, binding.vars[0].type
         best = loops.slot(binding.vars[0].name, literal(self._worst(ty), ty))
+        is_again = not collectors and _is_cheap(body)
+        zero = FirstZero(loops) if is_float(ty) and not is_again else None
         with lowering.loop(count, body) as index:
             value, *rest = lowering.step(body, index, collectors)
             new = lowering.atom_of(value)
             loops.set(best, loops.let(self._combining(ty), loops.get(best), new))
+            if zero is not None:
+                zero.note(index, new)
             for collector, result in zip(collectors, rest, strict=True):
                 collector.collect(index, result)
-        return best
+        if zero is not None:
+            return zero.signed(loops.get(best))
+        return (
+            first_zero(lowering, body, count, best) if is_float(ty) else loops.get(best)
+        )
 
     def _lower_twice(
         self, lowering: Lowering, body: Lambda, count: Atom, binding: Binding
@@ -335,19 +355,19 @@ class Fold(ArrayOp):
 
         best = self._best(lowering, body, count, (), binding)
         first = value_at(Lit(0)) if self._minds_first(ty) else None
-        found = _unless_nan(loops, first, loops.get(best), first)
+        found = unless_nan(loops, first, best, first)
         lowering.bind(binding.vars[0], found)
         if not self._has_winner:
             return
         winner = loops.slot("winner", count)
         with lowering.loop(count, body) as index:
-            wins = _is_best(loops, value_at(index), loops.get(best), self.nan)
+            wins = is_best(loops, value_at(index), best, self.nan)
             place = loops.let("select", wins, index, count)
             loops.set(winner, loops.let("imin", loops.get(winner), place))
         # There is none if all are NaN.
         some = loops.let("ilt", loops.get(winner), count)
         place = loops.let("select", some, loops.get(winner), Lit(0))
-        found = _unless_nan(loops, first, place, Lit(0))
+        found = unless_nan(loops, first, place, Lit(0))
         lowering.bind(binding.vars[-1], found)
 
     def _minds_first(self, ty: Type) -> bool:
@@ -371,15 +391,6 @@ _WORST = {
     (False, True): (1 << 63) - 1,
     (False, False): -(1 << 63),
 }
-
-
-def _unless_nan(
-    loops: LoopBuilder, first: Atom | None, found: Atom, otherwise: Atom | None
-) -> Atom:
-    """What was found, but if the first element is NaN: Python's builtins keep that."""
-    if first is None or otherwise is None:
-        return found
-    return loops.let("select", loops.let("feq", first, first), found, otherwise)
 
 
 def _is_cheap(body: Lambda) -> bool:
@@ -463,20 +474,6 @@ def _is_slim(block: Block) -> bool:
                 if not all(_is_slim(inner) for _, inner in nested(expr)):
                     return False
     return True
-
-
-def _is_best(loops: LoopBuilder, new: Atom, best: Atom, nan: bool) -> Atom:
-    """Whether a value is the best one; with `nan` a NaN is, if there is one."""
-    if not is_float(new.type):
-        return loops.let("ieq", new, best)
-    is_equal = loops.let("feq", new, best)
-    return loops.let("or", is_equal, loops.let("fne", new, new)) if nan else is_equal
-
-
-def _nan_wins(loops: LoopBuilder, less: Atom, new: Atom, old: Atom) -> Atom:
-    """Whether the new value is better, or is a NaN where there was none."""
-    first = loops.let("and", loops.let("fne", new, new), loops.let("feq", old, old))
-    return loops.let("or", less, first)
 
 
 def _empty_message(kind: str) -> str:

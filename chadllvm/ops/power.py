@@ -10,6 +10,8 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
+
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.term import Lit, Operand
 from chadllvm.ops.row import chain, float_like, row
@@ -38,7 +40,9 @@ def _powi(x: float, n: int) -> float:
 
 
 def _hypot(x: float, y: float) -> float:
-    return math.hypot(x, y)
+    """libm's, which NumPy calls; `math.hypot` is another one."""
+    with np.errstate(all="ignore"):
+        return float(np.hypot(x, y))
 
 
 def _pow_t(b: Builder, args: Sequence[Operand], r: Operand, ct: Operand) -> Cotangents:

@@ -50,13 +50,16 @@ from chadllvm.simplify.identities import (
 from chadllvm.simplify.walk import Walk
 
 
-def fold_constants(program: Program) -> Program:
-    """Compute what is known, and simplify what follows from it."""
-    return map_functions(program, _function)
+def fold_constants(program: Program, *, powers: bool = True) -> Program:
+    """Compute what is known, and simplify what follows from it.
 
+    `powers`: of whole numbers they are multiplied out, where libm's may be an ulp away.
+    """
 
-def _function(function: Function) -> Function:
-    return with_body(function, _Folding().block(function.body))
+    def each(function: Function) -> Function:
+        return with_body(function, _Folding(powers).block(function.body))
+
+    return map_functions(program, each)
 
 
 @node
@@ -68,8 +71,9 @@ class _Definition:
 class _Folding(Walk):
     """Knows how each variable in scope is defined."""
 
-    def __init__(self) -> None:
+    def __init__(self, powers: bool) -> None:
         super().__init__()
+        self._powers = powers
         self.definitions: dict[Var, _Definition] = {}
 
     def define(self, operand: Operand) -> Expr | None:
@@ -143,7 +147,9 @@ class _Folding(Walk):
     def _prim(self, binding: Binding) -> None:
         node = binding.expr
         assert isinstance(node, Apply)
-        new = _value(node) or self._cube(binding, node) or simplified(self.define, node)
+        new: Operand | Apply | None = _value(node)
+        if new is None and (self._powers or not _is_power(node)):
+            new = self._cube(binding, node) or simplified(self.define, node)
         if new is None:
             self.keep(binding)
         else:
@@ -215,6 +221,10 @@ def _with_results(
     sides = (Block(b.bindings, tuple([b.results[k] for k in kept])) for b in blocks)
     variables = tuple([binding.vars[k] for k in kept])
     return Binding(variables, If(cond, *sides), binding.span)
+
+
+def _is_power(node: Apply) -> bool:
+    return isinstance(node.op, Prim) and node.op.name in ("pow", "powi")
 
 
 def _value(node: Apply) -> Lit | None:

@@ -21,6 +21,8 @@ from command_runs import SHAPES
         ("squares", ()),
         ("untyped", ("--shape", "x=4", "k=2")),
         ("energy", ("--optimize", "0")),
+        ("energy", ("--strict",)),
+        ("loss", ("--no-contract",)),
     ],
 )
 def test_right_gradients(runs: Any, name: str, words: tuple[str, ...]) -> None:

@@ -49,11 +49,14 @@ from chadllvm.lower.boxed.recursion import Routine, bind_results, lower_recursio
 from chadllvm.lower.boxed.storage import ROOTS
 from chadllvm.lower.interface import Carrier, Collector
 from chadllvm.ops.ledger import LEDGER
+from chadllvm.options import Arithmetic
 
 
-def lower_boxed(function: Function) -> LoopFunction:
+def lower_boxed(
+    function: Function, arithmetic: Arithmetic = Arithmetic()
+) -> LoopFunction:
     """The loops of a function without products, sums and calls of others."""
-    return BoxedLowering(function).finish()
+    return BoxedLowering(function, arithmetic).finish()
 
 
 class BoxedLowering(Heaps):
@@ -62,9 +65,10 @@ class BoxedLowering(Heaps):
     # No sum is cut into chunks: here nothing runs on several threads.
     inside_parallel = True
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, arithmetic: Arithmetic) -> None:
         super().__init__()
         self.function = function
+        self.arithmetic = arithmetic
         self.env: dict[Var, Rep] = {}
         self._reaching = reaching(function)
         self._tags: dict[Lambda, int] = {}
@@ -90,7 +94,9 @@ class BoxedLowering(Heaps):
         name = self.function.name
         subroutines = tuple(self.subroutines)
         return LoopFunction(
-            name, params, tuple(kinds), body, 1, ROOTS, subroutines=subroutines
+            *(name, params, tuple(kinds), body, 1, ROOTS),
+            subroutines=subroutines,
+            arithmetic=self.arithmetic,
         )
 
     def _param(self, param: Var) -> l.Param:
