@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 import chadllvm as cl
-from chadllvm.options import CompileOptions
 from tests.campaign.close import Spread, spread
 from tests.campaign.load import Loaded, load
 from tests.campaign.outcome import Outcome, outcome
@@ -35,8 +34,6 @@ OF_ALIASES = frozenset(("CL0803", "CL0804", "CL0821", "CL1103"))
 
 # What Python raises for a text that is no program of the language.
 NO_PROGRAM = ("NameError", "UnboundLocalError", "TypeError", "AttributeError")
-
-HAS_STRICT = "strict" in CompileOptions.__dataclass_fields__
 
 
 @dataclass(frozen=True)

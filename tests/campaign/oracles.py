@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,18 @@ from chadllvm.ir.check import check
 from chadllvm.ir.interp import Interpreter, ProgramError
 from chadllvm.ir.value import from_value, to_value
 from tests.campaign.close import difference
-from tests.campaign.judge import AGREES, HAS_STRICT, Judged, Verdict, skipped
+from tests.campaign.judge import AGREES, Judged, Verdict, skipped
 from tests.campaign.outcome import Outcome, outcome
 from tests.campaign.values import leaves
+from tests.interpreted_results import bits
 
 ARITHMETIC = ("ZeroDivisionError", "OverflowError", "ValueError", "FloatingPointError")
 
 # Arguments that the interpreter is not given.
 OTHERS = ("Leaf", "Node", "Chain", "Spring")
+
+# What Python's `math` or the runtime have written themselves.
+OTHER_FUNCTIONS = ("gamma", "sinc", "round", "around", "erf")
 
 
 @dataclass(frozen=True)
@@ -126,11 +130,18 @@ def _divides_by_zero(judged: Judged) -> bool:
 @oracle("interpreter")
 def interpreter(judged: Judged) -> Verdict:
     """The frontend's program, run by the reference interpreter."""
-    if "derivatives" in judged.flags:
-        return skipped("derivatives inside")
-    if any(type(arg).__name__ in OTHERS for arg in judged.args):
-        return skipped("recursive data and objects")
+    if why := not_interpreted(judged):
+        return skipped(why)
     return compare(judged, outcome(lambda: _interpreted(judged)), judged.default)
+
+
+def not_interpreted(judged: Judged) -> str:
+    """Why the interpreter is not asked, or nothing."""
+    if "derivatives" in judged.flags:
+        return "derivatives inside"
+    if any(type(arg).__name__ in OTHERS for arg in judged.args):
+        return "recursive data and objects"
+    return ""
 
 
 def _interpreted(judged: Judged) -> Any:
@@ -183,10 +194,28 @@ def without_threads(judged: Judged) -> Verdict:
 
 @oracle("strict", 2)
 def strict_mode(judged: Judged) -> Verdict:
-    """Bit for bit the interpreter's, where there is such a mode."""
-    if not HAS_STRICT:
-        return skipped("there is no strict mode")
-    return compare(judged, judged.with_options(strict=True), judged.default)
+    """Bit for bit the interpreter's."""
+    if why := not_interpreted(judged):
+        return skipped(why)
+    found = judged.with_options(strict=True)
+    right = outcome(lambda: _interpreted(judged))
+    verdict = compare(judged, found, right)
+    if verdict.status != "agrees" or not found.is_value or has_others(judged):
+        return verdict
+    return same_bits(zip(leaves(found.value), leaves(right.value), strict=True))
+
+
+def has_others(judged: Judged) -> bool:
+    """Whether a function is called that Python has in another form than libm."""
+    return any(name in judged.text for name in OTHER_FUNCTIONS)
+
+
+def same_bits(pairs: Iterable[tuple[Any, Any]]) -> Verdict:
+    """Whether what was found is what is right, to the bit."""
+    for found, right in pairs:
+        if bits(found) != bits(right):
+            return Verdict("differs", f"other bits: {found!r} for {right!r}"[:150])
+    return AGREES
 
 
 @oracle("export", 40)

@@ -14,9 +14,16 @@ import chadllvm as cl
 from tests.campaign.close import Spread, difference, spread
 from tests.campaign.differences import slope_of
 from tests.campaign.judge import AGREES, Judged, Verdict, skipped
-from tests.campaign.oracles import compare, oracle
+from tests.campaign.oracles import (
+    compare,
+    has_others,
+    not_interpreted,
+    oracle,
+    same_bits,
+)
 from tests.campaign.outcome import Outcome, outcome
 from tests.campaign.values import directions, dot, leaves, moved, nudged
+from tests.interpreted_results import gradient_pairs
 
 
 class Slopes:
@@ -156,6 +163,31 @@ def against_permanent_mode(judged: Judged) -> Verdict:
         return AGREES
     ill = slopes.spread.is_ill or judged.spread.is_ill
     return Verdict("ill" if ill else "differs", gap)
+
+
+@oracle("gradient/strict", 2)
+def against_interpreter(judged: Judged) -> Verdict:
+    """Bit for bit what the interpreter finds of the derivative that CHAD makes."""
+    if (unready := _unready(judged)) is not None:
+        return unready
+    if why := not_interpreted(judged):
+        return skipped(why)
+    if not judged.is_scalar or has_others(judged):
+        return skipped("no number, or a function that Python has in another form")
+    if not all(map(_is_plain, judged.args)):
+        return skipped("containers")
+    derivative = cl.value_and_grad(judged.compiled(strict=True), argnums=judged.wrt)
+    found = outcome(lambda: gradient_pairs(derivative, judged.wrt, judged.args))
+    if (failed := judged.failed(found)) is not None:
+        return failed
+    return same_bits((given, right) for right, given in found.value)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is a number or an array of numbers."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.names is None
+    return isinstance(value, bool | int | float | np.number)
 
 
 def _smooth(judged: Judged) -> Verdict | None:
