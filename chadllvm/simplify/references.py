@@ -59,7 +59,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from chadllvm.diagnostic import Span
-from chadllvm.ir.build import Builder
 from chadllvm.ir.rewrite import Renaming, map_functions, with_body
 from chadllvm.ir.term import (
     Apply,
@@ -78,6 +77,7 @@ from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Empty, Index, MakeBox, Unbox, Zeros, nothing
 from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
 from chadllvm.simplify.codes import (
     NONE,
@@ -87,13 +87,11 @@ from chadllvm.simplify.codes import (
     Coding,
     Part,
     Reference,
-    Table,
     joined,
 )
 from chadllvm.simplify.reading import Reading
-from chadllvm.simplify.renewed import renewed
+from chadllvm.simplify.recursive import Recursions
 from chadllvm.simplify.slots import Slots
-from chadllvm.simplify.walk import Walk
 from chadllvm.simplify.windows import window
 
 
@@ -146,20 +144,12 @@ class _Side:
                 return False
 
 
-class _References(Walk):
-    """Rewrites inner branches and loops before those around them.
-
-    `windows`: the windows that branches and loops choose, whose elements are to be read
-    where they are.
-    """
+class _References(Recursions):
+    """Rewrites inner branches, loops and recursions before those around them."""
 
     def __init__(self, body: Block, separates: bool) -> None:
-        super().__init__()
-        self.table = Table()
-        self.windows: dict[Var, tuple[Reference, Code]] = {}
+        super().__init__(body)
         self._separates = separates
-        self._renewed = renewed(body)
-        self._chosen_windows = self._renewed.windows
         # What blocks of functions and of loops hand on.
         self._handed_on: set[Operand] = {*body.results}
         self._hand_on(body)
@@ -194,6 +184,9 @@ class _References(Walk):
             case Apply(Iterate()) as node:
                 self._loop(binding, node)
                 return
+            case Apply(Recurse()) as node:
+                self.recursion(binding, node)
+                return
             case Apply(Empty()):
                 self.table.enter(binding.vars[0], Coded((NONE,), Code(Lit(0))))
             case Apply(Index() | Unbox() | MakeBox(), (Var() as array, *at)):
@@ -204,34 +197,6 @@ class _References(Walk):
                 if (found := window(node)) is not None:
                     self.table.enter(binding.vars[0], found)
         self.keep(binding)
-
-    def _owners(self, operand: Operand, windows: bool = False) -> tuple[Var, ...]:
-        assert isinstance(operand, Var)
-        return self.table.owners(operand, windows)
-
-    def _name(self, ref: Reference, slots: Sequence[Operand], out: Builder) -> None:
-        """Bind a reference again, to one owner or another."""
-        if ref.only is not None:
-            return
-        code = ref.code(slots, self.table)
-        ref.name(code, self.table, out)
-        self.table.enter(ref.var, Coded(ref.owners, code, ref.is_window))
-        if ref.is_window:
-            self.windows[ref.var] = ref, code
-
-    def _bind(
-        self,
-        chosen: Mapping[int, Reference],
-        slots: Mapping[int, Sequence[Var]],
-        span: Span,
-    ) -> None:
-        """Bind what was rewritten to its owners, or put these in its place."""
-        out = Builder(span)
-        for k, ref in chosen.items():
-            if ref.only is not None:
-                self.replace(ref.var, ref.only)
-            self._name(ref, slots[k], out)
-        self.out += out.bindings
 
     # Branches.
 
@@ -273,13 +238,13 @@ class _References(Walk):
             new = [made[k]] if k in made else []
             variables += [*new, *slots[k]] if k in chosen else [var]
         self.keep(Binding(tuple(variables), If(node.cond, *blocks), binding.span))
-        self._bind(chosen, slots, binding.span)
+        self.bind_chosen(chosen, slots, binding.span)
 
     def _joined(
         self, results: Sequence[Operand], sides: Sequence[_Side], windows: bool
     ) -> tuple[tuple[Var, ...], list[Var]]:
         """The owners of what branches give, and those of them that are made inside."""
-        owners = joined(*(self._owners(r, windows) for r in results))
+        owners = joined(*(self.owners(r, windows) for r in results))
         bound = {v for side in sides for v in side.bound}
         return owners, [o for o in owners if o in bound]
 
@@ -304,7 +269,7 @@ class _References(Walk):
         return all(
             side.makes(owner)
             for side in sides
-            for owner in self._owners(side.block.results[k], windows)
+            for owner in self.owners(side.block.results[k], windows)
             if owner in side.bound
         )
 
@@ -360,7 +325,7 @@ class _References(Walk):
             return result, self.table.all_of(made, result, out, windows)
         old = self.table.code(result, out, windows)
         own = Reference(Var(made.name, made.type), (*inside, NONE), windows)
-        self._name(own, own.values(old), out)
+        self.name(own, own.values(old), out)
         new, code = self.table.all_of(made, own.var, out, windows), old
         for owner in inside:
             is_this = out.prim("ieq", old.number, self.table.number(owner))
@@ -398,7 +363,7 @@ class _References(Walk):
                 onlies[param] = ref.only
             code = self.table.code(init, before, ref.is_window)
             firsts[k] = ref.values(code)
-            codes[k] = self._followed(result, ref, inner, tail)
+            codes[k] = self.followed(result, ref, inner, tail)
         for group in slots_of:
             kept = group.store(codes, self.table, tail)
             none = [nothing(before, group.type) for _ in kept]
@@ -407,7 +372,7 @@ class _References(Walk):
             rows = zip(*slots[k], firsts[k], ref.values(codes[k]), strict=True)
             states += [(p, i, r, f) for p, f, i, r in rows]
         for k, ref in chosen.items():
-            self._name(replace(ref, var=params[k]), slots[k][0], head)
+            self.name(replace(ref, var=params[k]), slots[k][0], head)
         self.out += before.bindings
         results = (*(r for _, _, r, _ in states), *body.body.results[len(params) :])
         block = Block((*head.bindings, *tail.bindings), results)
@@ -418,7 +383,7 @@ class _References(Walk):
         finals = (*(f for *_, f in states), *binding.vars[len(params) :])
         self.keep(Binding(finals, Apply(node.op, args, (loop,)), binding.span))
         chosen = {k: _behind(ref, slots_of) for k, ref in chosen.items()}
-        self._bind(chosen, {k: ends for k, (_, ends) in slots.items()}, binding.span)
+        self.bind_chosen(chosen, {k: ends for k, (_, ends) in slots.items()}, binding.span)
 
     def _states(
         self, binding: Binding, node: Apply
@@ -427,31 +392,19 @@ class _References(Walk):
         to those that its steps make; and the slots for these."""
         (_, *inits), (body,) = node.args, node.bodies
         params, results = body.params[1:], body.body.results
-        found = {p: k for k, p in enumerate(params) if isinstance(p.type, Array | Box)}
+        position = {
+            p: k for k, p in enumerate(params) if isinstance(p.type, Array | Box)
+        }
         step = _Side(body.body)
         inside = {*params, *step.bound}
+        owners = self.solved(
+            [*position],
+            {p: [results[k]] for p, k in position.items()},
+            {p: inits[k] for p, k in position.items()},
+            lambda p, owner: owner in inside and not self._is_kept(p, owner, step),
+        )
+        found = {p: position[p] for p in owners}
         windows = self._chosen_windows & found.keys()
-        sources = {p: self._owners(results[k], p in windows) for p, k in found.items()}
-        while dropped := [
-            p
-            for p in found
-            if any(
-                o in inside and o not in found and not self._is_kept(p, o, step)
-                for o in sources[p]
-            )
-            or (p not in windows and not windows.isdisjoint(sources[p]))
-        ]:
-            for param in dropped:
-                del found[param]
-        owners = {p: self._owners(inits[k], p in windows) for p, k in found.items()}
-        while True:
-            reached = {
-                p: joined(owners[p], *(owners.get(o, (o,)) for o in sources[p]))
-                for p in found
-            }
-            if reached == owners:
-                break
-            owners = reached
         groups = self._slots({found[p]: owners[p] for p in found}, step)
         chosen = {
             k: Reference(binding.vars[k], _kept(owners[p], step, groups), p in windows)
@@ -476,24 +429,6 @@ class _References(Walk):
     def _is_kept(self, state: Var, owner: Var, step: _Side) -> bool:
         """Whether a step makes an array, which is kept for a state."""
         return state in self._renewed.states and step.makes(owner)
-
-    def _followed(
-        self,
-        result: Var,
-        ref: Reference,
-        states: Mapping[Var, tuple[Reference, Code]],
-        out: Coding,
-    ) -> Code:
-        """The code of a step's result, by what the states of the step refer to."""
-        owners = self.table.owners(result, ref.is_window)
-        code = followed = self.table.code(result, out, ref.is_window)
-        for owner in (o for o in owners if o in states):
-            meant = out.part(*states[owner], code, ref)
-            if len(owners) == 1:
-                return meant
-            is_this = out.prim("ieq", code.number, self.table.number(owner))
-            followed = out.choice(is_this, meant, followed)
-        return followed
 
 
 def _kept(

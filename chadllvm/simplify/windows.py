@@ -17,6 +17,7 @@ from chadllvm.ir.term import (
     Apply,
     Binding,
     Block,
+    Call,
     Expr,
     If,
     Lambda,
@@ -29,6 +30,7 @@ from chadllvm.ir.types import Array, Scalar
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index
 from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.recurse import Recurse
 from chadllvm.simplify.codes import Part, Window
 
 
@@ -70,7 +72,7 @@ def _is_affine(i: Var, places: Sequence[Binding], last: Operand) -> bool:
 
 
 def chosen_windows(block: Block, needed: Iterable[Var] = ()) -> set[Var]:
-    """What branches and loops give that may be a window, and is not needed as a whole.
+    """What is chosen or handed on that may be a window, and is not needed as a whole.
 
     Nothing is asked of it but elements and sizes, and so of all it is handed on to.
     More may be `needed` as a whole.
@@ -104,6 +106,8 @@ class _Uses:
         self.windows: list[Var] = []
         self.sources: dict[Var, list[Var]] = {}
         self.targets: dict[Var, list[Var]] = {}
+        # The parameters of functions that call themselves.
+        self._functions: dict[Var, tuple[Var, ...]] = {}
 
     def block(self, block: Block) -> None:
         for binding in block.bindings:
@@ -128,6 +132,12 @@ class _Uses:
                 self._hand_on(results, states)
                 self._hand_on(states, binding.vars)
                 self.whole += _arrays(results[len(states) :])
+            case Apply(Recurse(), args, (body,)):
+                self._functions[body.params[0]] = body.params[1:]
+                self._hand_on(args, body.params[1:])
+                self.whole += _arrays(body.body.results)
+            case Call(Var() as function, args) if function in self._functions:
+                self._hand_on(args, self._functions[function])
             case expr:
                 if window(expr) is not None:
                     self.windows += binding.vars
