@@ -16,6 +16,7 @@ Nor is an array that a call returns copied, where it is one from outside.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from chadllvm.ir.rewrite import Renaming, rebuild
 from chadllvm.ir.term import (
@@ -28,24 +29,126 @@ from chadllvm.ir.term import (
     Operand,
     Var,
     nested,
+    operands,
 )
-from chadllvm.ir.types import Array, Box
+from chadllvm.ir.types import Array, Box, Type
 from chadllvm.ops.recurse import Recurse
-from chadllvm.simplify.codes import Coding, Reference
+from chadllvm.simplify.codes import Coding, Reference, joined
 from chadllvm.simplify.naming import Named, Naming
+from chadllvm.simplify.renewed import roots_of_result
+
+
+@dataclass
+class _Returned:
+    """The arrays that calls return as references: by position, and the function."""
+
+    function: Var
+    refs: dict[int, Reference]
+
+    def variables(
+        self, old: Sequence[Var]
+    ) -> tuple[tuple[Var, ...], dict[int, list[Var]]]:
+        """The variables of a call's results, and which of them are of a code."""
+        slots = {k: ref.slots() for k, ref in self.refs.items()}
+        new = [slots.get(k, [var]) for k, var in enumerate(old)]
+        return tuple(v for group in new for v in group), slots
+
+    def named(self, old: Sequence[Var]) -> dict[int, Reference]:
+        """What is bound again behind a call."""
+        return {k: replace(ref, var=old[k]) for k, ref in self.refs.items()}
 
 
 class Recursions(Naming):
-    """Puts references in place of what recursive calls are given."""
+    """Puts references in place of what recursive calls are given and return.
+
+    `is_again`: what calls return may be a reference now that they are given some.
+    """
+
+    def __init__(self, body: Block) -> None:
+        super().__init__(body)
+        self.is_again = False
+        self._returned: dict[Var, _Returned] = {}
+
+    def walked(self, binding: Binding) -> Binding:
+        match binding.expr:
+            case Apply(Recurse() as op, _, (body,)):
+                self._enter_function(op, binding, body)
+        return super().walked(binding)
+
+    def call(self, binding: Binding, function: Var, node: Call) -> None:
+        """What becomes of a call in the body of a recursion."""
+        returned = self._returned.get(function)
+        if returned is None:
+            self.keep(binding)
+            return
+        variables, slots = returned.variables(binding.vars)
+        call = Call(returned.function, node.args)
+        self.keep(Binding(variables, call, binding.span))
+        self.bind_chosen(returned.named(binding.vars), slots, binding.span)
 
     def recursion(self, binding: Binding, node: Apply) -> None:
         """What becomes of a recursion whose body has been walked."""
+        (body,) = node.bodies
+        returned = self._returned.get(body.params[0])
+        if returned is None:
+            self._parameters(binding, node)
+            return
+        out = Coding(binding.span, body.body.bindings)
+        results: list[Operand] = []
+        for k, result in enumerate(body.body.results):
+            ref = returned.refs.get(k)
+            if ref is None:
+                results.append(result)
+                continue
+            assert isinstance(result, Var)
+            results += ref.values(self.table.code(result, out, ref.is_window))
+        variables, slots = returned.variables(binding.vars)
+        new = Lambda((returned.function, *body.params[1:]), out.block(results))
+        applied = Apply(node.op, node.args, (new,))
+        self._parameters(Binding(variables, applied, binding.span), applied)
+        self.bind_chosen(returned.named(binding.vars), slots, binding.span)
+
+    def _enter_function(self, op: Recurse, binding: Binding, body: Lambda) -> None:
+        """Find what its calls return as references."""
+        count = op.plain(body)
+        itself, *params = body.params
+        refs: dict[int, Reference] = {}
+        types: list[Type] = []
+        for k, result in enumerate(body.body.results):
+            ref = self._result(k, binding, body) if k < count else None
+            if ref is None:
+                types.append(result.type)
+                continue
+            refs[k] = ref
+            types += [v.type for v in ref.slots()]
+        if refs:
+            function = Var(itself.name, op.function_type(params, types))
+            self._returned[itself] = _Returned(function, refs)
+
+    def _result(self, k: int, binding: Binding, body: Lambda) -> Reference | None:
+        """A result that is an array from outside, or a part of one."""
+        var, result = binding.vars[k], body.body.results[k]
+        if not isinstance(var.type, Array | Box):
+            return None
+        calls = [*_calls(body.body, body.params[0])]
+        taken = {var, *(call.vars[k] for call in calls)}
+        windows = taken <= self._chosen_windows
+        roots = roots_of_result(body, result, windows)
+        inside = {*body.params, *_bound(body.body)}
+        if roots.is_other or roots.made or not inside.isdisjoint(roots.old):
+            return None
+        owners = joined(*(self.owners(o, windows) for o in roots.old))
+        return Reference(var, owners, windows) if owners else None
+
+    def _parameters(self, binding: Binding, node: Apply) -> None:
+        """What becomes of a recursion that returns what it shall."""
         (body,) = node.bodies
         itself, *params = body.params
         chosen = self._given(node, body)
         if not chosen:
             self.keep(binding)
             return
+        self.is_again = any(isinstance(ty, Array | Box) for ty in body.body.types)
         before, head = Coding(binding.span), Coding(binding.span)
         slots = {k: ref.slots() for k, ref in chosen.items()}
         named = {
@@ -82,15 +185,15 @@ class Recursions(Naming):
     def _given(self, node: Apply, body: Lambda) -> dict[int, Reference]:
         """The parameters that are references, by their positions."""
         itself, *params = body.params
-        calls = [*_calls(body.body, itself)]
+        given = [operands(c.expr)[1:] for c in _calls(body.body, itself)]
         arrays = [p for p in params if isinstance(p.type, Array | Box)]
-        if not arrays or not calls:
+        if not arrays or not given:
             return {}
         position = {p: k for k, p in enumerate(params)}
         inside = {*params, *_bound(body.body)}
         owners = self.solved(
             arrays,
-            {p: [call.args[position[p]] for call in calls] for p in arrays},
+            {p: [args[position[p]] for args in given] for p in arrays},
             {p: node.args[position[p]] for p in arrays},
             lambda _, owner: owner in inside,
         )
@@ -143,12 +246,12 @@ def _with(binding: Binding, expr: Expr) -> Binding:
     return Binding(binding.vars, expr, binding.span)
 
 
-def _calls(block: Block, function: Var) -> Iterator[Call]:
+def _calls(block: Block, function: Var) -> Iterator[Binding]:
     """The calls of a function in a block."""
     for binding in block.bindings:
         match binding.expr:
-            case Call(called) as call if called is function:
-                yield call
+            case Call(called) if called is function:
+                yield binding
         for _, inner in nested(binding.expr):
             yield from _calls(inner, function)
 

@@ -64,6 +64,7 @@ from chadllvm.ir.term import (
     Apply,
     Binding,
     Block,
+    Call,
     Function,
     If,
     Lambda,
@@ -110,7 +111,8 @@ def _rewritten(function: Function, separates: bool) -> Function:
     body = walk.block(function.body)
     if walk.windows:
         body = Reading(walk.table, walk.windows).block(body)
-    return with_body(function, body)
+    new = with_body(function, body)
+    return _rewritten(new, separates) if walk.is_again else new
 
 
 class _Side:
@@ -186,6 +188,9 @@ class _References(Recursions):
                 return
             case Apply(Recurse()) as node:
                 self.recursion(binding, node)
+                return
+            case Call(Var() as function) as node:
+                self.call(binding, function, node)
                 return
             case Apply(Empty()):
                 self.table.enter(binding.vars[0], Coded((NONE,), Code(Lit(0))))
@@ -383,7 +388,9 @@ class _References(Recursions):
         finals = (*(f for *_, f in states), *binding.vars[len(params) :])
         self.keep(Binding(finals, Apply(node.op, args, (loop,)), binding.span))
         chosen = {k: _behind(ref, slots_of) for k, ref in chosen.items()}
-        self.bind_chosen(chosen, {k: ends for k, (_, ends) in slots.items()}, binding.span)
+        self.bind_chosen(
+            chosen, {k: ends for k, (_, ends) in slots.items()}, binding.span
+        )
 
     def _states(
         self, binding: Binding, node: Apply

@@ -20,7 +20,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
-from chadllvm.ir.term import Apply, Binding, Block, If, Lambda, Operand, Var, nested
+from chadllvm.ir.term import (
+    Apply,
+    Binding,
+    Block,
+    Call,
+    If,
+    Lambda,
+    Operand,
+    Var,
+    nested,
+)
 from chadllvm.ir.types import Array, Box
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
@@ -71,7 +81,7 @@ def _loops(block: Block) -> Iterator[Lambda]:
 
 
 @dataclass
-class _Roots:
+class Roots:
     """What an array may be or be a part of: old arrays, and those that are made."""
 
     old: set[Var] = field(default_factory=set)
@@ -81,11 +91,87 @@ class _Roots:
     # Whether there is something else among them.
     is_other: bool = False
 
-    def add(self, other: _Roots) -> None:
+    def add(self, other: Roots) -> None:
         self.old |= other.old
         self.made |= other.made
         self.mixed |= other.mixed
         self.is_other |= other.is_other
+
+
+def roots_of_result(body: Lambda, result: Operand, windows: bool) -> Roots:
+    """What a result of a recursion may be; calls of itself give nothing else."""
+    return _Body(body.body, body.params[0]).roots(result, windows)
+
+
+class _Body:
+    """What each array of a body may be, as a whole and as a window.
+
+    Calls of `itself` give what the body gives.
+    """
+
+    def __init__(self, block: Block, itself: Var | None = None) -> None:
+        self._itself = itself
+        self._found: dict[tuple[Var, bool], Roots] = {}
+        self._block(block)
+
+    def roots(self, operand: Operand, windows: bool) -> Roots:
+        assert isinstance(operand, Var)
+        found = self._found.get((operand, windows))
+        return Roots(old={operand}) if found is None else found
+
+    def _block(self, block: Block) -> None:
+        for binding in block.bindings:
+            for _, inner in nested(binding.expr):
+                self._block(inner)
+            for position, var in enumerate(binding.vars):
+                if isinstance(var.type, Array | Box):
+                    for windows in (False, True):
+                        found = self._bound(binding, position, windows)
+                        self._found[var, windows] = found
+
+    def _bound(self, binding: Binding, position: int, windows: bool) -> Roots:
+        """What is bound here, by what the variables bound before it are."""
+        var, found = binding.vars[position], Roots()
+        match binding.expr:
+            case If(_, then, orelse):
+                for block in (then, orelse):
+                    found.add(self.roots(block.results[position], windows))
+                if found.made and found.old:
+                    found.mixed.add(var)
+            case Call(function) if function is self._itself:
+                return found
+            case Apply(Index() | Unbox() | MakeBox(), (array, *_)):
+                return self.roots(array, False)
+            case Apply(Build()) as node:
+                part = window(node) if windows else None
+                if part is None:
+                    return Roots(made={var})
+                return self.roots(part.row.array, not part.row.indices)
+            case Apply(Fold() | Zeros() | Empty()):
+                return Roots(made={var})
+            case Apply(Iterate(), (_, *inits), (body,)):
+                if position >= len(inits):
+                    return Roots(made={var})
+                found = self._final(position, inits, body, windows)
+            case _:
+                found.is_other = True
+        return found
+
+    def _final(
+        self, position: int, inits: Sequence[Operand], body: Lambda, windows: bool
+    ) -> Roots:
+        """What the final state of an inner loop may be."""
+        params, found, seen = body.params[1:], Roots(), {position}
+        pending = [position]
+        while pending:
+            k = pending.pop()
+            found.add(self.roots(inits[k], windows))
+            found.add(self.roots(body.body.results[k], windows))
+            more = {j for j, p in enumerate(params) if p in found.old} - seen
+            seen |= more
+            pending += more
+        found.old -= {*params}
+        return found
 
 
 class _Loop:
@@ -96,12 +182,10 @@ class _Loop:
     """
 
     def __init__(self, body: Lambda, windows: Set[Var]) -> None:
-        # What each array of the body may be, as a whole and as a window.
-        self._found: dict[tuple[Var, bool], _Roots] = {}
-        self._block(body.body)
+        inside = _Body(body.body)
         pairs = zip(body.params[1:], body.body.results, strict=False)
         roots = {
-            p: self._roots(r, p in windows)
+            p: inside.roots(r, p in windows)
             for p, r in pairs
             if isinstance(p.type, Array | Box)
         }
@@ -120,65 +204,8 @@ class _Loop:
         self.plain = (made | other) - kept
         self.branches = {v for p in kept for v in roots[p].mixed}
 
-    def _roots(self, operand: Operand, windows: bool) -> _Roots:
-        assert isinstance(operand, Var)
-        found = self._found.get((operand, windows))
-        return _Roots(old={operand}) if found is None else found
 
-    def _block(self, block: Block) -> None:
-        for binding in block.bindings:
-            for _, inner in nested(binding.expr):
-                self._block(inner)
-            for position, var in enumerate(binding.vars):
-                if isinstance(var.type, Array | Box):
-                    for windows in (False, True):
-                        found = self._bound(binding, position, windows)
-                        self._found[var, windows] = found
-
-    def _bound(self, binding: Binding, position: int, windows: bool) -> _Roots:
-        """What is bound here, by what the variables bound before it are."""
-        var, found = binding.vars[position], _Roots()
-        match binding.expr:
-            case If(_, then, orelse):
-                for block in (then, orelse):
-                    found.add(self._roots(block.results[position], windows))
-                if found.made and found.old:
-                    found.mixed.add(var)
-            case Apply(Index() | Unbox() | MakeBox(), (array, *_)):
-                return self._roots(array, False)
-            case Apply(Build()) as node:
-                part = window(node) if windows else None
-                if part is None:
-                    return _Roots(made={var})
-                return self._roots(part.row.array, not part.row.indices)
-            case Apply(Fold() | Zeros() | Empty()):
-                return _Roots(made={var})
-            case Apply(Iterate(), (_, *inits), (body,)):
-                if position >= len(inits):
-                    return _Roots(made={var})
-                found = self._final(position, inits, body, windows)
-            case _:
-                found.is_other = True
-        return found
-
-    def _final(
-        self, position: int, inits: Sequence[Operand], body: Lambda, windows: bool
-    ) -> _Roots:
-        """What the final state of an inner loop may be."""
-        params, found, seen = body.params[1:], _Roots(), {position}
-        pending = [position]
-        while pending:
-            k = pending.pop()
-            found.add(self._roots(inits[k], windows))
-            found.add(self._roots(body.body.results[k], windows))
-            more = {j for j, p in enumerate(params) if p in found.old} - seen
-            seen |= more
-            pending += more
-        found.old -= {*params}
-        return found
-
-
-def _reaching(start: set[Var], roots: Mapping[Var, _Roots]) -> set[Var]:
+def _reaching(start: set[Var], roots: Mapping[Var, Roots]) -> set[Var]:
     """The states that may be one of these, or were one a step ago, and so on."""
     found = set(start)
     while grown := {p for p, r in roots.items() if r.old & found} - found:
@@ -186,7 +213,7 @@ def _reaching(start: set[Var], roots: Mapping[Var, _Roots]) -> set[Var]:
     return found
 
 
-def _fresh(roots: Mapping[Var, _Roots]) -> set[Var]:
+def _fresh(roots: Mapping[Var, Roots]) -> set[Var]:
     """The states that each step makes anew, or takes from such a one."""
     found: set[Var] = set()
     while (

@@ -106,8 +106,8 @@ class _Uses:
         self.windows: list[Var] = []
         self.sources: dict[Var, list[Var]] = {}
         self.targets: dict[Var, list[Var]] = {}
-        # The parameters of functions that call themselves.
-        self._functions: dict[Var, tuple[Var, ...]] = {}
+        # The bodies of functions that call themselves.
+        self._functions: dict[Var, Lambda] = {}
 
     def block(self, block: Block) -> None:
         for binding in block.bindings:
@@ -132,12 +132,16 @@ class _Uses:
                 self._hand_on(results, states)
                 self._hand_on(states, binding.vars)
                 self.whole += _arrays(results[len(states) :])
-            case Apply(Recurse(), args, (body,)):
-                self._functions[body.params[0]] = body.params[1:]
+            case Apply(Recurse() as op, args, (body,)):
+                self._functions[body.params[0]] = body
                 self._hand_on(args, body.params[1:])
-                self.whole += _arrays(body.body.results)
+                count, results = op.plain(body), body.body.results
+                self._hand_on(results[:count], binding.vars)
+                self.whole += _arrays(results[count:])
             case Call(Var() as function, args) if function in self._functions:
-                self._hand_on(args, self._functions[function])
+                body = self._functions[function]
+                self._hand_on(args, body.params[1:])
+                self._hand_on(body.body.results, binding.vars)
             case expr:
                 if window(expr) is not None:
                     self.windows += binding.vars
