@@ -116,32 +116,33 @@ def _rewritten(function: Function, separates: bool) -> Function:
 
 
 class _Side:
-    """A branch, with what it binds."""
+    """A branch, with what it binds; of one inside of another, the other is `around`."""
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: Block, around: _Side | None = None) -> None:
         self.block = block
-        self.bound = {v: b.expr for b in block.bindings for v in b.vars}
+        self.bound = {v: b for b in block.bindings for v in b.vars}
+        self._around = around
 
     def is_outside(self, *operands: Operand) -> bool:
         return self.bound.keys().isdisjoint(operands)
 
     def makes(self, array: Operand) -> bool:
         """Whether an array is made in here, and not of an old one by an update."""
-        match self.bound.get(array) if isinstance(array, Var) else None:
-            case Apply(Build() | Fold() | Zeros()):
+        binding = self.bound.get(array) if isinstance(array, Var) else None
+        if binding is None:
+            return self._around is not None and self._around.makes(array)
+        match binding.expr:
+            case Apply(Build() | Fold() | Zeros() | Empty()):
                 return True
-            case If(_, then, orelse) as node:
-                (binding,) = [b for b in self.block.bindings if b.expr is node]
+            case If(_, then, orelse):
                 k = binding.vars.index(array)
-                return all(_Side(b).makes(b.results[k]) for b in (then, orelse))
+                sides = [_Side(block, self) for block in (then, orelse)]
+                return all(side.makes(side.block.results[k]) for side in sides)
             case Apply(Update(), (old, *_)):
                 return self.makes(old)
-            case Apply(Iterate(), (_, *inits)) as node:
-                (binding,) = [b for b in self.block.bindings if b.expr is node]
+            case Apply(Iterate(), (_, *inits)):
                 k = binding.vars.index(array)
                 return k >= len(inits) or self.makes(inits[k])
-            case Apply(Empty()):
-                return True
             case _:
                 return False
 
@@ -286,7 +287,7 @@ class _References(Recursions):
         side = next((s for s in sides if result in s.bound), None)
         if side is None:
             return result
-        match side.bound[result]:
+        match side.bound[result].expr:
             case Apply(Index(), (Var() as array, *at)) if side.is_outside(array, *at):
                 return Part(array, tuple(at))
             case Apply(Unbox() | MakeBox(), (Var() as array,)):

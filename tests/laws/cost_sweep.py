@@ -20,7 +20,13 @@ import chadllvm as cl
 from bench.count import Counted
 from chadllvm.backend.runtime import runtime
 from chadllvm.llvm.optimize import Effort
-from tests.laws import chosen_arrays, kept_arrays, parts_arrays, passed_arrays
+from tests.laws import (
+    chosen_arrays,
+    kept_arrays,
+    parts_arrays,
+    passed_arrays,
+    recursive_arrays,
+)
 
 Program = Callable[..., float]
 
@@ -29,6 +35,7 @@ PROGRAMS: tuple[Program, ...] = (
     *passed_arrays.PROGRAMS,
     *kept_arrays.PROGRAMS,
     *parts_arrays.PROGRAMS,
+    *recursive_arrays.PROGRAMS,
 )
 
 # Programs whose value takes more than work of n, and why.
@@ -36,21 +43,15 @@ OPEN = {
     "nested_double_buffer": "an inner loop swaps states of an outer loop, and updates",
     "column_views": "columns that a loop chooses are copied",
     "transposed": "the rows of a transposed matrix are copied",
-    "recursive_tail": "a slice that a recursive function is given is copied",
-    "recursive_returns_array": "an array that a recursive function returns is copied",
     "loop_over_list": "a list that is written in a loop is made in each step",
 }
 
 # Programs of which a second derivative takes more.
 OPEN_ORDERS = {
     **dict.fromkeys(
-        ("option", "union", "union_state", "closure_state", "recursive_choice",
-         "recursive_swap", "recursive_in_loop", "recursive_split"),
-        "grad of grad: a chosen array that the tape holds has a cell in each step",
-    ),
-    **dict.fromkeys(
-        ("made_in_two_places", "two_made_states", "while_made", "history_of_two"),
-        "grad of grad: so has a kept array that the tape holds",
+        ("made_in_two_places", "two_made_states", "while_made", "history_of_two",
+         "made_outside"),
+        "grad of grad: a kept array that the tape holds has a cell in each step",
     ),
     **dict.fromkeys(
         ("large_once_then_old", "made_then_flip", "closure_made", "option_made",
