@@ -1,13 +1,15 @@
 """What a reference to an array is in scalars: the number of an owner, and where in it.
 
 The owner is an array that is there anyway. Of it the reference may be a row, at
-indices, and of that a *window*: the elements at `start`, `start + step` and so on, as
-many as `count` says. A code hands on
+indices, or a *window*: the elements at some indices, then at these indices plus steps,
+and so on, as many as `count` says. So are slices, columns and diagonals. A code hands
+on
 
-    number, index, …, index                   of a row
-    number, index, …, index, start, step, count     of a window
+    number, index, …, index                               of a row
+    number, index, …, index, step, …, step, count         of a window
 
-Owners of several ranks need not have as many indices: each takes the last ones.
+Owners of several ranks need not have as many indices: each takes the last ones. There
+are steps for the indices of the innermost array alone.
 """
 
 from __future__ import annotations
@@ -24,15 +26,15 @@ from chadllvm.ir.types import I64, Array, Box, Type
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index, MakeBox, Unbox, nothing
 
-# The scalars of a window.
-WINDOW = 3
-
 
 class Code(NamedTuple):
-    """The number of an owner, indices of a row of it, and a window if there is one."""
+    """The number of an owner, and indices of a row of it or of the first element of a
+    window, whose steps and number of elements follow."""
 
     number: Operand
     path: tuple[Operand, ...] = ()
+    steps: tuple[Operand, ...] = ()
+    size: Operand | None = None
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Window:
-    """`count` elements of a row of an array: those at the places of a function.
+    """`count` elements of an array: those at the places of a function.
 
-    The function is of one index, and affine.
+    The function gives the indices of an element; it is of one index, and affine.
     """
 
-    row: Part
+    array: Var
     count: Operand
     place: Lambda
 
@@ -111,8 +113,8 @@ class Table:
         match self._meaning.get(var):
             case Part(array):
                 return self.owners(array)
-            case Window(Part(array, indices)) if windows:
-                return self.owners(array, windows=not indices)
+            case Window(array) if windows:
+                return self.owners(array, windows=True)
             case Choice(_, then, orelse):
                 sides = [s.array if isinstance(s, Part) else s for s in (then, orelse)]
                 return joined(*map(self.owners, sides))
@@ -132,7 +134,7 @@ class Table:
     def code(self, meant: Var | Part, out: Coding, windows: bool = False) -> Code:
         """What a variable refers to, in scalars that `out` computes."""
         if isinstance(meant, Part):
-            number, path = self.code(meant.array, out)
+            number, path, *_ = self.code(meant.array, out)
             return Code(number, (*path, *meant.indices))
         if (meant, windows) not in out.codes:
             code = self._window(meant, out) if windows else self._row(meant, out)
@@ -144,7 +146,7 @@ class Table:
         if not windows:
             return Code(self.number(owner))
         size = out.one(Apply(Dim(0), (var,)))
-        return Code(self.number(owner), (lit(0), lit(1), size))
+        return Code(self.number(owner), (lit(0),), (lit(1),), size)
 
     def _row(self, var: Var, out: Coding) -> Code:
         match self._meaning.get(var):
@@ -161,22 +163,25 @@ class Table:
         match self._meaning.get(var):
             case Coded(_, code, is_window=True):
                 return code
-            case Window(row, count, place):
+            case Window(array, count, place):
                 size = out.prim("imax", count, lit(0))
-                start, after = (_at(place, lit(i), out) for i in (0, 1))
-                step = out.prim("isub", after, start)
-                return self._within(row, (start, step, size), out)
+                first, second = (_at(place, lit(i), out) for i in (0, 1))
+                steps = [
+                    out.prim("isub", after, start)
+                    for start, after in zip(first, second, strict=True)
+                ]
+                return self._within(array, Code(lit(0), first, (*steps,), size), out)
             case _:
-                number, path = self._row(var, out)
+                number, path, *_ = self._row(var, out)
                 size = out.one(Apply(Dim(0), (var,)))
-                return Code(number, (*path, lit(0), lit(1), size))
+                return Code(number, (*path, lit(0)), (lit(1),), size)
 
-    def _within(self, row: Part, window: Sequence[Operand], out: Coding) -> Code:
-        """A window in what may be a window itself."""
-        if not row.indices and self.is_window(row.array):
-            return out.inside(self.code(row.array, out, windows=True), window)
-        number, path = self.code(row, out)
-        return Code(number, (*path, *window))
+    def _within(self, array: Var, window: Code, out: Coding) -> Code:
+        """A window of what may be a window itself."""
+        if self.is_window(array):
+            return out.inside(self.code(array, out, windows=True), window)
+        number, path, *_ = self.code(array, out)
+        return window._replace(number=number, path=(*path, *window.path))
 
 
 class Coding(Builder):
@@ -190,26 +195,53 @@ class Coding(Builder):
     def choice(self, cond: Operand, then: Code, orelse: Code) -> Code:
         """One of two codes."""
         width = max(len(then.path), len(orelse.path))
-        sides = [Block((), (c.number, *last(c.path, width))) for c in (then, orelse)]
-        number, *path = self.emit(If(cond, *sides), "which", *["at"] * width)
-        return Code(number, tuple(path))
+        steps = max(len(then.steps), len(orelse.steps))
+        sides = [
+            Block((), scalars(code, width, steps, is_numbered=True))
+            for code in (then, orelse)
+        ]
+        hints = ["at"] * (len(sides[0].results) - 1)
+        given = self.emit(If(cond, *sides), "which", *hints)
+        return of_scalars(given, steps)
 
     def part(self, array: Reference, own: Code, code: Code, part: Reference) -> Code:
         """What the code of a part of an array says, by what the array refers to."""
-        end = len(code.path) - WINDOW * part.is_window
-        path, window = code.path[:end], code.path[end:]
         if array.is_window:
-            return self.inside(own, window)
-        row = last(path, rank(array.var.type, part.var.type))
-        return Code(own.number, (*own.path, *row, *window))
+            return self.inside(own, code)
+        width = rank(array.var.type, part.var.type) + part.is_window
+        path = (*own.path, *last(code.path, width))
+        return code._replace(number=own.number, path=path)
 
-    def inside(self, outer: Code, window: Sequence[Operand]) -> Code:
+    def inside(self, outer: Code, window: Code) -> Code:
         """A window in a window."""
-        start, step, size = window
-        *path, first, stride, _ = outer.path
-        begin = self.prim("iadd", first, self.prim("imul", stride, start))
-        window = (begin, self.prim("imul", stride, step), size)
-        return Code(outer.number, (*path, *window))
+        (start,), (step,) = last(window.path, 1), last(window.steps, 1)
+        end = len(outer.path) - len(outer.steps)
+        row, starts = outer.path[:end], outer.path[end:]
+        begins = [
+            self.prim("iadd", at, self.prim("imul", stride, start))
+            for at, stride in zip(starts, outer.steps, strict=True)
+        ]
+        steps = [self.prim("imul", stride, step) for stride in outer.steps]
+        return Code(outer.number, (*row, *begins), (*steps,), window.size)
+
+
+def scalars(
+    code: Code, width: int, steps: int, is_numbered: bool
+) -> tuple[Operand, ...]:
+    """A code as it is handed on, with so many indices and steps."""
+    number = (code.number,) if is_numbered else ()
+    count = () if code.size is None else (code.size,)
+    return (*number, *last(code.path, width), *last(code.steps, steps), *count)
+
+
+def of_scalars(given: Sequence[Operand], steps: int) -> Code:
+    """The code that was handed on, its number first."""
+    number, *rest = given
+    if not steps:
+        return Code(number, tuple(rest))
+    *path, count = rest
+    end = len(path) - steps
+    return Code(number, tuple(path[:end]), tuple(path[end:]), count)
 
 
 def joined(*parts: Iterable[Var]) -> tuple[Var, ...]:
@@ -252,9 +284,16 @@ class Reference:
 
     @property
     def width(self) -> int:
-        """How many scalars its code has, besides the number."""
+        """How many indices its code has."""
         ranks = (rank(owner.type, self.var.type) for owner in self.real)
-        return max(ranks, default=0) + WINDOW * self.is_window
+        return max(ranks, default=0) + self.is_window
+
+    @property
+    def steps(self) -> int:
+        """How many steps its code has."""
+        if not self.is_window:
+            return 0
+        return max((_innermost(owner.type).rank for owner in self.real), default=1)
 
     @property
     def is_one(self) -> bool:
@@ -270,18 +309,17 @@ class Reference:
     def slots(self) -> list[Var]:
         """New variables for the code."""
         number = [] if self.is_one else [Var("which", I64)]
-        return [*number, *[Var("at", I64) for _ in range(self.width)]]
+        count = self.width + self.steps + self.is_window
+        return [*number, *[Var("at", I64) for _ in range(count)]]
 
     def values(self, code: Code) -> tuple[Operand, ...]:
         """A code as it is handed on."""
-        number = () if self.is_one else (code.number,)
-        return (*number, *last(code.path, self.width))
+        return scalars(code, self.width, self.steps, not self.is_one)
 
     def code(self, slots: Sequence[Operand], table: Table) -> Code:
         """What was handed on, as a code."""
-        if self.is_one:
-            return Code(table.number(self.real[0]), tuple(slots))
-        return Code(slots[0], tuple(slots[1:]))
+        number = [table.number(self.real[0])] if self.is_one else []
+        return of_scalars([*number, *slots], self.steps)
 
     def name(self, code: Code, table: Table, out: Builder) -> None:
         """Bind the variable to what a code says."""
@@ -291,8 +329,9 @@ class Reference:
             if owner is None:
                 assert empty is not None
                 return empty
-            row, window = self._row(owner, code, inner)
-            return _made(row, window, inner) if window else row
+            if self.is_window:
+                return _made(owner, code, inner)
+            return self._row(owner, code, inner)
 
         self._choose(code, table, out, part)
         binding = out.bindings.pop()
@@ -306,8 +345,7 @@ class Reference:
         def element(owner: Var | None, inner: Builder) -> Operand:
             if owner is None:
                 return nothing(inner, ty)
-            row, window = self._row(owner, code, inner)
-            return _element(row, window, at, inner)
+            return _element(owner, code, at, inner)
 
         return self._choose(code, table, out, element)
 
@@ -337,12 +375,9 @@ class Reference:
             block = Block((), (result,))
         return result
 
-    def _row(
-        self, owner: Var, code: Code, out: Builder
-    ) -> tuple[Var, tuple[Operand, ...]]:
-        """The row of an owner that a code is about, and the window in it."""
-        end = len(code.path) - WINDOW * self.is_window
-        path = list(last(code.path[:end], rank(owner.type, self.var.type)))
+    def _row(self, owner: Var, code: Code, out: Builder) -> Var:
+        """The row of an owner that a code is about."""
+        path = list(last(code.path, rank(owner.type, self.var.type)))
         row = owner
         while row.type != self.var.type:
             match row.type:
@@ -353,24 +388,55 @@ class Reference:
                     row = out.one(Apply(Index(), (row, *at)), "row")
                 case _:
                     row = out.one(Apply(MakeBox(), (row,)), row.name)
-        return row, code.path[end:]
+        return row
 
 
-def _element(row: Var, window: Sequence[Operand], at: Operand, out: Builder) -> Var:
-    start, step, _ = window
-    place = out.prim("iadd", start, out.prim("imul", step, at))
-    return out.one(Apply(Index(), (row, place)))
+def _innermost(ty: Type) -> Array:
+    """The type of the arrays of numbers that an array is, or that it holds."""
+    match ty:
+        case Array(Box(content)) | Box(content):
+            return _innermost(content)
+        case _:
+            assert isinstance(ty, Array)
+            return ty
 
 
-def _made(row: Var, window: Sequence[Operand], out: Builder) -> Var:
+def _element(owner: Var, code: Code, at: Operand, out: Builder) -> Var:
+    """An element of a window."""
+    inner = _innermost(owner.type)
+    path = list(last(code.path, rank(owner.type, inner) + inner.rank))
+    row = owner
+    while row.type != inner:
+        match row.type:
+            case Array(_, whole):
+                index, path = path[:whole], path[whole:]
+                row = out.one(Apply(Index(), (row, *index)), "row")
+            case _:
+                row = out.one(Apply(Unbox(), (row,)), row.name)
+    places = [
+        _moved(start, step, at, out)
+        for start, step in zip(path, last(code.steps, inner.rank), strict=True)
+    ]
+    return out.one(Apply(Index(), (row, *places)))
+
+
+def _moved(start: Operand, step: Operand, at: Operand, out: Builder) -> Operand:
+    """An index so many steps further."""
+    if step == lit(0):
+        return start
+    return out.prim("iadd", start, out.prim("imul", step, at))
+
+
+def _made(owner: Var, code: Code, out: Builder) -> Var:
     """The elements of a window, as an array."""
+    assert code.size is not None
     body, i = out.child(), Var("i", I64)
-    element = Lambda((i,), body.block([_element(row, window, i, body)]))
-    return out.apply(Build(), (window[2],), [element])[0]
+    element = Lambda((i,), body.block([_element(owner, code, i, body)]))
+    return out.apply(Build(), (code.size,), [element])[0]
 
 
-def _at(place: Lambda, index: Operand, out: Builder) -> Operand:
-    """What an index becomes."""
+def _at(place: Lambda, index: Operand, out: Builder) -> tuple[Operand, ...]:
+    """The places that belong to an index."""
     renaming = Renaming({place.params[0]: index}, fresh=True)
     out.bindings += map(renaming.binding, place.body.bindings)
-    return renaming.operand(place.body.results[0])
+    return renaming.operands(place.body.results)

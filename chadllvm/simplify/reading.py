@@ -37,6 +37,8 @@ class Reading(Walk):
                     self.visit(self.walked(read))
                 self.replace(binding.vars[0], self.operand(element))
             case Apply(Dim(), (Var() as array,)) if array in self._windows:
-                self.replace(binding.vars[0], self._windows[array][1].path[-1])
+                size = self._windows[array][1].size
+                assert size is not None
+                self.replace(binding.vars[0], size)
             case _:
                 self.keep(binding)

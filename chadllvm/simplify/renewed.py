@@ -146,7 +146,7 @@ class _Body:
                 part = window(node) if windows else None
                 if part is None:
                     return Roots(made={var})
-                return self.roots(part.row.array, not part.row.indices)
+                return self.roots(part.array, True)
             case Apply(Fold() | Zeros() | Empty()):
                 return Roots(made={var})
             case Apply(Iterate(), (_, *inits), (body,)):

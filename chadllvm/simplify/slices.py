@@ -13,11 +13,24 @@ arguments that a branch chooses, or one of which nothing but elements are read, 
 nothing that is read later could be updated in place; and the part is read element by
 element alone, for what takes a whole array needs one. A part that begins at a constant
 stays a copy: it is as long as what it is a part of, nearly, and read in a row.
+
+Inside of a loop that is done for rows of such elements as well, and where indices tell
+which array an element is read of: so is a list of arrays that each step writes.
+
+    xs = build(2) { i ->                  …
+      x = build(n) { j ->
+        c = ieq(i, 0)                     c = ieq(k, 0)
+        v = if c { index(a, j) }     →    v = if c { index(a, l) } else { index(b, l) }
+            else { index(b, j) }
+        yield v }
+      yield x }
+    r = index(xs, k); … index(r, l) …
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from chadllvm.ir.op import PRIMS, Prim
 from chadllvm.ir.rewrite import Renaming, map_functions, with_body
@@ -43,6 +56,9 @@ from chadllvm.simplify.walk import Walk
 # What may be computed again for each element that is read.
 _PLACES = ("iadd", "isub", "imul")
 
+# What tells which array an element is read of.
+_TESTS = (*_PLACES, "ilt", "ile", "ieq", "ine", "and", "or", "not")
+
 
 def slices(program: Program) -> Program:
     """Put what they are read from in the place of parts of arguments."""
@@ -51,6 +67,9 @@ def slices(program: Program) -> Program:
 
 def _function(function: Function) -> Function:
     needed = set(_needed_whole(function.body))
+    for row, array in reversed([*_rows(function.body)]):
+        if row in needed:
+            needed.add(array)
     walk = _Reading(frozenset(function.params), needed)
     return with_body(function, walk.block(function.body))
 
@@ -70,23 +89,58 @@ def _needed_whole(block: Block) -> Iterator[Operand]:
             yield from _needed_whole(inner)
 
 
+def _rows(block: Block) -> Iterator[tuple[Var, Operand]]:
+    """The rows that are named in a block, with the arrays they are of."""
+    for binding in block.bindings:
+        match binding.expr:
+            case Apply(Index(), (array, *_)) if isinstance(binding.vars[0].type, Array):
+                yield binding.vars[0], array
+        for _, inner in nested(binding.expr):
+            yield from _rows(inner)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part that is not made: its sizes, and the element at some indices."""
+
+    sizes: tuple[Operand, ...]
+    params: tuple[Var, ...]
+    bindings: tuple[Binding, ...]
+    result: Operand
+
+    def row(self, index: Operand) -> _Part:
+        """What is at a first index."""
+        renaming = Renaming({self.params[0]: index}, fresh=True)
+        bindings = tuple(map(renaming.binding, self.bindings))
+        result = renaming.operand(self.result)
+        return _Part(self.sizes[1:], self.params[1:], bindings, result)
+
+
 class _Reading(Walk):
     def __init__(self, params: frozenset[Var], needed: set[Operand]) -> None:
         super().__init__()
         # The arguments, and what is one of them or a part of one.
         self._given: set[Operand] = {*params}
         self._needed = needed
-        # The parts that are not made: how many elements they have, and each of them.
-        self._parts: dict[Operand, tuple[Operand, Lambda]] = {}
+        # The parts that are not made.
+        self._parts: dict[Operand, _Part] = {}
+        # How many loops this place is inside of.
+        self._depth = 0
+
+    def body(self, body: Lambda) -> Lambda:
+        self._depth += 1
+        new = super().body(body)
+        self._depth -= 1
+        return new
 
     def visit(self, binding: Binding) -> None:
         match binding.expr:
-            case Apply(Build(), (count,), (body,)) if self._is_part(binding, body):
-                self._parts[binding.vars[0]] = count, body
-            case Apply(Index(), (array, index)) if array in self._parts:
-                self._read(binding, self._parts[array][1], index)
-            case Apply(Dim(), (array,)) if array in self._parts:
-                size = Apply(PRIMS["imax"], (self._parts[array][0], Lit(0)))
+            case Apply(Build()) as node if part := self._part(binding, node):
+                self._parts[binding.vars[0]] = part
+            case Apply(Index(), (array, *indices)) if array in self._parts:
+                self._read(binding, self._parts[array], indices)
+            case Apply(Dim(axis), (array,)) if array in self._parts:
+                size = Apply(PRIMS["imax"], (self._parts[array].sizes[axis], Lit(0)))
                 self.keep(Binding(binding.vars, size, binding.span))
             case _:
                 self._given.update(self._names(binding))
@@ -103,27 +157,77 @@ class _Reading(Walk):
             case _:
                 return []
 
-    def _is_part(self, binding: Binding, body: Lambda) -> bool:
-        """Whether a loop collects elements of an argument, from a variable place on."""
+    def _part(self, binding: Binding, node: Apply) -> _Part | None:
+        """The part that a loop collects, if it need not be made."""
         if self._needed.intersection(binding.vars) or len(binding.vars) != 1:
-            return False
-        *places, last = body.body.bindings or (None,)
-        match last:
+            return None
+        (count,), (body,) = node.args, node.bodies
+        part = _nest(count, body)
+        *places, last = part.bindings or (None,)
+        if part.sizes == (count,) and self._reads(last) and _vary(places, body):
+            is_element = last is not None and last.vars == (part.result,)
+            return part if is_element else None
+        if not self._depth or isinstance(part.result.type, Array):
+            return None
+        return part if self._chooses(part) else None
+
+    def _reads(self, binding: Binding | None) -> bool:
+        """Whether a binding is of an element of what stays as it is."""
+        match binding:
             case Binding((found,), Apply(Index(), (array, *_))):
-                is_element = body.body.results == (found,)
-                is_element = is_element and not isinstance(found.type, Array)
                 stays = array in self._given or array not in self._needed
-                return is_element and stays and _vary(places, body)
+                return stays and not isinstance(found.type, Array)
             case _:
                 return False
 
-    def _read(self, binding: Binding, body: Lambda, index: Operand) -> None:
-        """An element of a part that is not made."""
-        *places, last = body.body.bindings
-        renaming = Renaming({body.params[0]: index}, fresh=True)
-        for place in places:
-            self.keep(renaming.binding(place))
-        self.keep(Binding(binding.vars, renaming.expr(last.expr), binding.span))
+    def _chooses(self, part: _Part) -> bool:
+        """Whether indices tell which element of which array each one is."""
+        is_choice = any(isinstance(b.expr, If) for b in part.bindings)
+        inside = {v for b in part.bindings for v in b.vars}
+        has_size = inside.union(part.params).isdisjoint(part.sizes)
+        is_read = part.result in inside
+        return is_choice and has_size and is_read and self._is_cheap(part.bindings)
+
+    def _is_cheap(self, bindings: Sequence[Binding]) -> bool:
+        """Whether nothing is done but to find out where to read, and to read there."""
+        for binding in bindings:
+            match binding.expr:
+                case Apply(Prim(name=name)) if name in _TESTS:
+                    pass
+                case If(_, then, orelse):
+                    if not all(self._is_cheap(b.bindings) for b in (then, orelse)):
+                        return False
+                case _:
+                    if not self._reads(binding):
+                        return False
+        return True
+
+    def _read(self, binding: Binding, part: _Part, indices: Sequence[Operand]) -> None:
+        """An element of a part that is not made, or a row of it."""
+        for index in indices:
+            part = part.row(index)
+        if part.params:
+            self._parts[binding.vars[0]] = part
+            return
+        for place in part.bindings:
+            self.keep(place)
+        self.replace(binding.vars[0], part.result)
+
+
+def _nest(count: Operand, body: Lambda) -> _Part:
+    """What a loop collects, with the loops that collect its rows."""
+    sizes, params, bindings = [count], [*body.params], [*body.body.bindings]
+    (result,) = body.body.results
+    while bindings and bindings[-1].vars == (result,):
+        match bindings[-1].expr:
+            case Apply(Build(), (size,), (inner,)):
+                sizes.append(size)
+                params += inner.params
+                bindings[-1:] = inner.body.bindings
+                (result,) = inner.body.results
+            case _:
+                break
+    return _Part(tuple(sizes), tuple(params), tuple(bindings), result)
 
 
 def _vary(places: Sequence[Binding | None], body: Lambda) -> bool:

@@ -61,7 +61,7 @@ class Slots:
             is_used = _any(uses.values(), out)
             for k, use in uses.items():
                 code = _chosen(use, place, codes[k].number, out)
-                codes[k] = Code(code, codes[k].path)
+                codes[k] = codes[k]._replace(number=code)
             for n, slot in enumerate(self.params):
                 here = is_used
                 if len(self.params) > 1:

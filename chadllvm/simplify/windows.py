@@ -5,7 +5,7 @@
       v = index(a, k)
       yield v }
 
-They are what slices and arrays of lists are in the core.
+They are what slices, columns and arrays of lists are in the core.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
-from chadllvm.simplify.codes import Part, Window
+from chadllvm.simplify.codes import Window
 
 
 def window(expr: Expr) -> Window | None:
@@ -42,19 +42,20 @@ def window(expr: Expr) -> Window | None:
         case _:
             return None
     match read.expr:
-        case Apply(Index(), (Var() as array, *at, place)) if results == read.vars:
+        case Apply(Index(), (Var() as array, *at)) if results == read.vars:
             inside = {i, *(v for binding in places for v in binding.vars)}
-            is_row = inside.isdisjoint((array, *at)) and _is_affine(i, places, place)
-            if not is_row or not isinstance(read.vars[0].type, Scalar):
+            if array in inside or not _is_affine(i, places, at):
                 return None
-            function = Lambda((i,), Block(tuple(places), (place,)))
-            return Window(Part(array, tuple(at)), count, function)
+            if not isinstance(read.vars[0].type, Scalar):
+                return None
+            function = Lambda((i,), Block(tuple(places), tuple(at)))
+            return Window(array, count, function)
         case _:
             return None
 
 
-def _is_affine(i: Var, places: Sequence[Binding], last: Operand) -> bool:
-    """Whether an index is affine in another one, and nothing is done besides."""
+def _is_affine(i: Var, places: Sequence[Binding], found: Sequence[Operand]) -> bool:
+    """Whether indices are affine in another one, and nothing is done besides."""
     varying: set[Operand] = {i}
     for place in places:
         match place.expr:
@@ -68,7 +69,7 @@ def _is_affine(i: Var, places: Sequence[Binding], last: Operand) -> bool:
                     varying.update(place.vars)
             case _:
                 return False
-    return last in varying
+    return not varying.isdisjoint(found)
 
 
 def chosen_windows(block: Block, needed: Iterable[Var] = ()) -> set[Var]:
