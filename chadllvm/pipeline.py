@@ -180,6 +180,9 @@ SOURCE: tuple[Pass, ...] = (
     _plain(dce),
 )
 
+# What gives arrays that CHAD makes cells for variables of their own.
+APART: tuple[Pass, ...] = (_plain(separate), _plain(fold_constants), _plain(dce))
+
 # What is done for the sake of CHAD alone. Loops that become one have one
 # backpropagator, for which less has to be kept than for each of them.
 PRIMAL: tuple[Pass, ...] = (
@@ -405,7 +408,8 @@ class Compilation:
     def _source(self, program: Program) -> Program:
         """A function as plain as the mode makes it."""
         program = self.run(program, VALUES)
-        return self.run(program, SOURCE) if self.simplifies else program
+        passes = (*SOURCE, *APART)
+        return self.run(program, passes) if self.simplifies else program
 
     def _without(self, program: Program) -> Program:
         """A derivative without functions, so that it can be differentiated again."""

@@ -185,8 +185,10 @@ class _Reading(Walk):
         is_choice = any(isinstance(b.expr, If) for b in part.bindings)
         inside = {v for b in part.bindings for v in b.vars}
         has_size = inside.union(part.params).isdisjoint(part.sizes)
-        is_read = part.result in inside
-        return is_choice and has_size and is_read and self._is_cheap(part.bindings)
+        is_last = part.bindings[-1:] and part.bindings[-1].vars == (part.result,)
+        return bool(
+            is_choice and has_size and is_last and self._is_cheap(part.bindings)
+        )
 
     def _is_cheap(self, bindings: Sequence[Binding]) -> bool:
         """Whether nothing is done but to find out where to read, and to read there."""
@@ -209,9 +211,10 @@ class _Reading(Walk):
         if part.params:
             self._parts[binding.vars[0]] = part
             return
-        for place in part.bindings:
+        *places, last = part.bindings  # The last one gives the element.
+        for place in places:
             self.keep(place)
-        self.replace(binding.vars[0], part.result)
+        self.keep(Binding(binding.vars, last.expr, binding.span))
 
 
 def _nest(count: Operand, body: Lambda) -> _Part:
