@@ -8,13 +8,15 @@
       yield row
     } else { yield b }
 
-The arrays between which a branch chooses come from outside of it, and so do indices.
+The arrays between which a branch chooses come from outside of it, and so do indices; a
+branch in it is one more such choice.
 What the block hands on or updates is none of this: the cotangent of all of it comes at
 once, and is moved to the cell of what the branch gave.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from chadllvm.ir.term import Apply, Binding, Block, If, Operand, Var
@@ -43,11 +45,17 @@ class Branch:
     """One of two arrays from outside of the branches, or a part of one."""
 
     cond: Operand
-    then: Var | Row
-    orelse: Var | Row
+    then: Part
+    orelse: Part
+
+
+Part = Var | Row | Branch
 
 
 Name = Row | Same | Branch
+
+# Where the variables of the branches around a place are bound.
+Inside = Mapping[Operand, Binding]
 
 
 def names(block: Block) -> dict[Var, Name]:
@@ -90,30 +98,40 @@ def _name(binding: Binding, position: int) -> Name | None:
             return None
 
 
-def _branch(node: If, position: int) -> Name | None:
-    bound = _bound(node)
-    parts = [_part(b, b.results[position], bound) for b in (node.then, node.orelse)]
-    then, orelse = parts
+def _branch(node: If, position: int, inside: Inside | None = None) -> Branch | None:
+    """A branch, `inside` of others that bind these."""
+    around = inside or {}
+    if node.cond in around:
+        return None
+    then, orelse = (
+        _part(b.results[position], {**around, **bound_in(b)})
+        for b in (node.then, node.orelse)
+    )
     if then is None or orelse is None:
         return None
     return Branch(node.cond, then, orelse)
 
 
-def _part(block: Block, result: Operand, bound: set[Var]) -> Var | Row | None:
+def _part(result: Operand, inside: Inside) -> Part | None:
     """What a branch gives, if that or what it is part of is from outside."""
     if not isinstance(result, Var):
         return None
-    if result not in bound:
-        return result
-    for binding in block.bindings:
-        match binding.expr:
-            case Apply(Index(), (Var() as array, *at)) if binding.vars == (result,):
-                is_outside = bound.isdisjoint((array, *at))
-                return Row(array, tuple(at)) if is_outside else None
-    return None
+    binding = inside.get(result)
+    match binding and binding.expr:
+        case None:
+            return result
+        case Apply(Index(), (Var() as array, *at)):
+            is_outside = inside.keys().isdisjoint((array, *at))
+            return Row(array, tuple(at)) if is_outside else None
+        case Apply(Unbox() | MakeBox(), (array,)):
+            return _part(array, inside)
+        case If() as node:
+            assert binding is not None
+            return _branch(node, binding.vars.index(result), inside)
+        case _:
+            return None
 
 
-def _bound(node: If) -> set[Var]:
-    """The variables that the branches bind."""
-    blocks = (node.then, node.orelse)
-    return {v for block in blocks for b in block.bindings for v in b.vars}
+def bound_in(block: Block) -> Inside:
+    """What a branch binds."""
+    return {v: b for b in block.bindings for v in b.vars}

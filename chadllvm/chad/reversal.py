@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from chadllvm.chad.names import Branch, Row, Same, names
+from chadllvm.chad.names import Branch, Inside, Part, Row, Same, bound_in, names
 from chadllvm.chad.touched import touched_variables
 from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir.build import Builder
@@ -230,12 +230,9 @@ class BlockReversal:
         match self._bound[cell].expr:
             case View(Var() as whole, indices):
                 return self._part(whole, indices)
-            case If(cond, then, orelse):
+            case If() as node:
                 position = self._bound[cell].vars.index(cell)
-                chosen = [b.results[position] for b in (then, orelse)]
-                pairs = zip((then, orelse), chosen, strict=True)
-                blocks = [self._branch(b, c) for b, c in pairs]
-                return self._body.one(If(cond, *blocks), name)
+                return self._body.one(self._choice(node, position, {}), name)
             case Apply(Ledger()) as ledger:
                 return self._body.one(ledger, name)
             case Open() as opened:
@@ -244,17 +241,35 @@ class BlockReversal:
             case _:
                 raise InternalError(f"chad: {cell.name} is a cell of unknown origin")
 
-    def _branch(self, branch: Block, cell: Operand) -> Block:
+    def _choice(self, node: If, position: int, inside: Inside) -> If:
+        """The cotangent of the cell that a branch gives, `inside` of others."""
+        blocks = []
+        for branch in (node.then, node.orelse):
+            inner = self._body.child()
+            bound = {**inside, **bound_in(branch)}
+            part = self._given(branch.results[position], bound, inner)
+            blocks.append(inner.block([part]))
+        return If(node.cond, *blocks)
+
+    def _given(self, cell: Operand, inside: Inside, out: Builder) -> Var:
+        """The cotangent of a cell that is chosen or made inside of branches."""
         assert isinstance(cell, Var)
-        for binding in branch.bindings:
-            match binding.expr:
-                case View(Var() as whole, indices) if binding.vars == (cell,):
-                    ct, inner = self._dual(whole), self._body.child()
-                    part = inner.one(Apply(Index(), (ct, *indices)), ct.name)
-                    return inner.block([part])
-                case _ if cell in binding.vars:
-                    raise InternalError(f"chad: {cell.name} is made in a branch")
-        return Block((), (self._dual(cell),))
+        binding = inside.get(cell)
+        match binding and binding.expr:
+            case None:
+                return self._dual(cell)
+            case View(Var() as whole, indices):
+                ct = self._given(whole, inside, out)
+                part = out.one(Apply(Index(), (ct, *indices)), ct.name)
+                if not isinstance(part.type, Box):
+                    return part
+                return out.one(Apply(Unbox(), (part,)), ct.name)
+            case If() as node:
+                assert binding is not None
+                choice = self._choice(node, binding.vars.index(cell), inside)
+                return out.one(choice, f"{cell.name}_ct")
+            case _:
+                raise InternalError(f"chad: {cell.name} is made in a branch")
 
     # Duals.
 
@@ -282,12 +297,18 @@ class BlockReversal:
             case None:
                 return self._open(var)
 
-    def _chosen(self, part: Var | Row, name: str) -> Block:
+    def _chosen(self, part: Part, name: str) -> Block:
         """The cell of what a branch gives."""
-        if isinstance(part, Var):
-            return Block((), (self._dual(part),))
-        whole, inner = self._dual(part.array), self._body.child()
-        return inner.block([inner.one(View(whole, part.indices), name)])
+        inner = self._body.child()
+        match part:
+            case Var():
+                cell = self._dual(part)
+            case Row(array, indices):
+                cell = inner.one(View(self._dual(array), indices), name)
+            case Branch(cond, then, orelse):
+                blocks = [self._chosen(side, name) for side in (then, orelse)]
+                cell = inner.one(If(cond, *blocks), name)
+        return inner.block([cell])
 
     def _open(self, var: Var) -> Var:
         """A cell for a variable of the block."""

@@ -35,6 +35,7 @@ from chadllvm.closure.recursion import (
     convert_recursion,
     needs_of_recursion,
 )
+from chadllvm.closure.renewed import Renewal, renewal
 from chadllvm.closure.shapes import Shapes
 from chadllvm.closure.tape import IN_ORDER, TOGETHER, store_or_recompute
 from chadllvm.closure.updated import updated_states
@@ -59,7 +60,7 @@ from chadllvm.closure.values import (
     value_of,
 )
 from chadllvm.diagnostic import InternalError
-from chadllvm.ir.build import Builder
+from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.rewrite import free_vars_of, map_functions, with_body
 from chadllvm.ir.term import (
     Apply,
@@ -318,8 +319,6 @@ class Converter:
             self._lasting,
             is_inner=self._depth > 0,
         )
-        inner = out.child()
-        inner.bindings = bindings
         plain = [r for r in results if not isinstance(r, FunctionValue)]
         nexts = {
             state: result
@@ -327,21 +326,43 @@ class Converter:
             if not isinstance(result, FunctionValue)
         }
         shapes = Shapes([*bindings, *again], params, self.steady, nexts)
+        renewals = (
+            []
+            if not isinstance(node.op, Iterate)
+            else [
+                found
+                for state, init in zip(params[1:], args[1:], strict=True)
+                if state in captures
+                and _is_array(state)
+                and not shapes.is_fixed(state)
+                and (found := renewal(state, init, nexts[state], bindings))
+            ]
+        )
+        captures = _renewed(captures, renewals)
+        inner = out.child()
+        inner.bindings = bindings
+        more = [v for found in renewals for v in found.step(params[0], inner)]
         extra = [
             inner.one(Apply(MakeBox(), (v,)), v.name)
             if isinstance(v.type, Array) and not shapes.is_fixed(v)
             else v
             for v in captures
         ]
-        block = inner.block([*plain, *extra])
-        applied = Apply(node.op, args, (Lambda(params, block),))
+        # The states that tell of others stand behind these.
+        states = len(args) - 1
+        block = inner.block([*plain[:states], *more, *plain[states:], *extra])
+        told = tuple([v for found in renewals for v in (found.since, found.which)])
+        body = Lambda((*params, *told), block)
+        applied = Apply(node.op, (*args, *[lit(0)] * len(told)), (body,))
         kept = [k for k, r in enumerate(results) if not isinstance(r, FunctionValue)]
         # The operation may return more than its body (the winner of a fold).
         trailing = list(range(count, len(binding.vars)))
         names = [binding.vars[k].name for k in kept]
+        names[states:states] = [v.name for v in told]
         names += [v.name for v in captures]
         names += [binding.vars[k].name for k in trailing]
         outer = out.emit(applied, *names)
+        outer = (*outer[:states], *outer[states + len(told) :])
         self.tape.update(outer[len(kept) : len(kept) + len(captures)])
         if isinstance(node.op, Iterate):
             for final, init in zip(outer, args[1:], strict=False):
@@ -352,9 +373,10 @@ class Converter:
         arrays: dict[Var, Operand] = dict(
             zip(captures, outer[len(kept) : len(kept) + len(captures)], strict=True)
         )
+        restored = [b for r in renewals for b in r.restored(arrays, binding.span)]
         for k, result in enumerate(results):
             if isinstance(result, FunctionValue):
-                element = Again(result, tuple(again))
+                element = Again(result, (*restored, *again))
                 scope.values[binding.vars[k]] = Stack(element, params[0], arrays)
 
     # What a function needs at run time.
@@ -428,6 +450,13 @@ class Converter:
         if code not in self._free:
             self._free[code] = tuple(free_vars_of(code))
         return self._free[code]
+
+
+def _renewed(captures: Sequence[Var], renewals: Sequence[Renewal]) -> list[Var]:
+    """What is stored where these states are told of by others."""
+    states = {found.state for found in renewals}
+    told = [v for found in renewals for v in (found.since, found.which, *found.made)]
+    return [*dict.fromkeys([v for v in (*captures, *told) if v not in states])]
 
 
 def _is_array(var: Var) -> bool:
