@@ -181,6 +181,8 @@ class _Plan:
             # One more, so that what costs the same is computed.
             cost = 2 * self._bytes(var) * self.prices.word + 1
             again = self._again(var) if len(bindings) < _MOST else None
+            if again is not None and _is_choice(var, again):
+                cost = NEVER
             network.edge(var, SINK if again is None else again, cost)
             if again is None or again in bindings:
                 continue
@@ -272,6 +274,17 @@ class _Plan:
             for _, block in nested(expr)
             for binding in block.bindings
         )
+
+
+def _is_choice(var: Var, binding: Binding) -> bool:
+    """Whether an array is one of others: these have owners, which each of many copies
+    of a choice on the tape has not."""
+    match binding.expr:
+        case If(_, then, orelse):
+            makes = any(map(_has_loops, (then, orelse)))
+            return not makes and not isinstance(var.type, Scalar)
+        case _:
+            return False
 
 
 def _is_number(var: Var) -> bool:
