@@ -93,14 +93,14 @@ def measured(
     counted = partial(Counted, options=cl.CompileOptions(), effort=_LITTLE)
     yield _measured("value", counted(program, None), sizes)
     yield _measured("gradient", counted(program, WRT), sizes)
-    jvp, hvp, slope = _derivatives(program)
+    jvp, hvp, slope = derivatives(program)
     yield _measured("jvp", counted(jvp, None), sizes)
     if orders:
         yield _measured("hvp", counted(hvp, None), sizes)
         yield _measured("grad of grad", counted(slope, WRT), sizes)
 
 
-def _derivatives(program: Program) -> tuple[Program, Program, Program]:
+def derivatives(program: Program) -> tuple[Program, Program, Program]:
     """The slope in a direction, forwards; how it changes; and the slope in reverse."""
     inner = cl.jit(program)
 
