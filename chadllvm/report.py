@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chadllvm.chad.payers import Unpaid, unpaid
 from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.ir.loops import ArrayCopy, LoopNote, Stored
 from chadllvm.lower.reasons import UNNAMED
@@ -33,7 +34,9 @@ class Report:
     the loops of the finished program in order: what each step stores (`stored`; if
     `tape`, for the reverse alone, and `why`), what it reads of that (`reads`, in the
     reverse), and where it checks an index in every step (`checks`), whether its steps
-    run on several threads, or why they do not (`order`). `str` gives it as text.
+    run on several threads, or why they do not (`order`). `cells` are the arrays whose
+    cotangent costs the gradient more than the value did for the array, so that it may
+    take more than a constant times the value. `str` gives it as text.
 
     `scaling` runs the program, made so that it counts: the work and the span of the
     call that the report was asked for, and of the gradient with it, and how much faster
@@ -44,6 +47,7 @@ class Report:
     copies: tuple[ArrayCopy, ...]
     loops: tuple[LoopNote, ...]
     is_permanent: bool = False
+    cells: tuple[Unpaid, ...] = ()
     _count: Callable[[], tuple[Scaling, ...]] = field(default=tuple, compare=False)
 
     @cached_property
@@ -66,6 +70,11 @@ class Report:
         for copy in self.copies:
             yield f"  {_place(copy.span)}: {copy.array} is copied; {_reason(copy)}"
             yield from _source(copy.span)
+        if self.cells:
+            yield "arrays whose cotangents cost more than they do:"
+        for name, span in dict.fromkeys((c.array.name, c.span) for c in self.cells):
+            yield f"  {_place(span)}: {_named(name)}"
+            yield from _source(span)
         yield "loops:" if self.loops else "loops: none"
         for loop in self.loops:
             yield from _loop(loop)
@@ -80,7 +89,9 @@ def report(
     loops = compilation.loops
     assert loops is not None
     permanent = not compilation.options.optimize
-    return Report(name, loops.copies, loops.notes, permanent, count)
+    derivative = compilation.stages.get("chad")
+    cells = () if permanent or derivative is None else unpaid(derivative)
+    return Report(name, loops.copies, loops.notes, permanent, (*cells,), count)
 
 
 def _reason(copy: ArrayCopy) -> str:
@@ -107,10 +118,14 @@ def _stored(stored: Stored) -> str:
     size = "an array" if stored.bytes is None else number
     if not stored.tape:
         return f"makes {stored.name}, {size} a step"
-    name = "a value" if stored.name == UNNAMED else stored.name
+    name = _named(stored.name)
     place = _place(stored.span)
     why = f"; {stored.why}" if stored.why else ""
     return f"stores {name} for the reverse, {size} a step ({place}{why})"
+
+
+def _named(name: str) -> str:
+    return "a value" if name == UNNAMED else name
 
 
 def _place(span: Span) -> str:
