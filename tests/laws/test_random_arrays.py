@@ -1,0 +1,25 @@
+"""Random programs that pass arrays on: right, and within the cost law."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.laws.checked import check_derivatives
+from tests.laws.cost_sweep import violations
+from tests.laws.random_arrays import SIZES, found, program
+from tests.sweep import part
+
+
+@pytest.mark.parametrize("seed", range(part(200, 20)))
+def test_work_and_memory_are_linear(seed: int) -> None:
+    assert list(violations(found(seed), SIZES)) == []
+
+
+@pytest.mark.parametrize("seed", range(part(100, 20)))
+def test_derivatives(seed: int) -> None:
+    check_derivatives(program(seed), level=2)
+
+
+@pytest.mark.parametrize("seed", range(part(60, 20)))
+def test_derivatives_without_optimisation(seed: int) -> None:
+    check_derivatives(program(seed), level=0)
