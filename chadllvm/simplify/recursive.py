@@ -148,7 +148,7 @@ class Recursions(Naming):
         if not chosen:
             self.keep(binding)
             return
-        self.is_again = any(isinstance(ty, Array | Box) for ty in body.body.types)
+        self.is_again |= any(isinstance(ty, Array | Box) for ty in body.body.types)
         before, head = Coding(binding.span), Coding(binding.span)
         slots = {k: ref.slots() for k, ref in chosen.items()}
         named = {
