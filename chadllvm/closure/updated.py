@@ -12,6 +12,8 @@ and state are apart, for the copy of a new array is paid by who made it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from chadllvm.ir.term import Apply, Block, Function, If, Operand, Var, nested
 from chadllvm.ir.types import Array
 from chadllvm.ops.grow import Append, DropLast
@@ -25,6 +27,13 @@ def updated_states(function: Function) -> set[Var]:
     walk = _Walk()
     walk.block(function.body)
     return {s for s in walk.states if walk.find(s) in walk.updated}
+
+
+def is_updated(function: Function) -> Callable[[Var], bool]:
+    """Tells whether some step or update may write to the buffer of an array."""
+    walk = _Walk()
+    walk.block(function.body)
+    return lambda array: walk.find(array) in walk.updated
 
 
 class _Walk:

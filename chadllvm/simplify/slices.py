@@ -29,9 +29,10 @@ which array an element is read of: so is a list of arrays that each step writes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from chadllvm.closure.updated import is_updated
 from chadllvm.ir.op import PRIMS, Prim
 from chadllvm.ir.rewrite import Renaming, map_functions, with_body
 from chadllvm.ir.term import (
@@ -70,7 +71,7 @@ def _function(function: Function) -> Function:
     for row, array in reversed([*_rows(function.body)]):
         if row in needed:
             needed.add(array)
-    walk = _Reading(frozenset(function.params), needed)
+    walk = _Reading(frozenset(function.params), needed, is_updated(function))
     return with_body(function, walk.block(function.body))
 
 
@@ -117,8 +118,14 @@ class _Part:
 
 
 class _Reading(Walk):
-    def __init__(self, params: frozenset[Var], needed: set[Operand]) -> None:
+    def __init__(
+        self,
+        params: frozenset[Var],
+        needed: set[Operand],
+        is_updated: Callable[[Var], bool],
+    ) -> None:
         super().__init__()
+        self._is_updated = is_updated
         # The arguments, and what is one of them or a part of one.
         self._given: set[Operand] = {*params}
         self._needed = needed
@@ -199,9 +206,13 @@ class _Reading(Walk):
                 case If(_, then, orelse):
                     if not all(self._is_cheap(b.bindings) for b in (then, orelse)):
                         return False
-                case _:
-                    if not self._reads(binding):
+                case Apply(Index(), (Var() as array, *_)) if not isinstance(
+                    binding.vars[0].type, Array
+                ):
+                    if array in self._needed and self._is_updated(array):
                         return False
+                case _:
+                    return False
         return True
 
     def _read(self, binding: Binding, part: _Part, indices: Sequence[Operand]) -> None:
