@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 import chadllvm as cl
+from tests.chad.paid import found
 
 AS_WRITTEN = cl.CompileOptions(disabled=frozenset({"references", "separate"}))
 
@@ -14,8 +17,8 @@ def nested(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     rows = np.outer(b[:3], a)
     s = 0.0
     for i in range(len(a)):
-        first, second, k = c[i] > 0.0, b[i] > 0.0, i % 3
-        t = a if first else (rows[k] if second else (b if k == 1 else rows[0]))
+        first, second, third, k = c[i] > 0.0, b[i] > 0.0, a[i] > 0.0, i % 3
+        t = a if first else (rows[k] if second else (b if third else rows[0]))
         s += t[i] * t[i] * t[0]
     return s
 
@@ -30,9 +33,15 @@ def ragged(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     return s
 
 
+def test_they_are_parts_of_other_cells() -> None:
+    assert found(nested, *AS_WRITTEN.disabled) == []
+
+
 @pytest.mark.parametrize("options", [AS_WRITTEN, cl.CompileOptions()])
 @pytest.mark.parametrize("program", [nested, ragged])
-def test_second_derivatives(program: object, options: cl.CompileOptions) -> None:
+def test_second_derivatives(
+    program: Callable[..., float], options: cl.CompileOptions
+) -> None:
     compiled = cl.jit(program, options=options)
     random = np.random.default_rng(3)
     args, along = random.standard_normal((3, 7)), random.standard_normal((3, 7))

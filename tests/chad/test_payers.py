@@ -6,15 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-import chadllvm as cl
 from chadllvm.chad import names, reversal
-from chadllvm.chad.payers import Unpaid, unpaid
-from chadllvm.frontend import signature, specialise
 from chadllvm.ir.term import Block, Var
-from chadllvm.plan import Plan
-from chadllvm.request import Request
+from tests.chad.paid import found
 from tests.laws import chosen_arrays, passed_arrays
-from tests.laws.cost_sweep import OPEN, PROGRAMS, WRT, derivatives
+from tests.laws.cost_sweep import OPEN, PROGRAMS, derivatives
 from tests.sweep import marks
 
 Program = Callable[..., float]
@@ -35,14 +31,6 @@ CHOSEN: tuple[Program, ...] = (
     passed_arrays.two_lambdas,
     passed_arrays.union_each_step,
 )
-
-
-def found(program: Program, *disabled: str) -> list[Unpaid]:
-    """The cells of a program's gradient that nobody pays for."""
-    types = [p.annotation for p in signature(program)]
-    plan = Plan(specialise(program, tuple(types)), types, Request(WRT))
-    options = cl.CompileOptions(disabled=frozenset(disabled))
-    return unpaid(plan.compile(options).stages["chad"])
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
