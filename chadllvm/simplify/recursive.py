@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chadllvm.ir.rewrite import Renaming, rebuild
+from chadllvm.ir.rewrite import Renaming, free_vars, rebuild
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -137,7 +137,9 @@ class Recursions(Naming):
         inside = {*body.params, *_bound(body.body)}
         if roots.is_other or roots.made or not inside.isdisjoint(roots.old):
             return None
-        owners = joined(*(self.owners(o, windows) for o in roots.old))
+        # In the order of their uses, which is the same in each run.
+        found = (v for v in free_vars([(body.params, body.body)]) if v in roots.old)
+        owners = joined(*(self.owners(v, windows) for v in found))
         return Reference(var, owners, windows) if owners else None
 
     def _parameters(self, binding: Binding, node: Apply) -> None:
