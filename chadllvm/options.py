@@ -51,6 +51,9 @@ class CompileOptions:
     strict: compute with floats as the program says it, bit for bit: nothing is
         contracted, sums are added up from the first to the last, derivatives in the
         order that CHAD gives them, and elementary functions are those of libm.
+    sanitize: check each access of native code against its buffer, and the arithmetic of
+        indices against overflow, whatever was proved. It finds defects of the compiler,
+        and is slow; see `docs/language.md`.
 
     Raises:
         ValueError: if there is no such level.
@@ -66,6 +69,7 @@ class CompileOptions:
     parallel: bool = True
     contract: bool = True
     strict: bool = False
+    sanitize: bool = False
 
     @property
     def arithmetic(self) -> Arithmetic:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from chadllvm.chad.custom import Customs, settled
@@ -603,4 +603,4 @@ def _lower(function: Function, done: Compilation) -> LoopFunction:
     if options.verify:
         with stage("lower", depth=depth):
             check_loops(loops)
-    return loops
+    return replace(loops, sanitize=options.sanitize)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from chadllvm.backend.machine import Site
+from chadllvm.backend.runtime import runtime
 from chadllvm.diagnostic import Diagnostic, InternalError, Span
 from chadllvm.llvm import status
 
@@ -41,6 +42,8 @@ def other_error(code: int, function: str) -> Exception:
         )
     if code == status.RECURSION:
         return RecursionError(f"{function}: too many nested calls")
+    if code == status.DEFECT:
+        return InternalError(f"sanitized code of {function}: {runtime().violation()}")
     return InternalError(f"{function} returned the unknown status {code}")
 
 

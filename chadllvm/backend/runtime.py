@@ -19,7 +19,7 @@ from typing import Any
 import chadllvm
 from chadllvm.backend.interface import interface
 
-ABI = 13
+ABI = 14
 
 # The result words that a pooled context has room for.
 POOLED_WORDS = 256
@@ -84,6 +84,33 @@ void chad_memory_reset_peak(chad_context_t *context);
 void chad_set_memory_limit(chad_context_t *context, int64_t bytes);
 int64_t chad_memory_limit(const chad_context_t *context);
 int64_t chad_steps(const chad_context_t *context);
+void chad_set_grants(int64_t requests);
+int32_t chad_san_violation(char *text, int64_t bytes);
+
+// Code that checks itself calls these, see chad_rt.h.
+void chad_san_enter(void);
+void chad_san_leave(void);
+void chad_san_result_alloc(void);
+void chad_san_arena_grow(void);
+void chad_san_arena_extend(void);
+void chad_san_arena_segment(void);
+void chad_san_arena_reset(void);
+void chad_san_arena_release(void);
+void chad_san_arena_give(void);
+void chad_san_array_new(void);
+void chad_san_array_row(void);
+void chad_san_array_of_bag(void);
+void chad_san_array_data(void);
+void chad_san_cells_close_array(void);
+void chad_san_buffer(void);
+void chad_san_input(void);
+void chad_san_input_free(void);
+void chad_san_access(void);
+void chad_san_masked(void);
+void chad_san_bytes(void);
+void chad_san_step(void);
+void chad_san_overflow(void);
+void chad_san_end(void);
 
 double chad_lgamma(double);
 double chad_digamma(double);
@@ -235,14 +262,23 @@ class Runtime:
 
     def symbols(self) -> dict[str, int]:
         """The addresses of all functions that generated code may call."""
+        from chadllvm.llvm import sanitize
         from chadllvm.llvm.runtime import SYMBOLS
         from chadllvm.llvm.vecmath import RUNTIME_SYMBOLS
 
-        return {name: self.address(name) for name in (*SYMBOLS, *RUNTIME_SYMBOLS)}
+        names = (*SYMBOLS, *sanitize.SYMBOLS, *RUNTIME_SYMBOLS)
+        return {name: self.address(name) for name in names}
 
     def take_interrupt(self) -> BaseException:
         """The exception that stopped a call in this thread."""
         return self._interrupts.pop(threading.get_ident(), KeyboardInterrupt())
+
+    def violation(self) -> str:
+        """What code that checks itself has found first since this was last asked."""
+        text = self.ffi.new("char[]", 1024)
+        if not self.lib.chad_san_violation(text, len(text)):
+            return "another call has told its violation"
+        return bytes(self.ffi.string(text)).decode(errors="replace")
 
     def ask(self, _: Any) -> int:
         """Called by native code: run Python's signal handlers; 1 if one has raised."""

@@ -566,7 +566,8 @@ class LoopFunction:
     end); `roots[r]` is the representative of root r: roots with different ones do not
     alias. `copies` and `notes` are what was decided on the way, for the user to read;
     a subroutine stands in front of those that it is inside of. `arithmetic` says what
-    may be done to its floats.
+    may be done to its floats. `sanitize`: its code is to check its accesses
+    (`llvm/sanitize.py`).
     """
 
     name: str
@@ -580,6 +581,7 @@ class LoopFunction:
     subroutines: tuple[Subroutine, ...] = ()
     segments: tuple[Segments, ...] = ()
     arithmetic: Arithmetic = Arithmetic()
+    sanitize: bool = False
 
     def subroutine(self, name: str) -> Subroutine:
         """The subroutine of this name."""

@@ -43,6 +43,7 @@ from chadllvm.llvm.chains import rounded
 from chadllvm.llvm.independent import told_apart
 from chadllvm.llvm.instructions import POWI, POWI_SINGLE
 from chadllvm.llvm.invoke import emit_end
+from chadllvm.llvm.sanitize import sanitized
 from chadllvm.llvm.spread import part_head, see
 from chadllvm.llvm.state import (
     FAILED,
@@ -124,6 +125,9 @@ def emit(
     text = "\n".join([*_before(state, texts), *texts, *_after(state, width)])
     for twin, first in instead.items():
         text = text.replace(f"@{twin}", f"@{first}")
+    if function.sanitize:
+        sizes = {name: value.nbytes for name, value in state.data}
+        text = sanitized(text, function, symbol, sizes)
     math = [n for name in state.math for n in (name, *vector.get(name, ()))]
     linked = tuple(filter(vecmath.is_linked, math))
     return Module(symbol, text, tuple(state.sites), tuple(state.data), linked)

@@ -8,6 +8,7 @@ PROGRAM = 2
 MEMORY = 3
 RECURSION = 4
 INTERRUPT = 5
+DEFECT = 6
 
 # What the entry for Python returns of a call that is well, but has left blocks.
 BLOCKS = -1

@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes its meaning or its layout.
-#define CHAD_RT_ABI 13
+#define CHAD_RT_ABI 14
 
 // The number of bytes every buffer is aligned to and every size is rounded up to.
 #define CHAD_ALIGNMENT 64
@@ -52,6 +52,7 @@ enum {
   CHAD_MEMORY = 3,     // out of memory, or above the limit of the context
   CHAD_RECURSION = 4,  // too many nested calls
   CHAD_INTERRUPT = 5,  // the poll callback asked to stop
+  CHAD_DEFECT = 6,     // an access was out of bounds, see "Checked accesses"
 };
 
 // One result of a generated function: an array is its pointer and then its dimensions.
@@ -691,6 +692,76 @@ CHAD_API int64_t chad_powmod(int64_t base, int64_t n, int64_t m);
 // x rounded to so many decimal places, -22 to 22, as Python does it: the double nearest
 // to the decimal number nearest to x, the even one of two.
 CHAD_API double chad_round_to(double x, int64_t digits);
+
+// --- Checked accesses --------------------------------------------------------------
+//
+// What generated code calls that is compiled to check itself (`src/sanitize.c`). Any
+// thread may; all threads share the table of buffers and the first violation. `what`
+// names the function and the instruction.
+
+// As the functions of these names do, and the buffers that they give are known.
+CHAD_API chad_arena_t *chad_san_enter(chad_context_t *context, int64_t regions);
+CHAD_API void chad_san_leave(chad_context_t *context, chad_arena_t *arenas);
+CHAD_API void *chad_san_arena_grow(chad_context_t *context, chad_arena_t *arena,
+                                   int64_t bytes);
+CHAD_API void *chad_san_arena_extend(chad_context_t *context, chad_arena_t *arena,
+                                     void *old, int64_t old_words, int64_t used_words,
+                                     int64_t words);
+CHAD_API int64_t chad_san_arena_segment(chad_context_t *context, chad_arena_t *arena,
+                                        const void *base, int64_t words, int64_t rows);
+CHAD_API void chad_san_arena_reset(chad_arena_t *arena);
+CHAD_API void chad_san_arena_release(chad_arena_t *arena, struct chad_chunk *chunk,
+                                     char *cursor);
+CHAD_API void chad_san_arena_give(chad_context_t *context, chad_arena_t *arena);
+CHAD_API void *chad_san_result_alloc(chad_context_t *context, int64_t bytes);
+CHAD_API void *chad_san_array_new(chad_context_t *context, chad_arena_t *arena,
+                                  int64_t rank, const int64_t *dims);
+CHAD_API void *chad_san_array_row(chad_context_t *context, chad_arena_t *arena,
+                                  chad_array_t *array, int64_t index, int64_t row);
+CHAD_API void *chad_san_array_of_bag(chad_context_t *context, chad_arena_t *arena,
+                                     const chad_bag_t *bag, int64_t rank,
+                                     const int64_t *dims);
+CHAD_API void *chad_san_array_data(chad_context_t *context, chad_arena_t *arena,
+                                   chad_array_t *array);
+CHAD_API void *chad_san_cells_close_array(chad_context_t *context, chad_cells_t *cells,
+                                          int64_t cell);
+
+// A buffer that is known from now on: of a stack, or a constant.
+CHAD_API void chad_san_buffer(const void *buffer, int64_t bytes);
+
+// A copy of an input in front of a page that nobody may touch, or the input itself if
+// there is no memory; and the end of it.
+CHAD_API const void *chad_san_input(const void *input, int64_t bytes);
+CHAD_API void chad_san_input_free(const void *copy, const void *input, int64_t bytes);
+
+// Where to access so many bytes at `at`, in the buffer that `base` points into: there,
+// or, of a violation, where it does no harm. Of elements side by side `here` has a bit
+// for each that is accessed.
+CHAD_API void *chad_san_access(const void *base, const void *at, int64_t bytes,
+                               const char *what);
+CHAD_API void *chad_san_masked(const void *base, const void *at, int64_t bytes,
+                               int64_t elements, int64_t here, const char *what);
+
+// How many bytes to fill or to copy at `at`: all, or none.
+CHAD_API int64_t chad_san_bytes(const void *at, int64_t bytes, const char *what);
+
+// `base` moves by `index` elements of `size` bytes, and `is_wrong` if the arithmetic of
+// the index has overflowed; and the same of another number.
+CHAD_API void chad_san_step(const void *base, int64_t index, int64_t size,
+                            int32_t is_wrong, const char *what);
+CHAD_API void chad_san_overflow(int32_t is_wrong, const char *what);
+
+// The status of a call: CHAD_DEFECT if there was a violation, which is then to be taken.
+CHAD_API chad_status_t chad_san_end(chad_status_t status);
+
+// Takes the sentence about the first violation; false if there was none.
+CHAD_API int32_t chad_san_violation(char *text, int64_t bytes);
+
+// --- Failures on demand ------------------------------------------------------------
+
+// So many requests of memory are granted, by all contexts together, and then none;
+// negative: as many as there is memory for.
+CHAD_API void chad_set_grants(int64_t requests);
 
 #ifdef __cplusplus
 }

@@ -88,7 +88,27 @@ static bool reserve_together(chad_account_t *const account, const int64_t size) 
   return true;
 }
 
+// How many more requests are granted; negative: all. What asks on several threads at
+// once may be refused in any order, so the order of memory is relaxed.
+static _Atomic int64_t grants_left = -1;
+
+void chad_set_grants(const int64_t requests) {
+  atomic_store_explicit(&grants_left, requests, memory_order_relaxed);
+}
+
+static bool is_refused(void) {
+  int64_t left = atomic_load_explicit(&grants_left, memory_order_relaxed);
+  while (left > 0 && !atomic_compare_exchange_weak_explicit(&grants_left, &left, left - 1,
+                                                            memory_order_relaxed,
+                                                            memory_order_relaxed)) {
+  }
+  return left == 0;
+}
+
 bool chad_reserve(chad_state_t *const state, const int64_t size) {
+  if (is_refused()) {
+    return false;
+  }
   if (state->account != NULL) {
     const bool is_there = reserve_together(state->account, size);
     state->own += is_there ? size : 0;
