@@ -142,6 +142,10 @@ def _exported(name: str, given: Any, openmp: bool) -> Exported:
         raise call_rules.not_exported(
             f"{name}: what is compiled with optimize=0 cannot be exported"
         )
+    if compiled.options.sanitize:
+        raise call_rules.not_exported(
+            f"{name}: what is compiled with sanitize=True cannot be exported"
+        )
     plan = compiled.planned_for(arguments)
     if plan.updated is not None and plan.boundary is not None:
         raise call_rules.not_exported(

@@ -70,6 +70,7 @@ _MASKED = re.compile(
 )
 _CALL = re.compile(rf"  .*call \w+ @({'|'.join(map(re.escape, _BULK))})\((.*)\)")
 _ARITHMETIC = re.compile(r"  (%[\w.]+) = (add|sub|mul)(?: nuw| nsw)* i64 (\S+), (\S+)$")
+_CHOICE = re.compile(r"  (%[\w.]+) = select i1 (\S+), i64 (\S+), i64 (\S+)$")
 _DEFINED = re.compile(r'define .*?@("[^"]+"|[\w.]+)\(')
 _INPUT = re.compile(
     r"ptr noalias readonly(?: captures\(none\))? (%[\w.]+)"
@@ -149,6 +150,7 @@ class _Checked:
         self._count = 0
         self._steps = {m[1]: m for m in map(_STEP.match, self._lines) if m}
         self._sums = {m[1]: m for m in map(_ARITHMETIC.match, self._lines) if m}
+        self._sums |= {m[1]: m for m in map(_CHOICE.match, self._lines) if m}
         self._allocated = {m[1]: m[2] for m in map(_ALLOCA.match, self._lines) if m}
         self._indices = self._of_indices()
 
@@ -209,6 +211,10 @@ class _Checked:
             yield from self._step(found)
         elif (found := _ARITHMETIC.match(line)) and found[1] in self._indices:
             yield from self._overflow(found)
+        elif (found := _CHOICE.match(line)) and found[1] in self._indices:
+            name, cond, *others = found.groups()
+            one, other = (f"i1 {self._wrong(each)}" for each in others)
+            yield f"  {name}..wrong = select i1 {cond}, {one}, {other}"
         elif (found := _ALLOCA.match(line)) and self._escapes(found[1], found[2]):
             size = _size(found[2])
             yield f"  call void @chad_san_buffer(ptr {found[1]}, i64 {size})"
@@ -244,10 +250,9 @@ class _Checked:
         scale, given = _BULK[name], f"i64 {counts[-1]}"
         size = self._fresh()
         yield f"  {size} = mul i64 {counts[-1]}, {scale}"
-        if counts[-1] in self._indices:
-            wide, what = self._fresh(), self._what("the size", counts[-1])
-            yield f"  {wide} = zext i1 {counts[-1]}..wrong to i32"
-            yield f"  call void @chad_san_overflow(i32 {wide}, ptr {what})"
+        wide, what = self._fresh(), self._what("the size", counts[-1])
+        yield f"  {wide} = zext i1 {self._wrong(counts[-1])} to i32"
+        yield f"  call void @chad_san_overflow(i32 {wide}, ptr {what})"
         for at in re.findall(rf"ptr (?:align \d+ )?({_NAME})", args):
             if not self._is_frame(at):
                 some, what = self._fresh(), self._what(f"{name} of", at)
@@ -264,19 +269,15 @@ class _Checked:
         number = re.fullmatch(r"i64 (-?[\w.%]+)", index)
         if not inbounds or number is None or self._is_frame(base):
             return
-        wrong = "i32 0"
-        if number[1] in self._indices:
-            wide = self._fresh()
-            yield f"  {wide} = zext i1 {number[1]}..wrong to i32"
-            wrong = f"i32 {wide}"
-        what = self._what("a pointer to", found[1])
-        args = f"ptr {base}, i64 {number[1]}, i64 {_size(ty)}, {wrong}, ptr {what}"
+        wide, what = self._fresh(), self._what("a pointer to", found[1])
+        yield f"  {wide} = zext i1 {self._wrong(number[1])} to i32"
+        args = f"ptr {base}, i64 {number[1]}, i64 {_size(ty)}, i32 {wide}, ptr {what}"
         yield f"  call void @chad_san_step({args})"
 
     # The arithmetic of indices.
 
     def _of_indices(self) -> frozenset[str]:
-        """The sums and products that indices and sizes are made of."""
+        """The sums, products and choices that indices and sizes are made of."""
         waiting = [m[5].split()[-1] for m in self._steps.values()]
         for found in map(_CALL.match, self._lines):
             waiting += re.findall(r"i64 (%[\w.]+)", found[2]) if found else []
@@ -285,20 +286,22 @@ class _Checked:
             name = waiting.pop()
             if name in self._sums and name not in seen:
                 seen.add(name)
-                waiting += self._sums[name].group(3, 4)
+                waiting += self._sums[name].groups()[-2:]
         return frozenset(seen)
 
     def _overflow(self, found: re.Match[str]) -> Iterator[str]:
         name, op, *operands = found.groups()
-        pair, flag = self._fresh(), f"{name}..wrong"
+        pair, own, given = self._fresh(), self._fresh(), self._fresh()
         function = f"@llvm.s{op}.with.overflow.i64"
         args = ", ".join(f"i64 {operand}" for operand in operands)
         yield f"  {pair} = call {{i64, i1}} {function}({args})"
-        flags = [f"{o}..wrong" for o in dict.fromkeys(operands) if o in self._indices]
-        names = [self._fresh() for _ in flags] + [flag]
-        yield f"  {names[0]} = extractvalue {{i64, i1}} {pair}, 1"
-        for k, other in enumerate(flags):
-            yield f"  {names[k + 1]} = or i1 {names[k]}, {other}"
+        yield f"  {own} = extractvalue {{i64, i1}} {pair}, 1"
+        yield f"  {given} = or i1 {', '.join(map(self._wrong, operands))}"
+        yield f"  {name}..wrong = or i1 {own}, {given}"
+
+    def _wrong(self, name: str) -> str:
+        """Whether an operand has overflowed."""
+        return f"{name}..wrong" if name in self._indices else "false"
 
     # Pointers.
 

@@ -202,7 +202,7 @@ static chad_status_t join_taken(chad_worker_t *const worker, branch_t *const bra
 
 static void offer(chad_worker_t *const worker, chad_fork_t *const fork) {
   crew_t *const crew = crew_of(worker);
-  branch_t *const branch = calloc(1, sizeof *branch);
+  branch_t *const branch = chad_zeroed(sizeof *branch);
   if (branch == NULL) {
     return;
   }

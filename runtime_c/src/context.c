@@ -13,7 +13,7 @@ static const int64_t POLL_INTERVAL = 100000000;
 int32_t chad_rt_abi(void) { return CHAD_RT_ABI; }
 
 chad_context_t *chad_context_new(void) {
-  chad_state_t *const state = calloc(1, sizeof(chad_state_t));
+  chad_state_t *const state = chad_zeroed(sizeof(chad_state_t));
   if (state == NULL) {
     return NULL;
   }

@@ -151,7 +151,7 @@ static deep_t *deep_here(void) {
   if (deep != NULL) {
     return deep;
   }
-  deep = calloc(1, sizeof(deep_t));
+  deep = chad_zeroed(sizeof(deep_t));
   if (deep == NULL) {
     return NULL;
   }

@@ -144,6 +144,10 @@ void chad_trim(chad_state_t *state, int64_t bytes);
 // left behind.
 void chad_make_way(chad_state_t *state);
 
+// Memory of zeros for the runtime's own structures, which is not counted; free() gives it
+// back. NULL if there is none.
+void *chad_zeroed(size_t bytes);
+
 // Counts `size` bytes more as used, unless that is above the limit; and fewer.
 bool chad_reserve(chad_state_t *state, int64_t size);
 void chad_unreserve(chad_state_t *state, int64_t size);

@@ -105,6 +105,8 @@ static bool is_refused(void) {
   return left == 0;
 }
 
+void *chad_zeroed(const size_t bytes) { return is_refused() ? NULL : calloc(1, bytes); }
+
 bool chad_reserve(chad_state_t *const state, const int64_t size) {
   if (is_refused()) {
     return false;

@@ -282,7 +282,7 @@ chad_status_t chad_parallel(chad_context_t *const context, const chad_run_t run,
   share_t *const room =
       helpers == 0
           ? NULL
-          : calloc(share_bytes + numbers * sizeof(int64_t) + (size_t)parts, 1);
+          : chad_zeroed(share_bytes + numbers * sizeof(int64_t) + (size_t)parts);
   chad_status_t status = CHAD_OK;
   if (room == NULL) {
     status = run_serially(context, run, merge, environment, chunks, parts);

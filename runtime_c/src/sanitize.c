@@ -380,7 +380,7 @@ void *chad_san_access(const void *const base, const void *const at, const int64_
 
 int64_t chad_san_bytes(const void *const at, const int64_t bytes,
                        const char *const what) {
-  return checked(at, at, bytes, what) ? bytes : 0;
+  return bytes == 0 || checked(at, at, bytes, what) ? bytes : 0;
 }
 
 // `here` has a bit for each of the elements that are side by side.

@@ -23,6 +23,8 @@ from tests.interpreted_results import bits
 
 ARITHMETIC = ("ZeroDivisionError", "OverflowError", "ValueError", "FloatingPointError")
 
+SANITIZED = cl.CompileOptions(sanitize=True)
+
 # Arguments that the interpreter is not given.
 OTHERS = ("Leaf", "Node", "Chain", "Spring")
 
@@ -171,6 +173,12 @@ def debug_mode(judged: Judged) -> Verdict:
     if is_arithmetic and judged.default.detail != found.detail:
         return Verdict("documented", f"arithmetic: {found.detail}")
     return compare(judged, found, judged.default)
+
+
+@oracle("sanitized", 4)
+def sanitized(judged: Judged) -> Verdict:
+    """Every access of native code is in its buffer, and the value is the same."""
+    return compare(judged, judged.with_options(options=SANITIZED), judged.default)
 
 
 @oracle("sequential", 4)

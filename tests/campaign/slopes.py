@@ -15,6 +15,7 @@ from tests.campaign.close import Spread, difference, spread
 from tests.campaign.differences import slope_of
 from tests.campaign.judge import AGREES, Judged, Verdict, skipped
 from tests.campaign.oracles import (
+    SANITIZED,
     compare,
     has_others,
     not_interpreted,
@@ -146,14 +147,14 @@ def _same_slope(
     return Verdict("ill" if ill else "differs", f"{one} {found!r}, {other} {right!r}")
 
 
-@oracle("gradient/optimize=0", 3)
-def against_permanent_mode(judged: Judged) -> Verdict:
+def _against_mode(judged: Judged, **options: Any) -> Verdict:
+    """The gradient is that of a compilation with other options."""
     if (unready := _unready(judged)) is not None:
         return unready
     slopes = slopes_of(judged)
     if not slopes.reverse.is_value:
         return skipped("no gradient")
-    found = outcome(lambda: slopes.pulled(judged.args, optimize=0))
+    found = outcome(lambda: slopes.pulled(judged.args, **options))
     if (failed := judged.failed(found)) is not None:
         return failed
     gap = difference(
@@ -163,6 +164,16 @@ def against_permanent_mode(judged: Judged) -> Verdict:
         return AGREES
     ill = slopes.spread.is_ill or judged.spread.is_ill
     return Verdict("ill" if ill else "differs", gap)
+
+
+@oracle("gradient/optimize=0", 3)
+def against_permanent_mode(judged: Judged) -> Verdict:
+    return _against_mode(judged, optimize=0)
+
+
+@oracle("gradient/sanitized", 4)
+def against_sanitized_code(judged: Judged) -> Verdict:
+    return _against_mode(judged, options=SANITIZED)
 
 
 @oracle("gradient/strict", 2)
