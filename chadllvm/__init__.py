@@ -22,6 +22,7 @@ from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 from chadllvm._version import __version__
+from chadllvm.forking import Busy
 from chadllvm.threads import load_openmp
 
 if TYPE_CHECKING:
@@ -118,7 +119,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"chadllvm.{_HOMES[name]}"), name)
+    with Busy():
+        value = getattr(import_module(f"chadllvm.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
 

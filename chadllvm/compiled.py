@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FunctionType, MappingProxyType, MethodType
@@ -27,6 +26,7 @@ from typing import (
 
 from chadllvm import call_rules
 from chadllvm.diagnostic import InternalError
+from chadllvm.forking import Lock
 from chadllvm.frames import hide_frames, without_frames
 from chadllvm.ir.types import Type
 from chadllvm.options import CompileOptions
@@ -90,7 +90,7 @@ class Compiled(Taking):
         # What its function reached when it was made, if somebody asks; empty if it is
         # made of one thing and another.
         self.first_reach: bytes | None = None
-        self._lock = threading.RLock()
+        self._lock = Lock()
         # How many positional arguments need no binding.
         if is_plain(function) and not statics:
             self._count = function.__code__.co_argcount

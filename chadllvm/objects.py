@@ -15,7 +15,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from types import (
@@ -30,6 +29,7 @@ from typing import Any
 
 import numpy as np
 
+from chadllvm.forking import Lock
 from chadllvm.ir.dtypes import scalar_of
 from chadllvm.ir.record import ObjectNames, Snapshot, is_frozen_dataclass
 from chadllvm.prints import fingerprint
@@ -87,7 +87,7 @@ class Reading:
         self._function = function
         self._classes: dict[type, _Attributes] = {}
         self._names: dict[object, ObjectNames] = {}
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def __call__(self, args: Sequence[Any]) -> tuple[Any, ...]:
         """The arguments, with what is read of objects in their places."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -13,6 +12,7 @@ from chadllvm.backend.call import NativeFunction
 from chadllvm.crossing import Crossing
 from chadllvm.deep import run_deep
 from chadllvm.defects import stage
+from chadllvm.forking import Lock
 from chadllvm.frontend import specialise, too_deep
 from chadllvm.ir.loops import LoopFunction, can_fail
 from chadllvm.ir.term import Program
@@ -47,7 +47,7 @@ class Specialiser:
         self._request = request
         self._options = options
         self._plan = plan
-        self._lock = threading.RLock()
+        self._lock = Lock()
 
     @collector_paused()
     def __call__(

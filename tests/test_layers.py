@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "chadllvm"
 
 LAYERS = (
-    "_version", "diagnostic", "codes", "call_rules", "deep", "frames", "options",
+    "_version", "diagnostic", "codes", "call_rules", "deep", "forking", "frames", "options",
     "texts", "library", "linalg", "ir", "defects", "shape", "transforms", "twins",
     "ops", "frontend", "chad", "closure", "simplify", "debug", "lower", "llvm", "watch",
     "request", "backend", "threads", "pipeline", "report", "values", "prints", "border",

@@ -141,9 +141,9 @@ def test_an_index_that_nobody_checks_is_found(
 
 @pytest.mark.parametrize("k", [2**62, -(2**62), 2**63 - 1])
 def test_the_arithmetic_of_an_index_overflows(k: int, without_checks: None) -> None:
-    with pytest.raises(InternalError, match="in_a_matrix.*(overflows|of a buffer)"):
+    with pytest.raises(InternalError, match=r"in_a_matrix.*(overflows|of a buffer)"):
         sanitized(in_a_matrix, speculate=False)(A, k)
-    with pytest.raises(InternalError, match="read.*overflows"):
+    with pytest.raises(InternalError, match=r"read.*overflows"):
         sanitized(read)(A, k)
 
 
@@ -154,7 +154,7 @@ def test_a_product_that_wraps_around_into_the_buffer(without_checks: None) -> No
         return x[n * 4 + 1]
 
     assert cl.jit(cache=False)(far)(A, 2**62) == A[1]
-    with pytest.raises(InternalError, match="far.*overflows"):
+    with pytest.raises(InternalError, match=r"far.*overflows"):
         sanitized(far, speculate=False)(A, 2**62)
 
 

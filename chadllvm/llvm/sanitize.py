@@ -128,7 +128,8 @@ def _size(ty: str) -> str:
 
 def _type_of(operand: str) -> str:
     """The type of an operand with its type."""
-    return operand[: operand.index(">") + 1] if operand[0] == "<" else operand.split()[0]
+    is_vector = operand.startswith("<")
+    return operand[: operand.index(">") + 1] if is_vector else operand.split()[0]
 
 
 def _plain(name: str) -> str:

@@ -1,0 +1,53 @@
+"""The command line of the faults."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from tests.faults import Fault
+from tests.faults.allocations import MODES, refused, some_programs
+from tests.faults.interrupts import interrupted
+from tests.faults.processes import SCRIPTS, survives
+
+KINDS = ("allocations", "interrupts", "processes")
+
+
+def main(arguments: list[str]) -> int:
+    """Run what is asked for; 1 if something is not survived."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults")
+    parser.add_argument("kinds", nargs="*", default=KINDS, help=", ".join(KINDS))
+    parser.add_argument("--programs", type=int, default=50, help="with allocations")
+    parser.add_argument("--calls", type=int, default=10_000, help="with interrupts")
+    parser.add_argument("--rounds", type=int, default=20, help="of each process")
+    parser.add_argument("--seed", type=int, default=0, help="of the moments")
+    given = parser.parse_args(arguments)
+    failed = 0
+    for kind in given.kinds:
+        for name, outcome in _outcomes(kind, given):
+            failed += isinstance(outcome, Fault)
+            print(f"{kind:12} {name:40} {outcome}", flush=True)
+    return bool(failed)
+
+
+def _outcomes(
+    kind: str, given: argparse.Namespace
+) -> Iterator[tuple[str, Fault | str]]:
+    if kind == "allocations":
+        for case in some_programs(given.programs):
+            for mode in MODES:
+                yield f"{case.name}, {mode}", _tried(refused, case, mode)
+    elif kind == "interrupts":
+        yield f"{given.calls} calls", _tried(interrupted, given.calls, given.seed)
+    elif kind == "processes":
+        for name in SCRIPTS:
+            yield name, _tried(survives, name, given.rounds, given.seed)
+    else:
+        raise SystemExit(f"no such kind: {kind}; there are {', '.join(KINDS)}")
+
+
+def _tried(check: object, *args: object) -> Fault | str:
+    try:
+        return str(check(*args))  # type: ignore[operator]
+    except Fault as fault:
+        return fault
