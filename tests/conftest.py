@@ -14,10 +14,12 @@ import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sweep
 
+from chadllvm import checking
 from chadllvm.llvm import optimize
 from chadllvm.llvm.optimize import Effort
 
@@ -95,3 +97,17 @@ def golden(request: pytest.FixtureRequest) -> Golden:
 # A shell that starts us in the background has Ctrl-C ignored; tests of it need it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def agreed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Of each derivative that `check_grads` compares, whether it agrees."""
+    made: list[bool] = []
+    compared = checking._Limits.are_close
+
+    def are_close(limits: Any, found: float, expected: float, size: float) -> bool:
+        made.append(compared(limits, found, expected, size))
+        return made[-1]
+
+    monkeypatch.setattr(checking._Limits, "are_close", are_close)
+    return made

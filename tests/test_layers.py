@@ -11,10 +11,10 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "chadllvm"
 
 LAYERS = (
-    "_version", "diagnostic", "codes", "call_rules", "deep", "forking", "frames", "options",
-    "texts", "library", "linalg", "ir", "defects", "shape", "transforms", "twins",
-    "ops", "frontend", "chad", "closure", "simplify", "debug", "lower", "llvm", "watch",
-    "request", "backend", "threads", "pipeline", "report", "values", "prints", "border",
+    "_version", "diagnostic", "codes", "call_rules", "deep", "forking", "frames",
+    "options", "texts", "library", "linalg", "ir", "defects", "shape", "transforms",
+    "twins", "ops", "frontend", "chad", "closure", "simplify", "debug", "lower", "llvm",
+    "watch", "request", "backend", "threads", "pipeline", "report", "values", "prints", "border",
     "boundary", "filled", "copying", "crossing", "plan", "arguments", "anatomy",
     "reach", "objects", "shelf", "portable", "updating", "frozen", "ready", "scaling",
     "specialising", "shown", "signatures", "taking", "compiled", "bound", "api",

@@ -12,6 +12,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 from tests.faults import Fault
@@ -120,8 +121,7 @@ def survives(name: str, rounds: int, seed: int) -> str:
     moments = random.Random(f"{name} {seed}")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "script.py")
-        lines = SCRIPTS[name].strip("\n").splitlines()
-        body = "\n".join(line[4:] for line in lines)
+        body = textwrap.indent(textwrap.dedent(SCRIPTS[name]), "    ")
         path.write_text(f"{_COMMON}\nif __name__ == '__main__':\n{body}\n", "utf-8")
         for k in range(rounds):
             _run(name, path, k, moments.uniform(0.0, 1.0))

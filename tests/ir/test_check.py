@@ -328,8 +328,7 @@ def test_a_cell_from_inside_a_branch_does_not_leave_it() -> None:
 
 
 def test_bodies_of_operations_use_outer_cells_and_functions_take_them() -> None:
-    check(
-        parse("""
+    text = """
         def f(x: f64, e: acc f64[:]) {
           g = fun (d: f64, c: acc f64) -> { one c d  return }
           h = open f64
@@ -340,8 +339,10 @@ def test_bodies_of_operations_use_outer_cells_and_functions_take_them() -> None:
           }
           s = close h
           return s
-        }""")
-    )
+        }"""
+    check(parse(text))
+    with pytest.raises(InternalError):  # The cell stays open.
+        check(parse(text.replace("s = close h", "s = add(x, x)")))
 
 
 def test_the_report_shows_the_bindings_around_the_place() -> None:
