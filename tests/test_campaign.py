@@ -34,6 +34,7 @@ LEFT_OUT = {
     "Checking derivatives": "the oracles check them more closely",
     "Debugging": "an oracle",
     "Floating point": "oracles",
+    "Sanitized code": "an oracle",
     "What is refused": "nothing of it is a program",
 }
 
