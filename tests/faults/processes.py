@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -131,9 +132,17 @@ def survives(name: str, rounds: int, seed: int) -> str:
 def _run(name: str, path: Path, number: int, moment: float) -> None:
     where = f"{name}, round {number}, {moment:.3f} s after the start"
     command = [sys.executable, "-X", "faulthandler", str(path), str(moment)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
-    except subprocess.TimeoutExpired as late:
-        raise Fault(f"{where}: it hangs\n{late.stderr}") from late
-    if (done.returncode, done.stdout, done.stderr) != (0, "done\n", ""):
-        raise Fault(f"{where}: status {done.returncode}\n{done.stdout}{done.stderr}")
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            out, err = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired as late:
+            os.killpg(process.pid, signal.SIGKILL)  # Its children, too.
+            raise Fault(f"{where}: it hangs\n{late.stderr}") from late
+    if (process.returncode, out, err) != (0, "done\n", ""):
+        raise Fault(f"{where}: status {process.returncode}\n{out}{err}")
