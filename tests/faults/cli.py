@@ -10,6 +10,9 @@ from tests.faults.allocations import MODES, refused, some_programs
 from tests.faults.interrupts import interrupted
 from tests.faults.processes import SCRIPTS, survives
 
+# Calls that are interrupted, before it is told what became of them.
+BATCH = 500
+
 KINDS = ("allocations", "interrupts", "processes")
 
 
@@ -38,7 +41,10 @@ def _outcomes(
             for mode in MODES:
                 yield f"{case.name}, {mode}", _tried(refused, case, mode)
     elif kind == "interrupts":
-        yield f"{given.calls} calls", _tried(interrupted, given.calls, given.seed)
+        for first in range(0, given.calls, BATCH):
+            count = min(BATCH, given.calls - first)
+            name = f"calls {first} to {first + count}"
+            yield name, _tried(interrupted, count, given.seed + first)
     elif kind == "processes":
         for name in SCRIPTS:
             yield name, _tried(survives, name, given.rounds, given.seed)
