@@ -33,8 +33,8 @@ def all_grants() -> Iterator[None]:
 def test_each_request_for_memory_may_be_refused(case: Case, mode: str) -> None:
     told = refused(case, mode)
     first, _, second, *_ = told.split()
-    # At least a context, a frame or a result, and what the gradient takes.
-    assert int(first) >= 2 and int(second) >= 3
+    # At least a context, and an array of the gradient.
+    assert int(first) >= 1 and int(second) >= 2
 
 
 def test_memory_that_is_left_behind_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,6 +82,7 @@ def test_a_process_that_does_not_survive_is_found(
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 def test_a_fork_waits_for_who_compiles() -> None:
     """And not for the thread that forks, which may do so within a compilation."""
     entered, leave = threading.Event(), threading.Event()

@@ -131,7 +131,9 @@ def survives(name: str, rounds: int, seed: int) -> str:
 
 def _run(name: str, path: Path, number: int, moment: float) -> None:
     where = f"{name}, round {number}, {moment:.3f} s after the start"
-    command = [sys.executable, "-X", "faulthandler", str(path), str(moment)]
+    # Newer Pythons warn of each fork where there are threads.
+    flags = ["-W", "ignore::DeprecationWarning", "-X", "faulthandler"]
+    command = [sys.executable, *flags, str(path), str(moment)]
     with subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
