@@ -51,25 +51,46 @@ CALLS: list[tuple[Callable[..., Any], int]] = [
 
 
 class _Striker(threading.Thread):
-    """Sends this process a SIGINT some seconds after it is asked to."""
+    """Sends this process a SIGINT some seconds after it is asked to.
+
+    Nothing here takes a lock: an interrupt in the main thread could leave it taken.
+    """
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
-        self.asked, self.done = threading.Event(), threading.Event()
         self.seconds = 0.0
+        self.asked = self.sent = self.handled = 0
+        self.is_over = False
+
+    def __enter__(self) -> _Striker:
+        self._before = signal.signal(signal.SIGINT, self._handle)
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.is_over = True
+        signal.signal(signal.SIGINT, self._before)
+
+    def _handle(self, *_: object) -> None:
+        self.handled += 1
+        raise KeyboardInterrupt
 
     def run(self) -> None:
-        while True:
-            self.asked.wait()
-            self.asked.clear()
-            time.sleep(self.seconds)
-            os.kill(os.getpid(), signal.SIGINT)
-            self.done.set()
+        while not self.is_over:
+            if self.sent < self.asked:
+                time.sleep(self.seconds)
+                self.sent += 1
+                os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.0005)
 
     def strikes(self, seconds: float) -> None:
         self.seconds = seconds
-        self.done.clear()
-        self.asked.set()
+        self.asked += 1
+
+    def rest(self) -> None:
+        """Wait for the signal, which raises here if it has not before."""
+        while self.handled < self.asked:
+            time.sleep(0.001)
 
 
 def interrupted(calls: int, seed: int) -> str:
@@ -78,8 +99,11 @@ def interrupted(calls: int, seed: int) -> str:
     Raises:
         Fault: if a call is wrong, or memory is left behind.
     """
-    moments, striker = random.Random(seed), _Striker()
-    striker.start()
+    with _Striker() as striker:
+        return _interrupted(striker, calls, random.Random(seed))
+
+
+def _interrupted(striker: _Striker, calls: int, moments: random.Random) -> str:
     known = [_timed(function, n) for function, n in CALLS]
     before, stopped = _resident(), 0
     for k in range(calls):
@@ -110,12 +134,9 @@ def _struck(striker: _Striker, call: Callable[[], Any], seconds: float) -> Any:
     try:
         striker.strikes(seconds)
         found = call()
-        while not striker.done.wait(1.0):
-            pass
-        time.sleep(0)  # Python runs the handler.
+        striker.rest()
     except KeyboardInterrupt:
         pass
-    striker.done.wait(60.0)
     return found
 
 
