@@ -308,7 +308,8 @@ class _Checked:
 
     def _base(self, at: str) -> str:
         """The pointer that an address starts from."""
-        return self._steps[at][4] if at in self._steps else at
+        found = self._steps.get(at)
+        return found[4] if found is not None and found[2] else at
 
     def _is_frame(self, at: str) -> bool:
         """Whether it is in the frames of a call, or a variable of the module."""

@@ -218,22 +218,24 @@ def _place(state: State, stmt: Load | Store | AddTo, elem: Scalar) -> str:
     index = state.name(stmt.index)
     if state.lane is not None and state.lane.varying.owns(stmt.root):
         index = state.lane.place(state.out, index)
-    return _address(state, state.name(stmt.ptr), index, elem)
+    return _address(state, stmt.ptr, index, elem)
 
 
-def _address(state: State, base: str, offset: str, elem: Scalar) -> str:
+def _address(state: State, ptr: Atom, offset: str, elem: Scalar) -> str:
+    """Where an element is: of the pointer's buffer, but of segments in any of them."""
     if offset == "0":
-        return base
-    return state.out.let(
-        f"getelementptr inbounds {STORED[elem]}, ptr {base}, i64 {offset}"
-    )
+        return state.name(ptr)
+    is_apart = any(ptr is segments.base for segments in state.function.segments)
+    how = "getelementptr" if is_apart else "getelementptr inbounds"
+    text = f"{how} {STORED[elem]}, ptr {state.name(ptr)}, i64 {offset}"
+    return state.out.let(text)
 
 
 def _offset(state: State, stmt: Offset) -> None:
-    base, offset = state.name(stmt.ptr), state.name(stmt.index)
+    offset = state.name(stmt.index)
     if state.lane is not None and stmt.ptr in state.lane.varying.pointers:
         offset = state.lane.row(state.out, offset)
-    state.names[stmt.reg] = _address(state, base, offset, stmt.elem)
+    state.names[stmt.reg] = _address(state, stmt.ptr, offset, stmt.elem)
 
 
 def _load(state: State, stmt: Load) -> None:
