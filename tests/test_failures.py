@@ -55,6 +55,12 @@ def element(a: cl.f64[:], k: int) -> float:
     return b[k] * 3.0  # here
 
 
+@fails(ValueError, A, NONE)
+@fails(ValueError, NONE, NONE)
+def between_no_points(x: cl.f64[:], points: cl.f64[:]) -> float:
+    return np.sum(np.interp(x, points, points))  # here
+
+
 @fails(IndexError, A, 2)
 def element_in_a_loop(a: cl.f64[:], k: int) -> float:
     total = 0.0

@@ -167,6 +167,7 @@ def _interp(call: Given) -> Value:
     cx, node = call.cx, call.node
     points, heights = _vector(call, "xp"), _vector(call, "fp")
     size = call.builder.prim("same", points.shape[0], heights.shape[0])
+    size = call.builder.prim("sampled", size)
     last = call.builder.prim("isub", size, Lit(1))
 
     def meaning(b: Builder, x: Operand) -> Operand:
