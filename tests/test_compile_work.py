@@ -177,7 +177,7 @@ def halves(n: int) -> str:
     return (
         "def f(n):\n    x = [n * k for k in range(40)]\n"
         "    def halved(v):\n"
-        "        return [a + n for a in v] if len(v) < 3 else halved(v[: len(v) // 2])\n"
+        "        return [a + n for a in v] if len(v) < 3 else halved(v[:2])\n"
         f"    s = n\n{''.join(lines)}    return s + {total}\n"
     )
 
