@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 from chadllvm.ir.loops import (
@@ -48,6 +49,7 @@ from chadllvm.ir.loops import (
     Spread,
     Stmt,
     Subroutine,
+    bodies_of,
 )
 from chadllvm.ir.statements import (
     Body,
@@ -114,6 +116,27 @@ class Deciding:
         self._uses = Counter(slot_uses(inside))
         self._touched = Counter(self._classes(inside))
         self._lets = {s.reg: s for s in inside if isinstance(s, Let)}
+        # Where buffers are made and what loops do: the numbers of the bodies around.
+        self._homes: dict[Stmt, tuple[int, ...]] = {}
+        self._places: dict[int, tuple[int, ...] | None] = {}
+        self._numbers = count()
+        for body in (function.body, *(s.body for s in function.subroutines)):
+            self._find(body, (next(self._numbers),))
+
+    def _find(self, body: Body, place: tuple[int, ...]) -> None:
+        for stmt in body:
+            if isinstance(stmt, Alloc):
+                self._homes[stmt] = place
+            for inner in bodies_of(stmt):
+                there = (*place, next(self._numbers))
+                again = id(inner) in self._places
+                self._places[id(inner)] = None if again else there
+                self._find(inner, there)
+
+    def _is_elsewhere(self, alloc: Alloc, loop: For) -> bool:
+        """Whether a buffer is made on another way than that to a loop or in it."""
+        home, place = self._homes[alloc], self._places.get(id(loop.body))
+        return place is not None and any(map(int.__ne__, home, place))
 
     def begin(self, body: Sequence[Stmt]) -> None:
         """A body of the function is looked at from now on."""
@@ -159,9 +182,15 @@ class Deciding:
         ]
         near = {row.load for row in found}
         gain = Gain(loop, varying, near, self._longest(loop), self._keeps(varying))
-        if gain.always or gain.if_short:
-            return Decision(varying, gain, found, again)
-        return None
+        if not gain.always and not gain.if_short:
+            return None
+        # Whether there is room in it for all lanes is asked where it is made.
+        asked = [
+            a for a in self.allocs if varying.owns(a.root) and grows(a, gain.lanes)
+        ]
+        if any(self._is_elsewhere(alloc, loop) for alloc in asked):
+            return None
+        return Decision(varying, gain, found, again)
 
     def nearer(self, loop: For, decision: Decision) -> For | None:
         """A loop inside whose lanes are much better, as they are next to each other
@@ -361,7 +390,7 @@ class _Making:
             if not varying.owns(alloc.root) or alloc in inside:
                 continue
             fits: Atom = Lit(True)
-            if isinstance(alloc.count, Reg) or alloc.count.value * lanes > MOST:
+            if grows(alloc, lanes):
                 fits = Reg("fits", BOOL)
             yield self._buffers.setdefault(alloc, {}).setdefault(lanes, fits)
 
@@ -373,6 +402,11 @@ class _Making:
         if isinstance(stmt, Alloc) and stmt in self._buffers:
             return _larger(stmt, self._buffers[stmt])
         return [over_inner(stmt, self.allocations)]
+
+
+def grows(alloc: Alloc, lanes: int) -> bool:
+    """Whether a buffer may be too large to be there for each lane."""
+    return isinstance(alloc.count, Reg) or alloc.count.value * lanes > MOST
 
 
 def _first_failure(loop: For, varying: Varying) -> Failure | None:

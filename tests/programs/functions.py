@@ -194,3 +194,18 @@ def made_in_a_loop(x: cl.f64[:], n: int) -> float:
         total = listed[k](fixed[k % 3](total)) * 0.3
         k += 1
     return total
+
+
+@case(np.array([1.0, -0.5, 2.0]), np.diag([1.0, 2.0, 0.5]) + 0.1)
+@cl.jit
+def solved_in_a_chosen_function(a: cl.f64[:], m: cl.f64[:, :]) -> float:
+    """A buffer is made on each of several ways, and no loop is near all of them."""
+    total = 0.0
+    for f in (
+        lambda t: t * sum(np.linalg.solve(m + np.eye(len(a)), a)),
+        math.sin,
+        lambda t: t * t,
+    ):
+        total += f(np.sum(np.sqrt(np.sum(m * m, axis=0))))
+        total += f(sum(np.any(m > 1.0, axis=0)))
+    return total
