@@ -22,6 +22,7 @@ from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
+from unittest.mock import patch
 
 import chadllvm as cl
 from chadllvm import pipeline
@@ -282,17 +283,14 @@ def _compile(program: Program) -> None:
 def _stages() -> Iterator[list[str]]:
     """The names of the stages that are entered meanwhile."""
     entered: list[str] = []
-    stage = pipeline.stage
+    stage: Any = vars(pipeline)["stage"]
 
     def recorded(name: str, *args: Any, **kwargs: Any) -> Any:
         entered.append(name)
         return stage(name, *args, **kwargs)
 
-    pipeline.stage = recorded  # type: ignore[attr-defined]
-    try:
+    with patch.object(pipeline, "stage", recorded):
         yield entered
-    finally:
-        pipeline.stage = stage  # type: ignore[attr-defined]
 
 
 def _given_whole(frame: FrameType, event: str) -> bool:

@@ -43,7 +43,6 @@ from chadllvm.llvm.chains import rounded
 from chadllvm.llvm.independent import told_apart
 from chadllvm.llvm.instructions import POWI, POWI_SINGLE
 from chadllvm.llvm.invoke import emit_end
-from chadllvm.llvm.sanitize import sanitized
 from chadllvm.llvm.spread import part_head, see
 from chadllvm.llvm.state import (
     FAILED,
@@ -126,6 +125,10 @@ def emit(
     for twin, first in instead.items():
         text = text.replace(f"@{twin}", f"@{first}")
     if function.sanitize:
+        from chadllvm.llvm.sanitize import (
+            sanitized,
+        )  # Seldom asked for.
+
         sizes = {name: value.nbytes for name, value in state.data}
         text = sanitized(text, function, symbol, sizes)
     math = [n for name in state.math for n in (name, *vector.get(name, ()))]
