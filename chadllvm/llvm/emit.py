@@ -125,9 +125,8 @@ def emit(
     for twin, first in instead.items():
         text = text.replace(f"@{twin}", f"@{first}")
     if function.sanitize:
-        from chadllvm.llvm.sanitize import (
-            sanitized,
-        )  # Seldom asked for.
+        # Seldom asked for: it is not loaded with everything else.
+        from chadllvm.llvm.sanitize import sanitized
 
         sizes = {name: value.nbytes for name, value in state.data}
         text = sanitized(text, function, symbol, sizes)
