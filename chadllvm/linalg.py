@@ -180,6 +180,22 @@ def cholesky(a):
 
 
 @_compiled
+def factored_vector(c, lower, b):
+    """The solution of a x = b for a factor c of Cholesky's, in the one triangle."""
+    if not lower:
+        c = c.T
+    return backward_vector(c.T, forward_vector(c, b, False), False)
+
+
+@_compiled
+def factored_matrix(c, lower, b):
+    """The same for several right-hand sides, the columns of b."""
+    if not lower:
+        c = c.T
+    return backward_matrix(c.T, forward_matrix(c, b, False), False)
+
+
+@_compiled
 def determinant(a):
     """The determinant: the product of the pivots.
 

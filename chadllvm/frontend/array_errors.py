@@ -330,18 +330,15 @@ def unknown_norm(span: Span) -> Diagnostic:
 
 
 @code("CL0724")
-def factor_and_flag(span: Span) -> Diagnostic:
-    """`cho_solve` takes a factor and which of its triangles holds it as a pair.
-
-    Which one it is must be known when the program is compiled, so the pair is written
-    out.
+def factor_and_flag(span: Span, found: Type) -> Diagnostic:
+    """`cho_solve` takes a pair: a factor, and whether it is the lower triangle.
 
     Fails:
 
         from scipy.linalg import cho_solve
 
-        def f(pair: tuple[cl.f64[:, :], bool], b: cl.f64[:]):
-            return cho_solve(pair, b)
+        def f(c: cl.f64[:, :], b: cl.f64[:]):
+            return cho_solve(c, b)
 
     Works:
 
@@ -353,8 +350,8 @@ def factor_and_flag(span: Span) -> Diagnostic:
     return error(
         "a factor and which triangle it is",
         span,
-        "`cho_solve` takes a pair here whose second part is known",
-        "write the pair out, as in `cho_solve((c, True), b)`",
+        f"`cho_solve` takes a matrix and a `bool` here, found {found}",
+        "give a pair, as in `cho_solve((c, True), b)` or `cho_solve(cho_factor(a), b)`",
     )
 
 

@@ -29,6 +29,7 @@ from chadllvm.frontend.delayed import (
     delayed,
     filled,
     is_array,
+    is_number_operand,
     plain,
 )
 from chadllvm.frontend.given import Given, LibraryFunction, as_size
@@ -334,7 +335,10 @@ def _astype(call: Given) -> Value:
 
 
 def _broadcast_to(call: Given) -> Value:
-    array, shape = call.array("a"), call.shape("shape")
+    value, shape = call.lazy("a"), call.shape("shape")
+    if is_number_operand(value) and is_number(value.type):
+        return filled(shape, value)
+    array = call.array_in(call.nodes["a"], value)
     if array.rank > len(shape):
         raise shape_errors.wrong_rank(
             call.cx.span(call.node), call.name, "at most as many as sizes", array.type

@@ -36,7 +36,7 @@ from chadllvm.frontend.jitted import called
 from chadllvm.frontend.width import float_of, to_width
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand, Proj, Tuple
-from chadllvm.ir.types import Array
+from chadllvm.ir.types import BOOL, Array, Product
 
 
 def _run(call: Given, function: linalg.Routine, *args: Operand) -> Operand:
@@ -56,18 +56,26 @@ def _checked(
 
 def _floats(call: Given, name: str, *ranks: int) -> Operand:
     """An argument, made, as an array of floats of one of these ranks."""
-    array = call.array(name)
+    return _floats_in(call, call.nodes[name], call.lazy(name), *ranks)
+
+
+def _floats_in(call: Given, node: ast.expr, value: Value, *ranks: int) -> Operand:
+    """The same of a value found at a node."""
+    array = call.array_in(node, value)
     if array.rank not in ranks:
         expected = "a matrix" if ranks == (2,) else "a vector or a matrix"
-        span = call.cx.span(call.nodes[name])
-        raise shape_errors.wrong_rank(span, call.name, expected, array.type)
-    made = force(call.cx, call.node, converted(array, float_of(array.elem)))
-    return made
+        raise shape_errors.wrong_rank(
+            call.cx.span(node), call.name, expected, array.type
+        )
+    return force(call.cx, call.node, converted(array, float_of(array.elem)))
 
 
 def _square(call: Given, name: str) -> Operand:
     """A matrix that has as many rows as columns."""
-    matrix = _floats(call, name, 2)
+    return _is_square(call, _floats(call, name, 2))
+
+
+def _is_square(call: Given, matrix: Operand) -> Operand:
     call.builder.prim("square", *shape_of(call.cx, call.node, matrix))
     return matrix
 
@@ -243,18 +251,17 @@ def _cho_factor(call: Given) -> Value:
 
 def _cho_solve(call: Given) -> Value:
     """`cho_solve((c, lower), b)`"""
-    node = call.nodes["c_and_lower"]
-    if not isinstance(node, ast.Tuple) or len(node.elts) != 2:
-        raise array_errors.factor_and_flag(call.cx.span(node))
-    factor, flag = node.elts
-    inner = Given(call.cx, call.node, call.name, {"a": factor, "b": call.nodes["b"]})
-    lower = Given(call.cx, call.node, call.name, {"lower": flag}).flag("lower")
-    matrix = _square(inner, "a")
-    right, is_vector = _right_side(inner, matrix)
-    other = _transposed(call, matrix)
-    first, second = (matrix, other) if lower else (other, matrix)
-    half = _substituted(call, first, right, True, False, is_vector)
-    return _substituted(call, second, half, False, False, is_vector)
+    node, b = call.nodes["c_and_lower"], call.builder
+    pair = call.value("c_and_lower")
+    match pair.type:
+        case Product((Array() as held, ty), _) if held.rank == 2 and ty == BOOL:
+            factor, lower = b.one(Proj(pair, 0)), b.one(Proj(pair, 1))
+        case _:
+            raise array_errors.factor_and_flag(call.cx.span(node), pair.type)
+    matrix = _is_square(call, _floats_in(call, node, factor, 2))
+    right, is_vector = _right_side(call, matrix)
+    functions = (linalg.factored_matrix, linalg.factored_vector)
+    return _run(call, functions[is_vector], matrix, lower, right)
 
 
 LINEAR: tuple[LibraryFunction, ...] = (

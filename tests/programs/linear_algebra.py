@@ -100,6 +100,22 @@ def by_cholesky(a: cl.f64[:, :], b: cl.f64[:, :]) -> float:
     return np.sum(x * x) + np.sum(y * b[:, 1]) + np.sum(upper * lower)
 
 
+@case(S, C)
+@cl.jit
+def by_pairs(a: cl.f64[:, :], b: cl.f64[:, :]) -> float:
+    pair = scipy.linalg.cho_factor(a)
+    x = scipy.linalg.cho_solve(pair, b)
+    y = scipy.linalg.cho_solve(scipy.linalg.cho_factor(a, lower=True), b[:, 0])
+    return np.sum(x * x) + np.sum(y * b[:, 1])
+
+
+@case(S, B, True)
+@case(S, B, False)
+@cl.jit
+def either_triangle(a: cl.f64[:, :], b: cl.f64[:], lower: bool) -> float:
+    return np.sum(scipy.linalg.cho_solve((a, lower), b) ** 2)
+
+
 @case(A, B)
 @cl.jit
 def norms(a: cl.f64[:, :], x: cl.f64[:]) -> float:

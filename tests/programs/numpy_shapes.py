@@ -41,7 +41,8 @@ def shapes_as_lists(n: int, x: float) -> float:
     a[:] = x
     b = np.zeros([n, 2]) + np.ones([2]) * x + np.full([n, 1], x * x)
     c = np.broadcast_to(np.full([2], x), [n, 2])
-    return np.sum((a * b + c) ** 2)
+    d = np.broadcast_to(x, (2, n))
+    return np.sum((a * b + c) ** 2) + np.sum(d)
 
 
 @case(draw(2, 3))
