@@ -36,9 +36,11 @@ if TYPE_CHECKING:
     from chadllvm.jacobian import hessian, hvp, jacfwd, jacrev, linearize
     from chadllvm.library import build, fold, stop_gradient
     from chadllvm.options import CompileOptions
+    from chadllvm.overloads import compile_package, overload
     from chadllvm.reverse import vjp
     from chadllvm.tangents import jvp
     from chadllvm.threads import get_num_threads, set_num_threads
+    from chadllvm.vectorized import vectorize
     from chadllvm.watch import debug_nans
 
 __all__ = [
@@ -52,6 +54,7 @@ __all__ = [
     "boolean",
     "build",
     "check_grads",
+    "compile_package",
     "custom_jvp",
     "custom_vjp",
     "debug_nans",
@@ -70,9 +73,11 @@ __all__ = [
     "jvp",
     "linearize",
     "load",
+    "overload",
     "set_num_threads",
     "stop_gradient",
     "value_and_grad",
+    "vectorize",
     "vjp",
 ]
 
@@ -91,6 +96,7 @@ _HOMES = {
     "boolean": "ir.annotation",
     "build": "library",
     "check_grads": "checking",
+    "compile_package": "overloads",
     "custom_jvp": "custom",
     "custom_vjp": "custom",
     "debug_nans": "watch",
@@ -109,9 +115,11 @@ _HOMES = {
     "jvp": "tangents",
     "linearize": "jacobian",
     "load": "exporting",
+    "overload": "overloads",
     "set_num_threads": "threads",
     "stop_gradient": "library",
     "value_and_grad": "api",
+    "vectorize": "vectorized",
     "vjp": "reverse",
 }
 

@@ -18,11 +18,11 @@ from chadllvm.compiled import (
     plain_function,
     statics_of,
 )
+from chadllvm.derivative_kinds import Transform, means
 from chadllvm.frames import without_frames
 from chadllvm.options import CompileOptions
 from chadllvm.request import Request
 from chadllvm.shape import is_plain
-from chadllvm.transforms import Transform, means
 
 if TYPE_CHECKING:
     from chadllvm.for_checkers import (

@@ -160,6 +160,8 @@ def _parts(function: Any) -> _Parts | None:
             at = at.func
         elif isinstance(at, MethodType):
             args, at = (at.__self__, *args), at.__func__
+        elif isinstance(getattr(at, "py_func", None), FunctionType):
+            at = at.py_func  # That of `vectorize`.
         else:
             call = inspect.getattr_static(type(at), "__call__", None)
             if not isinstance(call, FunctionType | Compiled):

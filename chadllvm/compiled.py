@@ -25,6 +25,7 @@ from typing import (
 )
 
 from chadllvm import call_rules
+from chadllvm.derivative_kinds import GRADIENT_PARTS
 from chadllvm.diagnostic import InternalError
 from chadllvm.forking import Lock
 from chadllvm.frames import hide_frames, without_frames
@@ -38,7 +39,6 @@ from chadllvm.shelf import Shelf, shelf
 from chadllvm.shown import Text, text_of
 from chadllvm.signatures import signature_of_derivative
 from chadllvm.taking import Taking
-from chadllvm.transforms import GRADIENT_PARTS
 
 if TYPE_CHECKING:
     from chadllvm.frozen import Frozen

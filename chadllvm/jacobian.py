@@ -20,6 +20,7 @@ from chadllvm import call_rules
 from chadllvm.api import positions
 from chadllvm.bound import bound_of
 from chadllvm.compiled import Compiled, Function
+from chadllvm.derivative_kinds import Transform, means
 from chadllvm.filled import check_shapes, filled
 from chadllvm.frames import without_frames
 from chadllvm.frontend.records import NO_DEFAULT
@@ -28,7 +29,6 @@ from chadllvm.options import CompileOptions
 from chadllvm.placed import kept_as_it_is, placed
 from chadllvm.signatures import signature_along
 from chadllvm.tangents import jvp
-from chadllvm.transforms import Transform, means
 from chadllvm.values import as_declared
 from chadllvm.written import as_they_are, compiled_function, head, unused, written
 

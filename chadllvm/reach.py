@@ -18,7 +18,7 @@ import os
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
 from types import CodeType, FunctionType, ModuleType
@@ -28,6 +28,7 @@ import numpy as np
 
 from chadllvm.anatomy import Chain, anatomy, chains_in
 from chadllvm.backend.hashing import digest_of
+from chadllvm.overloads import overloaded
 
 # By this attribute an object of ours says what it is made of.
 PARTS = "_reached_parts"
@@ -200,9 +201,8 @@ class Reach:
         """What is found by its name in a library."""
         if not _is_found(value, module, name):
             raise Unknown(f"{module}.{name}")
-        top = module.partition(".")[0]
-        version = getattr(sys.modules[top], "__version__", "")
-        self._say("library", module, name, "" if top in _LIBRARIES else version)
+        self._say("library", module, name, _version(module))
+        self._overload(value)
 
     def _builtin(self, value: Any) -> None:
         owner = getattr(value, "__objclass__", None)
@@ -264,9 +264,28 @@ class Reach:
                 if not hasattr(value, attribute):
                     self._say("nothing")
                     break
-                value = getattr(value, attribute)
+                module, value = value.__name__, getattr(value, attribute)
+                if _is_object_of(module, value):
+                    self._library_object(module, attribute, rest, value)
+                    break
             else:
                 self._add(value)
+
+    def _library_object(
+        self, module: str, name: str, rest: Sequence[str], value: Any
+    ) -> None:
+        """An object that a library holds, and an attribute of it."""
+        self._say("object", module, name, *rest, _version(module))
+        for attribute in rest:
+            value = getattr(value, attribute, None)
+        self._overload(value)
+
+    def _overload(self, value: Any) -> None:
+        """What a program calls in the place of a library's function."""
+        other = overloaded(value, provided=False)
+        if other is not None:
+            self._say("overload")
+            self._add(other)
 
     def _annotations(
         self, annotations: Mapping[str, Any], layers: Iterable[Mapping[str, Any]]
@@ -469,6 +488,20 @@ def _is_found(value: Any, module: str, name: str) -> bool:
     for part in name.split("."):
         found = getattr(found, part, None)
     return found is value
+
+
+def _version(module: str) -> str:
+    """That of a library which is not a part of every key."""
+    top = _top(module)
+    found = "" if top in _LIBRARIES else getattr(sys.modules[top], "__version__", "")
+    return str(found)
+
+
+def _is_object_of(module: str, value: Any) -> bool:
+    """Whether a library's module holds an object of one of its own classes."""
+    kind = type(value)
+    is_own = _top(kind.__module__) == _top(module) and is_library_module(module)
+    return is_own and kind not in _WRITERS and _family(kind) is None
 
 
 def _is_ours(kind: type) -> bool:

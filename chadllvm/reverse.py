@@ -15,10 +15,10 @@ from typing import Any, TypeVar, TypeVarTuple
 
 from chadllvm.compiled import Compiled, Function
 from chadllvm.copying import copied, given_cotangent
+from chadllvm.derivative_kinds import Transform, means
 from chadllvm.frames import hide_frames, without_frames
 from chadllvm.placed import placed
 from chadllvm.pullback import Halved
-from chadllvm.transforms import Transform, means
 from chadllvm.written import as_they_are, head, unused, written
 
 R = TypeVar("R")

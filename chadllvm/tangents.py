@@ -18,6 +18,7 @@ from chadllvm.backend.columns import columns
 from chadllvm.backend.convert import DTYPES, Converter, found
 from chadllvm.backend.results import leaf_types
 from chadllvm.compiled import Compiled, static_argument
+from chadllvm.derivative_kinds import Transform, means
 from chadllvm.frames import without_frames
 from chadllvm.ir.lists import nested
 from chadllvm.ir.record import ListNames, ObjectNames, RecordNames
@@ -35,7 +36,6 @@ from chadllvm.ir.wording import said
 from chadllvm.options import CompileOptions
 from chadllvm.placed import placed
 from chadllvm.request import Request
-from chadllvm.transforms import Transform, means
 
 if TYPE_CHECKING:
     from chadllvm.ir.term import Program

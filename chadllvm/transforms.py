@@ -1,46 +1,34 @@
-"""The functions of the library that make derivatives, as programs know them.
+"""Constrained parameters as functions of all vectors, with their Jacobians.
 
-What programs mean by them stands in `frontend/derivatives.py`; this much is needed
-where they are defined.
+    from chadllvm import stats, transforms
+
+    @cl.jit
+    def log_density(u: cl.f64[:]) -> float:
+        shares = transforms.simplex.constrain(u)
+        prior = stats.dirichlet.logpdf(shares, np.ones(len(shares)))
+        return prior + transforms.simplex.log_jacobian(u)
+
+See `chadllvm/prelude/constraints.py` for what each of them is.
 """
 
-from __future__ import annotations
+from chadllvm.prelude.constraints import (
+    bounded,
+    cholesky_correlation,
+    covariance,
+    ordered,
+    positive,
+    simplex,
+    sum_to_zero,
+    unit_vector,
+)
 
-from collections.abc import Callable
-from enum import Enum
-from typing import Any, TypeVar
-
-# By this attribute a function of the library says which of these it is.
-MARK = "__chadllvm_derivative__"
-
-
-# By this one a gradient made outside says what it is made of: the function, the
-# positions of the parameters, whether it gives the value, whether there is more.
-GRADIENT_PARTS = "__chadllvm_gradient__"
-
-
-class Transform(Enum):
-    """The functions that make derivatives."""
-
-    GRAD = "grad"
-    VALUE_AND_GRAD = "value_and_grad"
-    JVP = "jvp"
-    VJP = "vjp"
-    JACFWD = "jacfwd"
-    JACREV = "jacrev"
-    HESSIAN = "hessian"
-    HVP = "hvp"
-    LINEARIZE = "linearize"
-
-
-Python = TypeVar("Python", bound=Callable[..., Any])
-
-
-def means(which: Transform) -> Callable[[Python], Python]:
-    """Decorator: what programs mean by a function of the library."""
-
-    def mark(function: Python) -> Python:
-        setattr(function, MARK, which)
-        return function
-
-    return mark
+__all__ = [
+    "bounded",
+    "cholesky_correlation",
+    "covariance",
+    "ordered",
+    "positive",
+    "simplex",
+    "sum_to_zero",
+    "unit_vector",
+]

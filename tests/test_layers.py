@@ -12,15 +12,16 @@ PACKAGE = Path(__file__).resolve().parents[1] / "chadllvm"
 
 LAYERS = (
     "_version", "diagnostic", "codes", "call_rules", "deep", "forking", "frames",
-    "options", "texts", "library", "linalg", "ir", "defects", "shape", "transforms",
-    "twins", "ops", "frontend", "chad", "closure", "simplify", "debug", "lower", "llvm",
-    "watch", "request", "backend", "threads", "pipeline", "report", "values", "prints",
-    "border", "boundary", "filled", "copying", "crossing", "plan", "arguments",
-    "anatomy", "reach", "objects", "shelf", "portable", "updating", "frozen", "ready",
-    "scaling", "specialising", "shown", "signatures", "taking", "compiled", "bound",
-    "api", "custom", "written", "placed", "tangent_plan", "tangents", "exported",
-    "exporting", "halving", "pullback", "reverse", "jacobian", "reals", "checking",
-    "explain", "commands", "cli", "paper",
+    "options", "texts", "twins", "overloads", "library", "linalg", "ir", "defects",
+    "shape", "derivative_kinds", "ops", "frontend", "chad", "closure", "simplify",
+    "debug", "lower", "llvm", "watch", "request", "backend", "threads", "pipeline",
+    "report", "values", "prints", "border", "boundary", "filled", "copying", "crossing",
+    "plan", "arguments", "anatomy", "reach", "objects", "shelf", "portable", "updating",
+    "frozen", "ready", "scaling", "specialising", "shown", "signatures", "taking",
+    "compiled", "bound", "api", "custom", "written", "placed", "tangent_plan",
+    "tangents", "exported", "exporting", "halving", "pullback", "reverse", "jacobian",
+    "reals", "checking", "vectorized", "prelude", "stats", "transforms", "explain",
+    "commands", "cli", "paper",
 )  # fmt: skip
 
 # The package itself and `python -m chadllvm` stand outside: they may import all.

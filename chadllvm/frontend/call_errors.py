@@ -64,20 +64,19 @@ def unknown_function(span: Span, name: str, *, is_class: bool = False) -> Diagno
 def not_jitted(span: Span, name: str) -> Diagnostic:
     """A compiled function calls functions that are compiled.
 
-    Decorate the one that is called with `jit`. It need not have annotations: it is
-    compiled for the types that it is called with.
+    These are functions of its own module, and ones that `jit` decorates. Functions of
+    another module are compiled where they are called once `cl.compile_package("name")`
+    says that they may be. They need not have annotations.
 
     Fails:
 
-        def g(x):
-            return x * x
+        from textwrap import dedent
 
         def f(x: float) -> float:
-            return g(x)
+            return x + dedent(x)
 
     Works:
 
-        @cl.jit
         def g(x):
             return x * x
 
@@ -87,8 +86,8 @@ def not_jitted(span: Span, name: str) -> Diagnostic:
     return error(
         "call of a function that is not compiled",
         span,
-        f"`{name}` is a plain Python function",
-        f"decorate `{name}` with `jit`",
+        f"`{name}` is a plain Python function of another module",
+        f"decorate `{name}` with `jit`, or call `compile_package` with its module",
     )
 
 

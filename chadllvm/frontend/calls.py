@@ -43,9 +43,11 @@ from chadllvm.frontend.records import is_record, is_users_class
 from chadllvm.frontend.recovery import POISON, unknown_in_module
 from chadllvm.frontend.scope import NotStatic, Unusable, is_library
 from chadllvm.frontend.surface import CHANGING, Popped
+from chadllvm.frontend.vectorized import vectorized_call
 from chadllvm.ir.term import Operand, Proj
 from chadllvm.ir.types import Product, Type, reference_names
 from chadllvm.ir.union import is_union
+from chadllvm.overloads import SCALAR, is_compiled_with, overloaded
 from chadllvm.twins import compiled_from
 
 
@@ -81,6 +83,9 @@ Meaning = Callable[[Context, ast.Call], Value]
 
 def _meaning(cx: Context, node: ast.Call, function: Any) -> Meaning:
     """What translates calls of a function from outside, or the error that none does."""
+    users = overloaded(function, provided=False)
+    if users is not None:
+        return _of_overload(cx, node, users)
     known = known_function(function) or _container_function(function)
     if known is not None:
         return known
@@ -91,6 +96,9 @@ def _meaning(cx: Context, node: ast.Call, function: Any) -> Meaning:
     if made is not None:
         function = closure(cx, node, made, {})
         return lambda cx, node: mark_as_arrays(cx, made.call(cx, node, function))
+    numbers = getattr(function, SCALAR, None)
+    if isinstance(numbers, FunctionType):
+        return partial(vectorized_call, function=numbers)
     jitted = compiled_from(function)
     if isinstance(jitted, FunctionType):
         statics = getattr(function, "static_argnames", ())
@@ -100,7 +108,24 @@ def _meaning(cx: Context, node: ast.Call, function: Any) -> Meaning:
         return partial(construct, python=function)
     if cx.surroundings.encloses(function):
         return partial(function_call, function=function, is_jitted=True)
+    if isinstance(function, FunctionType) and _is_plain(cx, function):
+        return partial(function_call, function=function)
+    ours = overloaded(function)
+    if ours is not None:
+        return _of_overload(cx, node, ours)
     raise _unknown(cx, node, function)
+
+
+def _of_overload(cx: Context, node: ast.Call, function: Any) -> Meaning:
+    """What translates calls of a function that stands for another one."""
+    if isinstance(function, FunctionType):
+        return partial(function_call, function=function, is_jitted=True)
+    return _meaning(cx, node, function)
+
+
+def _is_plain(cx: Context, function: FunctionType) -> bool:
+    """Whether a plain Python function is one that this one may call."""
+    return not is_library(function) and is_compiled_with(cx.source.function, function)
 
 
 def _function_value(cx: Context, node: ast.expr) -> Operand | None:
@@ -130,8 +155,9 @@ def is_callable(value: Any) -> bool:
     found = transform_of(value) or gradient_from_outside(value)
     if found is not None or is_record(value):
         return True
-    known = callable(value) and known_function(value)
-    return bool(known or _container_function(value))
+    known = callable(value) and (known_function(value) or overloaded(value))
+    is_vectorized = hasattr(value, SCALAR)
+    return bool(known or is_vectorized or _container_function(value))
 
 
 def _container_function(

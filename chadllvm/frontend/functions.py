@@ -252,6 +252,16 @@ def _coordinates(cx: Context, node: ast.Call, point: Operand) -> list[Operand]:
     return [b.one(Proj(point, k)) for k in range(len(point.type.fields))]
 
 
+def _rank(cx: Context, node: ast.Call) -> Operand:
+    (argument,) = arguments(cx, node, "ndim", 1, 1)
+    value = cx.lazy(argument)
+    if is_array(value):
+        return Lit(delayed(cx, argument, value).rank)
+    if not is_number(value.type):
+        raise type_errors.not_a_number(cx.span(argument), "`ndim`", value.type)
+    return Lit(0)
+
+
 def _sum(cx: Context, node: ast.Call) -> Operand:
     nodes = arguments(cx, node, "sum", 1, 2, "start")
     total = _reduce(cx, nodes[0], node, "add")
@@ -349,6 +359,7 @@ def _accumulate(cx: Context, node: ast.Call) -> Operand:
 
 _SPECIAL: tuple[tuple[Any, Callable[[Context, ast.Call], Value]], ...] = (
     (builtins.len, _len),
+    (np.ndim, _rank),
     (builtins.pow, _pow),
     (math.dist, _distance),
     (math.fsum, _exact_sum),

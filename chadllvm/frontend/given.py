@@ -31,8 +31,9 @@ from chadllvm.frontend.static import static_value
 from chadllvm.ir.annotation import boolean, f32, f64, i64
 from chadllvm.ir.build import Builder
 from chadllvm.ir.dtypes import SCALAR_OF_DTYPE
-from chadllvm.ir.term import Lit, Operand, Proj
+from chadllvm.ir.term import Lit, Operand, Proj, Var
 from chadllvm.ir.types import BOOL, F32, F64, I64, Scalar
+from chadllvm.ir.union import is_none
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Given:
         return self.cx.at(self.node)
 
     def __contains__(self, name: str) -> bool:
-        return name in self.nodes and not _is_none(self.nodes[name])
+        return name in self.nodes and not _is_none(self.cx, self.nodes[name])
 
     def lazy(self, name: str) -> Value:
         return self.cx.lazy(self.nodes[name])
@@ -299,5 +300,21 @@ def _keyword(
     return extra.arg
 
 
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+def _is_none(cx: Context, node: ast.expr) -> bool:
+    """Whether None is written there, or a variable that is nothing else."""
+    if isinstance(node, ast.Constant):
+        return node.value is None
+    if not isinstance(node, ast.Name):
+        return False
+    value = cx.scope.lookup(node.id)
+    if value is not None:
+        return isinstance(value, Var) and is_none(value.type)
+    return not cx.is_local(node.id) and _static_or(cx, node) is None
+
+
+def _static_or(cx: Context, node: ast.Name) -> Any:
+    """What a name outside of the function stands for, or the name itself."""
+    try:
+        return cx.static(node)
+    except NotStatic:
+        return node.id

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
+from chadllvm.derivative_kinds import GRADIENT_PARTS
 from chadllvm.frontend import closure_errors
 from chadllvm.frontend.applying import (
     Made,
@@ -37,7 +38,6 @@ from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Call, Derivative, Mode, Operand, Tuple
 from chadllvm.ir.term import Function as CoreFunction
 from chadllvm.ir.types import Fun, is_float
-from chadllvm.transforms import GRADIENT_PARTS
 from chadllvm.twins import FROZEN
 
 # The positions of parameters, whether the value is given, whether there is more.

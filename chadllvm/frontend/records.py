@@ -28,6 +28,7 @@ from chadllvm.ir.record import (
     is_named_tuple,
 )
 from chadllvm.ir.types import Alternatives, Array, Product, Type
+from chadllvm.overloads import Namespace
 from chadllvm.twins import compiled_from
 
 NO_DEFAULT: Any = inspect.Parameter.empty
@@ -100,6 +101,8 @@ def is_record(python: object) -> bool:
 def is_users_class(python: object) -> bool:
     """Whether an object is a class that a user has defined by a `class` statement."""
     if not isinstance(python, type) or not python.__flags__ & (1 << 9):
+        return False
+    if issubclass(python, Namespace):
         return False
     top = python.__module__.partition(".")[0]
     return not issubclass(python, Enum) and top not in ("numpy", "scipy", "chadllvm")

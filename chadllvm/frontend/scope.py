@@ -20,6 +20,7 @@ from chadllvm.frontend.signature import closure_values
 from chadllvm.frontend.source import Function
 from chadllvm.ir.term import Operand, Var
 from chadllvm.ir.types import Sum
+from chadllvm.overloads import is_namespace, overloaded
 from chadllvm.twins import original
 
 
@@ -176,7 +177,7 @@ class Surroundings:
                 value = getattr(value, attribute)
         except (KeyError, AttributeError):
             raise NotStatic from None
-        if attributes and isinstance(value, MethodType):
+        if attributes and isinstance(value, MethodType) and overloaded(value) is None:
             raise NotStatic  # A method of a static record is one of any record.
         return value
 
@@ -188,6 +189,8 @@ def is_library(function: FunctionType) -> bool:
 
 def _is_namespace(value: object) -> bool:
     """Whether attributes of this object are known when a program is compiled."""
-    if isinstance(value, type):
-        return issubclass(value, Enum) or is_record(value) or is_users_class(value)
-    return isinstance(value, ModuleType | Enum)
+    if isinstance(value, ModuleType | Enum) or is_namespace(value):
+        return True
+    if not isinstance(value, type):
+        return False
+    return issubclass(value, Enum) or is_record(value) or is_users_class(value)

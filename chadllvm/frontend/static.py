@@ -56,6 +56,8 @@ def static_value(cx: Context, node: ast.expr) -> Any:
             return value
         case ast.Attribute(owner, "dtype"):
             return _dtype(cx, node, owner)
+        case ast.Attribute(owner, "ndim"):
+            return _rank(cx, node, owner)
         case ast.Attribute(ast.Attribute(_, "dtype") as dtype, name):
             return getattr(static_value(cx, dtype), name)
         case ast.Name():
@@ -86,6 +88,8 @@ def static_value(cx: Context, node: ast.expr) -> Any:
             return _static_case(cx, node)
         case ast.Call(ast.Name("isinstance")):
             return decided_by_type(cx, node)
+        case ast.Call(function, [owner], []) if static_value(cx, function) is np.ndim:
+            return _rank(cx, node, owner)
         case _:
             raise NotStatic
 
@@ -102,6 +106,20 @@ def _dtype(cx: Context, node: ast.Attribute, owner: ast.expr) -> np.dtype[Any]:
     if found is None:
         raise NotStatic
     return found
+
+
+def _rank(cx: Context, node: ast.expr, owner: ast.expr) -> int:
+    """`x.ndim` or `np.ndim(x)`: the dimensions of an array, 0 of a number."""
+    try:
+        known: int = cx.static(node)
+        return known
+    except NotStatic:
+        ty = cx.lazy(owner).type
+    if isinstance(ty, Array) and isinstance(ty.elem, Scalar):
+        return ty.rank
+    if isinstance(ty, Scalar) and isinstance(node, ast.Call):
+        return 0
+    raise NotStatic
 
 
 def _static_case(cx: Context, node: Matched) -> bool:
@@ -197,9 +215,9 @@ def _is_static(cx: Context, node: ast.AST) -> bool:
     if isinstance(node, ast.Constant):
         return node.value is None or isinstance(node.value, str)
     if isinstance(node, ast.Call | Matched):
-        return True  # Of `isinstance`: no other call has a static value.
+        return True  # Of `isinstance` or `np.ndim`: others have no static value.
     if isinstance(node, ast.Attribute):
-        return node.attr == "dtype" or _is_static_field(cx, node)
+        return node.attr in ("dtype", "ndim") or _is_static_field(cx, node)
     if not isinstance(node, ast.Name):
         return False
     if cx.surroundings.is_static(node.id):

@@ -13,12 +13,23 @@ from collections.abc import Callable
 from typing import NamedTuple, TypedDict
 
 import numpy as np
-from scipy import linalg, special
+from scipy import linalg, special, stats
 
 import chadllvm as cl
 """
 
 DEFINITIONS = {
+    "damped": """
+def damped(x, rate=0.5):
+    return rate * x / (1.0 + abs(x))
+""",
+    "softened": """
+@cl.vectorize
+def softened(x, width=1.0):
+    if abs(x) < width:
+        return 0.5 * x * x / width
+    return abs(x) - 0.5 * width
+""",
     "Point": """
 class Point(NamedTuple):
     x: float

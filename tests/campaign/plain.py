@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
+
+import numpy as np
 
 import chadllvm
 
@@ -31,4 +34,5 @@ class Ruled:
 
 _NAMES = {name: getattr(chadllvm, name) for name in chadllvm.__all__}
 _NAMES |= {"jit": jit, "custom_jvp": Ruled, "custom_vjp": Ruled}
+_NAMES["vectorize"] = functools.partial(np.vectorize, otypes=[float])
 PLAIN = SimpleNamespace(**_NAMES)

@@ -95,7 +95,12 @@ calls(
 calls("Parts of arrays", "part", "({part} * {float})", "np.sin({part})", "{rect}[0]")
 calls("Parts of arrays", "rect", "({rect} * {float})", "np.cos({rect})")
 calls(
-    "NumPy's functions", "int", "{vec}.size", "{mat}.shape[0]", "{mat}.ndim", weight=0.4
+    "NumPy's functions",
+    "int",
+    "{vec}.size",
+    "{mat}.shape[0]",
+    "np.ndim({mat})",
+    weight=0.4,
 )
 calls("NumPy's functions", "int", "{part}.size", "len({rect})", weight=0.4)
 

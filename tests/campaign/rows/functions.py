@@ -27,6 +27,46 @@ def call_with_an_array(w: Writer) -> str:
     return f"smoothed({w.expr('vec')}, {w.expr('lit')})"
 
 
+@expression("Functions", "float", 0.7)
+def call_of_a_plain_function(w: Writer) -> str:
+    w.need("damped")
+    return w.pick(
+        f"damped({w.expr('float')})",
+        f"damped({w.expr('float')}, rate={w.expr('lit')})",
+        f"np.sum(damped({w.expr('vec')}))",
+    )
+
+
+@expression("Functions", "vec", 0.7)
+def call_element_by_element(w: Writer) -> str:
+    w.need("softened")
+    return w.pick(
+        f"softened({w.expr('vec')})",
+        f"softened({w.expr('vec')}, width=0.5 + abs({w.expr('float')}))",
+    )
+
+
+@expression("Functions", "float", 0.5)
+def call_of_a_vectorized_function(w: Writer) -> str:
+    w.need("softened")
+    return f"1.0 * softened({w.expr('float')})"
+
+
+calls(
+    "Functions",
+    "float",
+    "stats.norm.logpdf({float}, {float}, 0.5 + abs({float}))",
+    "stats.norm.logsf({float})",
+    "stats.gamma.logcdf(0.5 + abs({float}), 1.5 + abs({float}))",
+    "stats.t.logpdf({float}, 3.0 + abs({float}))",
+    "stats.beta.ppf(0.5 + 0.3 * {unit}, 2.0, 1.5)",
+    "special.logsumexp({vec})",
+    "np.sum(special.softmax({vec}) ** 2)",
+    "special.gammainc(1.5 + abs({float}), abs({float}))",
+    weight=0.2,
+)
+
+
 @expression("Keywords, defaults, static arguments", "float", 0.7)
 def call_by_keywords(w: Writer) -> str:
     w.need("huber")

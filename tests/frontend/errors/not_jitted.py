@@ -1,6 +1,5 @@
-def g(x):
-    return x
+from textwrap import dedent
 
 
 def f(x: float):
-    return g(x)
+    return dedent(x)

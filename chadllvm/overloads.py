@@ -1,0 +1,174 @@
+"""Which functions of the compiled language stand for functions of other packages.
+
+    @overload("scipy.stats.norm.logpdf")
+    @vectorize
+    def logpdf(x, loc=0.0, scale=1.0): ...
+
+A program that calls the one calls the other. A function of a package that need not be
+there is given by its dotted name, which is looked up once that package is imported.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from types import FunctionType
+from typing import Any, TypeVar
+
+from chadllvm.twins import original
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# By this attribute a function that `vectorize` made gives the function of numbers.
+SCALAR = "scalar_function"
+
+# The modules of ours that bring overloads for a package: loaded where a program calls
+# a function of it that is not known otherwise.
+_PROVIDERS = {
+    "scipy.special": (
+        "chadllvm.prelude.special",
+        "chadllvm.prelude.incomplete",
+        "chadllvm.prelude.bessel",
+    ),
+    "scipy.stats": ("chadllvm.stats",),
+}
+
+# The packages whose plain functions programs call as they call compiled ones.
+_packages = ["chadllvm.prelude", "chadllvm.stats"]
+
+_functions: dict[Callable[..., Any], Any] = {}
+_names: dict[str, Any] = {}
+
+
+class Namespace:
+    """A class whose attributes are functions of programs, such as `stats.norm`."""
+
+
+def overload(target: Callable[..., Any] | str) -> Callable[[F], F]:
+    """Decorator: where a program calls `target`, it calls the decorated function.
+
+    Args:
+        target: a function of another package, or its dotted name, as in
+            `"scipy.stats.norm.logpdf"`: then the package need not be imported. The last
+            overload of a function counts.
+
+    The decorated function is one that programs can call: compiled by `jit`, made by
+    `vectorize`, or a plain Python function in the compiled language.
+
+    Raises:
+        TypeError: if `target` is neither a hashable function nor a name, or if what is
+            decorated is not callable.
+    """
+    if not (isinstance(target, str) or (callable(target) and _is_hashable(target))):
+        raise TypeError(f"expected a function or its name, not {target!r}")
+
+    def enter(function: F) -> F:
+        if not callable(function):
+            raise TypeError(f"expected a function, not {function!r}")
+        table: dict[Any, Any] = _names if isinstance(target, str) else _functions
+        if target not in table or not _is_provided(function):
+            table[target] = function
+        _named.cache_clear()
+        _owners.cache_clear()
+        return function
+
+    return enter
+
+
+def compile_package(name: str) -> None:
+    """Let programs call the plain Python functions of a package or a module.
+
+    They are compiled where they are called, for the types of the arguments, as those of
+    the caller's own module are.
+
+    Args:
+        name: as in `"models"` or `"models.priors"`; all that is in it is meant.
+    """
+    if name not in _packages:
+        _packages.append(name)
+
+
+def is_compiled_with(caller: Any, function: Any) -> bool:
+    """Whether a plain function is one that programs in another one may call."""
+    module = function.__module__ or ""
+    if module == caller.__module__:
+        return True
+    return any(f"{module}.".startswith(f"{name}.") for name in _packages)
+
+
+def overloaded(value: Any, *, provided: bool = True) -> Any:
+    """What stands for a function of another package; None if nothing does.
+
+    With `provided` that may be of ours, which are loaded then; else it is a user's.
+    """
+    if isinstance(value, FunctionType):
+        value = original(value)
+    if not (callable(value) and _is_hashable(value)):
+        return None
+    if value in _functions:
+        return _functions[value]
+    for package, providers in _PROVIDERS.items():
+        if provided and package in sys.modules:
+            for provider in providers:
+                import_module(provider)
+    found = _named(_imported())[0].get(value) if _names else None
+    return found if provided or not _is_provided(found) else None
+
+
+def _is_provided(function: Any) -> bool:
+    return (getattr(function, "__module__", None) or "").startswith("chadllvm.")
+
+
+def is_namespace(value: Any) -> bool:
+    """Whether an object only leads to functions, as `scipy.stats.norm` does."""
+    if isinstance(value, type):
+        return issubclass(value, Namespace)
+    package = type(value).__module__.partition(".")[0]
+    if package not in _roots() or not _is_hashable(value):
+        return False
+    overloaded(len)  # The providers are there.
+    return value in _named(_imported())[1]
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _roots() -> set[str]:
+    return {name.partition(".")[0] for name in (*_PROVIDERS, *_names)}
+
+
+def _imported() -> tuple[str, ...]:
+    """The modules on the way to overloaded functions that somebody has imported."""
+    return tuple(owner for owner in _owners() if owner in sys.modules)
+
+
+@cache
+def _owners() -> tuple[str, ...]:
+    """All that stands before a dot in the names, shorter ones first."""
+    owners = {name[:k] for name in _names for k, c in enumerate(name) if c == "."}
+    return tuple(sorted(owners, key=len))
+
+
+@cache
+def _named(imported: tuple[str, ...]) -> tuple[dict[Any, Any], set[Any]]:
+    """The functions with these modules' names, and the objects that lead to them."""
+    functions: dict[Any, Any] = {}
+    leading: set[Any] = set()
+    for name, function in _names.items():
+        module = next((m for m in reversed(imported) if name.startswith(f"{m}.")), "")
+        if not module:
+            continue
+        way: list[Any] = [sys.modules[module]]
+        for attribute in name[len(module) + 1 :].split("."):
+            way.append(getattr(way[-1], attribute, None))
+        functions[way[-1]] = function
+        leading.update(way[1:-1])
+    functions.pop(None, None)
+    return functions, leading
