@@ -2,9 +2,13 @@
 
 Each of a number of faults, chosen by a seed and spread over the folders in proportion
 to the faults that there are in each, is put into the compiler by itself (`plugin.py`),
-and tests are run until one fails: those of the folder, then the programs of the corpus.
-A fault that no test notices is *missed*: a test is missing, or the fault changes
+and tests are run until one fails: only such as run the statement with the fault, which
+is recorded once (`record.py`), and for so many seconds at most. A fault that no test
+notices is *missed*: a test is missing, the seconds are too few, or the fault changes
 nothing that matters, which only a reader can tell.
+
+    python -m tests.mutation --reach FILE --record tests
+    python -m tests.mutation --reach FILE --resume RESULTS
 """
 
 from __future__ import annotations
@@ -16,29 +20,21 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
+from tempfile import NamedTemporaryFile
 
-from tests.mutation.plugin import VARIABLE
+from tests.mutation.plugin import TESTS, VARIABLE
+from tests.mutation.reach import ROOT, Known, Reach, modules, within
+from tests.mutation.record import FILE, MINUTES
 from tests.mutation.sites import Site, sites
 
-ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "chadllvm"
-
-# The folders that have faults, each with the tests that are run first.
-FOLDERS = {
-    "ops": ("tests/ops", "tests/ir"),
-    "chad": ("tests/chad",),
-    "closure": ("tests/closure",),
-    "simplify": ("tests/simplify",),
-    "lower": ("tests/lower",),
-}
-
-# The tests that are run for all faults that no test of the folder notices.
-ALL = ("tests/test_programs.py", "tests/test_random_native.py", "tests/laws")
+# The parts of the seconds for a fault: of the tests that run first, and of the others.
+_SHARES = (0.1, 0.9)
 
 
 @dataclass(frozen=True)
@@ -73,17 +69,11 @@ class Result:
 @cache
 def mutants() -> tuple[Mutant, ...]:
     """All that there are."""
-    return tuple(_mutants())
-
-
-def _mutants() -> Iterator[Mutant]:
-    for folder in FOLDERS:
-        for path in sorted((PACKAGE / folder).rglob("*.py")):
-            parts = path.relative_to(ROOT).with_suffix("").parts
-            module = ".".join(parts)
-            if path.stem != "__init__":
-                for site in sites(path.read_text()):
-                    yield Mutant(module, site)
+    return tuple(
+        Mutant(name, site)
+        for name, source in modules().items()
+        for site in sites(source)
+    )
 
 
 def chosen(count: int, seed: int) -> list[Mutant]:
@@ -93,38 +83,50 @@ def chosen(count: int, seed: int) -> list[Mutant]:
     return everyone[:count]
 
 
-def judged(mutant: Mutant, minutes: float) -> Result:
-    """Run tests until one notices the fault."""
-    status, by = "missed", ""
-    for tests in (FOLDERS[mutant.folder], ALL):
-        status, by = _run(mutant.name, tests, minutes)
-        if status != "missed":
-            break
-    site = mutant.site
+def judged(mutant: Mutant, reach: Reach, seconds: float) -> Result:
+    """Run tests until one notices the fault: first few, then many."""
+    site, status, by = mutant.site, "missed", "no test runs it"
+    tests = reach.of(mutant.module, site.line)
+    for share in _SHARES:
+        some = [*within(tests, share * seconds)]
+        if some and status == "missed":
+            status, by = _run(mutant.name, some, 3.0 * seconds)
     where = f"{mutant.module.replace('.', '/')}.py:{site.line}"
     fault = f"{site.before}  →  {site.after}"
     return Result(mutant.name, mutant.folder, site.kind, status, by, where, fault)
 
 
-def _run(name: str, tests: Sequence[str], minutes: float) -> tuple[str, str]:
+def _run(name: str, tests: Sequence[Known], seconds: float) -> tuple[str, str]:
     """Whether these tests notice a fault, and the first that does."""
-    command = [sys.executable, "-m", "pytest", "-p", "tests.mutation.plugin"]
-    command += ["-p", "no:cacheprovider", "-x", "-q", "--no-header", *tests]
-    try:
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
-            env={**os.environ, VARIABLE: name},
-            capture_output=True,
-            text=True,
-            timeout=60.0 * minutes,
-        )
-    except subprocess.TimeoutExpired:
-        return "time", ""
+    command = [sys.executable, "-m", "pytest", "-p", "tests.mutation.plugin", "-n0"]
+    command += ["-p", "no:cacheprovider", "-x", "-q", "--no-header"]
+    command += dict.fromkeys(test.file for test in tests)
+    with NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write("\n".join(test.name for test in tests))
+        file.flush()
+        try:
+            done = subprocess.run(
+                command,
+                cwd=ROOT,
+                env={**os.environ, VARIABLE: name, TESTS: file.name},
+                capture_output=True,
+                text=True,
+                timeout=60.0 + seconds,
+            )
+        except subprocess.TimeoutExpired:
+            return "time", ""
     if not done.returncode:
-        return "missed", ""
+        return "missed", f"{len(tests)} tests run it"
     found = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
     return "caught", found[1] if found else f"exit status {done.returncode}"
+
+
+def record(path: Path, minutes: float, tests: Sequence[str], jobs: int) -> int:
+    """Let tests say what they run."""
+    command = [sys.executable, "-m", "pytest", "-p", "tests.mutation.record"]
+    command += ["-p", "no:cacheprovider", "-q", "--no-header", f"-n{jobs}", *tests]
+    more = {FILE: str(path.resolve()), MINUTES: str(minutes)}
+    return subprocess.run(command, cwd=ROOT, env={**os.environ, **more}).returncode
 
 
 def table(results: Sequence[Result]) -> str:
@@ -150,24 +152,34 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.mutation", description="Seeded faults in the compiler."
     )
+    parser.add_argument("--reach", type=Path, required=True, help="what tests run")
+    parser.add_argument(
+        "--record", nargs="*", metavar="TESTS", help="let tests say it: a file grows"
+    )
+    parser.add_argument("--minutes", type=float, default=60.0, help="to record for")
     parser.add_argument("--faults", type=int, default=200, help="how many")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--resume", type=Path, help="a file of results, which grows")
     parser.add_argument(
-        "--minutes", type=float, default=15.0, help="for the tests of a fault"
+        "--seconds", type=float, default=120.0, help="of tests for a fault"
     )
+    parser.add_argument("--jobs", type=int, default=2, help="processes at a time")
     options = parser.parse_args(arguments)
+    if options.record is not None:
+        return record(options.reach, options.minutes, options.record, options.jobs)
     results = _known(options.resume)
     names = {result.name for result in results}
-    for mutant in chosen(options.faults, options.seed):
-        if mutant.name in names:
-            continue
-        result = judged(mutant, options.minutes)
-        results.append(result)
-        print(f"{len(results):4} {result.status:7} {result.where}: {result.fault}")
-        if options.resume is not None:
-            with options.resume.open("a") as file:
-                file.write(json.dumps(asdict(result)) + "\n")
+    left = [m for m in chosen(options.faults, options.seed) if m.name not in names]
+    reach = Reach.read(options.reach)
+    if not reach.tests:
+        parser.error(f"{options.reach} has no test for the sources as they are")
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for result in pool.map(lambda m: judged(m, reach, options.seconds), left):
+            results.append(result)
+            print(f"{len(results):4} {result.status:7} {result.where}: {result.fault}")
+            if options.resume is not None:
+                with options.resume.open("a") as file:
+                    file.write(json.dumps(asdict(result)) + "\n")
     print(table(results))
     return 0
 

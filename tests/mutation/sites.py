@@ -84,6 +84,59 @@ def _told(node: ast.stmt | ast.expr) -> str:
     return ast.unparse(node).splitlines()[0]
 
 
+# The name by which a module knows its lines that have run.
+NAME = "__lines_that_ran__"
+
+
+def statements(tree: ast.Module) -> dict[int, int]:
+    """For each line, the one where the innermost statement around it begins."""
+    found: dict[int, int] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt):
+            assert node.end_lineno is not None
+            lines = range(node.lineno, node.end_lineno + 1)
+            found.update(dict.fromkeys(lines, node.lineno))
+    return found
+
+
+def marked(source: str) -> ast.Module:
+    """The module, whose functions say of each statement that it runs."""
+    tree = ast.parse(source)
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            _mark(function)
+    return ast.fix_missing_locations(tree)
+
+
+def _mark(function: ast.FunctionDef) -> None:
+    for node in _own(function):
+        for name, part in ast.iter_fields(node):
+            if isinstance(part, list) and part and isinstance(part[0], ast.stmt):
+                setattr(node, name, [s for stmt in part for s in _told_of(stmt)])
+
+
+def _own(function: ast.FunctionDef) -> list[ast.AST]:
+    """What is in a function, but not in others in it."""
+    found: list[ast.AST] = [function]
+    for node in found:
+        found += [
+            child
+            for child in ast.iter_child_nodes(node)
+            if not isinstance(child, ast.FunctionDef)
+        ]
+    return found
+
+
+def _told_of(stmt: ast.stmt) -> list[ast.stmt]:
+    """A statement, and before it that it runs; a docstring stays the first."""
+    if isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant):
+        return [stmt]
+    [mark] = ast.parse(f"{NAME}[{stmt.lineno}] = 1").body
+    for node in ast.walk(mark):
+        ast.copy_location(node, stmt)
+    return [mark, stmt]
+
+
 class _Replacing(ast.NodeTransformer):
     """Puts one node in the place of another."""
 
