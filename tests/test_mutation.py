@@ -35,6 +35,7 @@ def f(x: list[int], name: str = "add") -> int:
     if name not in ("add", "other"):
         raise ValueError(f"no {1 + 2}")
     assert total + 1
+    assert_never(total - 1)
     return total * 2 if x is None else 5
 '''
 

@@ -2,10 +2,10 @@
 
 Each of a number of faults, chosen by a seed and spread over the folders in proportion
 to the faults that there are in each, is put into the compiler by itself (`plugin.py`),
-and tests are run until one fails: only such as run the statement with the fault, which
-is recorded once (`record.py`), and for so many seconds at most. A fault that no test
-notices is *missed*: a test is missing, the seconds are too few, or the fault changes
-nothing that matters, which only a reader can tell.
+and tests are run until one fails (`server.py`): only such as run the statement with the
+fault, which is recorded once (`record.py`), and for so many seconds at most. A fault
+that no test notices is *missed*: a test is missing, the seconds are too few, or the
+fault changes nothing that matters, which only a reader can tell.
 
     python -m tests.mutation --reach FILE --record tests
     python -m tests.mutation --reach FILE --resume RESULTS
@@ -17,24 +17,24 @@ import argparse
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections import Counter
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
-from tempfile import NamedTemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryDirectory
+from typing import Any
 
 from tests.mutation.plugin import TESTS, VARIABLE
 from tests.mutation.reach import ROOT, Known, Reach, modules, within
 from tests.mutation.record import FILE, MINUTES
+from tests.mutation.server import FOUND, JOBS
 from tests.mutation.sites import Site, sites
-
-# The parts of the seconds for a fault: of the tests that run first, and of the others.
-_SHARES = (0.1, 0.9)
 
 
 @dataclass(frozen=True)
@@ -83,23 +83,76 @@ def chosen(count: int, seed: int) -> list[Mutant]:
     return everyone[:count]
 
 
-def judged(mutant: Mutant, reach: Reach, seconds: float) -> Result:
-    """Run tests until one notices the fault: first few, then many."""
-    site, status, by = mutant.site, "missed", "no test runs it"
-    tests = reach.of(mutant.module, site.line)
-    for share in _SHARES:
-        some = [*within(tests, share * seconds)]
-        if some and status == "missed":
-            status, by = _run(mutant.name, some, 3.0 * seconds)
+def result(mutant: Mutant, status: str, by: str) -> Result:
+    """What became of a mutant."""
+    site = mutant.site
     where = f"{mutant.module.replace('.', '/')}.py:{site.line}"
     fault = f"{site.before}  →  {site.after}"
     return Result(mutant.name, mutant.folder, site.kind, status, by, where, fault)
 
 
+def judged(
+    faults: Sequence[Mutant], reach: Reach, seconds: float, jobs: int = 1
+) -> Iterator[Result]:
+    """What became of faults, those first that are judged together."""
+    alone, together = list[Mutant](), dict[str, Mutant]()
+    tests = {
+        mutant.name: [*within(reach.of(mutant.module, mutant.site.line), seconds)]
+        for mutant in faults
+    }
+    for mutant in faults:
+        if not tests[mutant.name]:
+            yield result(mutant, "missed", "no test runs it")
+        elif reach.is_early(mutant.module, mutant.site.line):
+            alone.append(mutant)
+        else:
+            together[mutant.name] = mutant
+    limit = {"seconds": int(4 * seconds) + 60, "jobs": jobs}
+    ready = [
+        {"name": n, "tests": [t.name for t in tests[n]], **limit} for n in together
+    ]
+    for found in _served(ready, reach):
+        mutant = together[found["name"]]
+        if found["status"] == "again":
+            alone.append(mutant)
+        else:
+            yield result(mutant, found["status"], found["by"])
+    for mutant in alone:
+        yield result(mutant, *_run(mutant.name, tests[mutant.name], 4 * seconds))
+
+
+_PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-p")
+
+
+def _served(jobs: Sequence[dict[str, Any]], reach: Reach) -> Iterator[dict[str, str]]:
+    """What the server finds, as it does."""
+    files = dict.fromkeys(test.file for test in reach.tests)
+    with TemporaryDirectory() as folder:
+        given, found = Path(folder, "jobs"), Path(folder, "found")
+        given.write_text("".join(json.dumps(job) + "\n" for job in jobs))
+        found.touch()
+        more = {JOBS: str(given), FOUND: str(found)}
+        command = [*_PYTEST, "tests.mutation.server", "-n0", "-o", "timeout=0", *files]
+        server = subprocess.Popen(
+            command, cwd=ROOT, env={**os.environ, **more}, stdout=subprocess.DEVNULL
+        )
+        try:
+            with found.open() as lines:
+                is_over = False
+                while not is_over:
+                    is_over = server.poll() is not None
+                    yield from map(json.loads, lines)
+                    time.sleep(0.2)
+        finally:
+            server.send_signal(signal.SIGINT)
+            server.wait()
+    if len(jobs) and server.returncode not in (0, 5):
+        raise RuntimeError(f"the tests could not be read: {server.returncode}")
+
+
 def _run(name: str, tests: Sequence[Known], seconds: float) -> tuple[str, str]:
-    """Whether these tests notice a fault, and the first that does."""
-    command = [sys.executable, "-m", "pytest", "-p", "tests.mutation.plugin", "-n0"]
-    command += ["-p", "no:cacheprovider", "-x", "-q", "--no-header"]
+    """Whether these tests notice a fault in a process of its own, and the first."""
+    command = [*_PYTEST, "tests.mutation.plugin", "-n0", "-x", "--no-header"]
     command += dict.fromkeys(test.file for test in tests)
     with NamedTemporaryFile("w", suffix=".txt") as file:
         file.write("\n".join(test.name for test in tests))
@@ -123,8 +176,7 @@ def _run(name: str, tests: Sequence[Known], seconds: float) -> tuple[str, str]:
 
 def record(path: Path, minutes: float, tests: Sequence[str], jobs: int) -> int:
     """Let tests say what they run."""
-    command = [sys.executable, "-m", "pytest", "-p", "tests.mutation.record"]
-    command += ["-p", "no:cacheprovider", "-q", "--no-header", f"-n{jobs}", *tests]
+    command = [*_PYTEST, "tests.mutation.record", f"-n{jobs}", *tests]
     more = {FILE: str(path.resolve()), MINUTES: str(minutes)}
     return subprocess.run(command, cwd=ROOT, env={**os.environ, **more}).returncode
 
@@ -173,13 +225,12 @@ def main(arguments: Sequence[str]) -> int:
     reach = Reach.read(options.reach)
     if not reach.tests:
         parser.error(f"{options.reach} has no test for the sources as they are")
-    with ThreadPoolExecutor(options.jobs) as pool:
-        for result in pool.map(lambda m: judged(m, reach, options.seconds), left):
-            results.append(result)
-            print(f"{len(results):4} {result.status:7} {result.where}: {result.fault}")
-            if options.resume is not None:
-                with options.resume.open("a") as file:
-                    file.write(json.dumps(asdict(result)) + "\n")
+    for found in judged(left, reach, options.seconds, options.jobs):
+        results.append(found)
+        print(f"{len(results):4} {found.status:7} {found.where}: {found.fault}")
+        if options.resume is not None:
+            with options.resume.open("a") as file:
+                file.write(json.dumps(asdict(found)) + "\n")
     print(table(results))
     return 0
 

@@ -128,8 +128,12 @@ class Reach:
         place = _place(module, line)
         hit = [test for test in self.tests if test.bits >> place & 1]
         yield from _ordered(hit, module)
-        if self.reading >> place & 1:
+        if self.is_early(module, line):
             yield from _ordered([t for t in self.tests if t not in set(hit)], module)
+
+    def is_early(self, module: str, line: int) -> bool:
+        """Whether a line runs when tests are read."""
+        return bool(self.reading >> _place(module, line) & 1)
 
 
 def _place(module: str, line: int) -> int:

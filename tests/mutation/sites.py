@@ -17,6 +17,7 @@ import ast
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
+from itertools import islice
 
 _SIGNS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub,
@@ -74,7 +75,7 @@ def sites(source: str) -> list[Site]:
 def mutated(source: str, number: int) -> ast.Module:
     """The module with the fault of this number."""
     tree = ast.parse(source)
-    node, _, new = [*_faults(tree)][number]
+    node, _, new = next(islice(_faults(tree), number, None))
     changed = _Replacing(node, ast.copy_location(new, node)).visit(tree)
     assert isinstance(changed, ast.Module)
     return ast.fix_missing_locations(changed)
@@ -163,6 +164,8 @@ def _faults(tree: ast.Module) -> Iterator[_Fault]:
 
 def _inside(node: ast.AST, in_function: bool) -> Iterator[ast.AST]:
     """What functions do: not what they are annotated with, and not how they fail."""
+    if _is_failure(node):
+        return
     if in_function:
         yield node
     match node:
@@ -172,11 +175,19 @@ def _inside(node: ast.AST, in_function: bool) -> Iterator[ast.AST]:
         case ast.AnnAssign(value=value):
             if value is not None:
                 yield from _inside(value, in_function)
-        case ast.Raise() | ast.Assert() | ast.JoinedStr() | ast.Import():
-            return
         case _:
             for child in ast.iter_child_nodes(node):
                 yield from _inside(child, in_function)
+
+
+def _is_failure(node: ast.AST) -> bool:
+    match node:
+        case ast.Raise() | ast.Assert() | ast.JoinedStr() | ast.Import():
+            return True
+        case ast.Expr(ast.Call(ast.Name("assert_never"))):
+            return True
+        case _:
+            return False
 
 
 def _of_statement(node: ast.stmt) -> Iterator[_Fault]:
