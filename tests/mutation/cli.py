@@ -144,7 +144,7 @@ def _served(jobs: Sequence[dict[str, Any]], reach: Reach) -> Iterator[dict[str, 
                     yield from map(json.loads, lines)
                     time.sleep(0.2)
         finally:
-            server.send_signal(signal.SIGINT)
+            server.terminate()
             server.wait()
     if len(jobs) and server.returncode not in (0, 5):
         raise RuntimeError(f"the tests could not be read: {server.returncode}")
@@ -219,6 +219,8 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     if options.record is not None:
         return record(options.reach, options.minutes, options.record, options.jobs)
+    # Whoever ends this process, the server ends too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     results = _known(options.resume)
     names = {result.name for result in results}
     left = [m for m in chosen(options.faults, options.seed) if m.name not in names]

@@ -16,7 +16,6 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import zip_longest
 from pathlib import Path
-from random import Random
 
 from tests.mutation.sites import statements
 
@@ -25,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 # The folders that have faults.
 FOLDERS = ("ops", "chad", "closure", "simplify", "lower")
 
-# Tests of each file that are run before all others: those that run least.
+# Tests of each file that are run before all others: the fastest.
 _FIRST = 3
 
 
@@ -58,7 +57,7 @@ def version() -> int:
 
 @dataclass(frozen=True)
 class Seen:
-    """A line of the file: a test, how long it takes, and what it runs."""
+    """A line of the file: a test, its seconds of a processor, and what it runs."""
 
     name: str
     seconds: float
@@ -94,10 +93,6 @@ class Known:
     def file(self) -> str:
         return self.name.partition("::")[0]
 
-    @property
-    def breadth(self) -> int:
-        return self.bits.bit_count()
-
 
 @dataclass(frozen=True)
 class Reach:
@@ -121,7 +116,7 @@ class Reach:
         return Reach(tests, reading)
 
     def of(self, module: str, line: int) -> Iterator[Known]:
-        """The tests that run a line of a module: those first that tell most by least.
+        """The tests that run a line of a module: the fastest of each file first.
 
         A line that runs when tests are read matters to all of them.
         """
@@ -146,17 +141,16 @@ def _place(module: str, line: int) -> int:
 
 
 def _ordered(tests: Sequence[Known], module: str) -> Iterator[Known]:
-    """Those that run least of each file, by turns; then the others, shuffled."""
+    """The fastest of each file, by turns; then the others, the fastest first."""
     files = defaultdict[str, list[Known]](list)
-    for test in sorted(tests, key=lambda test: test.breadth):
+    for test in sorted(tests, key=lambda test: test.seconds):
         files[test.file].append(test)
     own = f"tests/{module.split('.')[1]}/"
     order = sorted(files, key=lambda file: (not file.startswith(own), file))
     for turn in zip_longest(*(files[file][:_FIRST] for file in order)):
         yield from (test for test in turn if test is not None)
     others = [test for file in order for test in files[file][_FIRST:]]
-    Random(0).shuffle(others)
-    yield from others
+    yield from sorted(others, key=lambda test: test.seconds)
 
 
 def within(tests: Iterator[Known], seconds: float) -> Iterator[Known]:

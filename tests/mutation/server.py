@@ -89,6 +89,7 @@ class Server:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         items = {item.nodeid: item for item in session.items}
         gc.collect()
         there = functions()
@@ -155,6 +156,7 @@ def _run(
     resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (job["seconds"], job["seconds"] + 5))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.alarm(10 * job["seconds"])
     try:
         put_in(job["name"], there)
