@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import os
 import re
 import subprocess
@@ -17,6 +18,7 @@ from tests.mutation import cli, reach
 from tests.mutation.cli import Result, chosen, judged, record, table
 from tests.mutation.plugin import VARIABLE
 from tests.mutation.reach import FOLDERS, Known, Reach, Seen, modules, within
+from tests.mutation.server import functions, put_in
 from tests.mutation.sites import NAME, marked, mutated, sites, statements
 
 ROOT = Path(__file__).parents[1]
@@ -197,8 +199,9 @@ def test_of_something_else():
 """
 
 
+@pytest.mark.parametrize("reading", [0, 1 << 2], ids=["together", "alone"])
 def test_a_fault_is_noticed_by_the_first_test_that_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    reading: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only tests that are named are run, in their order."""
     (tmp_path / "pack" / "ops").mkdir(parents=True)
@@ -209,16 +212,37 @@ def test_a_fault_is_noticed_by_the_first_test_that_fails(
     monkeypatch.setattr(cli, "ROOT", tmp_path)
     monkeypatch.setattr(reach, "modules", lambda: {"pack.ops.sample": source})
     names = ("test_sample.py::test_second", "test_sample.py::test_first")
-    known = Reach([Known(name, 0.1, 1 << 2) for name in names])
-    found = {
-        site.before: judged(cli.Mutant("pack.ops.sample", site), known, 10.0)
+    known = Reach([Known(name, 0.1, 1 << 2) for name in names], reading)
+    faults = [
+        cli.Mutant("pack.ops.sample", site)
         for site in sites(source)
         if site.before in ("a + b", "a < 7", "a == 8")
-    }
+    ]
+    found = {r.fault.split("  ")[0]: r for r in judged(faults, known, 10.0)}
     assert found["a + b"].status == "caught"
     assert found["a + b"].by.endswith("test_first")
     assert (found["a < 7"].status, found["a == 8"].status) == ("missed", "missed")
-    assert judged(cli.Mutant("pack.ops.sample", sites(source)[0]), Reach([]), 1).by
+
+
+def test_a_fault_that_no_test_runs_is_missed() -> None:
+    [fault] = chosen(1, 0)
+    [result] = judged([fault], Reach([]), 1.0)
+    assert (result.status, result.by) == ("missed", "no test runs it")
+
+
+def test_functions_in_tables_have_the_fault_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "tabled.py"
+    path.write_text("def f(a):\n    return a + 1\n\nTABLE = {'f': f}\n")
+    two = tmp_path / "two.py"
+    two.write_text("def f(a):\n    return (lambda: a + 1), (lambda: a + 2)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    modules = [importlib.import_module(name) for name in ("tabled", "two")]
+    put_in("tabled:0", functions())
+    assert modules[0].TABLE["f"](3) == 2
+    with pytest.raises(ValueError, match="two functions on one line"):
+        put_in("two:0", functions())
 
 
 def test_the_table_names_what_was_missed() -> None:
