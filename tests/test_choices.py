@@ -64,3 +64,20 @@ def test_its_derivatives_are_right(level: int) -> None:
     for high, low, one, other in zip(*ends, moved, pull((dm, dp))[:2], strict=True):
         np.testing.assert_allclose(one, (high - low) / 2e-6, rtol=1e-5, atol=1e-7)
         np.testing.assert_allclose(other, one, rtol=1e-10, atol=1e-12)
+
+
+def one_or_other(x: cl.f64[:], w: cl.f64[:], c: bool) -> float:
+    y = x if c else w
+    total = 0.0
+    for i in range(len(y)):
+        total += y[i] * y[i] * w[i]
+    return total
+
+
+@pytest.mark.parametrize("level", [0, 2])
+def test_a_choice_beside_what_is_not_differentiated(level: int) -> None:
+    """What is added to the other's cotangent is lost."""
+    x, w = np.arange(1.0, 4.0), np.arange(5.0, 8.0)
+    gradient = cl.grad(cl.jit(one_or_other, optimize=level), argnums=0)
+    np.testing.assert_array_equal(gradient(x, w, True), 2.0 * x * w)
+    np.testing.assert_array_equal(gradient(x, w, False), np.zeros(3))

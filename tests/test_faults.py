@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +16,7 @@ from sweep import named
 
 from chadllvm.backend.runtime import runtime
 from chadllvm.forking import Busy
-from tests.faults import Fault, allocations, processes
+from tests.faults import Fault, allocations, guards, processes
 from tests.faults.allocations import MODES, refused, some_programs
 from tests.faults.interrupts import interrupted
 from tests.faults.processes import SCRIPTS, survives
@@ -58,6 +60,55 @@ def test_a_wrong_call_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(allocations, "_bits", lambda value: [bytes(next(numbers))])
     with pytest.raises(Fault, match="wrong"):
         refused(SOME[0], "default")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no mprotect")
+@pytest.mark.parametrize("mode", guards.MODES)
+def test_programs_between_guards(mode: str) -> None:
+    assert guards.behind_guards(3, 60, mode).endswith(" programs")
+
+
+OUTSIDE = """
+import sys, numpy as np
+from tests.faults.guards import guarded
+from chadllvm.backend.runtime import runtime
+a = guarded(np.arange(5.0))
+assert a.sum() == 10.0
+lib, ffi = runtime().lib, runtime().ffi
+lib.chad_set_guards()
+context = lib.chad_context_new()
+r = ffi.cast("double *", lib.chad_result_alloc(context, 64))
+r[0] = 1.0
+print("inside", flush=True)
+{0}
+print("outside")
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no mprotect")
+@pytest.mark.parametrize(
+    "access",
+    [
+        "ffi.cast('double *', a.ctypes.data)[5]",
+        "r[8]",
+        # The runtime reads one number more than there is, in both.
+        "lib.chad_are_doubles(context, ffi.cast('double *', a.ctypes.data), 6)",
+        "lib.chad_clear(context, r, 72)",
+    ],
+)
+def test_an_access_that_nobody_checks_ends_the_process(access: str) -> None:
+    command = [sys.executable, "-c", OUTSIDE.format(access)]
+    done = subprocess.run(command, cwd=guards.ROOT, capture_output=True, text=True)
+    assert (done.stdout.split(), done.returncode < 0) == (["inside"], True)
+
+
+def test_a_program_that_ends_behind_guards_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    script = "import os; print('first second', flush=True); os.abort()"
+    monkeypatch.setattr(guards, "WORKER", (sys.executable, "-c", script))
+    with pytest.raises(Fault, match="second: exit status -"):
+        guards.behind_guards(0, 1, "default")
 
 
 def test_interrupts_at_random_moments() -> None:

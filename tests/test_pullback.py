@@ -194,6 +194,24 @@ def test_integers_of_each_step_are_kept() -> None:
     np.testing.assert_allclose(back(np.ones(3))[0], [6.0 * 0.3, 0.0, 12.0 * 1.2])
 
 
+def test_arrays_of_each_step_are_kept_whatever_their_sizes() -> None:
+    def triangle(x: cl.f64[:]) -> float:
+        total = 0.0
+        for i in range(len(x)):
+            y = [math.sin(x[j] * x[i]) for j in range(i)]
+            z = np.sort(np.array(y))
+            for j in range(i):
+                total += z[j] * math.exp(y[i - 1 - j])
+        return total
+
+    x = np.linspace(0.1, 1.2, 6)
+    value, back = cl.vjp(triangle, x)
+    assert value == pytest.approx(triangle(x), rel=1e-14)
+    expected = cl.grad(cl.jit(triangle, optimize=0))(x)
+    np.testing.assert_allclose(back(1.0)[0], expected, rtol=1e-12)
+    np.testing.assert_allclose(back(-2.0)[0], -2.0 * expected, rtol=1e-12)
+
+
 class Spring(NamedTuple):
     stiffness: float
     ends: int

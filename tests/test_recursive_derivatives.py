@@ -261,6 +261,29 @@ def test_slopes_of_a_recursion_inside_a_recursion(name: str) -> None:
 # ---- cost
 
 
+@cl.jit
+def turns(a: cl.f64[:], w: cl.f64[:], k: int) -> float:
+    if k == 0:
+        return a[0] * a[1]
+    return math.sin(a[k % 3]) * turns(w, a, k - 1) + turns(w, w, 0)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize("k", [0, 1])
+def test_arrays_of_which_one_alone_is_differentiated(k: int, name: str) -> None:
+    """Calls change their places, so that the cotangent of the other is lost."""
+    arrays = [np.array([0.3, 0.7, 1.1]), np.array([0.2, 0.5, 0.9])]
+    gradient = cl.grad(cl.jit(turns.py_func, options=OPTIONS[name]), argnums=k)
+    found = gradient(*arrays, 3)
+    for place in range(3):
+        ends = []
+        for step in (1e-6, -1e-6):
+            moved = [x.copy() for x in arrays]
+            moved[k][place] += step
+            ends.append(turns.py_func(*moved, 3))
+        assert found[place] == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-6)
+
+
 @pytest.mark.parametrize("name", OPTIONS)
 def test_gradients_cost_a_constant_times_the_value(name: str) -> None:
     """However many calls there are, and where calls read an array of any size."""

@@ -59,6 +59,21 @@ def test_programs_stay_in_their_buffers(case: Case, name: str) -> None:
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
 
 
+def test_a_row_of_which_nothing_but_its_length_is_used() -> None:
+    """Its pointer is made while the matrix is there, though nobody reads through it."""
+
+    def lengths(y: float, k: int, a: cl.f64[:]) -> float:
+        for row in np.eye(len(a)):
+            if k % 2 == 0:
+                return sum(y for _ in np.dot(np.eye(len(a)), row))
+        return 0.0
+
+    found = sanitized(lengths)
+    assert found(0.5, 2, A) == 2.5
+    assert cl.grad(found)(0.5, 2, A) == 5.0
+    assert found(0.5, 1, A) == 0.0
+
+
 # ---- checks are left out ---------------------------------------------------------
 
 

@@ -85,6 +85,7 @@ void chad_set_memory_limit(chad_context_t *context, int64_t bytes);
 int64_t chad_memory_limit(const chad_context_t *context);
 int64_t chad_steps(const chad_context_t *context);
 void chad_set_grants(int64_t requests);
+void chad_set_guards(void);
 int32_t chad_san_violation(char *text, int64_t bytes);
 
 // Code that checks itself calls these, see chad_rt.h.

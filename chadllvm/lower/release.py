@@ -10,8 +10,9 @@
 
 So what is needed at different times, a tape and the buffers of the loops behind it, may
 have the same memory. The statements of the function's body are the times; a buffer is
-needed until the last access through a pointer that may lead to it, also in what a call
-runs, and for good once the runtime may keep it. What loops allocate in each step has
+needed until the last access through a pointer that may lead to it, and until the last
+such pointer is moved, also in what a call runs; and for good once the runtime may keep
+it. What loops allocate in each step has
 regions of its own already (`memory.py`), and so has what calls itself.
 
 A region costs time and a piece of memory, however small the buffers in it are: those
@@ -189,7 +190,7 @@ def _plan(function: LoopFunction, pointed: Pointed) -> list[tuple[int, list[Reg]
             for ptr, root in _accesses(stmt):
                 buffers = pointed.get(ptr, {_ANY})
                 found = [needs[buffer] for buffer in buffers if buffer in needs]
-                if _ANY in buffers:
+                if _ANY in buffers and root is not None:
                     found += classes.get(function.roots[root], [])
                 for need in found:
                     need.last = place
@@ -224,9 +225,10 @@ def _may_move(stmt: Alloc, regions: Collection[int]) -> bool:
     return is_large and stmt.region in regions
 
 
-def _accesses(stmt: Stmt) -> Iterable[tuple[Atom, int]]:
+def _accesses(stmt: Stmt) -> Iterable[tuple[Atom, int | None]]:
     """The pointers through which a statement makes, reads or writes buffers, and their
-    roots; the runtime is handed only what is known (`_pointed`)."""
+    roots; a pointer that is only moved has none, and the runtime is handed only what is
+    known (`_pointed`)."""
     match stmt:
         case CallRuntime(args=args):
             return [(arg, 0) for arg in args if arg.type == PTR]
@@ -234,6 +236,8 @@ def _accesses(stmt: Stmt) -> Iterable[tuple[Atom, int]]:
             return [(target, into), (source, out_of)]
         case Alloc(reg, root=root):
             return [(reg, root)]
+        case Offset(ptr=ptr):
+            return [(ptr, None)]
         case Load() | Store() | AddTo() | Clear():
             return [(stmt.ptr, stmt.root)]
         case _:

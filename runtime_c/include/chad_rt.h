@@ -763,6 +763,12 @@ CHAD_API int32_t chad_san_violation(char *text, int64_t bytes);
 // negative: as many as there is memory for.
 CHAD_API void chad_set_grants(int64_t requests);
 
+// From now on, each buffer and each result ends (at a multiple of CHAD_ALIGNMENT) where a
+// page begins that nobody may touch, and what is given back is gone: who reads or writes
+// there, also in code that nobody has checked, is killed. It is for tests, and slow; it
+// is called once, before the first context is made. Without effect on Windows.
+CHAD_API void chad_set_guards(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -256,6 +256,14 @@ static chad_chunk_t *take_chunk(chad_state_t *const state, chad_arena_t *const a
   const int64_t size = CHAD_ALIGNMENT + buffer;
   const int64_t generous = CHAD_ALIGNMENT + generous_size(arena);
   chad_chunk_t *chunk = NULL;
+  if (chad_is_guarded()) {
+    chunk = chad_chunk_take(state, size);
+    if (chunk != NULL) {
+      chunk->colour = 0;
+      chunk->is_shared = false;
+    }
+    return chunk;
+  }
   if (is_shared && generous >= 2 * size) {
     chunk = chad_chunk_take(state, generous);
   } else if (buffer >= COLOURED) {
@@ -279,7 +287,8 @@ static chad_chunk_t *next_chunk(chad_state_t *const state, chad_arena_t *const a
   chad_chunk_t *const current = arena->current;
   while (current != NULL && current->next != NULL) {
     chad_chunk_t *const next = current->next;
-    if (next->size - next->colour - CHAD_ALIGNMENT >= buffer) {
+    const int64_t room = next->size - next->colour - CHAD_ALIGNMENT;
+    if (chad_is_guarded() ? room == buffer : room >= buffer) {
       return next;
     }
     current->next = next->next;
@@ -306,7 +315,8 @@ void *chad_arena_grow(chad_context_t *const context, chad_arena_t *const arena,
     return NULL;
   }
   const int64_t size = chad_round_up(bytes, CHAD_ALIGNMENT);
-  if (size > arena->limit - arena->cursor) {
+  const int64_t room = arena->limit - arena->cursor;
+  if (chad_is_guarded() ? size != room : size > room) {
     chad_chunk_t *const chunk = next_chunk(state, arena, size);
     if (chunk == NULL) {
       return NULL;
@@ -376,7 +386,7 @@ void *chad_arena_extend(chad_context_t *const context, chad_arena_t *const arena
   }
   const int64_t more = size - old_size;
   if (old_size > 0 && size <= GROWN_ALONE && (char *)old + old_size == arena->cursor &&
-      more <= arena->limit - arena->cursor) {
+      !chad_is_guarded() && more <= arena->limit - arena->cursor) {
     arena->cursor += more;
     return old;
   }

@@ -17,11 +17,13 @@
 
 #include "internal.h"
 
-static const int64_t UNIT = 4096;
+static int64_t whole_size(const int64_t size) {
+  return chad_round_up(size, chad_is_guarded() ? CHAD_ALIGNMENT : 4096);
+}
 
 static inline bool is_mapped(const chad_state_t *const state) {
 #ifdef __linux__
-  return state->source.take == NULL;
+  return state->source.take == NULL && !chad_is_guarded();
 #else
   (void)state;
   return false;
@@ -112,7 +114,7 @@ static chad_chunk_t *stretch(chad_state_t *const state, chad_chunk_t *const chun
   if (size <= chunk->capacity) {
     return chunk;
   }
-  const int64_t capacity = chad_round_up(size, UNIT);
+  const int64_t capacity = whole_size(size);
   chad_chunk_t *moved = move(state, chunk, used, capacity);
   if (moved == NULL) {
     chad_trim(state, 0);
@@ -145,7 +147,7 @@ chad_chunk_t *chad_grown_take(chad_state_t *const state, chad_chunk_t *const chu
     return NULL;
   }
   chad_chunk_t *const grown = chunk == NULL
-                                  ? take(state, chad_round_up(size, UNIT))
+                                  ? take(state, whole_size(size))
                                   : stretch(state, chunk, used, size);
   if (grown == NULL) {
     chad_unreserve(state, more);

@@ -159,6 +159,12 @@ int64_t chad_most_kept(const chad_state_t *state);
 void *chad_allocate(const chad_state_t *state, int64_t size);
 void chad_release(const chad_state_t *state, void *memory, int64_t size);
 
+// Whether each buffer ends where a page begins that nobody may touch.
+bool chad_is_guarded(void);
+
+// What malloc, or its guarded kind, gave.
+void chad_release_system(void *memory, int64_t size);
+
 // Large memory asks for huge pages.
 void chad_advise(void *memory, int64_t size);
 

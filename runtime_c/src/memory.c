@@ -8,7 +8,7 @@
 #define _DEFAULT_SOURCE
 
 #include <stdlib.h>
-#ifdef __linux__
+#ifndef _WIN32
 #include <sys/mman.h>
 #endif
 
@@ -136,18 +136,68 @@ void chad_unreserve(chad_state_t *const state, const int64_t size) {
   }
 }
 
+// Memory between guards. It is set before other threads are there.
+
+static bool guards = false;
+
+#ifdef _WIN32
+void chad_set_guards(void) {}
+
+static void *allocate_guarded(const int64_t size) { return malloc((size_t)size); }
+
+static void release_guarded(void *const memory, const int64_t size) {
+  (void)size;
+  free(memory);
+}
+#else
+void chad_set_guards(void) { guards = true; }
+
+static size_t pages_of(const int64_t size) {
+  return (size_t)chad_round_up(size, PAGE) + PAGE;
+}
+
+static void *allocate_guarded(const int64_t size) {
+  const size_t whole = pages_of(size);
+  char *const pages =
+      mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) {
+    return NULL;
+  }
+  (void)mprotect(pages + whole - PAGE, PAGE, PROT_NONE);
+  return pages + whole - PAGE - size;
+}
+
+static void release_guarded(void *const memory, const int64_t size) {
+  const size_t whole = pages_of(size);
+  (void)munmap((char *)memory + size + PAGE - whole, whole);
+}
+#endif
+
+bool chad_is_guarded(void) { return guards; }
+
 int64_t chad_most_kept(const chad_state_t *const state) {
+  if (guards) {
+    return 0;
+  }
   return state->limit < 0 ? state->most_kept : min_size(state->most_kept, state->limit);
+}
+
+void chad_release_system(void *const memory, const int64_t size) {
+  if (guards) {
+    release_guarded(memory, size);
+    return;
+  }
+#ifdef _WIN32
+  _aligned_free(memory);
+#else
+  free(memory);
+#endif
 }
 
 void chad_release(const chad_state_t *const state, void *const memory,
                   const int64_t size) {
   if (state->source.take == NULL) {
-#ifdef _WIN32
-    _aligned_free(memory);
-#else
-    free(memory);
-#endif
+    chad_release_system(memory, size);
   } else {
     state->source.give(state->source.owner, memory, size);
   }
@@ -184,6 +234,9 @@ void chad_advise(void *const memory, const int64_t size) {
 // fault in a big tape page by page takes longer than to fill it. It is not aligned to
 // them, for then malloc would not use the same memory again for the next result.
 static void *allocate_new(const int64_t size) {
+  if (guards) {
+    return allocate_guarded(size);
+  }
 #ifdef _WIN32
   void *const memory = _aligned_malloc((size_t)size, CHAD_ALIGNMENT);
 #else
@@ -250,10 +303,17 @@ static chad_chunk_t **find_kept(chad_state_t *const state, const int64_t size) {
   return best;
 }
 
-chad_chunk_t *chad_chunk_take(chad_state_t *const state, const int64_t size) {
+// A whole chunk: as large as all of its class, or as close as guards are.
+static int64_t whole_size(const int64_t size) {
   const int index = class_of(size);
-  const int64_t whole =
-      index < CHAD_CLASSES ? class_size(index) : chad_round_up(size, PAGE);
+  if (guards) {
+    return chad_round_up(size, CHAD_ALIGNMENT);
+  }
+  return index < CHAD_CLASSES ? class_size(index) : chad_round_up(size, PAGE);
+}
+
+chad_chunk_t *chad_chunk_take(chad_state_t *const state, const int64_t size) {
+  const int64_t whole = whole_size(size);
   chad_chunk_t **const kept = find_kept(state, whole);
   if (kept != NULL && chad_reserve(state, (*kept)->size)) {
     chad_chunk_t *const chunk = *kept;

@@ -1,9 +1,8 @@
 // Result blocks: memory that outlives the call, and perhaps the context.
 //
 // A block is a header, padded to CHAD_ALIGNMENT, and the data. The header links the
-// blocks a context owns; once a block is released only its address matters.
+// blocks a context owns; once a block is released only its address and its size matter.
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
@@ -84,6 +83,7 @@ void chad_results_release(chad_context_t *const context) {
 
 void chad_free(void *const block) {
   if (block != NULL) {
-    free((char *)block - CHAD_ALIGNMENT);
+    chad_result_t *const whole = (chad_result_t *)(void *)((char *)block - CHAD_ALIGNMENT);
+    chad_release_system(whole, whole->size);
   }
 }

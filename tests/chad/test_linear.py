@@ -65,6 +65,10 @@ OTHER = {
     "loop of its length": """
         k = truncate(t)
         y = iterate(k, 0.0) { i, s: f64 -> z = add(s, 1.0) yield z } return y""",
+    "elements as many as it says": """
+        k = truncate(t) y = build(k) { i -> yield x } z = index(y, 0) return z""",
+    "total of as many": """
+        k = truncate(t) y = fold[add](k) { i -> yield x } return y""",
     "loop until it": """
         g, y = iterate[while](n, c, t) { i, g: bool, s: f64 ->
           k = flt(s, x) z = mul(s, x) yield k, z }

@@ -1,7 +1,9 @@
-"""Faults from outside: no memory, interrupts, forks and exits, at any moment.
+"""Faults from outside: no memory, interrupts, forks and exits, at any moment; and
+accesses that nobody checks, for memory ends in pages that nobody may touch.
 
     python -m tests.faults                        everything, in full
     python -m tests.faults allocations --programs 50
+    python -m tests.faults guards
     python -m tests.faults interrupts --calls 10000
     python -m tests.faults processes --rounds 20
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from tests.faults import Fault
+from tests.faults import Fault, guards
 from tests.faults.allocations import MODES, refused, some_programs
 from tests.faults.interrupts import interrupted
 from tests.faults.processes import SCRIPTS, survives
@@ -13,7 +13,10 @@ from tests.faults.processes import SCRIPTS, survives
 # Calls that are interrupted, before it is told what became of them.
 BATCH = 500
 
-KINDS = ("allocations", "interrupts", "processes")
+# Parts of the corpus, each in a process between guards.
+PARTS = 12
+
+KINDS = ("allocations", "guards", "interrupts", "processes")
 
 
 def main(arguments: list[str]) -> int:
@@ -40,6 +43,11 @@ def _outcomes(
         for case in some_programs(given.programs):
             for mode in MODES:
                 yield f"{case.name}, {mode}", _tried(refused, case, mode)
+    elif kind == "guards":
+        for part in range(PARTS):
+            for mode in guards.MODES:
+                name = f"part {part + 1} of {PARTS}, {mode}"
+                yield name, _tried(guards.behind_guards, part, PARTS, mode)
     elif kind == "interrupts":
         for first in range(0, given.calls, BATCH):
             count = min(BATCH, given.calls - first)

@@ -29,6 +29,8 @@ def main(x: f64, a: f64[:], k: (f64, {u: i64, v: bool}), c: bool) {
   t = k.0
   q = {u: n, v: true}
   e = empty[f64[:]]()
+  z_1 = zeros(n)
+  z_2 = zeros[f32](n, 2)
   s, bp = if c {
     h = fun (d: f64, cx: acc f64) -> {
       z = scale(d, t)

@@ -287,6 +287,52 @@ def test_rows_that_overlap_are_written_in_order() -> None:
             np.testing.assert_array_equal(compiled(X, width), expected)
 
 
+def chosen_rows(x: cl.f64[:, :], k: cl.i64[:]) -> cl.f64[:, :]:
+    """Several steps may copy to one row."""
+    m = np.zeros((3, x.shape[1]))
+    for i in range(len(x)):
+        m[k[i]] = x[i]
+    return m
+
+
+@pytest.mark.usefixtures("small_grain")
+def test_rows_that_several_steps_copy_are_written_in_order() -> None:
+    compiled = cl.jit(options=THREADED)(chosen_rows)
+    assert "spread chunk" not in compiled.show("loops")
+    x, k = np.arange(4000.0).reshape(1000, 4), np.arange(1000) % 3
+    for threads in THREADS:
+        runtime().lib.chad_set_threads(threads)
+        np.testing.assert_array_equal(compiled(x, k), x[[999, 997, 998]])
+
+
+def touching(x: cl.f64[:], n: int) -> cl.f64[:]:
+    """Rows with one place in common, which the later step has last."""
+    y = np.zeros(n * len(x) + 1)
+    for i in range(n):
+        for j in range(len(x)):
+            y[i * len(x) + j] = x[j] + i
+        y[i * len(x) + len(x)] = 1000.0 + i
+    return y
+
+
+def recurrent(x: cl.f64[:], n: int) -> cl.f64[:]:
+    """A step reads what the one before it has written."""
+    y = np.zeros(n + 1)
+    for i in range(n):
+        y[i + 1] = y[i] * 0.5 + x[i % len(x)]
+    return y
+
+
+@pytest.mark.usefixtures("small_grain")
+@pytest.mark.parametrize("function", [touching, recurrent])
+def test_steps_that_meet_in_one_place_stay_in_order(function: Any) -> None:
+    compiled = cl.jit(options=THREADED)(function)
+    for threads in THREADS:
+        runtime().lib.chad_set_threads(threads)
+        found = compiled(X[:7], 900)
+        np.testing.assert_array_equal(found, function(X[:7], 900))
+
+
 def two_ends(c: cl.i64[:], x: cl.f64[:], width: int) -> cl.f64[:]:
     """Rows with places in common, where those with `k < width` and `0 < k` differ."""
     v = np.zeros(len(c) * len(x) + 2)

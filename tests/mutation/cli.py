@@ -2,9 +2,13 @@
 
 Each of a number of faults, chosen by a seed and spread over the folders in proportion
 to the faults that there are in each, is put into the compiler by itself (`plugin.py`),
-and tests are run until one fails: those of the folder, then the programs of the corpus.
-A fault that no test notices is *missed*: a test is missing, or the fault changes
-nothing that matters, which only a reader can tell.
+and tests are run until one fails (`server.py`): only such as run the statement with the
+fault, which is recorded once (`record.py`), and for so many seconds at most. A fault
+that no test notices is *missed*: a test is missing, the seconds are too few, or the
+fault changes nothing that matters, which only a reader can tell.
+
+    python -m tests.mutation --reach FILE --record tests
+    python -m tests.mutation --reach FILE --resume RESULTS
 """
 
 from __future__ import annotations
@@ -13,32 +17,24 @@ import argparse
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
+from tempfile import NamedTemporaryFile, TemporaryDirectory
+from typing import Any
 
-from tests.mutation.plugin import VARIABLE
+from tests.mutation.plugin import TESTS, VARIABLE
+from tests.mutation.reach import ROOT, Known, Reach, modules, within
+from tests.mutation.record import FILE, MINUTES
+from tests.mutation.server import FOUND, JOBS
 from tests.mutation.sites import Site, sites
-
-ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "chadllvm"
-
-# The folders that have faults, each with the tests that are run first.
-FOLDERS = {
-    "ops": ("tests/ops", "tests/ir"),
-    "chad": ("tests/chad",),
-    "closure": ("tests/closure",),
-    "simplify": ("tests/simplify",),
-    "lower": ("tests/lower",),
-}
-
-# The tests that are run for all faults that no test of the folder notices.
-ALL = ("tests/test_programs.py", "tests/test_random_native.py", "tests/laws")
 
 
 @dataclass(frozen=True)
@@ -73,17 +69,11 @@ class Result:
 @cache
 def mutants() -> tuple[Mutant, ...]:
     """All that there are."""
-    return tuple(_mutants())
-
-
-def _mutants() -> Iterator[Mutant]:
-    for folder in FOLDERS:
-        for path in sorted((PACKAGE / folder).rglob("*.py")):
-            parts = path.relative_to(ROOT).with_suffix("").parts
-            module = ".".join(parts)
-            if path.stem != "__init__":
-                for site in sites(path.read_text()):
-                    yield Mutant(module, site)
+    return tuple(
+        Mutant(name, site)
+        for name, source in modules().items()
+        for site in sites(source)
+    )
 
 
 def chosen(count: int, seed: int) -> list[Mutant]:
@@ -93,38 +83,102 @@ def chosen(count: int, seed: int) -> list[Mutant]:
     return everyone[:count]
 
 
-def judged(mutant: Mutant, minutes: float) -> Result:
-    """Run tests until one notices the fault."""
-    status, by = "missed", ""
-    for tests in (FOLDERS[mutant.folder], ALL):
-        status, by = _run(mutant.name, tests, minutes)
-        if status != "missed":
-            break
+def result(mutant: Mutant, status: str, by: str) -> Result:
+    """What became of a mutant."""
     site = mutant.site
     where = f"{mutant.module.replace('.', '/')}.py:{site.line}"
     fault = f"{site.before}  →  {site.after}"
     return Result(mutant.name, mutant.folder, site.kind, status, by, where, fault)
 
 
-def _run(name: str, tests: Sequence[str], minutes: float) -> tuple[str, str]:
-    """Whether these tests notice a fault, and the first that does."""
-    command = [sys.executable, "-m", "pytest", "-p", "tests.mutation.plugin"]
-    command += ["-p", "no:cacheprovider", "-x", "-q", "--no-header", *tests]
-    try:
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
-            env={**os.environ, VARIABLE: name},
-            capture_output=True,
-            text=True,
-            timeout=60.0 * minutes,
+def judged(
+    faults: Sequence[Mutant], reach: Reach, seconds: float, jobs: int = 1
+) -> Iterator[Result]:
+    """What became of faults, those first that are judged together."""
+    alone, together = list[Mutant](), dict[str, Mutant]()
+    tests = {
+        mutant.name: [*within(reach.of(mutant.module, mutant.site.line), seconds)]
+        for mutant in faults
+    }
+    for mutant in faults:
+        if not tests[mutant.name]:
+            yield result(mutant, "missed", "no test runs it")
+        elif reach.is_early(mutant.module, mutant.site.line):
+            alone.append(mutant)
+        else:
+            together[mutant.name] = mutant
+    limit = {"seconds": int(4 * seconds) + 60, "jobs": jobs}
+    ready = [
+        {"name": n, "tests": [t.name for t in tests[n]], **limit} for n in together
+    ]
+    for found in _served(ready, reach):
+        mutant = together[found["name"]]
+        if found["status"] == "again":
+            alone.append(mutant)
+        else:
+            yield result(mutant, found["status"], found["by"])
+    for mutant in alone:
+        yield result(mutant, *_run(mutant.name, tests[mutant.name], 4 * seconds))
+
+
+_PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-p")
+
+
+def _served(jobs: Sequence[dict[str, Any]], reach: Reach) -> Iterator[dict[str, str]]:
+    """What the server finds, as it does."""
+    files = dict.fromkeys(test.file for test in reach.tests)
+    with TemporaryDirectory() as folder:
+        given, found = Path(folder, "jobs"), Path(folder, "found")
+        given.write_text("".join(json.dumps(job) + "\n" for job in jobs))
+        found.touch()
+        more = {JOBS: str(given), FOUND: str(found)}
+        command = [*_PYTEST, "tests.mutation.server", "-n0", "-o", "timeout=0", *files]
+        server = subprocess.Popen(
+            command, cwd=ROOT, env={**os.environ, **more}, stdout=subprocess.DEVNULL
         )
-    except subprocess.TimeoutExpired:
-        return "time", ""
+        try:
+            with found.open() as lines:
+                is_over = False
+                while not is_over:
+                    is_over = server.poll() is not None
+                    yield from map(json.loads, lines)
+                    time.sleep(0.2)
+        finally:
+            server.terminate()
+            server.wait()
+    if len(jobs) and server.returncode not in (0, 5):
+        raise RuntimeError(f"the tests could not be read: {server.returncode}")
+
+
+def _run(name: str, tests: Sequence[Known], seconds: float) -> tuple[str, str]:
+    """Whether these tests notice a fault in a process of its own, and the first."""
+    command = [*_PYTEST, "tests.mutation.plugin", "-n0", "-x", "--no-header"]
+    command += dict.fromkeys(test.file for test in tests)
+    with NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write("\n".join(test.name for test in tests))
+        file.flush()
+        try:
+            done = subprocess.run(
+                command,
+                cwd=ROOT,
+                env={**os.environ, VARIABLE: name, TESTS: file.name},
+                capture_output=True,
+                text=True,
+                timeout=60.0 + seconds,
+            )
+        except subprocess.TimeoutExpired:
+            return "time", ""
     if not done.returncode:
-        return "missed", ""
+        return "missed", f"{len(tests)} tests run it"
     found = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
     return "caught", found[1] if found else f"exit status {done.returncode}"
+
+
+def record(path: Path, minutes: float, tests: Sequence[str], jobs: int) -> int:
+    """Let tests say what they run."""
+    command = [*_PYTEST, "tests.mutation.record", f"-n{jobs}", *tests]
+    more = {FILE: str(path.resolve()), MINUTES: str(minutes)}
+    return subprocess.run(command, cwd=ROOT, env={**os.environ, **more}).returncode
 
 
 def table(results: Sequence[Result]) -> str:
@@ -150,24 +204,35 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.mutation", description="Seeded faults in the compiler."
     )
+    parser.add_argument("--reach", type=Path, required=True, help="what tests run")
+    parser.add_argument(
+        "--record", nargs="*", metavar="TESTS", help="let tests say it: a file grows"
+    )
+    parser.add_argument("--minutes", type=float, default=60.0, help="to record for")
     parser.add_argument("--faults", type=int, default=200, help="how many")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--resume", type=Path, help="a file of results, which grows")
     parser.add_argument(
-        "--minutes", type=float, default=15.0, help="for the tests of a fault"
+        "--seconds", type=float, default=120.0, help="of tests for a fault"
     )
+    parser.add_argument("--jobs", type=int, default=2, help="processes at a time")
     options = parser.parse_args(arguments)
+    if options.record is not None:
+        return record(options.reach, options.minutes, options.record, options.jobs)
+    # Whoever ends this process, the server ends too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     results = _known(options.resume)
     names = {result.name for result in results}
-    for mutant in chosen(options.faults, options.seed):
-        if mutant.name in names:
-            continue
-        result = judged(mutant, options.minutes)
-        results.append(result)
-        print(f"{len(results):4} {result.status:7} {result.where}: {result.fault}")
+    left = [m for m in chosen(options.faults, options.seed) if m.name not in names]
+    reach = Reach.read(options.reach)
+    if not reach.tests:
+        parser.error(f"{options.reach} has no test for the sources as they are")
+    for found in judged(left, reach, options.seconds, options.jobs):
+        results.append(found)
+        print(f"{len(results):4} {found.status:7} {found.where}: {found.fault}")
         if options.resume is not None:
             with options.resume.open("a") as file:
-                file.write(json.dumps(asdict(result)) + "\n")
+                file.write(json.dumps(asdict(found)) + "\n")
     print(table(results))
     return 0
 

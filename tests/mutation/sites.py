@@ -17,6 +17,7 @@ import ast
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
+from itertools import islice
 
 _SIGNS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub,
@@ -74,7 +75,7 @@ def sites(source: str) -> list[Site]:
 def mutated(source: str, number: int) -> ast.Module:
     """The module with the fault of this number."""
     tree = ast.parse(source)
-    node, _, new = [*_faults(tree)][number]
+    node, _, new = next(islice(_faults(tree), number, None))
     changed = _Replacing(node, ast.copy_location(new, node)).visit(tree)
     assert isinstance(changed, ast.Module)
     return ast.fix_missing_locations(changed)
@@ -82,6 +83,59 @@ def mutated(source: str, number: int) -> ast.Module:
 
 def _told(node: ast.stmt | ast.expr) -> str:
     return ast.unparse(node).splitlines()[0]
+
+
+# The name by which a module knows its lines that have run.
+NAME = "__lines_that_ran__"
+
+
+def statements(tree: ast.Module) -> dict[int, int]:
+    """For each line, the one where the innermost statement around it begins."""
+    found: dict[int, int] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt):
+            assert node.end_lineno is not None
+            lines = range(node.lineno, node.end_lineno + 1)
+            found.update(dict.fromkeys(lines, node.lineno))
+    return found
+
+
+def marked(source: str) -> ast.Module:
+    """The module, whose functions say of each statement that it runs."""
+    tree = ast.parse(source)
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            _mark(function)
+    return ast.fix_missing_locations(tree)
+
+
+def _mark(function: ast.FunctionDef) -> None:
+    for node in _own(function):
+        for name, part in ast.iter_fields(node):
+            if isinstance(part, list) and part and isinstance(part[0], ast.stmt):
+                setattr(node, name, [s for stmt in part for s in _told_of(stmt)])
+
+
+def _own(function: ast.FunctionDef) -> list[ast.AST]:
+    """What is in a function, but not in others in it."""
+    found: list[ast.AST] = [function]
+    for node in found:
+        found += [
+            child
+            for child in ast.iter_child_nodes(node)
+            if not isinstance(child, ast.FunctionDef)
+        ]
+    return found
+
+
+def _told_of(stmt: ast.stmt) -> list[ast.stmt]:
+    """A statement, and before it that it runs; a docstring stays the first."""
+    if isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant):
+        return [stmt]
+    [mark] = ast.parse(f"{NAME}[{stmt.lineno}] = 1").body
+    for node in ast.walk(mark):
+        ast.copy_location(node, stmt)
+    return [mark, stmt]
 
 
 class _Replacing(ast.NodeTransformer):
@@ -110,6 +164,8 @@ def _faults(tree: ast.Module) -> Iterator[_Fault]:
 
 def _inside(node: ast.AST, in_function: bool) -> Iterator[ast.AST]:
     """What functions do: not what they are annotated with, and not how they fail."""
+    if _is_failure(node):
+        return
     if in_function:
         yield node
     match node:
@@ -119,11 +175,19 @@ def _inside(node: ast.AST, in_function: bool) -> Iterator[ast.AST]:
         case ast.AnnAssign(value=value):
             if value is not None:
                 yield from _inside(value, in_function)
-        case ast.Raise() | ast.Assert() | ast.JoinedStr() | ast.Import():
-            return
         case _:
             for child in ast.iter_child_nodes(node):
                 yield from _inside(child, in_function)
+
+
+def _is_failure(node: ast.AST) -> bool:
+    match node:
+        case ast.Raise() | ast.Assert() | ast.JoinedStr() | ast.Import():
+            return True
+        case ast.Expr(ast.Call(ast.Name("assert_never"))):
+            return True
+        case _:
+            return False
 
 
 def _of_statement(node: ast.stmt) -> Iterator[_Fault]:

@@ -119,8 +119,6 @@ class _Flow:
                 self._pairs(self._recursions[function], binding.vars)
             case Call(Var() as function, _):
                 self._calls[function].append(binding)
-                for known in tuple(self.held[function]):
-                    self._enter(binding, known)
             case If(_, then, orelse):
                 self._pairs(then.results, binding.vars)
                 self._pairs(orelse.results, binding.vars)
