@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -231,3 +232,121 @@ def test_vjp(function: Callable[..., Any], shape: Sequence[int]) -> None:
         assert gradient.shape == m.shape
         found.append(gradient)
     np.testing.assert_allclose(*found, rtol=1e-13)
+
+
+def energy(m: Matrix) -> float:
+    return np.sum(np.sin(m) * m @ np.ones((m.shape[1], 2)))
+
+
+@pytest.mark.parametrize("shape", MATRICES, ids=str)
+@pytest.mark.parametrize("mode", MODES)
+def test_derivatives_of_scalars(mode: str, shape: tuple[int, int]) -> None:
+    function, m = once(cl.jit, energy, **MODES[mode]), numbers(shape)
+    slope = 2.0 * (np.sin(m) + m * np.cos(m))
+    second = 2.0 * (2.0 * np.cos(m) - m * np.sin(m))
+    np.testing.assert_allclose(cl.grad(function)(m), slope, rtol=1e-13)
+    np.testing.assert_allclose(cl.hvp(function)(m, m), second * m, rtol=1e-13)
+    assert cl.hvp(function)(m, m).shape == cl.grad(function)(m).shape == shape
+    assert cl.hessian(function)(m).shape == (*shape, *shape)
+
+
+@pytest.mark.parametrize("shape", MATRICES, ids=str)
+@pytest.mark.parametrize("jacobian", (cl.jacfwd, cl.jacrev))
+def test_jacobians(jacobian: Callable[..., Any], shape: tuple[int, int]) -> None:
+    found = jacobian(once(cl.jit, transposed))(numbers(shape))
+    results = transposed(numbers(shape))
+    assert [part.shape for part in found] == [(*r.shape, *shape) for r in results]
+
+
+PLAIN, SLOPED = cl.jit(scaled), cl.jit(energy)
+
+
+@cl.jit
+def inside(m: Matrix) -> Any:
+    """The derivatives that a compiled function takes."""
+    jacobians = cl.jacfwd(PLAIN)(m), cl.jacrev(PLAIN)(m), cl.hessian(SLOPED)(m)
+    return (
+        cl.grad(SLOPED)(m),
+        cl.hvp(SLOPED)(m, m),
+        cl.jvp(PLAIN, (m,), (m,)),
+        jacobians,
+    )
+
+
+@pytest.mark.parametrize("shape", MATRICES, ids=str)
+def test_derivatives_inside(shape: tuple[int, int]) -> None:
+    first, second, pushed, jacobians = inside(numbers(shape))
+    assert first.shape == second.shape == shape
+    assert [part.shape for part in pushed] == [shape, shape]
+    assert {part.shape for part in jacobians} == {(*shape, *shape)}
+
+
+@pytest.mark.parametrize("kind", (np.float32, np.int64, np.bool_))
+def test_other_elements(kind: type[np.generic]) -> None:
+    @cl.jit
+    def f(a: Any, b: Any) -> Any:
+        return a + b, a[1:], a.T[1:], np.concatenate((a, b)), np.where(a, a, b)
+
+    empty = np.zeros((0, 3), kind)
+    found = f(empty, empty)
+    assert [part.shape for part in found] == [(0, 3), (0, 3), (2, 0), (0, 3), (0, 3)]
+
+
+def test_the_rows_behind_the_last() -> None:
+    """One row less than one, and what is done with none."""
+
+    @cl.jit
+    def f(m: Matrix, w: cl.f64[:]) -> Any:
+        rest = m[1:] + w
+        return rest, np.sum(rest, axis=0), rest @ np.ones((3, 2)), rest.T @ rest
+
+    rest, sums, product, squares = f(np.ones((1, 3)), np.ones(3))
+    assert rest.shape == (0, 3) and product.shape == (0, 2)
+    np.testing.assert_array_equal(sums, np.zeros(3))
+    np.testing.assert_array_equal(squares, np.zeros((3, 3)))
+
+
+def test_sizes_that_do_not_fit() -> None:
+    """What has no elements has sizes that have to fit."""
+
+    @cl.jit
+    def f(m: Matrix, w: cl.f64[:]) -> Matrix:
+        return (m * 2.0) @ np.ones((2, 2)) + w
+
+    with pytest.raises(ValueError, match="3"):
+        f(np.ones((0, 3)), np.ones(2))
+    with pytest.raises(ValueError, match="3"):
+        f(np.ones((0, 2)), np.ones(3))
+    assert f(np.ones((0, 2)), np.ones(2)).shape == (0, 2)
+
+
+def test_pickles() -> None:
+    kept = pickle.loads(pickle.dumps(PLAIN))
+    assert kept(np.zeros((0, 3))).shape == (0, 3)
+
+
+def test_exports(tmp_path: Path) -> None:
+    requests = {"scaled": cl.jit(scaled), "slope": cl.grad(SLOPED)}
+    cl.export(requests, tmp_path / "libempty")
+    library = cl.load(tmp_path / "libempty")
+    for shape in MATRICES:
+        m = numbers(shape)
+        same(library.scaled(m), scaled(m))
+        assert library.slope(m).shape == shape
+
+
+@cl.jit
+def listed(m: Matrix) -> Any:
+    """Lists of rows: of none nobody knows the size."""
+    rows = []
+    for row in m:
+        rows.append(2.0 * row)
+    made = cl.build((m.shape[0],), lambda i: m[i] * 2.0)
+    return [row * 2.0 for row in m], [[2.0 * x for x in row] for row in m], rows, made
+
+
+@pytest.mark.parametrize("shape", MATRICES, ids=str)
+def test_lists_of_rows(shape: tuple[int, int]) -> None:
+    m = numbers(shape)
+    for found in listed(m):
+        np.testing.assert_array_equal(found, 2.0 * m if shape[0] else np.ones((0, 0)))
