@@ -28,8 +28,8 @@ def test_sizes(shape: tuple[int, int], steps: int) -> None:
     expected = np.sum((x * factor) ** 2)
     np.testing.assert_allclose(value, expected, rtol=1e-13)
     np.testing.assert_allclose(moved(x, b, steps), expected, rtol=1e-13)
-    assert x_ct.size == x.size and b_ct.shape == b.shape
-    np.testing.assert_allclose(x_ct.reshape(shape), 2.0 * x * factor**2, rtol=1e-13)
+    assert x_ct.shape == x.shape and b_ct.shape == b.shape
+    np.testing.assert_allclose(x_ct, 2.0 * x * factor**2, rtol=1e-13)
     slope = steps * np.sum((x * factor) ** 2, axis=0) / (1.0 + 0.5 * b)
     np.testing.assert_allclose(b_ct, slope, rtol=1e-12)
 

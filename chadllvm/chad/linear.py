@@ -45,7 +45,7 @@ from chadllvm.ops.alias import Alias
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.grow import Append, DropLast
-from chadllvm.ops.index import Dim, Empty, Index, MakeBox, Unbox, Zeros
+from chadllvm.ops.index import Dim, Empty, Index, MakeBox, Sized, Unbox, Zeros
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
@@ -189,7 +189,7 @@ class Linearity:
         match op:
             case Index():
                 return [self._at(node.args[1:], levels[0])]
-            case MakeBox() | Unbox() | Alias() | DropLast():
+            case MakeBox() | Unbox() | Sized() | Alias() | DropLast():
                 return levels[:1]
             case Update():
                 return [self._at(node.args[1:-1], either(levels[0], levels[-1]))]

@@ -2,6 +2,7 @@
 
     row = index(a, i)                         the cell of row is a view of the cell of a
     b = box(a);  a = unbox(b)                 both have the same cell
+    b = sized(a, m)                           so have these
     x = if c { yield a } else { yield b }     the cell of x is that of a or of b
     x = if c {                                … or a view of it
       row = index(a, i)
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 
 from chadllvm.ir.term import Apply, Binding, Block, If, Operand, Var
 from chadllvm.ir.types import Array, Box
-from chadllvm.ops.index import Index, MakeBox, Unbox
+from chadllvm.ops.index import Index, MakeBox, Sized, Unbox
 from chadllvm.ops.update import Update
 
 
@@ -35,7 +36,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Same:
-    """An array in a box, or out of it."""
+    """An array in a box, or out of it, or with the sizes of its rows."""
 
     array: Var
 
@@ -90,7 +91,7 @@ def _name(binding: Binding, position: int) -> Name | None:
     match binding.expr:
         case Apply(Index(), (Var() as array, *indices)):
             return Row(array, tuple(indices))
-        case Apply(MakeBox() | Unbox(), (Var() as array,)):
+        case Apply(MakeBox() | Unbox() | Sized(), (Var() as array, *_)):
             return Same(array)
         case If() as node:
             return _branch(node, position)
@@ -123,7 +124,7 @@ def _part(result: Operand, inside: Inside) -> Part | None:
         case Apply(Index(), (Var() as array, *at)):
             is_outside = inside.keys().isdisjoint((array, *at))
             return Row(array, tuple(at)) if is_outside else None
-        case Apply(Unbox() | MakeBox(), (array,)):
+        case Apply(Unbox() | MakeBox() | Sized(), (array, *_)):
             return _part(array, inside)
         case If() as node:
             assert binding is not None

@@ -41,7 +41,7 @@ from chadllvm.ir.term import (
     nested,
 )
 from chadllvm.ir.types import Array
-from chadllvm.ops.index import Dim, Index, MakeBox, Unbox
+from chadllvm.ops.index import Dim, Index, MakeBox, Sized, Unbox
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
@@ -111,7 +111,7 @@ class _Run:
         match binding.expr:
             case Apply(Index() | Unbox() | MakeBox() | Recurse()):
                 return False
-            case Apply(Update(), (old, *_)):
+            case Apply(Update() | Sized(), (old, *_)):
                 return self._is_owned(old)
             case Apply(Iterate(), (_, *inits), (body,)):
                 k = _position(binding, array)

@@ -76,7 +76,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Array, Box, has_fun
 from chadllvm.ops.grow import Append, DropLast
-from chadllvm.ops.index import Index, MakeBox, Unbox, nothing
+from chadllvm.ops.index import Index, MakeBox, Sized, Unbox, nothing
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
@@ -84,6 +84,9 @@ from chadllvm.ops.update import Update
 # Finds variables of a function: the states of loops that have one shape in all steps;
 # the numbers that arrays hold in the end.
 Finder = Callable[[Function], Container[Var]]
+
+# What gives an array with elements of another one.
+_HOLDS = (Index, Update, Append, DropLast, Sized)
 
 
 def convert_closures(
@@ -168,14 +171,14 @@ class Converter:
                 pairs = zip(binding.vars, renamed.vars, strict=True)
                 self._lasting.update(new for old, new in pairs if old in self._lasts)
                 match renamed.expr:
-                    case Apply(Index() | Update() | Append() | DropLast(), (array, *_)):
+                    case Apply(op, (array, *_)) if isinstance(op, _HOLDS):
                         self._follow(renamed.vars, [array])
 
     def _place(self, binding: Binding) -> None:
         """Note how many loops arrays are inside of; a part is where the whole is."""
         depth = self._depth
         match binding.expr:
-            case Apply(Index() | Unbox(), (Var() as whole, *_)):
+            case Apply(Index() | Unbox() | Sized(), (Var() as whole, *_)):
                 depth = self._inside.get(whole, 0)
         for var in binding.vars:
             if _is_array(var):

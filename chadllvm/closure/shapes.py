@@ -9,7 +9,7 @@ from chadllvm.ir.term import Apply, Binding, Close, Open, Operand, Var
 from chadllvm.ir.types import Array, Scalar
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
-from chadllvm.ops.index import Index, Zeros
+from chadllvm.ops.index import Index, Sized, Zeros
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
 
@@ -54,7 +54,7 @@ class Shapes:
                 return True
             case Close(cell):
                 return self._opened(cell, self._inside) is not None
-            case Apply(Update(), (old, *_)):
+            case Apply(Update() | Sized(), (old, *_)):
                 return self._is_made(old)
             case Apply(Iterate(), (_, *inits)):
                 assert binding is not None
@@ -79,7 +79,7 @@ class Shapes:
                 rows = _with(inside, body.body.bindings, body.params)
                 row = body.body.results[position]
                 return not isinstance(row.type, Array) or self._is_fixed(row, rows)
-            case Apply(Index() | Update(), (whole, *_)):
+            case Apply(Index() | Update() | Sized(), (whole, *_)):
                 return self._is_fixed(whole, inside)
             case Apply(Zeros(), sizes):
                 return inside.keys().isdisjoint(sizes)

@@ -47,7 +47,7 @@ from chadllvm.ir.types import BOOL, F32, Scalar
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.heap import Fetch
-from chadllvm.ops.index import Dim, Empty, Index, Unbox
+from chadllvm.ops.index import Dim, Empty, Index, Sized, Unbox
 
 # The work, in additions, that costs about what writing eight bytes to memory and
 # reading them back from the cache does.
@@ -248,7 +248,7 @@ class _Plan:
     def _weight(self, expr: Expr) -> int:
         """The cost of computing an expression again; `NEVER` if it must not be."""
         match expr:
-            case Apply(Index() | Dim(), (Var() as array, *_)):
+            case Apply(Index() | Dim() | Sized(), (Var() as array, *_)):
                 return NEVER if array in self.fleeting else 1
             case Apply(Unbox() | Fetch() | Empty()):
                 return 1

@@ -22,7 +22,7 @@ from chadllvm.ir.term import Apply, Binding, Call, Expr, Lit, Operand, Var
 from chadllvm.ir.types import BOOL, I64, Array
 from chadllvm.ops.alias import Alias
 from chadllvm.ops.build import Build
-from chadllvm.ops.index import Dim, Index
+from chadllvm.ops.index import Dim, Index, Sized
 from chadllvm.ops.update import Update
 
 # What arrays have along each axis, in turn; numbers are smaller, so that they are in
@@ -123,7 +123,7 @@ class _Sample:
                 return self._known(shape[axis])
             case Apply(Build(), (count,)) if axis == 0:
                 return self._known(count)
-            case Apply(Alias() | Update(), (Var() as whole, *_)):
+            case Apply(Alias() | Update() | Sized(), (Var() as whole, *_)):
                 return self._dimension(whole, axis)
             case Apply(Index(), (Var() as whole, *indices)):
                 return self._dimension(whole, axis + len(indices))

@@ -36,7 +36,7 @@ from chadllvm.ir.types import (
 )
 from chadllvm.ir.union import is_union
 from chadllvm.ops.build import Build
-from chadllvm.ops.index import Dim, Index
+from chadllvm.ops.index import Dim, Index, sized
 
 if TYPE_CHECKING:
     from chadllvm.frontend.delayed import Value
@@ -149,7 +149,8 @@ def _converted_elements(b: Builder, array: Operand, ty: Array) -> Operand:
         (size,) = outer.apply(Dim(len(indices)), [array])
         return outer.apply(Build(), [size], [body])[0]
 
-    return level(b, ())
+    shape = [b.apply(Dim(axis), [array])[0] for axis in range(ty.rank)]
+    return sized(b, level(b, ()), shape)
 
 
 def to_int(b: Builder, value: Operand) -> Operand:

@@ -29,7 +29,7 @@ from chadllvm.ir.term import Apply, Block, Lambda, Lit, Operand, Proj, Var, nest
 from chadllvm.ir.types import F64, I64, Array, Product, Scalar, Type, is_float
 from chadllvm.ops.alias import Alias, Contains, Item, Read
 from chadllvm.ops.build import Build
-from chadllvm.ops.index import Dim, Index, Zeros
+from chadllvm.ops.index import Dim, Index, Zeros, sized
 
 Shape = tuple[Operand, ...]
 Indices = Sequence[Operand]
@@ -186,9 +186,7 @@ def build_nest(b: Builder, shape: Shape, element: Element) -> Var:
         body = inner.block([level(inner, axis + 1)])
         return outer.apply(Build(), [shape[axis]], [Lambda((index,), body)])[0]
 
-    made = level(b, 0)
-    assert isinstance(made, Var)
-    return made
+    return sized(b, level(b, 0), shape)
 
 
 def filled(shape: Shape, value: Operand) -> Delayed:

@@ -33,7 +33,7 @@ from chadllvm.ir.build import Builder
 from chadllvm.ir.term import If, Lambda, Lit, Operand, Tuple, Var, literal
 from chadllvm.ir.types import I64, Array, Product, Scalar, Type, element
 from chadllvm.ops.build import Build
-from chadllvm.ops.index import Index
+from chadllvm.ops.index import Index, sized
 from chadllvm.ops.iterate import Iterate
 
 
@@ -85,7 +85,7 @@ def _build(call: Given) -> Operand:
         size = shape[len(indices)]
         return call.builder.apply(Build(), [size], [Lambda((index,), body)])[0]
 
-    return level(())
+    return sized(call.builder, level(()), shape)
 
 
 # ---- fold ------------------------------------------------------------------------

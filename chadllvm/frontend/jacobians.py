@@ -66,7 +66,7 @@ from chadllvm.ir.types import (
 )
 from chadllvm.ir.wording import said
 from chadllvm.ops.build import Build
-from chadllvm.ops.index import Dim, Index
+from chadllvm.ops.index import Dim, Index, sized
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class _Rows:
             _, moved = b.emit(call, "out", "out_t")
             return list(_reals(b, moved))
 
-        found = _units(self.b, argument, slopes)
+        found = _units(self.b, argument, self.reals, slopes)
         shape = _shape(self.b, argument)
         pairs = zip(found, self.reals, strict=True)
         return [
@@ -200,7 +200,7 @@ class _Rows:
             _, *found = b.emit(call, "out")
             return found
 
-        return list(_units(self.b, self.reals[k], gradients))
+        return list(_units(self.b, self.reals[k], self.arguments, gradients))
 
     def arranged(self, columns: Sequence[Sequence[Operand]], is_one: bool) -> Operand:
         """The Jacobian, of the structure of the result."""
@@ -257,9 +257,13 @@ def _zeros(b: Builder, like: Operand) -> Operand:
 def _units(
     b: Builder,
     like: Operand,
+    reals: Sequence[Operand],
     use: Callable[[Builder, Operand], Sequence[Operand]],
 ) -> Sequence[Operand]:
-    """What `use` gives for each value like this that is 1 at one place, and else 0."""
+    """What `use` gives for each value like this that is 1 at one place, and else 0.
+
+    It has the shapes of these reals.
+    """
     if not isinstance(like.type, Array):
         return use(b, literal(1, like.type))
     shape, elem = _shape(b, like), like.type.elem
@@ -271,7 +275,10 @@ def _units(
         body = Lambda((index,), inner.block(level(inner, [*at, index])))
         return outer.apply(Build(), [shape[len(at)]], [body])
 
-    return level(b, ())
+    return [
+        sized(b, table, (*shape, *_shape(b, real)))
+        for table, real in zip(level(b, ()), reals, strict=True)
+    ]
 
 
 def _unit(b: Builder, shape: Shape, at: Sequence[Operand], elem: Type) -> Operand:

@@ -45,7 +45,7 @@ from chadllvm.ir.types import Array, Product, Scalar, Sum, Type, list_names
 from chadllvm.ops.alias import Alias
 from chadllvm.ops.build import Build
 from chadllvm.ops.grow import DropLast
-from chadllvm.ops.index import Empty, Index
+from chadllvm.ops.index import Empty, Index, Sized
 
 if TYPE_CHECKING:
     from chadllvm.frontend.context import Context
@@ -312,7 +312,7 @@ class _Search:
                 return row_mark(self.mark(args[0]), len(args) - 1)
             case Empty(ty):
                 return unmade(ty)
-            case Alias() | DropLast():
+            case Alias() | DropLast() | Sized():
                 return self.mark(args[0])
             case Build() if not isinstance(bodies[0].body.results[0].type, Scalar):
                 found = self._inner(bodies[0].body.results[0], bodies[0].body)

@@ -31,7 +31,7 @@ from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lambda, Lit, Operand, Tuple, Var
 from chadllvm.ir.types import I64, is_float
 from chadllvm.ops.build import Build
-from chadllvm.ops.index import Index
+from chadllvm.ops.index import Index, sized
 from chadllvm.ops.iterate import Iterate
 
 
@@ -79,8 +79,7 @@ def _orders(call: Given) -> tuple[int, Delayed, Operand]:
         body = Lambda((index,), inner.block([level(inner, [*outer, index])]))
         return b.apply(Build(), [rows.shape[len(outer)]], [body])[0]
 
-    places = level(call.builder, ())
-    assert isinstance(places, Var)
+    places = sized(call.builder, level(call.builder, ()), rows.shape)
     cx.shapes[places] = rows.shape
     return axis, rows, places
 

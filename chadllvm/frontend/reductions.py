@@ -41,7 +41,7 @@ from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lambda, Lit, Operand, Var, literal
 from chadllvm.ir.types import BOOL, I64, Scalar, is_float
 from chadllvm.ops.fold import Fold
-from chadllvm.ops.index import Index
+from chadllvm.ops.index import Index, sized
 from chadllvm.ops.iterate import Iterate
 
 # Given a builder, the indices of the kept axes and what emits the element: the result.
@@ -170,9 +170,10 @@ def _sum_of_rows(
             start = build_nest(b, shape, lambda inner, indices: Lit(0))
         return level(b, start, dict(zip(front, outer, strict=True)))
 
-    result = build_nest(cx.at(node), tuple(array.shape[k] for k in front), sum_at)
-    assert isinstance(result, Var)
-    cx.shapes[result] = tuple(array.shape[k] for k in kept)
+    b, whole = cx.at(node), tuple(array.shape[k] for k in kept)
+    result = build_nest(b, whole[: len(front)], sum_at)
+    result = sized(b, result, whole) if front else result
+    cx.shapes[result] = whole
     return result
 
 

@@ -26,6 +26,7 @@ from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lambda, Lit, Operand, Var, literal
 from chadllvm.ir.types import I64, is_float
 from chadllvm.ops.build import Build
+from chadllvm.ops.index import sized
 from chadllvm.ops.iterate import Iterate
 
 
@@ -80,7 +81,7 @@ def _along_last(call: Given, array: Delayed, combine: str, start: Lit) -> Var:
         body = Lambda((index,), inner.block([level(inner, [*outer, index])]))
         return b.apply(Build(), [array.shape[len(outer)]], [body])[0]
 
-    made = level(call.builder, ())
+    made = sized(call.builder, level(call.builder, ()), array.shape)
     call.cx.shapes[made] = array.shape
     return made
 

@@ -31,7 +31,7 @@ from chadllvm.ir.types import (
 )
 from chadllvm.ir.union import is_union, kind_of, members, union_of
 from chadllvm.ops.build import Build
-from chadllvm.ops.index import Dim, Index
+from chadllvm.ops.index import Dim, Index, sized
 from chadllvm.ops.reals import Reals, WithReals
 from chadllvm.ops.require import Require
 
@@ -301,4 +301,5 @@ def each(
         (size,) = outer.apply(Dim(len(indices)), [arrays[-1]])
         return outer.apply(Build(), [size], [body])[0]
 
-    return level(b, ())
+    shape = [b.apply(Dim(axis), [arrays[-1]])[0] for axis in range(rank)]
+    return sized(b, level(b, ()), shape)

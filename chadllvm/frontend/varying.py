@@ -34,7 +34,7 @@ from chadllvm.ir.types import I64, Array, has_pieces
 from chadllvm.ops.alias import Alias
 from chadllvm.ops.build import Build
 from chadllvm.ops.grow import Append, DropLast
-from chadllvm.ops.index import Dim, Index, Zeros
+from chadllvm.ops.index import Dim, Index, Sized, Zeros
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
 
@@ -94,7 +94,9 @@ class _Varying:
                 return any(map(self.value, sizes))
             case Apply(Iterate()) as node:
                 return self._state(node, position)
-            case Apply(Index() | Alias() | Update() | Append() | DropLast(), args):
+            case Apply(
+                Index() | Alias() | Update() | Append() | DropLast() | Sized(), args
+            ):
                 return self.size(args[0])
             case If(cond, then, orelse):
                 blocks = (then, orelse)
@@ -147,7 +149,7 @@ class _Varying:
         match binding and binding.expr:
             case Apply(Build(), (Lit() as count,)):
                 return count
-            case Apply(Alias(), (inner, *_)):
+            case Apply(Alias() | Sized(), (inner, *_)):
                 return self._count(inner)
             case _:
                 return None
@@ -187,7 +189,7 @@ class _Varying:
             match binding.expr:
                 case Apply(Append() | DropLast(), (array, *_)):
                     return self.value(count) or self._grows(state, array, count)
-                case Apply(Alias() | Update(), (array, *_)):
+                case Apply(Alias() | Update() | Sized(), (array, *_)):
                     result = array
                 case Apply(Iterate()) as node:
                     position = binding.vars.index(result)

@@ -15,6 +15,7 @@ from chadllvm.ir.op import ArrayOp
 from chadllvm.ir.term import Apply, Binding, Block, Close, Open, Operand, Var
 from chadllvm.lower.inplace import InPlace
 from chadllvm.lower.represent import ArrayRep
+from chadllvm.ops.index import Sized
 from chadllvm.ops.iterate import Iterate
 
 # Given the array to come (its pointer is not known yet): the buffer and its root.
@@ -40,5 +41,7 @@ def maker(
         case Apply(Iterate(stops=False), (_, *inits)):
             is_state = defined[operand].vars.index(operand) < len(inits)
             return None if is_state else operand
+        case Apply(Sized(), (array, *_)):
+            return maker(array, defined, in_place)
         case _:
             return None

@@ -75,7 +75,7 @@ from chadllvm.lower.reasons import (
     used_at,
 )
 from chadllvm.ops.grow import WRITERS, Append, DropLast
-from chadllvm.ops.index import Empty, Index, MakeBox, Unbox
+from chadllvm.ops.index import Empty, Index, MakeBox, Sized, Unbox
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
@@ -255,6 +255,8 @@ class _Walk(Names):
                 self._update(binding, array, loop)
             case Apply(DropLast(), (array,)):
                 self.resized |= self._of(array)
+                self._name(binding.vars[0], array)
+            case Apply(Sized(), (array, *_)):
                 self._name(binding.vars[0], array)
             case Apply(Index(), (array, *_)):
                 boxes = isinstance(binding.vars[0].type, Box)

@@ -171,3 +171,6 @@ class Lowering(Protocol):
     def bind_zeros(self, var: Var, args: Sequence[Operand], elem: Scalar) -> None: ...
 
     def bind_empty(self, var: Var, ty: Array) -> None: ...
+
+    def bind_sized(self, var: Var, array: Operand, sizes: Sequence[Operand]) -> None:
+        """The array, whose rows are of these sizes."""

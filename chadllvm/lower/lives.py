@@ -12,6 +12,7 @@ from chadllvm.ir.op import ArrayOp
 from chadllvm.ir.term import Apply, Binding, Close, Function, Open, Var
 from chadllvm.lower.inplace import InPlace, in_place
 from chadllvm.lower.memory import Lifetimes, lifetimes
+from chadllvm.ops.index import Sized
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
@@ -52,6 +53,9 @@ def _direct_results(function: Function, found: InPlace) -> list[Var]:
                 if binding not in found.taken or array in made:
                     made.add(binding.vars[0])
             case Apply(ArrayOp(name="zeros")):
+                made.add(binding.vars[0])
+            case Apply(Sized(), (Var() as array, *_)) if array in made:
+                made.remove(array)  # It has one name at the caller's.
                 made.add(binding.vars[0])
             case Open():
                 cells.add(binding.vars[0])

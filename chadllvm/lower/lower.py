@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import assert_never
@@ -433,6 +434,12 @@ class Lowering(Heaps):
         ptr, root = self.loops.reg("none", PTR), self.roots.new()
         self.loops.emit(l.Data(ptr, np.zeros(0), root))
         self.bind(var, ArrayRep(ptr, (Lit(0),) * ty.rank, element_type(ty), root))
+
+    def bind_sized(self, var: Var, array: Operand, sizes: Sequence[Operand]) -> None:
+        rep = self.array(array)
+        inner = [self.loops.count(self.atom(n)) for n in sizes]
+        dims = (rep.dims[0], *inner, *rep.dims[1 + len(inner) :])
+        self.bind(var, replace(rep, dims=dims))
 
 
 def _atoms(rep: Rep) -> tuple[Atom, ...]:

@@ -40,7 +40,7 @@ from chadllvm.ir.term import (
 from chadllvm.ir.types import Acc, Array, Box, Scalar, Type
 from chadllvm.lower.inplace import InPlace
 from chadllvm.ops.grow import Append, DropLast
-from chadllvm.ops.index import Index, MakeBox, Unbox
+from chadllvm.ops.index import Index, MakeBox, Sized, Unbox
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
 
@@ -144,7 +144,7 @@ def _binding(binding: Binding, scope: Scope, found: Lifetimes) -> None:
         case Apply(Index(), (array, *_)):
             (var,), (life,) = binding.vars, lives
             found.need(array, _through(life, scope, isinstance(var.type, Box)))
-        case Apply(MakeBox() | Unbox(), (arg,)):
+        case Apply(MakeBox() | Unbox() | Sized(), (arg, *_)):
             found.need(arg, lives[0])
         case View(cell, indices):
             assert isinstance(cell.type, Acc)

@@ -1,6 +1,7 @@
 """`build(n; i -> r1, …)`: arrays from a function of the index (paper, §7).
 
 Each result of the body is stacked along a new first axis; rows must have equal shapes.
+Of no rows the further sizes are 0: see `sized` for those that are known.
 A build without results is a loop that is run for its contributions to cells, the
 paper's `sequence`; its iterations commute.
 """

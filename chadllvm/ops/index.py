@@ -1,5 +1,8 @@
 """Reading arrays: `index`, `dim`; making them: `zeros`, `empty`; references: `box`.
 
+What loops make has the sizes of the rows that they make, and knows none where there are
+no rows; `sized` says which they are then.
+
 `index(a, i1, …, ik)` is the element, or the row if k is less than the rank. Its indices
 are in range already (`bound` sees to that), so it never fails, and reading it again in
 a backpropagator costs no check. A row is a view: neither its value nor its cell is a
@@ -8,14 +11,26 @@ copy.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir.op import ArrayOp, TypeRuleError, register_array_op
-from chadllvm.ir.term import Apply, Lambda, One, Operand, Var, literal
-from chadllvm.ir.types import F32, F64, I64, Array, Box, Scalar, Type, element, is_float
+from chadllvm.ir.term import Apply, Lambda, Lit, One, Operand, Var, literal
+from chadllvm.ir.types import (
+    F32,
+    F64,
+    I64,
+    Array,
+    Box,
+    Scalar,
+    Type,
+    element,
+    has_pieces,
+    is_float,
+)
 from chadllvm.ir.value import ArrayValue
 
 if TYPE_CHECKING:
@@ -266,6 +281,58 @@ class Unbox(_Reference):
 
     def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
         lowering.bind(binding.vars[0], lowering.array(node.args[0]))
+
+
+@register_array_op
+@dataclass(frozen=True)
+class Sized(_Reference):
+    """`sized(a, d1, …)`: the array a, whose rows are of the sizes d1, …
+
+    Rows that are there have these sizes; of an array without elements they are these. A
+    negative one counts as 0. Further dimensions stay as they are.
+    """
+
+    name = "sized"
+
+    def result_types(
+        self, args: Sequence[Type], bodies: Sequence[Lambda]
+    ) -> tuple[Type, ...]:
+        array = _is_array(args[0])
+        _are_integers(args[1:])
+        if not 1 <= len(args) - 1 < array.rank:
+            raise TypeRuleError(f"sized: {len(args) - 1} sizes of rows of {array}")
+        return (array,)
+
+    def interpret(
+        self, run: Interpreter, args: Sequence[Any], bodies: Sequence[Lambda]
+    ) -> tuple[Any, ...]:
+        run.pay(1)
+        array, *sizes = args
+        count, *rest = array.shape
+        shape = (count, *(max(n, 0) for n in sizes), *rest[len(sizes) :])
+        if shape != array.shape and (array.data or math.prod(shape)):
+            raise InternalError(f"rows of {array.shape} that are of {sizes}")
+        return (ArrayValue(shape, array.data),)
+
+    def push_forward(
+        self, forward: Forward, node: Apply, binding: Binding, out: Builder
+    ) -> None:
+        forward.same(node, binding, out)
+
+    def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
+        lowering.bind_sized(binding.vars[0], node.args[0], node.args[1:])
+
+
+def sized(out: Builder, array: Operand, shape: Sequence[Operand]) -> Var:
+    """What loops have made as an array of this shape, also where it has no rows.
+
+    Where there are rows all the way, they tell. `shape` may lack the last sizes.
+    """
+    assert isinstance(array, Var) and isinstance(array.type, Array)
+    has_rows = all(isinstance(n, Lit) and n.value > 0 for n in shape[:-1])
+    if has_rows or has_pieces(array.type.elem):
+        return array
+    return out.one(Apply(Sized(), (array, *shape[1:])), array.name)
 
 
 def nothing(out: Builder, ty: Type) -> Operand:

@@ -10,6 +10,7 @@ higher rank there are `stack`, which makes one of an array of equally long rows,
 | s ! t, length t, dim t      | 1                                                 |
 | stack t                     | 1, and 1 for each row                             |
 | zeros d₁ … dᵣ               | 1, and 1 for each element                         |
+| sized t d₁ …                | 1                                                 |
 
 `fold`, and what the core has besides, have files of their own. A function (i. t) is a λ
 for the machine: 1 step, and 1 for each variable it captures.
@@ -36,7 +37,7 @@ from chadllvm.paper.array_types import (
     is_array,
 )
 from chadllvm.paper.effects import effects_of
-from chadllvm.paper.elements import Elements, element, stacked_rows
+from chadllvm.paper.elements import Elements, element, resized, stacked_rows
 from chadllvm.paper.linear import Zero
 from chadllvm.paper.rules import backpropagator, let_
 from chadllvm.paper.span import each
@@ -260,6 +261,38 @@ class Zeros(Operation):
                 return pair(Do(self, tuple(dims)), bp)
             return rules.with_derived(
                 scope, rest[0], lambda s: result([*dims, fst(s)], rest[1:])
+            )
+
+        return result([], term.args)
+
+
+@dataclass(frozen=True)
+class Sized(Operation):
+    """sized t d₁ …: the array t, whose rows have these dimensions if there are none."""
+
+    def run(self, machine: Machine, *args: Any) -> Any:
+        whole, *sizes = args
+        rest = whole.inner[len(sizes) :]
+        return resized(whole, (*(max(n, 0) for n in sizes), *rest))
+
+    def type_of(self, args: Sequence[Type]) -> Type:
+        is_array(self.rule, args[0])
+        assert isinstance(args[0], Array)
+        self.takes(args, args[0], *[I64] * max(len(args) - 1, 1))
+        if len(args) > args[0].rank:
+            raise IllTyped(f"{self.rule}: {args[0]} has fewer dimensions")
+        return args[0]
+
+    def derive(self, rules: Rules, scope: Scope, term: Do) -> Term:
+        """D[sized t d₁ …] = ⟨sized (fst D[t]) (fst D[d₁]) …, snd D[t]⟩"""
+
+        def result(found: list[Term], rest: Sequence[Term]) -> Term:
+            if not rest:
+                whole, *sizes = found
+                values = (fst(whole), *map(fst, sizes))
+                return pair(Do(self, values), snd(whole))
+            return rules.with_derived(
+                scope, rest[0], lambda s: result([*found, s], rest[1:])
             )
 
         return result([], term.args)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from chadllvm.diagnostic import InternalError
 from chadllvm.ir.op import ProgramError
 from chadllvm.ir.types import BOOL, Array, Box, Product, Sum, Type
 from chadllvm.ir.value import ROWS_DIFFER, ArrayValue, Injected
@@ -47,6 +48,19 @@ def stacked_rows(rows: Elements, rank: int) -> Elements:
     if len(found) > 1:
         raise ProgramError(ValueError, ROWS_DIFFER)
     return Elements(rows.items, found.pop() if found else (0,) * rank)
+
+
+def resized(array: Elements, inner: tuple[int, ...]) -> Elements:
+    """The array with these dimensions after the first, which it has if it has elements.
+
+    Raises:
+        InternalError: if it has elements and others.
+    """
+    if array.inner == inner:
+        return array
+    if prod(array.dims) or prod((len(array.items), *inner)):
+        raise InternalError(f"rows of {array.inner} that are of {inner}")
+    return Elements([resized(row, inner[1:]) for row in array.items], inner)
 
 
 def to_elements(value: ArrayValue, convert: Any, shape: tuple[int, ...]) -> Elements:

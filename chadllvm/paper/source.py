@@ -41,6 +41,7 @@ from chadllvm.paper.arrays import (
     Dim,
     Index,
     MakeBox,
+    Sized,
     Stack,
     Unbox,
     Zeros,
@@ -109,6 +110,8 @@ class ArrayReader(Reader):
                 return _literal(Elements([], (0,) * (ty.rank - 1)), ty)
             case index.Zeros():
                 return Do(Zeros(), tuple(args))
+            case index.Sized():
+                return Do(Sized(), tuple(args))
             case alias.Alias():
                 return args[0]
             case index.MakeBox():

@@ -38,7 +38,7 @@ from chadllvm.ir.term import (
 from chadllvm.ir.types import BOOL
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
-from chadllvm.ops.index import Dim, Empty, Index, MakeBox, Unbox, Zeros
+from chadllvm.ops.index import Dim, Empty, Index, MakeBox, Sized, Unbox, Zeros
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.require import Require
 from chadllvm.simplify.identities import (
@@ -128,6 +128,8 @@ class _Folding(Walk):
                 self._dim(binding, array, axis)
             case Apply(Unbox(), (box,)):
                 self._unbox(binding, box)
+            case Apply(Index(), (Var() as array, *_)):
+                self._index(binding, array)
             case Apply(Require(), (Lit(True), *_)):
                 return  # What is required is known to hold.
             case If(Lit(value), then, orelse):
@@ -176,6 +178,24 @@ class _Folding(Walk):
             self.replace(binding.vars[0], size)
         else:
             self._rewrite(binding, apply("imax", size, Lit(0)))
+
+    def _index(self, binding: Binding, array: Var) -> None:
+        """What is read of an array with sizes is read of the array without them.
+
+        A row of several dimensions may have no rows itself.
+        """
+        node, (var,) = binding.expr, binding.vars
+        assert isinstance(node, Apply)
+        match self.define(array):
+            case Apply(Sized(), (whole, *sizes)):
+                new = Apply(node.op, (whole, *node.args[1:]))
+                if rest := sizes[len(node.args) - 1 :]:
+                    row = Var(var.name, var.type)
+                    self.visit(Binding((row,), new, binding.span))
+                    new = Apply(Sized(), (row, *rest))
+                self.visit(Binding(binding.vars, new, binding.span))
+            case _:
+                self.keep(binding)
 
     def _unbox(self, binding: Binding, box: Operand) -> None:
         match self.define(box):
@@ -252,6 +272,9 @@ def _size(found: _Definition, axis: int) -> Operand | Apply | None:
             return Lit(0)
         case Apply(Zeros(), dims):
             return dims[axis]
+        case Apply(Sized(), (array, *sizes)):
+            is_known = 1 <= axis <= len(sizes)
+            return sizes[axis - 1] if is_known else Apply(Dim(axis), (array,))
         case Apply(Index(), (array, *indices)):
             return Apply(Dim(axis + len(indices)), (array,))
         case Apply(Build() | Fold() | Iterate() as op, args) as node if axis == 0:

@@ -11,7 +11,7 @@ while the row is read.
 
 CHAD has run by then, for which a copy is a cell of its own: most such copies are what
 becomes of the cotangents of the program's own copies. Of several dimensions copies are
-kept: one without rows has no columns.
+kept: one that a loop makes without rows has no columns.
 """
 
 from __future__ import annotations

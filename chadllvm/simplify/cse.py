@@ -39,7 +39,7 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ops.heap import Fetch
-from chadllvm.ops.index import Dim, Index, MakeBox, Unbox
+from chadllvm.ops.index import Dim, Index, MakeBox, Sized, Unbox
 from chadllvm.ops.recurse import Recurse
 from chadllvm.simplify.walk import Walk
 
@@ -159,7 +159,7 @@ def expression_keys(expr: Expr, args: Sequence[Operand]) -> tuple[Key, ...]:
             return (_key(op, args),)
         case Apply(Prim(sure=Prim() as sure) as op):
             return _key(op, args), _key(sure, args)
-        case Apply(Index() | Dim() | MakeBox() | Unbox() | Fetch() as op):
+        case Apply(Index() | Dim() | MakeBox() | Unbox() | Sized() | Fetch() as op):
             return ((op, *map(operand_key, args)),)
         case Const(value):
             return ((Const, id(value)),)

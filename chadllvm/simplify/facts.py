@@ -32,7 +32,7 @@ from chadllvm.ir.term import (
 from chadllvm.ir.types import BOOL, I64, Acc, Array, Box
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
-from chadllvm.ops.index import Dim, Empty, Index, Zeros
+from chadllvm.ops.index import Dim, Empty, Index, Sized, Zeros
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.require import Require
 from chadllvm.ops.update import Update
@@ -328,6 +328,10 @@ class Facts:
                 return self.size(whole, axis)
             case Apply(Zeros(), dims):
                 return self._clamp(self.value(dims[axis]))
+            case Apply(Sized(), (Var() as whole, *sizes)):
+                if 1 <= axis <= len(sizes):
+                    return self._clamp(self.value(sizes[axis - 1]))
+                return self.size(whole, axis)
             case Close(Var() as cell):
                 opened = self._arrays.get(cell)
                 match opened[0].expr if opened else None:

@@ -77,7 +77,7 @@ from chadllvm.ops.custom import Custom
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.heap import Count, Fetch, New
-from chadllvm.ops.index import Dim, Empty, Index, MakeBox, Unbox, nothing
+from chadllvm.ops.index import Dim, Empty, Index, MakeBox, Sized, Unbox, nothing
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.reals import Reals, WithReals
 from chadllvm.ops.update import Update
@@ -477,7 +477,7 @@ class _Flattener:
                 if not array:
                     raise InternalError("flatten: the size of an array of units")
                 return [Apply(expr.op, array[:1])]
-            case Index() | MakeBox() | Unbox():
+            case Index() | MakeBox() | Unbox() | Sized():
                 rest = self.all_leaves(expr.args[1:])
                 parts = self.leaves(expr.args[0])
                 return [Apply(expr.op, (part, *rest)) for part in parts]

@@ -51,7 +51,7 @@ from chadllvm.ir.term import (
 from chadllvm.ir.types import Acc, Array, Type
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
-from chadllvm.ops.index import Dim, Index, Zeros
+from chadllvm.ops.index import Dim, Index, Sized, Zeros
 from chadllvm.simplify.nearly import Nearly
 
 
@@ -313,7 +313,7 @@ def _can_fail(expr: Expr) -> bool:
 def _is_movable(expr: Expr) -> bool:
     """Whether an expression may be computed earlier, at no cost to speak of."""
     match expr:
-        case Apply(Prim(can_fail=False)) | Apply(Index() | Dim() | Zeros()):
+        case Apply(Prim(can_fail=False)) | Apply(Index() | Dim() | Zeros() | Sized()):
             return True
         case Open() | View() | Const():
             return True

@@ -35,7 +35,7 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ir.types import Array
-from chadllvm.ops.index import Dim, Index, Unbox
+from chadllvm.ops.index import Dim, Index, Sized, Unbox
 from chadllvm.simplify.scopes import LOOPS, FactWalk, sure_to_start
 
 
@@ -85,7 +85,7 @@ class _Hoisting(FactWalk):
         if any(o in variant for o in operands(expr)):
             return False
         match expr:
-            case Apply(Prim(can_fail=False)) | Apply(Dim() | Unbox()) | Const():
+            case Apply(Prim(can_fail=False) | Dim() | Unbox() | Sized()) | Const():
                 return True
             case Apply(Index(), (array, *indices)):
                 return runs or self._are_in_range(array, indices)

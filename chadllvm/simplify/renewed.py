@@ -34,7 +34,7 @@ from chadllvm.ir.term import (
 from chadllvm.ir.types import Array, Box
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
-from chadllvm.ops.index import Empty, Index, MakeBox, Unbox, Zeros
+from chadllvm.ops.index import Empty, Index, MakeBox, Sized, Unbox, Zeros
 from chadllvm.ops.iterate import Iterate
 from chadllvm.simplify.windows import chosen_windows, window
 
@@ -140,7 +140,7 @@ class _Body:
                     found.mixed.add(var)
             case Call(function) if function is self._itself:
                 return found
-            case Apply(Index() | Unbox() | MakeBox(), (array, *_)):
+            case Apply(Index() | Unbox() | MakeBox() | Sized(), (array, *_)):
                 return self.roots(array, False)
             case Apply(Build()) as node:
                 part = window(node) if windows else None

@@ -17,10 +17,11 @@ states before it had theirs. First this is supposed of all states of all loops; 
 walk over the program then does not confirm is supposed no more, and so on until all is
 confirmed: then it holds, by induction over the steps.
 
-An array of no rows has no columns, even if the initial value, an argument, has. So a
-size of the rows is often kept only if there are rows. Then it is replaced where there
-are some for sure: inside of a loop over them. The size of the rows that a loop of n
-steps makes, if it is known to be m in front of it, is `iselect(ilt(0, n), m, 0)`.
+What a loop makes of no rows has no columns (but for `sized`), even if the initial
+value, an argument, has. So a size of the rows may be kept only if there are rows. Then
+it is replaced where there are some for sure: inside of a loop over them. The size of
+the rows that a loop of n steps makes, if it is known to be m in front of it, is
+`iselect(ilt(0, n), m, 0)`.
 """
 
 from __future__ import annotations

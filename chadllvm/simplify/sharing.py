@@ -47,7 +47,7 @@ from chadllvm.ir.types import Array
 from chadllvm.ops.alias import Alias, Contains, Item, Lent, Read, Rewritten
 from chadllvm.ops.custom import Custom
 from chadllvm.ops.grow import WRITERS, Append, DropLast
-from chadllvm.ops.index import Dim, Index
+from chadllvm.ops.index import Dim, Index, Sized
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Replace, Update
@@ -303,7 +303,7 @@ class _Walk:
                 after = self.listed(self.of(array), self.of(value))
                 self._update(binding, array, rows=False)
                 self.bind(binding.vars[0], after)
-            case Apply(Index(), (array, *_)):
+            case Apply(Index() | Sized(), (array, *_)):
                 self.bind(binding.vars[0], self.of(array))
             case Apply(Contains(), (array, value)):
                 objects = self.listed(self.of(array), self.of(value))

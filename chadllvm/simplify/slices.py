@@ -51,7 +51,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Array
 from chadllvm.ops.build import Build
-from chadllvm.ops.index import Dim, Index, MakeBox, Unbox
+from chadllvm.ops.index import Dim, Index, MakeBox, Sized, Unbox
 from chadllvm.simplify.walk import Walk
 
 # What may be computed again for each element that is read.
@@ -156,7 +156,7 @@ class _Reading(Walk):
     def _names(self, binding: Binding) -> list[Var]:
         """The variables that only name (parts of) arguments."""
         match binding.expr:
-            case Apply(Index() | Unbox() | MakeBox(), (array, *_)):
+            case Apply(Index() | Unbox() | MakeBox() | Sized(), (array, *_)):
                 return [*binding.vars] if array in self._given else []
             case If(_, then, orelse):
                 sides = zip(binding.vars, then.results, orelse.results, strict=True)

@@ -37,7 +37,7 @@ from chadllvm.ir.types import Acc
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.grow import Append, DropLast
-from chadllvm.ops.index import Dim, Index, MakeBox, Unbox
+from chadllvm.ops.index import Dim, Index, MakeBox, Sized, Unbox
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
@@ -137,7 +137,7 @@ class _Spread:
         """An operation without a body."""
         if not any(map(self.has, args)) or isinstance(op, Dim):
             return False
-        if isinstance(op, Index | Update | Append | DropLast | MakeBox | Unbox):
+        if isinstance(op, Index | Update | Append | DropLast | MakeBox | Unbox | Sized):
             return True
         raise Hidden
 

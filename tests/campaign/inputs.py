@@ -17,6 +17,8 @@ FLOATS = (
     "1e-300",
     "1e16",
 )
+# The sizes that an array keeps beside a 0.
+EMPTY_SHAPES = ((0, 3), (0, 1), (3, 0), (1, 0), (0, 0))
 INTEGERS = (0, -1, 2**63 - 1, -(2**63), 2**62, 2**53 + 1, -(2**31), 2**32)
 
 
@@ -92,6 +94,8 @@ class Inputs:
         return f"{self._floats()} > 0.0"
 
     def _mat(self) -> str:
+        if self._strange(0.15):
+            return f"np.zeros({self.random.choice(EMPTY_SHAPES)})"
         if self.size > 20:
             return f"np.random.default_rng(3).normal(size=({self.size}, {self.size}))"
         rows = ", ".join(

@@ -160,7 +160,26 @@ PROGRAMS: list[tuple[str, tuple[Any, ...], Any]] = [
         (3.0, 3),
         np.array([3.0, 2.0]),
     ),
+    (
+        """def f(n: i64, m: i64) {
+             a = build(n) { i -> r = build(m) { j -> yield j } yield r }
+             b = sized(a, m)
+             return b
+           }""",
+        (0, 3),
+        np.zeros((0, 3), np.int64),
+    ),
 ]
+
+
+def test_rows_have_the_sizes_that_are_said() -> None:
+    text = "def f(a: f64[:, :], m: i64) { b = sized(a, m)  return b }"
+    assert evaluate(parse(text), np.ones((2, 3)), 3).shape == (2, 3)
+    assert evaluate(parse(text), np.ones((2, 0)), -1).shape == (2, 0)
+    with pytest.raises(InternalError, match="rows of"):
+        evaluate(parse(text), np.ones((2, 3)), 4)
+    with pytest.raises(InternalError, match="rows of"):
+        evaluate(parse(text), np.ones((2, 0)), 4)
 
 
 def same(result: Any, expected: Any) -> bool:

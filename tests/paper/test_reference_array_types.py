@@ -40,6 +40,7 @@ from chadllvm.paper.arrays import (
     Dim,
     Index,
     MakeBox,
+    Sized,
     Stack,
     Unbox,
     Zeros,
@@ -84,6 +85,8 @@ RULES: list[tuple[Operation, tuple[Type, ...], tuple[Type, ...]]] = [
     (Index(), (ROWS, I64), (F64, I64)),
     (Dim(1), (ROWS,), (REALS,)),
     (Zeros(), (I64, I64), (I64, F64)),
+    (Sized(), (ROWS, I64), (ROWS, F64)),
+    (Sized(), (ROWS, I64), (REALS, I64)),
     (Stack(1), (array(REALS),), (REALS,)),
     (MakeBox(), (REALS,), (F64,)),
     (Unbox(), (Box(REALS),), (REALS,)),
@@ -235,6 +238,45 @@ def test_ragged_arrays_of_references() -> None:
     found = run_gradient(ArrayMonad(sparse), term, scope, values, 1.0)
     laid_out = spread(sparse, found.cotangents[0], values[0], REALS)
     assert laid_out == Elements([6.0, 8.0, 6.0])
+
+
+SIZED = """
+def f(a: f64[:], n: i64) {
+  rows = build(n) { i ->
+    r = build(0) { k -> row = build(n) { j -> x = index(a, j)  yield x }  yield row }
+    yield r
+  }
+  s = sized(rows, 0, 3)
+  return s
+}
+"""
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_sizes_of_rows_that_are_not_there(count: int) -> None:
+    scope, term = read(parse(SIZED).entry)
+    values = [Elements([1.0, 2.0]), count]
+    found = run_term(term, scope, values)[0]
+    assert found.dims == (count, 0, 3)
+    assert [row.dims for row in found.items] == [(0, 3)] * count
+
+
+def test_rows_of_other_sizes() -> None:
+    text = """
+    def f(a: f64[:, :]) {
+      s = sized(a, 3)
+      x = index(s, 0, 0)
+      return x
+    }"""
+    scope, term = read(parse(text).entry)
+    rows = Elements([Elements([1.0, 2.0])], (2,))
+    with pytest.raises(InternalError, match="rows of"):
+        run_term(term, scope, [rows])
+    fits = Elements([Elements([1.0, 2.0, 3.0])], (3,))
+    sparse = sparse_arrays()
+    found = run_gradient(ArrayMonad(sparse), term, scope, [fits], 1.0)
+    laid_out = spread(sparse, found.cotangents[0], fits, ROWS)
+    assert laid_out.items[0] == Elements([1.0, 0.0, 0.0])
 
 
 def test_linear_types_without_arrays_say_so() -> None:

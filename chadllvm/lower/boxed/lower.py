@@ -480,5 +480,19 @@ class BoxedLowering(Heaps):
         dims = [self.loops.count(self.atom(a)) for a in args]
         self.bind(var, self.zero_array(dims, var.name))
 
+    def bind_sized(self, var: Var, array: Operand, sizes: Sequence[Operand]) -> None:
+        """Another array if there are no elements, for what is made is not changed."""
+        assert isinstance(array.type, Array)
+        whole, inner = self.atom(array), [self.loops.count(self.atom(n)) for n in sizes]
+        slot = self.loops.slot(var.name, whole)
+        self.loops.open(is_loop=False)
+        axes = (0, *range(1 + len(inner), array.type.rank))
+        count, *rest = [self.dim(whole, axis) for axis in axes]
+        self.loops.set(slot, self.new_array([count, *inner, *rest], var.name))
+        none = self.loops.close()
+        is_empty = self.loops.let("ieq", self.size(whole), Lit(0))
+        self.loops.emit(l.Branch(is_empty, none))
+        self.bind(var, self.loops.get(slot))
+
     def bind_empty(self, var: Var, ty: Array) -> None:
         self.bind(var, self.zero_array((Lit(0),) * ty.rank, var.name))
