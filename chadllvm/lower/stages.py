@@ -74,7 +74,6 @@ from chadllvm.lower.choosing import Buffers, with_choices
 from chadllvm.lower.linear import Known
 from chadllvm.lower.out import Out
 from chadllvm.lower.striped import Strips, each_strip
-from chadllvm.lower.varying import WEIGHTS
 from chadllvm.lower.waiting import (
     Waits,
     acts,
@@ -330,7 +329,7 @@ class _Cut:
 def _cost(stmt: Stmt) -> int:
     """The weight of arithmetic; loads and indices are made in either part."""
     match stmt:
-        case Let(reg, op) if is_float(reg.type) or reg.type == BOOL:
-            return WEIGHTS.get(op, 1)
+        case Let(reg) if is_float(reg.type) or reg.type == BOOL:
+            return stmt.code.cycles
         case _:
             return 0
