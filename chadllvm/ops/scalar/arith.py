@@ -192,92 +192,35 @@ _BEST = Page(
     "`minimum maximum`",
 )
 
+# fmt: off
 row("add", "ff->f", operator.add, transpose=_add_t, code=machine(1, 2), is_strict=True)
 row("sub", "ff->f", operator.sub, transpose=_sub_t, code=machine(1, 2), is_strict=True)
 row("neg", "f->f", operator.neg, transpose=_neg_t, is_strict=True)
-row(
-    "mul",
-    "ff->f",
-    operator.mul,
-    lambda b, r, x, y: y,
-    lambda b, r, x, y: x,
-    code=machine(1, 3),
-    is_strict=True,
-)
-row(
-    "div",
-    "ff->f",
-    divide,
-    transpose=_div_t,
-    code=machine(4, 14),
-    check="div_defined",
-    domain=((-2.0, 2.0), (0.5, 2.0)),
-)
-row(
-    "abs",
-    "f->f",
-    abs,
-    transpose=_abs_t,
-    is_strict=True,
-    page=Page("all", "0 at 0", "`abs fabs`"),
-    domain=((0.1, 2.0),),
-)
+row("mul", "ff->f", operator.mul, lambda b, r, x, y: y, lambda b, r, x, y: x,
+    code=machine(1, 3), is_strict=True)
+row("div", "ff->f", divide, transpose=_div_t, code=machine(4, 14), check="div_defined",
+    domain=((-2.0, 2.0), (0.5, 2.0)))
+row("abs", "f->f", abs, transpose=_abs_t, is_strict=True,
+    page=Page("all", "0 at 0", "`abs fabs`"), domain=((0.1, 2.0),))
 # Python's // and %: the quotient is rounded down and the remainder has y's sign.
-row(
-    "floordiv",
-    "ff->f",
-    _floordiv,
-    transpose=no_derivative,
-    lowering=_floordiv_l,
-    check="floordiv_defined",
-    page=REMAINDER,
-    domain=_STEADY,
-)
-row(
-    "mod",
-    "ff->f",
-    _mod,
-    one,
-    lambda b, r, x, y: b.prim("neg", b.prim("floordiv", x, y)),
-    lowering=_mod_l,
-    is_strict=True,
-    check="mod_defined",
-    page=REMAINDER,
-    domain=_STEADY,
-)
+row("floordiv", "ff->f", _floordiv, transpose=no_derivative, lowering=_floordiv_l,
+    check="floordiv_defined", page=REMAINDER, domain=_STEADY)
+row("mod", "ff->f", _mod, one,
+    lambda b, r, x, y: b.prim("neg", b.prim("floordiv", x, y)), lowering=_mod_l,
+    is_strict=True, check="mod_defined", page=REMAINDER, domain=_STEADY)
 # NumPy's minimum and maximum: NaN if either argument is NaN.
 for _name, _meaning, _transpose in (
     ("minimum", _minimum, _minimum_t),
     ("maximum", _maximum, _maximum_t),
 ):
-    row(
-        _name,
-        "ff->f",
-        _meaning,
-        transpose=_transpose,
-        code=machine(3, 4),
-        selective=True,
-        is_strict=True,
-        page=_BEST,
-    )
-row(
-    "select",
-    "bff->f",
-    _select,
-    transpose=_select_t,
-    code=replace(machine(), params="bTT", result="T"),
-    selective=True,
-)
+    row(_name, "ff->f", _meaning, transpose=_transpose, code=machine(3, 4),
+        selective=True, is_strict=True, page=_BEST)
+row("select", "bff->f", _select, transpose=_select_t,
+    code=replace(machine(), params="bTT", result="T"), selective=True)
 row("iselect", "bii->i", lambda c, x, y: x if c else y, lowering=_iselect_l)
 # A cotangent d times a partial p: zero where d is zero, whatever p is.
-row(
-    "scale",
-    "ff->f",
-    _scale,
-    transpose=_scale_t,
-    lowering=_scale_l,
-    domain=((0.1, 2.0), (-2.0, 2.0)),
-)
+row("scale", "ff->f", _scale, transpose=_scale_t, lowering=_scale_l,
+    domain=((0.1, 2.0), (-2.0, 2.0)))
 # The number itself, whose derivative is zero by the user's will.
 row("stop", "f->f", lambda x: x, lowering=_stop_l, is_strict=True)
 

@@ -192,15 +192,10 @@ def _powi_defined_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Ato
     return _power_defined_l(loops, (x, y, result), span)
 
 
+# fmt: off
 # Of a base, an exponent, and the power.
 for _name, _params, _lowering in (
     ("pow_defined", "fff", _power_defined_l),
     ("powi_defined", "fif", _powi_defined_l),
 ):
-    row(
-        _name,
-        f"{_params}->b",
-        _power_defined,
-        lowering=_lowering,
-        can_fail=True,
-    )
+    row(_name, f"{_params}->b", _power_defined, lowering=_lowering, can_fail=True)

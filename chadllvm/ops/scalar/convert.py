@@ -41,6 +41,7 @@ def _converted(back: str) -> Transpose:
     return lambda b, args, r, ct: (b.prim(back, ct),)
 
 
+# fmt: off
 row("to_float", "i->d", float, transpose=no_derivative, code=machine(1, 5))
 row("to_single", "i->s", to_single, transpose=no_derivative, code=machine(1, 5))
 # The nearest f32, infinite if it is too large for one; and every f32 is an f64.
@@ -48,13 +49,7 @@ for _name, _signature, _meaning, _back in (
     ("narrow", "d->s", to_single, "widen"),
     ("widen", "s->d", float, "narrow"),
 ):
-    row(
-        _name,
-        _signature,
-        _meaning,
-        transpose=_converted(_back),
-        code=machine(1, 5),
-        is_strict=True,
-    )
+    row(_name, _signature, _meaning, transpose=_converted(_back), code=machine(1, 5),
+        is_strict=True)
 row("bool_to_int", "b->i", int)
 row("truncate", "f->i", _truncate, lowering=_truncate_l, can_fail=True)

@@ -76,98 +76,35 @@ _LOG = Page(
     "`log log2 log10`, `math.log(x, base)`",
 )
 
-function(
-    "exp",
-    or_infinity(math.exp),
-    lambda b, r, x: r,
-    code=libm(11, 37),
-    check="no_overflow",
-    names="math.exp numpy.exp",
-    page=_EXP,
-)
-function(
-    "exp2",
-    or_infinity(math.exp2),
-    lambda b, r, x: b.prim("mul", r, lit(LN2)),
-    code=libm(9, 28),
-    check="no_overflow",
-    names="math.exp2 numpy.exp2 scipy.special.exp2",
-    page=_EXP,
-)
-function(
-    "expm1",
-    or_infinity(math.expm1),
-    # The result plus 1 would have lost its digits where x is far below 0.
-    lambda b, r, x: b.prim("exp", x),
-    code=libm(20, 85),
-    check="no_overflow",
-    names="math.expm1 numpy.expm1 scipy.special.expm1",
-    page=_EXP,
-)
-function(
-    "log",
-    logarithm(math.log),
-    lambda b, r, x: b.prim("div", lit(1.0), x),
-    code=libm(13, 48),
-    check="no_pole",
-    names="numpy.log",
-    page=_LOG,
-    domain=_POSITIVE,
-)
-function(
-    "log2",
-    logarithm(math.log2),
-    lambda b, r, x: b.prim("div", lit(1.0 / LN2), x),
-    code=libm(13, 47),
-    check="no_pole",
-    names="math.log2 numpy.log2",
-    page=_LOG,
-    domain=_POSITIVE,
-)
-function(
-    "log10",
-    logarithm(math.log10),
-    lambda b, r, x: b.prim("div", lit(1.0 / LN10), x),
-    code=libm(24, 71),
-    check="no_pole",
-    names="math.log10 numpy.log10",
-    page=_LOG,
-    domain=_POSITIVE,
-)
-function(
-    "log1p",
-    logarithm(math.log1p, -1.0),
-    _log1p_slope,
-    code=libm(21, 74),
-    check="no_pole",
-    names="math.log1p numpy.log1p scipy.special.log1p",
+# fmt: off
+function("exp", or_infinity(math.exp), lambda b, r, x: r, code=libm(11, 37),
+    check="no_overflow", names="math.exp numpy.exp", page=_EXP)
+function("exp2", or_infinity(math.exp2), lambda b, r, x: b.prim("mul", r, lit(LN2)),
+    code=libm(9, 28), check="no_overflow",
+    names="math.exp2 numpy.exp2 scipy.special.exp2", page=_EXP)
+# The result plus 1 would have lost its digits where x is far below 0.
+function("expm1", or_infinity(math.expm1), lambda b, r, x: b.prim("exp", x),
+    code=libm(20, 85), check="no_overflow",
+    names="math.expm1 numpy.expm1 scipy.special.expm1", page=_EXP)
+function("log", logarithm(math.log), lambda b, r, x: b.prim("div", lit(1.0), x),
+    code=libm(13, 48), check="no_pole", names="numpy.log", page=_LOG, domain=_POSITIVE)
+function("log2", logarithm(math.log2), lambda b, r, x: b.prim("div", lit(1.0 / LN2), x),
+    code=libm(13, 47), check="no_pole", names="math.log2 numpy.log2", page=_LOG,
+    domain=_POSITIVE)
+function("log10", logarithm(math.log10),
+    lambda b, r, x: b.prim("div", lit(1.0 / LN10), x), code=libm(24, 71),
+    check="no_pole", names="math.log10 numpy.log10", page=_LOG, domain=_POSITIVE)
+function("log1p", logarithm(math.log1p, -1.0), _log1p_slope, code=libm(21, 74),
+    check="no_pole", names="math.log1p numpy.log1p scipy.special.log1p",
     page=Page("x ≥ -1; -inf at -1", "inf at -1; below, 1/(1+x) all the same"),
-    domain=((-0.5, 2.0),),
-)
-function(
-    "sqrt",
-    _sqrt,
-    lambda b, r, x: b.prim("div", lit(0.5), r),
-    code=machine(6, 19),
-    check="no_pole",
-    names="math.sqrt numpy.sqrt",
-    page=Page("x ≥ 0", "inf at 0, NaN below"),
-    domain=_POSITIVE,
-)
+    domain=((-0.5, 2.0),))
+function("sqrt", _sqrt, lambda b, r, x: b.prim("div", lit(0.5), r), code=machine(6, 19),
+    check="no_pole", names="math.sqrt numpy.sqrt",
+    page=Page("x ≥ 0", "inf at 0, NaN below"), domain=_POSITIVE)
 # A number times its root, to the bit. Its slope is 0 at 0, and no quotient.
-function(
-    "root_cube",
-    _root_cube,
-    lambda b, r, x: b.prim("mul", b.prim("sqrt", x), lit(1.5)),
-    lowering=_root_cube_l,
-    domain=_POSITIVE,
-)
-function(
-    "cbrt",
-    math.cbrt,
-    _cbrt_slope,
-    code=libm(40, 100),
-    names="math.cbrt numpy.cbrt scipy.special.cbrt",
-    page=Page("all", "inf at 0"),
-    domain=_POSITIVE,
-)
+function("root_cube", _root_cube,
+    lambda b, r, x: b.prim("mul", b.prim("sqrt", x), lit(1.5)), lowering=_root_cube_l,
+    domain=_POSITIVE)
+function("cbrt", math.cbrt, _cbrt_slope, code=libm(40, 100),
+    names="math.cbrt numpy.cbrt scipy.special.cbrt", page=Page("all", "inf at 0"),
+    domain=_POSITIVE)

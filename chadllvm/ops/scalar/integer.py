@@ -288,6 +288,7 @@ def _within_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     return args[0]
 
 
+# fmt: off
 row("iadd", "ii->i", _iadd, check="add_fits")
 row("isub", "ii->i", _isub, check="sub_fits")
 # How far it is: the difference, or the largest or least i64 if that is none.
@@ -297,35 +298,16 @@ row("imul", "ii->i", _imul, code=machine(1, 3), check="mul_fits")
 row("area", "ii->i", _area, lowering=_area_l)
 row("ineg", "i->i", _ineg, check="neg_fits")
 row("iabs", "i->i", _iabs, code=machine(1, 3), check="abs_fits")
-row(
-    "ifloordiv",
-    "ii->i",
-    _ifloordiv,
-    lowering=_quotient_l,
-    can_fail=True,
-    check="floordiv_fits",
-)
+row("ifloordiv", "ii->i", _ifloordiv, lowering=_quotient_l, can_fail=True,
+    check="floordiv_fits")
 row("imod", "ii->i", _imod, lowering=_remainder_l, can_fail=True)
-row(
-    "ipow",
-    "ii->i",
-    _ipow,
-    lowering=_ipow_l,
-    can_fail=True,
-    check="pow_fits",
-)
+row("ipow", "ii->i", _ipow, lowering=_ipow_l, can_fail=True, check="pow_fits")
 # The exponent of a power of Python's integers, with which `ipow` gives the same.
 row("ipow_exponent", "ii->i", _exponent, lowering=_exponent_l, can_fail=True)
 # The greatest common divisor, which is not negative.
 row("gcd", "ii->i", _gcd, code=runtime(60, 97, most=1 << 9))
-row(
-    "factorial",
-    "i->i",
-    _factorial,
-    lowering=_factorial_l,
-    code=runtime(12, 9),
-    can_fail=True,
-)
+row("factorial", "i->i", _factorial, lowering=_factorial_l, code=runtime(12, 9),
+    can_fail=True)
 row("imin", "ii->i", _imin, code=machine(1, 2))
 row("imax", "ii->i", _imax, code=machine(1, 2))
 # How many steps a range has, or the largest i64.

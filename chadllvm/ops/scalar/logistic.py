@@ -135,68 +135,22 @@ _XLOGY = Page(
     "`xlogy(x, y)`, `xlog1py(x, y)`",
 )
 
-function(
-    "expit",
-    _expit,
-    _expit_slope,
-    lowering=_expit_l,
-    names="scipy.special.expit",
-    page=_EXPIT,
-)
-function(
-    "log_expit",
-    _log_expit,
-    lambda b, r, x: b.prim("expit", b.prim("neg", x)),
-    lowering=_log_expit_l,
-    names="scipy.special.log_expit",
-    page=_EXPIT,
-)
-function(
-    "logit",
-    _logit,
-    _logit_slope,
-    lowering=_logit_l,
-    names="scipy.special.logit",
-    page=Page(
-        "0 ≤ x ≤ 1; -inf at 0, inf at 1",
-        "inf at 0 and 1; outside, 1/(x(1-x)) all the same",
-    ),
-    domain=_INSIDE,
-)
-row(
-    "logaddexp",
-    "ff->f",
-    _logaddexp,
-    lambda b, r, x, y: _share(b, x, y),
-    lambda b, r, x, y: _share(b, y, x),
-    lowering=_logaddexp_l,
-    is_strict=True,
-    names="numpy.logaddexp",
-    page=Page(
-        "all", "in a tie, of infinities too, a half each", "`logaddexp logaddexp2`"
-    ),
-)
-row(
-    "xlogy",
-    "ff->f",
-    _xlogy,
-    lambda b, r, x, y: b.prim("log", y),
-    lambda b, r, x, y: _ratio(b, x, y),
-    lowering=partial(_times_log_l, "log"),
-    is_strict=True,
-    names="scipy.special.xlogy",
-    page=_XLOGY,
-    domain=_PAIR,
-)
-row(
-    "xlog1py",
-    "ff->f",
-    _xlog1py,
-    lambda b, r, x, y: b.prim("log1p", y),
+# fmt: off
+function("expit", _expit, _expit_slope, lowering=_expit_l, names="scipy.special.expit",
+    page=_EXPIT)
+function("log_expit", _log_expit, lambda b, r, x: b.prim("expit", b.prim("neg", x)),
+    lowering=_log_expit_l, names="scipy.special.log_expit", page=_EXPIT)
+function("logit", _logit, _logit_slope, lowering=_logit_l, names="scipy.special.logit",
+    page=Page("0 ≤ x ≤ 1; -inf at 0, inf at 1",
+    "inf at 0 and 1; outside, 1/(x(1-x)) all the same"), domain=_INSIDE)
+row("logaddexp", "ff->f", _logaddexp, lambda b, r, x, y: _share(b, x, y),
+    lambda b, r, x, y: _share(b, y, x), lowering=_logaddexp_l, is_strict=True,
+    names="numpy.logaddexp", page=Page("all",
+    "in a tie, of infinities too, a half each", "`logaddexp logaddexp2`"))
+row("xlogy", "ff->f", _xlogy, lambda b, r, x, y: b.prim("log", y),
+    lambda b, r, x, y: _ratio(b, x, y), lowering=partial(_times_log_l, "log"),
+    is_strict=True, names="scipy.special.xlogy", page=_XLOGY, domain=_PAIR)
+row("xlog1py", "ff->f", _xlog1py, lambda b, r, x, y: b.prim("log1p", y),
     lambda b, r, x, y: _ratio(b, x, b.prim("add", y, lit(1.0))),
-    lowering=partial(_times_log_l, "log1p"),
-    is_strict=True,
-    names="scipy.special.xlog1py",
-    page=_XLOGY,
-    domain=_PAIR,
-)
+    lowering=partial(_times_log_l, "log1p"), is_strict=True,
+    names="scipy.special.xlog1py", page=_XLOGY, domain=_PAIR)

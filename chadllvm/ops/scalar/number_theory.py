@@ -98,6 +98,7 @@ def _powmod_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     return loops.let("powmod", *args)
 
 
+# fmt: off
 row("isqrt", "i->i", _isqrt, lowering=_isqrt_l, can_fail=True)
 # -1 if an i64 does not hold it.
 for _name, _meaning, _lowering, _code in (
@@ -105,11 +106,5 @@ for _name, _meaning, _lowering, _code in (
     ("perm", _perm, _perm_l, runtime(17, 16, most=1 << 9)),
 ):
     row(_name, "ii->i", _meaning, lowering=_lowering, code=_code, can_fail=True)
-row(
-    "powmod",
-    "iii->i",
-    _powmod,
-    lowering=_powmod_l,
-    code=runtime(165, 260, most=1 << 13),
-    can_fail=True,
-)
+row("powmod", "iii->i", _powmod, lowering=_powmod_l,
+    code=runtime(165, 260, most=1 << 13), can_fail=True)

@@ -89,45 +89,17 @@ def _part(b: Builder, x: Operand, r: Operand) -> Operand:
 
 _POSITIVE = (0.5, 2.0)
 
-row(
-    "pow",
-    "ff->f",
-    power,
-    _pow_base,
-    _pow_exponent,
-    code=libm(37, 92),
-    check="pow_defined",
-    names="math.pow numpy.float_power",
-    page=Page(
-        "NaN for a negative base with a fraction; x⁰ = 1",
-        "by x, 0 if y = 0; by y, 0 at x = 0 ≤ y",
-        "`pow`, `**`, `float_power`",
-    ),
-    domain=(_POSITIVE, (-2.0, 2.0)),
-)
+# fmt: off
+row("pow", "ff->f", power, _pow_base, _pow_exponent, code=libm(37, 92),
+    check="pow_defined", names="math.pow numpy.float_power",
+    page=Page("NaN for a negative base with a fraction; x⁰ = 1",
+    "by x, 0 if y = 0; by y, 0 at x = 0 ≤ y", "`pow`, `**`, `float_power`"),
+    domain=(_POSITIVE, (-2.0, 2.0)))
 # A power by an i64, as repeated multiplication; most exponents are small literals.
-row(
-    "powi",
-    "fi->f",
-    _powi,
-    _powi_base,
-    None,
-    code=machine(4, 9, speculation=Speculation.SAFE),
-    check="powi_defined",
-    domain=(_POSITIVE,),
-)
-row(
-    "hypot",
-    "ff->f",
-    _hypot,
-    lambda b, r, x, y: _part(b, x, r),
-    lambda b, r, x, y: _part(b, y, r),
-    code=libm(14, 58),
-    names="numpy.hypot",
-    page=Page(
-        "all; inf if one is, even beside NaN",
-        "0 at the origin, NaN at infinity",
-        "`hypot`, of any number of arguments in `math`",
-    ),
-    domain=((-2.0, 2.0), _POSITIVE),
-)
+row("powi", "fi->f", _powi, _powi_base, None,
+    code=machine(4, 9, speculation=Speculation.SAFE), check="powi_defined",
+    domain=(_POSITIVE,))
+row("hypot", "ff->f", _hypot, lambda b, r, x, y: _part(b, x, r),
+    lambda b, r, x, y: _part(b, y, r), code=libm(14, 58), names="numpy.hypot",
+    page=Page("all; inf if one is, even beside NaN", "0 at the origin, NaN at infinity",
+    "`hypot`, of any number of arguments in `math`"), domain=((-2.0, 2.0), _POSITIVE))

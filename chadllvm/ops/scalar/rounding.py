@@ -130,6 +130,7 @@ REMAINDER = Page(
     "`%`, `//`, `fmod`, `remainder`",
 )
 
+# fmt: off
 for _name, _integer, _names in (
     ("floor", math.floor, ""),
     ("ceil", math.ceil, ""),
@@ -137,99 +138,32 @@ for _name, _integer, _names in (
     # To the nearest integer, the even one of two.
     ("rint", round, "numpy.rint scipy.special.round"),
 ):
-    row(
-        _name,
-        "f->f",
-        _rounded(_integer),
-        transpose=no_derivative,
-        code=machine(1, 8),
-        is_strict=True,
-        names=_names,
-        page=_STEP,
-        domain=_STEADY,
-    )
+    row(_name, "f->f", _rounded(_integer), transpose=no_derivative, code=machine(1, 8),
+        is_strict=True, names=_names, page=_STEP, domain=_STEADY)
 # -1, 0 or 1, and NaN of NaN.
-row(
-    "sign",
-    "f->f",
-    _sign,
-    transpose=no_derivative,
-    lowering=_sign_l,
-    is_strict=True,
-    page=Page(
-        "all; sign(NaN) is NaN",
-        "0 everywhere; `heaviside(x, h)` by h: 1 at x = 0",
-        "`sign heaviside`",
-    ),
-    domain=_STEADY,
-)
-row(
-    "copysign",
-    "ff->f",
-    math.copysign,
-    _copysign_slope,
-    None,
-    code=machine(1, 1),
+row("sign", "f->f", _sign, transpose=no_derivative, lowering=_sign_l, is_strict=True,
+    page=Page("all; sign(NaN) is NaN",
+    "0 everywhere; `heaviside(x, h)` by h: 1 at x = 0", "`sign heaviside`"),
+    domain=_STEADY)
+row("copysign", "ff->f", math.copysign, _copysign_slope, None, code=machine(1, 1),
     names="math.copysign numpy.copysign",
     page=Page("all", "by x, 0 at 0; by y, 0", "`copysign(x, y)`"),
-    domain=(*_STEADY, (0.5, 2.0)),
-)
+    domain=(*_STEADY, (0.5, 2.0)))
 # C's remainders, of the truncated and of the nearest quotient: NaN of an infinite x or
 # of a zero y.
-row(
-    "fmod",
-    "ff->f",
-    _fmod,
-    one,
-    _minus_quotient,
-    code=alone(17, 18),
-    is_strict=True,
-    check="remainder_defined",
-    names="math.fmod",
-    page=REMAINDER,
-    domain=_PAIR,
-)
-row(
-    "remainder",
-    "ff->f",
-    _remainder,
-    one,
-    _minus_quotient,
-    code=libm(34, 37, has_vectors=False),
-    is_strict=True,
-    check="remainder_defined",
-    names="math.remainder",
-    page=REMAINDER,
-    domain=_PAIR,
-)
+row("fmod", "ff->f", _fmod, one, _minus_quotient, code=alone(17, 18), is_strict=True,
+    check="remainder_defined", names="math.fmod", page=REMAINDER, domain=_PAIR)
+row("remainder", "ff->f", _remainder, one, _minus_quotient,
+    code=libm(34, 37, has_vectors=False), is_strict=True, check="remainder_defined",
+    names="math.remainder", page=REMAINDER, domain=_PAIR)
 # x times 2 to the power of an integer.
-row(
-    "ldexp",
-    "fi->f",
-    _ldexp,
-    transpose=_ldexp_t,
-    code=alone(12, 13, is_double=True),
-    is_strict=True,
-    page=Page(
-        "all", "of the mantissa 2⁻ᵉ, of the exponent none; 2ⁿ", "`frexp`, `ldexp(x, n)`"
-    ),
-)
+row("ldexp", "fi->f", _ldexp, transpose=_ldexp_t, code=alone(12, 13, is_double=True),
+    is_strict=True, page=Page("all", "of the mantissa 2⁻ᵉ, of the exponent none; 2ⁿ",
+    "`frexp`, `ldexp(x, n)`"))
 # The e for which |x| is between 2^(e-1) and 2^e; 0 of 0, infinities and NaN.
 row("exponent", "f->i", _exponent, code=alone(5, 13, is_double=True))
 # Python's `round(x, digits)`: to the even one of two in the same distance, exactly.
-row(
-    "round_to",
-    "fi->f",
-    _round_to,
-    transpose=no_derivative,
-    lowering=_round_to_l,
-    code=runtime(7, 30),
-    can_fail=True,
-    is_strict=True,
-    page=Page(
-        "n from -22 to 22; as Python or NumPy round",
-        "0 everywhere",
-        "`round(x, n)`, `np.round(x, n)`",
-    ),
-    domain=((2.1, 2.4),),
-)
+row("round_to", "fi->f", _round_to, transpose=no_derivative, lowering=_round_to_l,
+    code=runtime(7, 30), can_fail=True, is_strict=True,
+    page=Page("n from -22 to 22; as Python or NumPy round", "0 everywhere",
+    "`round(x, n)`, `np.round(x, n)`"), domain=((2.1, 2.4),))

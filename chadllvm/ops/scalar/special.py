@@ -74,79 +74,36 @@ def _sinc_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
 
 
 _RIGHT = ((0.5, 3.0),)
+_POLYGAMMA = Page(
+    "n ≥ 0, else NaN; odd n: inf at the poles; even n: -inf at 0, NaN at -1, …",
+    names="`polygamma(n, x)`",
+)
 _ERF = Page("all", names="`erf erfc` (SciPy: `ndtr`)")
 
-function(
-    "erf",
-    math.erf,
-    _bell(_TWO_OVER_ROOT_PI),
-    code=libm(26, 73),
-    names="math.erf scipy.special.erf",
-    page=_ERF,
-)
-function(
-    "erfc",
-    math.erfc,
-    _bell(-_TWO_OVER_ROOT_PI),
-    code=libm(26, 75),
-    names="math.erfc scipy.special.erfc",
-    page=_ERF,
-)
-row(
-    "gamma",
-    "f->f",
-    _gamma,
-    lambda b, r, x: b.prim("mul", r, b.prim("digamma", x)),
-    code=libm(83, 145, "tgamma", has_vectors=False),
-    check="no_pole",
+# fmt: off
+function("erf", math.erf, _bell(_TWO_OVER_ROOT_PI), code=libm(26, 73),
+    names="math.erf scipy.special.erf", page=_ERF)
+function("erfc", math.erfc, _bell(-_TWO_OVER_ROOT_PI), code=libm(26, 75),
+    names="math.erfc scipy.special.erfc", page=_ERF)
+row("gamma", "f->f", _gamma, lambda b, r, x: b.prim("mul", r, b.prim("digamma", x)),
+    code=libm(83, 145, "tgamma", has_vectors=False), check="no_pole",
     names="math.gamma scipy.special.gamma",
     page=Page("inf at 0, -inf at -0, NaN at -1, -2, …", "NaN at the poles"),
-    domain=_RIGHT,
-)
-function(
-    "lgamma",
-    lgamma,
-    lambda b, r, x: b.prim("digamma", x),
-    code=runtime(23, 65, speculation=Speculation.SAFE),
-    check="no_pole",
+    domain=_RIGHT)
+function("lgamma", lgamma, lambda b, r, x: b.prim("digamma", x),
+    code=runtime(23, 65, speculation=Speculation.SAFE), check="no_pole",
     names="math.lgamma scipy.special.gammaln",
     page=Page("log of the absolute value; inf at 0, -1, …", "-inf at 0, NaN at -1, …"),
-    domain=_RIGHT,
-)
-row(
-    "digamma",
-    "f->f",
-    digamma,
-    lambda b, r, x: b.prim("polygamma", lit(1), x),
+    domain=_RIGHT)
+row("digamma", "f->f", digamma, lambda b, r, x: b.prim("polygamma", lit(1), x),
     code=runtime(58, 128, speculation=Speculation.SAFE),
     names="scipy.special.digamma scipy.special.psi",
     page=Page("-inf at 0, inf at -0, NaN at -1, -2, …", "inf at the poles"),
-    domain=_RIGHT,
-)
+    domain=_RIGHT)
 # The n-th derivative of digamma, and of sin(x) / x: NaN if n is negative, and in the
 # second if it is above 10 000.
-row(
-    "polygamma",
-    "if->f",
-    polygamma,
-    None,
-    _next("polygamma"),
-    lowering=_polygamma_l,
-    code=runtime(170, 205, most=1 << 9),
-    domain=_RIGHT,
-    page=Page(
-        "n ≥ 0, else NaN; odd n: inf at the poles; even n: -inf at 0, NaN at -1, …",
-        names="`polygamma(n, x)`",
-    ),
-)
-row(
-    "sinc",
-    "if->f",
-    sinc,
-    None,
-    _next("sinc"),
-    lowering=_sinc_l,
-    code=runtime(110, 185, most=1 << 9),
-    is_strict=True,
-    page=Page("sin πx / πx, 1 at 0", "0 at 0", "`sinc`"),
-)
+row("polygamma", "if->f", polygamma, None, _next("polygamma"), lowering=_polygamma_l,
+    code=runtime(170, 205, most=1 << 9), domain=_RIGHT, page=_POLYGAMMA)
+row("sinc", "if->f", sinc, None, _next("sinc"), lowering=_sinc_l,
+    code=runtime(110, 185, most=1 << 9), is_strict=True,
+    page=Page("sin πx / πx, 1 at 0", "0 at 0", "`sinc`"))

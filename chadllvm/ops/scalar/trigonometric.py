@@ -92,129 +92,40 @@ _SIN = Page("NaN at ±inf")
 _ASIN = Page("-1 ≤ x ≤ 1", "infinite at ±1, NaN outside")
 _SINH = Page("all", "tanh: 1 - tanh², exact to 10⁻¹⁶ absolutely")
 
-function(
-    "sin",
-    _or_nan(math.sin),
-    lambda b, r, x: b.prim("cos", x),
-    code=libm(17, 48),
-    check="no_pole",
-    names="math.sin numpy.sin",
-    page=_SIN,
-)
-function(
-    "cos",
-    _or_nan(math.cos),
-    lambda b, r, x: b.prim("neg", b.prim("sin", x)),
-    code=libm(15, 46),
-    check="no_pole",
-    names="math.cos numpy.cos",
-    page=_SIN,
-)
-function(
-    "tan",
-    _or_nan(math.tan),
-    _tan_slope,
-    code=libm(21, 85),
-    check="no_pole",
-    names="math.tan numpy.tan",
-    page=_SIN,
-    domain=((-1.2, 1.2),),
-)
-function(
-    "asin",
-    _or_nan(math.asin),
-    _asin_slope,
-    code=libm(16, 56),
-    check="no_pole",
-    names="math.asin numpy.arcsin",
-    page=_ASIN,
-    domain=_INSIDE,
-)
-function(
-    "acos",
-    _or_nan(math.acos),
-    lambda b, r, x: b.prim("neg", _asin_slope(b, r, x)),
-    code=libm(19, 57),
-    check="no_pole",
-    names="math.acos numpy.arccos",
-    page=_ASIN,
-    domain=_INSIDE,
-)
-function(
-    "atan",
-    math.atan,
-    _atan_slope,
-    code=libm(17, 78),
-    names="math.atan numpy.arctan",
-    page=Page("all"),
-)
-row(
-    "atan2",
-    "ff->f",
-    math.atan2,
-    transpose=_atan2_t,
-    code=libm(45, 97),
-    names="math.atan2 numpy.arctan2",
-    page=Page(
-        "all; signed zeros choose the side",
-        "NaN at the origin and at infinity",
-        "`atan2(y, x)` (`arctan2`)",
-    ),
-    domain=((0.5, 2.0), (-2.0, 2.0)),
-)
-function(
-    "sinh",
-    _sinh,
-    lambda b, r, x: b.prim("cosh", x),
-    code=libm(35, 110),
-    check="no_overflow",
-    names="math.sinh numpy.sinh",
-    page=_SINH,
-)
-function(
-    "cosh",
-    or_infinity(math.cosh),
-    lambda b, r, x: b.prim("sinh", x),
-    code=libm(21, 61),
-    check="no_overflow",
-    names="math.cosh numpy.cosh",
-    page=_SINH,
-)
-function(
-    "tanh",
-    math.tanh,
-    lambda b, r, x: b.prim("sub", lit(1.0), b.prim("mul", r, r)),
-    code=libm(15, 68),
-    names="math.tanh numpy.tanh",
-    page=_SINH,
-)
-function(
-    "asinh",
-    math.asinh,
-    # 1 / sqrt(1 + x^2), where the square may not overflow.
-    lambda b, r, x: _reciprocal(b, b.prim("hypot", lit(1.0), x)),
-    code=libm(40, 123),
-    names="math.asinh numpy.arcsinh",
-    page=_SINH,
-)
-function(
-    "acosh",
-    lambda x: math.acosh(x) if x >= 1.0 else math.nan,
-    _acosh_slope,
-    code=libm(27, 97),
-    check="no_pole",
-    names="math.acosh numpy.arccosh",
-    page=Page("x ≥ 1", "inf at 1, NaN below"),
-    domain=((1.5, 3.0),),
-)
-function(
-    "atanh",
-    _atanh,
-    # 1 / (1 - x^2), infinite at 1 and -1; the slope of the formula outside.
-    lambda b, r, x: _reciprocal(b, b.prim("mul", *_around(b, x))),
-    code=libm(32, 104),
-    check="no_pole",
-    names="math.atanh numpy.arctanh",
+# fmt: off
+function("sin", _or_nan(math.sin), lambda b, r, x: b.prim("cos", x), code=libm(17, 48),
+    check="no_pole", names="math.sin numpy.sin", page=_SIN)
+function("cos", _or_nan(math.cos), lambda b, r, x: b.prim("neg", b.prim("sin", x)),
+    code=libm(15, 46), check="no_pole", names="math.cos numpy.cos", page=_SIN)
+function("tan", _or_nan(math.tan), _tan_slope, code=libm(21, 85), check="no_pole",
+    names="math.tan numpy.tan", page=_SIN, domain=((-1.2, 1.2),))
+function("asin", _or_nan(math.asin), _asin_slope, code=libm(16, 56), check="no_pole",
+    names="math.asin numpy.arcsin", page=_ASIN, domain=_INSIDE)
+function("acos", _or_nan(math.acos),
+    lambda b, r, x: b.prim("neg", _asin_slope(b, r, x)), code=libm(19, 57),
+    check="no_pole", names="math.acos numpy.arccos", page=_ASIN, domain=_INSIDE)
+function("atan", math.atan, _atan_slope, code=libm(17, 78),
+    names="math.atan numpy.arctan", page=Page("all"))
+row("atan2", "ff->f", math.atan2, transpose=_atan2_t, code=libm(45, 97),
+    names="math.atan2 numpy.arctan2", page=Page("all; signed zeros choose the side",
+    "NaN at the origin and at infinity", "`atan2(y, x)` (`arctan2`)"),
+    domain=((0.5, 2.0), (-2.0, 2.0)))
+function("sinh", _sinh, lambda b, r, x: b.prim("cosh", x), code=libm(35, 110),
+    check="no_overflow", names="math.sinh numpy.sinh", page=_SINH)
+function("cosh", or_infinity(math.cosh), lambda b, r, x: b.prim("sinh", x),
+    code=libm(21, 61), check="no_overflow", names="math.cosh numpy.cosh", page=_SINH)
+function("tanh", math.tanh,
+    lambda b, r, x: b.prim("sub", lit(1.0), b.prim("mul", r, r)), code=libm(15, 68),
+    names="math.tanh numpy.tanh", page=_SINH)
+# 1 / sqrt(1 + x^2), where the square may not overflow.
+function("asinh", math.asinh,
+    lambda b, r, x: _reciprocal(b, b.prim("hypot", lit(1.0), x)), code=libm(40, 123),
+    names="math.asinh numpy.arcsinh", page=_SINH)
+function("acosh", lambda x: math.acosh(x) if x >= 1.0 else math.nan, _acosh_slope,
+    code=libm(27, 97), check="no_pole", names="math.acosh numpy.arccosh",
+    page=Page("x ≥ 1", "inf at 1, NaN below"), domain=((1.5, 3.0),))
+# 1 / (1 - x^2), infinite at 1 and -1; the slope of the formula outside.
+function("atanh", _atanh, lambda b, r, x: _reciprocal(b, b.prim("mul", *_around(b, x))),
+    code=libm(32, 104), check="no_pole", names="math.atanh numpy.arctanh",
     page=Page("-1 < x < 1; ±inf at ±1", "inf at ±1; outside, 1/(1-x²) all the same"),
-    domain=_INSIDE,
-)
+    domain=_INSIDE)
