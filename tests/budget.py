@@ -116,7 +116,7 @@ def written() -> Iterator[tuple[str, int]]:
     placed = [*compiler, PACKAGE / "pipeline.py"]
     yield "order.sentences", sum(map(_order_sentences, placed))
     tables = sum(cost_tables(_tree(path)) for path in _modules())
-    yield "cost.tables", tables + any(_has_weights(_tree(p)) for p in _modules())
+    yield "cost.tables", tables + any(_has_costs(_tree(p)) for p in _modules())
     yield "docstrings.percent", _documented()
 
 
@@ -156,17 +156,35 @@ def cost_tables(tree: ast.Module) -> int:
     return sum(isinstance(one, ast.Dict) and _is_cost_table(one) for one in tables)
 
 
-def _has_weights(tree: ast.Module) -> bool:
-    """Whether rows of operations have weights: all of them are one table."""
-    rows = [node for node in ast.walk(tree) if isinstance(node, ast.keyword)]
-    return any(node.arg == "weight" and _is_number(node.value) for node in rows)
+def _has_costs(tree: ast.Module) -> bool:
+    """Whether rows of operations have costs: all of them are one table."""
+    codes = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.keyword) and node.arg == "code"
+    ]
+    return any(
+        isinstance(code, ast.Call) and any(map(_is_number, code.args)) for code in codes
+    )
 
 
 def _is_cost_table(table: ast.Dict) -> bool:
-    keys = {key.value for key in table.keys if isinstance(key, ast.Constant)}
-    pairs = zip(table.keys, table.values, strict=True)
-    numbers = all(_is_number(value) for key, value in pairs if key is not None)
-    return numbers and len(keys & {"add", "mul", "div", "sqrt", "exp"}) >= 2
+    """Whether operations have numbers, one each or one for several (`fromkeys`)."""
+    names = {node.value for node in ast.walk(table) if isinstance(node, ast.Constant)}
+    numbers = all(map(_is_cost, table.values))
+    return numbers and len(names & {"add", "mul", "div", "sqrt", "exp", "gcd"}) >= 2
+
+
+def _is_cost(value: ast.expr) -> bool:
+    match value:
+        case ast.Name(name):
+            return name.isupper()
+        case ast.BinOp(left, _, right):
+            return _is_cost(left) and _is_cost(right)
+        case ast.Call(ast.Attribute(attr="fromkeys"), [_, number]):
+            return _is_cost(number)
+        case _:
+            return _is_number(value)
 
 
 def _order_sentences(path: Path) -> int:

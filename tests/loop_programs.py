@@ -8,7 +8,6 @@ from typing import Any
 from chadllvm.backend.call import NativeFunction
 from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.ir.loops import (
-    INSTRUCTIONS,
     PTR,
     RESULT,
     Accumulate,
@@ -33,6 +32,7 @@ from chadllvm.ir.loops import (
     Store,
 )
 from chadllvm.ir.loops_check import check_loops
+from chadllvm.ir.op import INSTRUCTIONS
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F32, F64, I64, Array, Scalar, Type
 
@@ -68,7 +68,7 @@ def vector(name: str) -> ArrayParam:
 
 def instruction(op: str, ty: Scalar = F64) -> NativeFunction:
     """A function that applies one instruction; `ty` where any type is allowed."""
-    letters, letter = INSTRUCTIONS[op]
+    letters, letter = INSTRUCTIONS[op].params, INSTRUCTIONS[op].result
     types = [LETTERS.get(x, ty) for x in letters]
     params = [Reg(f"x{k}", t) for k, t in enumerate(types)]
     result = Reg("y", LETTERS.get(letter, ty))

@@ -43,10 +43,11 @@ def test_what_is_counted_is_seen() -> None:
     tree = budget.parsed(
         "A = 1\n_B, C = 2, 1 << 4\nD = (3.0, x)\nE = 'no'\n"
         "COSTS = {'add': 1, 'div': 4, 'call': 9}\nNAMES = {'add': 'fadd', 'div': 'x'}\n"
+        "MORE = {**dict.fromkeys(('exp', 'sqrt'), _CALL), 'x': 2 * _CALL}\n"
         "match A:\n    case P(): 1\n    case Q(): 2\n    case R(): 3\n"
     )
     assert budget.thresholds(tree) == 4
-    assert budget.cost_tables(tree) == 1
+    assert budget.cost_tables(tree) == 2
     assert budget.walks(tree) == 1
 
 

@@ -12,6 +12,7 @@ from chadllvm.frontend.array_functions import LIBRARY, METHODS
 from chadllvm.frontend.calculus import SCIPY
 from chadllvm.frontend.functions import _SCALAR_FUNCTIONS, _SPECIAL
 from chadllvm.frontend.linear import _SCIPY
+from chadllvm.ops import PRIMS
 from tests.campaign.cli import main
 from tests.campaign.definitions import DEFINITIONS, HEAD
 from tests.campaign.keep import again, kept, smaller
@@ -69,6 +70,7 @@ def functions() -> list[str]:
     found = {row.function.__name__ for row in LIBRARY if row.function is not None}
     found |= {*METHODS, *SCIPY, *_SCIPY}
     found |= {f.__name__ for table in (_SCALAR_FUNCTIONS, _SPECIAL) for f, _ in table}
+    found |= {n.rpartition(".")[2] for p in PRIMS.values() for n in p.names}
     return sorted(found - {"bool"})
 
 

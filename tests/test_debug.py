@@ -173,6 +173,10 @@ def raised(x: float, y: float) -> float:
     return math.pow(x, y)
 
 
+def rest(x: float, y: float) -> float:
+    return math.fmod(x, y) + math.remainder(x, 7.0)
+
+
 def squared(x: float, y: float) -> float:
     return x**2 + y
 
@@ -196,6 +200,8 @@ def in_a_loop(x: float, y: float) -> float:
         (root, (-1.0, 1.0)),
         (exponential, (1000.0, 1.0)),
         (raised, (0.0, -1.0)),
+        (rest, (1.0, 0.0)),
+        (rest, (math.inf, 3.0)),
         (squared, (1e200, 1.0)),
         (in_a_loop, (1.0, 2.0)),
     ],

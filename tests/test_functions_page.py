@@ -13,11 +13,13 @@ from chadllvm.frontend.calculus import SCIPY
 from chadllvm.frontend.functions import _SCALAR_FUNCTIONS, _SPECIAL
 from chadllvm.frontend.given import LibraryFunction
 from chadllvm.frontend.linear import _SCIPY
+from chadllvm.ops import PRIMS
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = (DOCS / "functions.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| `((?:np|math|cl)\..*\))` \|", PAGE, re.MULTILINE)
 SPANS = " ".join(re.findall(r"`([^`\n]+)`", PAGE))
+OPERATIONS = {n.rpartition(".")[2] for p in PRIMS.values() for n in p.names}
 PREFIX = {
     "numpy": "np.",
     "numpy.linalg": "np.linalg.",
@@ -46,8 +48,8 @@ def test_methods_are_named(name: str) -> None:
     assert f"a.{name}" in SPANS
 
 
-@pytest.mark.parametrize("name", sorted(SCIPY))
-def test_functions_of_scipy_are_named(name: str) -> None:
+@pytest.mark.parametrize("name", sorted(OPERATIONS | SCIPY.keys()))
+def test_operations_and_functions_of_scipy_are_named(name: str) -> None:
     assert is_named(name)
 
 

@@ -265,9 +265,9 @@ class Runtime:
         """The addresses of all functions that generated code may call."""
         from chadllvm.llvm import sanitize
         from chadllvm.llvm.runtime import SYMBOLS
-        from chadllvm.llvm.vecmath import RUNTIME_SYMBOLS
+        from chadllvm.llvm.vecmath import runtime_symbols
 
-        names = (*SYMBOLS, *sanitize.SYMBOLS, *RUNTIME_SYMBOLS)
+        names = (*SYMBOLS, *sanitize.SYMBOLS, *runtime_symbols())
         return {name: self.address(name) for name in names}
 
     def take_interrupt(self) -> BaseException:

@@ -46,7 +46,7 @@ def has_symbol(symbol: str) -> bool:
 @functools.cache
 def standard() -> dict[str, int]:
     """What any native code may call without naming it in its module."""
-    from chadllvm.llvm.vecmath import LIBM_SYMBOLS
+    from chadllvm.llvm.vecmath import libm_symbols
 
-    found = {symbol: address(symbol) for symbol in (*LIBM_SYMBOLS, *LIBC_SYMBOLS)}
+    found = {symbol: address(symbol) for symbol in (*libm_symbols(), *LIBC_SYMBOLS)}
     return {symbol: place for symbol, place in found.items() if place is not None}

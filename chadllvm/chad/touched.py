@@ -16,7 +16,7 @@ from chadllvm.ir.op import Prim
 from chadllvm.ir.term import Apply, Block, Close, If, Lambda, One, Operand, Var
 from chadllvm.ir.types import Acc, Scalar
 from chadllvm.ops.iterate import Iterate
-from chadllvm.ops.row import no_derivative
+from chadllvm.ops.scalar.row import no_derivative
 
 
 def touched_variables(

@@ -252,8 +252,8 @@ class _Plan:
                 return NEVER if array in self.fleeting else 1
             case Apply(Unbox() | Fetch() | Empty()):
                 return 1
-            case Apply(Prim(weight=weight, can_fail=False)):
-                return weight if weight <= self.prices.heaviest else NEVER
+            case Apply(Prim(cycles=cycles, can_fail=False)):
+                return cycles if cycles <= self.prices.heaviest else NEVER
             case Apply(Prim(name="ifloordiv" | "imod"), (_, Lit(value))) if value:
                 return _DIVISION
             case Apply(Build(), _, (body,)) if not _has_loops(body.body):
@@ -321,7 +321,7 @@ def _size(count: Operand) -> object:
 def _work(expr: Expr) -> int:
     """The work of a step of a loop, or of one of the steps inside of it."""
     return sum(
-        binding.expr.op.weight
+        binding.expr.op.cycles
         if isinstance(binding.expr, Apply) and isinstance(binding.expr.op, Prim)
         else _work(binding.expr) + 1
         for _, block in nested(expr)

@@ -20,7 +20,6 @@ from chadllvm.ir.op import PRIMS, Prim
 from chadllvm.ir.rewrite import map_functions, rebuild, with_body
 from chadllvm.ir.term import Apply, Binding, Block, Operand, Program, Var
 from chadllvm.ir.types import BOOL, I64
-from chadllvm.ops.checked import CHECKS, RESULT_CHECKS
 
 
 def add_checks(program: Program) -> Program:
@@ -41,17 +40,16 @@ def _block(block: Block) -> Block:
         if binding.vars and binding.vars[0].type == I64:
             binding = sequential(binding)
         match binding.expr:
-            case Apply(Prim(name=name), args) if name in CHECKS:
-                bindings += [_check(CHECKS[name], args, binding), binding]
-            case Apply(Prim(name=name), args) if name in RESULT_CHECKS:
-                every = (*args, *binding.vars)
-                bindings += [binding, _check(RESULT_CHECKS[name], every, binding)]
+            case Apply(Prim(check=check), args) if check:
+                bindings += _checked(PRIMS[check], args, binding)
             case expr:
                 inside = rebuild(expr, _block)
                 bindings.append(Binding(binding.vars, inside, binding.span))
     return Block(tuple(bindings), block.results)
 
 
-def _check(name: str, args: tuple[Operand, ...], binding: Binding) -> Binding:
-    check = Apply(PRIMS[name], args)
-    return Binding((Var("ok", BOOL),), check, binding.span)
+def _checked(check: Prim, args: tuple[Operand, ...], binding: Binding) -> list[Binding]:
+    """A binding with a check of its arguments, or of these and its result."""
+    every = (*args, *binding.vars)[: len(check.params)]
+    ok = Binding((Var("ok", BOOL),), Apply(check, every), binding.span)
+    return [ok, binding] if len(every) == len(args) else [binding, ok]

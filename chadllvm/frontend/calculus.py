@@ -1,9 +1,9 @@
 """The functions of calculus: what `math`, NumPy and SciPy's `special` have of them.
 
 `docs/language.md` lists them with their domains and their derivatives at the edges.
-Most are one primitive each (`ops/`); what is made of several here has the derivative of
-its formula. SciPy is not imported: its functions are known by their names in
-`scipy.special`, if the user has that.
+Most are one operation each, whose row in `ops/scalar` has their names; what is made of
+several here has the derivative of its formula. SciPy is not imported: its functions are
+known by their names in `scipy.special`, if the user has that.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import builtins
 import math
 import sys
 from collections.abc import Callable
-from functools import reduce
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
@@ -23,45 +23,8 @@ from chadllvm.frontend.width import as_weak, floats, to_float
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand, Tuple
 from chadllvm.ir.types import is_float
-
-# The names of a primitive in `math` and in NumPy, where the two have one.
-_IN_MATH = (
-    *("exp", "exp2", "expm1", "log2", "log10", "log1p", "sqrt", "cbrt"),
-    *("sin", "cos", "tan", "asin", "acos", "atan", "atan2"),
-    *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
-    *("copysign", "fmod", "remainder", "pow"),
-    *("erf", "erfc", "gamma", "lgamma"),
-)
-_IN_NUMPY = {
-    **{
-        name: name
-        for name in (
-            *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt"),
-            *("sin", "cos", "tan", "sinh", "cosh", "tanh", "hypot", "copysign", "rint"),
-            "logaddexp",
-        )
-    },
-    **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan", "tan2")},
-    **{f"arc{name}": f"a{name}" for name in ("sinh", "cosh", "tanh")},
-    "float_power": "pow",
-}
-_IN_SCIPY = {
-    **{name: name for name in ("exp2", "expm1", "log1p", "cbrt", "erf", "erfc")},
-    **{name: name for name in ("gamma", "expit", "log_expit", "logit")},
-    **{name: name for name in ("xlogy", "xlog1py")},
-    **{"gammaln": "lgamma", "digamma": "digamma", "psi": "digamma", "round": "rint"},
-}
-_ARITY = {
-    name: 2
-    for name in (
-        *("atan2", "copysign", "fmod", "remainder", "pow", "hypot", "logaddexp"),
-        *("xlogy", "xlog1py"),
-    )
-}
-
-
-def _row(prim: str) -> ScalarFunction:
-    return ScalarFunction(_ARITY.get(prim, 1), on_floats(prim))
+from chadllvm.ops import PRIMS
+from chadllvm.twins import ORIGINAL
 
 
 def _times(factor: float) -> Meaning:
@@ -211,12 +174,11 @@ def _normal(b: Builder, x: Operand) -> Operand:
     return b.prim("mul", Lit(0.5), b.prim("erfc", scaled))
 
 
+_SCIPY = "scipy.special"
 _DEGREES, _RADIANS = _times(180.0 / math.pi), _times(math.pi / 180.0)
 
 # The object that a name stands for: what it means.
 CALCULUS: tuple[tuple[Any, ScalarFunction], ...] = (
-    *((getattr(math, name), _row(name)) for name in _IN_MATH),
-    *((getattr(np, name), _row(prim)) for name, prim in _IN_NUMPY.items()),
     (math.log, ScalarFunction(1, _logarithm, most=2)),
     (math.hypot, ScalarFunction(0, hypotenuse, most=MANY)),
     (math.floor, ScalarFunction(1, _to_integer("floor"))),
@@ -244,19 +206,35 @@ CALCULUS: tuple[tuple[Any, ScalarFunction], ...] = (
 )
 
 SCIPY: dict[str, ScalarFunction] = {
-    **{name: _row(prim) for name, prim in _IN_SCIPY.items()},
     "polygamma": ScalarFunction(2, _polygamma),
     "exp10": ScalarFunction(1, _exp10),
     "ndtr": ScalarFunction(1, _normal),
 }
 
 
-def scipy_function(value: Any) -> ScalarFunction | None:
-    """The function of `scipy.special` that this object is, if we know it."""
-    module = sys.modules.get("scipy.special")
-    if module is None:
-        return None
-    for name, function in SCIPY.items():
-        if getattr(module, name, None) is value:
-            return function
-    return None
+def named_function(value: Any) -> ScalarFunction | None:
+    """What this object is by its name: an operation, or a function of SciPy."""
+    value = getattr(value, ORIGINAL, value)
+    found = (function for known, function in named_functions() if value is known)
+    return next(found, None)
+
+
+def named_functions() -> tuple[tuple[Any, ScalarFunction], ...]:
+    """The objects that have names in rows, and those of SciPy if that is there."""
+    return _named(len(PRIMS), _SCIPY in sys.modules)
+
+
+@cache
+def _named(count: int, has_scipy: bool) -> tuple[tuple[Any, ScalarFunction], ...]:
+    names = {f"{_SCIPY}.{name}": function for name, function in SCIPY.items()}
+    for prim in PRIMS.values():
+        function = ScalarFunction(len(prim.params), on_floats(prim.name))
+        names |= dict.fromkeys(prim.names, function)
+    objects = ((_object(name), function) for name, function in names.items())
+    return tuple(pair for pair in objects if pair[0] is not None)
+
+
+def _object(name: str) -> Any:
+    """What a name such as `math.exp` stands for, if its module is there."""
+    module, _, attribute = name.rpartition(".")
+    return getattr(sys.modules.get(module), attribute, None)

@@ -39,7 +39,7 @@ from chadllvm.frontend.arithmetic import (
     truth,
 )
 from chadllvm.frontend.array_functions import ARRAY_FUNCTIONS
-from chadllvm.frontend.calculus import CALCULUS, hypotenuse, scipy_function
+from chadllvm.frontend.calculus import CALCULUS, hypotenuse, named_function
 from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.comprehension import (
     any_or_all,
@@ -390,4 +390,4 @@ def _scalar_function(value: Any) -> ScalarFunction | None:
     for known, function in _SCALAR_FUNCTIONS:
         if value is known:
             return function
-    return scipy_function(value)
+    return named_function(value)

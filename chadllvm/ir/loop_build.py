@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from chadllvm.diagnostic import Span
+from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.ir import loops
 from chadllvm.ir.loops import PTR, Atom, Failure, Reg, Slot, Stmt, result_of
+from chadllvm.ir.op import Prim
 from chadllvm.ir.term import Lit, literal
 from chadllvm.ir.types import F32, F64, Scalar
 
@@ -193,3 +194,25 @@ def _as_single(atom: Atom) -> Atom:
     if isinstance(atom, Lit) and atom.type == F64:
         return literal(atom.value, F32)
     return atom
+
+
+def cycles_of(prim: Prim) -> int:
+    """The throughput of what a primitive of variables is lowered to, without checks."""
+    made = LoopBuilder()
+    args = [made.reg(f"x{k}", ty) for k, ty in enumerate(prim.params)]
+    if prim.lowering is None:
+        made.let(prim.name, *args)
+    else:
+        prim.lowering(made, args, NO_SPAN)
+    return _cycles(made.frames[-1].stmts)
+
+
+def _cycles(body: Sequence[Stmt]) -> int:
+    total = 0
+    for stmt in body:
+        match stmt:
+            case loops.Let():
+                total += stmt.code.cycles
+            case loops.For(high=Lit(steps), body=inner):
+                total += int(steps) * _cycles(inner)
+    return total

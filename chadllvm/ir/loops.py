@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from chadllvm.diagnostic import Span
+from chadllvm.ir.op import INSTRUCTIONS, Instruction
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F32, F64, I64, Box, Scalar
 from chadllvm.options import Arithmetic
@@ -66,11 +67,16 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Let:
-    """`reg = op(args)`: a pure machine instruction; `INSTRUCTIONS` lists them."""
+    """`reg = op(args)`: a pure machine instruction; `ir/op.py` lists them."""
 
     reg: Reg
     op: str
     args: tuple[Atom, ...]
+
+    @property
+    def code(self) -> Instruction:
+        """What there is to know of the instruction."""
+        return INSTRUCTIONS[self.op]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -605,92 +611,19 @@ def can_fail(function: LoopFunction) -> bool:
     return False
 
 
-# Every machine instruction with the types of its arguments and result. f: f64, or f32
-# in all places of the instruction; d: f64; s: f32; T: any one type.
-INSTRUCTIONS: dict[str, tuple[str, str]] = {
-    **dict.fromkeys(("add", "sub", "mul", "div", "fmod", "pow"), ("ff", "f")),
-    **dict.fromkeys(("minimum", "maximum"), ("ff", "f")),
-    # The same, but -0.0 is less than 0.0; a reduction by them is vectorised.
-    **dict.fromkeys(("least", "largest"), ("ff", "f")),
-    # The same where the first is not NaN: the second never wins if it is, and which of
-    # two zeros does is open.
-    **dict.fromkeys(("lesser", "greater"), ("ff", "f")),
-    **dict.fromkeys(("neg", "abs", "sqrt"), ("f", "f")),
-    # To an integer below, above, towards zero, and the nearest, the even one of two.
-    **dict.fromkeys(("floor", "ceil", "trunc", "rint"), ("f", "f")),
-    **dict.fromkeys(("copysign", "remainder", "atan2", "hypot"), ("ff", "f")),
-    **dict.fromkeys(("exp", "exp2", "expm1", "cbrt"), ("f", "f")),
-    **dict.fromkeys(("log", "log2", "log10", "log1p"), ("f", "f")),
-    **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan"), ("f", "f")),
-    **dict.fromkeys(("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"), ("f", "f")),
-    **dict.fromkeys(("erf", "erfc", "gamma", "lgamma", "digamma"), ("f", "f")),
-    # The derivative of digamma of this order, and of sin(x) / x.
-    **dict.fromkeys(("polygamma", "sinc"), ("if", "f")),
-    **dict.fromkeys(("gcd",), ("ii", "i")),
-    # How many choices of the second from the first, in order for `perm`: -1 if an i64
-    # does not hold it.
-    **dict.fromkeys(("comb", "perm"), ("ii", "i")),
-    # a ** n modulo m for n >= 0, with the sign of m, which is not zero.
-    "powmod": ("iii", "i"),
-    # x times 2 to a power, and the power of two above |x|.
-    "ldexp": ("fi", "f"),
-    "exponent": ("f", "i"),
-    # To so many decimal places, -22 to 22.
-    "round_to": ("fi", "f"),
-    # n! for 0 <= n <= 20.
-    "factorial": ("i", "i"),
-    **dict.fromkeys(("iadd", "isub", "imul", "imin", "imax"), ("ii", "i")),
-    # The number itself, where it is the size of a row (`LoopBuilder.stride`).
-    "stride": ("i", "i"),
-    # The difference, as near to it as an i64 can be.
-    "span": ("ii", "i"),
-    # Division truncates; the divisor is not zero, the least i64 over -1 wraps around.
-    **dict.fromkeys(("idiv", "irem"), ("ii", "i")),
-    # Whether the result is an i64; 0 or 1 for a power.
-    **dict.fromkeys(("add_fits", "sub_fits", "mul_fits"), ("ii", "b")),
-    "power_fits": ("ii", "i"),
-    # Of unsigned integers; the divisor is not zero.
-    "udiv": ("ii", "i"),
-    **dict.fromkeys(("ineg", "iabs"), ("i", "i")),
-    **dict.fromkeys(("iand", "ior", "ixor"), ("ii", "i")),
-    # By any number of places, which is taken to be unsigned.
-    **dict.fromkeys(("shl", "shr"), ("ii", "i")),
-    # Of the absolute value.
-    **dict.fromkeys(("bit_length", "bit_count"), ("i", "i")),
-    **dict.fromkeys(("flt", "fle", "feq", "fne"), ("ff", "b")),
-    **dict.fromkeys(("ilt", "ile", "ieq", "ine", "iult"), ("ii", "b")),
-    **dict.fromkeys(("and", "or"), ("bb", "b")),
-    "not": ("b", "b"),
-    "select": ("bTT", "T"),
-    # Whether two pointers are the same.
-    "same": ("pp", "b"),
-    "to_float": ("i", "d"),
-    "to_single": ("i", "s"),
-    "narrow": ("d", "s"),
-    "widen": ("s", "d"),
-    # The integer that is held as the same bits.
-    "bits": ("d", "i"),
-    "bool_to_int": ("b", "i"),
-    # The float is within the range of i64.
-    "to_int": ("f", "i"),
-    # a ** n for an i64 exponent, as repeated multiplication.
-    "powi": ("fi", "f"),
-}
-
-
 _TYPES = {"d": F64, "s": F32, "i": I64, "b": BOOL, "p": PTR}
 
 
 def operand_types(op: str, found: Sequence[Scalar]) -> list[Scalar]:
     """The types that the operands must have, if they are not all right already."""
-    letters, _ = INSTRUCTIONS[op]
+    letters = INSTRUCTIONS[op].params
     width = F32 if F32 in found else F64
     return [{"f": width, "T": found[-1]}.get(x) or _TYPES[x] for x in letters]
 
 
 def result_of(op: str, found: Sequence[Scalar]) -> Scalar:
     """The type of the result, for operands of these types."""
-    letter = INSTRUCTIONS[op][1]
+    letter = INSTRUCTIONS[op].result
     if letter == "T":
         return found[-1]
     if letter == "f":

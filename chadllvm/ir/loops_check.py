@@ -12,7 +12,6 @@ from typing import assert_never
 
 from chadllvm.diagnostic import InternalError
 from chadllvm.ir.loops import (
-    INSTRUCTIONS,
     PTR,
     RESULT,
     RUNTIME,
@@ -53,6 +52,7 @@ from chadllvm.ir.loops import (
     operand_types,
     result_of,
 )
+from chadllvm.ir.op import INSTRUCTIONS
 from chadllvm.ir.types import BOOL, F64, I64, Scalar
 
 _LETTERS = {"f": F64, "i": I64, "b": BOOL, "p": PTR}
@@ -342,7 +342,7 @@ class _Checker:
     def instruction(self, reg: Reg, op: str, args: Sequence[Atom]) -> None:
         if op not in INSTRUCTIONS:
             raise self.fail(f"there is no instruction {op}")
-        letters, _ = INSTRUCTIONS[op]
+        letters = INSTRUCTIONS[op].params
         if len(letters) != len(args):
             raise self.fail(f"{op} takes {len(letters)} operands, not {len(args)}")
         found = [arg.type for arg in args]

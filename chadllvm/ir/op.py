@@ -1,10 +1,11 @@
 """The open table of operations: what `Apply` applies.
 
-A scalar primitive is one row, a `Prim`; an array combinator is one `ArrayOp` class with
+A scalar primitive is one row, a `Prim`, and the machine instruction that computes it is
+an `Instruction` of the loop language; an array combinator is one `ArrayOp` class with
 five methods in pipeline order (`result_types`, `interpret`, `differentiate`,
-`push_forward`, `lower`). Both live in `ops/`; adding one touches one file there and
-nothing else. The registry serves the parser, and the tests that go through every
-operation.
+`push_forward`, `lower`). All live in `ops/`; adding one touches one file there and
+nothing else. Every table of scalar operations is derived from the registries: what an
+operation costs, whether vectors and lanes may run it, what it is called in Python.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -82,6 +84,70 @@ Transpose = Callable[
 PrimLowering = Callable[["LoopBuilder", Sequence["Atom"], Span], "Atom"]
 
 
+class Speculation(IntEnum):
+    """What happens if an instruction is run though nobody asked for its result."""
+
+    # It may go wrong, or take long.
+    NEVER = 0
+    # The same, but for a second operand that is 1.
+    BY_ONE = 1
+    # No harm is done.
+    SAFE = 2
+    # No harm is done, and it takes a few cycles only.
+    CHEAP = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """A machine instruction of the loop language.
+
+    `params` and `result` have a letter for each type: f is f64 or f32, the same for
+    all; d is f64, s is f32, i is i64, b is bool, p is a pointer, T is any type, that of
+    the last operand. `cycles` is the throughput: the time from one result to the next
+    where none waits for another. `latency` is the time from an operand to the result.
+    `most` is a bound on the cycles, where these depend on the operands. `symbol` is the
+    function that it calls, if it is a call. `has_vectors`: there is an instruction or a
+    call for many numbers at a time. `is_double`: an f32 is widened for it.
+    """
+
+    params: str
+    result: str
+    cycles: int = 1
+    latency: int = 1
+    most: int = 0
+    symbol: str = ""
+    has_vectors: bool = True
+    is_double: bool = False
+    speculation: Speculation = Speculation.CHEAP
+
+    @property
+    def is_vector_call(self) -> bool:
+        """Whether it is a call of which there are versions for vectors."""
+        return self.has_vectors and bool(self.symbol)
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether it may be computed for nothing: it neither traps nor takes long."""
+        return self.speculation == Speculation.CHEAP
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether vectors compute it, by instructions or calls, and nothing traps."""
+        return self.is_cheap or self.is_vector_call
+
+
+@dataclass(frozen=True)
+class Page:
+    """What `docs/functions.md` says of a function; those that share one have a line.
+
+    `names` are the names on the page, if these are not just those in Python.
+    """
+
+    domain: str
+    edges: str = ""
+    names: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class Prim(Op):
     """A scalar primitive as one row of a table.
@@ -92,10 +158,13 @@ class Prim(Op):
     `meaning` computes it on Python numbers (raising `ProgramError` if `can_fail`);
     `transpose` is its transposed derivative (None: not differentiable, result
     inactive); `lowering` emits it in the loop language (None: the machine instruction
-    of the same name, see `ir/loops.py`); `weight` is its cost relative to an addition;
-    `selective`: its cotangent may reach only some of its arguments, depending on the
-    data; `domain` gives, per float argument, an interval inside which the derivative is
-    tested; `sure` is the same primitive where it is known not to fail.
+    of the same name); `selective`: its cotangent may reach only some of its arguments,
+    depending on the data; `domain` gives, per float argument, an interval inside which
+    the derivative is tested; `sure` is the same primitive where it is known not to
+    fail. `is_strict`: a NaN gives a NaN, and zeros of both signs give the same, but for
+    the sign of a zero. `check` is the primitive that debug mode asks of its arguments,
+    or of these and its result. `names` are those of Python's functions that it is, on
+    floats; `page` says more.
     """
 
     name: str
@@ -104,11 +173,21 @@ class Prim(Op):
     meaning: Callable[..., Any]
     transpose: Transpose | None = None
     lowering: PrimLowering | None = None
-    weight: int = 1
     can_fail: bool = False
     selective: bool = False
     domain: tuple[tuple[float, float], ...] = field(default=())
     sure: Prim | None = None
+    is_strict: bool = False
+    check: str = ""
+    names: tuple[str, ...] = ()
+    page: Page | None = None
+
+    @cached_property
+    def cycles(self) -> int:
+        """Its throughput: that of the instructions which it is lowered to."""
+        from chadllvm.ir.loop_build import cycles_of
+
+        return cycles_of(self)
 
     @cached_property
     def single_params(self) -> tuple[Scalar, ...] | None:
@@ -187,6 +266,7 @@ class ArrayOp(Op):
 
 
 PRIMS: dict[str, Prim] = {}
+INSTRUCTIONS: dict[str, Instruction] = {}
 ARRAY_OPS: dict[str, type[ArrayOp]] = {}
 
 

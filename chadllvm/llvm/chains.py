@@ -36,10 +36,8 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.statements import everywhere, slots_of, used, whole
 
-# About how many cycles results take; calls of functions take the most.
-_CYCLES = {"add": 3, "sub": 3, "mul": 3, "div": 12, "sqrt": 18, "select": 1, "neg": 1}
-_OTHER = 1
-_CALL = 40
+# About how many cycles the results of a loop inside take.
+_LOOP = 40
 
 
 def rounded(function: LoopFunction) -> frozenset[Reg]:
@@ -108,12 +106,12 @@ class _Chain:
                     yield from self._body(orelse)
                 case For() | Spread():
                     for inner in everywhere([stmt]):
-                        self._slots |= dict.fromkeys(slots_of(inner), _CALL)
+                        self._slots |= dict.fromkeys(slots_of(inner), _LOOP)
 
     def _let(self, stmt: Let) -> Iterator[Reg]:
         if stmt.op == "mul" and self._uses[stmt.reg] == 1:
             self._products.add(stmt.reg)
-        self._wait(stmt.reg, used(stmt), _CYCLES.get(stmt.op, _OTHER))
+        self._wait(stmt.reg, used(stmt), stmt.code.latency)
         if stmt.op in ("add", "sub"):
             yield from self._added(*stmt.args)
 

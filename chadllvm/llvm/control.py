@@ -35,7 +35,6 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.statements import everywhere
 from chadllvm.ir.term import Lit
-from chadllvm.llvm.vecmath import SYMBOL
 from chadllvm.llvm.writer import LIKELY, UNLIKELY, Writer
 
 # The work of a strip, in simple instructions.
@@ -62,14 +61,8 @@ LITTLE_WORK = 24
 # Iterations of loops with unbounded bodies between two looks.
 FUEL = 1024
 
-# The work of an elementary function, and of bumping an arena.
+# The work of bumping an arena.
 CALL_WORK = 16
-
-# The work of functions with loops inside of them.
-LONG_WORK = {
-    **{"powmod": 1 << 13, "comb": 1 << 11, "perm": 1 << 9, "power_fits": 1 << 9},
-    **{"gcd": 1 << 9, "polygamma": 1 << 9, "sinc": 1 << 9},
-}
 
 
 def emit_loop(
@@ -162,7 +155,7 @@ def strip_length(work: int) -> int:
 
 
 def static_work(body: Iterable[Stmt]) -> int | None:
-    """A bound on the instructions that a body runs; None if it depends on data."""
+    """About the most cycles that a body takes; None if it depends on data."""
     total = 0
     for stmt in body:
         work = _statement_work(stmt)
@@ -174,9 +167,8 @@ def static_work(body: Iterable[Stmt]) -> int | None:
 
 def _statement_work(stmt: Stmt) -> int | None:
     match stmt:
-        case Let(op=op):
-            is_call = op in SYMBOL or op in ("powi", "fmod")
-            return LONG_WORK.get(op, CALL_WORK if is_call else 1)
+        case Let():
+            return stmt.code.most or stmt.code.cycles
         case For(body=body):
             trips, inner = trip_count(stmt), static_work(body)
             return None if trips is None or inner is None else trips * (inner + 1)

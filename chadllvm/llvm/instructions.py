@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from chadllvm.ir.loops import INSTRUCTIONS, Atom, Let
+from chadllvm.ir.loops import Atom, Let
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import F32, Scalar
 from chadllvm.llvm.types import REGISTER, float_literal
 from chadllvm.llvm.writer import Writer
+from chadllvm.ops import INSTRUCTIONS
 from chadllvm.options import Arithmetic
 
 ONE = float_literal(1.0)
@@ -75,7 +76,7 @@ SIMPLE = {
 SINGLE = {
     op: text.replace("double", "float").replace("f64", "f32")
     for op, text in SIMPLE.items()
-    if INSTRUCTIONS[op][0][:1] == "f"
+    if INSTRUCTIONS[op].params[:1] == "f"
 }
 
 # The instructions that LLVM may contract if it is told so.

@@ -25,19 +25,10 @@ from chadllvm.llvm.instructions import (
 from chadllvm.llvm.state import State
 from chadllvm.llvm.types import BYTES, REGISTER, STORED, float_literal, literal
 from chadllvm.lower.varying import FAR, Varying
+from chadllvm.ops import INSTRUCTIONS
 
-# The instructions whose text is the same for vectors, but for the types.
-_ALIKE = frozenset(
-    (
-        *("add", "sub", "mul", "div", "neg", "abs", "sqrt", "copysign", "least"),
-        *("largest", "floor", "ceil", "trunc", "rint", "iadd", "isub", "imul", "imin"),
-        *("imax", "iand", "ior", "ixor", "flt", "fle", "feq", "fne", "ilt", "ile"),
-        *("ieq", "ine", "iult", "and", "or", "to_float", "to_single", "narrow"),
-        *("widen", "bool_to_int"),
-    )
-)
-
-_TYPES = re.compile(r"\b(double|float|i64|i1)\b")
+# Types in the text of an instruction, but for those of flags.
+_TYPES = re.compile(r"\b(double|float|i64|i1)\b(?! false)")
 _SUFFIX = re.compile(r"\.(f64|f32|i64)\(")
 
 
@@ -162,14 +153,14 @@ class LaneValues:
             return self._spread(stmt)
         types = [arg.type for arg in stmt.args]
         out, ty = self.state.out, self.type(stmt.reg.type)
+        code = INSTRUCTIONS[stmt.op]
+        text = simple(stmt.op, types, self.state.contracts(stmt))
         match stmt.op, stmt.args:
-            case op, _ if op in _ALIKE:
-                text = simple(op, types, self.state.contracts(stmt))
-                assert text is not None
-                args = tuple(map(self.vector, stmt.args))
-                return out.let(self._widened(text) % args, stmt.reg.name)
             case "not", (arg,):
                 return out.let(f"xor {ty} {self.vector(arg)}, {self.all('true', BOOL)}")
+            case _ if text and code.has_vectors:
+                args = tuple(map(self.vector, stmt.args))
+                return out.let(self._widened(text) % args, stmt.reg.name)
             case "select", _:
                 cond, first, second = map(self.vector, stmt.args)
                 chosen = f"select {self.type(BOOL)} {cond}, {ty} {first}"
@@ -182,9 +173,9 @@ class LaneValues:
                 return self._better(op, stmt)
             case "powi", (base, Lit(exponent)) if self._is_multiplied(exponent):
                 return multiplied_out(out, ty, self.vector(base), int(exponent))
-            case op, _ if op in vecmath.SYMBOL and (text := self._written(stmt)):
-                return out.let(text)
-            case op, _ if op in vecmath.SYMBOL and (best := self._version(stmt)):
+            case _ if code.symbol and (call := self._written(stmt)):
+                return out.let(call)
+            case _ if code.symbol and (best := self._version(stmt)):
                 return self._call(stmt, best)
         return self._scalars(stmt)
 
@@ -220,6 +211,7 @@ class LaneValues:
 
     def _widened(self, text: str) -> str:
         """The text of an instruction with vectors for its types."""
+        text = text.replace("i64 0,", "i64 zeroinitializer,")
         text = _SUFFIX.sub(rf".v{self.count}\1(", text)
         return _TYPES.sub(rf"<{self.count} x \1>", text)
 

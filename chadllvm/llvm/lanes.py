@@ -52,6 +52,7 @@ from chadllvm.ir.loops import (
     Stmt,
     Store,
 )
+from chadllvm.ir.op import Speculation
 from chadllvm.ir.statements import everywhere
 from chadllvm.ir.types import BOOL, I64
 from chadllvm.llvm import control
@@ -61,7 +62,7 @@ from chadllvm.llvm.lane_windows import LaneWindows
 from chadllvm.llvm.state import INTERRUPTED, Lane
 from chadllvm.llvm.types import BYTES, STORED
 from chadllvm.llvm.writer import AS_IT_IS, LIKELY
-from chadllvm.lower.varying import ANY, DIVIDES, MOST, MOST_STEPS, is_simple
+from chadllvm.lower.varying import ANY, MOST, MOST_STEPS, is_simple
 
 T = TypeVar("T")
 
@@ -201,7 +202,7 @@ class Lanes(LaneWindows):
                 self.add_total(stmt)
             case Let() if varying.goes_back(stmt):
                 pass
-            case Let(_, op, (_, divisor)) if self.mask and op in DIVIDES:
+            case Let(args=(_, divisor)) if self.mask and _by_one(stmt):
                 if not self.differs(stmt.reg):
                     return False
                 self.values[stmt.reg] = self.let(self._divided(stmt, divisor))
@@ -421,3 +422,8 @@ def _parts(stmt: Stmt, kind: type[T]) -> Iterator[T]:
         for part in value if isinstance(value, tuple) else (value,):
             if isinstance(part, kind):
                 yield part
+
+
+def _by_one(let: Let) -> bool:
+    """Whether a lane that is not here has to divide by one."""
+    return let.code.speculation == Speculation.BY_ONE

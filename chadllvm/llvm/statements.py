@@ -54,12 +54,10 @@ from chadllvm.llvm.state import FINISHED, INTERRUPTED, NO_MEMORY, State, Version
 from chadllvm.llvm.tasks import emit_divide, emit_together
 from chadllvm.llvm.types import BYTES, REGISTER, STORED
 from chadllvm.llvm.writer import AS_IT_IS, LIKELY, WRITTEN_OUT
+from chadllvm.ops import INSTRUCTIONS
 
 # Constant arrays up to this many bytes become part of the module.
 MAX_INLINE_DATA = 1 << 12
-
-# What there is for f64 alone; an f32 is widened for it, and the result rounded.
-_OF_DOUBLES = {*vecmath.RUNTIME, "ldexp", "exponent"}
 
 
 def emit_body(state: State, body: Iterable[Stmt]) -> None:
@@ -149,7 +147,7 @@ def _let(state: State, stmt: Let) -> None:
     elif stmt.op == "powi" and not state.function.arithmetic.own_functions:
         exponent = state.out.let(f"sitofp i64 {names[1]} to double")
         result = _libm(state, "pow", [names[0], exponent], stmt.reg.name)
-    elif stmt.op in vecmath.SYMBOL:
+    elif INSTRUCTIONS[stmt.op].symbol:
         result = _libm(state, state.math_function(stmt), names, stmt.reg.name)
     else:
         result = emit_instruction(state.out, stmt, names, state.contracts(stmt))
@@ -168,9 +166,10 @@ def _is_of_doubles(state: State, op: str) -> bool:
 
     libm's functions of f32 are not its functions of f64, rounded.
     """
+    code = INSTRUCTIONS[op]
     if state.function.arithmetic.own_functions:
-        return op in _OF_DOUBLES
-    return op in _OF_DOUBLES or op in vecmath.SYMBOL or op == "powi"
+        return code.is_double
+    return code.is_double or bool(code.symbol) or op == "powi"
 
 
 def _better(state: State, stmt: Let, names: list[str]) -> str:

@@ -10,47 +10,24 @@ slow at stands in the module itself (`hyperbolic.py`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
-from chadllvm.ir.loops import INSTRUCTIONS
+from chadllvm.ir.op import Instruction
 from chadllvm.ir.types import F32, F64, Scalar
 from chadllvm.llvm import hyperbolic
+from chadllvm.ops import INSTRUCTIONS
 from chadllvm.options import Arithmetic
-
-# The instructions that are calls of libm's function of the same name.
-_LIBM = (
-    *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "pow"),
-    *("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "hypot", "remainder"),
-    *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc"),
-)
-
-# The instructions that are calls of the runtime's function `chad_…`.
-RUNTIME = (
-    *("lgamma", "digamma", "polygamma", "sinc", "round_to"),
-    *("gcd", "factorial", "comb", "perm", "powmod", "power_fits"),
-)
-
-# Every instruction that is a call: the function's symbol.
-SYMBOL: dict[str, str] = {
-    **{name: name for name in _LIBM},
-    "gamma": "tgamma",
-    **{name: f"chad_{name}" for name in RUNTIME},
-}
 
 # The functions of f64 that are written out in the modules that call them, by whether
 # products may be contracted in them; they have the vector versions of libm's.
 WRITTEN = {("tanh", True): hyperbolic.TANH, ("tanh", False): hyperbolic.TANH_APART}
 
-RUNTIME_SYMBOLS = tuple(SYMBOL[name] for name in RUNTIME)
-
-# What LLVM itself may call in code made from the above or from other instructions, and
-# its counterpart for f32.
-_DOUBLE_SYMBOLS = (
-    *_LIBM,
-    *("tgamma", "sincos", "exp10", "ldexp"),
+# What LLVM itself may call in code made from instructions.
+_BESIDE = (
+    *("sincos", "exp10", "ldexp"),
     *("sqrt", "floor", "ceil", "trunc", "rint", "round", "fma", "fmod"),
     *("fmin", "fmax", "fabs", "copysign"),
 )
-LIBM_SYMBOLS = (*_DOUBLE_SYMBOLS, *(f"{name}f" for name in _DOUBLE_SYMBOLS))
 
 # libmvec's instruction sets: mangled letter and lanes of a double vector, with the
 # processor feature that each needs. A float vector has twice as many lanes.
@@ -58,13 +35,37 @@ VECTOR_SETS = (("b", 2, "sse4.1"), ("d", 4, "avx2"), ("e", 8, "avx512f"))
 
 _TYPES = {F64: {"f": "double", "i": "i64"}, F32: {"f": "float", "i": "i64"}}
 
-# What each function is: the instruction, and the width of the floats. The runtime's
-# functions know f64 alone.
-_FUNCTIONS: dict[str, tuple[str, Scalar]] = {
-    **{symbol: (op, F64) for op, symbol in SYMBOL.items()},
-    **{symbol: (op, F64) for (op, _), symbol in WRITTEN.items()},
-    **{f"{symbol}f": (op, F32) for op, symbol in SYMBOL.items() if op not in RUNTIME},
-}
+
+def runtime_symbols() -> tuple[str, ...]:
+    """The functions of the runtime that instructions call."""
+    return tuple(i.symbol for i in INSTRUCTIONS.values() if _is_runtime(i))
+
+
+def libm_symbols() -> tuple[str, ...]:
+    """The functions of libm that code may call, and their counterparts for f32."""
+    calls = (i.symbol for i in INSTRUCTIONS.values() if i.symbol and not _is_runtime(i))
+    names = tuple(dict.fromkeys((*calls, *_BESIDE)))
+    return (*names, *(f"{name}f" for name in names))
+
+
+def _is_runtime(code: Instruction) -> bool:
+    return code.symbol.startswith("chad_")
+
+
+def _function(symbol: str) -> tuple[Instruction, Scalar]:
+    """The instruction that a function is, and the width of its floats."""
+    return _functions(len(INSTRUCTIONS))[symbol]
+
+
+@cache
+def _functions(count: int) -> dict[str, tuple[Instruction, Scalar]]:
+    """Every function that so many instructions are."""
+    calls = {op: code for op, code in INSTRUCTIONS.items() if code.symbol}
+    return {
+        **{code.symbol: (code, F64) for code in calls.values()},
+        **{symbol: (calls[op], F64) for (op, _), symbol in WRITTEN.items()},
+        **{f"{c.symbol}f": (c, F32) for c in calls.values() if not c.is_double},
+    }
 
 
 def vector_symbols(features: Mapping[str, bool]) -> dict[str, tuple[str, ...]]:
@@ -73,24 +74,27 @@ def vector_symbols(features: Mapping[str, bool]) -> dict[str, tuple[str, ...]]:
         (letter, lanes) for letter, lanes, need in VECTOR_SETS if features.get(need)
     ]
     found = {
-        name + suffix: tuple(
-            f"_ZGV{letter}N{lanes * wider}{'v' * len(INSTRUCTIONS[name][0])}"
-            f"_{name}{suffix}"
+        code.symbol + suffix: tuple(
+            f"_ZGV{letter}N{lanes * wider}{'v' * len(code.params)}"
+            f"_{code.symbol}{suffix}"
             for letter, lanes in sets
         )
         for suffix, wider in (("", 1), ("f", 2))
-        for name in _LIBM
+        for code in INSTRUCTIONS.values()
+        if code.is_vector_call
     }
-    return found | {symbol: found[op] for (op, _), symbol in WRITTEN.items()}
+    calls = {symbol: INSTRUCTIONS[op].symbol for (op, _), symbol in WRITTEN.items()}
+    return found | {symbol: found[call] for symbol, call in calls.items()}
 
 
 def function_of(op: str, types: Sequence[Scalar], arithmetic: Arithmetic) -> str:
     """The symbol of the function behind an instruction on operands of these types."""
+    code = INSTRUCTIONS[op]
     if not arithmetic.own_functions:
-        return SYMBOL[op]
-    if F32 in types and op not in RUNTIME:
-        return SYMBOL[op] + "f"
-    return WRITTEN.get((op, arithmetic.contract), SYMBOL[op])
+        return code.symbol
+    if F32 in types and not code.is_double:
+        return code.symbol + "f"
+    return WRITTEN.get((op, arithmetic.contract), code.symbol)
 
 
 def written_for(symbol: str, lanes: int) -> tuple[str, str] | None:
@@ -110,11 +114,10 @@ def is_linked(symbol: str) -> bool:
 
 def call(symbol: str, args: list[str]) -> str:
     """The call of a function with these operands."""
-    op, width = _FUNCTIONS[symbol]
-    letters, result = INSTRUCTIONS[op]
+    code, width = _function(symbol)
     types = _TYPES[width]
-    typed = [f"{types[x]} {arg}" for x, arg in zip(letters, args, strict=True)]
-    return f"call {types[result]} @{symbol}({', '.join(typed)})"
+    typed = [f"{types[x]} {arg}" for x, arg in zip(code.params, args, strict=True)]
+    return f"call {types[code.result]} @{symbol}({', '.join(typed)})"
 
 
 def declare(symbol: str, vector: tuple[str, ...]) -> list[str]:
@@ -122,15 +125,16 @@ def declare(symbol: str, vector: tuple[str, ...]) -> list[str]:
 
     A function that is written out is defined.
     """
-    op, width = _FUNCTIONS[symbol]
-    letters, result = INSTRUCTIONS[op]
+    code, width = _function(symbol)
     types = _TYPES[width]
-    params = ", ".join(types[letter] for letter in letters)
-    declaration = f"declare {types[result]} @{symbol}({params}) #2"
+    params = ", ".join(types[letter] for letter in code.params)
+    declaration = f"declare {types[code.result]} @{symbol}({params}) #2"
     lines = [hyperbolic.DEFINITIONS.get(symbol, declaration)]
     for version in vector:
         ty = f"<{lanes(version)} x {types['f']}>"
-        lines.append(f"declare {ty} @{version}({', '.join([ty] * len(letters))}) #2")
+        lines.append(
+            f"declare {ty} @{version}({', '.join([ty] * len(code.params))}) #2"
+        )
     return lines
 
 

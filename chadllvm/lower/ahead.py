@@ -41,7 +41,6 @@ from chadllvm.ir.types import I64
 from chadllvm.lower.linear import Known
 from chadllvm.lower.out import Out
 from chadllvm.lower.striped import Strips, each_strip
-from chadllvm.lower.varying import CALLS
 from chadllvm.lower.waiting import (
     acts,
     changed_roots,
@@ -111,5 +110,5 @@ def calls_ahead(loop: For, roots: Sequence[int]) -> list[Let]:
     return [
         stmt
         for stmt in loop.body
-        if isinstance(stmt, Let) and stmt.op in CALLS and stmt.reg in early
+        if isinstance(stmt, Let) and stmt.code.is_vector_call and stmt.reg in early
     ]

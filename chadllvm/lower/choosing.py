@@ -52,7 +52,6 @@ from chadllvm.ir.statements import (
 )
 from chadllvm.ir.term import Lit, literal
 from chadllvm.ir.types import BOOL, I64
-from chadllvm.lower.varying import CALLS, QUICK, WEIGHTS
 from chadllvm.lower.waiting import Waits, read_places, touched
 
 # A branch with more work than this, in additions, stays one.
@@ -162,7 +161,7 @@ class _Choosing:
         self.out.append(stmt)
 
     def _is_fixed(self, let: Let) -> bool:
-        return let.op in QUICK and all(map(self._waits.is_fixed, used(let)))
+        return let.code.is_cheap and all(map(self._waits.is_fixed, used(let)))
 
     def _before(self, let: Let | Get) -> None:
         """It stands in front of the loop."""
@@ -188,8 +187,8 @@ class _Choosing:
 
     def _is_quick(self, stmt: Stmt) -> bool:
         match stmt:
-            case Let(reg, op):
-                return (op in QUICK or op in CALLS) and reg.type != PTR
+            case Let(reg):
+                return stmt.code.is_plain and reg.type != PTR
             case Set(slot) | Accumulate(slot):
                 return slot in self._own and slot.type != PTR
             case _:
@@ -290,7 +289,7 @@ def _own_slots(body: Sequence[Stmt], known: Buffers) -> set[Slot]:
 
 
 def _work(stmt: Stmt) -> int:
-    return WEIGHTS.get(stmt.op, 1) if isinstance(stmt, Let) else 1
+    return stmt.code.cycles if isinstance(stmt, Let) else 1
 
 
 def _definite(body: Sequence[Stmt]) -> set[Slot]:

@@ -55,12 +55,11 @@ from chadllvm.ir.types import I64, is_float
 from chadllvm.lower.linear import Known
 from chadllvm.lower.out import Out
 from chadllvm.lower.striped import Strips, each_strip
-from chadllvm.lower.varying import CALLS, QUICK, WEIGHTS
 from chadllvm.lower.waiting import is_short, reads, touched
 
-# The part in the middle must be so many times what is kept, and have a call in it.
-_WORTH = 4
-_LEAST = 20
+# A number that is kept is written and read again: so many cycles at least. The part in
+# the middle has a call in it.
+_KEPT = 2
 
 # What is kept is on the stack, which programs may not fill.
 _MOST = 64
@@ -161,7 +160,7 @@ class _Flow:
         if len(self.kept) > _MOST:
             return False
         worth = sum(_cost(s) for part in self.parts if _is_middle(part) for s in part)
-        return worth >= max(_LEAST, _WORTH * len(self.kept))
+        return worth >= _KEPT * len(self.kept)
 
 
 def _is_cheap(stmt: Stmt) -> bool:
@@ -169,16 +168,16 @@ def _is_cheap(stmt: Stmt) -> bool:
     match stmt:
         case Offset():
             return True
-        case Let(reg, op):
-            return op in QUICK and not is_float(reg.type)
+        case Let(reg):
+            return stmt.code.is_cheap and not is_float(reg.type)
         case _:
             return False
 
 
 def _cost(stmt: Stmt) -> int:
     match stmt:
-        case Let(reg, op) if is_float(reg.type):
-            return WEIGHTS.get(op, 1)
+        case Let(reg) if is_float(reg.type):
+            return stmt.code.cycles
         case _:
             return 0
 
@@ -250,7 +249,7 @@ def _may_fail(stmt: Stmt) -> bool:
 
 
 def _is_call(stmt: Stmt) -> bool:
-    return isinstance(stmt, Let) and stmt.op in CALLS
+    return isinstance(stmt, Let) and stmt.code.is_vector_call
 
 
 def _is_middle(part: Part) -> bool:

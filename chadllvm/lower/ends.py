@@ -63,10 +63,7 @@ from chadllvm.lower.linear import Known
 from chadllvm.lower.places import Access, Pointers, by_class
 from chadllvm.lower.varying import (
     ANY,
-    CALLS,
     NEXT,
-    QUICK,
-    WEIGHTS,
     Varying,
     is_simple,
 )
@@ -264,14 +261,15 @@ def _numbers(loop: For) -> list[Stmt]:
 
 def _weight(stmt: Stmt) -> int:
     """What a statement takes that is longer than an addition."""
-    return WEIGHTS.get(stmt.op, 0) if isinstance(stmt, Let) else 0
+    cycles = stmt.code.cycles if isinstance(stmt, Let) else 1
+    return cycles if cycles > 1 else 0
 
 
 def _is_plain(stmt: Stmt) -> bool:
     """Whether a statement does nothing but read, compute, choose and write."""
     match stmt:
-        case Let(reg, op):
-            return reg.type != PTR and (op in QUICK or op in CALLS)
+        case Let(reg):
+            return reg.type != PTR and stmt.code.is_plain
         case AddTo():
             return not stmt.exact
         case Load(reg) | Get(reg):

@@ -33,24 +33,11 @@ from chadllvm.ir.statements import everywhere, made
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL
 from chadllvm.lower.overlap import overlaps
-from chadllvm.lower.varying import CALLS, FAR, NEXT, Varying
+from chadllvm.lower.varying import FAR, NEXT, Varying
 
 # The steps of an innermost loop that has few or many, and what it takes to begin one
 # that runs in vectors, and to add these up.
 _FEW, _MANY, _BEGIN = 8, 32, 10
-
-# Instructions that take longer than others, the ones that are calls, and those of which
-# vectors are made element by element.
-_SLOW = {**dict.fromkeys(("div", "sqrt"), 4), **dict.fromkeys(("idiv", "irem"), 10)}
-_CALL = 20
-_ELEMENTWISE = frozenset(
-    (
-        *("fmod", "remainder", "gamma", "lgamma", "digamma", "polygamma", "sinc"),
-        *("gcd", "comb", "perm", "powmod", "ldexp", "exponent", "round_to"),
-        *("factorial", "idiv", "irem", "udiv", "shl", "shr", "bit_length"),
-        *("bit_count", "power_fits", "add_fits", "sub_fits", "mul_fits", "span"),
-    )
-)
 
 # What places in memory are computed by. LLVM unrolls loops of a few steps, whose number
 # is known: places in them are constants beside a pointer.
@@ -148,8 +135,8 @@ class _Counting:
 
     def _statement(self, stmt: Stmt) -> _Cost:
         match stmt:
-            case Let(reg, op):
-                return self._instruction(op, self._varying.kind(reg))
+            case Let(reg):
+                return self._instruction(stmt, self._varying.kind(reg))
             case Accumulate(slot):
                 own = slot in self._varying.slots or slot in self._varying.sums
                 return _Cost(1 / (_AT_ONCE if own else self._lanes), 1)
@@ -173,13 +160,13 @@ class _Counting:
             case _:
                 return _Cost()
 
-    def _instruction(self, op: str, kind: int) -> _Cost:
-        cost = _SLOW.get(op, _CALL if op in CALLS | _ELEMENTWISE else 1)
-        if kind <= FAR and op in _PLACES and self._unrolled:
+    def _instruction(self, let: Let, kind: int) -> _Cost:
+        cost = let.code.cycles
+        if kind <= FAR and let.op in _PLACES and self._unrolled:
             return _Cost()
         if kind <= FAR:
             return _Cost(cost / self._lanes, cost)
-        return _Cost(cost + 2 if op in _ELEMENTWISE else cost / _AT_ONCE, cost)
+        return _Cost(cost / _AT_ONCE if let.code.has_vectors else cost + 2, cost)
 
     def _access(
         self, ptr: Atom, index: Atom, root: int, cost: float, same: float
@@ -269,7 +256,7 @@ def _number(loop: For, longest: int, keeps: bool) -> int:
     for stmt in everywhere(loop.body):
         if isinstance(stmt, For) and not inner_loops(stmt.body):
             lets = [s for s in stmt.body if isinstance(s, Let | Load)]
-            is_long = any(isinstance(s, Let) and s.op in CALLS for s in lets)
+            is_long = any(isinstance(s, Let) and s.code.is_vector_call for s in lets)
             most = max(most, 2 * _FEW_REGISTERS if is_long else len(lets))
     adds = any(isinstance(stmt, AddTo) for stmt in everywhere(loop.body))
     fits = longest > 0 and longest % _MOST_LANES == 0

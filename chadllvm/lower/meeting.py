@@ -39,7 +39,6 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.statements import assigned, copied, everywhere, over_inner, used
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
-from chadllvm.lower.chunks.work import cost
 from chadllvm.lower.effects import Effects
 from chadllvm.lower.out import Out
 from chadllvm.lower.together import Together, stays
@@ -144,8 +143,8 @@ def _may_pass(stmt: Stmt, is_checked: bool) -> bool:
     """Whether a statement may be run in front of a branch; `is_checked`: where that
     ends the function, it is not sure that it can be."""
     match stmt:
-        case Let(op=op):
-            return not is_checked or cost(op) == 1
+        case Let():
+            return not is_checked or stmt.code.is_cheap
         case Load():
             return not is_checked
         case Get() | Data() | Offset():

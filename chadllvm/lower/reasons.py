@@ -65,8 +65,8 @@ def stored_because(binding: Binding | None) -> str:
     match binding.expr:
         case Apply(Index()):
             return _READ
-        case Apply(Prim(weight=weight)):
-            return _HEAVY if weight > BUDGET else _CUT
+        case Apply(Prim(cycles=cycles)):
+            return _HEAVY if cycles > BUDGET else _CUT
         case If():
             return _BRANCH
         case Call():

@@ -46,7 +46,7 @@ from chadllvm.ir.statements import (
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F32, I64
 from chadllvm.lower.legality import Legality, slot_uses
-from chadllvm.lower.varying import CALLS, QUICK, Varying
+from chadllvm.lower.varying import Varying
 
 # The lanes, by how many instructions there may be at most: what they compute has to
 # stay in registers.
@@ -110,8 +110,8 @@ def _is_single(stmt: Stmt) -> bool:
 def _is_plain(stmt: Stmt) -> bool:
     """Whether a statement computes, reads or adds up, and does nothing else."""
     match stmt:
-        case Let(_, op):
-            return op in QUICK or op in CALLS
+        case Let():
+            return stmt.code.is_plain
         case Load() | Get() | Set() | Offset() | Accumulate() | Branch():
             return True
         case _:

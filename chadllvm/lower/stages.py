@@ -74,7 +74,6 @@ from chadllvm.lower.choosing import Buffers, with_choices
 from chadllvm.lower.linear import Known
 from chadllvm.lower.out import Out
 from chadllvm.lower.striped import Strips, each_strip
-from chadllvm.lower.varying import WEIGHTS
 from chadllvm.lower.waiting import (
     Waits,
     acts,
@@ -91,7 +90,7 @@ from chadllvm.lower.waiting import (
 # elements from here and there; and it must be worth two loops at all.
 _WORTH = 4
 _GATHER = 2
-_LEAST = 24
+_LEAST = 14
 # The steps of a strip, and how many buffers it may have, which are on the stack.
 STEPS = 64
 _MOST = 32
@@ -330,7 +329,7 @@ class _Cut:
 def _cost(stmt: Stmt) -> int:
     """The weight of arithmetic; loads and indices are made in either part."""
     match stmt:
-        case Let(reg, op) if is_float(reg.type) or reg.type == BOOL:
-            return WEIGHTS.get(op, 1)
+        case Let(reg) if is_float(reg.type) or reg.type == BOOL:
+            return stmt.code.cycles
         case _:
             return 0

@@ -67,7 +67,6 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.statements import everywhere, slots_of, used
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import Box, is_float
-from chadllvm.lower.chunks.work import cost
 from chadllvm.lower.meeting import Meeting
 from chadllvm.lower.reached import Reached
 from chadllvm.lower.segments import SEGMENT, new_rows
@@ -328,7 +327,7 @@ class _Tasks:
 
 def _cost(stmt: Stmt) -> int:
     """Of a call's statements about half are run, for most are in branches."""
-    return cost(stmt.op) if isinstance(stmt, Let) else 1
+    return stmt.code.cycles if isinstance(stmt, Let) else 1
 
 
 def _collects(subroutine: Subroutine) -> bool:

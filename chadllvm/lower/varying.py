@@ -54,6 +54,7 @@ from chadllvm.ir.loops import (
     Store,
     bodies_of,
 )
+from chadllvm.ir.op import Speculation
 from chadllvm.ir.statements import everywhere, used
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
@@ -72,41 +73,6 @@ MOST_STEPS = 1 << 22
 
 # A branch with more instructions than this is not run for lanes that do not take it.
 _FEW = 16
-
-# What may be computed for nothing: it neither traps nor takes long.
-QUICK = frozenset(
-    (
-        *("add", "sub", "mul", "div", "neg", "abs", "sqrt", "minimum", "maximum"),
-        *("copysign", "least", "largest", "lesser", "greater", "floor", "ceil"),
-        *("trunc", "rint", "iadd", "isub", "imul", "imin", "imax", "iand", "ior"),
-        *("ixor", "ineg", "flt", "fle", "feq", "fne", "ilt", "ile", "ieq", "ine"),
-        *("iult", "and", "or", "not", "select", "to_float", "to_single", "narrow"),
-        *("widen", "bool_to_int"),
-    )
-)
-
-# Calls, of which there are versions for vectors.
-CALLS = frozenset(
-    (
-        *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "pow"),
-        *("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "hypot", "sinh"),
-        *("cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc"),
-    )
-)
-
-# What is worth more than an addition.
-WEIGHTS = {"div": 4, "sqrt": 4, **dict.fromkeys(CALLS, 20)}
-
-# What lanes that are done may compute as well: it does not trap, and nobody looks; if
-# they divide, they do so by one.
-DIVIDES = frozenset(("idiv", "irem", "udiv"))
-_OTHERS = frozenset(
-    (
-        *("to_int", "iabs", "powi", "fmod", "remainder", "shl", "shr", "bits", "span"),
-        *("bit_length", "bit_count", "add_fits", "sub_fits", "mul_fits", "stride"),
-    )
-)
-_HARMLESS = QUICK | CALLS | DIVIDES | _OTHERS
 
 # Which lanes run a statement: all of them, those that a mask says, or one at a time.
 _ALL, _SOME, _ONE = range(3)
@@ -377,8 +343,8 @@ class Varying:
 
     def _is_harmless(self, stmt: Stmt) -> bool:
         match stmt:
-            case Let(reg, op):
-                return not self.kind(reg) or op in _HARMLESS
+            case Let(reg):
+                return not self.kind(reg) or stmt.code.speculation > Speculation.NEVER
             case For():
                 return self._is_uniform(stmt) or self._counts(stmt)
             case Store(ptr, index, _, root):
@@ -476,7 +442,7 @@ def is_simple(branch: Branch) -> bool:
     count = 0
     for stmt in everywhere([branch]):
         match stmt:
-            case Let(reg, op) if op in QUICK and reg.type != PTR:
+            case Let(reg) if stmt.code.is_cheap and reg.type != PTR:
                 count += 1
             case Get(reg) if reg.type != PTR:
                 count += 1

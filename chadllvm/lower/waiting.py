@@ -34,7 +34,6 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.statements import assigned, everywhere, slots_of, used
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64, is_float
-from chadllvm.lower.varying import CALLS, QUICK
 
 # A loop that is known to make fewer steps fills no vectors.
 _FEW = 16
@@ -76,8 +75,8 @@ class Waits:
 
     def _can_be_early(self, stmt: Stmt) -> bool:
         match stmt:
-            case Let(_, op):
-                return op in QUICK or op in CALLS
+            case Let():
+                return stmt.code.is_plain
             case Get(_, slot):
                 return slot not in self.written
             case Load(root=root):

@@ -18,7 +18,7 @@ from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom
 from chadllvm.ir.op import ProgramError
 from chadllvm.ir.term import Lit
-from chadllvm.ops.row import row
+from chadllvm.ops.scalar.row import row
 
 SIZES_DIFFER = "operands could not be broadcast together: sizes {0} and {1}"
 NO_FIT = "could not broadcast input array of size {0} into size {1}"
@@ -154,21 +154,21 @@ def _size_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     return size
 
 
-row("broadcast", "ii->i", _broadcast, None, _broadcast_l, can_fail=True)
+row("broadcast", "ii->i", _broadcast, lowering=_broadcast_l, can_fail=True)
 # The size of a value, and that of the part of an array that it is put into.
-row("fits", "ii->i", _fits, None, _fits_l, can_fail=True)
-row("stretch", "ii->i", _stretch, None, _stretch_l)
+row("fits", "ii->i", _fits, lowering=_fits_l, can_fail=True)
+row("stretch", "ii->i", _stretch, lowering=_stretch_l)
 # Two sizes that have to be equal.
-row("same", "ii->i", _same, None, _same_l, can_fail=True)
+row("same", "ii->i", _same, lowering=_same_l, can_fail=True)
 # The size of an array and the number of names that it is unpacked into.
-row("unpacked", "ii->i", _unpacked, None, _unpacked_l, can_fail=True)
+row("unpacked", "ii->i", _unpacked, lowering=_unpacked_l, can_fail=True)
 # The same of a mask and what it is a mask of.
-row("mask_size", "ii->i", _mask_size, None, _mask_size_l, can_fail=True)
+row("mask_size", "ii->i", _mask_size, lowering=_mask_size_l, can_fail=True)
 # A size that a user gives, or that is computed of such.
-row("size", "i->i", _size, None, _size_l, can_fail=True)
+row("size", "i->i", _size, lowering=_size_l, can_fail=True)
 # The size of what is folded.
-row("filled", "i->i", _filled, None, _filled_l, can_fail=True)
+row("filled", "i->i", _filled, lowering=_filled_l, can_fail=True)
 # The size of a list that the last element is taken from.
-row("poppable", "i->i", _poppable, None, _poppable_l, can_fail=True)
+row("poppable", "i->i", _poppable, lowering=_poppable_l, can_fail=True)
 # The number of points that values in between are computed from.
-row("sampled", "i->i", _sampled, None, _sampled_l, can_fail=True)
+row("sampled", "i->i", _sampled, lowering=_sampled_l, can_fail=True)

@@ -103,6 +103,6 @@ def _is_cheap(bindings: Sequence[Binding]) -> bool:
         isinstance(b.expr, Apply)
         and isinstance(b.expr.op, Prim)
         and not b.expr.op.can_fail
-        and b.expr.op.weight <= _CHEAP
+        and b.expr.op.cycles <= _CHEAP
         for b in bindings
     )

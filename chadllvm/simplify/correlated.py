@@ -45,7 +45,7 @@ from chadllvm.ir.types import Scalar
 from chadllvm.simplify.cse import Key, expression_keys, operand_key
 from chadllvm.simplify.walk import Walk
 
-# The least weight of what is handed on: that of a division.
+# The least cost of what is handed on: that of a division.
 _LEAST = 4
 
 
@@ -242,7 +242,7 @@ def _is_dear(expr: Expr) -> bool:
     """Whether an expression costs more than to hand a number on."""
     match expr:
         case Apply(Prim(result=Scalar()) as op):
-            return op.weight >= _LEAST
+            return op.cycles >= _LEAST
         case _:
             return False
 

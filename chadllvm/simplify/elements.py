@@ -156,8 +156,8 @@ def _weight(expr: Expr) -> int:
     match expr:
         case Apply(Index(), _):
             return 1
-        case Apply(Prim(weight=weight, can_fail=False)):
-            return weight
+        case Apply(Prim(cycles=cycles, can_fail=False)):
+            return cycles
         case _:
             return _LIGHT + 1
 

@@ -8,7 +8,7 @@ from chadllvm.diagnostic import Span
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.term import Apply, Lit, Operand, Var
 from chadllvm.ops.index import Dim
-from chadllvm.ops.integer import wrap
+from chadllvm.ops.scalar.integer import wrap
 from chadllvm.simplify.affine import Form, Monomial
 from chadllvm.simplify.facts import LIMIT, Facts
 

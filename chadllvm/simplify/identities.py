@@ -15,7 +15,7 @@ from chadllvm.ir.op import PRIMS, Prim
 from chadllvm.ir.term import Apply, Expr, Lit, Operand, Var, literal, same_width
 from chadllvm.ir.types import F32, is_float
 from chadllvm.ops.broadcast import MOST_ELEMENTS
-from chadllvm.ops.integer import wrap
+from chadllvm.ops.scalar.integer import wrap
 from chadllvm.simplify.cse import COMMUTATIVE, operand_key
 
 Definition = Callable[[Operand], Expr | None]

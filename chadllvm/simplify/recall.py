@@ -150,7 +150,7 @@ class _Recalling(Walk):
         self._elements[var] = _Element(loop, index, found)
         assert isinstance(node.op, Prim)
         more = loop.grows and self._in_order
-        if node.op.weight <= BUDGET or not (found in loop.arrays or more):
+        if node.op.cycles <= BUDGET or not (found in loop.arrays or more):
             return binding
         read = Apply(Index(), (self._array(loop, found), index))
         return Binding((var,), read, binding.span)

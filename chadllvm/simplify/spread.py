@@ -42,12 +42,6 @@ from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
 
-# What is NaN if any argument is; and of zeros, what differs in the sign of zero only.
-_STRICT = {
-    *("add", "sub", "mul", "neg", "abs", "widen", "narrow"),
-    *("exp", "expm1", "sin", "cos", "tanh"),
-}
-
 
 class Hidden(Exception):
     """A NaN might not be seen in the results."""
@@ -128,7 +122,7 @@ class _Spread:
         match op.name, flags:
             case ("select", [False, _, _]) | ("div", [True, False]):
                 return True
-            case _ if op.name in _STRICT:
+            case _ if op.is_strict:
                 return True
             case _:
                 raise Hidden

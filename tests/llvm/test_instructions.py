@@ -13,7 +13,6 @@ from loop_programs import VECTOR, function, instruction, native, vector
 
 import chadllvm.ops  # noqa: F401  # It fills the table of operations.
 from chadllvm.ir.loops import (
-    INSTRUCTIONS,
     PTR,
     Let,
     Offset,
@@ -22,7 +21,7 @@ from chadllvm.ir.loops import (
     ScalarParam,
     ScalarResult,
 )
-from chadllvm.ir.op import PRIMS, ProgramError
+from chadllvm.ir.op import INSTRUCTIONS, PRIMS, ProgramError
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F64, I64, Product, to_single
 
@@ -190,7 +189,7 @@ def test_same() -> None:
 @pytest.mark.parametrize("op", MEANING)
 def test_meaning(op: str) -> None:
     run = instruction(op)
-    for args in itertools.product(*(VALUES[x] for x in INSTRUCTIONS[op][0])):
+    for args in itertools.product(*(VALUES[x] for x in INSTRUCTIONS[op].params)):
         if op in OUTSIDE and OUTSIDE[op](*args):
             continue
         found, wanted = run(*args), MEANING[op](*args)

@@ -31,7 +31,7 @@ from chadllvm.backend.aot.wrapper import Wrapper, raw_name
 from chadllvm.backend.manifest import describe, describe_class
 from chadllvm.llvm.state import Site
 from chadllvm.llvm.target import Target
-from chadllvm.llvm.vecmath import RUNTIME_SYMBOLS
+from chadllvm.llvm.vecmath import runtime_symbols
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class _Natives:
                 self.texts[level].append(module.text)
                 self.sites[function.name] = module.sites
         called = self._calls("\n".join(self.texts[0][first:]))
-        if called <= {"chad_poll", *RUNTIME_SYMBOLS, "chad_powi", "chad_powif"}:
+        if called <= {"chad_poll", *runtime_symbols(), "chad_powi", "chad_powif"}:
             self.light.add(function.name)
 
     def _add_workspace(self, function: Exported) -> None:

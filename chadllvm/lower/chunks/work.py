@@ -39,27 +39,9 @@ _UNKNOWN = 8
 _ENDLESS = 1 << 62
 
 _CALL = 16
-_SLOW = 4
 
 # What of a loop that becomes vector code is counted.
 _LANE = 1.0 / 8.0
-
-# What takes longer than a sum; all functions of libm do.
-_COSTS = {
-    **dict.fromkeys(("div", "sqrt", "idiv", "irem", "fmod", "udiv"), _SLOW),
-    **dict.fromkeys(("exp", "exp2", "expm1", "log", "log2", "log10", "log1p"), _CALL),
-    **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "atan2"), _CALL),
-    **dict.fromkeys(("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"), _CALL),
-    **dict.fromkeys(("pow", "powi", "cbrt", "hypot", "erf", "erfc"), _CALL),
-    **dict.fromkeys(("gamma", "lgamma", "digamma", "polygamma", "sinc"), 4 * _CALL),
-    **dict.fromkeys(("gcd", "comb", "perm", "powmod", "remainder"), 4 * _CALL),
-}
-
-
-def cost(op: str) -> int:
-    """What an instruction costs, in simple operations."""
-    return _COSTS.get(op, 1)
-
 
 # Work as a sum of products of registers, which may be halves.
 Work = dict[tuple[Reg, ...], float]
@@ -99,8 +81,8 @@ class Estimate:
 
     def _statement(self, stmt: Stmt, forms: Forms, loops: Sequence[For]) -> Work:
         match stmt:
-            case Let(op=op):
-                return {(): _COSTS.get(op, 1)}
+            case Let():
+                return {(): stmt.code.cycles}
             case For():
                 step = self._step(stmt, forms.inside(stmt), (*loops, stmt))
                 step[()] = step.get((), 0) + 1

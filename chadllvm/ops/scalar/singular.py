@@ -10,7 +10,7 @@ from chadllvm.diagnostic import Span
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom
 from chadllvm.ir.op import PrimLowering, ProgramError
-from chadllvm.ops.row import row
+from chadllvm.ops.scalar.row import row
 
 NOT_SQUARE = "Last 2 dimensions of the array must be square"
 SINGULAR = "Singular matrix"
@@ -47,15 +47,8 @@ def _holds_l(message: str) -> PrimLowering:
 
 
 # The two sizes of a matrix that has to be square.
-row("square", "ii->i", _square, None, _square_l, can_fail=True)
-# Whether elimination found a pivot in each step.
-row("regular", "b->b", _holds(SINGULAR), None, _holds_l(SINGULAR), can_fail=True)
-# Whether the pivots of a symmetric matrix are positive.
-row(
-    "definite",
-    "b->b",
-    _holds(NOT_DEFINITE),
-    None,
-    _holds_l(NOT_DEFINITE),
-    can_fail=True,
-)
+row("square", "ii->i", _square, lowering=_square_l, can_fail=True)
+# Whether elimination found a pivot in each step, and whether the pivots of a symmetric
+# matrix are positive.
+for _name, _message in (("regular", SINGULAR), ("definite", NOT_DEFINITE)):
+    row(_name, "b->b", _holds(_message), lowering=_holds_l(_message), can_fail=True)

@@ -16,7 +16,7 @@ from chadllvm.ir.loops import Atom, For
 from chadllvm.ir.op import ProgramError
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
-from chadllvm.ops.row import row
+from chadllvm.ops.scalar.row import machine, row, runtime
 
 DIVISION_BY_ZERO = "integer division or modulo by zero"
 ZERO_STEP = "range() arg 3 must not be zero"
@@ -288,31 +288,34 @@ def _within_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     return args[0]
 
 
-row("iadd", "ii->i", _iadd)
-row("isub", "ii->i", _isub)
+# fmt: off
+row("iadd", "ii->i", _iadd, check="add_fits")
+row("isub", "ii->i", _isub, check="sub_fits")
 # How far it is: the difference, or the largest or least i64 if that is none.
 row("span", "ii->i", _span)
-row("imul", "ii->i", _imul)
+row("imul", "ii->i", _imul, code=machine(1, 3), check="mul_fits")
 # The product of two sizes, or the largest i64: more than any size may be.
-row("area", "ii->i", _area, None, _area_l, weight=6)
-row("ineg", "i->i", _ineg)
-row("iabs", "i->i", _iabs)
-row("ifloordiv", "ii->i", _ifloordiv, None, _quotient_l, weight=8, can_fail=True)
-row("imod", "ii->i", _imod, None, _remainder_l, weight=8, can_fail=True)
-row("ipow", "ii->i", _ipow, None, _ipow_l, weight=8, can_fail=True)
+row("area", "ii->i", _area, lowering=_area_l)
+row("ineg", "i->i", _ineg, check="neg_fits")
+row("iabs", "i->i", _iabs, code=machine(1, 3), check="abs_fits")
+row("ifloordiv", "ii->i", _ifloordiv, lowering=_quotient_l, can_fail=True,
+    check="floordiv_fits")
+row("imod", "ii->i", _imod, lowering=_remainder_l, can_fail=True)
+row("ipow", "ii->i", _ipow, lowering=_ipow_l, can_fail=True, check="pow_fits")
 # The exponent of a power of Python's integers, with which `ipow` gives the same.
-row("ipow_exponent", "ii->i", _exponent, None, _exponent_l, weight=8, can_fail=True)
+row("ipow_exponent", "ii->i", _exponent, lowering=_exponent_l, can_fail=True)
 # The greatest common divisor, which is not negative.
-row("gcd", "ii->i", _gcd, weight=100)
-row("factorial", "i->i", _factorial, None, _factorial_l, weight=20, can_fail=True)
-row("imin", "ii->i", _imin)
-row("imax", "ii->i", _imax)
+row("gcd", "ii->i", _gcd, code=runtime(60, 97, most=1 << 9))
+row("factorial", "i->i", _factorial, lowering=_factorial_l, code=runtime(12, 9),
+    can_fail=True)
+row("imin", "ii->i", _imin, code=machine(1, 2))
+row("imax", "ii->i", _imax, code=machine(1, 2))
 # How many steps a range has, or the largest i64.
-row("steps", "iii->i", _steps, None, _steps_l, weight=12, can_fail=True)
-row("slice_step", "i->i", _slice_step, None, _slice_step_l, can_fail=True)
+row("steps", "iii->i", _steps, lowering=_steps_l, can_fail=True)
+row("slice_step", "i->i", _slice_step, lowering=_slice_step_l, can_fail=True)
 # The user's index to an index in range: a negative one counts from the end.
-FROM_END = row("from_end", "ii->i", _from_end, None, _from_end_l, weight=3)
-row("bound", "ii->i", _bound, None, _bound_l, can_fail=True, sure=FROM_END)
+FROM_END = row("from_end", "ii->i", _from_end, lowering=_from_end_l)
+row("bound", "ii->i", _bound, lowering=_bound_l, can_fail=True, sure=FROM_END)
 # The same where a negative index is no index: in checks hoisted from loops, and of what
 # is not negative.
-row("within", "ii->i", _within, None, _within_l, can_fail=True, sure=FROM_END)
+row("within", "ii->i", _within, lowering=_within_l, can_fail=True, sure=FROM_END)

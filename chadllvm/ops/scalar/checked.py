@@ -1,8 +1,8 @@
 """Checks of debug mode: whether an operation gives what plain Python gives.
 
 Each is a row that takes an operation's arguments (and its result, if that tells) and
-gives True, or fails with Python's exception. `CHECKS` says which stand in front of an
-operation, and `RESULT_CHECKS` which behind it; `debug/checks.py` puts them there.
+gives True, or fails with Python's exception. The row of an operation names its check,
+which `debug/checks.py` puts before it, or after it if that takes the result.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from chadllvm.diagnostic import Span
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom
-from chadllvm.ir.op import PrimLowering, ProgramError
+from chadllvm.ir.op import ProgramError
 from chadllvm.ir.term import Lit
-from chadllvm.ops.row import row
+from chadllvm.ops.scalar.row import row
 
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 
@@ -39,7 +39,7 @@ def _fits(
         loops.check(lowering(loops, args), "OverflowError", message, span, *args)
         return Lit(True)
 
-    row(name, f"{params}->b", meaning, None, lower, weight=2, can_fail=True)
+    row(name, f"{params}->b", meaning, lowering=lower, can_fail=True)
 
 
 # Emits whether the result fits.
@@ -113,7 +113,7 @@ def _divisor(name: str, message: str) -> None:
         loops.check(nonzero, "ZeroDivisionError", message, span)
         return Lit(True)
 
-    row(name, "ff->b", meaning, None, lower, can_fail=True)
+    row(name, "ff->b", meaning, lowering=lower, can_fail=True)
 
 
 _divisor("div_defined", "float division by zero")
@@ -149,18 +149,25 @@ def _is_finite(loops: LoopBuilder, x: Atom) -> Atom:
     return loops.let("flt", loops.let("abs", x), Lit(math.inf))
 
 
-def _defined(kind: type[Exception]) -> tuple[Callable[..., bool], PrimLowering]:
-    """Meaning and lowering of a check of a function of one float and its result."""
+def _defined(name: str, params: str, kind: type[Exception]) -> None:
+    """A check of a function of floats and its result: an infinity is a pole, or it is
+    an overflow."""
 
-    def meaning(x: float, result: float) -> bool:
-        _check_result(result, x, kind=kind)
+    def meaning(*values: float) -> bool:
+        *args, result = values
+        _check_result(result, *args, kind=kind)
         return True
 
     def lower(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
         _check_result_l(loops, args, span, kind.__name__)
         return Lit(True)
 
-    return meaning, lower
+    row(name, f"{params}->b", meaning, lowering=lower, can_fail=True)
+
+
+_defined("no_pole", "ff", ValueError)
+_defined("no_overflow", "ff", OverflowError)
+_defined("remainder_defined", "fff", ValueError)
 
 
 def _power_defined(x: float, y: float, result: float) -> bool:
@@ -185,41 +192,10 @@ def _powi_defined_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Ato
     return _power_defined_l(loops, (x, y, result), span)
 
 
-_POLE, _RANGE = _defined(ValueError), _defined(OverflowError)
-# Of an argument and its function: an infinity is a pole, or it is an overflow.
-row("no_pole", "ff->b", _POLE[0], None, _POLE[1], weight=4, can_fail=True)
-row("no_overflow", "ff->b", _RANGE[0], None, _RANGE[1], weight=4, can_fail=True)
+# fmt: off
 # Of a base, an exponent, and the power.
 for _name, _params, _lowering in (
     ("pow_defined", "fff", _power_defined_l),
     ("powi_defined", "fif", _powi_defined_l),
 ):
-    row(
-        _name,
-        f"{_params}->b",
-        _power_defined,
-        None,
-        _lowering,
-        weight=8,
-        can_fail=True,
-    )
-
-
-# The check of an operation's arguments, in front of it.
-CHECKS: dict[str, str] = {
-    **{f"i{name}": f"{name}_fits" for name in ("add", "sub", "mul", "neg", "abs")},
-    "ifloordiv": "floordiv_fits",
-    "ipow": "pow_fits",
-    "shl": "shl_fits",
-    **{name: f"{name}_defined" for name in ("div", "floordiv", "mod")},
-}
-
-# The check of an operation's arguments and its result.
-RESULT_CHECKS: dict[str, str] = {
-    **dict.fromkeys(("log", "log2", "log10", "log1p", "atanh", "gamma"), "no_pole"),
-    **dict.fromkeys(("sqrt", "asin", "acos", "acosh", "lgamma"), "no_pole"),
-    **dict.fromkeys(("sin", "cos", "tan"), "no_pole"),
-    **dict.fromkeys(("exp", "exp2", "expm1", "sinh", "cosh"), "no_overflow"),
-    "pow": "pow_defined",
-    "powi": "powi_defined",
-}
+    row(_name, f"{_params}->b", _power_defined, lowering=_lowering, can_fail=True)

@@ -6,15 +6,12 @@ import math
 from collections.abc import Sequence
 
 from chadllvm.diagnostic import Span
-from chadllvm.ir.build import Builder
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom
-from chadllvm.ir.op import ProgramError
-from chadllvm.ir.term import Lit, Operand
+from chadllvm.ir.op import ProgramError, Transpose
+from chadllvm.ir.term import Lit
 from chadllvm.ir.types import to_single
-from chadllvm.ops.row import no_derivative, row
-
-Cotangents = Sequence[Operand | None]
+from chadllvm.ops.scalar.row import machine, no_derivative, row
 
 NAN_TO_INTEGER = "cannot convert float NaN to integer"
 FLOAT_TOO_LARGE = "float is infinite or too large for a 64-bit integer"
@@ -40,22 +37,19 @@ def _truncate_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     return loops.let("to_int", x)
 
 
-def _narrow_t(
-    b: Builder, args: Sequence[Operand], r: Operand, ct: Operand
-) -> Cotangents:
-    return (b.prim("widen", ct),)
+def _converted(back: str) -> Transpose:
+    return lambda b, args, r, ct: (b.prim(back, ct),)
 
 
-def _widen_t(
-    b: Builder, args: Sequence[Operand], r: Operand, ct: Operand
-) -> Cotangents:
-    return (b.prim("narrow", ct),)
-
-
-row("to_float", "i->f", float, no_derivative)
-row("to_single", "i->s", to_single, no_derivative)
+# fmt: off
+row("to_float", "i->d", float, transpose=no_derivative, code=machine(1, 5))
+row("to_single", "i->s", to_single, transpose=no_derivative, code=machine(1, 5))
 # The nearest f32, infinite if it is too large for one; and every f32 is an f64.
-row("narrow", "f->s", to_single, _narrow_t)
-row("widen", "s->f", float, _widen_t)
+for _name, _signature, _meaning, _back in (
+    ("narrow", "d->s", to_single, "widen"),
+    ("widen", "s->d", float, "narrow"),
+):
+    row(_name, _signature, _meaning, transpose=_converted(_back), code=machine(1, 5),
+        is_strict=True)
 row("bool_to_int", "b->i", int)
-row("truncate", "f->i", _truncate, None, _truncate_l, can_fail=True)
+row("truncate", "f->i", _truncate, lowering=_truncate_l, can_fail=True)

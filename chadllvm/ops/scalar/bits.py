@@ -15,8 +15,8 @@ from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom
 from chadllvm.ir.op import ProgramError
 from chadllvm.ir.term import Lit
-from chadllvm.ops.integer import wrap
-from chadllvm.ops.row import row
+from chadllvm.ops.scalar.integer import wrap
+from chadllvm.ops.scalar.row import alone, row
 
 NEGATIVE_SHIFT = "negative shift count"
 
@@ -44,9 +44,10 @@ def _shift_count_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom
 row("iand", "ii->i", operator.and_)
 row("ior", "ii->i", operator.or_)
 row("ixor", "ii->i", operator.xor)
-row("shl", "ii->i", _shl, weight=2)
-row("shr", "ii->i", _shr, weight=2)
-row("shift_count", "i->i", _shift_count, None, _shift_count_l, can_fail=True)
+# Where the count is no literal, it is compared with 64.
+row("shl", "ii->i", _shl, code=alone(2, 3), check="shl_fits")
+row("shr", "ii->i", _shr, code=alone(2, 3))
+row("shift_count", "i->i", _shift_count, lowering=_shift_count_l, can_fail=True)
 # The digits of the absolute value in base 2, and the ones among them.
-row("bit_length", "i->i", int.bit_length, weight=2)
-row("bit_count", "i->i", int.bit_count, weight=2)
+row("bit_length", "i->i", int.bit_length, code=alone(2, 6))
+row("bit_count", "i->i", int.bit_count, code=alone(2, 6))

@@ -7,16 +7,13 @@ infinity.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
 from chadllvm.ir.build import Builder, lit
+from chadllvm.ir.op import Page, Speculation
 from chadllvm.ir.term import Lit, Operand
-from chadllvm.ops.row import chain, float_like, row
-
-Cotangents = Sequence[Operand | None]
+from chadllvm.ops.scalar.row import float_like, libm, machine, row
 
 
 def _is_odd(y: float) -> bool:
@@ -45,13 +42,7 @@ def _hypot(x: float, y: float) -> float:
         return float(np.hypot(x, y))
 
 
-def _pow_t(b: Builder, args: Sequence[Operand], r: Operand, ct: Operand) -> Cotangents:
-    x, y = args
-    base, exponent = partial(_pow_base, b, x, y), partial(_pow_exponent, b, x, y)
-    return chain(b, args, ct, base, exponent)
-
-
-def _pow_base(b: Builder, x: Operand, y: Operand) -> Operand:
+def _pow_base(b: Builder, r: Operand, x: Operand, y: Operand) -> Operand:
     """y x^(y-1), and 0 where y is 0, since x^0 = 1 for every x.
 
     That is a `scale`, no choice of a constant: it still has a derivative along y.
@@ -63,7 +54,7 @@ def _pow_base(b: Builder, x: Operand, y: Operand) -> Operand:
     return b.prim("scale", y, b.prim("pow", x, b.prim("sub", y, lit(1.0))))
 
 
-def _pow_exponent(b: Builder, x: Operand, y: Operand) -> Operand:
+def _pow_exponent(b: Builder, r: Operand, x: Operand, y: Operand) -> Operand:
     """x^y log x, and 0 where x is 0 and y is not negative.
 
     For y > 0 that is the limit; at 0^0, a jump, we take the side of larger y, as JAX.
@@ -74,11 +65,7 @@ def _pow_exponent(b: Builder, x: Operand, y: Operand) -> Operand:
     return b.prim("select", flat, lit(0.0), product)
 
 
-def _powi_t(b: Builder, args: Sequence[Operand], r: Operand, ct: Operand) -> Cotangents:
-    return (*chain(b, args[:1], ct, lambda: _powi_base(b, *args)), None)
-
-
-def _powi_base(b: Builder, x: Operand, n: Operand) -> Operand:
+def _powi_base(b: Builder, r: Operand, x: Operand, n: Operand) -> Operand:
     """n x^(n-1), and 0 where n is 0."""
     if isinstance(n, Lit):
         return _literal_power(b, x, int(n.value))
@@ -94,21 +81,25 @@ def _literal_power(b: Builder, x: Operand, n: int) -> Operand:
     return b.prim("mul", lit(float(n)), lower)
 
 
-def _hypot_t(
-    b: Builder, args: Sequence[Operand], r: Operand, ct: Operand
-) -> Cotangents:
-    """x / r and y / r; at the origin, a corner, 0, as for `abs`."""
-    x, y = args
-    return chain(b, args, ct, partial(_part, b, x, r), partial(_part, b, y, r))
-
-
 def _part(b: Builder, x: Operand, r: Operand) -> Operand:
+    """x / r; at the origin, a corner, 0, as for `abs`."""
     origin = b.prim("feq", r, lit(0.0))
     return b.prim("select", origin, lit(0.0), b.prim("div", x, r))
 
 
 _POSITIVE = (0.5, 2.0)
 
-row("pow", "ff->f", power, _pow_t, weight=25, domain=(_POSITIVE, (-2.0, 2.0)))
-row("powi", "fi->f", _powi, _powi_t, weight=4, domain=(_POSITIVE,))
-row("hypot", "ff->f", _hypot, _hypot_t, weight=12, domain=((-2.0, 2.0), _POSITIVE))
+# fmt: off
+row("pow", "ff->f", power, _pow_base, _pow_exponent, code=libm(37, 92),
+    check="pow_defined", names="math.pow numpy.float_power",
+    page=Page("NaN for a negative base with a fraction; x⁰ = 1",
+    "by x, 0 if y = 0; by y, 0 at x = 0 ≤ y", "`pow`, `**`, `float_power`"),
+    domain=(_POSITIVE, (-2.0, 2.0)))
+# A power by an i64, as repeated multiplication; most exponents are small literals.
+row("powi", "fi->f", _powi, _powi_base, None,
+    code=machine(4, 9, speculation=Speculation.SAFE), check="powi_defined",
+    domain=(_POSITIVE,))
+row("hypot", "ff->f", _hypot, lambda b, r, x, y: _part(b, x, r),
+    lambda b, r, x, y: _part(b, y, r), code=libm(14, 58), names="numpy.hypot",
+    page=Page("all; inf if one is, even beside NaN", "0 at the origin, NaN at infinity",
+    "`hypot`, of any number of arguments in `math`"), domain=((-2.0, 2.0), _POSITIVE))

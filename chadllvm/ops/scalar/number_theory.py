@@ -10,7 +10,7 @@ from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom
 from chadllvm.ir.op import ProgramError
 from chadllvm.ir.term import Lit
-from chadllvm.ops.row import row
+from chadllvm.ops.scalar.row import row, runtime
 
 NEGATIVE_ROOT = "isqrt() argument must be nonnegative"
 NEGATIVE_CHOICE = "n and k must be non-negative integers"
@@ -98,7 +98,13 @@ def _powmod_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     return loops.let("powmod", *args)
 
 
-row("isqrt", "i->i", _isqrt, None, _isqrt_l, weight=20, can_fail=True)
-row("comb", "ii->i", _comb, None, _comb_l, weight=100, can_fail=True)
-row("perm", "ii->i", _perm, None, _perm_l, weight=50, can_fail=True)
-row("powmod", "iii->i", _powmod, None, _powmod_l, weight=500, can_fail=True)
+# fmt: off
+row("isqrt", "i->i", _isqrt, lowering=_isqrt_l, can_fail=True)
+# -1 if an i64 does not hold it.
+for _name, _meaning, _lowering, _code in (
+    ("comb", _comb, _comb_l, runtime(155, 155, most=1 << 11)),
+    ("perm", _perm, _perm_l, runtime(17, 16, most=1 << 9)),
+):
+    row(_name, "ii->i", _meaning, lowering=_lowering, code=_code, can_fail=True)
+row("powmod", "iii->i", _powmod, lowering=_powmod_l,
+    code=runtime(165, 260, most=1 << 13), can_fail=True)

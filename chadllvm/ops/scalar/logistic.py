@@ -14,12 +14,11 @@ from chadllvm.diagnostic import Span
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom
+from chadllvm.ir.op import Page
 from chadllvm.ir.term import Lit, Operand
-from chadllvm.ops.arith import divide
-from chadllvm.ops.exponential import LN2, logarithm
-from chadllvm.ops.row import chain, row
-
-Cotangents = Sequence[Operand | None]
+from chadllvm.ops.scalar.arith import divide
+from chadllvm.ops.scalar.exponential import LN2, logarithm
+from chadllvm.ops.scalar.row import function, row
 
 _log, _log1p = logarithm(math.log), logarithm(math.log1p, -1.0)
 
@@ -54,71 +53,29 @@ def _xlog1py(x: float, y: float) -> float:
     return 0.0 if x == 0.0 and y == y else x * _log1p(y)
 
 
-def _expit_t(
-    b: Builder, args: Sequence[Operand], r: Operand, ct: Operand
-) -> Cotangents:
+def _expit_slope(b: Builder, r: Operand, x: Operand) -> Operand:
     """expit(x) expit(-x): 1 - expit(x) would have lost its digits for a large x."""
-    (x,) = args
-    return chain(
-        b, args, ct, lambda: b.prim("mul", r, b.prim("expit", b.prim("neg", x)))
-    )
+    return b.prim("mul", r, b.prim("expit", b.prim("neg", x)))
 
 
-def _log_expit_t(
-    b: Builder, args: Sequence[Operand], r: Operand, ct: Operand
-) -> Cotangents:
-    return chain(b, args, ct, lambda: b.prim("expit", b.prim("neg", args[0])))
-
-
-def _logit_t(
-    b: Builder, args: Sequence[Operand], r: Operand, ct: Operand
-) -> Cotangents:
+def _logit_slope(b: Builder, r: Operand, x: Operand) -> Operand:
     """1 / (x (1 - x)), infinite at 0 and 1; the slope of the formula outside."""
-    (x,) = args
-    return chain(b, args, ct, lambda: b.prim("div", lit(1.0), _spread(b, x)))
-
-
-def _spread(b: Builder, x: Operand) -> Operand:
-    return b.prim("mul", x, b.prim("sub", lit(1.0), x))
-
-
-def _logaddexp_t(
-    b: Builder, args: Sequence[Operand], r: Operand, ct: Operand
-) -> Cotangents:
-    """The shares expit(x - y) and expit(y - x), a half each of equal infinities."""
-    x, y = args
-    return chain(b, args, ct, partial(_share, b, x, y), partial(_share, b, y, x))
+    spread = b.prim("mul", x, b.prim("sub", lit(1.0), x))
+    return b.prim("div", lit(1.0), spread)
 
 
 def _share(b: Builder, x: Operand, y: Operand) -> Operand:
-    """Only an undefined difference is replaced: another still has its derivative."""
+    """expit(x - y), a half of equal infinities.
+
+    Only an undefined difference is replaced: another still has its derivative.
+    """
     infinite = b.prim("feq", b.prim("abs", x), lit(math.inf))
     same = b.prim("and", infinite, b.prim("feq", x, y))
     return b.prim("expit", b.prim("select", same, lit(0.0), b.prim("sub", x, y)))
 
 
-def _xlogy_t(
-    b: Builder, args: Sequence[Operand], r: Operand, ct: Operand
-) -> Cotangents:
-    """log y and x / y, of which the second is 0 at the origin."""
-    x, y = args
-    return chain(b, args, ct, lambda: b.prim("log", y), lambda: _ratio(b, x, y))
-
-
-def _xlog1py_t(
-    b: Builder, args: Sequence[Operand], r: Operand, ct: Operand
-) -> Cotangents:
-    x, y = args
-    return chain(
-        b,
-        args,
-        ct,
-        lambda: b.prim("log1p", y),
-        lambda: _ratio(b, x, b.prim("add", y, lit(1.0))),
-    )
-
-
 def _ratio(b: Builder, x: Operand, y: Operand) -> Operand:
+    """x / y, and 0 at the origin."""
     zero = lit(0.0)
     origin = b.prim("and", b.prim("feq", x, zero), b.prim("feq", y, zero))
     return b.prim("select", origin, zero, b.prim("div", x, y))
@@ -170,27 +127,30 @@ def _times_log_l(log: str, loops: LoopBuilder, args: Sequence[Atom], _: Span) ->
 
 _INSIDE = ((0.1, 0.9),)
 _PAIR = ((-2.0, 2.0), (0.5, 2.0))
+_EXPIT = Page("all", "without overflow: 0 or 1 far out")
+# x log y and x log(1 + y) are 0 where x is 0, whatever number y is.
+_XLOGY = Page(
+    "0 where x = 0, unless y is NaN",
+    "by x the logarithm, also at x = 0; by y, 0 at the origin",
+    "`xlogy(x, y)`, `xlog1py(x, y)`",
+)
 
-row("expit", "f->f", _expit, _expit_t, _expit_l, weight=18)
-row("log_expit", "f->f", _log_expit, _log_expit_t, _log_expit_l, weight=26)
-row("logit", "f->f", _logit, _logit_t, _logit_l, weight=36, domain=_INSIDE)
-row("logaddexp", "ff->f", _logaddexp, _logaddexp_t, _logaddexp_l, weight=30)
-# x log y and x log(1 + y), which are 0 where x is 0, whatever number y is.
-row(
-    "xlogy",
-    "ff->f",
-    _xlogy,
-    _xlogy_t,
-    partial(_times_log_l, "log"),
-    weight=15,
-    domain=_PAIR,
-)
-row(
-    "xlog1py",
-    "ff->f",
-    _xlog1py,
-    _xlog1py_t,
-    partial(_times_log_l, "log1p"),
-    weight=15,
-    domain=_PAIR,
-)
+# fmt: off
+function("expit", _expit, _expit_slope, lowering=_expit_l, names="scipy.special.expit",
+    page=_EXPIT)
+function("log_expit", _log_expit, lambda b, r, x: b.prim("expit", b.prim("neg", x)),
+    lowering=_log_expit_l, names="scipy.special.log_expit", page=_EXPIT)
+function("logit", _logit, _logit_slope, lowering=_logit_l, names="scipy.special.logit",
+    page=Page("0 ≤ x ≤ 1; -inf at 0, inf at 1",
+    "inf at 0 and 1; outside, 1/(x(1-x)) all the same"), domain=_INSIDE)
+row("logaddexp", "ff->f", _logaddexp, lambda b, r, x, y: _share(b, x, y),
+    lambda b, r, x, y: _share(b, y, x), lowering=_logaddexp_l, is_strict=True,
+    names="numpy.logaddexp", page=Page("all",
+    "in a tie, of infinities too, a half each", "`logaddexp logaddexp2`"))
+row("xlogy", "ff->f", _xlogy, lambda b, r, x, y: b.prim("log", y),
+    lambda b, r, x, y: _ratio(b, x, y), lowering=partial(_times_log_l, "log"),
+    is_strict=True, names="scipy.special.xlogy", page=_XLOGY, domain=_PAIR)
+row("xlog1py", "ff->f", _xlog1py, lambda b, r, x, y: b.prim("log1p", y),
+    lambda b, r, x, y: _ratio(b, x, b.prim("add", y, lit(1.0))),
+    lowering=partial(_times_log_l, "log1p"), is_strict=True,
+    names="scipy.special.xlog1py", page=_XLOGY, domain=_PAIR)

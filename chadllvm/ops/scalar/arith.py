@@ -1,4 +1,4 @@
-"""Arithmetic of f64: sums, products, quotients, and the choices between two numbers.
+"""Arithmetic of f64 and truth values: sums, products, quotients, comparisons, choices.
 
 Everything follows IEEE 754: nothing fails, a zero divisor gives an infinity or NaN.
 """
@@ -8,13 +8,16 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
+from dataclasses import replace
 
 from chadllvm.diagnostic import Span
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom
+from chadllvm.ir.op import Page
 from chadllvm.ir.term import Lit, Operand
-from chadllvm.ops.row import chain, no_derivative, row
+from chadllvm.ops.scalar.rounding import REMAINDER
+from chadllvm.ops.scalar.row import chain, machine, no_derivative, one, row
 
 Cotangents = Sequence[Operand | None]
 
@@ -65,11 +68,6 @@ def _neg_t(b: Builder, args: Sequence[Operand], r: Operand, ct: Operand) -> Cota
     return (b.prim("neg", ct),)
 
 
-def _mul_t(b: Builder, args: Sequence[Operand], r: Operand, ct: Operand) -> Cotangents:
-    x, y = args
-    return chain(b, args, ct, lambda: y, lambda: x)
-
-
 def _div_t(b: Builder, args: Sequence[Operand], r: Operand, ct: Operand) -> Cotangents:
     """(x / y)' = x' / y - y' (x / y) / y"""
     _, y = args
@@ -92,17 +90,6 @@ def _abs_t(b: Builder, args: Sequence[Operand], r: Operand, ct: Operand) -> Cota
     negative = b.prim("flt", x, lit(0.0))
     signed = b.prim("select", negative, b.prim("neg", ct), ct)
     return (b.prim("select", b.prim("feq", x, lit(0.0)), lit(0.0), signed),)
-
-
-def _mod_t(b: Builder, args: Sequence[Operand], r: Operand, ct: Operand) -> Cotangents:
-    """x mod y = x - y * floor(x / y), and the floor is a step function."""
-    return chain(
-        b,
-        args,
-        ct,
-        lambda: lit(1.0),
-        lambda: b.prim("neg", b.prim("floordiv", *args)),
-    )
 
 
 def _either(b: Builder, first: Operand, ct: Operand) -> Cotangents:
@@ -142,6 +129,14 @@ def _scale_t(
     if by_p is not None:
         by_p = b.prim("select", b.prim("feq", d, lit(0.0)), lit(0.0), by_p)
     return by_d, by_p
+
+
+def _iselect_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    return loops.let("select", *args)
+
+
+def _stop_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    return args[0]
 
 
 def _scale_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
@@ -190,29 +185,49 @@ def _floordiv_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     return loops.let("select", pole, quotient, _zero_like(loops, floor, quotient))
 
 
-row("add", "ff->f", operator.add, _add_t)
-row("sub", "ff->f", operator.sub, _sub_t)
-row("neg", "f->f", operator.neg, _neg_t)
-row("mul", "ff->f", operator.mul, _mul_t)
-row("div", "ff->f", divide, _div_t, weight=4, domain=((-2.0, 2.0), (0.5, 2.0)))
-row("abs", "f->f", abs, _abs_t, domain=((0.1, 2.0),))
-# Python's // and %: the quotient is rounded down and the remainder has y's sign.
 _STEADY = ((2.1, 2.6), (0.9, 1.0))
-row(
-    "floordiv", "ff->f", _floordiv, no_derivative, _floordiv_l, weight=8, domain=_STEADY
+_BEST = Page(
+    "NaN if one is; the first of equals, of zeros too",
+    "in a tie, the first",
+    "`minimum maximum`",
 )
-row("mod", "ff->f", _mod, _mod_t, _mod_l, weight=8, domain=_STEADY)
+
+# fmt: off
+row("add", "ff->f", operator.add, transpose=_add_t, code=machine(1, 2), is_strict=True)
+row("sub", "ff->f", operator.sub, transpose=_sub_t, code=machine(1, 2), is_strict=True)
+row("neg", "f->f", operator.neg, transpose=_neg_t, is_strict=True)
+row("mul", "ff->f", operator.mul, lambda b, r, x, y: y, lambda b, r, x, y: x,
+    code=machine(1, 3), is_strict=True)
+row("div", "ff->f", divide, transpose=_div_t, code=machine(4, 14), check="div_defined",
+    domain=((-2.0, 2.0), (0.5, 2.0)))
+row("abs", "f->f", abs, transpose=_abs_t, is_strict=True,
+    page=Page("all", "0 at 0", "`abs fabs`"), domain=((0.1, 2.0),))
+# Python's // and %: the quotient is rounded down and the remainder has y's sign.
+row("floordiv", "ff->f", _floordiv, transpose=no_derivative, lowering=_floordiv_l,
+    check="floordiv_defined", page=REMAINDER, domain=_STEADY)
+row("mod", "ff->f", _mod, one,
+    lambda b, r, x, y: b.prim("neg", b.prim("floordiv", x, y)), lowering=_mod_l,
+    is_strict=True, check="mod_defined", page=REMAINDER, domain=_STEADY)
 # NumPy's minimum and maximum: NaN if either argument is NaN.
-row("minimum", "ff->f", _minimum, _minimum_t, selective=True)
-row("maximum", "ff->f", _maximum, _maximum_t, selective=True)
-row("select", "bff->f", _select, _select_t, selective=True)
+for _name, _meaning, _transpose in (
+    ("minimum", _minimum, _minimum_t),
+    ("maximum", _maximum, _maximum_t),
+):
+    row(_name, "ff->f", _meaning, transpose=_transpose, code=machine(3, 4),
+        selective=True, is_strict=True, page=_BEST)
+row("select", "bff->f", _select, transpose=_select_t,
+    code=replace(machine(), params="bTT", result="T"), selective=True)
+row("iselect", "bii->i", lambda c, x, y: x if c else y, lowering=_iselect_l)
 # A cotangent d times a partial p: zero where d is zero, whatever p is.
-row(
-    "scale",
-    "ff->f",
-    _scale,
-    _scale_t,
-    _scale_l,
-    weight=2,
-    domain=((0.1, 2.0), (-2.0, 2.0)),
-)
+row("scale", "ff->f", _scale, transpose=_scale_t, lowering=_scale_l,
+    domain=((0.1, 2.0), (-2.0, 2.0)))
+# The number itself, whose derivative is zero by the user's will.
+row("stop", "f->f", lambda x: x, lowering=_stop_l, is_strict=True)
+
+# Every comparison with NaN is false, but `fne` is true.
+for _name in ("lt", "le", "eq", "ne"):
+    row(f"f{_name}", "ff->b", getattr(operator, _name), code=machine(1, 3))
+    row(f"i{_name}", "ii->b", getattr(operator, _name))
+row("and", "bb->b", lambda x, y: x and y)
+row("or", "bb->b", lambda x, y: x or y)
+row("not", "b->b", operator.not_)
