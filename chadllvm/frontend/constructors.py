@@ -33,10 +33,10 @@ from chadllvm.frontend.delayed import (
     plain,
 )
 from chadllvm.frontend.given import Given, LibraryFunction, as_size
-from chadllvm.frontend.joining import displayed
 from chadllvm.frontend.products import diagonal
 from chadllvm.frontend.ragged import ragged, regular
 from chadllvm.frontend.sizes import checked, size_of
+from chadllvm.frontend.stacking import displayed, of_tuple
 from chadllvm.frontend.width import floats, to_width
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Block, If, Lit, Operand, literal
@@ -294,6 +294,9 @@ def _as_array(call: Given, value: Value) -> Delayed:
         xs = ragged(call.cx, call.node, value)
         if xs.names.depth == 1:
             return regular(call.cx, call.node, xs)
+    found = of_tuple(call.cx, call.node, value)
+    if found is not None:
+        return found
     if not is_array(value):
         raise call_errors.wrong_operand(
             call.cx.span(call.nodes["a"]), call.name, "an array or a list", value.type

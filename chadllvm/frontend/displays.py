@@ -35,7 +35,6 @@ from chadllvm.frontend.delayed import (
     referring,
     shape_of,
 )
-from chadllvm.frontend.joining import choose_below, displayed
 from chadllvm.frontend.marks import (
     Mark,
     common,
@@ -55,6 +54,7 @@ from chadllvm.frontend.ragged_making import (
     list_of,
 )
 from chadllvm.frontend.sizes import times
+from chadllvm.frontend.stacking import choose_below, displayed
 from chadllvm.frontend.width import is_loose, weak_list
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import Kind, RecordNames

@@ -27,6 +27,7 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Shape, Value, delayed, is_array
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.sizes import checked, near, size_of
+from chadllvm.frontend.stacking import of_tuple
 from chadllvm.frontend.static import static_value
 from chadllvm.ir.annotation import boolean, f32, f64, i64
 from chadllvm.ir.build import Builder
@@ -67,7 +68,10 @@ class Given:
         return self.array_in(node, self.cx.lazy(node))
 
     def array_in(self, node: ast.expr, value: Value) -> Delayed:
-        """An array of numbers that a value found at a node has to be."""
+        """An array of numbers that a value found at a node is, or is to NumPy."""
+        found = of_tuple(self.cx, node, value)
+        if found is not None:
+            return found
         if not is_array(value):
             raise call_errors.wrong_operand(
                 self.cx.span(node), self.name, "an array", value.type

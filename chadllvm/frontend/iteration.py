@@ -28,11 +28,11 @@ from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, can_fail
 from chadllvm.frontend.higher import ACCUMULATE
-from chadllvm.frontend.joining import choose_item
 from chadllvm.frontend.marks import common, mark_of
 from chadllvm.frontend.ragged import made_element, ragged
 from chadllvm.frontend.references import opened
 from chadllvm.frontend.scope import NotStatic
+from chadllvm.frontend.stacking import choose_item
 from chadllvm.frontend.subscript import dimension
 from chadllvm.frontend.width import as_weak, component, item, product
 from chadllvm.ir.build import Builder

@@ -1,143 +1,46 @@
-"""Arrays made of others, side by side: `np.concatenate`, `np.stack`, `np.array`.
+"""Arrays made of others, side by side: `np.concatenate`, `np.stack`.
 
     np.concatenate((x, y))   →   n + m elements, at i: x[i] if i < n, else y[i - n]
     np.concatenate(rows)     →   n * m elements, at i: rows[i // m, i % m]
-    np.array([a, b, c])      →   3 elements, at i: a, b or c
 
-Which part an element is in is found by halving, so that it takes log2 of their number;
-of parts that are the rows of one array, as a comprehension makes them, by division.
+Which part an element is in is found by halving (`stacking.py`); of parts that are the
+rows of one array, as a comprehension makes them, by division.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 import numpy as np
 
-from chadllvm.frontend import array_errors, ragged_errors, shape_errors, syntax_errors
-from chadllvm.frontend.arithmetic import convert, is_number, join_values
+from chadllvm.frontend import ragged_errors, shape_errors
 from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
     Delayed,
     Indices,
-    Shape,
     Value,
-    converted,
-    delayed,
-    is_array,
-    is_number_operand,
     permuted,
     plain,
-    same_size,
 )
 from chadllvm.frontend.given import Given, LibraryFunction
 from chadllvm.frontend.ragged import Ragged, end_to_end, ragged, regular
-from chadllvm.frontend.width import common_float, is_weak, new_state
+from chadllvm.frontend.stacking import (
+    Option,
+    check_shapes,
+    choose_below,
+    part,
+    promoted_type,
+    sample_of,
+    stacked_arrays,
+)
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import If, Lit, Operand, Proj
-from chadllvm.ir.types import F32, F64, I64, Array, Type, is_float, list_names
-
-# Emits one of several values.
-Option = Callable[[Builder], Operand]
+from chadllvm.ir.term import Lit, Operand, Proj
+from chadllvm.ir.types import Array, list_names
 
 # What is joined: arrays written one by one, the rows of one, or those of a list.
 Parts = list[Delayed] | Delayed | Ragged
-
-# Numbers up to as many are chosen from without branches.
-_FEW = 8
-
-
-def choose_below(
-    b: Builder, index: Operand, limits: Sequence[Operand], options: Sequence[Option]
-) -> Operand:
-    """The first option whose limit the index is below; the last one has none."""
-    if len(options) == 1:
-        return options[0](b)
-    half = len(options) // 2
-    test = b.prim("ilt", index, limits[half - 1])
-    sides = []
-    for part in (slice(None, half), slice(half, None)):
-        inner = b.child()
-        value = choose_below(inner, index, limits[part], options[part])
-        sides.append(inner.block([value]))
-    return b.one(If(test, *sides))
-
-
-def choose_item(b: Builder, index: Operand, values: Sequence[Operand]) -> Operand:
-    """One of several values that there are already."""
-    if len(values) > _FEW or values[0].type not in (F64, F32, I64):
-        limits = [Lit(k + 1) for k in range(len(values))]
-        return choose_below(b, index, limits, [_number(v) for v in values])
-    name = "select" if is_float(values[0].type) else "iselect"
-    result = values[-1]
-    for k in range(len(values) - 2, -1, -1):
-        result = b.prim(name, b.prim("ieq", index, Lit(k)), values[k], result)
-    return result
-
-
-def _number(value: Operand) -> Option:
-    return lambda b: value
-
-
-def displayed(cx: Context, node: ast.expr, nodes: Sequence[ast.expr]) -> Delayed:
-    """The array of values written one by one, which may be arrays or lists."""
-    if not nodes:
-        raise array_errors.empty_array(cx.span(node))
-    values: list[Value] = []
-    for n in nodes:
-        if isinstance(n, ast.Starred):
-            raise syntax_errors.starred(cx.span(n))
-        if isinstance(n, ast.List | ast.Tuple):
-            values.append(displayed(cx, n, n.elts))
-        else:
-            values.append(cx.lazy(n))
-    elem = _common_type(cx, node, values)
-    if all(map(is_array, values)):
-        arrays = [_part(cx, node, v, elem) for v in values]
-        weak = all(isinstance(v, Delayed) and v.is_weak for v in values)
-        return replace(stacked_arrays(cx, node, arrays, 0), is_weak=weak)
-    given = filter(is_number_operand, values)
-    numbers = [convert(cx.at(node), v, elem) for v in given]
-
-    def element(b: Builder, indices: Indices) -> Operand:
-        return choose_item(b, indices[0], numbers)
-
-    shape, weak = (Lit(len(nodes)),), all(map(is_weak, values))
-    return Delayed(shape, elem, element, is_plain=True, is_weak=weak)
-
-
-def _common_type(cx: Context, node: ast.expr, values: Sequence[Value]) -> Type:
-    """The type of elements that all of these promote to."""
-    ranks = {v.type.rank if isinstance(v.type, Array) else 0 for v in values}
-    samples = [_sample(value) for value in values]
-    if len(ranks) > 1 or not all(is_number(sample.type) for sample in samples):
-        raise array_errors.mixed_elements(cx.span(node))
-    return _promoted(cx.at(node), samples)
-
-
-def _sample(value: Value) -> Operand:
-    """A number, or one like the elements of an array."""
-    if not is_number_operand(value):
-        assert isinstance(value.type, Array)
-        weak = isinstance(value, Delayed) and value.is_weak
-        return new_state("x", value.type.elem, weak)
-    return value
-
-
-def _promoted(b: Builder, samples: Sequence[Operand]) -> Type:
-    """NumPy counts booleans among the integers here."""
-    joined = join_values(*samples)
-    if joined is not None:
-        return joined
-    some_float = any(is_float(sample.type) for sample in samples)
-    return common_float(b, samples) if some_float else I64
-
-
-def _part(cx: Context, node: ast.expr, value: Value, elem: Type) -> Delayed:
-    return converted(plain(cx, node, delayed(cx, node, value)), elem)
 
 
 def _parts(call: Given) -> Parts:
@@ -177,47 +80,15 @@ def _alike(call: Given, arrays: Sequence[Delayed]) -> list[Delayed]:
         raise shape_errors.different_ranks(
             call.cx.span(call.nodes["arrays"]), call.name, ranks
         )
-    found = _promoted(call.builder, [_sample(array) for array in arrays])
-    return [_part(call.cx, call.node, array, found) for array in arrays]
-
-
-def _check_shapes(
-    cx: Context, node: ast.expr, arrays: Sequence[Delayed], free: int | None
-) -> None:
-    """All sizes are equal, but for that of the `free` axis."""
-    first = arrays[0].shape
-    for other in arrays[1:]:
-        for axis, (n, m) in enumerate(zip(first, other.shape, strict=True)):
-            if axis != free and not same_size(n, m):
-                cx.at(node).prim("same", n, m)
-
-
-def stacked_arrays(
-    cx: Context, node: ast.expr, arrays: Sequence[Delayed], axis: int
-) -> Delayed:
-    """The arrays along a new axis."""
-    _check_shapes(cx, node, arrays, None)
-    limits = [Lit(k + 1) for k in range(len(arrays))]
-
-    def element(b: Builder, indices: Indices) -> Operand:
-        own = [*indices[:axis], *indices[axis + 1 :]]
-        options = [_reading(array, own) for array in arrays]
-        return choose_below(b, indices[axis], limits, options)
-
-    shape = arrays[0].shape
-    whole: Shape = (*shape[:axis], Lit(len(arrays)), *shape[axis:])
-    return Delayed(whole, arrays[0].elem, element)
-
-
-def _reading(array: Delayed, indices: Indices) -> Option:
-    return lambda b: array.element(b, indices)
+    found = promoted_type(call.builder, [sample_of(array) for array in arrays])
+    return [part(call.cx, call.node, array, found) for array in arrays]
 
 
 def concatenated(
     cx: Context, node: ast.expr, arrays: Sequence[Delayed], axis: int
 ) -> Delayed:
     """The arrays one behind the other along an axis."""
-    _check_shapes(cx, node, arrays, axis)
+    check_shapes(cx, node, arrays, axis)
     ends: list[Operand] = []
     for array in arrays:
         size = array.shape[axis]

@@ -427,3 +427,22 @@ def test_the_gradient_stores_the_results_only() -> None:
     arrays = [line for line in lines if "strip" not in line]
     assert len(arrays) == 2
     assert all("in result" in line for line in arrays)
+
+
+def test_tuples_of_numbers_are_arrays_to_numpy() -> None:
+    """Written out, and as variables; of tuples matrices."""
+
+    @cl.jit
+    def f(x: float, a: cl.f64[:]) -> float:
+        pair = (x, 2)
+        rows = np.stack((pair, (1.0, x)))
+        ends = np.concatenate((a, pair))
+        total = np.sum(pair) + np.prod((x, x)) + math.prod(pair, start=x)
+        total += np.interp(x, (0.0, 1.0, 3.0), (x, 2.0, 5.0)) + np.linalg.norm(pair)
+        return total + np.sum(np.array(pair) * rows) + np.max(ends) + np.mean(ends)
+
+    a = np.array([0.5, -1.0])
+    assert f(1.5, a) == pytest.approx(f.py_func(1.5, a))
+    cl.check_grads(f, (1.5, a))
+    both = cl.jit(lambda x: np.array(((x, 1.0), (2.0, x))))
+    assert both(3.0).tolist() == [[3.0, 1.0], [2.0, 3.0]]
