@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import pytest
 
 import chadllvm as cl
@@ -76,3 +77,28 @@ def test_short_arrays(program: Program, size: int) -> None:
         return
     assert compiled(*args) == pytest.approx(expected, rel=1e-11, abs=1e-13)
     gradient(*args)
+
+
+def short_or_long(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    w = a[1:]
+    s = 0.0
+    for i in range(len(a)):
+        if c[i] > 0.5:
+            w = b[2:]
+        elif c[i] < -0.5:
+            w = b[:2]
+        elif c[i] > 0.2:
+            w = a[1:]
+        s += w[i % len(w)]
+    return s
+
+
+def test_elements_are_read_of_the_chosen_array_alone() -> None:
+    """An index into one array may be far outside of the others."""
+    a, _, c = arguments(4000)
+    options = cl.CompileOptions(sanitize=True)
+    checked = cl.jit(short_or_long, options=options)
+    for b in (a[:4], a[:3]):
+        assert checked(a, b, c) == pytest.approx(short_or_long(a, b, c), rel=1e-12)
+        slopes = cl.grad(checked, argnums=(0, 1))(a, b, c)
+        assert sum(map(np.sum, slopes)) == pytest.approx(len(a))
