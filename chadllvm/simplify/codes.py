@@ -341,7 +341,7 @@ class Reference:
             is_this = out.prim("ieq", code.number, table.number(owner))
             inner = out.child()
             then = inner.block([part(owner, inner)])
-            block = Block((), out.emit(If(is_this, then, block)))
+            block = Block((), out.emit(If(is_this, then, block), self.var.name))
         binding = out.bindings.pop()
         out.bindings.append(Binding((self.var,), binding.expr, binding.span))
 
