@@ -78,6 +78,7 @@ from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.inline import around_pullbacks, as_written, inline
 from chadllvm.simplify.invariants import invariants
 from chadllvm.simplify.lasting import lasting, lasting_elements
+from chadllvm.simplify.locations import locations
 from chadllvm.simplify.pointwise import pointwise
 from chadllvm.simplify.promote import promote
 from chadllvm.simplify.recall import recall
@@ -156,6 +157,7 @@ SOURCE: tuple[Pass, ...] = (
     _plain(dce),
     _plain(slices),
     _plain(states),
+    _plain(locations),
     _plain(references),
     _plain(slices),
     ("rows", lambda program, o: rows(program, speculate=o.speculates)),

@@ -5,8 +5,8 @@ That is within the law where the run of the block that the backpropagator belong
 done as much work for the array: its *payer* is
 
 - an input of the function, in the function's own block;
-- what makes the array in the block: a loop, zeros, an update, the close of a cell, or a
-  branch that makes one on both sides;
+- what makes the array in the block: a loop, zeros, an update, the close of a cell, a
+  branch that makes one on both sides, or a recursion whose calls do;
 - the loop that collects the array, for it is copied to a row;
 - for the state of a loop, the step before, if steps make the state or hand it on: then
   its cotangent is moved to the cell.
@@ -30,6 +30,7 @@ from chadllvm.ir.term import (
     Apply,
     Binding,
     Block,
+    Call,
     Close,
     If,
     Lambda,
@@ -59,8 +60,13 @@ def unpaid(program: Program) -> list[Unpaid]:
     """The cells that nobody pays for."""
     walk = _Payers()
     for function in program.functions:
-        walk.block(function.body, _Run(function.body, inputs=function.params))
+        run = _Run(function.body, inputs=function.params)
+        walk.block(function.body, run)
     return [*dict.fromkeys(walk.found)]
+
+
+# Which of their results the calls of recursive functions make.
+Calls = dict[Var, Sequence[bool]]
 
 
 class _Run:
@@ -73,7 +79,9 @@ class _Run:
         states: Sequence[Var] = (),
         collected: Sequence[Operand] = (),
         around: _Run | None = None,
+        calls: Calls | None = None,
     ) -> None:
+        self._calls: Calls = {} if calls is None else calls
         self._bound = {v: b for b in block.bindings for v in b.vars}
         self._inputs = {*inputs}
         self._states = dict(zip(states, block.results, strict=False))
@@ -109,24 +117,45 @@ class _Run:
 
     def _is_made(self, array: Operand, binding: Binding) -> bool:
         match binding.expr:
-            case Apply(Index() | Unbox() | MakeBox() | Recurse()):
+            case Apply(Index() | Unbox() | MakeBox()):
                 return False
+            case Apply(Recurse() as op, _, (body,)):
+                k = _position(binding, array)
+                made = self._calls.get(body.params[0]) or self.made(op, body)
+                return made[k] if k < len(made) else True
+            case Call(Var() as function) if function in self._calls:
+                return self._calls[function][_position(binding, array)]
             case Apply(Update() | Sized(), (old, *_)):
                 return self._is_owned(old)
             case Apply(Iterate(), (_, *inits), (body,)):
                 k = _position(binding, array)
-                step = _Run(body.body, states=body.params[1:])
+                step = _Run(body.body, states=body.params[1:], calls=self._calls)
                 return k >= len(inits) or (
                     self._is_owned(inits[k]) and step.pays(body.params[1 + k])
                 )
             case If(_, then, orelse):
                 k = _position(binding, array)
-                sides = [(_Run(b, around=self), b.results[k]) for b in (then, orelse)]
+                sides = [(self.side(b), b.results[k]) for b in (then, orelse)]
                 return all(side._is_owned(result) for side, result in sides)
             case Apply() | Close():
                 return True
             case _:
                 return False
+
+    def side(self, block: Block) -> _Run:
+        """The run of a branch in this block."""
+        return _Run(block, around=self, calls=self._calls)
+
+    def made(self, op: Recurse, body: Lambda) -> Sequence[bool]:
+        """Which results of a recursion its calls make, if those inside do."""
+        results = body.body.results[: op.plain(body)]
+        made = [True for _ in results]
+        while True:
+            run = _Run(body.body, calls={**self._calls, body.params[0]: made})
+            found = [run._is_owned(r) for r in results]
+            if found == made:
+                return made
+            made = [a and b for a, b in zip(made, found, strict=True)]
 
 
 class _Payers:
@@ -134,6 +163,7 @@ class _Payers:
 
     def __init__(self) -> None:
         self.found: list[Unpaid] = []
+        self._calls: Calls = {}
 
     def block(self, block: Block, run: _Run) -> None:
         sizes = _sizes(block)
@@ -143,22 +173,37 @@ class _Payers:
                     self._backpropagator(body, run, sizes)
                 case If(_, then, orelse):
                     for side in (then, orelse):
-                        self.block(side, _Run(side, around=run))
+                        self.block(side, run.side(side))
+                case Apply(Recurse() as op, _, (body,)):
+                    self._calls[body.params[0]] = run.made(op, body)
+                    rows = body.body.results[op.plain(body) :]
+                    self.block(body.body, self._run(body, collected=rows))
                 case Apply(Iterate(), _, (body,)):
                     states = body.params[1:]
                     rows = body.body.results[len(states) :]
-                    self.block(body.body, _Run(body.body, (), states, rows))
+                    self.block(body.body, self._run(body, states, rows))
                 case Apply(_, _, bodies):
                     for body in bodies:
                         rows = body.body.results
-                        self.block(body.body, _Run(body.body, collected=rows))
+                        self.block(body.body, self._run(body, collected=rows))
                 case _:
                     pass
+
+    def _run(
+        self,
+        body: Lambda,
+        states: Sequence[Var] = (),
+        collected: Sequence[Operand] = (),
+    ) -> _Run:
+        """The run of an operation's body."""
+        return _Run(body.body, (), states, collected, calls=self._calls)
 
     def _backpropagator(
         self, body: Block, run: _Run, sizes: dict[Operand, Var]
     ) -> None:
-        """The cells that one opens for arrays of the block that it is of."""
+        """The cells that one opens for arrays of the block that it is of, or its own,
+        which the derivatives in a user's rule make."""
+        run, sizes = run.side(body), {**sizes, **_sizes(body)}
         for binding in body.bindings:
             match binding.expr:
                 case Open(Array(), dims) if not all(isinstance(d, Lit) for d in dims):

@@ -67,9 +67,11 @@ from chadllvm.ir.term import (
     Binding,
     Block,
     Call,
+    Close,
     Function,
     If,
     Lambda,
+    One,
     Operand,
     Program,
     Var,
@@ -173,6 +175,10 @@ class Converter:
                 match renamed.expr:
                     case Apply(op, (array, *_)) if isinstance(op, _HOLDS):
                         self._follow(renamed.vars, [array])
+                    case One(Var() as cell, (), array):
+                        self._follow([cell], [array])
+                    case Close(cell):
+                        self._follow(renamed.vars, [cell])
 
     def _place(self, binding: Binding) -> None:
         """Note how many loops arrays are inside of; a part is where the whole is."""

@@ -5,16 +5,27 @@
       t = update(s, i, y)         copy all of it in every step, so what is read of it
       yield t }                   is kept (`tape.py`)
 
-Arrays that may share a buffer form a group: an array and what an update makes of it, a
-state and what a step hands on, the initial and the final value of a loop. Initial value
-and state are apart, for the copy of a new array is paid by who made it.
+Arrays that may share a buffer form a group: an array and what an update makes of it, or
+what a cell that it was put into holds in the end, a state and what a step hands on, the
+initial and the final value of a loop. Initial value and state are apart, for the copy
+of a new array is paid by who made it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from chadllvm.ir.term import Apply, Block, Function, If, Operand, Var, nested
+from chadllvm.ir.term import (
+    Apply,
+    Block,
+    Close,
+    Function,
+    If,
+    One,
+    Operand,
+    Var,
+    nested,
+)
 from chadllvm.ir.types import Array
 from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.index import Index
@@ -71,6 +82,11 @@ class _Walk:
                     for k, var in enumerate(binding.vars):
                         self._unite(var, then.results[k])
                         self._unite(var, orelse.results[k])
+                case One(Var() as cell, (), Var() as array) if _is_array(array):
+                    self.updated.add(self.find(array))
+                    self._unite(array, cell)
+                case Close(Var() as cell) if cell in self.parent:
+                    self._unite(binding.vars[0], cell)
                 case Apply(Iterate()) as node:
                     self._loop(node, binding.vars)
 

@@ -14,7 +14,7 @@ are steps for the indices of the innermost array alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -333,47 +333,43 @@ class Reference:
                 return _made(owner, code, inner)
             return self._row(owner, code, inner)
 
-        self._choose(code, table, out, part)
-        binding = out.bindings.pop()
-        out.bindings.append(Binding((self.var,), binding.expr, binding.span))
-
-    def element(self, code: Code, at: Operand, table: Table, out: Builder) -> Operand:
-        """The element of a window at an index."""
-        assert isinstance(self.var.type, Array)
-        ty = self.var.type.elem
-
-        def element(owner: Var | None, inner: Builder) -> Operand:
-            if owner is None:
-                return nothing(inner, ty)
-            return _element(owner, code, at, inner)
-
-        return self._choose(code, table, out, element)
-
-    @property
-    def _may_be_nothing(self) -> bool:
-        return NONE in self.owners or not self.owners
-
-    def _choose(
-        self,
-        code: Code,
-        table: Table,
-        out: Builder,
-        part: Callable[[Var | None, Builder], Operand],
-    ) -> Operand:
-        """What `part` gives of the owner whose number it is."""
         *others, rest = (*self.real, None) if self._may_be_nothing else self.real
-        if not others:
-            return part(rest, out)
-        inner = out.child()
+        inner = out.child() if others else out
         block = inner.block([part(rest, inner)])
         for owner in reversed(others):
             assert owner is not None
             is_this = out.prim("ieq", code.number, table.number(owner))
             inner = out.child()
             then = inner.block([part(owner, inner)])
-            (result,) = out.emit(If(is_this, then, block), self.var.name)
-            block = Block((), (result,))
-        return result
+            block = Block((), out.emit(If(is_this, then, block), self.var.name))
+        binding = out.bindings.pop()
+        out.bindings.append(Binding((self.var,), binding.expr, binding.span))
+
+    def element(self, code: Code, at: Operand, table: Table, out: Builder) -> Operand:
+        """The element of a window at an index, which may be outside of other owners."""
+        assert isinstance(self.var.type, Array)
+        *others, rest = (*self.real, None) if self._may_be_nothing else self.real
+        ty = self.var.type.elem
+
+        def element(left: Sequence[Var | None], inner: Builder) -> Operand:
+            owner, *more = left
+            if owner is None:
+                return nothing(inner, ty)
+            if not more:
+                return _element(owner, code, at, inner)
+            is_this = inner.prim("ieq", code.number, table.number(owner))
+            one, other = inner.child(), inner.child()
+            blocks = (
+                one.block([_element(owner, code, at, one)]),
+                other.block([element(more, other)]),
+            )
+            return inner.one(If(is_this, *blocks), self.var.name)
+
+        return element((*others, rest), out)
+
+    @property
+    def _may_be_nothing(self) -> bool:
+        return NONE in self.owners or not self.owners
 
     def _row(self, owner: Var, code: Code, out: Builder) -> Var:
         """The row of an owner that a code is about."""

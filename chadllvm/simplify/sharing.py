@@ -83,9 +83,9 @@ class _Object:
 
     `number`: objects are counted as they are met. `fixed`: why it must not be updated,
     if so. `parents`: older objects that it may be; with none it is a new one. `family`:
-    objects of one family are different ones. `is_row`: it is one of what a list refers
-    to, not the list itself; `is_item`: one that was taken from there. `names`: the
-    variables that stand for it, or for a part of it.
+    objects of one family are different ones; so are those that are `apart`. `is_row`:
+    it is one of what a list refers to, not the list itself; `is_item`: one that was
+    taken from there. `names`: the variables that stand for it, or for a part of it.
     """
 
     number: int
@@ -95,6 +95,7 @@ class _Object:
     is_row: bool = False
     is_item: bool = False
     names: list[Var] = field(default_factory=list)
+    apart: set[_Object] = field(default_factory=set)
 
     def may_be(self, other: _Object, *, rows: bool = True) -> bool:
         """Whether two objects may be the same: the younger one tells.
@@ -106,6 +107,8 @@ class _Object:
         if self is other:
             return True
         if self.family is not None and self.family is other.family:
+            return False
+        if other in self.apart:
             return False
         if self.number < other.number:
             return other.may_be(self, rows=rows)
@@ -327,9 +330,11 @@ class _Walk:
             case If(_, then, orelse):
                 self._branch(then)
                 self._branch(orelse)
-                for k, var in enumerate(binding.vars):
-                    either = self.of(then.results[k]) | self.of(orelse.results[k])
-                    self.bind(var, either)
+                given = [[*map(self.of, b.results)] for b in (then, orelse)]
+                for var, objects in zip(
+                    binding.vars, self._either(*given), strict=True
+                ):
+                    self.bind(var, objects)
             case Apply(Iterate()) as node:
                 self._iterate(binding, node)
             case Apply(Recurse() as op) as node:
@@ -354,6 +359,27 @@ class _Walk:
             item.names = names + item.names
             self.named[item] = None
         del self.dropped[mark:]
+
+    def _either(
+        self, then: Sequence[Objects], orelse: Sequence[Objects]
+    ) -> Sequence[Objects]:
+        """What a branch gives. Results that are different on either side are so behind
+        it, though each may be what the other would have been."""
+        either = [a | b for a, b in zip(then, orelse, strict=True)]
+        apart = [
+            (i, k)
+            for i, k in combinations(range(len(either)), 2)
+            if _may_share(either[i], either[k])
+            and not _may_share(then[i], then[k])
+            and not _may_share(orelse[i], orelse[k])
+        ]
+        for k in sorted({k for pair in apart for k in pair}):
+            either[k] = self.new("", either[k])
+        for i, k in apart:
+            (one,), (other,) = either[i], either[k]
+            one.apart.add(other)
+            other.apart.add(one)
+        return either
 
     def _collected(
         self, variables: Sequence[Var], results: Sequence[Operand], before: int

@@ -6,8 +6,9 @@
       yield y, t }                          yield y }
     return s, t                           return s, x
 
-It is what it was before the loop. Inner loops go first, so that what an inner loop
-passes through may be seen to be passed through by the outer one.
+It is what it was before the loop. So is one that begins with zeros, and that each step
+makes of as many zeros. Inner loops go first, so that what an inner loop passes through
+may be seen to be passed through by the outer one.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from chadllvm.ir.term import (
     Program,
     Var,
 )
+from chadllvm.ops.index import Zeros
 from chadllvm.ops.iterate import Iterate
 from chadllvm.simplify.identities import is_same
 from chadllvm.simplify.walk import Walk
@@ -44,10 +46,18 @@ def _function(function: Function) -> Function:
 class _States(Walk):
     """Rewrites each loop after the loops inside of it."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        # The arrays of zeros, with their dimensions.
+        self._zeros: dict[Operand, tuple[Zeros, tuple[Operand, ...]]] = {}
+
     def visit(self, binding: Binding) -> None:
         match binding.expr:
             case Apply(Iterate()) as node:
                 self.keep(self._iterate(binding, node))
+            case Apply(Zeros() as op, dims):
+                self._zeros[binding.vars[0]] = op, dims
+                self.keep(binding)
             case _:
                 self.keep(binding)
 
@@ -60,7 +70,8 @@ class _States(Walk):
         passed = [
             k
             for k, param in enumerate(params)
-            if k >= first and (results[k] is param or is_same(results[k], inits[k]))
+            if k >= first
+            and (results[k] is param or self._is_same(results[k], inits[k]))
         ]
         if not passed:
             return binding
@@ -72,6 +83,12 @@ class _States(Walk):
         rest = Lambda((index, *_without(tuple(params), passed)), block)
         loop = Apply(node.op, (count, *_without(tuple(inits), passed)), (rest,))
         return Binding(_without(binding.vars, passed), loop, binding.span)
+
+    def _is_same(self, result: Operand, init: Operand) -> bool:
+        """Whether a step makes what the loop began with."""
+        zeros = self._zeros.get(result)
+        is_zero = zeros is not None and zeros == self._zeros.get(init)
+        return is_zero or is_same(result, init)
 
 
 def _without(items: tuple[T, ...], positions: list[int]) -> tuple[T, ...]:

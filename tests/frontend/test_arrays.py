@@ -7,6 +7,7 @@ the same text gives in Python.
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np

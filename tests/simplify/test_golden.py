@@ -31,6 +31,7 @@ from chadllvm.simplify.gather import gather
 from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.inline import inline
 from chadllvm.simplify.lasting import lasting
+from chadllvm.simplify.locations import locations
 from chadllvm.simplify.pointwise import pointwise
 from chadllvm.simplify.promote import promote
 from chadllvm.simplify.recall import recall
@@ -72,6 +73,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "hoist": hoist,
     "inline": inline,
     "lasting": lasting,
+    "locations": locations,
     "pointwise": pointwise,
     "promote": promote,
     "recall": recall,

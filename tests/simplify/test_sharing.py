@@ -48,6 +48,66 @@ def check(function: Function, types: tuple[Type, ...]) -> None:
 OTHER_NAME = "another name of this array is read afterwards"
 
 
+@allowed(I64, BOOL)
+def exchanged_on_a_condition(n, c):
+    a = np.zeros(n)
+    b = np.ones(n)
+    if c:
+        a, b = b, a
+    b[0] = a[0] + 1.0
+    return a, b
+
+
+@allowed(I64, BOOL)
+def exchanged_in_each_step(n, c):
+    a = np.zeros(n)
+    b = np.ones(n)
+    d = np.ones(n)
+    for i in range(n):
+        if c:
+            a, b, d = b, d, a
+        elif i > 2:
+            for _ in range(i):
+                b, d = d, b
+        b[i] = a[0] + d[i]
+        a[i] = b[i]
+    return a, b, d
+
+
+@refused(I64, BOOL, line=6, message=OTHER_NAME)
+def exchanged_and_kept(n, c):
+    a = np.zeros(n)
+    b = np.ones(n)
+    old = b
+    if c:
+        a, b = b, a
+    b[0] = 1.0
+    return a, b, old
+
+
+@refused(I64, BOOL, line=7, message=OTHER_NAME)
+def exchanged_or_one_of_them_twice(n, c):
+    a = np.zeros(n)
+    b = np.ones(n)
+    if c:
+        a, b = b, a
+    else:
+        a = b
+    b[0] = 1.0
+    return a, b
+
+
+@refused(I64, BOOL, line=6, message=OTHER_NAME)
+def exchanged_though_one(n, c):
+    a = np.zeros(n)
+    b = a
+    for i in range(n):
+        if c:
+            a, b = b, a
+        b[i] = 1.0
+    return a
+
+
 @allowed(I64)
 def fill(n):
     a = [0.0 for _ in range(n)]

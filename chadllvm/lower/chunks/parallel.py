@@ -20,10 +20,10 @@ results are the same bits for any number of threads, and for one. The first chun
 to the cell itself and goes on with the number that the slot had. Copies are there for
 as many chunks as there are lanes, two for each thread, and a chunk waits until the one
 in its lane has been merged; so there are never more than two private cells a thread.
-Clearing and merging all copies takes a small share of the work, unless there is so
-little of it that this would leave threads idle. Where few steps add to a large cell,
-there are logs instead (`logs.py`); where all steps add to one row after the other, they
-may take turns at rows (`turns.py`).
+Clearing and merging all copies takes a small share of the work that is sure to be done,
+unless there is so little of it that this would leave threads idle. Where few steps add
+to a large cell, there are logs instead (`logs.py`); where all steps add to one row
+after the other, they may take turns at rows (`turns.py`).
 
 Loops that are nested two levels less than the deepest ones are left alone: what they do
 hardly matters, and each loop that is spread takes LLVM some time. For its sake, loops
@@ -71,7 +71,7 @@ from chadllvm.lower.chunks.logs import base_of, may_pay, sparse_cells
 from chadllvm.lower.chunks.spread import Home, Spreading
 from chadllvm.lower.chunks.turns import Rows, rows_of
 from chadllvm.lower.chunks.turns import may_pay as turns_may_pay
-from chadllvm.lower.chunks.work import Additions, Estimate, Work
+from chadllvm.lower.chunks.work import Additions, Estimate, Least, Work
 from chadllvm.lower.lanes import Deciding
 
 # What the note of a loop says.
@@ -201,7 +201,7 @@ class _Walk:
         self._note(loop, IN_CHUNKS)
         hits = dict(self._hits(found, work))
         spreading = Spreading(found, self._home, () if hits else self._rows(found))
-        yield from spreading.stmts(work, inside, hits)
+        yield from spreading.stmts(work, self._least(found), inside, hits)
 
     def _rows(self, found: Plan) -> Sequence[Rows]:
         """The loops over rows at which chunks may take turns."""
@@ -210,6 +210,9 @@ class _Walk:
 
     def _work(self, found: Plan) -> Work:
         return Estimate(found.loop, _outside(found.loop), _UNTIL).step(found.forms)
+
+    def _least(self, found: Plan) -> Work:
+        return Least(found.loop, _outside(found.loop), _UNTIL).step(found.forms)
 
     def _hits(self, found: Plan, work: Work) -> Iterator[tuple[Alloc, Work]]:
         """The cells that may have logs, and how often a step adds to them."""

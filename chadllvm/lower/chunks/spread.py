@@ -154,21 +154,22 @@ class Spreading:
         self._scans: list[Scanning] = []
 
     def stmts(
-        self, work: Work, inside: bool, hits: Mapping[Alloc, Work]
+        self, work: Work, least: Work, inside: bool, hits: Mapping[Alloc, Work]
     ) -> Iterator[Stmt]:
-        """The loop in chunks; `inside` of others, as it is for one chunk, too. `hits`:
-        how often a step adds to the cells that may have logs."""
+        """The loop in chunks; `inside` of others, as it is for one chunk, too. `least`:
+        the work that is sure to be done. `hits`: how often a step adds to the cells
+        that may have logs."""
         loop, out = self._plan.loop, Out()
         steps = out.let("isub", loop.high, loop.low)
         is_twice = inside and len([*everywhere(loop.body)]) < LONG
         if is_twice and self._turns is None and all(not term for term in work):
             # Asked by one comparison, as there may be few steps each time.
             many, more = out.let("ile", Lit(_enough(work)), steps), Out()
-            chunks = self._count(more, steps, work, hits)
+            chunks = self._count(more, steps, work, least, hits)
             more.stmts += self._spread(steps, chunks, is_one=True)
             yield from (*out.stmts, Branch(many, tuple(more.stmts), (loop,)))
             return
-        chunks = self._count(out, steps, work, hits)
+        chunks = self._count(out, steps, work, least, hits)
         inner = self._spread(steps, chunks, is_one=not is_twice)
         if is_twice:
             inner = [Branch(out.let("ilt", Lit(1), chunks), tuple(inner), (loop,))]
@@ -197,7 +198,12 @@ class Spreading:
         self._units = out.let("udiv", out.let("iadd", steps, less), self._unit)
 
     def _count(
-        self, out: Out, steps: Atom, work: Work, hits: Mapping[Alloc, Work]
+        self,
+        out: Out,
+        steps: Atom,
+        work: Work,
+        least: Work,
+        hits: Mapping[Alloc, Work],
     ) -> Atom:
         """The number of chunks, 1 at least."""
         self._measure(out, steps, work)
@@ -223,7 +229,9 @@ class Spreading:
             more = out.let("mul", size, Lit(float(SHARE)))
             grain = out.let("add", grain, more)
         number = out.let("div", total, grain)
-        few = out.let("lesser", number, self._worth_merging(out, sizes))
+        if least != work:
+            total = out.let("mul", out.work(least), out.let("to_float", steps))
+        few = out.let("lesser", number, self._worth_merging(out, total, sizes))
         some = out.let("to_int", out.let("greater", few, Lit(1.0)))
         if self._plan.reach > 1:
             some = out.let(
@@ -234,7 +242,7 @@ class Spreading:
             some = self._turns.chunks(out, self._units, some)
         return out.let("imax", some, Lit(1), name="chunks")
 
-    def _worth_merging(self, out: Out, sizes: Sequence[Atom]) -> Atom:
+    def _worth_merging(self, out: Out, total: Atom, sizes: Sequence[Atom]) -> Atom:
         """The most chunks, so that to clear and merge copies is little of the work.
 
         If there is little to do that would leave threads idle: n chunks take an n-th of
@@ -246,7 +254,7 @@ class Spreading:
         merge: Atom = Lit(1.0)
         for size in sizes:
             merge = out.let("add", merge, out.let("mul", size, Lit(float(MERGE))))
-        work = out.let("greater", self._total, Lit(0.0))
+        work = out.let("greater", total, Lit(0.0))
         merges = out.let("div", work, merge)
         little = out.let("mul", merges, Lit(_LITTLE))
         some = out.let("greater", little, out.let("sqrt", merges))

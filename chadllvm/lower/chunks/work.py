@@ -144,6 +144,20 @@ class Certain(Estimate):
                 return super()._statement(stmt, forms, loops)
 
 
+class Least(Estimate):
+    """The work that is sure to be done, up to a constant for each step: of branches the
+    least that depends on sizes."""
+
+    def _statement(self, stmt: Stmt, forms: Forms, loops: Sequence[For]) -> Work:
+        match stmt:
+            case Branch(_, then, orelse):
+                a, b = self.of(then, forms, loops), self.of(orelse, forms, loops)
+                least = {t: min(a[t], b[t]) for t in a if t in b}
+                return {**least, (): max(a.get((), 0.0), b.get((), 0.0))}
+            case _:
+                return super()._statement(stmt, forms, loops)
+
+
 class Additions(Estimate):
     """How often bodies add to something: `counts` says of each addition whether it is
     one of those that count."""
