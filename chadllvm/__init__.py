@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from chadllvm.library import build, fold, stop_gradient
     from chadllvm.options import CompileOptions
     from chadllvm.overloads import compile_package, overload
+    from chadllvm.prelude.flat import ravel
     from chadllvm.reverse import vjp
     from chadllvm.tangents import jvp
     from chadllvm.threads import get_num_threads, set_num_threads
@@ -74,6 +75,7 @@ __all__ = [
     "linearize",
     "load",
     "overload",
+    "ravel",
     "set_num_threads",
     "stop_gradient",
     "value_and_grad",
@@ -116,6 +118,7 @@ _HOMES = {
     "linearize": "jacobian",
     "load": "exporting",
     "overload": "overloads",
+    "ravel": "prelude.flat",
     "set_num_threads": "threads",
     "stop_gradient": "library",
     "value_and_grad": "api",

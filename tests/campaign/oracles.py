@@ -114,6 +114,12 @@ def _documented(judged: Judged, right: Outcome, found: Outcome) -> str:
         return "a list is taken to be an array"
     if str(found.value).startswith("cannot convert float") and right.is_value:
         return "NumPy makes integers of NaN"
+    if "zero-size array to reduction" in str(right.value) and found.is_value:
+        return "no result has an element of nothing"
+    if "pow() 3rd argument not allowed" in str(right.value):
+        return "NumPy's integers have no power of three arguments"
+    if "strict=True" in judged.text and "do not match" in str(found.value):
+        return "zip compares sizes before the loop"
     if found.detail == "ZeroDivisionError" and _divides_by_zero(judged):
         return "NumPy divides integers by zero"
     return ""

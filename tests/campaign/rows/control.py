@@ -161,7 +161,8 @@ def match_of_numbers(w: Writer) -> None:
             w.line(f"case {pattern}:")
             w.block(1)
         if w.chance(0.7):
-            w.line(w.pick("case _:", f"case k if k > {w.expr('small')}:"))
+            name = w.fresh("k")
+            w.line(w.pick("case _:", f"case {name} if {name} > {w.expr('small')}:"))
             w.block(1)
 
 
