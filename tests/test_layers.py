@@ -20,7 +20,7 @@ LAYERS = (
     "frozen", "ready", "scaling", "specialising", "shown", "signatures", "taking",
     "compiled", "bound", "api", "custom", "written", "placed", "tangent_plan",
     "tangents", "exported", "exporting", "halving", "pullback", "reverse", "jacobian",
-    "reals", "checking", "vectorized", "prelude", "stats", "transforms", "explain",
+    "reals", "checking", "vectorized", "prelude", "stats", "transforms", "interop", "explain",
     "commands", "cli", "paper",
 )  # fmt: skip
 
