@@ -27,6 +27,7 @@ SCALAR = "scalar_function"
 # The modules of ours that bring overloads for a package: loaded where a program calls
 # a function of it that is not known otherwise.
 _PROVIDERS = {
+    "builtins": ("chadllvm.prelude.lists",),
     "scipy.special": (
         "chadllvm.prelude.special",
         "chadllvm.prelude.incomplete",
@@ -107,13 +108,13 @@ def overloaded(value: Any, *, provided: bool = True) -> Any:
         value = original(value)
     if not (callable(value) and _is_hashable(value)):
         return None
-    if value in _functions:
+    if value in _functions and not (_is_provided(_functions[value]) and not provided):
         return _functions[value]
     for package, providers in _PROVIDERS.items():
         if provided and package in sys.modules:
             for provider in providers:
                 import_module(provider)
-    found = _named(_imported())[0].get(value) if _names else None
+    found = _functions.get(value) or _named(_imported())[0].get(value)
     return found if provided or not _is_provided(found) else None
 
 

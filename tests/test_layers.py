@@ -20,8 +20,8 @@ LAYERS = (
     "frozen", "ready", "scaling", "specialising", "shown", "signatures", "taking",
     "compiled", "bound", "api", "custom", "written", "placed", "tangent_plan",
     "tangents", "exported", "exporting", "halving", "pullback", "reverse", "jacobian",
-    "reals", "checking", "vectorized", "prelude", "stats", "transforms", "interop", "explain",
-    "commands", "cli", "paper",
+    "reals", "checking", "vectorized", "prelude", "stats", "transforms", "interop",
+    "explain", "commands", "cli", "paper",
 )  # fmt: skip
 
 # The package itself and `python -m chadllvm` stand outside: they may import all.

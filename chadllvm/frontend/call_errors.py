@@ -39,18 +39,18 @@ def unknown_function(span: Span, name: str, *, is_class: bool = False) -> Diagno
     """A function that has no meaning in compiled code.
 
     There are those of arithmetic and calculus (`math`, `numpy`, parts of `scipy`), the
-    reductions, and your own functions decorated with `jit`. `docs/language.md` lists
-    them.
+    reductions, and your own functions. `docs/language.md` lists them; what another one
+    means `cl.overload` can say.
 
     Fails:
 
         def f(x: cl.f64[:]) -> float:
-            return sorted(x)[0]
+            return sum(map(abs, x))
 
     Works:
 
         def f(x: cl.f64[:]) -> float:
-            return np.sort(x)[0]
+            return sum(abs(v) for v in x)
     """
     return error(
         "unknown function",

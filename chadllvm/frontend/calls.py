@@ -119,7 +119,7 @@ def _meaning(cx: Context, node: ast.Call, function: Any) -> Meaning:
 def _of_overload(cx: Context, node: ast.Call, function: Any) -> Meaning:
     """What translates calls of a function that stands for another one."""
     if isinstance(function, FunctionType):
-        return partial(function_call, function=function, is_jitted=True)
+        return partial(function_call, function=function)
     return _meaning(cx, node, function)
 
 

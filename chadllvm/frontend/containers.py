@@ -245,6 +245,23 @@ def _column(cx: Context, node: ast.expr, value: Value, name: str) -> Value | Non
 # ---- methods
 
 
+def _dictionary_method(
+    cx: Context, node: ast.Call, owner: Operand, name: str
+) -> Operand:
+    """`params.values()`, a tuple of the entries, and `params.get("w", 0.0)`."""
+    names, b = names_of(owner.type), cx.at(node)
+    assert names is not None
+    match name, node.args, node.keywords:
+        case "values", [], []:
+            entries = [b.one(Proj(owner, k)) for k in range(len(names))]
+            return b.one(Tuple(tuple(entries)))
+        case "get", [key, default], [] if (word := static_string(cx, key)) is not None:
+            other = cx.value(default)
+            return field(cx, node, owner, word) if word in names else other
+        case _:
+            raise dictionary_errors.dictionary_method(cx.span(node.func), name)
+
+
 def record_method(
     cx: Context, node: ast.Call, owner: Operand, name: str = ""
 ) -> Operand:
@@ -255,7 +272,7 @@ def record_method(
     names = names_of(owner.type)
     assert names is not None
     if names.kind is Kind.DICT:
-        raise dictionary_errors.dictionary_method(cx.span(node.func), name)
+        return _dictionary_method(cx, node, owner, name)
     if isinstance(names, ObjectNames) and name in names.unfit:
         found = names.unfit[name]
         raise record_errors.unfit_field(cx.span(node.func), names.title, name, found)

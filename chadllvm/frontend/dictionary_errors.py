@@ -88,15 +88,16 @@ def key_needed(span: Span, ty: Type) -> Diagnostic:
 
 @code("CL0907")
 def dictionary_method(span: Span, name: str) -> Diagnostic:
-    """A dictionary has no methods here.
+    """A dictionary has the methods `values` and, with a default, `get` here.
 
-    Its keys are known when the program is compiled, so there is nothing to ask for.
+    Its keys are known when the program is compiled, so there is nothing to ask for; and
+    it is a value, which nothing changes.
 
     Fails:
 
         def f(x: float) -> float:
             params = {"w": x}
-            return params.get("w", 0.0)
+            return params.setdefault("w", 0.0)
 
     Works:
 

@@ -12,7 +12,6 @@ from chadllvm.ir.types import Array, Scalar, Type
 _INSTEAD = {
     "isinstance": "a function is compiled for the types of its arguments, which are "
     "known: write one function for each",
-    "sorted": "use `np.sort(x)`",
     "map": "write a comprehension, as in `[f(v) for v in x]`",
     "filter": "index with a condition, as in `x[x > 0.0]`",
     "str": "format the number outside of the function",

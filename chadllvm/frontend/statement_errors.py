@@ -40,7 +40,8 @@ def try_statement(span: Span) -> Diagnostic:
 def with_statement(span: Span) -> Diagnostic:
     """Compiled code opens and closes nothing.
 
-    Files, locks and the like belong to the code around it: pass the values in.
+    Files, locks and the like belong to the code around it: pass the values in. What
+    `np.errstate` tells to ignore is ignored, so that alone may stand there.
 
     Fails:
 

@@ -25,6 +25,8 @@ calls(
     "[{float}, {float}]",
     "[v for v in {part}]",
     "[{float}] * 3",
+    "sorted({list})",
+    "sorted({part}, key=abs, reverse=True)",
 )
 calls(
     "Lists of arrays",

@@ -7,4 +7,4 @@ class Line(TypedDict):
 
 
 def f(line: Line):
-    return line.get("slope", 0.0)
+    return line.setdefault("slope", 0.0)

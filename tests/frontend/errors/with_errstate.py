@@ -2,6 +2,6 @@ import numpy as np
 
 
 def f(x: float):
-    with np.errstate(all="ignore"):
+    with np.errstate(all="raise"):
         y = 1.0 / x
     return y

@@ -1,0 +1,29 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Python's own functions of lists."""
+
+from __future__ import annotations
+
+import builtins
+
+import numpy as np
+
+from chadllvm.overloads import overload
+
+
+@overload(builtins.sorted)
+def sorted(items, *, key=None, reverse=False):
+    """A list of the elements in ascending order, of their keys; equal ones stay so.
+
+    Where numbers are NaN they come last.
+    """
+    n = len(items)
+    if key is None:
+        order = np.argsort([items[_place(k, n, reverse)] for k in range(n)])
+    else:
+        order = np.argsort([key(items[_place(k, n, reverse)]) for k in range(n)])
+    return [items[_place(order[_place(k, n, reverse)], n, reverse)] for k in range(n)]
+
+
+def _place(k, n, reverse):
+    """k, counted from the end if the order is reversed."""
+    return n - 1 - k if reverse else k

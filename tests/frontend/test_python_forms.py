@@ -1,0 +1,70 @@
+"""Forms of Python's own: `sorted`, methods of dictionaries, `with np.errstate`."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import chadllvm as cl
+
+X = np.array([1.5, -2.0, 0.5, 1.5, 3.0])
+
+
+class Point(NamedTuple):
+    x: float
+    y: float
+
+
+def same(function: Any, *args: Any) -> None:
+    assert cl.jit(function)(*args) == pytest.approx(function(*args))
+
+
+def test_sorted_makes_lists() -> None:
+    same(lambda x: sum(sorted(x)[:2]) + sorted(x, reverse=True)[0], X)
+    same(lambda x: len(sorted(x) + [v for v in x]) + len(sorted([3, 1, 2])), X)
+    same(lambda x: sorted(x, key=lambda v: -abs(v))[0], X)
+    same(lambda n: sorted([n, 3, 1], key=abs, reverse=True)[0], -7)
+    same(lambda n: len(sorted([k for k in range(n)])), 0)
+
+
+def test_sorted_keeps_the_order_of_equals() -> None:
+    def order(x: cl.f64[:], reverse: bool) -> float:
+        points = [Point(v, float(k)) for k, v in enumerate(x)]
+        ordered = sorted(points, key=lambda p: p.x, reverse=reverse)
+        return sum(10.0**k * p.y for k, p in enumerate(ordered))
+
+    for reverse in (False, True):
+        same(order, X, reverse)
+
+
+def test_the_slope_goes_to_the_element() -> None:
+    slope = cl.grad(lambda x: sorted(x)[0] * 2.0 + sorted(x, reverse=True)[0])(X)
+    assert slope.tolist() == [0.0, 2.0, 0.0, 0.0, 1.0]
+
+
+def test_values_and_get() -> None:
+    def f(x: float) -> float:
+        params = {"w": x, "b": 2.0}
+        total = sum(params.values()) + max(params.values())
+        return total + params.get("w", 0.0) + params.get("c", 3.0) * x
+
+    same(f, 1.5)
+    assert cl.grad(f)(1.5) == 5.0
+    assert cl.grad(f)(2.5) == 6.0
+
+
+def test_silence_is_no_statement() -> None:
+    def f(x: cl.f64[:]) -> float:
+        total = 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for v in np.log(x):
+                if np.isnan(v):
+                    return total
+                total += v
+        return total
+
+    for x in (np.array([2.0, 3.0]), np.array([2.0, -1.0, 3.0])):
+        same(f, x)
+    assert cl.grad(f)(np.array([2.0, 4.0])).tolist() == [0.5, 0.25]
