@@ -51,9 +51,9 @@ _ROOM = {
 # A limit follows its measure when they are so far apart.
 _SLACK = 0.1
 
-# Folders that are no part of the compiler: its proofs, and what is written in its
-# language.
-BESIDE = ("paper", "prelude", "stats")
+# Folders that are no part of the compiler: its proofs, what is written in its language,
+# and glue to other packages.
+BESIDE = ("paper", "prelude", "stats", "interop")
 
 # The folders that hold numeric thresholds and passes.
 _COMPILER = ("simplify", "closure", "lower", "llvm")

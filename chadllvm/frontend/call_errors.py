@@ -45,12 +45,12 @@ def unknown_function(span: Span, name: str, *, is_class: bool = False) -> Diagno
     Fails:
 
         def f(x: cl.f64[:]) -> float:
-            return sum(map(abs, x))
+            return x[hash(x[0]) % len(x)]
 
     Works:
 
         def f(x: cl.f64[:]) -> float:
-            return sum(abs(v) for v in x)
+            return x[int(x[0]) % len(x)]
     """
     return error(
         "unknown function",

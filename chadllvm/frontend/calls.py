@@ -74,7 +74,8 @@ def call(cx: Context, node: ast.Call) -> Value:
 def call_outside(cx: Context, node: ast.Call, function: Any) -> Value:
     """A call of a function value that stands outside of the one that is compiled."""
     if isinstance(function, FunctionType) and not is_callable(function):
-        return function_call(cx, node, function, is_jitted=True)
+        is_jitted = not is_plain(cx, function)
+        return function_call(cx, node, function, is_jitted=is_jitted)
     return _meaning(cx, node, function)(cx, node)
 
 
@@ -108,7 +109,7 @@ def _meaning(cx: Context, node: ast.Call, function: Any) -> Meaning:
         return partial(construct, python=function)
     if cx.surroundings.encloses(function):
         return partial(function_call, function=function, is_jitted=True)
-    if isinstance(function, FunctionType) and _is_plain(cx, function):
+    if isinstance(function, FunctionType) and is_plain(cx, function):
         return partial(function_call, function=function)
     ours = overloaded(function)
     if ours is not None:
@@ -123,7 +124,7 @@ def _of_overload(cx: Context, node: ast.Call, function: Any) -> Meaning:
     return _meaning(cx, node, function)
 
 
-def _is_plain(cx: Context, function: FunctionType) -> bool:
+def is_plain(cx: Context, function: FunctionType) -> bool:
     """Whether a plain Python function is one that this one may call."""
     return not is_library(function) and is_compiled_with(cx.source.function, function)
 

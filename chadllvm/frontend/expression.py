@@ -33,7 +33,7 @@ from chadllvm.frontend.arithmetic import (
     power,
     power_of_elements,
 )
-from chadllvm.frontend.calls import call, is_callable
+from chadllvm.frontend.calls import call, is_callable, is_plain
 from chadllvm.frontend.comprehension import list_comprehension
 from chadllvm.frontend.conditions import condition, truth_of
 from chadllvm.frontend.constants import constant, number
@@ -149,7 +149,8 @@ def _is_function(cx: Context, outside: object) -> bool:
     """Whether what stands outside is a function that may be a value."""
     if not callable(outside):
         return False
-    return is_callable(outside) or cx.surroundings.encloses(outside)
+    is_users = isinstance(outside, FunctionType) and is_plain(cx, outside)
+    return is_users or is_callable(outside) or cx.surroundings.encloses(outside)
 
 
 def _name(cx: Context, node: ast.Name) -> Operand:

@@ -12,8 +12,6 @@ from chadllvm.ir.types import Array, Scalar, Type
 _INSTEAD = {
     "isinstance": "a function is compiled for the types of its arguments, which are "
     "known: write one function for each",
-    "map": "write a comprehension, as in `[f(v) for v in x]`",
-    "filter": "index with a condition, as in `x[x > 0.0]`",
     "str": "format the number outside of the function",
     "repr": "format the number outside of the function",
     "format": "format the number outside of the function",

@@ -98,7 +98,8 @@ def not_a_value(span: Span, name: str, kind: str) -> Diagnostic:
 def function_as_value(span: Span, name: str, *, is_class: bool = False) -> Diagnostic:
     """A function that cannot be compiled is no value.
 
-    Values are compiled functions, local ones, and those of the language.
+    Values are compiled functions, local ones, plain ones of the same module, and those
+    of the language.
 
     Fails:
 

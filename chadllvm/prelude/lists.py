@@ -27,3 +27,15 @@ def sorted(items, *, key=None, reverse=False):
 def _place(k, n, reverse):
     """k, counted from the end if the order is reversed."""
     return n - 1 - k if reverse else k
+
+
+@overload(builtins.map)
+def map(function, items):
+    """What a function makes of each element."""
+    return [function(item) for item in items]
+
+
+@overload(builtins.filter)
+def filter(function, items):
+    """The elements that a function finds true."""
+    return [item for item in items if function(item)]

@@ -68,3 +68,14 @@ def test_silence_is_no_statement() -> None:
     for x in (np.array([2.0, 3.0]), np.array([2.0, -1.0, 3.0])):
         same(f, x)
     assert cl.grad(f)(np.array([2.0, 4.0])).tolist() == [0.5, 0.25]
+
+
+def double(v: float) -> float:
+    return 2.0 * v
+
+
+def test_map_and_filter() -> None:
+    same(lambda x: sum(map(double, x)) + max(map(abs, x)), X)
+    same(lambda x: len(list(filter(lambda v: v > 0.0, x))), X)
+    same(lambda x: sum(map(lambda v: v * x[0], filter(lambda v: v < 1.0, x))), X)
+    assert cl.grad(lambda x: sum(map(double, x)))(X).tolist() == [2.0] * 5
