@@ -19,10 +19,9 @@ from functools import partial
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-import numpy as np
-
 from chadllvm.diagnostic import CompileError, Span
 from chadllvm.frontend import function_errors
+from chadllvm.frontend.desugared import desugar
 from chadllvm.texts import lines_of
 
 Function = FunctionType
@@ -141,7 +140,7 @@ def read_source(function: Callable[..., Any]) -> Source:
     if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
         raise function_errors.changed_source(span)
     _mangle(function, node)
-    _Errstates(function).visit(node)
+    desugar(node, function.__globals__)
     file, first = code.co_filename, code.co_firstlineno
     return Source(function, node, file, first, lines, wrapped, place=_place(function))
 
@@ -186,6 +185,7 @@ def _read_lambda(function: FunctionType, span: Span) -> Source:
     # The walk comes to outer ones first.
     definition = lambda_definition(found[-1])
     _mangle(function, definition)
+    desugar(definition, function.__globals__)
     return Source(function, definition, code.co_filename, 1, lines, False)
 
 
@@ -195,32 +195,6 @@ def _mangle(function: FunctionType, definition: ast.AST) -> None:
     for node in ast.walk(definition) if owner else ():
         if isinstance(node, ast.Attribute) and re.match(r"__.*(?<!__)$", node.attr):
             node.attr = f"_{owner}{node.attr}"
-
-
-class _Errstates(ast.NodeTransformer):
-    """Puts what stands below `with np.errstate(...)` in its place, if nothing raises.
-
-    Compiled code follows IEEE 754 without a word, as NumPy does then.
-    """
-
-    def __init__(self, function: FunctionType) -> None:
-        self._names = function.__globals__
-
-    def visit_With(self, node: ast.With) -> ast.With | list[ast.stmt]:
-        """The statements below, or the statement as it is."""
-        self.generic_visit(node)
-        return node.body if all(map(self._is_silent, node.items)) else node
-
-    def _is_silent(self, item: ast.withitem) -> bool:
-        match item:
-            case ast.withitem(
-                ast.Call(ast.Attribute(ast.Name(owner), "errstate"), [], options), None
-            ):
-                says = [getattr(option.value, "value", "") for option in options]
-                is_numpy = self._names.get(owner) is np
-                return is_numpy and all(word in ("ignore", "warn") for word in says)
-            case _:
-                return False
 
 
 def _class_around(qualname: str) -> str:

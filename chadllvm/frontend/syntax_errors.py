@@ -16,23 +16,24 @@ from chadllvm.frontend import statement_errors
 
 @code("CL0218")
 def walrus(span: Span) -> Diagnostic:
-    """A variable is assigned by a statement.
+    """`:=` stands where it is always evaluated, and its variable not before it.
 
-    `:=` inside of an expression is not in the language.
+    In other places the variable is assigned by a statement.
 
     Fails:
 
         def f(x: float) -> float:
-            return (y := 2.0 * x) + y
+            return (y := 2.0 * x) + y if x > 0.0 else x
 
     Works:
 
         def f(x: float) -> float:
-            y = 2.0 * x
-            return y + y
+            if (y := 2.0 * x) > 0.0:
+                return y + y
+            return x
     """
     return error(
-        "`:=` is not supported",
+        "`:=` is not supported here",
         span,
         "",
         "assign the variable in a statement of its own",

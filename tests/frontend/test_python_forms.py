@@ -79,3 +79,34 @@ def test_map_and_filter() -> None:
     same(lambda x: len(list(filter(lambda v: v > 0.0, x))), X)
     same(lambda x: sum(map(lambda v: v * x[0], filter(lambda v: v < 1.0, x))), X)
     assert cl.grad(lambda x: sum(map(double, x)))(X).tolist() == [2.0] * 5
+
+
+def test_assignments_within_expressions() -> None:
+    def f(x: cl.f64[:]) -> float:
+        total = 0.0
+        if (n := len(x)) > 2 and x[0] > 0.0:
+            total = n * x[1]
+        while (n := n // 2) > 0:
+            if n == 2:
+                continue
+            total += x[n] * n
+        squares = [y * y for v in x if (y := v - 1.0) > 0.0]
+        last = (z := total * 2.0) + z
+        return sum(squares) + last + sum(w for v in x if (w := abs(v)) < 2.0)
+
+    for x in (X, X[:2], np.arange(1.0, 9.0)):
+        same(f, x)
+    cl.check_grads(f, (1.1 * X,))
+
+
+def test_an_assignment_that_may_not_be_made_is_refused() -> None:
+    def maybe(x: float) -> float:
+        return (y := x) + y if x > 0.0 else 1.0
+
+    def after(x: float) -> float:
+        n = 1.0
+        return n + (n := x)
+
+    for function in (maybe, after):
+        with pytest.raises(cl.CompileError, match="CL0218"):
+            cl.jit(function)(1.0)

@@ -1,0 +1,170 @@
+"""Forms of Python that stand for others, put in their places before anything is read.
+
+    with np.errstate(all="ignore"): a           →   a
+    if (n := len(x)) > 2: a                     →   n = len(x)
+                                                    if n > 2: a
+    while (n := n // 2) > 0: a                  →   while True:
+                                                        n = n // 2
+                                                        if not n > 0: break
+                                                        a
+    [y for v in x if (y := f(v)) > 0]           →   [y for v in x
+                                                       for y in [f(v)] if y > 0]
+
+An assignment within an expression is moved before it where nothing changes by that: it
+is always evaluated, and what is evaluated before it does not use the name.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+
+def desugar(definition: ast.AST, names: Mapping[str, Any]) -> None:
+    """Rewrite a definition in place; `names` are those of its module."""
+    _Desugaring(names).visit(definition)
+
+
+class _Desugaring(ast.NodeTransformer):
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        self._names = names
+
+    # Statements.
+
+    def visit_With(self, node: ast.With) -> Any:
+        """Compiled code follows IEEE 754 without a word, as NumPy does then."""
+        self.generic_visit(node)
+        return node.body if all(map(self._is_silent, node.items)) else node
+
+    def _is_silent(self, item: ast.withitem) -> bool:
+        match item:
+            case ast.withitem(
+                ast.Call(ast.Attribute(ast.Name(owner), "errstate"), [], options), None
+            ):
+                says = [getattr(option.value, "value", "") for option in options]
+                is_numpy = self._names.get(owner) is np
+                return is_numpy and all(word in ("ignore", "warn") for word in says)
+            case _:
+                return False
+
+    def visit_If(self, node: ast.If) -> Any:
+        return self._ahead(node, "test")
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        return self._ahead(node, "value")
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        return self._ahead(node, "value")
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        return self._ahead(node, "value")
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        return self._ahead(node, "value")
+
+    def visit_While(self, node: ast.While) -> Any:
+        self.generic_visit(node)
+        before, test = _split(node.test)
+        if not before or node.orelse:
+            return node
+        ends = _at(node.test, ast.UnaryOp(ast.Not(), test))
+        stop = _at(node.test, ast.If(ends, [_at(node.test, ast.Break())], []))
+        body = [*before, stop, *node.body]
+        return _at(node, ast.While(_at(node.test, ast.Constant(True)), body, []))
+
+    def _ahead(self, node: Any, place: str) -> Any:
+        """A statement with the assignments in its expression before it."""
+        self.generic_visit(node)
+        value = getattr(node, place)
+        if value is None:
+            return node
+        before, value = _split(value)
+        setattr(node, place, value)
+        return [*before, node] if before else node
+
+    # Comprehensions.
+
+    def _comprehension(self, node: Any) -> Any:
+        self.generic_visit(node)
+        found: list[ast.comprehension] = []
+        for part in node.generators:
+            found.append(ast.comprehension(part.target, part.iter, [], part.is_async))
+            for test in part.ifs:
+                before, rest = _split(test)
+                for each in before:
+                    held = _at(each, ast.List([each.value], ast.Load()))
+                    found.append(ast.comprehension(each.targets[0], held, [], 0))
+                found[-1].ifs.append(rest)
+        node.generators = found
+        return node
+
+    def visit_ListComp(self, node: ast.ListComp) -> Any:
+        return self._comprehension(node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
+        return self._comprehension(node)
+
+
+def _at(place: ast.AST, node: Any) -> Any:
+    return ast.copy_location(node, place)
+
+
+def _split(value: ast.expr) -> tuple[list[ast.Assign], ast.expr]:
+    """The assignments in an expression, in order, and what is left; none if that may
+    not be."""
+    found = [node for node in ast.walk(value) if isinstance(node, ast.NamedExpr)]
+    if not found:
+        return [], value
+    order = [*_evaluated(value)]
+    names = [node.target.id for node in found]
+    if len(set(names)) < len(names) or any(node not in order for node in found):
+        return [], value
+    for node in found:
+        earlier = order[: order.index(node)]
+        inner = [*ast.walk(node)]
+        if any(
+            isinstance(other, ast.Name) and other.id == node.target.id
+            for other in earlier
+            if other not in inner
+        ):
+            return [], value
+    ordered = sorted(found, key=order.index)
+    before = [_assignment(node) for node in ordered]
+    rest = _Named().visit(value)
+    for each in before:
+        each.value = _Named().visit(each.value)
+    return before, rest
+
+
+def _assignment(node: ast.NamedExpr) -> ast.Assign:
+    target = _at(node, ast.Name(node.target.id, ast.Store()))
+    made: ast.Assign = _at(node, ast.Assign([target], node.value))
+    return made
+
+
+class _Named(ast.NodeTransformer):
+    """Puts the names in the places of assignments."""
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
+        return ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
+
+
+def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of an expression that are always evaluated, in that order."""
+    match node:
+        case ast.BoolOp(_, [first, *_]):
+            yield from _evaluated(first)
+        case ast.IfExp(test):
+            yield from _evaluated(test)
+        case ast.Compare(left, _, [first, *_]):
+            yield from _evaluated(left)
+            yield from _evaluated(first)
+        case ast.Lambda() | ast.ListComp() | ast.GeneratorExp() | ast.SetComp():
+            pass
+        case _:
+            for child in ast.iter_child_nodes(node):
+                yield from _evaluated(child)
+    yield node
