@@ -90,6 +90,8 @@ class Compiled(Taking):
         # What its function reached when it was made, if somebody asks; empty if it is
         # made of one thing and another.
         self.first_reach: bytes | None = None
+        # The code that it was pickled with, for whom it is pickled for again.
+        self.received: dict[bytes, bytes] = {}
         self._lock = Lock()
         # How many positional arguments need no binding.
         if is_plain(function) and not statics:
@@ -256,14 +258,14 @@ class Compiled(Taking):
         """The machine code that there is, and how it is found, by their keys."""
         from chadllvm.backend import kept
 
-        found = []
+        found = dict(self.received)
         for version in self._versions.values():
             key, code, place = version.key, version.kept, version.shelf
             if key and code and (place or kept.is_keepable(key, code)):
-                found.append((key.digest, kept.packed(code)))
+                found[key.digest] = kept.packed(code)
             if place and place.content:
-                found.append((place.key, place.content))
-        return found
+                found[place.key] = place.content
+        return list(found.items())
 
     @without_frames
     def show(self, stage: str, *args: Any, **kwargs: Any) -> Text:
@@ -596,9 +598,12 @@ def _derivative(
 
     for key, content in code:
         kept.receive(key, content)
-    if isinstance(of, Function) and of.options == options:
-        return of.derivative(request)
-    return Derivative(of, request, options)
+    is_its_own = isinstance(of, Function) and of.options == options
+    made: Derivative[..., Any] = (
+        of.derivative(request) if is_its_own else Derivative(of, request, options)
+    )
+    made.received.update(code)
+    return made
 
 
 # Where a plain function keeps its derivatives.

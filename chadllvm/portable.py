@@ -242,6 +242,7 @@ class Portable(Protocol):
     _is_used: bool
     _options: Any
     static_argnames: tuple[str, ...]
+    received: dict[bytes, bytes]
 
     def __init__(self, function: Any, options: Any, statics: tuple[str, ...]) -> None:
         """Make it of a plain function."""
@@ -364,5 +365,6 @@ def refill(function: Portable, state: Mapping[str, Any]) -> None:
     fill(plain, state["references"])
     function.__init__(plain, state["options"], state["statics"])  # type: ignore[misc]
     function._take_rules(state["rules"])
+    function.received.update(state["code"])
     for key, content in state["code"]:
         kept.receive(key, content)

@@ -152,6 +152,23 @@ def test_code_goes_along(
     assert pickle.loads(content)(2.0) == expected == (6.0, 3.0)
 
 
+def test_code_goes_further_from_where_it_was_not_used(
+    space: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHADLLVM_CACHE", "1")
+    monkeypatch.setenv("CHADLLVM_CACHE_DIR", str(tmp_path))
+    function = cl.jit(space["helper"])
+    for ours in (function, cl.value_and_grad(function)):
+        ours(2.0)
+        content = pickle.dumps(ours)
+        with monkeypatch.context() as patch:
+            patch.setattr(portable, "_ORIGINALS", {})
+            elsewhere = pickle.loads(content)
+        code = dict(ours._code())
+        assert code and elsewhere is not ours
+        assert dict(elsewhere._code()) == code
+
+
 def test_text_that_is_another_one_now(
     space: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
