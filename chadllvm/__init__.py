@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from chadllvm.diagnostic import CompileError
     from chadllvm.exporting import export, load
     from chadllvm.for_checkers import boolean, f32, f64, i64
+    from chadllvm.interop import dask as _dask
     from chadllvm.jacobian import hessian, hvp, jacfwd, jacrev, linearize
     from chadllvm.library import build, fold, stop_gradient
     from chadllvm.options import CompileOptions
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from chadllvm.threads import get_num_threads, set_num_threads
     from chadllvm.vectorized import vectorize
     from chadllvm.watch import debug_nans
+
+    distributed = _dask
 
 __all__ = [
     "CompileError",
@@ -126,12 +129,17 @@ _HOMES = {
     "vjp": "reverse",
 }
 
+# Modules under names that say what they are for.
+_MODULES = {"distributed": "interop.dask"}
+
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    home = _HOMES.get(name) or _MODULES.get(name)
+    if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     with Busy():
-        value = getattr(import_module(f"chadllvm.{_HOMES[name]}"), name)
+        module = import_module(f"chadllvm.{home}")
+    value = module if name in _MODULES else getattr(module, name)
     globals()[name] = value
     return value
 
