@@ -179,12 +179,12 @@ class Total:
 
     def _shipped(self, code: Any, args: Any, after: tuple[Any, ...]) -> Future:
         """The function, with machine code for the types of these arguments."""
-        first = self._data[0]
-        if isinstance(first, tuple):
+        held = [k for k in self._every if isinstance(self._data[k], tuple)]
+        for k in held[:1]:
             try:
-                code._shown_version((*args, *first, *after), {})
+                code._shown_version((*args, *self._data[k], *after), {})
             except Exception as error:
-                raise _failed(0, error) from error
+                raise _failed(k, error) from error
         return self._client.submit(_Held.get, _Held(code), key=f"code-{uuid4().hex}")
 
     def _scattered(self, which: Sequence[int]) -> list[Future]:
