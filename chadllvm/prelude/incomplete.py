@@ -19,6 +19,7 @@ from chadllvm.vectorized import vectorize
 
 _TINY = 1e-300
 _MOST = 100_000  # terms
+LOG_2 = math.log(2.0)
 
 # Where a parameter is an integer a fraction ends, but not its derivative by that
 # parameter: as many terms count as for a parameter that is so much larger.
@@ -28,6 +29,13 @@ _OTHER = 0.3
 def _log_ratio(x, y, excess):
     """log(x / y), where `excess` is (x - y) / y."""
     return math.log1p(excess) if abs(excess) < 0.5 else math.log(x / y)
+
+
+def log1mexp(x):
+    """log(1 - exp(x)); -inf from 0 on, which rounding may come to."""
+    if x >= 0.0:
+        return -math.inf
+    return math.log(-math.expm1(x)) if x > -LOG_2 else math.log1p(-math.exp(x))
 
 
 # ---- gamma -----------------------------------------------------------------------
@@ -87,9 +95,9 @@ def log_gammainc(a, x):
     """log P(a, x) and log Q(a, x), for a > 0 and x > 0."""
     if x < max(1.0, a + 1.0):
         lower = gamma_weight(a, x) + math.log(_gamma_series(a, x))
-        return lower, math.log1p(-math.exp(lower)) if lower < 0.0 else -math.inf
+        return lower, log1mexp(lower)
     upper = gamma_weight(a, x) + math.log(a * _gamma_fraction(a, x))
-    return math.log1p(-math.exp(upper)), upper
+    return log1mexp(upper), upper
 
 
 @overload("scipy.special.gammainc")
@@ -170,9 +178,9 @@ def log_betainc(a, b, x, y):
     weight = beta_weight(a, b, x, y)
     if x * (a + b + 2.0) < a + 1.0:
         lower = weight + math.log(_beta_fraction(a, b, x) / a)
-        return lower, math.log1p(-math.exp(lower)) if lower < 0.0 else -math.inf
+        return lower, log1mexp(lower)
     upper = weight + math.log(_beta_fraction(b, a, y) / b)
-    return math.log1p(-math.exp(upper)) if upper < 0.0 else -math.inf, upper
+    return log1mexp(upper), upper
 
 
 @overload("scipy.special.betainc")

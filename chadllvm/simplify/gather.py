@@ -52,9 +52,8 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import I64, Array, Scalar, is_float
 from chadllvm.ops.build import Build
-from chadllvm.ops.index import Index
+from chadllvm.ops.index import Index, Sized
 from chadllvm.simplify.nearly import Nearly
-from chadllvm.simplify.pointwise import only_read
 
 # What is computed for an element at most: operations, those for indices aside.
 _MOST = 32
@@ -85,22 +84,17 @@ class _Addition:
 
 
 class _Gathering:
-    """`_rows` has the sizes of rows that are 0 if there are none, with their number."""
-
     def __init__(self, function: Function) -> None:
         self._nearly = Nearly(function)
-        self._positive: dict[Operand, Operand] = {}
-        self._rows: dict[Operand, Operand | None] = {}
 
     def block(self, block: Block) -> Block:
         new = list(block.bindings)
         for k, binding in enumerate(block.bindings):
-            self._learn(binding)
             expr = rebuild(binding.expr, self.block)
             if expr is not binding.expr:
                 new[k] = Binding(binding.vars, expr, binding.span)
         changed = self._read_off(new, block.results)
-        new = [c for b in new if (c := changed.get(b, b)) is not None]
+        new = [made for b in new for made in changed.get(b, (b,))]
         same = len(new) == len(block.bindings)
         if same and all(a is b for a, b in zip(new, block.bindings, strict=True)):
             return block
@@ -108,9 +102,9 @@ class _Gathering:
 
     def _read_off(
         self, bindings: Sequence[Binding], results: Sequence[Operand]
-    ) -> dict[Binding, Binding | None]:
+    ) -> dict[Binding, Sequence[Binding]]:
         """What becomes of the bindings of the cells that can be read off."""
-        changed: dict[Binding, Binding | None] = {}
+        changed: dict[Binding, Sequence[Binding]] = {}
         opened = [b for b in bindings if _is_real_cell(b)]
         users: dict[Operand, list[Binding]] = {}
         for binding in bindings if opened else ():
@@ -118,49 +112,27 @@ class _Gathering:
                 users.setdefault(var, []).append(binding)
         for opening in opened:
             mine = users.get(opening.vars[0], [])
-            made = self._made(opening, mine, users, results)
-            if made is not None:
-                changed.update(dict.fromkeys((opening, *mine)))
+            made = self._made(opening, mine, results)
+            if made:
+                changed.update(dict.fromkeys((opening, *mine), ()))
                 changed[mine[-1]] = made
         return changed
-
-    def _learn(self, binding: Binding) -> None:
-        match binding.expr:
-            case Apply(Prim(name="ilt"), (Lit(0), number)):
-                self._positive[binding.vars[0]] = number
-            case Apply(Prim(name="iselect"), (cond, _, Lit(0))):
-                self._rows[binding.vars[0]] = self._positive.get(cond)
 
     def _made(
         self,
         opening: Binding,
         mine: Sequence[Binding],
-        users: Mapping[Operand, Sequence[Binding]],
         results: Sequence[Operand],
-    ) -> Binding | None:
+    ) -> Sequence[Binding]:
         """The loops over a cell, if it can be read off."""
         cell, opened = opening.vars[0], opening.expr
         assert isinstance(opened, Open)
         if not mine or not isinstance(mine[-1].expr, Close) or cell in results:
-            return None
+            return ()
         found, close = _Found(cell, len(opened.dims)), mine[-1]
         if not all(map(found.visit, mine[:-1])) or not self._pays(found, opened):
-            return None
-        total = close.vars[0]
-        around = Block(tuple(users.get(total, ())), tuple(results))
-        if not self._has_size(opened) and not only_read(around, total):
-            return None
+            return ()
         return _made(found, opened, close)
-
-    def _has_size(self, opened: Open) -> bool:
-        """Whether it has no columns if it has no rows, as what a loop makes."""
-        match opened.dims:
-            case (_,):
-                return True
-            case (number, size):
-                return self._rows.get(size) is number
-            case _:
-                return False
 
     def _pays(self, found: _Found, opened: Open) -> bool:
         if not found.additions or len(found.additions) + len(found.arrays) < 2:
@@ -265,13 +237,14 @@ def _needed(value: Operand, inside: Sequence[Binding]) -> list[Binding]:
     return needed[::-1]
 
 
-def _made(found: _Found, opened: Open, close: Binding) -> Binding:
-    """The loops over the cell."""
+def _made(found: _Found, opened: Open, close: Binding) -> Sequence[Binding]:
+    """The loops over the cell; its array has the sizes of rows without rows as well."""
     out = Builder(close.span)
-    result = _level(found, opened, out, [], [[] for _ in found.additions])
-    assert isinstance(result, Var)
-    (made,) = out.bindings
-    return Binding(close.vars, made.expr, close.span)
+    made = _level(found, opened, out, [], [[] for _ in found.additions])
+    if len(opened.dims) > 1:
+        out.one(Apply(Sized(), (made, *opened.dims[1:])))
+    *before, last = out.bindings
+    return *before, Binding(close.vars, last.expr, close.span)
 
 
 def _level(

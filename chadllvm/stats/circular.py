@@ -35,7 +35,7 @@ def log_circular(z, kappa):
     if z <= -math.pi or z >= math.pi:
         return -math.inf if z < 0.0 else 0.0
     below = _below(z, kappa)
-    return math.log(below) if below > 0.0 else -math.inf
+    return -math.inf if below <= 0.0 else math.log(below)
 
 
 def _log_density(z, kappa):

@@ -13,6 +13,7 @@ from chadllvm.prelude.incomplete import (
     beta_weight,
     gamma_quantile,
     gamma_weight,
+    log1mexp,
     log_betainc,
     log_gammainc,
 )
@@ -30,11 +31,6 @@ from chadllvm.tangents import jvp
 
 LOG_2 = math.log(2.0)
 LOG_PI = math.log(math.pi)
-
-
-def log1mexp(x):
-    """log(1 - exp(x)) for x < 0."""
-    return math.log(-math.expm1(x)) if x > -LOG_2 else math.log1p(-math.exp(x))
 
 
 def _times_log(x, y):

@@ -8,7 +8,9 @@
 #define _DEFAULT_SOURCE
 
 #include <stdlib.h>
-#ifndef _WIN32
+#if defined(_WIN32) || defined(__wasm__)
+#define CHAD_NO_GUARDS
+#else
 #include <sys/mman.h>
 #endif
 
@@ -140,7 +142,7 @@ void chad_unreserve(chad_state_t *const state, const int64_t size) {
 
 static bool guards = false;
 
-#ifdef _WIN32
+#ifdef CHAD_NO_GUARDS
 void chad_set_guards(void) {}
 
 static void *allocate_guarded(const int64_t size) { return malloc((size_t)size); }

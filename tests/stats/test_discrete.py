@@ -88,3 +88,4 @@ def test_derivatives() -> None:
         return masses + sums + stats.nbinom.logcdf(3, n, p)
 
     cl.check_grads(total, (0.3, 2.5, 1.7), order=2)
+    assert total(0.3, 2.5, 1.7) == pytest.approx(total.py_func(0.3, 2.5, 1.7))

@@ -91,3 +91,4 @@ def test_derivatives() -> None:
         return terms + stats.dirichlet.logpdf(shares, x * x + 1.0)
 
     cl.check_grads(total, (MEAN, A), order=2)
+    assert total(MEAN, A) == pytest.approx(total.py_func(MEAN, A))
