@@ -25,7 +25,9 @@ import numpy as np
 
 def desugar(definition: ast.AST, names: Mapping[str, Any]) -> None:
     """Rewrite a definition in place; `names` are those of its module."""
-    _Desugaring(names).visit(definition)
+    # Expressions may be deeper than a visitor can go; these forms are rare.
+    if any(isinstance(node, ast.With | ast.NamedExpr) for node in ast.walk(definition)):
+        _Desugaring(names).visit(definition)
 
 
 class _Desugaring(ast.NodeTransformer):
