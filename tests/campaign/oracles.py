@@ -28,6 +28,12 @@ SANITIZED = cl.CompileOptions(sanitize=True)
 # Arguments that the interpreter is not given.
 OTHERS = ("Leaf", "Node", "Chain", "Spring")
 
+# What NumPy says of a reduction along an axis of no elements, without results too.
+OF_NOTHING = ("zero-size array to reduction", "of an empty sequence")
+
+# What it says of an array of one dimension that a list of no rows has become.
+WITHOUT_ROWS = ("at least two dimensions", "object is not iterable")
+
 # What Python's `math` or the runtime have written themselves.
 OTHER_FUNCTIONS = ("gamma", "sinc", "round", "around", "erf")
 
@@ -114,8 +120,12 @@ def _documented(judged: Judged, right: Outcome, found: Outcome) -> str:
         return "a list is taken to be an array"
     if str(found.value).startswith("cannot convert float") and right.is_value:
         return "NumPy makes integers of NaN"
-    if "zero-size array to reduction" in str(right.value) and found.is_value:
+    if any(words in str(right.value) for words in OF_NOTHING):
         return "no result has an element of nothing"
+    if any(words in str(right.value) for words in WITHOUT_ROWS) and _has_empty(judged):
+        return "a list of no rows has fewer dimensions in Python"
+    if "doesn't define __round__" in str(right.value):
+        return "NumPy's array without dimensions is no number"
     if "pow() 3rd argument not allowed" in str(right.value):
         return "NumPy's integers have no power of three arguments"
     if "strict=True" in judged.text and "do not match" in str(found.value):
@@ -123,6 +133,11 @@ def _documented(judged: Judged, right: Outcome, found: Outcome) -> str:
     if found.detail == "ZeroDivisionError" and _divides_by_zero(judged):
         return "NumPy divides integers by zero"
     return ""
+
+
+def _has_empty(judged: Judged) -> bool:
+    """Whether an argument is an array without elements."""
+    return any(isinstance(arg, np.ndarray) and not arg.size for arg in judged.args)
 
 
 def _divides_by_zero(judged: Judged) -> bool:

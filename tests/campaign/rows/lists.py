@@ -9,6 +9,8 @@ calls(
     "Lists that grow",
     "float",
     "sum({list})",
+    "sum(sorted({list})[:2])",
+    "sum(v * k for k, v in enumerate(sorted({part}, key=abs, reverse=True)))",
     "({list}[-1] if {list} else 0.5)",
     weight=0.8,
 )
@@ -25,8 +27,6 @@ calls(
     "[{float}, {float}]",
     "[v for v in {part}]",
     "[{float}] * 3",
-    "sorted({list})",
-    "sorted({part}, key=abs, reverse=True)",
 )
 calls(
     "Lists of arrays",
