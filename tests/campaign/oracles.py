@@ -126,7 +126,7 @@ def _documented(judged: Judged, right: Outcome, found: Outcome) -> str:
         return "a list of no rows has fewer dimensions in Python"
     if "doesn't define __round__" in str(right.value):
         return "NumPy's array without dimensions is no number"
-    if "pow() 3rd argument not allowed" in str(right.value):
+    if right.detail == "TypeError" and "pow()" in str(right.value):
         return "NumPy's integers have no power of three arguments"
     if "strict=True" in judged.text and "do not match" in str(found.value):
         return "zip compares sizes before the loop"
