@@ -110,12 +110,17 @@ def overloaded(value: Any, *, provided: bool = True) -> Any:
         return None
     if value in _functions and not (_is_provided(_functions[value]) and not provided):
         return _functions[value]
-    for package, providers in _PROVIDERS.items():
-        if provided and package in sys.modules:
-            for provider in providers:
-                import_module(provider)
+    if provided:
+        _provide()
     found = _functions.get(value) or _named(_imported())[0].get(value)
     return found if provided or not _is_provided(found) else None
+
+
+def _provide() -> None:
+    """Load what we have for the packages that somebody has imported."""
+    for package, providers in _PROVIDERS.items():
+        for provider in providers if package in sys.modules else ():
+            import_module(provider)
 
 
 def _is_provided(function: Any) -> bool:
@@ -129,7 +134,7 @@ def is_namespace(value: Any) -> bool:
     package = type(value).__module__.partition(".")[0]
     if package not in _roots() or not _is_hashable(value):
         return False
-    overloaded(len)  # The providers are there.
+    _provide()
     return value in _named(_imported())[1]
 
 

@@ -16,17 +16,12 @@ import numpy as np
 
 from chadllvm.api import jit
 from chadllvm.overloads import Namespace
+from chadllvm.prelude.special import LOG_2, log_logistic
 from chadllvm.vectorized import vectorize
-
-LOG_2 = math.log(2.0)
-
-
-def _log_expit(x):
-    return min(x, 0.0) - math.log1p(math.exp(-abs(x)))
 
 
 def _expit(x):
-    return math.exp(_log_expit(x))
+    return math.exp(log_logistic(x))
 
 
 class positive(Namespace):
@@ -64,7 +59,7 @@ class bounded(Namespace):
 
 @vectorize
 def _bounded(u, low, high):
-    return math.log(high - low) + _log_expit(u) + _log_expit(-u)
+    return math.log(high - low) + log_logistic(u) + log_logistic(-u)
 
 
 class ordered(Namespace):
@@ -121,8 +116,8 @@ class simplex(Namespace):
         total, log_rest = 0.0, 0.0
         for k in range(n):
             z = u[k] - math.log(n - k)
-            total = total + _log_expit(z) + _log_expit(-z) + log_rest
-            log_rest = log_rest + _log_expit(-z)
+            total = total + log_logistic(z) + log_logistic(-z) + log_rest
+            log_rest = log_rest + log_logistic(-z)
         return total
 
 

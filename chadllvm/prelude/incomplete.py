@@ -13,13 +13,12 @@ import math
 from chadllvm.custom import custom_jvp
 from chadllvm.library import stop_gradient
 from chadllvm.overloads import overload
-from chadllvm.prelude.special import LOG_2PI, betaln, stirling
+from chadllvm.prelude.special import LOG_2PI, betaln, log1mexp, stirling
 from chadllvm.tangents import jvp
 from chadllvm.vectorized import vectorize
 
 _TINY = 1e-300
 _MOST = 100_000  # terms
-LOG_2 = math.log(2.0)
 
 # Where a parameter is an integer a fraction ends, but not its derivative by that
 # parameter: as many terms count as for a parameter that is so much larger.
@@ -29,13 +28,6 @@ _OTHER = 0.3
 def _log_ratio(x, y, excess):
     """log(x / y), where `excess` is (x - y) / y."""
     return math.log1p(excess) if abs(excess) < 0.5 else math.log(x / y)
-
-
-def log1mexp(x):
-    """log(1 - exp(x)); -inf from 0 on, which rounding may come to."""
-    if x >= 0.0:
-        return -math.inf
-    return math.log(-math.expm1(x)) if x > -LOG_2 else math.log1p(-math.exp(x))
 
 
 # ---- gamma -----------------------------------------------------------------------

@@ -20,6 +20,32 @@ from chadllvm.vectorized import vectorize
 LOG_2PI = math.log(2.0 * math.pi)
 SQRT_2PI = math.sqrt(2.0 * math.pi)
 SQRT_HALF = math.sqrt(0.5)
+LOG_2 = math.log(2.0)
+
+
+# ---- logarithms ------------------------------------------------------------------
+
+
+def times_log(x, y):
+    """x log y; 0 where x is 0, also for y = 0."""
+    return 0.0 if x == 0 else x * math.log(y)
+
+
+def times_log1p(x, y):
+    """x log(1 + y); 0 where x is 0, also for y = -1."""
+    return 0.0 if x == 0 else x * math.log1p(y)
+
+
+def log1mexp(x):
+    """log(1 - exp(x)); -inf from 0 on, which rounding may come to."""
+    if x >= 0.0:
+        return -math.inf
+    return math.log(-math.expm1(x)) if x > -LOG_2 else math.log1p(-math.exp(x))
+
+
+def log_logistic(x):
+    """-log(1 + exp(-x))"""
+    return min(x, 0.0) - math.log1p(math.exp(-abs(x)))
 
 
 # ---- sums of exponentials --------------------------------------------------------

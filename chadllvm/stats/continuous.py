@@ -13,29 +13,26 @@ from chadllvm.prelude.incomplete import (
     beta_weight,
     gamma_quantile,
     gamma_weight,
-    log1mexp,
     log_betainc,
     log_gammainc,
 )
 from chadllvm.prelude.special import (
+    LOG_2,
     LOG_2PI,
     SQRT_HALF,
     betaln,
+    log1mexp,
+    log_logistic,
     log_ndtr,
     normal_quantile,
+    times_log,
 )
 from chadllvm.stats.circular import circular_quantile, log_circular
 from chadllvm.stats.family import Family
 from chadllvm.stats.skewed import log_skewed, skew_quantile
 from chadllvm.tangents import jvp
 
-LOG_2 = math.log(2.0)
 LOG_PI = math.log(math.pi)
-
-
-def _times_log(x, y):
-    """x log y; 0 where x is 0, also for y = 0."""
-    return 0.0 if x == 0.0 else x * math.log(y)
 
 
 class norm(Family, scipy=True):
@@ -282,10 +279,10 @@ class logistic(Family, scipy=True):
         return -abs(z) - 2.0 * math.log1p(math.exp(-abs(z)))
 
     def log_below(z):
-        return min(z, 0.0) - math.log1p(math.exp(-abs(z)))
+        return log_logistic(z)
 
     def log_above(z):
-        return min(-z, 0.0) - math.log1p(math.exp(-abs(z)))
+        return log_logistic(-z)
 
     def quantile(p, q):
         return math.log(p) - math.log(q)
@@ -332,7 +329,7 @@ class weibull_min(Family, scipy=True):
     valid = "c > 0.0"
 
     def log_density(z, c):
-        return math.log(c) + _times_log(c - 1.0, z) - z**c
+        return math.log(c) + times_log(c - 1.0, z) - z**c
 
     def log_below(z, c):
         return log1mexp(-(z**c))
@@ -355,7 +352,7 @@ class gamma(Family, scipy=True):
 
     def log_density(z, a):
         if z == 0.0:
-            return _times_log(a - 1.0, z) - math.lgamma(a)
+            return times_log(a - 1.0, z) - math.lgamma(a)
         return gamma_weight(a, z) + math.log(a) - math.log(z)
 
     def log_below(z, a):
@@ -402,7 +399,7 @@ class beta(Family, scipy=True):
 
     def log_density(z, a, b):
         if z == 0.0 or z == 1.0:
-            edge = _times_log(a - 1.0, z) + _times_log(b - 1.0, 1.0 - z)
+            edge = times_log(a - 1.0, z) + times_log(b - 1.0, 1.0 - z)
             return edge - betaln(a, b)
         return beta_weight(a, b, z, 1.0 - z) - math.log(z) - math.log1p(-z)
 

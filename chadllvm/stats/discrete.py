@@ -11,19 +11,14 @@ import math
 
 from chadllvm.overloads import Namespace, overload
 from chadllvm.prelude.incomplete import log_betainc, log_gammainc
-from chadllvm.prelude.special import betaln
+from chadllvm.prelude.special import (
+    betaln,
+    log_logistic,
+    times_log,
+    times_log1p,
+)
 from chadllvm.stats.family import with_probabilities
 from chadllvm.vectorized import vectorize
-
-
-def times_log(x, y):
-    """x log y; 0 where x is 0, also for y = 0."""
-    return 0.0 if x == 0 else x * math.log(y)
-
-
-def times_log1p(x, y):
-    """x log(1 + y); 0 where x is 0, also for y = -1."""
-    return 0.0 if x == 0 else x * math.log1p(y)
 
 
 def _is_count(k):
@@ -35,10 +30,6 @@ def log_choose(n, k):
     if k == 0 or k == n:
         return 0.0
     return -betaln(n - k + 1.0, k + 1.0) - math.log(n + 1.0)
-
-
-def _log_logistic(x):
-    return min(x, 0.0) - math.log1p(math.exp(-abs(x)))
 
 
 @with_probabilities
@@ -80,8 +71,8 @@ class bernoulli_logit(Namespace):
     @vectorize
     def logpmf(k, logit):
         if k == 1:
-            return _log_logistic(logit)
-        return _log_logistic(-logit) if k == 0 else -math.inf
+            return log_logistic(logit)
+        return log_logistic(-logit) if k == 0 else -math.inf
 
 
 @with_probabilities

@@ -12,15 +12,14 @@ from chadllvm.api import jit
 from chadllvm.linalg import forward_matrix, forward_vector
 from chadllvm.overloads import Namespace, overload
 from chadllvm.prelude.special import (
+    LOG_2,
     LOG_2PI,
     betaln,
     log_softmax,
     logsumexp,
     multigammaln,
+    times_log,
 )
-from chadllvm.stats.discrete import times_log
-
-LOG_2 = math.log(2.0)
 
 
 class multivariate_normal(Namespace):

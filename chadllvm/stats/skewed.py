@@ -18,11 +18,10 @@ import math
 
 from chadllvm.custom import custom_jvp
 from chadllvm.prelude.quadrature import integral, quantile
-from chadllvm.prelude.special import LOG_2PI, log_ndtr
+from chadllvm.prelude.special import LOG_2, LOG_2PI, log_ndtr
 from chadllvm.tangents import jvp
 
 _LOG_PI = math.log(math.pi)
-_LOG_2 = math.log(2.0)
 
 
 def _log_arc(z, slope, high):
@@ -79,7 +78,7 @@ def log_skewed(z, a):
 
 
 def _log_density(z, a):
-    return _LOG_2 - 0.5 * z * z - 0.5 * LOG_2PI + log_ndtr(a * z)
+    return LOG_2 - 0.5 * z * z - 0.5 * LOG_2PI + log_ndtr(a * z)
 
 
 @custom_jvp
