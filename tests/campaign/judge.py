@@ -84,7 +84,7 @@ class Judged:
 
     @cached_property
     def python(self) -> Outcome:
-        found = outcome(lambda: self.loaded.plain(*self.loaded.plain_args), 10)
+        found = outcome(lambda: self.loaded.plain(*self.loaded.plain_args), 3)
         return found
 
     @cached_property

@@ -13,7 +13,7 @@ import numpy as np
 
 from chadllvm.diagnostic import CompileError, InternalError
 
-SECONDS = 20
+SECONDS = 20  # of the processor's time, so that a busy machine decides nothing
 
 
 class TooSlow(BaseException):
@@ -34,7 +34,7 @@ class Outcome:
 
 
 def outcome(call: Callable[[], Any], seconds: int = SECONDS) -> Outcome:
-    """Make the call, for so many seconds at most."""
+    """Make the call, for so many seconds of the processor at most."""
     try:
         with _limit(seconds), warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -55,10 +55,10 @@ def _limit(seconds: int) -> Iterator[None]:
     def stop(*_: Any) -> None:
         raise TooSlow
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)

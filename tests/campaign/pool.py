@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 90.0  # for one oracle
+SECONDS = 300.0  # for one oracle, on a machine that may be busy
 LIFE = 60  # programs of one process, which keeps some memory of each
 
 
