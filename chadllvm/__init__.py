@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from chadllvm.library import build, fold, stop_gradient
     from chadllvm.options import CompileOptions
     from chadllvm.overloads import compile_package, overload
+    from chadllvm.prelude import debug as _debug
     from chadllvm.prelude.flat import ravel
     from chadllvm.reverse import vjp
     from chadllvm.tangents import jvp
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from chadllvm.vectorized import vectorize
     from chadllvm.watch import debug_nans
 
-    distributed = _dask
+    debug, distributed = _debug, _dask
 
 __all__ = [
     "CompileError",
@@ -61,6 +62,7 @@ __all__ = [
     "compile_package",
     "custom_jvp",
     "custom_vjp",
+    "debug",
     "debug_nans",
     "export",
     "f32",
@@ -130,7 +132,7 @@ _HOMES = {
 }
 
 # Modules under names that say what they are for.
-_MODULES = {"distributed": "interop.dask"}
+_MODULES = {"debug": "prelude.debug", "distributed": "interop.dask"}
 
 
 def __getattr__(name: str) -> Any:

@@ -23,9 +23,9 @@ from chadllvm.chad.forward import push_forward
 from chadllvm.chad.gradient import pull_back, value_and_gradient
 from chadllvm.chad.halves import halves
 from chadllvm.chad.packing import packed
+from chadllvm.checks.checks import add_checks
+from chadllvm.checks.nans import check_nans, name_reverse, name_tangents
 from chadllvm.closure.convert import convert_closures
-from chadllvm.debug.checks import add_checks
-from chadllvm.debug.nans import check_nans, name_reverse, name_tangents
 from chadllvm.defects import leave_out, stage
 from chadllvm.ir.check import check
 from chadllvm.ir.excerpt import nesting

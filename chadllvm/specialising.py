@@ -17,6 +17,7 @@ from chadllvm.frontend import specialise, too_deep
 from chadllvm.ir.loops import LoopFunction, can_fail
 from chadllvm.ir.term import Program
 from chadllvm.ir.types import Type
+from chadllvm.ops.show import shows
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, collector_paused
 from chadllvm.plan import Plan
@@ -55,20 +56,28 @@ class Specialiser:
     ) -> Specialisation:
         """The version for arguments of these types."""
         plan = self.planned(types, statics)
-        return self._native(plan, self._options, *self._repeats(plan))
+        options = self._options_of(plan)
+        return self._native(plan, options, *self._repeats(plan, options))
 
     def repeats(self, plan: Plan, supposes_finite: bool) -> tuple[Repeat, Repeat]:
         """What repeats calls of a version: those that fail, and those that are watched.
 
         It is made of the same program: what was captured may have changed since.
         """
-        repeat, watched = self._repeats(plan)
+        options = self._options_of(plan)
+        repeat, watched = self._repeats(plan, options)
         if supposes_finite:
-            repeat = self._again(plan, self._without_finite(self._options), repeat)
+            repeat = self._again(plan, self._without_finite(options), repeat)
         return repeat, watched
 
-    def _repeats(self, plan: Plan) -> tuple[Repeat, Repeat]:
-        options = self._options
+    def _options_of(self, plan: Plan) -> CompileOptions:
+        """The options for a plan: a program that writes is never run again, and what it
+        writes stands between the same checks as in Python."""
+        if any(map(shows, plan.source.functions)):
+            return replace(self._options, speculate=False)
+        return self._options
+
+    def _repeats(self, plan: Plan, options: CompileOptions) -> tuple[Repeat, Repeat]:
         repeat = watched = None
         if options.may_repeat:
             repeat = self._again(plan, replace(options, speculate=False))
@@ -97,8 +106,10 @@ class Specialiser:
     @collector_paused()
     def loops(self, plan: Plan, *, threads: bool) -> list[LoopFunction]:
         """The loops of a plan, and those to run behind them where they fail."""
-        whole = self._options.disabled | {"parallel", "strands", "fills"}
-        own = self._options if threads else replace(self._options, disabled=whole)
+        own = self._options_of(plan)
+        if not threads:
+            whole = own.disabled | {"parallel", "strands", "fills"}
+            own = replace(own, disabled=whole)
         options, made = own, []
         while True:
             compilation = self._deep(functools.partial(plan.compile, options))

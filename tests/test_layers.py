@@ -14,7 +14,7 @@ LAYERS = (
     "_version", "diagnostic", "codes", "call_rules", "deep", "forking", "frames",
     "options", "texts", "twins", "overloads", "library", "linalg", "ir", "defects",
     "shape", "derivative_kinds", "ops", "frontend", "chad", "closure", "simplify",
-    "debug", "lower", "llvm", "watch", "request", "backend", "threads", "pipeline",
+    "checks", "lower", "llvm", "watch", "request", "backend", "threads", "pipeline",
     "report", "values", "prints", "border", "boundary", "filled", "copying", "crossing",
     "plan", "arguments", "anatomy", "reach", "objects", "shelf", "portable", "updating",
     "frozen", "ready", "scaling", "specialising", "shown", "signatures", "taking",

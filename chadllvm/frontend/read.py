@@ -65,6 +65,9 @@ from chadllvm.frontend.updates import Analysis, Updates
 # Holds the value of `a[0] = b[0] = value`: a keyword, so that no variable is called so.
 _CHAINED = "as"
 
+# Holds the None that `print` returns.
+_NOTHING = "pass"
+
 
 def read_body(
     source: Source, mistakes: Mistakes, analysis: Analysis
@@ -206,6 +209,11 @@ class _Reader:
                 return (Assign(changed.target, changed, node),)
             case ast.Expr(ast.Call() as call) if self._updated(call):
                 return (self._call(call, node),)
+            case ast.Expr(
+                ast.Call(ast.Name("print") | ast.Attribute(_, "print")) as call
+            ):
+                nothing = ast.copy_location(ast.Name(_NOTHING, ast.Store()), call)
+                return (Assign(nothing, call, node),)
             case ast.Delete([ast.Subscript(ast.Name() as owner, index)]) if (
                 ast.unparse(index) == "-1"
             ):
@@ -362,8 +370,6 @@ class _Reader:
     def _unsupported(self, node: ast.stmt) -> CompileError:
         span = self.source.span(node)
         match node:
-            case ast.Expr(ast.Call(ast.Name("print"))):
-                return statement_errors.printing(span)
             case ast.Expr(ast.Call(ast.Attribute(_, method))) if method in CHANGING:
                 return list_errors.list_of_lists(span, method)
             case ast.Expr(ast.Call(ast.Attribute(ast.Attribute(_, "add"), "at"))):
