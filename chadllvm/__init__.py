@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from chadllvm.reverse import vjp
     from chadllvm.tangents import jvp
     from chadllvm.threads import get_num_threads, set_num_threads
+    from chadllvm.told import log_compiles
     from chadllvm.vectorized import vectorize
     from chadllvm.watch import debug_nans
 
@@ -79,6 +80,7 @@ __all__ = [
     "jvp",
     "linearize",
     "load",
+    "log_compiles",
     "overload",
     "ravel",
     "set_num_threads",
@@ -122,6 +124,7 @@ _HOMES = {
     "jvp": "tangents",
     "linearize": "jacobian",
     "load": "exporting",
+    "log_compiles": "told",
     "overload": "overloads",
     "ravel": "prelude.flat",
     "set_num_threads": "threads",

@@ -24,6 +24,7 @@ from chadllvm.plan import Plan
 from chadllvm.ready import Specialisation
 from chadllvm.request import Request
 from chadllvm.simplify.finite import finite
+from chadllvm.told import told
 
 T = TypeVar("T")
 
@@ -55,9 +56,13 @@ class Specialiser:
         self, types: tuple[Type, ...], statics: Mapping[str, Any]
     ) -> Specialisation:
         """The version for arguments of these types."""
-        plan = self.planned(types, statics)
-        options = self._options_of(plan)
-        return self._native(plan, options, *self._repeats(plan, options))
+        with told(self._name) as compilation:
+            plan = self.planned(types, statics)
+            compilation.title = plan.title(self._name)
+            options = self._options_of(plan)
+            made = self._native(plan, options, *self._repeats(plan, options))
+            compilation.is_found = made.is_found
+            return made
 
     def repeats(self, plan: Plan, supposes_finite: bool) -> tuple[Repeat, Repeat]:
         """What repeats calls of a version: those that fail, and those that are watched.
@@ -135,6 +140,7 @@ class Specialiser:
 
         key = self._deep(lambda: self._key(plan, options))
         kept = None if key is None else kept_code.load(key)
+        is_found = kept is not None
         finite_only = kept.supposes_finite if kept else compilation().supposes_finite
         if finite_only:
             on_failure = self._again(plan, self._without_finite(options), on_failure)
@@ -158,6 +164,7 @@ class Specialiser:
         if plan.boundary is not None:
             crossing = Crossing(plan.boundary, plan.request, native.call)
         made = Specialisation(compilation, native, crossing, key, kept, plan)
+        made.is_found = is_found
         if plan.updated is not None:
             params = plan.source.entry.params
             names = [param.name for param in params]
@@ -187,7 +194,8 @@ class Specialiser:
         def call(*args: Any) -> Any:
             with self._lock:
                 if not made:
-                    made.append(self._native(plan, options, on_failure).native)
+                    with told(f"{plan.title(self._name)}, to repeat a call"):
+                        made.append(self._native(plan, options, on_failure).native)
             return made[0].call(*args)
 
         return call
