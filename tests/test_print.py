@@ -84,6 +84,30 @@ def failing(x: float, a: cl.f64[:], n: int) -> float:
     return s
 
 
+def told(x: float) -> None:
+    if x > 5.0:
+        return
+    print("x is", x)
+
+
+def procedures(x: float, a: cl.f64[:]) -> float:
+    """Functions that only print, called as statements."""
+
+    def count(n):
+        print("count", n)
+        if n > 0:
+            count(n - 1)
+
+    def both(y):
+        told(y)
+        told(y + 1.0)
+
+    for i in range(len(a)):
+        both(a[i] * x)
+    count(2)
+    return x * x
+
+
 POINT = Point(2.5)
 PROGRAMS: list[tuple[Callable[..., float], tuple[Any, ...]]] = [
     (
@@ -92,6 +116,7 @@ PROGRAMS: list[tuple[Callable[..., float], tuple[Any, ...]]] = [
     ),
     (loops, (0.5, np.array([1.0, 2.0, 3.0, 4.0]))),
     (recursive, (2, 0.7)),
+    (procedures, (4.5, np.array([1.0, 2.0]))),
 ]
 IDS = [function.__name__ for function, _ in PROGRAMS]
 OPTIONS = [{}, {"optimize": 0}, {"debug": True}, {"strict": True}]
@@ -167,6 +192,12 @@ def test_a_deep_recursion_writes() -> None:
         return 1.0 + down(n - 1)
 
     assert written(lambda: cl.jit(down)(20_000)) == ("the ground\n", "")
+
+
+def test_a_function_that_only_prints() -> None:
+    compiled = cl.jit(told)
+    assert compiled(1.0) is None
+    assert written(lambda: compiled(4.0)) == ("x is 4.0\n", "")
 
 
 @cl.jit
