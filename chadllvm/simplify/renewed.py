@@ -141,7 +141,7 @@ class _Body:
             case Call(function) if function is self._itself:
                 return found
             case Apply(Index() | Unbox() | MakeBox() | Sized(), (array, *_)):
-                return self.roots(array, False)
+                return self.roots(array, windows)
             case Apply(Build()) as node:
                 part = window(node) if windows else None
                 if part is None:
