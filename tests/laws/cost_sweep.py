@@ -24,6 +24,7 @@ from tests.laws import (
     chosen_arrays,
     exchanged_arrays,
     kept_arrays,
+    matrix_parts,
     parts_arrays,
     passed_arrays,
     recursive_arrays,
@@ -37,6 +38,7 @@ PROGRAMS: tuple[Program, ...] = (
     *kept_arrays.PROGRAMS,
     *exchanged_arrays.PROGRAMS,
     *parts_arrays.PROGRAMS,
+    *matrix_parts.PROGRAMS,
     *recursive_arrays.PROGRAMS,
 )
 
