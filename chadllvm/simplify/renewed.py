@@ -38,9 +38,6 @@ from chadllvm.ops.index import Empty, Index, MakeBox, Sized, Unbox, Zeros
 from chadllvm.ops.iterate import Iterate
 from chadllvm.simplify.windows import chosen_windows, window
 
-# More states of a loop that share made arrays stay as they are.
-_MOST_STATES = 4
-
 
 @dataclass(frozen=True)
 class Renewed:
@@ -198,8 +195,6 @@ class _Loop:
         kept = set(needing)
         while grown := {q for p in kept for q in roots[p].old & made} - kept:
             kept |= grown
-        if len(kept) > _MOST_STATES:
-            kept.clear()
         self.kept = kept
         self.plain = (made | other) - kept
         self.branches = {v for p in kept for v in roots[p].mixed}

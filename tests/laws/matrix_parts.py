@@ -48,10 +48,7 @@ def columns_dropped(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     w = m
     s = 0.0
     for i in range(len(a)):
-        if w.shape[1] > 1 and c[i] > -0.5:
-            w = w[:, 1:]
-        else:
-            w = m
+        w = w[:, 1:] if w.shape[1] > 1 and c[i] > -0.5 else m
         s += w[i, 0] * b[i]
     return s
 
