@@ -36,6 +36,7 @@ from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Empty, Index, MakeBox, Sized, Unbox, Zeros
 from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.update import Update
 from chadllvm.simplify.windows import chosen_windows, window
 
 
@@ -144,6 +145,12 @@ class _Body:
                 if part is None:
                     return Roots(made={var})
                 return self.roots(part.array, True)
+            case Apply(Update(), (old, *_)):
+                # What a step has made is made when it is updated.
+                whole = self.roots(old, False)
+                if not (whole.old or whole.is_other):
+                    return Roots(made={var})
+                found.is_other = True
             case Apply(Fold() | Zeros() | Empty()):
                 return Roots(made={var})
             case Apply(Iterate(), (_, *inits), (body,)):
