@@ -54,6 +54,7 @@ OTHERS = {  # these are described by the pages of the language
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     for name, page in TOP.items():
         text = (ROOT / name).read_text("utf-8").replace("](docs/", "](")
+        text = text.replace("](SECURITY.md", "](security.md")
         files.append(File.generated(config, page, content=text))
     files.append(File.generated(config, "api.md", content=reference()))
     return files
