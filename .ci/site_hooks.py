@@ -1,11 +1,11 @@
 """What MkDocs makes for the site alone, so that nothing is committed that can be made.
 
-    a page that calls `savefig`      its snippets are run; below each stand what it prints
-                                     and the pictures that it writes
-    docs/gallery.md                  below its table: each example with its docstring, what
-                                     it prints, its picture and its code
-    api.md                           the public names, by mkdocstrings
-    security.md, changelog.md        the files at the top, with their links
+    a page that calls `savefig`   its snippets are run; below each stand what it prints
+                                  and the pictures that it writes
+    docs/gallery.md               below its table: each example with its docstring, what
+                                  it prints, its picture and its code
+    api.md                        the public names, by mkdocstrings
+    security.md, changelog.md     the files at the top, with their links
 
 Links of pages to files outside of docs/ lead to what the site has of them.
 """
@@ -21,6 +21,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -32,6 +33,7 @@ from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[1]
 TOP = {"SECURITY.md": "security.md", "CHANGELOG.md": "changelog.md"}
+COMMAND = re.compile(r"^    (python examples/.*)$", re.MULTILINE)
 PICTURE = re.compile(r"savefig\(\s*\"([\w-]+\.(?:svg|png))\"")
 GROUPS = {
     "Compile": ["jit", "Compiled", "CompileOptions", "CompileError", "vectorize"],
@@ -161,45 +163,44 @@ def add_picture(path: Path, name: str, config: MkDocsConfig, files: Files) -> No
 
 
 def gallery(config: MkDocsConfig, files: Files) -> str:
-    """The examples, run one after the other in a folder of their own."""
-    parts = []
-    with tempfile.TemporaryDirectory() as folder:
-        for path in sorted((ROOT / "examples").glob("*.py")):
-            parts.append(example(path, Path(folder), config, files))
+    """The examples, as the last command of their docstrings runs them."""
+    paths = sorted((ROOT / "examples").glob("*.py"))
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
+        runs = pool.map(lambda path: executed(path, Path(folder)), paths)
+        parts = [
+            example(path, printed, Path(folder), config, files)
+            for path, printed in zip(paths, runs, strict=True)
+        ]
     return "\n" + "\n".join(parts)
 
 
-def example(path: Path, folder: Path, config: MkDocsConfig, files: Files) -> str:
-    code = path.read_text("utf-8")
-    title, _, rest = (ast.get_docstring(ast.parse(code)) or "").partition("\n\n")
-    rest = re.sub(r"(?m)^    python .*$\n?", "", rest).strip()
-    parts = [f"## {path.stem}", f"**{title}**", rest]
-    picture = folder / f"{path.stem}.png"
-    if '"__main__"' in code:
-        command = [path.name, *arguments(code, picture)]
-        printed = executed(path, command[1:], folder)
-        shown = " ".join(word.replace(f"{folder}/", "") for word in command)
-        text = f"$ python examples/{shown}\n{printed.replace(f'{folder}/', '')}"
-        if picture.exists():
-            name = f"gallery-{picture.name}"
-            add_picture(picture, name, config, files)
+def described(path: Path) -> str:
+    return ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+
+
+def example(
+    path: Path, printed: str, folder: Path, config: MkDocsConfig, files: Files
+) -> str:
+    title, _, rest = COMMAND.sub("", described(path)).partition("\n\n")
+    parts = [f"## {path.stem}", f"**{title}**", rest.strip()]
+    for command in COMMAND.findall(described(path))[-1:]:
+        for picture in re.findall(r"\S+\.png", command):
+            name = f"gallery-{path.stem}.png"
+            add_picture(folder / picture, name, config, files)
             parts.append(f"![{title}]({name})")
-        parts.append(f"```console\n{text.rstrip()}\n```")
-    parts.append(f'??? example "examples/{path.name}"\n\n{indented(code)}')
+        parts.append(f"```console\n$ {command}\n{printed.rstrip()}\n```")
+    code = indented(path.read_text("utf-8"))
+    parts.append(f'??? example "examples/{path.name}"\n\n{code}')
     return "\n\n".join(parts) + "\n"
 
 
-def arguments(code: str, picture: Path) -> list[str]:
-    """What makes an example draw, or where it is to write its library."""
-    for option in ("--plot", "--output"):
-        if f'"{option}"' in code:
-            return [option, str(picture)]
-    return [str(picture.with_suffix(""))] if "sys.argv" in code else []
-
-
-def executed(path: Path, options: list[str], folder: Path) -> str:
+def executed(path: Path, folder: Path) -> str:
+    """What an example prints; files that it writes go to the folder."""
+    commands = COMMAND.findall(described(path))
+    if not commands:
+        return ""
     done = subprocess.run(
-        [sys.executable, path, *options],
+        [sys.executable, path, *commands[-1].split()[2:]],
         cwd=folder,
         env={**os.environ, "MPLBACKEND": "Agg", "NO_COLOR": "1"},
         capture_output=True,

@@ -1,5 +1,5 @@
-"""What else tells of a release agrees with the package: the citation, the changelog, the
-conda recipe and the workflow that publishes.
+"""What else tells of a release agrees with the package: the citation, the changelog,
+the conda recipe and the workflow that publishes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def loaded(name: str) -> Any:
 
 
 def recipe() -> dict[str, Any]:
-    """The conda recipe, with what its template language says put in or left as words."""
+    """The conda recipe: what its templates set is put in, what they call is a word."""
     text = (ROOT / ".ci" / "conda" / "meta.yaml").read_text("utf-8")
     values = dict(re.findall(r"\{% set (\w+) = \"(.*)\" %\}\n", text))
     text = re.sub(r"\{% .* %\}\n", "", text)
