@@ -48,6 +48,10 @@ GROUPS = {
         *("get_num_threads", "set_num_threads", "log_compiles", "debug_nans"),
     ],
 }
+MEMBERS = {
+    "Compiled": ["report", "show"],
+    "CustomFunction": ["defjvp", "defvjp"],
+}
 OTHERS = {  # these are described by the pages of the language
     *("boolean", "debug", "f32", "f64", "i64", "__version__"),
 }
@@ -101,7 +105,7 @@ def reference() -> str:
         lines += [f"## {group}", ""]
         for name in names:
             lines += [f"::: chadllvm.{name}", "    options:", "      heading_level: 3"]
-            lines += [""]
+            lines += [f"      members: {MEMBERS.get(name, [])}", ""]
     return "\n".join(lines)
 
 
