@@ -191,7 +191,8 @@ class _Writing:
             empty = ast.Assign([ast.Name(name, ast.Store())], ast.List([], ast.Load()))
             loop = _at(call, ast.For(target, call, [put], []))
             before.extend([_at(call, empty), *self._loop(loop)])
-            return _at(call, ast.Name(name, ast.Load()))
+            made: ast.Name = _at(call, ast.Name(name, ast.Load()))
+            return made
 
         _Taken(self.is_call, list_of).rewrite(node)
         return before
@@ -380,7 +381,8 @@ class _Consumed:
         """A loop of one step, which may be left."""
         target = ast.Name(self.writing.fresh("once"), ast.Store())
         steps = ast.Call(ast.Name("range", ast.Load()), [ast.Constant(1)], [])
-        return _at(self.loop, ast.For(target, steps, body, []))
+        made: ast.stmt = _at(self.loop, ast.For(target, steps, body, []))
+        return made
 
 
 def _declares(generator: ast.FunctionDef) -> bool:

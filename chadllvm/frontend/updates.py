@@ -58,8 +58,10 @@ class Updates:
 
 def is_print(call: ast.Call) -> bool:
     """Whether this is a call of `print`, or of one in a module."""
-    return isinstance(call.func, ast.Name | ast.Attribute) and "print" == (
-        call.func.id if isinstance(call.func, ast.Name) else call.func.attr
+    return (
+        isinstance(call.func, ast.Name | ast.Attribute)
+        and (call.func.id if isinstance(call.func, ast.Name) else call.func.attr)
+        == "print"
     )
 
 
@@ -171,7 +173,7 @@ class Analysis:
     def only_prints(self, source: Source, call: ast.Call) -> bool:
         """Whether a call does nothing but print."""
         found = [self.of(callee.source) for callee in self._callees(source, call.func)]
-        return is_print(call) or bool(found) and all(u.only_prints for u in found)
+        return is_print(call) or (bool(found) and all(u.only_prints for u in found))
 
     def local_names(self, definition: ast.FunctionDef) -> set[str]:
         """The parameters of a function, and the names that it assigns."""
