@@ -26,7 +26,12 @@ from chadllvm.backend.aot.targets import target_for
 from chadllvm.backend.aot.toolchain import toolchain
 from chadllvm.backend.aot.wrapper import Wrapper
 from chadllvm.exported import exported
-from chadllvm.frontend.annotations import CLOSED, UnknownAnnotation, read_annotation, target_type
+from chadllvm.frontend.annotations import (
+    CLOSED,
+    UnknownAnnotation,
+    read_annotation,
+    target_type,
+)
 from chadllvm.frontend.records import BadRecord
 from chadllvm.ir.wording import said
 

@@ -100,5 +100,5 @@ def test_types_are_said(types: tuple[Any, ...], message: str) -> None:
 
 
 def test_types_agree_with_annotations() -> None:
-    with pytest.raises(TypeError, match="parameter k is an int, not a float"):
+    with pytest.raises(TypeError, match="parameter k is int, not float"):
         element.pointer(cl.f64, cl.f64[:], cl.f64)

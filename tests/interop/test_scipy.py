@@ -134,7 +134,7 @@ def test_a_filter_and_its_failure() -> None:
     ("function", "signature", "kind", "message"),
     [
         (of_three, NUMBER, TypeError, "this one takes 3; bind others"),
-        (of_vector, NUMBER, TypeError, "parameter x is an array"),
+        (of_vector, NUMBER, TypeError, "parameter x is f64"),
         (gauss, "double (int)", ValueError, "SciPy has 'double"),
         (lambda x: x > 0.0, NUMBER, TypeError, "what returns a float"),
     ],
