@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from chadllvm.ir.loops import LoopFunction
     from chadllvm.ir.term import Program
     from chadllvm.plan import Plan
+    from chadllvm.pointer import Adapter, Pointer
     from chadllvm.ready import Specialisation
     from chadllvm.report import Report
     from chadllvm.scaling import Scaling
@@ -93,6 +94,8 @@ class Compiled(Taking):
         # The code that it was pickled with, for whom it is pickled for again.
         self.received: dict[bytes, bytes] = {}
         self._lock = Lock()
+        # What C calls, by the types of the arguments.
+        self._pointers: dict[Hashable, Pointer] = {}
         # How many positional arguments need no binding.
         if is_plain(function) and not statics:
             self._count = function.__code__.co_argcount
@@ -467,6 +470,54 @@ class Compiled(Taking):
                     "annotate it, or give example arguments"
                 )
         raise InternalError(f"{self._name}: all types are known")
+
+    @without_frames
+    def pointer(self, *types: Any) -> Pointer:
+        """The function for these types as C calls it: a function pointer.
+
+        It has the arguments and results of an exported one, for this processor, and
+        runs on the thread that calls it. A failure is its status; it raises nothing.
+
+        Args:
+            types: of the arguments, as `cl.f64[:]`; without any, the annotations say.
+
+        Raises:
+            TypeError: if nothing says which types to use, or C has none like them.
+            ValueError: for what cannot be exported, as with optimize=0.
+            RuntimeError: if there is no C compiler, which puts the library together.
+            CompileError: where the function cannot be compiled.
+        """
+        return self.adapted(types)
+
+    def adapted(
+        self, types: Sequence[Any] = (), adapter: Adapter | None = None
+    ) -> Pointer:
+        """The pointer, or one to an adapter of it; the same one each time."""
+        from chadllvm.pointer import pointer, types_of
+
+        own: tuple[Type, ...] = ()
+        plan = functools.partial(self.planned_for, None)
+        if types:
+            if self._static_at:
+                raise call_rules.unknown_types(
+                    f"{self._name}: nothing says what its static arguments are"
+                )
+            own = types_of(self._name, self._parameters, types)
+            plan = functools.partial(self._planned, own, {})
+        with self._lock:
+            if (own, adapter) not in self._pointers:
+                self._pointers[own, adapter] = pointer(self, plan, adapter)
+            return self._pointers[own, adapter]
+
+    @property
+    def address(self) -> int:
+        """That of `pointer()`, for the types of the annotations."""
+        return self.pointer().address
+
+    @property
+    def ctypes(self) -> Any:
+        """`pointer()` as a function of `ctypes`, for the types of the annotations."""
+        return self.pointer().ctypes
 
     def _planned(self, types: tuple[Type, ...], statics: Mapping[str, Any]) -> Plan:
         with self._using():

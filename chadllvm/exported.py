@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,11 +27,13 @@ from chadllvm.ir.types import F64, Array, Product, Type
 from chadllvm.ir.updated import Updated
 from chadllvm.ir.wording import said
 from chadllvm.llvm.target import Target
-from chadllvm.placed import frozen
 from chadllvm.plan import Plan
 from chadllvm.values import gradient_type, is_object
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chadllvm.compiled import Compiled
     from chadllvm.frontend import Parameter
 
 KINDS = ("shared", "static", "object")
@@ -52,8 +55,15 @@ class Order:
     cc: str | None
 
 
-def write(functions: Mapping[str, Any], place: Path, order: Order) -> Path:
-    """Write the library of these functions to a folder; the path of its main file."""
+def write(
+    functions: Mapping[str, tuple[Compiled, Sequence[Any] | None]],
+    place: Path,
+    order: Order,
+) -> Path:
+    """Write the library of these functions to a folder; the path of its main file.
+
+    Beside each function are example arguments, or None.
+    """
     prefix = place.name.removeprefix("lib")
     kinds = _kinds(order.kind)
     _check_names(prefix, functions)
@@ -70,7 +80,10 @@ def write(functions: Mapping[str, Any], place: Path, order: Order) -> Path:
             "it by cc=, or export with kind='object'"
         )
     tools = toolchain(order.cc) if needs_tools else None
-    made = [_exported(name, given, order.openmp) for name, given in functions.items()]
+    made = [
+        exported(name, compiled, partial(compiled.planned_for, args), order.openmp)
+        for name, (compiled, args) in functions.items()
+    ]
     library = build(prefix, made, targets, openmp=order.openmp)
     return write_all(Bundle(library, kinds, tools), place)
 
@@ -135,9 +148,10 @@ def _targets(
     return targets
 
 
-def _exported(name: str, given: Any, openmp: bool) -> Exported:
-    function, arguments = given if isinstance(given, tuple) else (given, None)
-    compiled = frozen(function)
+def exported(
+    name: str, compiled: Compiled, planned: Callable[[], Plan], openmp: bool
+) -> Exported:
+    """What is exported of a function, as it is planned for some types."""
     if not compiled.options.optimize:
         raise call_rules.not_exported(
             f"{name}: what is compiled with optimize=0 cannot be exported"
@@ -146,7 +160,7 @@ def _exported(name: str, given: Any, openmp: bool) -> Exported:
         raise call_rules.not_exported(
             f"{name}: what is compiled with sanitize=True cannot be exported"
         )
-    plan = compiled.planned_for(arguments)
+    plan = planned()
     if plan.updated is not None and plan.boundary is not None:
         raise call_rules.not_exported(
             f"{name}: a function that updates arguments is not exported if there is "

@@ -68,9 +68,15 @@ def export(
         FileExistsError: if there is something else at the path.
     """
     from chadllvm.exported import Order, write
+    from chadllvm.placed import frozen
 
     order = Order(kind, cpu, target, openmp, cc)
-    return write(dict(functions), Path(path), order)
+    pairs = {
+        name: given if isinstance(given, tuple) else (given, None)
+        for name, given in functions.items()
+    }
+    made = {name: (frozen(function), args) for name, (function, args) in pairs.items()}
+    return write(made, Path(path), order)
 
 
 @without_frames

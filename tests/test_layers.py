@@ -18,8 +18,9 @@ LAYERS = (
     "report", "values", "prints", "border", "boundary", "filled", "copying", "crossing",
     "plan", "arguments", "anatomy", "reach", "objects", "shelf", "portable", "updating",
     "frozen", "told", "ready", "scaling", "specialising", "shown", "signatures",
-    "taking", "compiled", "bound", "api", "custom", "written", "placed", "tangent_plan",
-    "tangents", "exported", "exporting", "halving", "pullback", "reverse", "jacobian",
+    "taking", "exported", "pointer", "compiled", "bound", "api", "custom", "written",
+    "placed", "tangent_plan", "tangents", "exporting", "halving", "pullback", "reverse",
+    "jacobian",
     "reals", "checking", "vectorized", "prelude", "stats", "transforms", "interop",
     "explain", "commands", "cli", "paper",
 )  # fmt: skip

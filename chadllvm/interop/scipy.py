@@ -1,20 +1,30 @@
-"""Objectives over records for `scipy.optimize`, which takes vectors.
+"""Objectives over records for `scipy.optimize`, which takes vectors; C callbacks.
 
 fit = objective(loss, start)
 found = minimize(fit, fit.x0, (x, y), "trust-ncg", jac=True, hessp=fit.hessp)
 fit.unravel(found.x)
+
+quad(low_level_callable(integrand), 0.0, 1.0)
 """
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import LowLevelCallable
 
+from chadllvm import call_rules
 from chadllvm.api import value_and_grad
+from chadllvm.backend.aot.wrapper import Wrapper
+from chadllvm.compiled import Compiled
 from chadllvm.interop.derived import compiled
+from chadllvm.ir.types import F64, Array, Type
 from chadllvm.jacobian import hessian, hvp, jacfwd
+from chadllvm.placed import frozen
+from chadllvm.pointer import Adapter
 from chadllvm.prelude.flat import ravel
 from chadllvm.vectorized import written
 
@@ -75,3 +85,105 @@ def objective(function: Callable[..., Any], start: Any) -> Objective:
         TypeError: if there is something else in the record.
     """
     return Objective(function, start)
+
+
+# What SciPy calls: of a number, of a point, of a window that a filter moves.
+_NUMBER = "double (double, void *)"
+_POINT = "double (int, double *, void *)"
+_WINDOW = "int (double *, npy_intp, double *, void *)"
+
+_VECTOR = Array(F64, 1)
+_DOUBLES = ctypes.POINTER(ctypes.c_double)
+
+
+def low_level_callable(
+    function: Callable[..., Any], signature: str = _NUMBER
+) -> LowLevelCallable:
+    """A compiled function that returns a float, as SciPy's C code calls it.
+
+    Args:
+        function: its parameters are as the signature says. Others are bound before, by
+            `functools.partial`: what is bound is a constant of the callback.
+        signature: what SciPy expects. `"double (double, void *)"` is of a function of a
+            float, for `quad`; `"double (int, double *, void *)"` of one of so many
+            floats, or of a float64 vector, for `nquad`;
+            `"int (double *, npy_intp, double *, void *)"` of one of the float64 vector
+            of what is in the window, for `ndimage.generic_filter`.
+
+    Returns:
+        A callback, which stays valid. Where the program fails, those of `quad` and
+        `nquad` return NaN, and `generic_filter` raises a RuntimeError.
+
+    Raises:
+        TypeError: if parameters or the result are not as the signature says.
+        ValueError: for an unknown signature.
+        RuntimeError: if there is no C compiler, which puts the callback together.
+    """
+    taken = frozen(function)
+    adapter = _ADAPTERS.get(signature)
+    if adapter is None:
+        known = ", ".join(map(repr, _ADAPTERS))
+        raise call_rules.wrong_option(f"signature={signature!r}: SciPy has {known}")
+    found = taken.adapted(_types(taken, signature), adapter)
+    return LowLevelCallable(found.ctypes)
+
+
+def _types(function: Compiled, signature: str) -> tuple[Type, ...]:
+    """The types of the parameters of what SciPy calls like this."""
+    is_one = len(function.parameters) == 1
+    if signature == _POINT and is_one and function.parameters[0].annotation == _VECTOR:
+        return (_VECTOR,)
+    if function.parameters and (signature == _POINT or is_one):
+        ty = _VECTOR if signature == _WINDOW else F64
+        return (ty,) * len(function.parameters)
+    raise call_rules.wrong_count(
+        f"{function.name}: {signature!r} is of a function of one argument, this one "
+        f"takes {len(function.parameters)}; bind others by functools.partial"
+    )
+
+
+def _adapter(restype: Any, argtypes: tuple[Any, ...], declared: str) -> Adapter:
+    def source(name: str, wrapper: Wrapper) -> str:
+        function = wrapper.function
+        outputs = [output.type for output in wrapper.outputs]
+        if outputs != [F64] or wrapper.updated:
+            raise call_rules.wrong_type(
+                f"{function.title}: SciPy calls what returns a float, and updates "
+                "nothing"
+            )
+        types = [ty for _, ty in function.params]
+        guard, passed = "", "x"
+        if "count" in declared:
+            is_vector = types == [_VECTOR]
+            guard = "" if is_vector else f"count == {len(types)} && "
+            items = ", ".join(f"x[{k}]" for k in range(len(types)))
+            passed = "x, (int64_t)count" if is_vector else items
+        call = f"{guard}{wrapper.name}(NULL, {passed}, &value, NULL) == CL_OK"
+        ends = "value : (double)NAN"
+        if restype is ctypes.c_int:
+            call, ends = f"(*result = 0.0, {call})", "(*result = value, 1) : 0"
+        return (
+            f"#include <math.h>\n\nCL_API {declared.format(name)} {{\n"
+            f"  double value = 0.0;\n  (void)user;\n  return {call} ? {ends};\n}}\n"
+        )
+
+    return Adapter(restype, argtypes, source)
+
+
+_ADAPTERS = {
+    _NUMBER: _adapter(
+        ctypes.c_double,
+        (ctypes.c_double, ctypes.c_void_p),
+        "double {}(double x, void *user)",
+    ),
+    _POINT: _adapter(
+        ctypes.c_double,
+        (ctypes.c_int, _DOUBLES, ctypes.c_void_p),
+        "double {}(int count, double *x, void *user)",
+    ),
+    _WINDOW: _adapter(
+        ctypes.c_int,
+        (_DOUBLES, ctypes.c_ssize_t, _DOUBLES, ctypes.c_void_p),
+        "int {}(double *x, intptr_t count, double *result, void *user)",
+    ),
+}

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from scipy import optimize
+from scipy import integrate, ndimage, optimize
 
 import chadllvm as cl
-from chadllvm.interop.scipy import objective
+from chadllvm.interop.scipy import low_level_callable, objective
+
+NUMBER = "double (double, void *)"
+POINT = "double (int, double *, void *)"
+WINDOW = "int (double *, npy_intp, double *, void *)"
 
 
 class Curve(NamedTuple):
@@ -77,3 +82,65 @@ def test_root() -> None:
 def test_what_is_no_record_of_floats_is_told() -> None:
     with pytest.raises(TypeError, match="no float"):
         objective(loss, Curve(1, np.zeros(2)))  # type: ignore[arg-type]
+
+
+def gauss(x: float, k: float) -> float:
+    return np.exp(-k * x * x)
+
+
+def of_three(x: float, y: float, z: float) -> float:
+    return x * y + z
+
+
+def of_vector(x: cl.f64[:]) -> float:
+    return x[0] * x[1] + x[2]
+
+
+def spread(window: cl.f64[:]) -> float:
+    return np.max(window) - np.min(window)
+
+
+def beyond(window: cl.f64[:]) -> float:
+    return window[9]
+
+
+def test_quad() -> None:
+    found = integrate.quad(low_level_callable(partial(gauss, k=2.0)), 0.0, 1.0)
+    assert found == integrate.quad(lambda x: np.exp(-2.0 * x * x), 0.0, 1.0)
+
+
+def test_quad_of_a_gradient() -> None:
+    slope = low_level_callable(partial(cl.grad(gauss), k=2.0))
+    found, _ = integrate.quad(slope, 0.0, 1.0)
+    assert found == pytest.approx(np.exp(-2.0) - 1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("function", [of_three, of_vector])
+def test_nquad(function: Any) -> None:
+    call = low_level_callable(function, POINT)
+    found, _ = integrate.nquad(call, [[0.0, 1.0]] * 3)
+    assert found == pytest.approx(0.75, rel=1e-12)
+
+
+def test_a_filter_and_its_failure() -> None:
+    image = np.random.default_rng(1).normal(size=(5, 6))
+    found = ndimage.generic_filter(image, low_level_callable(spread, WINDOW), 3)
+    assert np.array_equal(found, ndimage.generic_filter(image, np.ptp, 3))
+    with pytest.raises(RuntimeError, match="filter function"):
+        ndimage.generic_filter(image, low_level_callable(beyond, WINDOW), 3)
+
+
+@pytest.mark.parametrize(
+    ("function", "signature", "kind", "message"),
+    [
+        (of_three, NUMBER, TypeError, "this one takes 3; bind others"),
+        (of_vector, NUMBER, TypeError, "parameter x is f64"),
+        (gauss, "double (int)", ValueError, "SciPy has 'double"),
+        (lambda x: x > 0.0, NUMBER, TypeError, "what returns a float"),
+    ],
+)
+def test_other_signatures(
+    function: Any, signature: str, kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind, match=message):
+        low_level_callable(function, signature)
