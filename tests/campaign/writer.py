@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from tests.campaign.kinds import ARRAYS, CLASSES, LEAVES, SHARES
@@ -79,6 +79,14 @@ class Writer:
         for row in TABLE:
             if not any(text.search(row.text) for text in texts):
                 self.rows.setdefault(row.kind, []).append(row)
+
+    def favour(self, factors: Mapping[str, float], more: Sequence[Row]) -> None:
+        """Take some statements more often, and some that are not in the table."""
+        rows = [
+            replace(row, weight=row.weight * factors.get(row.name, 1.0))
+            for row in self.rows[STATEMENT]
+        ]
+        self.rows[STATEMENT] = [*rows, *more]
 
     # ---- names -------------------------------------------------------------------
 

@@ -1,18 +1,22 @@
 """The work and the memory of programs that pass arrays around, and of derivatives:
 
     PYTHONPATH=tests python -m tests.laws.cost_sweep [name …]
+    PYTHONPATH=tests python -m tests.laws.cost_sweep --corpus --random 300 --seed 0
 
 compiles each program by default, with counters of executed operations (a cleared or
 copied element is one), and runs it at three sizes. It reports how the work and the peak
-of the runtime's memory grow, and by how much derivatives exceed the value.
+of the runtime's memory grow, and by how much derivatives exceed the value: for the
+tables of programs here, or for the corpus and for random programs (`sweeping/`).
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -139,7 +143,34 @@ def violations(found: list[Measured], sizes: tuple[int, ...]) -> Iterator[str]:
             yield f"the {one.what} is {ratio:.1f} times the value"
 
 
-def main(names: list[str]) -> int:
+def main(arguments: list[str]) -> int:
+    given = options(arguments)
+    if given.corpus or given.random:
+        from tests.laws.sweeping.command import run
+        from tests.laws.sweeping.corpus import names
+
+        seeds = range(given.seed, given.seed + given.random)
+        keys = [*(names() if given.corpus else ()), *seeds]
+        return run(keys, given.resume, given.jobs, given.minimise)
+    return tables(given.names)
+
+
+def options(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.laws.cost_sweep")
+    parser.add_argument("names", nargs="*", help="programs of the tables; else all")
+    parser.add_argument("--corpus", action="store_true", help="the programs of tests/")
+    parser.add_argument("--random", type=int, default=0, help="so many random programs")
+    parser.add_argument("--seed", type=int, default=0, help="of the first of them")
+    parser.add_argument("--resume", type=Path, help="a file of results, which grows")
+    parser.add_argument("--jobs", type=int, default=2, help="worker processes")
+    parser.add_argument(
+        "--minimise", type=float, default=0.0, help="seconds for what breaks the law"
+    )
+    return parser.parse_args(arguments)
+
+
+def tables(names: list[str]) -> int:
+    """Measure the programs of the tables; 1 if one breaks the law."""
     failed = 0
     for program in PROGRAMS:
         if names and program.__name__ not in names:

@@ -1,0 +1,141 @@
+"""What a program and its derivatives take, at three sizes of its arguments."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import chadllvm as cl
+from bench.count import Counted
+from chadllvm.backend.runtime import runtime
+from chadllvm.compiled import Function
+from chadllvm.ir.types import Type
+from chadllvm.llvm.optimize import Effort
+from tests.interpreted import cost
+from tests.laws.sweeping.derivatives import Unmeasured, functions
+from tests.laws.sweeping.scaled import WAYS, scaled, size
+
+# The factors of the sizes, from the most to the least that a value takes.
+FACTORS = ((60, 240, 960), (15, 60, 240), (4, 16, 64), (2, 6, 18))
+SMALL = (2, 6, 18)  # for the interpreter
+MOST_WORK = 1 << 23  # of the value, at the largest size
+MOST_NUMBERS = 1 << 20  # in the arguments
+LITTLE = Effort(0, 0, loops=False, tidy=True)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Operations, and bytes at the peak, at each size."""
+
+    work: tuple[int, ...]
+    peak: tuple[int, ...]
+
+
+class Subject:
+    """A program with its arguments in all sizes.
+
+    function: it is compiled for the arguments as they are.
+    plain: the same in plain Python, with its own arguments.
+
+    Raises:
+        Unmeasured: if it does not run for several sizes.
+    """
+
+    def __init__(
+        self,
+        function: Function[..., Any],
+        args: Sequence[Any],
+        plain: tuple[Callable[..., Any], Sequence[Any]] | None = None,
+        options: cl.CompileOptions = cl.CompileOptions(),
+    ) -> None:
+        self.args, self.options = tuple(args), options
+        self.plain = plain or (function.py_func, args)
+        self.types: tuple[Type, ...] = tuple(function._types(self.args))
+        self.made, self.active = functions(function, self.types)
+        self._value = self._counted("value")
+        self.scale, self.factors = self._ways()
+
+    def _counted(self, what: str) -> Counted:
+        argnums = self.active if what in ("gradient", "grad of grad") else None
+        function = self.made["value" if what == "gradient" else what]
+        return Counted(function, argnums, self.options, LITTLE, self.types)
+
+    def at(self, factor: int) -> tuple[Any, ...]:
+        return tuple(scaled(arg, factor, self.scale) for arg in self.args)
+
+    def _ways(self) -> tuple[Any, tuple[int, ...]]:
+        """How to scale the arguments, and how much: the program takes what comes."""
+        failure: Exception = Unmeasured("there is nothing to scale")
+        for self.scale in WAYS:
+            if size(self.at(2)) == size(self.args):
+                continue
+            try:
+                return self.scale, self._factors()
+            except (ArithmeticError, LookupError, ValueError, RuntimeError) as error:
+                failure = error
+        raise Unmeasured(f"{type(failure).__name__}: {failure}"[:150])
+
+    def _factors(self) -> tuple[int, ...]:
+        low, high = (self._value(*self.at(k))[1] for k in FACTORS[-1][:2])
+        for factors in FACTORS:
+            more = factors[-1] / FACTORS[-1][1]
+            slope = np.log(max(high / low, 1.0)) / np.log(FACTORS[-1][1] / 2)
+            is_small = high * more**slope < MOST_WORK
+            if is_small and size(self.at(factors[-1])) < MOST_NUMBERS:
+                break
+        else:
+            raise Unmeasured("it takes too much")
+        for factor in factors:
+            self._value(*self.at(factor))
+        return factors
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many numbers the arguments hold."""
+        return tuple(size(self.at(factor)) for factor in self.factors)
+
+    def taken(self, what: str) -> Taken:
+        run = self._value if what == "value" else self._counted(what)
+        found = [_at(run, self.at(factor)) for factor in self.factors]
+        return Taken(tuple(w for w, _ in found), tuple(p for _, p in found))
+
+    def interpreted(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The reference interpreter's cost of the value at small sizes, and ours."""
+        value = cl.jit(self.made["value"])
+        costs = tuple(cost(value, *self.at(factor)) for factor in SMALL)
+        works = tuple(self._value(*self.at(factor))[1] for factor in SMALL)
+        return costs, works
+
+    def python_peak(self) -> tuple[int, ...]:
+        """The bytes that plain Python has at its peak, with NumPy's arrays."""
+        return tuple(self._python_peak())
+
+    def _python_peak(self) -> Iterator[int]:
+        run, args = self.plain
+        for factor in self.factors:
+            given = [scaled(arg, factor, self.scale) for arg in args]
+            tracemalloc.start()
+            try:
+                with np.errstate(all="ignore"):
+                    run(*given)
+                yield tracemalloc.get_traced_memory()[1]
+            finally:
+                tracemalloc.stop()
+
+
+def _at(run: Counted, args: Sequence[Any]) -> tuple[int, int]:
+    """The operations and the bytes that a call takes."""
+    run(*args)
+    # The context that was used last is the one that is used next.
+    context, lib = runtime().pool[-1][0], runtime().lib
+    lib.chad_memory_reset_peak(context)
+    before = int(lib.chad_memory_used(context))
+    _, work = run(*args)
+    return work, int(lib.chad_memory_peak(context)) - before
+
+
+
