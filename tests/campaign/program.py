@@ -50,19 +50,22 @@ class Style:
     params: those that many have, beside `ALWAYS`.
     hostile: the share of programs with strange arguments.
     plain: the share of programs without a theme.
-    fuels: how long they are.
+    fuels, depths: how long they are, and how deep expressions are.
     favours: factors of the weights of statements.
     more: statements that are no rows of the table.
     results: what they return; drawn where it is empty.
+    shares: how what a block has made has its share in what is outside of it.
     """
 
     params: tuple[tuple[str, str], ...] = OFTEN
     hostile: float = 0.25
     plain: float = 0.75
     fuels: tuple[int, ...] = (20, 30, 50, 90)
+    depths: tuple[int, ...] = (1, 2, 2, 3, 4)
     favours: Mapping[str, float] = field(default_factory=dict)
     more: Sequence[Row] = ()
     results: tuple[str, ...] = ()
+    shares: Mapping[str, str] = field(default_factory=lambda: SHARES)
 
 
 USUAL = Style()
@@ -102,6 +105,7 @@ def _attempt(seed: int, random: Random, style: Style) -> Program:
         values.append(inputs.text(kind))
         inputs.alias = "A" if kind == "vec" else inputs.alias
         w.declare(name, kind)
+    w.depth, w.shares = random.choice(style.depths), style.shares
     body = _body(w, random)
     names = [name for name, _ in params]
     text = _module(w, params, _aliased(names, values), body)
@@ -118,7 +122,6 @@ def _aliased(names: list[str], values: list[str]) -> list[str]:
 
 
 def _body(w: Writer, random: Random) -> list[str]:
-    w.depth = random.choice((1, 2, 2, 3, 4))
     for _ in range(random.randint(2, 7)):
         w.statement()
     w.line(f"return {_returned(w)}")

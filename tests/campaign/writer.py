@@ -68,6 +68,7 @@ class Writer:
     rows: dict[str, list[Row]] = field(default_factory=dict)
 
     left_out: set[str] = field(default_factory=set)
+    shares: Mapping[str, str] = field(default_factory=lambda: SHARES)
 
     def __post_init__(self) -> None:
         self.leave_out(set())
@@ -250,7 +251,7 @@ class Writer:
         ]
         if made and outer and self.chance(0.8):
             name = self.random.choice(outer).name
-            share = SHARES[made[-1].kind].format(made[-1].name)
+            share = self.shares[made[-1].kind].format(made[-1].name)
             self.line(f"{name} = 0.5 * {name} + {share}")
 
     @contextmanager

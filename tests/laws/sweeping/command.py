@@ -73,9 +73,11 @@ def sweep(
         stop.set()
 
 
-def asked(process: Worker, request: dict[str, Any]) -> dict[str, Any]:
+def asked(
+    process: Worker, request: dict[str, Any], what: Sequence[str] = ASKED
+) -> dict[str, Any]:
     """What a worker finds of a program."""
-    found: dict[str, Any] = process.ask({**request, "oracles": [*ASKED]})["found"]
+    found: dict[str, Any] = process.ask({**request, "oracles": [*what]})["found"]
     return found
 
 
@@ -150,11 +152,13 @@ def _first(pair: tuple[float, Key]) -> float:
 
 def smallest(seed: int, kind: str, seconds: float) -> str:
     """The smallest program that breaks the law in the same way."""
+    what = {"value: cost": "interpreter", "value: peak": "python"}
+    needed = dict.fromkeys(("value", what.get(kind, kind.partition(":")[0])))
     with worker() as process:
         process.life, process.patience = 1000, 30.0
 
         def fails(text: str) -> bool:
-            taken = measures(asked(process, {"text": text}))
+            taken = measures(asked(process, {"text": text}, tuple(needed)))
             return bool(taken) and kind in dict(violations(taken))
 
         return minimised(program(seed), fails, seconds)

@@ -13,16 +13,19 @@ import chadllvm as cl
 from bench.count import Counted
 from chadllvm.backend.runtime import runtime
 from chadllvm.compiled import Function
+from chadllvm.ir.interp import Interpreter
+from chadllvm.ir.term import Lambda
 from chadllvm.ir.types import Type
 from chadllvm.llvm.optimize import Effort
-from tests.interpreted import cost
+from tests.interpreted import normalised
 from tests.laws.sweeping.derivatives import Unmeasured, functions
 from tests.laws.sweeping.scaled import WAYS, scaled, size
 
 # The factors of the sizes, from the most to the least that a value takes.
-FACTORS = ((60, 240, 960), (15, 60, 240), (4, 16, 64), (2, 6, 18))
-SMALL = (2, 6, 18)  # for the interpreter
-MOST_WORK = 1 << 23  # of the value, at the largest size
+FACTORS = ((60, 240, 960), (15, 60, 240), (4, 16, 64), (2, 6, 18), (1, 3, 9))
+SMALL = ((2, 6, 18), (1, 3, 9), (1, 2, 4))  # for the interpreter
+MOST_COST = 100_000  # of a run of it
+MOST_WORK = 1 << 22  # of the value, at the largest size
 MOST_NUMBERS = 1 << 20  # in the arguments
 LITTLE = Effort(0, 0, loops=False, tidy=True)
 
@@ -80,11 +83,11 @@ class Subject:
         raise Unmeasured(f"{type(failure).__name__}: {failure}"[:150])
 
     def _factors(self) -> tuple[int, ...]:
-        low, high = (self._value(*self.at(k))[1] for k in FACTORS[-1][:2])
+        first, second = FACTORS[-1][:2]
+        low, high = (self._value(*self.at(k))[1] for k in (first, second))
+        slope = np.log(max(high / low, 1.0)) / np.log(second / first)
         for factors in FACTORS:
-            more = factors[-1] / FACTORS[-1][1]
-            slope = np.log(max(high / low, 1.0)) / np.log(FACTORS[-1][1] / 2)
-            is_small = high * more**slope < MOST_WORK
+            is_small = high * (factors[-1] / second) ** slope < MOST_WORK
             if is_small and size(self.at(factors[-1])) < MOST_NUMBERS:
                 break
         else:
@@ -106,9 +109,15 @@ class Subject:
     def interpreted(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The reference interpreter's cost of the value at small sizes, and ours."""
         value = cl.jit(self.made["value"])
-        costs = tuple(cost(value, *self.at(factor)) for factor in SMALL)
-        works = tuple(self._value(*self.at(factor))[1] for factor in SMALL)
-        return costs, works
+        for factors in SMALL:
+            if self._value(*self.at(factors[-1]))[1] > MOST_COST:
+                continue
+            try:
+                costs = tuple(_cost(value, self.at(factor)) for factor in factors)
+            except Unmeasured:
+                continue
+            return costs, tuple(self._value(*self.at(f))[1] for f in factors)
+        raise Unmeasured("it takes too much")
 
     def python_peak(self) -> tuple[int, ...]:
         """The bytes that plain Python has at its peak, with NumPy's arrays."""
@@ -138,4 +147,17 @@ def _at(run: Counted, args: Sequence[Any]) -> tuple[int, int]:
     return work, int(lib.chad_memory_peak(context)) - before
 
 
+class _Limited(Interpreter):
+    """An interpreter that gives up."""
 
+    def call(self, body: Lambda, args: Sequence[Any]) -> tuple[Any, ...]:
+        if self.cost > MOST_COST:
+            raise Unmeasured("it takes too much")
+        return super().call(body, args)
+
+
+def _cost(function: Function[..., Any], args: Sequence[Any]) -> int:
+    program, leaves = normalised(function, args)
+    run = _Limited(program)
+    run.run(*leaves)
+    return run.cost

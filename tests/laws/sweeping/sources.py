@@ -6,19 +6,31 @@ from dataclasses import replace
 from itertools import count
 
 from tests.campaign.definitions import HEAD
+from tests.campaign.kinds import SHARES
 from tests.campaign.program import Style, written
 from tests.laws import random_arrays, random_exchanges
 from tests.laws.sweeping.statements import FAVOURS, STATEMENTS
 
+# Sums of whole arrays would hide copies.
+SHARES_OF_ELEMENTS = SHARES | {
+    "vec": "{0}[0]",
+    "part": "np.sum({0}[:1])",
+    "mat": "{0}[0, 0]",
+    "rect": "np.sum({0}[:1, :1])",
+    "ints": "0.01 * ({0}[0] % 5)",
+    "mask": "(0.1 if {0}[0] else 0.0)",
+}
 ARRAYS = (("b", "vec"), ("ids", "ints"), ("on", "mask"), ("c", "vec"))
 STYLE = Style(
     params=ARRAYS,
     hostile=0.0,
     plain=0.97,
     fuels=(25, 40, 60),
+    depths=(0, 0, 1, 1, 2),
     favours=FAVOURS,
     more=STATEMENTS,
     results=("float",),
+    shares=SHARES_OF_ELEMENTS,
 )
 WITH_MATRICES = replace(STYLE, params=(*ARRAYS, ("m", "mat")))
 
