@@ -92,7 +92,9 @@ def measures(found: dict[str, Any]) -> dict[str, Any]:
     """What was measured of a program; nothing, where its value was not."""
     if found.get("value", ("",))[0] != "measured":
         return {}
-    return {what: each for what, (status, each) in found.items() if status == "measured"}
+    return {
+        what: each for what, (status, each) in found.items() if status == "measured"
+    }
 
 
 class Summary:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from tests.campaign.values import leaves
+from tests.laws.sweeping.scaled import is_scaled
 from tests.program_cases import CASES
 from tests.sweep import named
 
@@ -12,4 +10,4 @@ from tests.sweep import named
 def names() -> list[str]:
     """Their names, by which a worker finds them."""
     pairs = zip(named(CASES), CASES, strict=True)
-    return [name for name, case in pairs if any(map(np.ndim, leaves(case.args)))]
+    return [name for name, case in pairs if is_scaled(case.args)]

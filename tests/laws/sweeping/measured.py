@@ -22,12 +22,13 @@ from tests.laws.sweeping.derivatives import Unmeasured, functions
 from tests.laws.sweeping.scaled import WAYS, scaled, size
 
 # The factors of the sizes, from the most to the least that a value takes.
-FACTORS = ((60, 240, 960), (15, 60, 240), (4, 16, 64), (2, 6, 18), (1, 3, 9))
-SMALL = ((2, 6, 18), (1, 3, 9), (1, 2, 4))  # for the interpreter
-MOST_COST = 100_000  # of a run of it
+FACTORS = ((60, 240, 960), (15, 60, 240), (4, 16, 64), (2, 6, 18), (1, 3, 9), (1, 2, 4))
+MOST_COST = 100_000  # of the interpreter
+MOST_OF_PYTHON = 500_000  # operations of ours
 MOST_WORK = 1 << 22  # of the value, at the largest size
 MOST_NUMBERS = 1 << 20  # in the arguments
 LITTLE = Effort(0, 0, loops=False, tidy=True)
+UNCHECKED = cl.CompileOptions(verify=False)
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Subject:
         function: Function[..., Any],
         args: Sequence[Any],
         plain: tuple[Callable[..., Any], Sequence[Any]] | None = None,
-        options: cl.CompileOptions = cl.CompileOptions(),
+        options: cl.CompileOptions = UNCHECKED,
     ) -> None:
         self.args, self.options = tuple(args), options
         self.plain = plain or (function.py_func, args)
@@ -107,33 +108,42 @@ class Subject:
         return Taken(tuple(w for w, _ in found), tuple(p for _, p in found))
 
     def interpreted(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The reference interpreter's cost of the value at small sizes, and ours."""
+        """The reference interpreter's cost of the value, and ours, at sizes it takes."""
         value = cl.jit(self.made["value"])
-        for factors in SMALL:
-            if self._value(*self.at(factors[-1]))[1] > MOST_COST:
-                continue
+        costs: tuple[int, ...] = ()
+        taken = FACTORS[-1]
+        for factors in reversed(FACTORS):
             try:
                 costs = tuple(_cost(value, self.at(factor)) for factor in factors)
             except Unmeasured:
+                break
+            taken = factors
+            if costs[-1] > MOST_COST / 8:
+                break
+        if not costs:
+            raise Unmeasured("it takes too much")
+        return costs, tuple(self._value(*self.at(factor))[1] for factor in taken)
+
+    def python_peak(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The bytes that plain Python has at its peak, with NumPy's arrays, and ours."""
+        for factors in FACTORS:
+            if factors[-1] > self.factors[-1]:
                 continue
-            return costs, tuple(self._value(*self.at(f))[1] for f in factors)
+            if self._value(*self.at(factors[-1]))[1] <= MOST_OF_PYTHON:
+                peaks = tuple(self._python_peak(factor) for factor in factors)
+                return peaks, tuple(_at(self._value, self.at(f))[1] for f in factors)
         raise Unmeasured("it takes too much")
 
-    def python_peak(self) -> tuple[int, ...]:
-        """The bytes that plain Python has at its peak, with NumPy's arrays."""
-        return tuple(self._python_peak())
-
-    def _python_peak(self) -> Iterator[int]:
+    def _python_peak(self, factor: int) -> int:
         run, args = self.plain
-        for factor in self.factors:
-            given = [scaled(arg, factor, self.scale) for arg in args]
-            tracemalloc.start()
-            try:
-                with np.errstate(all="ignore"):
-                    run(*given)
-                yield tracemalloc.get_traced_memory()[1]
-            finally:
-                tracemalloc.stop()
+        given = [scaled(arg, factor, self.scale) for arg in args]
+        tracemalloc.start()
+        try:
+            with np.errstate(all="ignore"):
+                run(*given)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
 
 
 def _at(run: Counted, args: Sequence[Any]) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.campaign.values import leaves, parts
+from tests.campaign.values import parts
 
 Scale = Callable[[np.ndarray, int], np.ndarray]
 
@@ -50,6 +50,17 @@ def scaled(value: Any, factor: int, scale: Scale) -> Any:
     return dataclasses.replace(value, **dict(zip(names, made, strict=True)))
 
 
-def size(args: Any) -> int:
+def size(value: Any) -> int:
     """How many numbers there are in arguments."""
-    return sum(int(np.size(leaf)) for leaf in leaves(args))
+    if isinstance(value, np.ndarray) and not value.dtype.names:
+        return value.size
+    components = parts(value)
+    return 1 if components is None else sum(map(size, components))
+
+
+def is_scaled(value: Any) -> bool:
+    """Whether there is an array or a list in it, which may be longer."""
+    if isinstance(value, np.ndarray | list):
+        return bool(np.ndim(value) if isinstance(value, np.ndarray) else value)
+    components = parts(value)
+    return components is not None and any(map(is_scaled, components))

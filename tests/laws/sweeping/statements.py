@@ -192,9 +192,7 @@ def either(w: Writer) -> None:
 @_statement
 def sliced(w: Writer) -> None:
     """A window that moves on."""
-    windows = [
-        v for v in w.variables("part") if v.level == w.level and not v.is_fixed
-    ]
+    windows = [v for v in w.variables("part") if v.level == w.level and not v.is_fixed]
     if not windows or (w.chance(0.3) and not w.loops):
         name = w.fresh("w")
         w.line(f"{name} = {_array(w)}[{w.pick('1:', ':-1', '::2', '::-1', ':')}]")
@@ -202,9 +200,7 @@ def sliced(w: Writer) -> None:
         return
     name = w.random.choice(windows).name
     less = w.pick("[1:]", "[:-1]", "[1:-1]")
-    w.line(
-        f"{name} = {name}{less} if len({name}) > 4 and {_test(w)} else {_array(w)}"
-    )
+    w.line(f"{name} = {name}{less} if len({name}) > 4 and {_test(w)} else {_array(w)}")
     _sum(w, f"np.sum({name}[:1])")
 
 

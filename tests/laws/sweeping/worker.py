@@ -56,7 +56,8 @@ def measured(one: Subject, what: str) -> dict[str, Any]:
         costs, works = one.interpreted()
         return {"cost": costs, "work": works}
     if what == "python":
-        return {"peak": one.python_peak()}
+        peaks, ours = one.python_peak()
+        return {"peak": peaks, "ours": ours}
     taken = one.taken(what)
     return {"work": taken.work, "peak": taken.peak, "sizes": one.sizes}
 
