@@ -56,6 +56,8 @@ def chosen(count: int) -> list[Program]:
 def seconds(call: Callable[..., Any], sizes: Sequence[int]) -> tuple[float, ...]:
     """The processor's time for a call at each size; samples of all sizes alternate."""
     given = [arguments(n) for n in (SHORT, *sizes)]
+    for args in given:
+        call(*args)
     counts = [_enough(call, args) for args in given]
     samples = [
         [_calls(call, args, n) / n for args, n in zip(given, counts, strict=True)]
@@ -99,6 +101,7 @@ def table(found: Sequence[Grown], sizes: Sequence[int] = SIZES) -> Iterator[str]
 
 
 def main(count: int = 30) -> int:
+    cl.set_num_threads(1)  # Threads that wait take time as well.
     found = []
     for program in chosen(count):
         found.append(grown(program))
