@@ -3,9 +3,9 @@
     PYTHONPATH=tests taskset -c 0 python -m tests.laws.exponents [how many]
 
 The counts of `cost_sweep.py` say what is executed; this says that time follows them. A
-time is the processor's, the median of some samples of many calls each, less that of a
-call with short arrays; the exponent is the slope of a line through the logarithms of
-times and sizes, by least squares.
+time is the processor's, of one thread, the median of some samples of many calls each,
+less that of a call with short arrays; the exponent is the slope of a line through the
+logarithms of times and sizes, by least squares.
 """
 
 from __future__ import annotations
@@ -68,18 +68,18 @@ def seconds(call: Callable[..., Any], sizes: Sequence[int]) -> tuple[float, ...]
 
 
 def _enough(call: Callable[..., Any], args: Sequence[Any]) -> int:
-    """How many calls a sample has."""
-    calls = 1
+    """How many calls a sample has: some, for the first one may be slow."""
+    calls = 16
     while (taken := _calls(call, args, calls)) < SECONDS:
         calls = max(2 * calls, int(calls * SECONDS / max(taken, 1e-6)))
     return calls
 
 
 def _calls(call: Callable[..., Any], args: Sequence[Any], count: int) -> float:
-    start = time.process_time()
+    start = time.thread_time()
     for _ in range(count):
         call(*args)
-    return time.process_time() - start
+    return time.thread_time() - start
 
 
 def grown(program: Program, sizes: Sequence[int] = SIZES) -> Grown:
@@ -96,12 +96,12 @@ def table(found: Sequence[Grown], sizes: Sequence[int] = SIZES) -> Iterator[str]
         exponents = [exponent(sizes, times) for times in (one.value, one.gradient)]
         ratios = f"{one.ratios[0]:.1f} … {one.ratios[-1]:.1f}"
         value, gradient = (f"{e:.2f}" for e in exponents)
-        time = f"{one.value[-1] * 1e3:.2f} ms"
+        time = f"{one.value[-1] * 1e3:.3f} ms"
         yield f"| `{one.name}` | {value} | {gradient} | {time} | {ratios} |"
 
 
 def main(count: int = 30) -> int:
-    cl.set_num_threads(1)  # Threads that wait take time as well.
+    cl.set_num_threads(1)
     found = []
     for program in chosen(count):
         found.append(grown(program))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,7 +108,7 @@ class Subject:
         return Taken(tuple(w for w, _ in found), tuple(p for _, p in found))
 
     def interpreted(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The reference interpreter's cost of the value, and ours, at sizes it takes."""
+        """The reference interpreter's cost, and ours, at sizes that it takes."""
         value = cl.jit(self.made["value"])
         costs: tuple[int, ...] = ()
         taken = FACTORS[-1]
@@ -125,7 +125,7 @@ class Subject:
         return costs, tuple(self._value(*self.at(factor))[1] for factor in taken)
 
     def python_peak(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The bytes that plain Python has at its peak, with NumPy's arrays, and ours."""
+        """The bytes at the peak of plain Python, NumPy's with them, and ours."""
         for factors in FACTORS:
             if factors[-1] > self.factors[-1]:
                 continue
@@ -137,6 +137,8 @@ class Subject:
     def _python_peak(self, factor: int) -> int:
         run, args = self.plain
         given = [scaled(arg, factor, self.scale) for arg in args]
+        with np.errstate(all="ignore"):
+            run(*given)  # What it imports is no matter.
         tracemalloc.start()
         try:
             with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""A seed → the text of a random program: a module with a function `f` and its `ARGS`."""
+"""A seed → the text of a random program: a module with a function and arguments."""
 
 from __future__ import annotations
 
