@@ -46,6 +46,7 @@ PROGRAMS: tuple[Program, ...] = (
 
 WRT = (0, 1, 2)
 SIZES = (250, 1000, 4000)
+SMALL = (100, 400, 1600)  # where updates are copies
 # The most that derivatives may be of the value, and growths of that of the sizes.
 MOST = {"gradient": 6.0, "jvp": 6.0, "hvp": 16.0, "grad of grad": 36.0}
 MARGIN = 1.15
@@ -77,13 +78,22 @@ def arguments(n: int, seed: int = 0) -> list[np.ndarray]:
     return [rng.standard_normal(n) for _ in range(3)]
 
 
+def first_order(
+    program: Program, sizes: tuple[int, ...], level: int = 2
+) -> Iterator[Measured]:
+    """The value and the gradient, at a level of optimisation."""
+    options = cl.CompileOptions(optimize=level)
+    for what, argnums in (("value", None), ("gradient", WRT)):
+        run = Counted(program, argnums, options, effort=_LITTLE)
+        yield _measured(what, run, sizes)
+
+
 def measured(
     program: Program, sizes: tuple[int, ...] = SIZES, orders: bool = False
 ) -> Iterator[Measured]:
     """The value, the gradient and a jvp; with `orders` second derivatives as well."""
     counted = partial(Counted, options=cl.CompileOptions(), effort=_LITTLE)
-    yield _measured("value", counted(program, None), sizes)
-    yield _measured("gradient", counted(program, WRT), sizes)
+    yield from first_order(program, sizes)
     jvp, hvp, slope = derivatives(program)
     yield _measured("jvp", counted(jvp, None), sizes)
     if orders:
@@ -152,12 +162,15 @@ def main(arguments: list[str]) -> int:
         seeds = range(given.seed, given.seed + given.random)
         keys = [*(names() if given.corpus else ()), *seeds]
         return run(keys, given.resume, given.jobs, given.minimise)
-    return tables(given.names)
+    return permanent(given.names) if given.permanent else tables(given.names)
 
 
 def options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.laws.cost_sweep")
     parser.add_argument("names", nargs="*", help="programs of the tables; else all")
+    parser.add_argument(
+        "--permanent", action="store_true", help="the tables with optimize=0"
+    )
     parser.add_argument("--corpus", action="store_true", help="the programs of tests/")
     parser.add_argument("--random", type=int, default=0, help="so many random programs")
     parser.add_argument("--seed", type=int, default=0, help="of the first of them")
@@ -167,6 +180,30 @@ def options(arguments: list[str]) -> argparse.Namespace:
         "--minimise", type=float, default=0.0, help="seconds for what breaks the law"
     )
     return parser.parse_args(arguments)
+
+
+def permanent(names: list[str]) -> int:
+    """The permanent mode: 1 if a gradient takes more and more of its value."""
+    linear, ratios, failed = 0, [0.0], 0
+    chosen = [p for p in PROGRAMS if not names or p.__name__ in names]
+    for program in chosen:
+        value, gradient = first_order(program, SMALL, level=0)
+        linear += value.growth < MARGIN * SMALL[-1] / SMALL[0]
+        ratios.append(gradient.work[-1] / value.work[-1])
+        if not is_flat(value, gradient):
+            failed = 1
+            print(f"{program.__name__}: value {value.work}, gradient {gradient.work}")
+    print(
+        f"{len(chosen)} programs, {linear} of which have a value that is linear there; "
+        f"the gradient takes at most {max(ratios):.1f} times the value"
+    )
+    return failed
+
+
+def is_flat(value: Measured, gradient: Measured) -> bool:
+    """Whether the ratio to the value stays, from the second size on."""
+    *_, before, last = (g / v for g, v in zip(gradient.work, value.work, strict=True))
+    return last < MARGIN * before
 
 
 def tables(names: list[str]) -> int:

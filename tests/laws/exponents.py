@@ -68,14 +68,16 @@ def seconds(call: Callable[..., Any], sizes: Sequence[int]) -> tuple[float, ...]
 
 
 def _enough(call: Callable[..., Any], args: Sequence[Any]) -> int:
-    """How many calls a sample has: some, for the first one may be slow."""
-    calls = 16
+    """How many calls a sample has."""
+    calls = 64
     while (taken := _calls(call, args, calls)) < SECONDS:
         calls = max(2 * calls, int(calls * SECONDS / max(taken, 1e-6)))
     return calls
 
 
 def _calls(call: Callable[..., Any], args: Sequence[Any], count: int) -> float:
+    for _ in range(32):  # The first ones may have to ask the system for memory.
+        call(*args)
     start = time.thread_time()
     for _ in range(count):
         call(*args)

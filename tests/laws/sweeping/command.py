@@ -17,7 +17,7 @@ from typing import Any
 from tests.campaign.minimise import minimised
 from tests.campaign.pool import Worker
 from tests.laws.sweeping.sources import program
-from tests.laws.sweeping.verdicts import MOST, bound, growth, ratios, violations
+from tests.laws.sweeping.verdicts import MOST, grown, ratios, violations
 from tests.laws.sweeping.worker import ASKED
 
 PRELUDE = "from tests.laws.sweeping.worker import serve"
@@ -123,8 +123,7 @@ class Summary:
             most = self.largest.get(what, (0.0, key))
             self.largest[what] = max(most, (ratios(taken, what)[-1], key), key=_first)
             most = self.growth.get(what, (0.0, key))
-            grown = growth(taken[what]["work"], bound(taken))
-            self.growth[what] = max(most, (grown, key), key=_first)
+            self.growth[what] = max(most, (grown(taken, what), key), key=_first)
         wrong = list(violations(taken))
         self.broken += [(key, kind, text) for kind, text in wrong]
         return wrong
