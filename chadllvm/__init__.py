@@ -38,14 +38,16 @@ if TYPE_CHECKING:
     from chadllvm.library import build, fold, stop_gradient
     from chadllvm.options import CompileOptions
     from chadllvm.overloads import compile_package, overload
+    from chadllvm.prelude import debug as _debug
     from chadllvm.prelude.flat import ravel
     from chadllvm.reverse import vjp
     from chadllvm.tangents import jvp
     from chadllvm.threads import get_num_threads, set_num_threads
+    from chadllvm.told import log_compiles
     from chadllvm.vectorized import vectorize
     from chadllvm.watch import debug_nans
 
-    distributed = _dask
+    debug, distributed = _debug, _dask
 
 __all__ = [
     "CompileError",
@@ -61,6 +63,7 @@ __all__ = [
     "compile_package",
     "custom_jvp",
     "custom_vjp",
+    "debug",
     "debug_nans",
     "export",
     "f32",
@@ -77,6 +80,7 @@ __all__ = [
     "jvp",
     "linearize",
     "load",
+    "log_compiles",
     "overload",
     "ravel",
     "set_num_threads",
@@ -120,6 +124,7 @@ _HOMES = {
     "jvp": "tangents",
     "linearize": "jacobian",
     "load": "exporting",
+    "log_compiles": "told",
     "overload": "overloads",
     "ravel": "prelude.flat",
     "set_num_threads": "threads",
@@ -130,7 +135,7 @@ _HOMES = {
 }
 
 # Modules under names that say what they are for.
-_MODULES = {"distributed": "interop.dask"}
+_MODULES = {"debug": "prelude.debug", "distributed": "interop.dask"}
 
 
 def __getattr__(name: str) -> Any:

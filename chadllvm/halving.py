@@ -18,6 +18,8 @@ from chadllvm.frontend import specialise
 from chadllvm.ir.record import ListNames
 from chadllvm.ir.types import Array, Product, Sum, Type, has_float, holds_reference
 from chadllvm.pipeline import Compilation, compile_halves
+from chadllvm.plan import titled
+from chadllvm.told import Told, told
 from chadllvm.values import gradient_type, is_object, leaf_positions
 
 if TYPE_CHECKING:
@@ -55,9 +57,24 @@ def compiled_halves(
     Cotangents are of the arguments at `which`; those at `dynamic` have these types, and
     the others are static.
     """
+    with told(f"pullback of {function.plain_name}") as compilation:
+        made = _compiled(function, types, statics, dynamic, which, compilation)
+        compilation.is_made = made is not None
+        return made
+
+
+def _compiled(
+    function: Halved,
+    types: tuple[Type, ...],
+    statics: Mapping[str, Any],
+    dynamic: Sequence[int],
+    which: range,
+    compilation: Told,
+) -> Halves | None:
     if any(map(holds_reference, types)):
         return None
     program = specialise(function.plain, types, statics, function.parts_below())
+    compilation.title = f"pullback of {titled(function.plain_name, program, types)}"
     value = program.entry.body.results[0].type
     # The nodes of recursive data are there during one call only.
     if heaps_used(program) or holds_reference(value):

@@ -23,9 +23,10 @@ from chadllvm.chad.forward import push_forward
 from chadllvm.chad.gradient import pull_back, value_and_gradient
 from chadllvm.chad.halves import halves
 from chadllvm.chad.packing import packed
+from chadllvm.chad.payers import check_paid
+from chadllvm.checks.checks import add_checks
+from chadllvm.checks.nans import check_nans, name_reverse, name_tangents
 from chadllvm.closure.convert import convert_closures
-from chadllvm.debug.checks import add_checks
-from chadllvm.debug.nans import check_nans, name_reverse, name_tangents
 from chadllvm.defects import leave_out, stage
 from chadllvm.ir.check import check
 from chadllvm.ir.excerpt import nesting
@@ -416,6 +417,7 @@ class Compilation:
     def _without(self, program: Program) -> Program:
         """A derivative without functions, so that it can be differentiated again."""
         self.check(program, "chad")
+        self.check_payers(program)
         program = self.run(program, DERIVATIVE)
         return self.run(program, PLAIN) if self.simplifies else program
 
@@ -424,6 +426,12 @@ class Compilation:
         self.check(program, after)
         self.stages["chad"] = program
         return program
+
+    def check_payers(self, program: Program) -> None:
+        """Check who pays for the cells of a derivative of a program made plain."""
+        if self.options.verify and self.simplifies and not self.options.disabled:
+            with stage("payers"):
+                check_paid(program)
 
     def check(self, program: Program, after: str) -> None:
         """Check what a stage has made, if that is asked for."""
@@ -486,6 +494,8 @@ def compile_program(
     if tangents is None:
         program = done.settled(program)
     program = done.derived(program, "chad")
+    if gradient is not None:
+        done.check_payers(program)
     # Forward mode has no rule for functions, so that there they go in any mode.
     if options.nans and tangents is None:
         program = done.run(program, NANS)

@@ -21,6 +21,9 @@ from chadllvm.values import gradient_type, is_object, leaf_positions, tags_of_gr
 class Plan:
     """Which results a request wants, and the type that they are given back as."""
 
+    # What is made of the function, or of its gradient, in words.
+    prefix = ""
+
     def __init__(
         self, program: Program, types: Sequence[Type], request: Request
     ) -> None:
@@ -80,6 +83,15 @@ class Plan:
             return gradient
         assert isinstance(self.value, Product)
         return Group((gradient, self.value.fields[1]))
+
+    def title(self, name: str) -> str:
+        """What is made of a function of this name, in words."""
+        whole = titled(name, self.source, self.given)
+        if self.request.argnums is None:
+            return f"{self.prefix}{whole}"
+        params = self.source.entry.params
+        by = ", ".join(params[k].name for k in self.request.positions)
+        return f"{self.prefix}gradient of {whole} by {by}"
 
     def compile(self, options: CompileOptions) -> Compilation:
         """The program's loops, and all that leads to them."""
@@ -205,3 +217,9 @@ def _holds_reals(ty: Type) -> bool:
 def _check_real(entry: CoreFunction, types: Sequence[Type], position: int) -> None:
     if not _holds_reals(types[position]):
         raise no_real_parameter(entry, types[position], position)
+
+
+def titled(name: str, program: Program, types: Sequence[Type]) -> str:
+    """A function with the types of its arguments."""
+    pairs = zip(program.entry.params, types, strict=False)
+    return f"{name}({', '.join(f'{param.name}: {ty}' for param, ty in pairs)})"

@@ -53,6 +53,7 @@ class Specialisation:
         self.crossing = crossing
         self.plan = plan
         self.reached = b""
+        self.is_found = False  # Its code was in the cache.
         # How it is found without the compiler, as that is kept on disk.
         self.shelf: Shelf | None = None
         # What gives the last values of what is updated, if it is anything.

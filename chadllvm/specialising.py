@@ -17,12 +17,14 @@ from chadllvm.frontend import specialise, too_deep
 from chadllvm.ir.loops import LoopFunction, can_fail
 from chadllvm.ir.term import Program
 from chadllvm.ir.types import Type
+from chadllvm.ops.show import shows
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, collector_paused
 from chadllvm.plan import Plan
 from chadllvm.ready import Specialisation
 from chadllvm.request import Request
 from chadllvm.simplify.finite import finite
+from chadllvm.told import told
 
 T = TypeVar("T")
 
@@ -54,21 +56,33 @@ class Specialiser:
         self, types: tuple[Type, ...], statics: Mapping[str, Any]
     ) -> Specialisation:
         """The version for arguments of these types."""
-        plan = self.planned(types, statics)
-        return self._native(plan, self._options, *self._repeats(plan))
+        with told(self._name) as compilation:
+            plan = self.planned(types, statics)
+            compilation.title = plan.title(self._name)
+            options = self._options_of(plan)
+            made = self._native(plan, options, *self._repeats(plan, options))
+            compilation.is_found = made.is_found
+            return made
 
     def repeats(self, plan: Plan, supposes_finite: bool) -> tuple[Repeat, Repeat]:
         """What repeats calls of a version: those that fail, and those that are watched.
 
         It is made of the same program: what was captured may have changed since.
         """
-        repeat, watched = self._repeats(plan)
+        options = self._options_of(plan)
+        repeat, watched = self._repeats(plan, options)
         if supposes_finite:
-            repeat = self._again(plan, self._without_finite(self._options), repeat)
+            repeat = self._again(plan, self._without_finite(options), repeat)
         return repeat, watched
 
-    def _repeats(self, plan: Plan) -> tuple[Repeat, Repeat]:
-        options = self._options
+    def _options_of(self, plan: Plan) -> CompileOptions:
+        """The options for a plan: a program that writes is never run again, and what it
+        writes stands between the same checks as in Python."""
+        if any(map(shows, plan.source.functions)):
+            return replace(self._options, speculate=False)
+        return self._options
+
+    def _repeats(self, plan: Plan, options: CompileOptions) -> tuple[Repeat, Repeat]:
         repeat = watched = None
         if options.may_repeat:
             repeat = self._again(plan, replace(options, speculate=False))
@@ -97,8 +111,10 @@ class Specialiser:
     @collector_paused()
     def loops(self, plan: Plan, *, threads: bool) -> list[LoopFunction]:
         """The loops of a plan, and those to run behind them where they fail."""
-        whole = self._options.disabled | {"parallel", "strands", "fills"}
-        own = self._options if threads else replace(self._options, disabled=whole)
+        own = self._options_of(plan)
+        if not threads:
+            whole = own.disabled | {"parallel", "strands", "fills"}
+            own = replace(own, disabled=whole)
         options, made = own, []
         while True:
             compilation = self._deep(functools.partial(plan.compile, options))
@@ -124,6 +140,7 @@ class Specialiser:
 
         key = self._deep(lambda: self._key(plan, options))
         kept = None if key is None else kept_code.load(key)
+        is_found = kept is not None
         finite_only = kept.supposes_finite if kept else compilation().supposes_finite
         if finite_only:
             on_failure = self._again(plan, self._without_finite(options), on_failure)
@@ -147,6 +164,7 @@ class Specialiser:
         if plan.boundary is not None:
             crossing = Crossing(plan.boundary, plan.request, native.call)
         made = Specialisation(compilation, native, crossing, key, kept, plan)
+        made.is_found = is_found
         if plan.updated is not None:
             params = plan.source.entry.params
             names = [param.name for param in params]
@@ -176,7 +194,8 @@ class Specialiser:
         def call(*args: Any) -> Any:
             with self._lock:
                 if not made:
-                    made.append(self._native(plan, options, on_failure).native)
+                    with told(f"{plan.title(self._name)}, to repeat a call"):
+                        made.append(self._native(plan, options, on_failure).native)
             return made[0].call(*args)
 
         return call

@@ -17,6 +17,8 @@ from chadllvm.values import gradient_type, leaf_positions, tags_of_tangent
 class TangentPlan(Plan):
     """The parameters and results of a function, or of its gradient, with tangents."""
 
+    prefix = "tangents of "
+
     def __init__(
         self, program: Program, types: tuple[Type, ...], request: Request
     ) -> None:

@@ -7,28 +7,17 @@ with `# doctest: error IndexError`, say, must fail with that exception.
 from __future__ import annotations
 
 import builtins
-import linecache
-import re
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
+from snippets import FAILS, SNIPPET, run
 
 import chadllvm as cl
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-SNIPPET = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-FAILS = re.compile(r"# doctest: error ?(\w*)\n")
-
-
-def run(snippet: str, name: str, namespace: dict[str, Any]) -> None:
-    """Execute a snippet so that its functions' source can be found."""
-    lines = snippet.splitlines(keepends=True)
-    linecache.cache[name] = (len(snippet), None, lines, name)
-    exec(compile(snippet, name, "exec"), namespace)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -19,7 +19,7 @@ from typing import Any
 import chadllvm
 from chadllvm.backend.interface import interface
 
-ABI = 14
+ABI = 15
 
 # The result words that a pooled context has room for.
 POOLED_WORDS = 256
@@ -78,6 +78,13 @@ void chad_results_release(chad_context_t *context);
 void chad_free(void *block);
 int32_t chad_poll(chad_context_t *context);
 void chad_set_poll(chad_context_t *context, int32_t (*callback)(void *), void *user);
+typedef struct { const char *kinds, *text; const int64_t *words; int32_t error; }
+    chad_line_t;
+void chad_set_print(chad_context_t *context, int32_t (*callback)(void *line));
+void chad_print_real(chad_context_t *context, double value);
+void chad_print_integer(chad_context_t *context, int64_t value);
+void chad_print_address(chad_context_t *context, const void *value);
+int32_t chad_print(chad_context_t *context, const char *kinds, int64_t error);
 int64_t chad_memory_used(const chad_context_t *context);
 int64_t chad_memory_peak(const chad_context_t *context);
 void chad_memory_reset_peak(chad_context_t *context);
@@ -232,6 +239,9 @@ class Runtime:
         self._poll = self.ffi.callback(
             "int32_t(void *)", self.ask, error=1, onerror=self.remember
         )
+        self._print = self.ffi.callback(
+            "int32_t(void *)", self.show, error=1, onerror=self.remember
+        )
 
     def new_state(self) -> CallState:
         """A new context with room for results."""
@@ -241,6 +251,7 @@ class Runtime:
             raise MemoryError("chadllvm: no memory for the context of a call")
         context = ffi.gc(context, lib.chad_context_free)
         lib.chad_set_poll(context, self._poll, ffi.NULL)
+        lib.chad_set_print(context, self._print)
         return (context, *self.words(context, POOLED_WORDS))
 
     def words(self, context: Any, count: int) -> tuple[Any, Any, int]:
@@ -285,6 +296,18 @@ class Runtime:
         """Called by native code: run Python's signal handlers; 1 if one has raised."""
         try:
             ctypes.pythonapi.PyErr_CheckSignals()
+        except BaseException as error:
+            self.remember(type(error), error, None)
+            return 1
+        return 0
+
+    def show(self, line: Any) -> int:
+        """Called by native code: write a line; 1 if that raises, as a pipe that is
+        closed does."""
+        try:
+            from chadllvm.backend.printing import show
+
+            show(self.ffi, self.ffi.cast("chad_line_t *", line))
         except BaseException as error:
             self.remember(type(error), error, None)
             return 1

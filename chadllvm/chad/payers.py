@@ -22,10 +22,10 @@ Looks at a program as D[·] leaves it, with the backpropagators in their blocks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from chadllvm.diagnostic import Span
+from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -39,9 +39,8 @@ from chadllvm.ir.term import (
     Operand,
     Program,
     Var,
-    nested,
 )
-from chadllvm.ir.types import Array
+from chadllvm.ir.types import Acc, Array
 from chadllvm.ops.index import Dim, Index, MakeBox, Sized, Unbox
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
@@ -56,17 +55,44 @@ class Unpaid:
     span: Span
 
 
-def unpaid(program: Program) -> list[Unpaid]:
-    """The cells that nobody pays for."""
-    walk = _Payers()
+def check_paid(program: Program) -> None:
+    """Check a derivative; loops without steps are supposed not to be.
+
+    Raises:
+        InternalError: if nobody pays for a cell.
+    """
+    for cell in unpaid(program, has_steps=True):
+        name, place = cell.array.name, cell.span
+        raise InternalError(f"chad: nobody pays for the cell of {name} at {place}")
+
+
+def unpaid(program: Program, has_steps: bool = False) -> list[Unpaid]:
+    """The cells that nobody pays for.
+
+    With `has_steps`, a loop pays for what each of its steps makes, also if it begins
+    with what nobody pays for, as if it had a step for sure.
+    """
+    walk = _Payers(_Known(has_steps))
     for function in program.functions:
-        run = _Run(function.body, inputs=function.params)
+        run = _Run(function.body, walk.known, inputs=function.params)
         walk.block(function.body, run)
     return [*dict.fromkeys(walk.found)]
 
 
-# Which of their results the calls of recursive functions make.
-Calls = dict[Var, Sequence[bool]]
+# Arrays by their sizes, and by themselves.
+Sizes = dict[Operand, Var]
+
+
+@dataclass(frozen=True)
+class _Known:
+    """`has_steps`: each loop has a step; `calls`: which of their results the calls of
+    recursive functions make."""
+
+    has_steps: bool
+    calls: Mapping[Var, Sequence[bool]] = field(default_factory=dict)
+
+    def with_calls(self, function: Var, made: Sequence[bool]) -> _Known:
+        return replace(self, calls={**self.calls, function: made})
 
 
 class _Run:
@@ -75,17 +101,20 @@ class _Run:
     def __init__(
         self,
         block: Block,
+        known: _Known,
         inputs: Sequence[Var] = (),
         states: Sequence[Var] = (),
         collected: Sequence[Operand] = (),
         around: _Run | None = None,
-        calls: Calls | None = None,
+        given: Mapping[Var, Operand] | None = None,
     ) -> None:
-        self._calls: Calls = {} if calls is None else calls
+        self._known = known
         self._bound = {v: b for b in block.bindings for v in b.vars}
         self._inputs = {*inputs}
         self._states = dict(zip(states, block.results, strict=False))
         self._around = around  # For a branch, where it is taken.
+        # For a function of a user's rule, what it is called with there.
+        self._given = {} if given is None else given
         self._inputs.update(self._handed_on(collected))
 
     def _handed_on(self, results: Sequence[Operand]) -> Iterator[Var]:
@@ -110,6 +139,9 @@ class _Run:
     def _is_owned(self, array: Operand) -> bool:
         if array in self._inputs or array in self._states:
             return True
+        if isinstance(array, Var) and array in self._given:
+            assert self._around is not None
+            return self._around._is_owned(self._given[array])
         binding = self._bound.get(array) if isinstance(array, Var) else None
         if binding is None:
             return self._around is not None and self._around._is_owned(array)
@@ -121,17 +153,26 @@ class _Run:
                 return False
             case Apply(Recurse() as op, _, (body,)):
                 k = _position(binding, array)
-                made = self._calls.get(body.params[0]) or self.made(op, body)
+                made = self._known.calls.get(body.params[0]) or self.made(op, body)
                 return made[k] if k < len(made) else True
-            case Call(Var() as function) if function in self._calls:
-                return self._calls[function][_position(binding, array)]
+            case Call(Var() as function) if function in self._known.calls:
+                return self._known.calls[function][_position(binding, array)]
+            case Call(Var() as function, args):
+                rule = self._function(function)
+                if rule is None:
+                    return False
+                params, block = rule
+                result = block.results[_position(binding, array)]
+                return self.called(params, block, args)._is_owned(result)
             case Apply(Update() | Sized(), (old, *_)):
                 return self._is_owned(old)
             case Apply(Iterate(), (_, *inits), (body,)):
                 k = _position(binding, array)
-                step = _Run(body.body, states=body.params[1:], calls=self._calls)
-                return k >= len(inits) or (
-                    self._is_owned(inits[k]) and step.pays(body.params[1 + k])
+                step = _Run(body.body, self._known, states=body.params[1:])
+                return (
+                    k >= len(inits)
+                    or (self._is_owned(inits[k]) and step.pays(body.params[1 + k]))
+                    or (self._known.has_steps and self._is_anew(body, k))
                 )
             case If(_, then, orelse):
                 k = _position(binding, array)
@@ -142,16 +183,34 @@ class _Run:
             case _:
                 return False
 
+    def _is_anew(self, body: Lambda, k: int) -> bool:
+        """Whether each step of a loop makes a state, whatever it was before."""
+        return _Run(body.body, self._known)._is_owned(body.body.results[k])
+
+    def _function(self, function: Var) -> tuple[Sequence[Var], Block] | None:
+        """The function that a variable is, if it is bound here or around."""
+        binding = self._bound.get(function)
+        if binding is not None and isinstance(binding.expr, Lambda):
+            return binding.expr.params, binding.expr.body
+        return None if self._around is None else self._around._function(function)
+
     def side(self, block: Block) -> _Run:
         """The run of a branch in this block."""
-        return _Run(block, around=self, calls=self._calls)
+        return _Run(block, self._known, around=self)
+
+    def called(
+        self, params: Sequence[Var], block: Block, args: Sequence[Operand]
+    ) -> _Run:
+        """The run of a function of a user's rule, which is called in this block."""
+        given = dict(zip(params, args, strict=True))
+        return _Run(block, self._known, around=self, given=given)
 
     def made(self, op: Recurse, body: Lambda) -> Sequence[bool]:
         """Which results of a recursion its calls make, if those inside do."""
         results = body.body.results[: op.plain(body)]
         made = [True for _ in results]
         while True:
-            run = _Run(body.body, calls={**self._calls, body.params[0]: made})
+            run = _Run(body.body, self._known.with_calls(body.params[0], made))
             found = [run._is_owned(r) for r in results]
             if found == made:
                 return made
@@ -161,31 +220,44 @@ class _Run:
 class _Payers:
     """Goes through the blocks of a program, with the run that each is a part of."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: _Known) -> None:
         self.found: list[Unpaid] = []
-        self._calls: Calls = {}
+        self.known = known
 
-    def block(self, block: Block, run: _Run) -> None:
-        sizes = _sizes(block)
+    def block(
+        self, block: Block, run: _Run, sizes: Sizes | None = None, opens: bool = False
+    ) -> None:
+        """A block, and those in it; `opens`: it is of a backpropagator, whose cells
+        are for arrays of the block that binds it, or for its own."""
+        sizes = {**(sizes or {}), **_sizes(block)}
+        called = _called(block)
         for binding in block.bindings:
             match binding.expr:
+                case Lambda(_, body) as rule if binding.vars[0] in called:
+                    inner = run.called(rule.params, body, called[binding.vars[0]])
+                    self.block(body, inner, sizes)
+                case Open(Array(), dims) if opens:
+                    self._open(binding, dims, run, sizes)
                 case Lambda(_, body):
-                    self._backpropagator(body, run, sizes)
+                    self.block(body, run.side(body), sizes, True)
                 case If(_, then, orelse):
                     for side in (then, orelse):
-                        self.block(side, run.side(side))
+                        self.block(side, run.side(side), sizes, opens)
                 case Apply(Recurse() as op, _, (body,)):
-                    self._calls[body.params[0]] = run.made(op, body)
+                    made = run.made(op, body)
+                    self.known = self.known.with_calls(body.params[0], made)
                     rows = body.body.results[op.plain(body) :]
-                    self.block(body.body, self._run(body, collected=rows))
+                    step = self._run(body, collected=rows)
+                    self.block(body.body, step, sizes, opens)
                 case Apply(Iterate(), _, (body,)):
                     states = body.params[1:]
                     rows = body.body.results[len(states) :]
-                    self.block(body.body, self._run(body, states, rows))
+                    step = self._run(body, states, rows)
+                    self.block(body.body, step, sizes, opens)
                 case Apply(_, _, bodies):
                     for body in bodies:
-                        rows = body.body.results
-                        self.block(body.body, self._run(body, collected=rows))
+                        step = self._run(body, collected=body.body.results)
+                        self.block(body.body, step, sizes, opens)
                 case _:
                     pass
 
@@ -196,29 +268,37 @@ class _Payers:
         collected: Sequence[Operand] = (),
     ) -> _Run:
         """The run of an operation's body."""
-        return _Run(body.body, (), states, collected, calls=self._calls)
+        return _Run(body.body, self.known, (), states, collected)
 
-    def _backpropagator(
-        self, body: Block, run: _Run, sizes: dict[Operand, Var]
+    def _open(
+        self, binding: Binding, dims: Sequence[Operand], run: _Run, sizes: Sizes
     ) -> None:
-        """The cells that one opens for arrays of the block that it is of, or its own,
-        which the derivatives in a user's rule make."""
-        run, sizes = run.side(body), {**sizes, **_sizes(body)}
-        for binding in body.bindings:
-            match binding.expr:
-                case Open(Array(), dims) if not all(isinstance(d, Lit) for d in dims):
-                    array = sizes.get(dims[0])
-                    if array is None or not run.pays(array):
-                        cell = binding.vars[0]
-                        self.found.append(Unpaid(array or cell, binding.span))
-                case expr:
-                    for _, inner in nested(expr):
-                        self._backpropagator(inner, run, sizes)
+        """A cell for an array of these dimensions."""
+        if all(isinstance(dim, Lit) for dim in dims):
+            return
+        array = sizes.get(dims[0])
+        if array is None or not run.pays(array):
+            cell = binding.vars[0]
+            self.found.append(Unpaid(array or cell, binding.span))
 
 
-def _sizes(block: Block) -> dict[Operand, Var]:
+def _called(block: Block) -> dict[Operand, Sequence[Operand]]:
+    """The functions of users' rules that a block calls, with what it gives them.
+
+    They take no cells, unlike the backpropagator of a whole program.
+    """
+    calls = (b.expr for b in block.bindings if isinstance(b.expr, Call))
+    return {
+        call.function: call.args
+        for call in calls
+        if isinstance(call.function, Var)
+        and not any(isinstance(arg.type, Acc) for arg in call.args)
+    }
+
+
+def _sizes(block: Block) -> Sizes:
     """The arrays whose sizes a block asks for, by these; and all by themselves."""
-    found: dict[Operand, Var] = {}
+    found: Sizes = {}
     for binding in block.bindings:
         match binding.expr:
             case Apply(Dim(0), (Var() as array,)):

@@ -13,7 +13,6 @@ from chadllvm.frontend import (
     call_errors,
     list_errors,
     name_errors,
-    statement_errors,
 )
 from chadllvm.frontend.applying import call_value, closure, function_of
 from chadllvm.frontend.array_functions import METHODS, NAMES
@@ -39,6 +38,7 @@ from chadllvm.frontend.logic import is_integral
 from chadllvm.frontend.marks import check_settled, mark_as_arrays, may_be_list
 from chadllvm.frontend.narrowing import instance_test
 from chadllvm.frontend.objects import base_of, field_value
+from chadllvm.frontend.printing import show
 from chadllvm.frontend.records import is_record, is_users_class
 from chadllvm.frontend.recovery import POISON, unknown_in_module
 from chadllvm.frontend.scope import NotStatic, Unusable, is_library
@@ -164,7 +164,7 @@ def is_callable(value: Any) -> bool:
 def _container_function(
     function: Any,
 ) -> Callable[[Context, ast.Call], Operand] | None:
-    table = (*FUNCTIONS, (isinstance, instance_test))
+    table = (*FUNCTIONS, (isinstance, instance_test), (print, show))
     return next((t for known, t in table if function is known), None)
 
 
@@ -268,8 +268,6 @@ def _callee(cx: Context, node: ast.Call) -> Any:
 
 def _unknown(cx: Context, node: ast.Call, function: Any) -> Exception:
     span, name = cx.span(node.func), ast.unparse(node.func)
-    if function is print:
-        return statement_errors.printing(span)
     if isinstance(function, FunctionType) and not is_library(function):
         return call_errors.not_jitted(span, name)
     if isinstance(vars(type(function)).get("__call__"), FunctionType):

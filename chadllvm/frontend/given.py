@@ -115,6 +115,17 @@ class Given:
             raise array_errors.not_constant(self.cx.span(self.nodes[name]))
         return bool(value.value)
 
+    def text(self, name: str) -> str:
+        """A string that is known."""
+        node = self.nodes[name]
+        try:
+            found = static_value(self.cx, node)
+        except NotStatic:
+            found = None
+        if not isinstance(found, str):
+            raise array_errors.not_constant(self.cx.span(node))
+        return found
+
     def axis(self, rank: int, name: str = "axis") -> int | None:
         """An axis of an array of this rank; None if none is given."""
         return self.as_axis(self.nodes[name], rank) if name in self else None

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from chadllvm.frontend import shape_errors
+from chadllvm.frontend import array_errors, shape_errors
 from chadllvm.frontend.arithmetic import promoted, truth
 from chadllvm.frontend.delayed import (
     Delayed,
@@ -33,6 +33,9 @@ from chadllvm.ir.types import I64, is_float
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Index, sized
 from chadllvm.ops.iterate import Iterate
+
+# The algorithms that NumPy may be asked for: ours is stable, which all of them may be.
+_KINDS = ("quicksort", "mergesort", "heapsort", "stable")
 
 
 def _argsort(call: Given) -> Value:
@@ -65,6 +68,8 @@ def _moved_back(array: Delayed, axis: int) -> Delayed:
 def _orders(call: Given) -> tuple[int, Delayed, Operand]:
     """The axis, the array with that axis last, and the order along it."""
     cx, node = call.cx, call.node
+    if "kind" in call and call.text("kind") not in _KINDS:
+        raise array_errors.unknown_option(cx.span(node), call.name, "kind", _KINDS)
     array = plain(cx, node, call.array("a"))
     axis = call.axis(array.rank)
     axis = array.rank - 1 if axis is None else axis
@@ -188,8 +193,8 @@ def _interp(call: Given) -> Value:
 
 
 ORDERING: tuple[LibraryFunction, ...] = (
-    LibraryFunction(np.sort, "a axis=-1", _sort),
-    LibraryFunction(np.argsort, "a axis=-1", _argsort, "argsort"),
+    LibraryFunction(np.sort, "a axis=-1 kind=None", _sort),
+    LibraryFunction(np.argsort, "a axis=-1 kind=None", _argsort, "argsort"),
     LibraryFunction(np.nonzero, "a", _nonzero, "nonzero"),
     LibraryFunction(np.flatnonzero, "a", _flatnonzero),
     LibraryFunction(np.searchsorted, "a v", _searchsorted, "searchsorted"),

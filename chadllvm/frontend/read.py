@@ -65,6 +65,9 @@ from chadllvm.frontend.updates import Analysis, Updates
 # Holds the value of `a[0] = b[0] = value`: a keyword, so that no variable is called so.
 _CHAINED = "as"
 
+# Holds the None that `print` returns.
+_NOTHING = "pass"
+
 
 def read_body(
     source: Source, mistakes: Mistakes, analysis: Analysis
@@ -81,6 +84,8 @@ def read_body(
         return statements
     if reader.gives_updated:
         return (*statements, reader.end(definition))
+    if reader.own.only_prints:
+        return (*statements, reader.nothing(definition))
     last = _match_at_end(statements)
     if last is not None:
         test, node = last
@@ -197,6 +202,8 @@ class _Reader:
             case ast.Return(value):
                 if self.gives_updated:
                     return (self.end(node),)
+                if value is None and self.own.only_prints:
+                    return (self.nothing(node),)
                 if value is None:
                     raise errors.returns_nothing(self.source.span(node))
                 return self._returned(value, node)
@@ -206,6 +213,11 @@ class _Reader:
                 return (Assign(changed.target, changed, node),)
             case ast.Expr(ast.Call() as call) if self._updated(call):
                 return (self._call(call, node),)
+            case ast.Expr(ast.Call() as call) if self.analysis.only_prints(
+                self.source, call
+            ):
+                nothing = ast.copy_location(ast.Name(_NOTHING, ast.Store()), call)
+                return (Assign(nothing, call, node),)
             case ast.Delete([ast.Subscript(ast.Name() as owner, index)]) if (
                 ast.unparse(index) == "-1"
             ):
@@ -218,6 +230,10 @@ class _Reader:
                 return ()
             case _:
                 raise self._unsupported(node)
+
+    def nothing(self, node: ast.stmt) -> Return:
+        """The None that a function gives which only prints."""
+        return Return(ast.copy_location(ast.Constant(None), node), node)
 
     def _returned(self, value: ast.expr, node: ast.Return) -> tuple[Statement, ...]:
         first: tuple[Statement, ...] = ()
@@ -362,8 +378,6 @@ class _Reader:
     def _unsupported(self, node: ast.stmt) -> CompileError:
         span = self.source.span(node)
         match node:
-            case ast.Expr(ast.Call(ast.Name("print"))):
-                return statement_errors.printing(span)
             case ast.Expr(ast.Call(ast.Attribute(_, method))) if method in CHANGING:
                 return list_errors.list_of_lists(span, method)
             case ast.Expr(ast.Call(ast.Attribute(ast.Attribute(_, "add"), "at"))):

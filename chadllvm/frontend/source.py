@@ -22,6 +22,7 @@ from typing import Any
 from chadllvm.diagnostic import CompileError, Span
 from chadllvm.frontend import function_errors
 from chadllvm.frontend.desugared import desugar
+from chadllvm.frontend.generators import write_out
 from chadllvm.texts import lines_of
 
 Function = FunctionType
@@ -140,6 +141,7 @@ def read_source(function: Callable[..., Any]) -> Source:
     if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
         raise function_errors.changed_source(span)
     _mangle(function, node)
+    write_out(node, function.__globals__)
     desugar(node, function.__globals__)
     file, first = code.co_filename, code.co_firstlineno
     return Source(function, node, file, first, lines, wrapped, place=_place(function))

@@ -232,29 +232,31 @@ def unused_expression(span: Span, called: str = "") -> Diagnostic:
 
 @code("CL0225")
 def printing(span: Span) -> Diagnostic:
-    """Compiled code has no output.
+    """`print` writes strings, numbers, arrays, and containers of these.
 
-    To look at a value, return it as well: a tuple of results costs nothing. The
-    function runs in plain Python as `f.py_func`, where `print` works.
+    These are tuples, records, dictionaries, and lists of numbers. A format is constant,
+    and for a number (`{x:.3f}`); other lists are written element by element, and values
+    of several types case by case. `sep` and `end` are constants, and `file` is
+    `sys.stdout` or `sys.stderr`.
 
     Fails:
 
-        def f(x: float) -> float:
-            y = 2.0 * x
-            print(y)
-            return math.sin(y)
+        def f(x: float, digits: int) -> float:
+            print(f"x = {x:.{digits}f}")
+            return math.sin(x)
 
     Works:
 
-        def f(x: float) -> tuple[float, float]:
-            y = 2.0 * x
-            return math.sin(y), y
+        def f(x: float) -> float:
+            print(f"x = {x:.3f}", f"sin {math.sin(x)!r}", sep=", ")
+            return math.sin(x)
     """
     return error(
-        "`print` is not supported",
+        "`print` cannot write this",
         span,
-        "compiled code has no output",
-        "return the value and print it outside",
+        "",
+        "write strings, numbers, arrays, tuples, records and dictionaries of these, "
+        "with constant formats",
     )
 
 

@@ -119,9 +119,12 @@ def set_of_values(span: Span) -> Diagnostic:
 
 @code("CL0224")
 def yield_expression(span: Span) -> Diagnostic:
-    """A compiled function returns once.
+    """A loop runs over a generator, which is defined in the same function or beside it.
 
-    What a generator would yield one by one is returned as an array.
+    That is a `for` loop, over `enumerate` of it as well, or what takes all elements:
+    `list`, `sum`, `min`, `max`, `sorted`, a list comprehension. A generator is no
+    value, its defaults are constants, it does not run over itself, and `yield` has no
+    value. What a compiled function returns is an array.
 
     Fails:
 
@@ -131,13 +134,22 @@ def yield_expression(span: Span) -> Diagnostic:
 
     Works:
 
-        def f(n: int):
-            return np.array([2.0 * i for i in range(n)])
+        def f(n: int) -> float:
+            def odd(m):
+                for i in range(m):
+                    if i % 2:
+                        yield i
+
+            s = 0.0
+            for k in odd(n):
+                s += 2.0 * k
+            return s
     """
     return error(
-        "`yield` is not supported",
+        "`yield` is not supported here",
         span,
         "",
+        "run over a generator by a `for` loop in the function that defines it, or "
         "return an array",
     )
 

@@ -41,13 +41,26 @@ class Updates:
     """The parameters that a function updates, and whether it has a result besides.
 
     It may have been `told` which; `bound` are those that it writes to, or is told to
-    update, and assigns as a whole.
+    update, and assigns as a whole. It `prints`, or calls what does.
     """
 
     names: tuple[str, ...] = ()
     has_result: bool = True
     told: tuple[str, ...] | None = None
     bound: frozenset[str] = frozenset()
+    prints: bool = False
+
+    @property
+    def only_prints(self) -> bool:
+        """Whether that is all it is for: it gives None."""
+        return self.prints and not self.names and not self.has_result
+
+
+def is_print(call: ast.Call) -> bool:
+    """Whether this is a call of `print`, or of one in a module."""
+    return isinstance(call.func, ast.Name | ast.Attribute) and "print" == (
+        call.func.id if isinstance(call.func, ast.Name) else call.func.attr
+    )
 
 
 def is_updatable(ty: Type) -> bool:
@@ -93,13 +106,15 @@ class _Facts:
     bound: set[str]
     writes: set[str]
     calls: list[_Called] = field(default_factory=list)
+    prints: bool = False
 
     def updates(self, known: Callable[[ast.FunctionDef], Updates]) -> Updates:
+        prints = self.prints or any(known(c.definition).prints for c in self.calls)
         if self.told is not None:
             bound = frozenset(self.bound.intersection(self.told))
-            return Updates(self.told, self.has_result, self.told, bound)
+            return Updates(self.told, self.has_result, self.told, bound, prints)
         if self.has_result:
-            return Updates()
+            return Updates(prints=prints)
         written = {
             call.given[name]
             for call in self.calls
@@ -109,7 +124,7 @@ class _Facts:
         found = (written | self.writes) - self.bound
         names = tuple([p for p in self.params if p in found])
         lost = self.writes.intersection(self.params) & self.bound
-        return Updates(names, False, bound=frozenset(lost))
+        return Updates(names, False, bound=frozenset(lost), prints=prints)
 
 
 class _Callee(NamedTuple):
@@ -153,6 +168,11 @@ class Analysis:
         if not callees and isinstance(call.func, ast.Name) and call.func.id in own:
             yield from _all_arguments(call)
 
+    def only_prints(self, source: Source, call: ast.Call) -> bool:
+        """Whether a call does nothing but print."""
+        found = [self.of(callee.source) for callee in self._callees(source, call.func)]
+        return is_print(call) or bool(found) and all(u.only_prints for u in found)
+
     def local_names(self, definition: ast.FunctionDef) -> set[str]:
         """The parameters of a function, and the names that it assigns."""
         if definition not in self._local_names:
@@ -194,6 +214,7 @@ class Analysis:
             facts.writes.update(_given_away(node, facts.params))
             if not isinstance(node, ast.Call):
                 continue
+            facts.prints |= is_print(node)
             for callee in self._callees(source, node.func):
                 given = _bound_arguments(callee.params, node)
                 names = {n: base(arg) for n, arg in given.items()}

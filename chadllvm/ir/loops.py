@@ -692,6 +692,11 @@ RUNTIME: dict[str, RuntimeFunction] = {
     # Whether there is no NaN among elements.
     "chad_are_doubles": RuntimeFunction("c", "pi", "i", "finds"),
     "chad_are_floats": RuntimeFunction("c", "pi", "i", "finds"),
+    # Words of a line to be written; and the line: its kinds and text, the stream.
+    "chad_print_real": RuntimeFunction("c", "f"),
+    "chad_print_integer": RuntimeFunction("c", "i"),
+    "chad_print_address": RuntimeFunction("c", "p"),
+    "chad_print": RuntimeFunction("c", "pi", "", "status", is_cold=True),
     # The steps that the runtime's structures have made so far.
     "chad_steps": RuntimeFunction("c", "", "i"),
 }

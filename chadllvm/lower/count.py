@@ -65,7 +65,8 @@ LOOKS = frozenset(name for name, f in RUNTIME.items() if f.refused == "finds")
 
 # What the runtime does not count as steps of its own.
 _UNCOUNTED = {
-    "chad_arena_segment", "chad_lanes", "chad_turn", "chad_log_sort",
+    "chad_arena_segment", "chad_lanes", "chad_turn", "chad_log_sort", "chad_print",
+    "chad_print_real", "chad_print_integer", "chad_print_address",
     ROW_TURN, ROW_DONE, *LOOKS,
 }  # fmt: skip
 

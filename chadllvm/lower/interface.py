@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+import numpy as np
+
 from chadllvm.diagnostic import Span
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom, Slot
@@ -158,6 +160,12 @@ class Lowering(Protocol):
 
     def nan_in(self, array: Operand) -> Atom:
         """Not 0 if there is a NaN among the elements of an array of reals."""
+
+    def elements(self, array: Operand) -> tuple[Atom, int, Sequence[Atom]]:
+        """Where the elements of an array are, the bytes of each, and the sizes."""
+
+    def address_of(self, words: np.ndarray) -> Atom:
+        """The address of constant words."""
 
     def bind_update(self, binding: Binding, args: Sequence[Operand]) -> None:
         """The array args[0] with the part at args[1:-1] replaced by args[-1]."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir import loops as l
+from chadllvm.ir.dtypes import DTYPE_OF_SCALAR, SCALAR_OF_DTYPE
 from chadllvm.ir.loops import PTR, RESULT, Atom, LoopFunction, Slot, Subroutine
 from chadllvm.ir.op import ArrayOp, Prim
 from chadllvm.ir.rewrite import free_vars_of
@@ -39,7 +40,6 @@ from chadllvm.ir.term import (
     nested,
 )
 from chadllvm.ir.types import F32, I64, Array, Box, Scalar, Type, is_float
-from chadllvm.ir.typing import SCALAR_OF_DTYPE
 from chadllvm.lower.collect import Collector, collectors
 from chadllvm.lower.growing import growing
 from chadllvm.lower.growth import append, drop_last
@@ -401,6 +401,16 @@ class Lowering(Heaps):
         found = self.loops.reg("found", I64)
         self.loops.emit(l.CallRuntime(found, look, (rep.ptr, self.size(rep))))
         return found
+
+    def elements(self, array: Operand) -> tuple[Atom, int, Sequence[Atom]]:
+        """Where the elements of an array are, the bytes of each, and the sizes."""
+        rep = self.array(array)
+        assert isinstance(rep.elem, Scalar)
+        return rep.ptr, DTYPE_OF_SCALAR[rep.elem].itemsize, rep.dims
+
+    def address_of(self, words: np.ndarray) -> Atom:
+        """The address of constant words."""
+        return self._data(words).ptr
 
     def bind_update(self, binding: Binding, args: Sequence[Operand]) -> None:
         """`var = update(array, indices, value)`"""

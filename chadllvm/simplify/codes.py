@@ -1,15 +1,15 @@
 """What a reference to an array is in scalars: the number of an owner, and where in it.
 
 The owner is an array that is there anyway. Of it the reference may be a row, at
-indices, or a *window*: the elements at some indices, then at these indices plus steps,
-and so on, as many as `count` says. So are slices, columns and diagonals. A code hands
-on
+indices, or a *window*: the elements at some indices, then along each axis at these
+indices plus steps, and so on, as many as a size says. So are slices, columns, diagonals
+and transposes, and what is cut from them. A code hands on
 
-    number, index, …, index                               of a row
-    number, index, …, index, step, …, step, count         of a window
+    number, index, …, index                                     of a row
+    number, index, …, index, step, …, step, …, size, …, size    of a window
 
 Owners of several ranks need not have as many indices: each takes the last ones. There
-are steps for the indices of the innermost array alone.
+are steps along each axis, for the indices of the innermost array alone.
 """
 
 from __future__ import annotations
@@ -21,20 +21,19 @@ from typing import NamedTuple
 from chadllvm.diagnostic import Span
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.rewrite import Renaming
-from chadllvm.ir.term import Apply, Binding, Block, If, Lambda, Operand, Var
-from chadllvm.ir.types import I64, Array, Box, Type
-from chadllvm.ops.build import Build
-from chadllvm.ops.index import Dim, Index, MakeBox, Unbox, nothing
+from chadllvm.ir.term import Apply, Binding, Block, If, Lambda, Lit, Operand, Var
+from chadllvm.ir.types import I64, Array
+from chadllvm.ops.index import Dim
 
 
 class Code(NamedTuple):
     """The number of an owner, and indices of a row of it or of the first element of a
-    window, whose steps and number of elements follow."""
+    window, whose steps and size along each axis follow."""
 
     number: Operand
     path: tuple[Operand, ...] = ()
-    steps: tuple[Operand, ...] = ()
-    size: Operand | None = None
+    steps: tuple[tuple[Operand, ...], ...] = ()
+    sizes: tuple[Operand, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -47,14 +46,23 @@ class Part:
 
 @dataclass(frozen=True)
 class Window:
-    """`count` elements of an array: those at the places of a function.
+    """So many elements of an array along each axis: those at the places of a function.
 
-    The function gives the indices of an element; it is of one index, and affine.
+    The function gives the indices of an element; it is of an index for each axis, and
+    affine.
     """
 
     array: Var
-    count: Operand
+    counts: tuple[Operand, ...]
     place: Lambda
+
+
+@dataclass(frozen=True)
+class Shaped:
+    """An array whose rows are of these sizes, also where there are none."""
+
+    array: Var
+    sizes: tuple[Operand, ...]
 
 
 @dataclass(frozen=True)
@@ -75,7 +83,7 @@ class Coded:
     is_window: bool = False
 
 
-Meaning = Part | Window | Choice | Coded
+Meaning = Part | Window | Shaped | Choice | Coded
 
 # The owner of an array without elements, at which nobody looks.
 NONE = Var("none", I64)
@@ -99,6 +107,8 @@ class Table:
         match self._meaning.get(var):
             case Window() | Coded(is_window=True):
                 return True
+            case Part(array) | Shaped(array):
+                return self.is_window(array)
             case _:
                 return False
 
@@ -111,9 +121,9 @@ class Table:
 
     def _found(self, var: Var, windows: bool) -> tuple[Var, ...]:
         match self._meaning.get(var):
-            case Part(array):
+            case Part(array) if not windows:
                 return self.owners(array)
-            case Window(array) if windows:
+            case Part(array) | Window(array) | Shaped(array) if windows:
                 return self.owners(array, windows=True)
             case Choice(_, then, orelse):
                 sides = [s.array if isinstance(s, Part) else s for s in (then, orelse)]
@@ -145,8 +155,7 @@ class Table:
         """All of an owner, which has as many elements as a variable."""
         if not windows:
             return Code(self.number(owner))
-        size = out.one(Apply(Dim(0), (var,)))
-        return Code(self.number(owner), (lit(0),), (lit(1),), size)
+        return out.all_of(self.number(owner), (), var)
 
     def _row(self, var: Var, out: Coding) -> Code:
         match self._meaning.get(var):
@@ -163,18 +172,18 @@ class Table:
         match self._meaning.get(var):
             case Coded(_, code, is_window=True):
                 return code
-            case Window(array, count, place):
-                size = out.prim("imax", count, lit(0))
-                first, second = (_at(place, lit(i), out) for i in (0, 1))
-                steps = [
-                    out.prim("isub", after, start)
-                    for start, after in zip(first, second, strict=True)
-                ]
-                return self._within(array, Code(lit(0), first, (*steps,), size), out)
+            case Window(array, counts, place):
+                return self._within(array, out.window(counts, place), out)
+            case Part(array, indices) if self.is_window(array):
+                return out.row(self.code(array, out, windows=True), indices)
+            case Shaped(array, sizes) if self.is_window(array):
+                code = self.code(array, out, windows=True)
+                given = [out.positive(size) for size in sizes]
+                rest = code.sizes[1 + len(given) :]
+                return code._replace(sizes=(code.sizes[0], *given, *rest))
             case _:
                 number, path, *_ = self._row(var, out)
-                size = out.one(Apply(Dim(0), (var,)))
-                return Code(number, (*path, lit(0)), (lit(1),), size)
+                return out.all_of(number, path, var)
 
     def _within(self, array: Var, window: Code, out: Coding) -> Code:
         """A window of what may be a window itself."""
@@ -195,53 +204,93 @@ class Coding(Builder):
     def choice(self, cond: Operand, then: Code, orelse: Code) -> Code:
         """One of two codes."""
         width = max(len(then.path), len(orelse.path))
-        steps = max(len(then.steps), len(orelse.steps))
+        steps = max((len(s) for c in (then, orelse) for s in c.steps), default=0)
         sides = [
             Block((), scalars(code, width, steps, is_numbered=True))
             for code in (then, orelse)
         ]
         hints = ["at"] * (len(sides[0].results) - 1)
         given = self.emit(If(cond, *sides), "which", *hints)
-        return of_scalars(given, steps)
+        return of_scalars(given, steps, len(then.sizes))
 
-    def part(self, array: Reference, own: Code, code: Code, part: Reference) -> Code:
-        """What the code of a part of an array says, by what the array refers to."""
-        if array.is_window:
-            return self.inside(own, code)
-        width = rank(array.var.type, part.var.type) + part.is_window
-        path = (*own.path, *last(code.path, width))
-        return code._replace(number=own.number, path=path)
+    def all_of(self, number: Operand, path: Sequence[Operand], var: Var) -> Code:
+        """All of a row at some indices, which has as many elements as a variable."""
+        assert isinstance(var.type, Array)
+        axes = range(var.type.rank)
+        sizes = [self.one(Apply(Dim(axis), (var,))) for axis in axes]
+        steps = [tuple([lit(int(k == axis)) for k in axes]) for axis in axes]
+        return Code(number, (*path, *[lit(0)] * len(axes)), (*steps,), (*sizes,))
+
+    def window(self, counts: Sequence[Operand], place: Lambda) -> Code:
+        """The elements at the places of a function, of no owner yet."""
+        zeros = [lit(0) for _ in counts]
+        start = _at(place, zeros, self)
+        sizes: list[Operand] = []
+        steps: list[tuple[Operand, ...]] = []
+        for axis, count in enumerate(counts):
+            size = self.positive(count)
+            if sizes and not (isinstance(sizes[-1], Lit) and sizes[-1].value):
+                has_rows = self.prim("ilt", lit(0), sizes[-1])
+                size = self.prim("iselect", has_rows, size, lit(0))
+            sizes.append(size)
+            unit = [*zeros[:axis], lit(1), *zeros[axis + 1 :]]
+            after = _at(place, unit, self)
+            pairs = zip(after, start, strict=True)
+            steps.append(tuple([_difference(*pair, self) for pair in pairs]))
+        return Code(lit(0), start, (*steps,), (*sizes,))
+
+    def positive(self, size: Operand) -> Operand:
+        """A size, which is 0 if it is negative."""
+        if isinstance(size, Lit):
+            return lit(max(int(size.value), 0))
+        return self.prim("imax", size, lit(0))
 
     def inside(self, outer: Code, window: Code) -> Code:
         """A window in a window."""
-        (start,), (step,) = last(window.path, 1), last(window.steps, 1)
-        end = len(outer.path) - len(outer.steps)
-        row, starts = outer.path[:end], outer.path[end:]
-        begins = [
-            self.prim("iadd", at, self.prim("imul", stride, start))
-            for at, stride in zip(starts, outer.steps, strict=True)
+        rank = len(outer.sizes)
+        within, starts = _split(outer)
+        begins = moved(starts, outer.steps, last(window.path, rank), self)
+        zeros = [lit(0) for _ in starts]
+        steps = [
+            moved(zeros, outer.steps, last(along, rank), self) for along in window.steps
         ]
-        steps = [self.prim("imul", stride, step) for stride in outer.steps]
-        return Code(outer.number, (*row, *begins), (*steps,), window.size)
+        return Code(outer.number, (*within, *begins), (*steps,), window.sizes)
+
+    def row(self, window: Code, indices: Sequence[Operand]) -> Code:
+        """A row of a window."""
+        count = len(indices)
+        within, starts = _split(window)
+        begins = moved(starts, window.steps, indices, self)
+        return Code(
+            window.number,
+            (*within, *begins),
+            window.steps[count:],
+            window.sizes[count:],
+        )
+
+
+def _split(window: Code) -> tuple[tuple[Operand, ...], tuple[Operand, ...]]:
+    """The indices of the row that a window is of, and those of its first element."""
+    end = len(window.path) - max(map(len, window.steps), default=0)
+    return window.path[:end], window.path[end:]
 
 
 def scalars(
     code: Code, width: int, steps: int, is_numbered: bool
 ) -> tuple[Operand, ...]:
-    """A code as it is handed on, with so many indices and steps."""
+    """A code as it is handed on, with so many indices, and steps along each axis."""
     number = (code.number,) if is_numbered else ()
-    count = () if code.size is None else (code.size,)
-    return (*number, *last(code.path, width), *last(code.steps, steps), *count)
+    along = [step for axis in code.steps for step in last(axis, steps)]
+    return (*number, *last(code.path, width), *along, *code.sizes)
 
 
-def of_scalars(given: Sequence[Operand], steps: int) -> Code:
-    """The code that was handed on, its number first."""
+def of_scalars(given: Sequence[Operand], steps: int, axes: int) -> Code:
+    """The code that was handed on, its number first, then indices, steps and sizes."""
     number, *rest = given
-    if not steps:
-        return Code(number, tuple(rest))
-    *path, count = rest
-    end = len(path) - steps
-    return Code(number, tuple(path[:end]), tuple(path[end:]), count)
+    end = len(rest) - axes
+    start = end - axes * steps
+    along = [tuple(rest[k : k + steps]) for k in range(start, end, steps or 1)]
+    return Code(number, tuple(rest[:start]), (*along,), tuple(rest[end:]))
 
 
 def joined(*parts: Iterable[Var]) -> tuple[Var, ...]:
@@ -254,185 +303,43 @@ def last(path: Sequence[Operand], width: int) -> tuple[Operand, ...]:
     return (*[lit(0)] * (width - len(kept)), *kept)
 
 
-def rank(ty: Type, part: Type) -> int:
-    """How many indices lead from an array of one type to a row of the other."""
-    match ty, part:
-        case (Box(content), _) if ty != part:
-            return rank(content, part)
-        case (Array(elem), Box(content)) if ty != content and elem != part:
-            return rank(ty, content)
-        case (Array(elem, whole), Array(inner, left)) if elem == inner:
-            return whole - left
-        case (Array(elem, whole), _) if ty != part and Box(ty) != part:
-            return whole + rank(elem, part)
-        case _:
-            return 0
+def moved(
+    starts: Sequence[Operand],
+    steps: Sequence[Sequence[Operand]],
+    at: Sequence[Operand],
+    out: Builder,
+) -> tuple[Operand, ...]:
+    """Indices so many steps further along each axis."""
+    places = [*starts]
+    for axis, index in zip(steps, at, strict=False):
+        for k, step in enumerate(last(axis, len(places))):
+            places[k] = _sum(places[k], _product(step, index, out), out)
+    return tuple(places)
 
 
-@dataclass(frozen=True)
-class Reference:
-    """A variable that is to be put together of a code again."""
-
-    var: Var
-    owners: tuple[Var, ...]
-    is_window: bool = False
-
-    @property
-    def real(self) -> tuple[Var, ...]:
-        """The owners that have elements."""
-        return tuple([o for o in self.owners if o is not NONE])
-
-    @property
-    def width(self) -> int:
-        """How many indices its code has."""
-        ranks = (rank(owner.type, self.var.type) for owner in self.real)
-        return max(ranks, default=0) + self.is_window
-
-    @property
-    def steps(self) -> int:
-        """How many steps its code has."""
-        if not self.is_window:
-            return 0
-        return max((_innermost(owner.type).rank for owner in self.real), default=1)
-
-    @property
-    def is_one(self) -> bool:
-        """Whether it needs no number."""
-        return len(self.real) == len(self.owners) == 1
-
-    @property
-    def only(self) -> Var | None:
-        """The array that it always is."""
-        is_it = self.is_one and self.width == 0 and self.real[0].type == self.var.type
-        return self.real[0] if is_it else None
-
-    def slots(self) -> list[Var]:
-        """New variables for the code."""
-        number = [] if self.is_one else [Var("which", I64)]
-        count = self.width + self.steps + self.is_window
-        return [*number, *[Var("at", I64) for _ in range(count)]]
-
-    def values(self, code: Code) -> tuple[Operand, ...]:
-        """A code as it is handed on."""
-        return scalars(code, self.width, self.steps, not self.is_one)
-
-    def code(self, slots: Sequence[Operand], table: Table) -> Code:
-        """What was handed on, as a code."""
-        number = [table.number(self.real[0])] if self.is_one else []
-        return of_scalars([*number, *slots], self.steps)
-
-    def name(self, code: Code, table: Table, out: Builder) -> None:
-        """Bind the variable to what a code says."""
-        empty = nothing(out, self.var.type) if self._may_be_nothing else None
-
-        def part(owner: Var | None, inner: Builder) -> Operand:
-            if owner is None:
-                assert empty is not None
-                return empty
-            if self.is_window:
-                return _made(owner, code, inner)
-            return self._row(owner, code, inner)
-
-        *others, rest = (*self.real, None) if self._may_be_nothing else self.real
-        inner = out.child() if others else out
-        block = inner.block([part(rest, inner)])
-        for owner in reversed(others):
-            assert owner is not None
-            is_this = out.prim("ieq", code.number, table.number(owner))
-            inner = out.child()
-            then = inner.block([part(owner, inner)])
-            block = Block((), out.emit(If(is_this, then, block), self.var.name))
-        binding = out.bindings.pop()
-        out.bindings.append(Binding((self.var,), binding.expr, binding.span))
-
-    def element(self, code: Code, at: Operand, table: Table, out: Builder) -> Operand:
-        """The element of a window at an index, which may be outside of other owners."""
-        assert isinstance(self.var.type, Array)
-        *others, rest = (*self.real, None) if self._may_be_nothing else self.real
-        ty = self.var.type.elem
-
-        def element(left: Sequence[Var | None], inner: Builder) -> Operand:
-            owner, *more = left
-            if owner is None:
-                return nothing(inner, ty)
-            if not more:
-                return _element(owner, code, at, inner)
-            is_this = inner.prim("ieq", code.number, table.number(owner))
-            one, other = inner.child(), inner.child()
-            blocks = (
-                one.block([_element(owner, code, at, one)]),
-                other.block([element(more, other)]),
-            )
-            return inner.one(If(is_this, *blocks), self.var.name)
-
-        return element((*others, rest), out)
-
-    @property
-    def _may_be_nothing(self) -> bool:
-        return NONE in self.owners or not self.owners
-
-    def _row(self, owner: Var, code: Code, out: Builder) -> Var:
-        """The row of an owner that a code is about."""
-        path = list(last(code.path, rank(owner.type, self.var.type)))
-        row = owner
-        while row.type != self.var.type:
-            match row.type:
-                case Box():
-                    row = out.one(Apply(Unbox(), (row,)), row.name)
-                case Array(_, whole) if path:
-                    at, path = path[:whole], path[whole:]
-                    row = out.one(Apply(Index(), (row, *at)), "row")
-                case _:
-                    row = out.one(Apply(MakeBox(), (row,)), row.name)
-        return row
+def _product(step: Operand, index: Operand, out: Builder) -> Operand:
+    if lit(0) in (step, index):
+        return lit(0)
+    if lit(1) in (step, index):
+        return index if step == lit(1) else step
+    return out.prim("imul", step, index)
 
 
-def _innermost(ty: Type) -> Array:
-    """The type of the arrays of numbers that an array is, or that it holds."""
-    match ty:
-        case Array(Box(content)) | Box(content):
-            return _innermost(content)
-        case _:
-            assert isinstance(ty, Array)
-            return ty
+def _sum(start: Operand, way: Operand, out: Builder) -> Operand:
+    if lit(0) in (start, way):
+        return way if start == lit(0) else start
+    return out.prim("iadd", start, way)
 
 
-def _element(owner: Var, code: Code, at: Operand, out: Builder) -> Var:
-    """An element of a window."""
-    inner = _innermost(owner.type)
-    path = list(last(code.path, rank(owner.type, inner) + inner.rank))
-    row = owner
-    while row.type != inner:
-        match row.type:
-            case Array(_, whole):
-                index, path = path[:whole], path[whole:]
-                row = out.one(Apply(Index(), (row, *index)), "row")
-            case _:
-                row = out.one(Apply(Unbox(), (row,)), row.name)
-    places = [
-        _moved(start, step, at, out)
-        for start, step in zip(path, last(code.steps, inner.rank), strict=True)
-    ]
-    return out.one(Apply(Index(), (row, *places)))
+def _difference(end: Operand, start: Operand, out: Builder) -> Operand:
+    if start == lit(0) or end == start:
+        return lit(0) if end == start else end
+    return out.prim("isub", end, start)
 
 
-def _moved(start: Operand, step: Operand, at: Operand, out: Builder) -> Operand:
-    """An index so many steps further."""
-    if step == lit(0):
-        return start
-    return out.prim("iadd", start, out.prim("imul", step, at))
-
-
-def _made(owner: Var, code: Code, out: Builder) -> Var:
-    """The elements of a window, as an array."""
-    assert code.size is not None
-    body, i = out.child(), Var("i", I64)
-    element = Lambda((i,), body.block([_element(owner, code, i, body)]))
-    return out.apply(Build(), (code.size,), [element])[0]
-
-
-def _at(place: Lambda, index: Operand, out: Builder) -> tuple[Operand, ...]:
-    """The places that belong to an index."""
-    renaming = Renaming({place.params[0]: index}, fresh=True)
+def _at(place: Lambda, indices: Sequence[Operand], out: Builder) -> tuple[Operand, ...]:
+    """The places that belong to indices."""
+    given = dict(zip(place.params, indices, strict=True))
+    renaming = Renaming(given, fresh=True)
     out.bindings += map(renaming.binding, place.body.bindings)
     return renaming.operands(place.body.results)

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from chadllvm.diagnostic import Span
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Block, Operand, Var
-from chadllvm.simplify.codes import Code, Coded, Coding, Reference, Table, joined
+from chadllvm.simplify.codes import Code, Coded, Coding, Table, joined
+from chadllvm.simplify.reference import Reference
 from chadllvm.simplify.renewed import renewed
 from chadllvm.simplify.walk import Walk
 
@@ -67,7 +68,7 @@ class Naming(Walk):
         owners = self.table.owners(result, ref.is_window)
         code = followed = self.table.code(result, out, ref.is_window)
         for owner in (o for o in owners if o in params):
-            meant = out.part(*params[owner], code, ref)
+            meant = ref.part(*params[owner], code, out)
             if len(owners) == 1:
                 return meant
             is_this = out.prim("ieq", code.number, self.table.number(owner))

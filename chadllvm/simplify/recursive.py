@@ -33,8 +33,9 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Array, Box, Type
 from chadllvm.ops.recurse import Recurse
-from chadllvm.simplify.codes import Coding, Reference, joined
+from chadllvm.simplify.codes import Coding, joined
 from chadllvm.simplify.naming import Named, Naming
+from chadllvm.simplify.reference import Reference
 from chadllvm.simplify.renewed import roots_of_result
 
 

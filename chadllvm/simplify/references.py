@@ -76,7 +76,7 @@ from chadllvm.ir.term import (
 from chadllvm.ir.types import Array, Box, Type
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
-from chadllvm.ops.index import Empty, Index, MakeBox, Unbox, Zeros, nothing
+from chadllvm.ops.index import Empty, Index, MakeBox, Sized, Unbox, Zeros, nothing
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
@@ -87,11 +87,12 @@ from chadllvm.simplify.codes import (
     Coded,
     Coding,
     Part,
-    Reference,
+    Shaped,
     joined,
 )
 from chadllvm.simplify.reading import Reading
 from chadllvm.simplify.recursive import Recursions
+from chadllvm.simplify.reference import Reference
 from chadllvm.simplify.slots import Slots
 from chadllvm.simplify.windows import window
 
@@ -138,7 +139,7 @@ class _Side:
                 k = binding.vars.index(array)
                 sides = [_Side(block, self) for block in (then, orelse)]
                 return all(side.makes(side.block.results[k]) for side in sides)
-            case Apply(Update(), (old, *_)):
+            case Apply(Update() | Sized(), (old, *_)):
                 return self.makes(old)
             case Apply(Iterate(), (_, *inits)):
                 k = binding.vars.index(array)
@@ -199,6 +200,8 @@ class _References(Recursions):
                 (var,) = binding.vars
                 if isinstance(var.type, Array | Box):
                     self.table.enter(var, Part(array, tuple(at)))
+            case Apply(Sized(), (Var() as array, *sizes)):
+                self.table.enter(binding.vars[0], Shaped(array, tuple(sizes)))
             case Apply(Build()) as node:
                 if (found := window(node)) is not None:
                     self.table.enter(binding.vars[0], found)

@@ -36,10 +36,8 @@ from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Empty, Index, MakeBox, Sized, Unbox, Zeros
 from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.update import Update
 from chadllvm.simplify.windows import chosen_windows, window
-
-# More states of a loop that share made arrays stay as they are.
-_MOST_STATES = 4
 
 
 @dataclass(frozen=True)
@@ -141,12 +139,18 @@ class _Body:
             case Call(function) if function is self._itself:
                 return found
             case Apply(Index() | Unbox() | MakeBox() | Sized(), (array, *_)):
-                return self.roots(array, False)
+                return self.roots(array, windows)
             case Apply(Build()) as node:
                 part = window(node) if windows else None
                 if part is None:
                     return Roots(made={var})
                 return self.roots(part.array, True)
+            case Apply(Update(), (old, *_)):
+                # What a step has made is made when it is updated.
+                whole = self.roots(old, False)
+                if not (whole.old or whole.is_other):
+                    return Roots(made={var})
+                found.is_other = True
             case Apply(Fold() | Zeros() | Empty()):
                 return Roots(made={var})
             case Apply(Iterate(), (_, *inits), (body,)):
@@ -198,8 +202,6 @@ class _Loop:
         kept = set(needing)
         while grown := {q for p in kept for q in roots[p].old & made} - kept:
             kept |= grown
-        if len(kept) > _MOST_STATES:
-            kept.clear()
         self.kept = kept
         self.plain = (made | other) - kept
         self.branches = {v for p in kept for v in roots[p].mixed}

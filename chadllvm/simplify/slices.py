@@ -14,8 +14,10 @@ nothing that is read later could be updated in place; and the part is read eleme
 element alone, for what takes a whole array needs one. A part that begins at a constant
 stays a copy: it is as long as what it is a part of, nearly, and read in a row.
 
-Inside of a loop that is done for rows of such elements as well, and where indices tell
-which array an element is read of: so is a list of arrays that each step writes.
+Inside of a loop a step may read a few elements of a long part. So there any part is
+read where it stands of which the same step reads elements, or which is read in the
+order in which it is stored; it may have several dimensions. So is, where indices tell
+which array an element is read of, a list of arrays that each step writes.
 
     xs = build(2) { i ->                  …
       x = build(n) { j ->
@@ -30,9 +32,10 @@ which array an element is read of: so is a list of arrays that each step writes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chadllvm.closure.updated import is_updated
+from chadllvm.ir.build import Builder
 from chadllvm.ir.op import PRIMS, Prim
 from chadllvm.ir.rewrite import Renaming, map_functions, with_body
 from chadllvm.ir.term import (
@@ -53,6 +56,7 @@ from chadllvm.ir.types import Array
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index, MakeBox, Sized, Unbox
 from chadllvm.simplify.walk import Walk
+from chadllvm.simplify.windows import window
 
 # What may be computed again for each element that is read.
 _PLACES = ("iadd", "isub", "imul")
@@ -71,7 +75,8 @@ def _function(function: Function) -> Function:
     for row, array in reversed([*_rows(function.body)]):
         if row in needed:
             needed.add(array)
-    walk = _Reading(frozenset(function.params), needed, is_updated(function))
+    later = _read_later(function.body)
+    walk = _Reading(frozenset(function.params), needed, later, is_updated(function))
     return with_body(function, walk.block(function.body))
 
 
@@ -84,6 +89,8 @@ def _needed_whole(block: Block) -> Iterator[Operand]:
                 yield from indices
             case Apply(Dim()):
                 pass
+            case Apply(Sized(), (_, *sizes)):
+                yield from sizes
             case expr:
                 yield from operands(expr)
         for _, inner in nested(binding.expr):
@@ -91,30 +98,79 @@ def _needed_whole(block: Block) -> Iterator[Operand]:
 
 
 def _rows(block: Block) -> Iterator[tuple[Var, Operand]]:
-    """The rows that are named in a block, with the arrays they are of."""
+    """The rows that are named in a block, with the arrays they are of.
+
+    So are arrays whose rows are of sizes that are known.
+    """
     for binding in block.bindings:
         match binding.expr:
-            case Apply(Index(), (array, *_)) if isinstance(binding.vars[0].type, Array):
+            case Apply(Index() | Sized(), (array, *_)) if isinstance(
+                binding.vars[0].type, Array
+            ):
                 yield binding.vars[0], array
         for _, inner in nested(binding.expr):
             yield from _rows(inner)
 
 
+def _read_later(block: Block) -> set[Operand]:
+    """The arrays that are read in loops inside of the block that binds them."""
+    found: set[Operand] = set()
+    homes: dict[Operand, tuple[Operand, Block]] = {}
+
+    def walk(block: Block, loop: Block) -> None:
+        for binding in block.bindings:
+            for var in binding.vars:
+                homes[var] = var, loop
+            match binding.expr:
+                case Apply(Index() | Dim() | Sized(), (array, *_)) if array in homes:
+                    root, home = homes[binding.vars[0]] = homes[array]
+                    if home is not loop:
+                        found.add(root)
+                case If(_, then, orelse):
+                    walk(then, loop)
+                    walk(orelse, loop)
+                case expr:
+                    for _, inner in nested(expr):
+                        walk(inner, inner)
+
+    walk(block, block)
+    return found
+
+
 @dataclass(frozen=True)
 class _Part:
-    """A part that is not made: its sizes, and the element at some indices."""
+    """A part that is not made: its sizes, and the element at some indices.
+
+    `known`: how many of the sizes of its rows are known where there are none.
+    """
 
     sizes: tuple[Operand, ...]
     params: tuple[Var, ...]
     bindings: tuple[Binding, ...]
     result: Operand
+    known: int = 0
+
+    def sized(self, sizes: Sequence[Operand]) -> _Part:
+        """The same, whose rows are of these sizes."""
+        rest = self.sizes[1 + len(sizes) :]
+        known = max(len(sizes), self.known)
+        return replace(self, sizes=(self.sizes[0], *sizes, *rest), known=known)
 
     def row(self, index: Operand) -> _Part:
         """What is at a first index."""
         renaming = Renaming({self.params[0]: index}, fresh=True)
         bindings = tuple(map(renaming.binding, self.bindings))
         result = renaming.operand(self.result)
-        return _Part(self.sizes[1:], self.params[1:], bindings, result)
+        known = max(self.known - 1, 0)
+        return _Part(self.sizes[1:], self.params[1:], bindings, result, known)
+
+    def size(self, axis: int, out: Builder) -> Operand:
+        """The size along an axis."""
+        size = self.sizes[axis]
+        if axis > self.known:
+            has_rows = out.prim("ilt", Lit(0), self.size(axis - 1, out))
+            size = out.prim("iselect", has_rows, size, Lit(0))
+        return size
 
 
 class _Reading(Walk):
@@ -122,6 +178,7 @@ class _Reading(Walk):
         self,
         params: frozenset[Var],
         needed: set[Operand],
+        later: set[Operand],
         is_updated: Callable[[Var], bool],
     ) -> None:
         super().__init__()
@@ -129,6 +186,7 @@ class _Reading(Walk):
         # The arguments, and what is one of them or a part of one.
         self._given: set[Operand] = {*params}
         self._needed = needed
+        self._later = later
         # The parts that are not made.
         self._parts: dict[Operand, _Part] = {}
         # How many loops this place is inside of.
@@ -146,9 +204,14 @@ class _Reading(Walk):
                 self._parts[binding.vars[0]] = part
             case Apply(Index(), (array, *indices)) if array in self._parts:
                 self._read(binding, self._parts[array], indices)
+            case Apply(Sized(), (array, *sizes)) if array in self._parts:
+                self._parts[binding.vars[0]] = self._parts[array].sized(sizes)
             case Apply(Dim(axis), (array,)) if array in self._parts:
-                size = Apply(PRIMS["imax"], (self._parts[array].sizes[axis], Lit(0)))
-                self.keep(Binding(binding.vars, size, binding.span))
+                out = Builder(binding.span)
+                size = self._parts[array].size(axis, out)
+                self.out += out.bindings
+                largest = Apply(PRIMS["imax"], (size, Lit(0)))
+                self.keep(Binding(binding.vars, largest, binding.span))
             case _:
                 self._given.update(self._names(binding))
                 self.keep(binding)
@@ -170,6 +233,8 @@ class _Reading(Walk):
             return None
         (count,), (body,) = node.args, node.bodies
         part = _nest(count, body)
+        if self._depth and self._stands(binding.vars[0], node):
+            return part
         *places, last = part.bindings or (None,)
         if part.sizes == (count,) and self._reads(last) and _vary(places, body):
             is_element = last is not None and last.vars == (part.result,)
@@ -177,6 +242,13 @@ class _Reading(Walk):
         if not self._depth or isinstance(part.result.type, Array):
             return None
         return part if self._chooses(part) else None
+
+    def _stands(self, var: Var, node: Apply) -> bool:
+        """Whether a part is no more work to read where it stands."""
+        found = window(node)
+        if found is None or self._is_updated(found.array):
+            return False
+        return var not in self._later or _is_in_order(found.place)
 
     def _reads(self, binding: Binding | None) -> bool:
         """Whether a binding is of an element of what stays as it is."""
@@ -226,6 +298,16 @@ class _Reading(Walk):
         for place in places:
             self.keep(place)
         self.keep(Binding(binding.vars, last.expr, binding.span))
+
+
+def _is_in_order(place: Lambda) -> bool:
+    """Whether elements that follow on each other are next to each other, or as far
+    apart as others: the last index alone depends on that of the last axis."""
+    varying: set[Operand] = {place.params[-1]}
+    for binding in place.body.bindings:
+        if not varying.isdisjoint(operands(binding.expr)):
+            varying.update(binding.vars)
+    return varying.isdisjoint(place.body.results[:-1])
 
 
 def _nest(count: Operand, body: Lambda) -> _Part:

@@ -28,7 +28,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Array, Scalar
 from chadllvm.ops.build import Build
-from chadllvm.ops.index import Dim, Index
+from chadllvm.ops.index import Dim, Index, Sized
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
 from chadllvm.simplify.codes import Window
@@ -36,27 +36,51 @@ from chadllvm.simplify.codes import Window
 
 def window(expr: Expr) -> Window | None:
     """What an expression makes, if it is a window of a row of an array."""
-    match expr:
-        case Apply(Build(), (count,), (Lambda((i,), Block((*places, read), results)),)):
-            pass
-        case _:
+    counts: list[Operand] = []
+    indices: list[Var] = []
+    bindings: list[Binding] = []
+    while True:
+        match expr:
+            case Apply(
+                Build(), (count,), (Lambda((i,), Block((*places, read), (result,))),)
+            ):
+                pass
+            case _:
+                return None
+        if read.vars != (result,):
             return None
-    match read.expr:
-        case Apply(Index(), (Var() as array, *at)) if results == read.vars:
-            inside = {i, *(v for binding in places for v in binding.vars)}
-            if array in inside or not _is_affine(i, places, at):
+        counts.append(count)
+        indices.append(i)
+        bindings += places
+        if isinstance(read.vars[0].type, Scalar):
+            return _window(counts, indices, bindings, read.expr)
+        expr = read.expr
+
+
+def _window(
+    counts: Sequence[Operand],
+    indices: Sequence[Var],
+    places: Sequence[Binding],
+    read: Expr,
+) -> Window | None:
+    match read:
+        case Apply(Index(), (Var() as array, *at)):
+            inside = {*indices, *(v for binding in places for v in binding.vars)}
+            if not inside.isdisjoint((array, *counts)):
                 return None
-            if not isinstance(read.vars[0].type, Scalar):
+            if not _is_affine(indices, places, at):
                 return None
-            function = Lambda((i,), Block(tuple(places), tuple(at)))
-            return Window(array, count, function)
+            function = Lambda(tuple(indices), Block(tuple(places), tuple(at)))
+            return Window(array, tuple(counts), function)
         case _:
             return None
 
 
-def _is_affine(i: Var, places: Sequence[Binding], found: Sequence[Operand]) -> bool:
-    """Whether indices are affine in another one, and nothing is done besides."""
-    varying: set[Operand] = {i}
+def _is_affine(
+    indices: Sequence[Var], places: Sequence[Binding], found: Sequence[Operand]
+) -> bool:
+    """Whether indices are affine in others, and nothing is done besides."""
+    varying: set[Operand] = {*indices}
     for place in places:
         match place.expr:
             case Apply(Prim(name="iadd" | "isub" | "ineg"), args):
@@ -122,6 +146,8 @@ class _Uses:
                 binding.vars[0].type, Scalar
             ):
                 self.read.update(_arrays([array]))
+            case Apply(Index() | Sized(), (array, *_)) if has_numbers(array):
+                self._hand_on([array], binding.vars)
             case Apply(Dim(), (array,)):
                 self.read.update(_arrays([array]))
             case If(_, then, orelse):
@@ -155,6 +181,11 @@ class _Uses:
                 self.sources.setdefault(var, []).append(operand)
                 self.targets.setdefault(operand, []).append(var)
                 self.read.add(operand)
+
+
+def has_numbers(array: Operand) -> bool:
+    """Whether an operand is an array of numbers, whose rows may be windows."""
+    return isinstance(array.type, Array) and isinstance(array.type.elem, Scalar)
 
 
 def _arrays(found: Iterable[Operand]) -> list[Var]:

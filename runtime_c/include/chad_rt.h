@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes its meaning or its layout.
-#define CHAD_RT_ABI 14
+#define CHAD_RT_ABI 15
 
 // The number of bytes every buffer is aligned to and every size is rounded up to.
 #define CHAD_ALIGNMENT 64
@@ -373,6 +373,36 @@ CHAD_API chad_status_t chad_poll(chad_context_t *context);
 // value but 0 means stop. NULL: nobody is asked. `user` stays the caller's.
 CHAD_API void chad_set_poll(chad_context_t *context, int32_t (*callback)(void *user),
                             void *user);
+
+// --- Lines -------------------------------------------------------------------------
+
+enum { CHAD_LINE_WORDS = 64 };
+
+// A line to be written. `text` is a format string of Python's, in which `{0}`, `{1:.3f}`
+// stand for values. `kinds` has for each of them the letter of its type: d (f64), s (f32),
+// i or b; or a (an array) or l (a list), the letter of its elements, and the number of its
+// dimensions. A number is a word, an f32 as the double that it equals; an array is its
+// address, the bytes of an element, and the dimensions. `error`: for the error stream.
+typedef struct chad_line {
+  const char *kinds;
+  const char *text;
+  const int64_t *words;
+  int32_t error;
+} chad_line_t;
+
+// From now on lines are given to `callback`, in the thread of the call; any value but 0
+// means stop. NULL: they are written to C's streams.
+CHAD_API void chad_set_print(chad_context_t *context, int32_t (*callback)(void *line));
+
+// The next word of the line that is being made.
+CHAD_API void chad_print_real(chad_context_t *context, double value);
+CHAD_API void chad_print_integer(chad_context_t *context, int64_t value);
+CHAD_API void chad_print_address(chad_context_t *context, const void *value);
+
+// Writes the line; its text stands behind the zero that ends its kinds. CHAD_INTERRUPT if
+// the callback asks to stop.
+CHAD_API chad_status_t chad_print(chad_context_t *context, const char *kinds,
+                                  int64_t error);
 
 // --- Accounting --------------------------------------------------------------------
 

@@ -91,6 +91,8 @@ typedef struct deep {
   chad_status_t status;
   int64_t taken;  // bytes below the soft limit that the call may use
   int32_t asks;  // the call wants to know whether to stop; else it is over
+  int32_t (*callback)(void *user);  // whom it asks
+  void *user;
   int32_t answer;
 } deep_t;
 
@@ -233,12 +235,14 @@ int32_t chad_deep_ask(chad_context_t *const context,
     return callback(user);
   }
   deep->asks = 1;
+  deep->callback = callback;
+  deep->user = user;
   deep_switch(deep, &deep->there, &deep->here);
   return deep->answer;
 }
 
 // Runs the call on the stack of this thread, which is free.
-static void deep_run(deep_t *const deep, chad_state_t *const state) {
+static void deep_run(deep_t *const deep) {
   getcontext(&deep->there);
   deep->there.uc_stack.ss_sp = deep->base;
   deep->there.uc_stack.ss_size = deep->size;
@@ -251,7 +255,7 @@ static void deep_run(deep_t *const deep, chad_state_t *const state) {
     deep->asks = 0;
     deep_switch(deep, &deep->here, &deep->there);
     if (deep->asks != 0) {
-      deep->answer = state->callback(state->user);
+      deep->answer = deep->callback(deep->user);
     }
   } while (deep->asks != 0);
 }
@@ -259,7 +263,6 @@ static void deep_run(deep_t *const deep, chad_state_t *const state) {
 chad_status_t chad_deep(chad_context_t *const context,
                         chad_status_t (*const run)(chad_context_t *, void *),
                         void *const argument) {
-  chad_state_t *const state = (chad_state_t *)context;
   if (context->stack_limit != NULL) {
     return run(context, argument);
   }
@@ -276,7 +279,7 @@ chad_status_t chad_deep(chad_context_t *const context,
   deep->context = context;
   deep->run = run;
   deep->argument = argument;
-  deep_run(deep, state);
+  deep_run(deep);
   deep_settle(deep, context->stack_limit);
   context->stack_limit = NULL;
   deep->context = NULL;

@@ -101,6 +101,9 @@ typedef struct chad_state {
   int32_t (*callback)(void *user);
   void *user;
   int64_t next_poll;  // nanoseconds of the monotonic clock
+  int32_t (*print)(void *line);  // NULL: lines go to C's streams
+  int64_t word_count;            // of the line that is being made
+  int64_t words[CHAD_LINE_WORDS];
   // Contexts for the helpers of this one's regions, made as they are needed.
   struct chad_state **children;
   int64_t child_count;

@@ -31,6 +31,9 @@ OTHERS = ("Leaf", "Node", "Chain", "Spring")
 # What NumPy says of a reduction along an axis of no elements, without results too.
 OF_NOTHING = ("zero-size array to reduction", "of an empty sequence")
 
+# What `math` says outside of a domain, where compiled code goes on.
+OF_MATH = ("math domain error", "math range error")
+
 # What it says of an array of one dimension that a list of no rows has become.
 WITHOUT_ROWS = ("at least two dimensions", "object is not iterable")
 
@@ -105,6 +108,8 @@ def _documented(judged: Judged, right: Outcome, found: Outcome) -> str:
         "OverflowError",
     ):
         return "a size beyond memory"
+    if any(words in str(right.value) for words in OF_MATH):
+        return f"Python stops: {right.detail}"
     checked = judged.with_options(debug=True)
     if checked.kind == "raised" and checked.detail == right.detail:
         return f"Python stops: {right.detail}"

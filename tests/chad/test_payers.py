@@ -7,7 +7,9 @@ from collections.abc import Callable
 import pytest
 from programs.case import Case
 
+from chadllvm import pipeline
 from chadllvm.chad import names, reversal
+from chadllvm.diagnostic import InternalError
 from chadllvm.ir.term import Block, Var
 from tests.chad.paid import found, found_in
 from tests.laws import chosen_arrays, passed_arrays
@@ -35,17 +37,8 @@ CHOSEN: tuple[Program, ...] = (
 )
 
 
-# Programs of the corpus of which the finder says otherwise, and why.
-OPEN = {
-    **dict.fromkeys(
-        ("solved_twice", "beams", "equilibrium"),
-        "what the reverse of a user's rule differentiates was made in its other half",
-    ),
-    **dict.fromkeys(
-        ("folded_matrices", "rows_of_lists_are_lists"),
-        "a state begins with a part of an array, and there may be no step",
-    ),
-}
+# Programs of the corpus whose loops have no step where nobody pays.
+OPEN = ("folded_matrices", "rows_of_lists_are_lists")
 
 
 @pytest.mark.parametrize("case", swept(REAL_CASES, 8, "payers"))
@@ -75,15 +68,30 @@ def test_every_cell_of_a_second_derivative_is_paid_for(program: Program) -> None
     assert found(slope) == []
 
 
+def without_branches(block: Block) -> dict[Var, names.Name]:
+    """A cell of its own for what branches choose."""
+    known = names.names(block).items()
+    return {v: n for v, n in known if not isinstance(n, names.Branch)}
+
+
 @pytest.mark.parametrize("program", CHOSEN, ids=lambda f: f.__name__)
 def test_cells_of_chosen_arrays_are_found(
     program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without references, and with cells of their own for what branches choose."""
-
-    def without_branches(block: Block) -> dict[Var, names.Name]:
-        known = names.names(block).items()
-        return {v: n for v, n in known if not isinstance(n, names.Branch)}
-
     monkeypatch.setattr(reversal, "names", without_branches)
     assert found(program, "references", "separate")
+
+
+@pytest.mark.parametrize("program", CHOSEN, ids=lambda f: f.__name__)
+def test_the_checker_refuses_cells_that_nobody_pays_for(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same in the compiler with all else that it does."""
+    monkeypatch.setattr(reversal, "names", without_branches)
+    left = {"references", "separate"}
+    for passes in ("SOURCE", "PRIMAL", "APART"):
+        kept = [p for p in getattr(pipeline, passes) if p[0] not in left]
+        monkeypatch.setattr(pipeline, passes, tuple(kept))
+    with pytest.raises(InternalError, match="nobody pays for the cell of"):
+        found(program)

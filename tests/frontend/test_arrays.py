@@ -157,6 +157,7 @@ SHAPES = """
 ORDER = """
     np.sort(x); np.sort(n); np.sort(m); np.sort(m, axis=0); np.sort(t, axis=1)
     np.argsort(x); n.argsort(); np.argsort(m); np.argsort(t, axis=0); np.sort(x[:0])
+    np.sort(m, kind="stable"); np.argsort(n, kind="quicksort", axis=0)
     np.sort(x[:1]); np.sort(np.array([2.0, np.nan, 1.0])); np.sort(b)
     np.sort(np.array([5, 3, 9, 1, 1, 7, 2, 0, 8, 4, 6, 3, 2])); np.nonzero(b)
     np.nonzero(m > 1.5); np.flatnonzero(m > 1.5)

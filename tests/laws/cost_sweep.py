@@ -28,6 +28,8 @@ from tests.laws import (
     chosen_arrays,
     exchanged_arrays,
     kept_arrays,
+    many_states,
+    matrix_parts,
     parts_arrays,
     passed_arrays,
     recursive_arrays,
@@ -39,8 +41,10 @@ PROGRAMS: tuple[Program, ...] = (
     *chosen_arrays.PROGRAMS,
     *passed_arrays.PROGRAMS,
     *kept_arrays.PROGRAMS,
+    *many_states.PROGRAMS,
     *exchanged_arrays.PROGRAMS,
     *parts_arrays.PROGRAMS,
+    *matrix_parts.PROGRAMS,
     *recursive_arrays.PROGRAMS,
 )
 

@@ -44,6 +44,8 @@ def runtime_source(called: Iterable[str], prefix: str, *, openmp: bool) -> str:
     headers = ("team.h", "region.h") if openmp else ()
     files += [folder / "src" / name for name in headers]
     files += [folder / "src" / f"{part}.c" for part in _ALWAYS]
+    if "chad_print" in set(called):
+        files.append(folder / "src" / "print.c")
     if openmp or "chad_deep" in set(called):
         files.append(folder / "src" / f"{_DEEP}.c")
     else:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import assert_never
 
+import numpy as np
+
 from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import PTR, Atom, LoopFunction, Slot, Subroutine
@@ -46,7 +48,7 @@ from chadllvm.lower.boxed.collect import collector, growing, states
 from chadllvm.lower.boxed.flow import Lambdas, reaching, repeated
 from chadllvm.lower.boxed.heap import Heaps
 from chadllvm.lower.boxed.recursion import Routine, bind_results, lower_recursion
-from chadllvm.lower.boxed.storage import ROOTS
+from chadllvm.lower.boxed.storage import GIVEN, ROOTS
 from chadllvm.lower.interface import Carrier, Collector
 from chadllvm.ops.ledger import LEDGER
 from chadllvm.options import Arithmetic
@@ -433,6 +435,19 @@ class BoxedLowering(Heaps):
         """Not 0 if there is a NaN among the elements, which are words."""
         whole = self.atom(array)
         return self.call("chad_are_doubles", self.data(whole), self.size(whole))
+
+    def elements(self, array: Operand) -> tuple[Atom, int, Sequence[Atom]]:
+        """Where the elements of an array are, which are words, and the sizes."""
+        assert isinstance(array.type, Array)
+        whole = self.atom(array)
+        dims = [self.dim(whole, axis) for axis in range(array.type.rank)]
+        return self.data(whole), 8, dims
+
+    def address_of(self, words: np.ndarray) -> Atom:
+        """The address of constant words."""
+        data = self.loops.reg("words", PTR)
+        self.loops.emit(l.Data(data, words, GIVEN))
+        return data
 
     def bind_update(self, binding: Binding, args: Sequence[Operand]) -> None:
         """`a with [i] = v` is a copy, for `a` itself stays what it is."""

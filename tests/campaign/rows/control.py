@@ -271,3 +271,11 @@ def raised(w: Writer) -> None:
 @statement("Control flow", 0.3)
 def asserted(w: Writer) -> None:
     w.line(f"assert {w.expr('float')} < {w.pick('4.0', '1e6')}, 'too large'")
+
+
+@statement("Printing", 0.15)
+def printing(w: Writer) -> None:
+    kinds = [w.pick("float", "int", "bool", "vec", "mat") for _ in range(2)]
+    first, second = map(w.expr, kinds)
+    shown = w.pick(f"{first}, {second}", f"({first}, {second})", f"[{w.expr('float')}]")
+    w.line(f"print('shown', {shown}, sep=', ')")

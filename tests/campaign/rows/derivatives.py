@@ -57,7 +57,8 @@ def inner_jacobian(w: Writer) -> str:
     w.flags.add("derivatives")
     take, name = w.pick("jacfwd", "jacrev"), "vec"
     with w.bound(name) as (t,):
-        return f"cl.{take}(lambda {t}: np.sin({t}) * {w.expr('vec')})({w.expr('vec')})"
+        inner = f"lambda {t}: np.sin({t}) * {w.expr('vec')}"
+    return f"cl.{take}({inner})({w.expr('vec')})"
 
 
 @expression("Jacobians and Hessians", "mat", 0.15)

@@ -160,3 +160,28 @@ def function_returned(w: Writer) -> None:
 
 
 calls("Functions as values", "float", "(lambda t, s=0.5: t * s)({float})", weight=0.4)
+
+
+@statement("Comprehensions and loops", 1.0)
+def local_generator(w: Writer) -> None:
+    """A generator that is run over by a loop, or taken as a whole."""
+    name, m, i, v = w.fresh("gen"), w.fresh("m"), w.fresh("i"), w.fresh("v")
+    w.line(f"def {name}({m}):")
+    w.line(f"    for {i} in range({m}):")
+    if w.chance(0.4):
+        w.line(f"        if {i} % 3 == 1:")
+        w.line(f"            {w.pick('return', 'continue', f'yield 0.5 * {i}')}")
+    w.line(f"        yield 0.5 * {i} * {w.capture(w.expr('float'))}")
+    total, n = w.fresh("s"), w.expr("small")
+    if w.chance(0.3):
+        w.line(
+            f"{total} = {w.pick('sum', 'len')}({w.pick('list', 'sorted')}({name}({n})))"
+        )
+    else:
+        w.line(f"{total} = 0.0")
+        w.line(f"for {v} in {name}({n}):")
+        if w.chance(0.4):
+            w.line(f"    if {v} > {w.expr('lit')}:")
+            w.line(f"        {w.pick('break', 'continue')}")
+        w.line(f"    {total} = 0.5 * {total} + {v}")
+    w.declare(total, "float")

@@ -64,8 +64,9 @@ def arrays_side_by_side(w: Writer) -> str:
 
 @statement("Lists that grow", 1.5)
 def list_made(w: Writer) -> None:
-    name = w.fresh("l")
-    w.line(f"{name} = {w.pick('[0.5]', w.expr('list'))}")
+    name, text = w.fresh("l"), w.pick("[0.5]", w.expr("list"))
+    is_seen = text.isidentifier()
+    w.line(f"{name} = {text}{w.pick('[:]', '.copy()') if is_seen else ''}")
     w.declare(name, "list", ours=True)
 
 

@@ -301,7 +301,7 @@ calls(
     "Sorted and found",
     "vec",
     "np.sort({vec})",
-    "{vec}[np.argsort({vec})]",
+    "{vec}[np.argsort({vec}, kind='stable')]",
     "np.interp({vec}, np.array([-1.0, 0.0, 2.0]), np.array([1.0, 0.5, {float}]))",
     "{vec}[{vec}.argsort()]",
 )

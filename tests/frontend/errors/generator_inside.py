@@ -1,6 +1,6 @@
-def f(x: float) -> float:
-    def squares(n):
-        for k in range(n):
-            yield x * k
+def f(x: float, n: int) -> float:
+    def halves(m):
+        for i in range(m):
+            yield 0.5 * i
 
-    return sum(squares(3))
+    return sum(v * x for v in reversed(halves(n)))

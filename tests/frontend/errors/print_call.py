@@ -1,3 +1,3 @@
-def f(x: float):
-    print(x)
+def f(x: float, digits: int):
+    print(f"{x:.{digits}f}")
     return x

@@ -5,5 +5,5 @@ def f(x: float) -> float:
         w = x[0]
     else:
         w = unknown
-    print(y)
+    del y
     return w + z + y

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import partial
 
-from chadllvm.debug.checks import in_library
-from chadllvm.debug.sequential import sequential
-from chadllvm.debug.totals import given_nans, total_check
+from chadllvm.checks.checks import in_library
+from chadllvm.checks.sequential import sequential
+from chadllvm.checks.totals import given_nans, total_check
 from chadllvm.diagnostic import Span
 from chadllvm.ir.op import Prim
 from chadllvm.ir.rewrite import map_functions, rebuild, with_body

@@ -14,7 +14,7 @@ arguments itself, and is left alone.
 from __future__ import annotations
 
 from chadllvm import linalg
-from chadllvm.debug.sequential import sequential
+from chadllvm.checks.sequential import sequential
 from chadllvm.diagnostic import Span
 from chadllvm.ir.op import PRIMS, Prim
 from chadllvm.ir.rewrite import map_functions, rebuild, with_body
