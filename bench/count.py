@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from chadllvm.backend.call import NativeFunction
 from chadllvm.backend.results import Group
 from chadllvm.frontend import signature, specialise
-from chadllvm.ir.types import I64, Array, Product, Scalar
+from chadllvm.ir.types import I64, Array, Product, Scalar, Type
 from chadllvm.llvm.optimize import Effort
 from chadllvm.lower.count import count_operations
 from chadllvm.options import CompileOptions
@@ -16,8 +16,17 @@ from chadllvm.plan import Plan
 from chadllvm.request import Request
 
 
+def _annotated(function: Callable[..., Any]) -> Iterator[Type]:
+    for param in signature(function):
+        if isinstance(param.annotation, Scalar | Array | Product):
+            yield param.annotation
+
+
 class Counted:
-    """A compiled function, or its value and gradient, that counts its operations."""
+    """A compiled function, or its value and gradient, that counts its operations.
+
+    `types` are those of the arguments; by default they are what is annotated.
+    """
 
     def __init__(
         self,
@@ -25,9 +34,9 @@ class Counted:
         argnums: tuple[int, ...] | None,
         options: CompileOptions,
         effort: Effort | None = None,
+        types: Sequence[Type] | None = None,
     ) -> None:
-        types = [p.annotation for p in signature(function)]
-        known = tuple(t for t in types if isinstance(t, Scalar | Array | Product))
+        known = tuple(types or _annotated(function))
         plan = Plan(specialise(function, known), known, Request(argnums))
         loops = plan.compile(options).loops
         assert loops is not None

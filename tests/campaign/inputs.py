@@ -23,11 +23,11 @@ INTEGERS = (0, -1, 2**63 - 1, -(2**63), 2**62, 2**53 + 1, -(2**31), 2**32)
 
 
 class Inputs:
-    """The values of arguments, hostile ones for a quarter of the programs."""
+    """The values of arguments, hostile ones for a share of the programs."""
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Random, hostile: float) -> None:
         self.random = random
-        self.is_hostile = random.random() < 0.25
+        self.is_hostile = random.random() < hostile
         self.size = random.choice(USUAL_SIZES)
         if random.random() < 0.04:
             self.size = random.choice((70, 300))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
@@ -9,7 +10,7 @@ from tests.campaign import rows  # noqa: F401  # The rows enter themselves.
 from tests.campaign.definitions import DEFINITIONS, HEAD, with_needs
 from tests.campaign.inputs import Inputs
 from tests.campaign.kinds import ANNOTATIONS, BARE, CLASSES, SHARES
-from tests.campaign.table import Unsuitable
+from tests.campaign.table import Row, Unsuitable
 from tests.campaign.writer import THEMES, Writer, marks, unmarked
 
 ALWAYS = (("x", "float"), ("y", "float"), ("k", "int"), ("a", "vec"))
@@ -42,30 +43,61 @@ class Program:
     constructs: frozenset[str] = field(default_factory=frozenset)
 
 
-def written(seed: int) -> Program:
+@dataclass(frozen=True)
+class Style:
+    """What programs are like.
+
+    params: those that many have, beside `ALWAYS`.
+    hostile: the share of programs with strange arguments.
+    plain: the share of programs without a theme.
+    fuels, depths: how long they are, and how deep expressions are.
+    favours: factors of the weights of statements.
+    more: statements that are no rows of the table.
+    results: what they return; drawn where it is empty.
+    shares: how what a block has made has its share in what is outside of it.
+    """
+
+    params: tuple[tuple[str, str], ...] = OFTEN
+    hostile: float = 0.25
+    plain: float = 0.75
+    fuels: tuple[int, ...] = (20, 30, 50, 90)
+    depths: tuple[int, ...] = (1, 2, 2, 3, 4)
+    favours: Mapping[str, float] = field(default_factory=dict)
+    more: Sequence[Row] = ()
+    results: tuple[str, ...] = ()
+    shares: Mapping[str, str] = field(default_factory=lambda: SHARES)
+
+
+USUAL = Style()
+
+
+def written(seed: int, style: Style = USUAL) -> Program:
     """The program of a seed."""
     attempt = 0
     while True:
         try:
-            return _attempt(seed, Random(seed * 1000 + attempt))
+            return _attempt(seed, Random(seed * 1000 + attempt), style)
         except Unsuitable:
             attempt += 1
 
 
-def _attempt(seed: int, random: Random) -> Program:
-    inputs, w = Inputs(random), Writer(random)
-    w.leave_out({theme for theme in THEMES if random.random() < 0.75})
+def _attempt(seed: int, random: Random, style: Style) -> Program:
+    inputs, w = Inputs(random, style.hostile), Writer(random)
+    w.leave_out({theme for theme in THEMES if random.random() < style.plain})
+    w.favour(style.favours, style.more)
     params = [*ALWAYS]
-    for name, kind in OFTEN:
+    for name, kind in style.params:
         # Gradients by recursive data and by lists are not of one call.
         apart = {known for _, known in params} & APART.get(kind, frozenset())
         apart |= {kind} & w.left_out
         if not apart and random.random() < (0.6 if kind in COMMON else 0.12):
             params.append((name, kind))
-    if random.random() < 0.4:
+    if style.results:
+        w.results = style.results
+    elif random.random() < 0.4:
         w.results = tuple(random.choices(RESULTS, k=random.randint(1, 3)))
         w.results += ("float",) * (len(w.results) > 1)
-    w.fuel = random.choice((20, 30, 50, 90))
+    w.fuel = random.choice(style.fuels)
     values = []
     for name, kind in params:
         if kind in CLASSES:
@@ -73,6 +105,7 @@ def _attempt(seed: int, random: Random) -> Program:
         values.append(inputs.text(kind))
         inputs.alias = "A" if kind == "vec" else inputs.alias
         w.declare(name, kind)
+    w.depth, w.shares = random.choice(style.depths), style.shares
     body = _body(w, random)
     names = [name for name, _ in params]
     text = _module(w, params, _aliased(names, values), body)
@@ -89,7 +122,6 @@ def _aliased(names: list[str], values: list[str]) -> list[str]:
 
 
 def _body(w: Writer, random: Random) -> list[str]:
-    w.depth = random.choice((1, 2, 2, 3, 4))
     for _ in range(random.randint(2, 7)):
         w.statement()
     w.line(f"return {_returned(w)}")

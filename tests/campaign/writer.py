@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from tests.campaign.kinds import ARRAYS, CLASSES, LEAVES, SHARES
@@ -68,6 +68,7 @@ class Writer:
     rows: dict[str, list[Row]] = field(default_factory=dict)
 
     left_out: set[str] = field(default_factory=set)
+    shares: Mapping[str, str] = field(default_factory=lambda: SHARES)
 
     def __post_init__(self) -> None:
         self.leave_out(set())
@@ -79,6 +80,14 @@ class Writer:
         for row in TABLE:
             if not any(text.search(row.text) for text in texts):
                 self.rows.setdefault(row.kind, []).append(row)
+
+    def favour(self, factors: Mapping[str, float], more: Sequence[Row]) -> None:
+        """Take some statements more often, and some that are not in the table."""
+        rows = [
+            replace(row, weight=row.weight * factors.get(row.name, 1.0))
+            for row in self.rows[STATEMENT]
+        ]
+        self.rows[STATEMENT] = [*rows, *more]
 
     # ---- names -------------------------------------------------------------------
 
@@ -242,7 +251,7 @@ class Writer:
         ]
         if made and outer and self.chance(0.8):
             name = self.random.choice(outer).name
-            share = SHARES[made[-1].kind].format(made[-1].name)
+            share = self.shares[made[-1].kind].format(made[-1].name)
             self.line(f"{name} = 0.5 * {name} + {share}")
 
     @contextmanager

@@ -1,18 +1,22 @@
 """The work and the memory of programs that pass arrays around, and of derivatives:
 
     PYTHONPATH=tests python -m tests.laws.cost_sweep [name …]
+    PYTHONPATH=tests python -m tests.laws.cost_sweep --corpus --random 300 --seed 0
 
 compiles each program by default, with counters of executed operations (a cleared or
 copied element is one), and runs it at three sizes. It reports how the work and the peak
-of the runtime's memory grow, and by how much derivatives exceed the value.
+of the runtime's memory grow, and by how much derivatives exceed the value: for the
+tables of programs here, or for the corpus and for random programs (`sweeping/`).
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -46,6 +50,7 @@ PROGRAMS: tuple[Program, ...] = (
 
 WRT = (0, 1, 2)
 SIZES = (250, 1000, 4000)
+SMALL = (100, 400, 1600)  # where updates are copies
 # The most that derivatives may be of the value, and growths of that of the sizes.
 MOST = {"gradient": 6.0, "jvp": 6.0, "hvp": 16.0, "grad of grad": 36.0}
 MARGIN = 1.15
@@ -77,13 +82,22 @@ def arguments(n: int, seed: int = 0) -> list[np.ndarray]:
     return [rng.standard_normal(n) for _ in range(3)]
 
 
+def first_order(
+    program: Program, sizes: tuple[int, ...], level: int = 2
+) -> Iterator[Measured]:
+    """The value and the gradient, at a level of optimisation."""
+    options = cl.CompileOptions(optimize=level)
+    for what, argnums in (("value", None), ("gradient", WRT)):
+        run = Counted(program, argnums, options, effort=_LITTLE)
+        yield _measured(what, run, sizes)
+
+
 def measured(
     program: Program, sizes: tuple[int, ...] = SIZES, orders: bool = False
 ) -> Iterator[Measured]:
     """The value, the gradient and a jvp; with `orders` second derivatives as well."""
     counted = partial(Counted, options=cl.CompileOptions(), effort=_LITTLE)
-    yield _measured("value", counted(program, None), sizes)
-    yield _measured("gradient", counted(program, WRT), sizes)
+    yield from first_order(program, sizes)
     jvp, hvp, slope = derivatives(program)
     yield _measured("jvp", counted(jvp, None), sizes)
     if orders:
@@ -143,7 +157,61 @@ def violations(found: list[Measured], sizes: tuple[int, ...]) -> Iterator[str]:
             yield f"the {one.what} is {ratio:.1f} times the value"
 
 
-def main(names: list[str]) -> int:
+def main(arguments: list[str]) -> int:
+    given = options(arguments)
+    if given.corpus or given.random:
+        from tests.laws.sweeping.command import run
+        from tests.laws.sweeping.corpus import names
+
+        seeds = range(given.seed, given.seed + given.random)
+        keys = [*(names() if given.corpus else ()), *seeds]
+        return run(keys, given.resume, given.jobs, given.minimise)
+    return permanent(given.names) if given.permanent else tables(given.names)
+
+
+def options(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.laws.cost_sweep")
+    parser.add_argument("names", nargs="*", help="programs of the tables; else all")
+    parser.add_argument(
+        "--permanent", action="store_true", help="the tables with optimize=0"
+    )
+    parser.add_argument("--corpus", action="store_true", help="the programs of tests/")
+    parser.add_argument("--random", type=int, default=0, help="so many random programs")
+    parser.add_argument("--seed", type=int, default=0, help="of the first of them")
+    parser.add_argument("--resume", type=Path, help="a file of results, which grows")
+    parser.add_argument("--jobs", type=int, default=2, help="worker processes")
+    parser.add_argument(
+        "--minimise", type=float, default=0.0, help="seconds for what breaks the law"
+    )
+    return parser.parse_args(arguments)
+
+
+def permanent(names: list[str]) -> int:
+    """The permanent mode: 1 if a gradient takes more and more of its value."""
+    linear, ratios, failed = 0, [0.0], 0
+    chosen = [p for p in PROGRAMS if not names or p.__name__ in names]
+    for program in chosen:
+        value, gradient = first_order(program, SMALL, level=0)
+        linear += value.growth < MARGIN * SMALL[-1] / SMALL[0]
+        ratios.append(gradient.work[-1] / value.work[-1])
+        if not is_flat(value, gradient):
+            failed = 1
+            print(f"{program.__name__}: value {value.work}, gradient {gradient.work}")
+    print(
+        f"{len(chosen)} programs, {linear} of which have a value that is linear there; "
+        f"the gradient takes at most {max(ratios):.1f} times the value"
+    )
+    return failed
+
+
+def is_flat(value: Measured, gradient: Measured) -> bool:
+    """Whether the ratio to the value stays, from the second size on."""
+    *_, before, last = (g / v for g, v in zip(gradient.work, value.work, strict=True))
+    return last < MARGIN * before
+
+
+def tables(names: list[str]) -> int:
+    """Measure the programs of the tables; 1 if one breaks the law."""
     failed = 0
     for program in PROGRAMS:
         if names and program.__name__ not in names:

@@ -10,7 +10,14 @@ import pytest
 import chadllvm as cl
 from tests.laws import kept_arrays
 from tests.laws.checked import check_derivatives
-from tests.laws.cost_sweep import PROGRAMS, arguments, measured, violations
+from tests.laws.cost_sweep import (
+    PROGRAMS,
+    arguments,
+    first_order,
+    is_flat,
+    measured,
+    violations,
+)
 from tests.sweep import marks
 
 Program = Callable[..., float]
@@ -50,6 +57,14 @@ def test_second_derivatives_are_linear(program: Program) -> None:
     sizes = (200, 3200)
     found = list(measured(program, sizes, orders=True))
     assert list(violations(found, sizes)) == []
+
+
+@pytest.mark.parametrize("program", parameters(12))
+def test_gradients_without_optimisation_are_a_constant_times_the_value(
+    program: Program,
+) -> None:
+    value, gradient = first_order(program, (50, 200, 800), level=0)
+    assert is_flat(value, gradient)
 
 
 @pytest.mark.parametrize("program", parameters(3))
