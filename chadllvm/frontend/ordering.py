@@ -182,7 +182,9 @@ def _interp(call: Given) -> Value:
         x, x0, x1, y0, y1 = floats(b, x, *ends)
         is_flat = b.prim("ieq", left, right)
         width = b.prim("select", is_flat, Lit(1.0), b.prim("sub", x1, x0))
-        slope = b.prim("div", b.prim("sub", y1, y0), width)
+        # Of an infinite height the difference to itself is no number.
+        rise = b.prim("select", is_flat, Lit(0.0), b.prim("sub", y1, y0))
+        slope = b.prim("div", rise, width)
         # Beside several points, NaN is nowhere.
         has_place = b.prim("or", b.prim("feq", x, x), b.prim("ieq", size, Lit(1)))
         is_outside = b.prim("and", is_flat, has_place)

@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from chadllvm.diagnostic import Span
 from chadllvm.ir.build import Builder
+from chadllvm.ir.rewrite import Renaming
 from chadllvm.ir.term import Block, Operand, Var
 from chadllvm.simplify.codes import Code, Coded, Coding, Table, joined
+from chadllvm.simplify.reading import Reading
 from chadllvm.simplify.reference import Reference
 from chadllvm.simplify.renewed import renewed
 from chadllvm.simplify.walk import Walk
@@ -31,6 +33,8 @@ class Naming(Walk):
         super().__init__()
         self.table = Table()
         self.windows: dict[Var, tuple[Reference, Code]] = {}
+        # Parameters that are one array in all steps or calls, which took their places.
+        self._constant: dict[Var, Var] = {}
         self._renewed = renewed(body)
         self._chosen_windows = self._renewed.windows
 
@@ -48,6 +52,22 @@ class Naming(Walk):
         self.table.enter(ref.var, Coded(ref.owners, code, ref.is_window))
         if ref.is_window:
             self.windows[ref.var] = ref, code
+
+    def with_constant(self, block: Block, params: Mapping[Var, Var]) -> Block:
+        """A block with arrays in the places of parameters that are these always."""
+        self._constant |= params
+        return Renaming(params).block(block) if params else block
+
+    def read_where_they_are(self, block: Block) -> Block:
+        """The block that reads elements of windows where these are."""
+        if not self.windows:
+            return block
+        reading = Reading(self.table, self.windows)
+        for param, array in self._constant.items():
+            while (outer := self._constant.get(array)) is not None:
+                array = outer
+            reading.replace(param, array)
+        return reading.block(block)
 
     def bind_chosen(
         self,

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chadllvm.ir.rewrite import Renaming, free_vars, rebuild
+from chadllvm.ir.rewrite import free_vars, rebuild
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -160,7 +160,7 @@ class Recursions(Naming):
         }
         args: list[Operand] = []
         new: list[Var] = []
-        onlies: dict[Var, Operand] = {}
+        onlies: dict[Var, Var] = {}
         for k, (param, arg) in enumerate(zip(params, node.args, strict=True)):
             if k not in chosen:
                 args.append(arg)
@@ -179,8 +179,7 @@ class Recursions(Naming):
         for k, ref in chosen.items():
             self.name(ref, slots[k], head)
         block = Block((*head.bindings, *block.bindings), block.results)
-        if onlies:
-            block = Renaming(onlies).block(block)
+        block = self.with_constant(block, onlies)
         self.out += before.bindings
         applied = Apply(node.op, tuple(args), (Lambda((function, *new), block),))
         self.keep(_with(binding, applied))

@@ -59,7 +59,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from chadllvm.diagnostic import Span
-from chadllvm.ir.rewrite import Renaming, map_functions, with_body
+from chadllvm.ir.rewrite import map_functions, with_body
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -90,7 +90,6 @@ from chadllvm.simplify.codes import (
     Shaped,
     joined,
 )
-from chadllvm.simplify.reading import Reading
 from chadllvm.simplify.recursive import Recursions
 from chadllvm.simplify.reference import Reference
 from chadllvm.simplify.slots import Slots
@@ -109,9 +108,7 @@ def separate(program: Program) -> Program:
 
 def _rewritten(function: Function, separates: bool) -> Function:
     walk = _References(function.body, separates)
-    body = walk.block(function.body)
-    if walk.windows:
-        body = Reading(walk.table, walk.windows).block(body)
+    body = walk.read_where_they_are(walk.block(function.body))
     new = with_body(function, body)
     return _rewritten(new, separates) if walk.is_again else new
 
@@ -357,7 +354,7 @@ class _References(Recursions):
             params[k]: (replace(ref, var=params[k]), ref.code(slots[k][0], self.table))
             for k, ref in chosen.items()
         }
-        onlies: dict[Var, Operand] = {}
+        onlies: dict[Var, Var] = {}
         states: list[tuple[Var, Operand, Operand, Var]] = []
         firsts: dict[int, Sequence[Operand]] = {}
         codes: dict[int, Code] = {}
@@ -385,8 +382,7 @@ class _References(Recursions):
         self.out += before.bindings
         results = (*(r for _, _, r, _ in states), *body.body.results[len(params) :])
         block = Block((*head.bindings, *tail.bindings), results)
-        if onlies:
-            block = Renaming(onlies).block(block)
+        block = self.with_constant(block, onlies)
         loop = Lambda((index, *(p for p, *_ in states)), block)
         args = (count, *(init for _, init, _, _ in states))
         finals = (*(f for *_, f in states), *binding.vars[len(params) :])

@@ -98,6 +98,8 @@ def plain_python(judged: Judged) -> Verdict:
     if verdict.status not in ("differs", "ill"):
         return verdict
     reason = _documented(judged, right, found)
+    if not reason and "shape" in verdict.detail and _has_empty(judged):
+        reason = "a list of no rows has fewer dimensions in Python"
     return Verdict("documented", reason) if reason else verdict
 
 

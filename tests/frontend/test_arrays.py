@@ -166,6 +166,7 @@ ORDER = """
     np.searchsorted(np.array([0.0, 1.0, np.nan]), np.array([np.nan, np.inf, 0.5]))
     np.interp(np.nan, np.arange(3), x[:3]); np.interp(np.nan, x[:1], y[:1])
     np.interp(x, np.array([-1.0, 0.0, 3.0]), np.array([1.0, 2.0, 0.0]))
+    np.interp(9.0, np.arange(3), np.array([0.0, 1.0, np.inf]))
     np.interp(0.5, np.arange(3), n[:3]); np.interp(2.0, x[:1], y[:1])
     x[np.argsort(y)]; cl.fold(lambda a, b: a + b, x); cl.fold(np.maximum, x[:3])
     cl.fold(lambda a, b: a @ b, t[:, :3, :3]); cl.fold(lambda a, b: a - b, x[:1])

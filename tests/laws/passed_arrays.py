@@ -354,6 +354,24 @@ def zip_arrays(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     return s
 
 
+@cl.jit
+def ends(w: cl.f64[:], depth: int) -> float:
+    if depth == 0 or len(w) < 2:
+        return w[0]
+    return w[-1] + ends(w[1:], depth - 1)
+
+
+def one_array_and_its_parts(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    """The state is one array always, and a recursive call reads parts of it."""
+    k = a
+    s = 0.0
+    for i in range(len(b)):
+        s += ends(k, 2) * b[i]
+        if c[i] > 0.0:
+            k = a
+    return s
+
+
 PROGRAMS: tuple[Callable[..., float], ...] = (
     conditional_expression,
     match_numbers,
@@ -382,4 +400,5 @@ PROGRAMS: tuple[Callable[..., float], ...] = (
     chosen_sum_rarely,
     integers_chosen,
     zip_arrays,
+    one_array_and_its_parts,
 )
