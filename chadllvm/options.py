@@ -33,6 +33,8 @@ class CompileOptions:
         multiplied by is finite. A call that fails is repeated by a second compilation
         without it, which finds the first error in program order.
     verify: run the checker after every pass.
+    cost_law: refuse, as a defect, a derivative that may take more than a constant times
+        its value (`docs/cost.md`). Without it `report` tells.
     disabled: names of passes that are left out (see `pipeline.OPTIONAL`).
     debug: check all arithmetic for what plain Python would have raised: integers that
         do not fit into 64 bits, divisions by zero, arguments outside of a function's
@@ -61,6 +63,7 @@ class CompileOptions:
 
     speculate: bool = True
     verify: bool = True
+    cost_law: bool = False
     disabled: frozenset[str] = frozenset()
     optimize: int = 2
     debug: bool = False

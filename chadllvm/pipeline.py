@@ -428,8 +428,8 @@ class Compilation:
         return program
 
     def check_payers(self, program: Program) -> None:
-        """Check who pays for the cells of a derivative of a program made plain."""
-        if self.options.verify and self.simplifies and not self.options.disabled:
+        """Check who pays for the cells of a derivative, if that is asked for."""
+        if self.options.cost_law and self.simplifies:
             with stage("payers"):
                 check_paid(program)
 

@@ -19,11 +19,13 @@ from tests.laws.cost_sweep import WRT
 from tests.program_cases import source_of
 
 
-def found(program: Callable[..., float], *disabled: str) -> list[Unpaid]:
+def found(
+    program: Callable[..., float], *disabled: str, cost_law: bool = False
+) -> list[Unpaid]:
     """The cells of a program's gradient that nobody pays for."""
     types = [p.annotation for p in signature(program)]
     plan = Plan(specialise(program, tuple(types)), types, Request(WRT))
-    options = cl.CompileOptions(disabled=frozenset(disabled))
+    options = cl.CompileOptions(disabled=frozenset(disabled), cost_law=cost_law)
     return unpaid(plan.compile(options).stages["chad"])
 
 

@@ -87,11 +87,13 @@ def test_cells_of_chosen_arrays_are_found(
 def test_the_checker_refuses_cells_that_nobody_pays_for(
     program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same in the compiler with all else that it does."""
+    """The same in the compiler with all else that it does, if that is asked for."""
+    assert found(program, cost_law=True) == []
     monkeypatch.setattr(reversal, "names", without_branches)
     left = {"references", "separate"}
     for passes in ("SOURCE", "PRIMAL", "APART"):
         kept = [p for p in getattr(pipeline, passes) if p[0] not in left]
         monkeypatch.setattr(pipeline, passes, tuple(kept))
+    assert found(program)
     with pytest.raises(InternalError, match="nobody pays for the cell of"):
-        found(program)
+        found(program, cost_law=True)
