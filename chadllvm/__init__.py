@@ -63,7 +63,6 @@ __all__ = [
     "compile_package",
     "custom_jvp",
     "custom_vjp",
-    "debug",
     "debug_nans",
     "export",
     "f32",

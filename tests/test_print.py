@@ -235,7 +235,7 @@ library.recursive(2, 0.7)
     cl.export({"loops": cl.jit(loops), "recursive": cl.jit(recursive)}, folder)
     command = [sys.executable, "-c", source, str(folder)]
     found = subprocess.run(command, capture_output=True, text=True, check=True)
-    expected = [written(lambda f=f, a=a: f(*a))[0] for f, a in PROGRAMS[1:]]
+    expected = [written(lambda f=f, a=a: f(*a))[0] for f, a in PROGRAMS[1:3]]
     assert found.stdout == "".join(expected)
 
 

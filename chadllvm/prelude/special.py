@@ -56,10 +56,9 @@ def log_logistic(x):
 def logsumexp(a, axis=None, b=None, keepdims=False):
     """log Σ b exp(a) along an axis, or of all; no overflow: the largest is taken out.
 
-    Of nothing, and where all are -inf, it is -inf; the logarithm of a negative sum is
-    NaN.
+    Where all are -inf it is -inf. The logarithm of a negative sum is NaN.
     """
-    top = stop_gradient(np.max(a, axis=axis, keepdims=True, initial=-math.inf))
+    top = stop_gradient(np.max(a, axis=axis, keepdims=True))
     top = np.where(np.isfinite(top), top, 0.0)
     scaled = np.exp(a - top)
     if b is not None:

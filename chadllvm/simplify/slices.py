@@ -76,7 +76,9 @@ def _function(function: Function) -> Function:
         if row in needed:
             needed.add(array)
     later = _read_later(function.body)
-    walk = _Reading(frozenset(function.params), needed, later, is_updated(function))
+    asked = {*_asked(function.body)}
+    params = frozenset(function.params)
+    walk = _Reading(params, needed, later, asked, is_updated(function))
     return with_body(function, walk.block(function.body))
 
 
@@ -95,6 +97,18 @@ def _needed_whole(block: Block) -> Iterator[Operand]:
                 yield from operands(expr)
         for _, inner in nested(binding.expr):
             yield from _needed_whole(inner)
+
+
+def _asked(block: Block) -> Iterator[Operand]:
+    """The arrays whose rows are asked for their sizes."""
+    for binding in block.bindings:
+        match binding.expr:
+            case Apply(Dim(axis), (array,)) if axis:
+                yield array
+            case _:
+                pass
+        for _, inner in nested(binding.expr):
+            yield from _asked(inner)
 
 
 def _rows(block: Block) -> Iterator[tuple[Var, Operand]]:
@@ -179,6 +193,7 @@ class _Reading(Walk):
         params: frozenset[Var],
         needed: set[Operand],
         later: set[Operand],
+        asked: set[Operand],
         is_updated: Callable[[Var], bool],
     ) -> None:
         super().__init__()
@@ -187,6 +202,7 @@ class _Reading(Walk):
         self._given: set[Operand] = {*params}
         self._needed = needed
         self._later = later
+        self._asked = asked
         # The parts that are not made.
         self._parts: dict[Operand, _Part] = {}
         # How many loops this place is inside of.
@@ -233,7 +249,9 @@ class _Reading(Walk):
             return None
         (count,), (body,) = node.args, node.bodies
         part = _nest(count, body)
-        if self._depth and self._stands(binding.vars[0], node):
+        # Where there are no rows, checks of their sizes may stand in front of loops.
+        is_asked = binding.vars[0] in self._asked
+        if self._depth and not is_asked and self._stands(binding.vars[0], node):
             return part
         *places, last = part.bindings or (None,)
         if part.sizes == (count,) and self._reads(last) and _vary(places, body):

@@ -53,32 +53,6 @@ def test_programs_of_the_corpus(name: str) -> None:
     assert name in names()
 
 
-def test_a_program_that_breaks_the_law_is_found() -> None:
-    """More states share arrays than a loop has slots: each step copies."""
-    states = "p, q, r, t, u, v"
-    lines = [
-        f"if i == {k}:\n            {s} = np.sin(a)" for k, s in enumerate("pqrtu")
-    ]
-    body = "\n        ".join(lines)
-    text = f"""
-import numpy as np
-import chadllvm as cl
-@cl.jit
-def f(a: cl.f64[:]) -> float:
-    {states} = a, a, a, a, a, a
-    s = 0.0
-    for i in range(len(a)):
-        {body}
-        {states} = q, r, t, u, v, p
-        s += p[i] * q[0] + r[i] * t[0] + u[i] * v[0]
-    return s
-ARGS = (np.array([0.5, -1.5, 2.0, 0.25, 0.75, -0.5]),)
-"""
-    *_, told = answer({"text": text, "oracles": ["value", "interpreter"]})
-    kinds = dict(violations(command.measures(told["found"])))
-    assert list(kinds) == ["value: cost"]
-
-
 def found(gradient: list[int], peak: list[int] | None = None) -> dict[str, Any]:
     sizes, linear = [10, 40, 160], [100, 400, 1600]
     value = {"work": linear, "peak": linear, "sizes": sizes}
