@@ -101,6 +101,7 @@ from chadllvm.simplify.tabulate import tabulate
 from chadllvm.simplify.upwards import upwards
 from chadllvm.simplify.views import views
 from chadllvm.simplify.written import written
+from chadllvm.view.timing import timed
 
 Pass = tuple[str, Callable[[Program, CompileOptions], Program]]
 
@@ -293,6 +294,14 @@ OPTIONAL = frozenset(
 )
 
 
+# What groups are called where it is shown how long they take.
+_GROUPS = {
+    group: name.lower()
+    for name, group in [*globals().items()]
+    if name.isupper() and isinstance(group, tuple)
+}
+
+
 def _remedy(name: str) -> str:
     """What to do where a pass fails."""
     return leave_out(name) if name in OPTIONAL else ""
@@ -358,6 +367,10 @@ class Compilation:
 
     def run(self, program: Program, passes: Sequence[Pass]) -> Program:
         """Run passes, with the checker after each of them."""
+        with timed(_GROUPS.get(tuple(passes), "")):
+            return self._run(program, passes)
+
+    def _run(self, program: Program, passes: Sequence[Pass]) -> Program:
         for name, apply in passes:
             if not self.runs(name) or self._settled.get(name) is program:
                 continue
