@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import linecache
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -61,13 +62,19 @@ def text_of(
 def page_of(
     name: str, function: Callable[..., Any], version: Callable[[], Specialisation]
 ) -> Page:
-    """A function's stages beside its source; what `version` compiles is timed."""
+    """A function's stages beside its source; what `version` compiles is timed.
+
+    Raises: what `version` does.
+    """
     from chadllvm.ir.loops_pretty import loop_lines
     from chadllvm.ir.pretty import pretty_lines
     from chadllvm.report import report
     from chadllvm.view.page import Page
     from chadllvm.view.timing import recorded
 
+    # How long Python takes to import the compiler is no matter here.
+    importlib.import_module("chadllvm.specialising")
+    importlib.import_module("chadllvm.backend.jit")
     with recorded() as laps:
         found = version()
         compilation = found.compilation

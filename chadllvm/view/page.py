@@ -34,9 +34,8 @@ class Source(NamedTuple):
 
     def has(self, span: Span) -> bool:
         """Whether a place is in these lines."""
-        return (
-            span.file == self.file
-            and self.first <= span.line < self.first + len(self.lines)
+        return span.file == self.file and self.first <= span.line < self.first + len(
+            self.lines
         )
 
 
@@ -82,19 +81,22 @@ class Page:
     def _source(self, source: Source) -> str:
         notes: dict[str, list[str]] = defaultdict(list)
         for remark, text in counted(self.remarks):
-            notes[self._at(remark.span)].append(_note(remark, text))
+            notes[self._at(remark.span)].append(_note(remark.kind, text))
         rows = []
         for number, line in enumerate(source.lines, source.first):
             at = self._at(Span(source.file, number, 0, number, 0))
             text = f"<i>{number}</i>{escape(line)}"
             rows.append(f'<div class="l" data-at="{at}" tabindex="0">{text}\n</div>')
-            rows += notes[at]
+            if notes[at]:
+                indent = len(line) - len(line.lstrip())
+                style = f'style="--indent:{indent}ch"'
+                rows.append(f"<div {style}>{''.join(notes[at])}</div>")
         return f"<h2>{escape(source.name)}</h2><pre>{''.join(rows)}</pre>"
 
     def _elsewhere(self) -> str:
         """The remarks about lines that are not on the page."""
         notes = [
-            f'<div class="note {remark.kind}">{escape(_place(remark.span) + text)}</div>'
+            _note(remark.kind, _place(remark.span) + text)
             for remark, text in counted(self.remarks)
             if not self._at(remark.span)
         ]
@@ -103,7 +105,9 @@ class Page:
     def _stage(self, name: str, rows: Sequence[Row] | str, is_first: bool) -> str:
         hidden = "" if is_first else " hidden"
         text = escape(rows) if isinstance(rows, str) else "".join(map(self._row, rows))
-        head = f'<section role="tabpanel" id="stage-{name}" aria-labelledby="tab-{name}"'
+        head = (
+            f'<section role="tabpanel" id="stage-{name}" aria-labelledby="tab-{name}"'
+        )
         return f"{head}{hidden}><pre>{text}</pre></section>"
 
     def _row(self, row: Row) -> str:
@@ -120,8 +124,8 @@ def _tab(name: str, is_first: bool) -> str:
     )
 
 
-def _note(remark: Remark, text: str) -> str:
-    return f'<div class="note {remark.kind}">{escape(text)}</div>'
+def _note(kind: str, text: str) -> str:
+    return f'<div class="note {kind}">{escape(text)}</div>'
 
 
 def _place(span: Span) -> str:

@@ -1,4 +1,4 @@
-"""What is said of a place in the user's source, and a short form of it for notebooks."""
+"""What is said of places in the user's source, and a short form of it for notebooks."""
 
 from __future__ import annotations
 
