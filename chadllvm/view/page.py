@@ -23,6 +23,9 @@ _TEMPLATE = Path(__file__).with_name("template.html")
 # What is too short to be seen in the chart, as a part of it.
 _LEAST = 0.0005
 
+# Percents of the width of a page that a word needs.
+_WORD = 3.0
+
 
 class Source(NamedTuple):
     """Lines of a file of the user's, from `first` on."""
@@ -161,8 +164,9 @@ def _bars(
             continue
         left, width = 100 * (lap.start - start) / whole, 100 * lap.seconds / whole
         style = f"left:{left:.3f}%;width:{width:.3f}%;--level:{level}"
-        text = escape(lap.name)
-        title = f"{text}: {_seconds(lap.seconds)}"
+        name = escape(lap.name)
+        title = f"{name}: {_seconds(lap.seconds)}"
+        text = name if width > _WORD else ""
         hue = f"--hue:{sum(lap.name.encode()) * 37 % 90}"
         yield level, f'<div style="{style};{hue}" title="{title}">{text}</div>'
         yield from _bars(lap.inner, start, whole, level + 1)
