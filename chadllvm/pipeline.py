@@ -368,21 +368,18 @@ class Compilation:
     def run(self, program: Program, passes: Sequence[Pass]) -> Program:
         """Run passes, with the checker after each of them."""
         with timed(_GROUPS.get(tuple(passes), "")):
-            return self._run(program, passes)
-
-    def _run(self, program: Program, passes: Sequence[Pass]) -> Program:
-        for name, apply in passes:
-            if not self.runs(name) or self._settled.get(name) is program:
-                continue
-            with stage(name, _remedy(name), program):
-                new = apply(program, self.options)
-                if new is not program and self.options.verify:
-                    check(new, after=name)
-            if new is not program:
-                self.effective.add(name)
-            program = self._settled[name] = new
-            self.tape |= program.tape
-        return program
+            for name, apply in passes:
+                if not self.runs(name) or self._settled.get(name) is program:
+                    continue
+                with stage(name, _remedy(name), program):
+                    new = apply(program, self.options)
+                    if new is not program and self.options.verify:
+                        check(new, after=name)
+                if new is not program:
+                    self.effective.add(name)
+                program = self._settled[name] = new
+                self.tape |= program.tape
+            return program
 
     def normalised(self, program: Program) -> Program:
         """One function without products, calls and derivatives."""

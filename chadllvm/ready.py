@@ -204,7 +204,7 @@ def version(function: Compiled, saved: Saved, place: Shelf) -> Specialisation | 
     made = Specialisation(compilation, native, None, None, kept)
     made.key = kept_code.Key(saved.machine.key, places)
     made.reached, made.shelf = place.reach.digest, place
-    pairs = zip(saved.machine.names, saved.given, strict=True)
+    pairs = zip(saved.machine.names, saved.given, strict=False)
     made.title = f"{function.plain_name}({', '.join(f'{n}: {t}' for n, t in pairs)})"
     if saved.updated is not None:
         names = saved.machine.names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -65,9 +66,7 @@ def test_functions_are_named(
     assert size > 0 and is_run(start, size)
     assert found["chadllvm:halved_entry"][0] == compiled(halved).address
     ends = sorted((start, start + size) for start, size in found.values())
-    assert all(
-        end <= after for (_, end), (after, _) in zip(ends, ends[1:], strict=False)
-    )
+    assert all(end <= after for (_, end), (after, _) in pairwise(ends))
 
 
 def test_functions_are_added(place: Path) -> None:

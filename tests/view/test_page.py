@@ -199,6 +199,21 @@ def test_a_short_form_escapes() -> None:
     assert "<b>" not in card and "&lt;b&gt;&amp;" in card
 
 
+def test_a_short_form_of_what_was_in_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHADLLVM_CACHE", "1")
+    monkeypatch.setenv("CHADLLVM_CACHE_DIR", str(tmp_path))
+    for _ in range(2):
+        fresh = cl.jit(decay.py_func)
+        for made in (fresh, cl.grad(fresh)):
+            made(np.ones(3), 0.5)
+            assert "decay(x: f64[:], k: f64)" in made._repr_html_()
+    (version,) = fresh._versions.values()
+    assert version.is_found or not version.is_compiled
+    assert "runs in order" not in fresh._repr_html_()
+
+
 # ---- in a browser ----------------------------------------------------------------
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
