@@ -26,6 +26,7 @@ COMMANDS = {
     "check": "compare a gradient with differences of values",
     "bench": "time a function and its gradient",
     "show": "print a program at a stage of its compilation",
+    "view": "write a page with the source beside the stages of its compilation",
     "export": "make a C library of functions and their gradients",
     "cache": "list, check or remove what compiled functions leave on disk",
     "explain": "tell the rule that the code of a message names",

@@ -303,6 +303,40 @@ class Compiled(Taking):
         count = functools.partial(self._scaling, bound)
         return report(self._name, version.compilation, count)
 
+    @without_frames
+    def view(self, *args: Any, **kwargs: Any) -> Text:
+        """A page of HTML with the source, the stages beside it, remarks, and times.
+
+        It is what `chadllvm view` writes. Times are those of this call: a function that
+        was compiled before has none.
+
+        Args:
+            args: example arguments that choose the types to compile for, as in `show`.
+
+        Raises:
+            ValueError: if nothing says which types to use.
+        """
+        from chadllvm.shown import page_of
+
+        version = functools.partial(self._shown_version, args, kwargs)
+        return Text(page_of(self._name, self._function, version).html())
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the signature, what is compiled, and its remarks."""
+        from chadllvm.report import report
+        from chadllvm.view.remarks import card
+
+        name = f"{type(self).__name__} {self._name}{inspect.signature(self)}"
+        versions = list(self._versions.values())
+        remarks = [
+            remark
+            for version in versions[-1:]
+            if version.is_compiled
+            for remark in report(self._name, version.compilation).remarks()
+        ]
+        titles = [f"compiled {version.title}" for version in versions]
+        return card(name, titles or ["not compiled yet"], remarks)
+
     def _scaling(self, bound: tuple[Any, ...] | None) -> tuple[Scaling, ...]:
         """What a call with these arguments executes."""
         from chadllvm.scaling import scalings

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from chadllvm import deep
 from chadllvm.diagnostic import CompileError, InternalError
+from chadllvm.view.timing import timed
 
 if TYPE_CHECKING:
     from chadllvm.ir.term import Program
@@ -54,7 +55,8 @@ def stage(
         InternalError: with all of this.
     """
     try:
-        yield
+        with timed(name):
+            yield
     except (CompileError, MemoryError, Warning):
         raise
     except Exception as error:

@@ -101,6 +101,7 @@ from chadllvm.simplify.tabulate import tabulate
 from chadllvm.simplify.upwards import upwards
 from chadllvm.simplify.views import views
 from chadllvm.simplify.written import written
+from chadllvm.view.timing import timed
 
 Pass = tuple[str, Callable[[Program, CompileOptions], Program]]
 
@@ -293,6 +294,14 @@ OPTIONAL = frozenset(
 )
 
 
+# What groups are called where it is shown how long they take.
+_GROUPS = {
+    group: name.lower()
+    for name, group in [*globals().items()]
+    if name.isupper() and isinstance(group, tuple)
+}
+
+
 def _remedy(name: str) -> str:
     """What to do where a pass fails."""
     return leave_out(name) if name in OPTIONAL else ""
@@ -358,18 +367,19 @@ class Compilation:
 
     def run(self, program: Program, passes: Sequence[Pass]) -> Program:
         """Run passes, with the checker after each of them."""
-        for name, apply in passes:
-            if not self.runs(name) or self._settled.get(name) is program:
-                continue
-            with stage(name, _remedy(name), program):
-                new = apply(program, self.options)
-                if new is not program and self.options.verify:
-                    check(new, after=name)
-            if new is not program:
-                self.effective.add(name)
-            program = self._settled[name] = new
-            self.tape |= program.tape
-        return program
+        with timed(_GROUPS.get(tuple(passes), "")):
+            for name, apply in passes:
+                if not self.runs(name) or self._settled.get(name) is program:
+                    continue
+                with stage(name, _remedy(name), program):
+                    new = apply(program, self.options)
+                    if new is not program and self.options.verify:
+                        check(new, after=name)
+                if new is not program:
+                    self.effective.add(name)
+                program = self._settled[name] = new
+                self.tape |= program.tape
+            return program
 
     def normalised(self, program: Program) -> Program:
         """One function without products, calls and derivatives."""

@@ -39,7 +39,7 @@ class Specialisation:
 
     def __init__(
         self,
-        compile: Callable[[], Compilation],
+        compile: functools._lru_cache_wrapper[Compilation],
         native: NativeFunction,
         crossing: Crossing | None = None,
         key: kept_code.Key | None = None,
@@ -53,6 +53,8 @@ class Specialisation:
         self.crossing = crossing
         self.plan = plan
         self.reached = b""
+        # What was compiled, in words.
+        self.title = ""
         self.is_found = False  # Its code was in the cache.
         # How it is found without the compiler, as that is kept on disk.
         self.shelf: Shelf | None = None
@@ -72,6 +74,11 @@ class Specialisation:
     def compilation(self) -> Compilation:
         """The program at each stage; code from the cache is compiled for it."""
         return self._compile()
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether this process has the program at each stage already."""
+        return self._compile.cache_info().currsize > 0
 
 
 class Machine(NamedTuple):
@@ -197,6 +204,8 @@ def version(function: Compiled, saved: Saved, place: Shelf) -> Specialisation | 
     made = Specialisation(compilation, native, None, None, kept)
     made.key = kept_code.Key(saved.machine.key, places)
     made.reached, made.shelf = place.reach.digest, place
+    pairs = zip(saved.machine.names, saved.given, strict=False)
+    made.title = f"{function.plain_name}({', '.join(f'{n}: {t}' for n, t in pairs)})"
     if saved.updated is not None:
         names = saved.machine.names
         made.update(function.plain_name, names, saved.given, saved.updated)

@@ -18,6 +18,7 @@ from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.ir.loops import ArrayCopy, LoopNote, Stored
 from chadllvm.lower.reasons import UNNAMED
 from chadllvm.pipeline import Compilation
+from chadllvm.view.remarks import Remark, card
 
 if TYPE_CHECKING:
     from chadllvm.scaling import Scaling
@@ -60,6 +61,31 @@ class Report:
 
     def __repr__(self) -> str:
         return str(self)
+
+    def _repr_html_(self) -> str:
+        facts = [_PERMANENT] if self.is_permanent else []
+        return card(f"report of {self.name}", facts, self.remarks())
+
+    def remarks(self) -> Iterator[Remark]:
+        """What is said of single places, in no order."""
+        for copy in self.copies:
+            text = f"{copy.array} is copied; {_reason(copy)}"
+            yield Remark(copy.span, "copy", text)
+        for name, span in dict.fromkeys((c.array.name, c.span) for c in self.cells):
+            text = f"{_named(name)} is an array whose cotangent costs more than it does"
+            yield Remark(span, "cell", text)
+        for loop in self.loops:
+            for stored in loop.stored:
+                kind, span = ("make", loop.span)
+                if stored.tape:
+                    kind, span = ("store", stored.span)
+                yield Remark(span, kind, _stored(stored))
+            for span in loop.checks:
+                yield Remark(span, "check", "checks an index in every step")
+            if loop.order:
+                kind = "order" if loop.order.startswith("in order") else "parallel"
+                reverse = "in reverse, " if loop.reads else ""
+                yield Remark(loop.span, kind, f"{reverse}runs {loop.order}")
 
     def _lines(self) -> Iterator[str]:
         yield f"report of {self.name}"

@@ -61,6 +61,7 @@ class Specialiser:
             compilation.title = plan.title(self._name)
             options = self._options_of(plan)
             made = self._native(plan, options, *self._repeats(plan, options))
+            made.title = compilation.title
             compilation.is_found = made.is_found
             return made
 

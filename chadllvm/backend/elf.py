@@ -32,6 +32,9 @@ _RELOCATABLE, _X86_64 = 1, 62
 _SYMTAB, _RELA, _NOBITS, _NOTE, _PROGBITS, _UNWIND = 2, 4, 8, 7, 1, 0x70000001
 _WRITE, _ALLOC, _EXEC, _TLS = 1, 2, 4, 0x400
 
+# The type of a symbol.
+_FUNCTION = 2
+
 # Sections of symbols that have none.
 _UNDEFINED, _ABSOLUTE, _RESERVED = 0, 0xFFF1, 0xFF00
 
@@ -91,6 +94,8 @@ class _Symbol(NamedTuple):
     name: str
     section: int
     value: int
+    size: int
+    is_function: bool
 
 
 class Image:
@@ -123,7 +128,9 @@ class _Linked:
     def __init__(self, code: bytes, imports: Callable[[str], int]) -> None:
         self.code, self.imports = code, imports
         self.sections = _sections(code)
-        self.symbols = self._read_symbols()
+        if np.frombuffer(code, _FILE, count=1)["machine"] != _X86_64:
+            raise Unsupported("an object for another processor")
+        self.symbols = _symbols(code, self.sections)
         self.relocations = [*self._read_relocations()]
         self._lay_out()
         self.pages = mmap.mmap(
@@ -145,17 +152,6 @@ class _Linked:
         }
 
     # ---- reading
-
-    def _read_symbols(self) -> list[_Symbol]:
-        tables = [s for s in self.sections if s.kind == _SYMTAB]
-        if len(tables) != 1:
-            raise Unsupported("an object without one table of symbols")
-        names = _content(self.code, self.sections[tables[0].link])
-        found = np.frombuffer(_content(self.code, tables[0]), _SYMBOL)
-        return [
-            _Symbol(_name(names, int(s["name"])), int(s["section"]), int(s["value"]))
-            for s in found
-        ]
 
     def _read_relocations(self) -> Iterator[tuple[int, np.ndarray]]:
         """The relocations of each section that is kept."""
@@ -278,8 +274,8 @@ def _sections(code: bytes) -> list[_Section]:
     if code[: len(_IDENT)] != _IDENT:
         raise Unsupported("no ELF object")
     (head,) = np.frombuffer(code, _FILE, count=1)
-    if (head["type"], head["machine"]) != (_RELOCATABLE, _X86_64):
-        raise Unsupported("an object for another processor")
+    if head["type"] != _RELOCATABLE:
+        raise Unsupported("no relocatable object")
     if head["shentsize"] != _SECTION.itemsize:
         raise Unsupported("sections of another size")
     found = np.frombuffer(
@@ -287,6 +283,34 @@ def _sections(code: bytes) -> list[_Section]:
     )
     names = ("type", "flags", "offset", "size", "align", "link", "info")
     return [_Section(*(int(row[name]) for name in names)) for row in found]
+
+
+def _symbols(code: bytes, sections: Sequence[_Section]) -> list[_Symbol]:
+    tables = [s for s in sections if s.kind == _SYMTAB]
+    if len(tables) != 1:
+        raise Unsupported("an object without one table of symbols")
+    names = _content(code, sections[tables[0].link])
+    found = np.frombuffer(_content(code, tables[0]), _SYMBOL)
+    return [
+        _Symbol(
+            *(_name(names, int(s["name"])), int(s["section"]), int(s["value"])),
+            *(int(s["size"]), int(s["info"]) & 15 == _FUNCTION),
+        )
+        for s in found
+    ]
+
+
+def functions_beside(code: bytes, symbol: str) -> Iterator[tuple[str, int, int]]:
+    """The functions in the section of one of them: name, distance from it, size.
+
+    Raises:
+        Unsupported: if it is no ELF object.
+    """
+    symbols = _symbols(code, _sections(code))
+    own = next(s for s in symbols if s.name == symbol)
+    for found in symbols:
+        if found.is_function and found.section == own.section:
+            yield found.name, found.value - own.value, found.size
 
 
 def _content(code: bytes, section: _Section) -> bytes:

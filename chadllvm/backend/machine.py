@@ -8,6 +8,7 @@ and all of it is given back when it is no longer used.
 
 from __future__ import annotations
 
+import os
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -62,6 +63,10 @@ class Code:
         self.data: dict[str, np.ndarray] = dict(native.data)
         self._linked = self._link()
         self.address: int = self._linked[native.symbol]
+        if os.environ.get("CHADLLVM_PERF") == "1":
+            from chadllvm.backend import perf
+
+            perf.tell(native.code, native.symbol, self.address)
 
     def _link(self) -> Linked:
         if elf.is_supported():

@@ -14,7 +14,7 @@ by a number.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import assert_never
 
 from chadllvm.ir.loops import (
@@ -39,6 +39,7 @@ from chadllvm.ir.loops import (
     Load,
     Local,
     LoopFunction,
+    LoopNote,
     Offset,
     Param,
     Reg,
@@ -54,7 +55,7 @@ from chadllvm.ir.loops import (
     Store,
     Subroutine,
 )
-from chadllvm.ir.pretty import literal_text
+from chadllvm.ir.pretty import line_at, literal_text
 from chadllvm.ir.term import Lit
 
 # fmt: off
@@ -71,12 +72,17 @@ PREFIX = {"neg": "-", "ineg": "-", "not": "not "}
 
 def pretty_loops(function: LoopFunction) -> str:
     """The text of a function, with a newline at its end."""
-    printer = _Printer()
+    return "\n".join([*loop_lines(function), ""])
+
+
+def loop_lines(function: LoopFunction) -> list[str]:
+    """Its lines; checks and the loops that there are notes of have places (`Line`)."""
+    printer = _Printer(function.notes)
     params = ", ".join(printer.param(param) for param in function.params)
     results = ", ".join(_result(result) for result in function.results)
     head = f"def {function.name}({params}) -> {results or '()'}"
     parts = [line for s in function.subroutines for line in printer.subroutine(s)]
-    return "\n".join([head, *parts, *printer.body(function.body, 1), ""])
+    return [head, *parts, *printer.body(function.body, 1)]
 
 
 def _result(result: Result) -> str:
@@ -98,7 +104,8 @@ def _home(region: int) -> str:
 class _Printer:
     """Gives every register and slot a name of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, notes: Sequence[LoopNote]) -> None:
+        self._notes = notes
         self._names: dict[Reg | Slot, str] = {}
         self._count: Counter[str] = Counter()
 
@@ -161,6 +168,8 @@ class _Printer:
                     notes.append(f"to {self.name(resume)} if they are left")
                 note = f"  # {', '.join(notes)}" if notes else ""
                 head = f"{pad}for {self.name(index)} in {bounds}:{note}"
+                if stmt.note >= 0:
+                    head = line_at(head, self._notes[stmt.note].span)
                 return [head, *self.body(inner, depth + 1)]
             case Branch(cond, then, orelse):
                 note = "  # grows" * stmt.grows
@@ -182,6 +191,8 @@ class _Printer:
                     head = f"{pad}merge{several}:"
                     lines += [head, *self.body(merge, depth + 1)]
                 return lines
+            case Check(failure=failure):
+                return [line_at(pad + self.line(stmt), failure.span)]
             case _:
                 return [pad + self.line(stmt)]
 

@@ -76,6 +76,25 @@ RESERVED = frozenset((*_KEYWORDS, *_CELLS, *_LITERALS, *_TYPES))
 Node = Program | Function | Block | Lambda
 
 
+class Line(str):
+    """A line of a program's text, with the place in the user's source that it is of."""
+
+    __slots__ = ("span",)
+    span: Span
+
+
+def line_at(text: str, span: Span) -> Line:
+    """A line with its place."""
+    line = Line(text)
+    line.span = span
+    return line
+
+
+def pretty_lines(node: Node) -> Iterator[str]:
+    """The lines of `pretty`, each a `Line` if it is of some place."""
+    return _lines(Printer(), node)
+
+
 def pretty(node: Node, spans: bool = False) -> str:
     """The text of a program, function, block or lambda; `spans` adds places."""
     return "\n".join(_lines(Printer(spans), node))
@@ -170,7 +189,8 @@ class Printer:
         types = ", ".join(map(str, function.body.types))
         results = f" -> ({types})" if is_early else ""
         params = self.params(function.params)
-        yield f"def {function.name}({params}){results} {{{place}"
+        head = f"def {function.name}({params}){results} {{{place}"
+        yield line_at(head, function.span)
         yield from self.block(function.body, "  ", "return")
         yield "}"
 
@@ -185,12 +205,14 @@ class Printer:
             yield f"{indent}{end} {self._list(block.results)}".rstrip()
 
     def binding(self, binding: Binding, indent: str) -> Iterator[str]:
-        lines = self._expr(binding.expr, indent)
+        """A binding; those of its blocks have places of their own."""
+        lines, span = self._expr(binding.expr, indent), binding.span
         first = next(lines)
         names = ", ".join(map(self.bind, binding.vars))
         equals = " = " if names else ""
-        yield f"{indent}{names}{equals}{first}{self._place(binding.span)}"
-        yield from lines
+        yield line_at(f"{indent}{names}{equals}{first}{self._place(span)}", span)
+        for line in lines:
+            yield line if isinstance(line, Line) else line_at(line, span)
 
     def _place(self, span: Span) -> str:
         return f"  # {span}" if self.spans and span is not NO_SPAN else ""

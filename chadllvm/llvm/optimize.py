@@ -16,6 +16,7 @@ import llvmlite.binding as llvm
 
 from chadllvm.llvm import hyperbolic
 from chadllvm.llvm.target import Target
+from chadllvm.view.timing import timed
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,9 @@ def effort_for(text: str) -> Effort:
 
 def compile_text(text: str, target: Target, effort: Effort) -> bytes:
     """The object code of a module."""
-    machine = target.machine(effort.codegen)
-    return bytes(machine.emit_object(optimized(text, target, effort)))
+    machine, module = target.machine(effort.codegen), optimized(text, target, effort)
+    with timed("machine code"):
+        return bytes(machine.emit_object(module))
 
 
 def assembly(text: str, target: Target, effort: Effort) -> str:
@@ -88,7 +90,8 @@ def optimized(text: str, target: Target, effort: Effort) -> llvm.ModuleRef:
     builder = llvm.create_pass_builder(machine, options)
     # A pass manager can be run only once.
     passes = _tidying() if effort.tidy else builder.getModulePassManager()
-    passes.run(module, builder)
+    with timed("optimise"):
+        passes.run(module, builder)
     return module
 
 

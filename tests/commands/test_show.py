@@ -128,7 +128,6 @@ def test_statuses(runs: Any, tmp_path: Path) -> None:
 
 
 def test_a_defect_is_no_answer(runs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "examine", None)
     monkeypatch.setattr("chadllvm.commands.doctor.examine", None)
     status, _, err = runs.ended("doctor")
     assert status == 70
