@@ -19,7 +19,7 @@ import numpy as np
 
 from chadllvm.ir.loops import CallRuntime
 from chadllvm.ir.op import TypeRuleError, register_array_op
-from chadllvm.ir.term import Apply, Block, Function, Lambda, Lit, nested
+from chadllvm.ir.term import Apply, Function, Lambda, Lit, nested
 from chadllvm.ir.types import BOOL, F32, F64, I64, Array, Scalar, Type
 from chadllvm.ir.value import ArrayValue
 from chadllvm.ops.index import Inactive
@@ -113,16 +113,14 @@ class Show(Inactive):
 
 
 def shows(function: Function) -> bool:
-    """Whether a function writes anything itself."""
-    return _shows(function.body)
-
-
-def _shows(block: Block) -> bool:
-    return any(
-        (isinstance(b.expr, Apply) and isinstance(b.expr.op, Show))
-        or any(_shows(inner) for _, inner in nested(b.expr))
-        for b in block.bindings
-    )
+    """Whether a function writes anything itself; blocks may be nested to any depth."""
+    waiting = [function.body]
+    while waiting:
+        for binding in waiting.pop().bindings:
+            if isinstance(binding.expr, Apply) and isinstance(binding.expr.op, Show):
+                return True
+            waiting += [inner for _, inner in nested(binding.expr)]
+    return False
 
 
 def kind_of(ty: Type, *, is_list: bool) -> str:
