@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from chadllvm.ir.loops import LoopFunction
     from chadllvm.ir.term import Program
     from chadllvm.plan import Plan
-    from chadllvm.pointer import Adapter, Pointer
+    from chadllvm.pointer import Pointer
     from chadllvm.ready import Specialisation
     from chadllvm.report import Report
     from chadllvm.scaling import Scaling
@@ -94,8 +94,8 @@ class Compiled(Taking):
         # The code that it was pickled with, for whom it is pickled for again.
         self.received: dict[bytes, bytes] = {}
         self._lock = Lock()
-        # What C calls, by the types of the arguments.
-        self._pointers: dict[Hashable, Pointer] = {}
+        # What C calls, see `pointer.py`.
+        self.pointers: dict[Hashable, Pointer] = {}
         # How many positional arguments need no binding.
         if is_plain(function) and not statics:
             self._count = function.__code__.co_argcount
@@ -343,7 +343,7 @@ class Compiled(Taking):
 
         if bound is None:
             raise ValueError(f"{self._name}: give `report` the arguments to count with")
-        plan = self._planned(self._types(bound), self._statics(bound))
+        plan = self.planned(self._types(bound), self._statics(bound))
         return scalings(plan, self._threaded, self._dynamic(bound))
 
     def _threaded(self, plan: Plan) -> LoopFunction:
@@ -494,9 +494,9 @@ class Compiled(Taking):
 
         if args is not None:
             bound = self._bound(tuple(args), {})
-            return self._planned(self._types(bound), self._statics(bound))
+            return self.planned(self._types(bound), self._statics(bound))
         if self._fixed is not None and not self._static_at:
-            return self._planned(self._fixed, {})
+            return self.planned(self._fixed, {})
         for parameter in self._parameters:
             if parameter.is_static or not isinstance(parameter.annotation, CLOSED):
                 raise call_rules.unknown_types(
@@ -521,27 +521,9 @@ class Compiled(Taking):
             RuntimeError: if there is no C compiler, which puts the library together.
             CompileError: where the function cannot be compiled.
         """
-        return self.adapted(types)
+        from chadllvm.pointer import pointer
 
-    def adapted(
-        self, types: Sequence[Any] = (), adapter: Adapter | None = None
-    ) -> Pointer:
-        """The pointer, or one to an adapter of it; the same one each time."""
-        from chadllvm.pointer import pointer, types_of
-
-        own: tuple[Type, ...] = ()
-        plan = functools.partial(self.planned_for, None)
-        if types:
-            if self._static_at:
-                raise call_rules.unknown_types(
-                    f"{self._name}: nothing says what its static arguments are"
-                )
-            own = types_of(self._name, self._parameters, types)
-            plan = functools.partial(self._planned, own, {})
-        with self._lock:
-            if (own, adapter) not in self._pointers:
-                self._pointers[own, adapter] = pointer(self, plan, adapter)
-            return self._pointers[own, adapter]
+        return pointer(self, types)
 
     @property
     def address(self) -> int:
@@ -553,7 +535,8 @@ class Compiled(Taking):
         """`pointer()` as a function of `ctypes`, for the types of the annotations."""
         return self.pointer().ctypes
 
-    def _planned(self, types: tuple[Type, ...], statics: Mapping[str, Any]) -> Plan:
+    def planned(self, types: tuple[Type, ...], statics: Mapping[str, Any]) -> Plan:
+        """What is compiled for these types."""
         with self._using():
             return self._specialiser.planned(types, statics)
 

@@ -15,6 +15,7 @@ import re
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from chadllvm.backend.aot.targets import target_for
 from chadllvm.backend.aot.toolchain import toolchain
 from chadllvm.backend.aot.wrapper import Wrapper
 from chadllvm.exported import exported
+from chadllvm.forking import Lock
 from chadllvm.frontend.annotations import (
     CLOSED,
     UnknownAnnotation,
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
     from chadllvm.frontend import Parameter
     from chadllvm.ir.types import Type
     from chadllvm.plan import Plan
+
+# Held while a library is made and loaded.
+_lock = Lock()
 
 # The library that each function is the only one of.
 _PREFIX = "cl"
@@ -121,7 +126,27 @@ def _type(name: str, value: Any) -> Type:
 
 
 def pointer(
-    function: Compiled, planned: Callable[[], Plan], adapter: Adapter | None = None
+    function: Compiled, types: Sequence[Any] = (), adapter: Adapter | None = None
+) -> Pointer:
+    """The function for these types, or an adapter to it; the same one each time."""
+    own: tuple[Type, ...] = ()
+    plan = partial(function.planned_for, None)
+    if types:
+        if any(parameter.is_static for parameter in function.parameters):
+            raise call_rules.unknown_types(
+                f"{function.name}: nothing says what its static arguments are"
+            )
+        own = types_of(function.name, function.parameters, types)
+        plan = partial(function.planned, own, {})
+    with _lock:
+        known = function.pointers
+        if (own, adapter) not in known:
+            known[own, adapter] = _loaded(function, plan, adapter)
+        return known[own, adapter]
+
+
+def _loaded(
+    function: Compiled, planned: Callable[[], Plan], adapter: Adapter | None
 ) -> Pointer:
     """The function as it is planned, or an adapter to it, loaded into this process."""
     name = Names({"check", "error", "hooks", "manifest", "memory"}).new(function.name)

@@ -79,9 +79,8 @@ def told(title: str) -> Iterator[Told]:
 @contextmanager
 def _shown_on_terminal(title: Callable[[], str]) -> Iterator[None]:
     stream = sys.stderr
-    if threading.current_thread() is not threading.main_thread() or not (
-        stream and stream.isatty()
-    ):
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or stream is None or stream.closed or not stream.isatty():
         yield
         return
     ended, begun = threading.Event(), time.perf_counter()

@@ -110,7 +110,7 @@ def test_some_programs(tmp_path: Path) -> None:
 FAULT = """
 from chadllvm import ops
 from chadllvm.ir.op import PRIMS
-from tests.campaign.worker import serve
+from tests.campaign.worker import answer
 
 prim = PRIMS["atan"]
 right = prim.transpose

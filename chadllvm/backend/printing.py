@@ -10,6 +10,9 @@ import numpy as np
 
 from chadllvm.ops.show import DTYPES, write
 
+# Numbers as Python shows them.
+_PYTHON: dict[str, Any] = {"d": float, "s": np.float32, "i": int, "b": bool}
+
 _KIND = re.compile(r"([al])([dsib])(\d)|([dsib])")
 
 
@@ -26,14 +29,7 @@ def _values(ffi: Any, kinds: str, words: Any) -> Iterator[Any]:
     for found in _KIND.finditer(kinds):
         outer, letter, rank, alone = found.groups()
         if alone:
-            word = reals[at] if alone in "ds" else words[at]
-            yield (
-                DTYPES[alone](word)
-                if alone == "s"
-                else bool(word)
-                if alone == "b"
-                else word
-            )
+            yield _PYTHON[alone](reals[at] if alone in "ds" else words[at])
             at += 1
             continue
         size, shape = words[at + 1], tuple(words[at + 2 : at + 2 + int(rank)])

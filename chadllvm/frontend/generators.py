@@ -20,13 +20,12 @@ import ast
 import copy
 import inspect
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
-# What takes all elements of what it is given, or none of them has an effect.
-_TAKERS = ("list", "tuple", "sum", "max", "min", "sorted")
+from chadllvm.frontend.taken import Taken
 
 _LOOPS = (ast.For, ast.While)
 _SCOPES = (ast.FunctionDef, ast.Lambda, ast.ClassDef)
@@ -43,8 +42,15 @@ def write_out(definition: ast.AST, names: Mapping[str, Any]) -> None:
     """Rewrite a definition in place; `names` are those of its module."""
     if not isinstance(definition, ast.FunctionDef):
         return
-    found = _local(definition) | _beside(definition, names)
-    if found:
+    nodes = [*ast.walk(definition)][1:]
+    inside = [n for n in nodes if isinstance(n, ast.FunctionDef) and is_generator(n)]
+    calls = [node.func for node in nodes if isinstance(node, ast.Call)]
+    called = {node.id for node in calls if isinstance(node, ast.Name)}
+    beside = [name for name in sorted(called) if _is_beside(names.get(name))]
+    if inside or beside:
+        own = _assigned(definition)
+        found = {f.name: f for f in inside if own.count(f.name) == 1}
+        found |= _beside([name for name in beside if name not in own], names, {*own})
         _Writing(definition, found).function(definition)
 
 
@@ -66,14 +72,6 @@ def _own(nodes: Iterable[ast.AST], *, loops: bool = True) -> Iterator[ast.AST]:
         yield from _own(ast.iter_child_nodes(node), loops=loops)
 
 
-def _local(definition: ast.FunctionDef) -> dict[str, ast.FunctionDef]:
-    inside = [node for node in ast.walk(definition) if node is not definition]
-    functions = [node for node in inside if isinstance(node, ast.FunctionDef)]
-    found = {f.name: f for f in functions if is_generator(f)}
-    assigned = _assigned(definition)
-    return {name: f for name, f in found.items() if assigned.count(name) == 1}
-
-
 def _assigned(node: ast.AST) -> list[str]:
     """The names that are bound in a definition, as often as they are."""
     found = []
@@ -88,24 +86,16 @@ def _assigned(node: ast.AST) -> list[str]:
     return found
 
 
+def _is_beside(value: object) -> bool:
+    return isinstance(value, FunctionType) and inspect.isgeneratorfunction(value)
+
+
 def _beside(
-    definition: ast.FunctionDef, names: Mapping[str, Any]
+    called: Sequence[str], names: Mapping[str, Any], own: set[str]
 ) -> dict[str, ast.FunctionDef]:
-    """Generators of the module that the definition calls."""
-    found, own = {}, {*_assigned(definition)}
-    for node in ast.walk(definition):
-        match node:
-            case ast.Call(ast.Name(name)) if name not in own:
-                known = names.get(name)
-                if isinstance(known, FunctionType) and inspect.isgeneratorfunction(
-                    known
-                ):
-                    text = _definition(known, names)
-                    if text is not None and not _globals(text) & own:
-                        found[name] = text
-            case _:
-                pass
-    return found
+    """Generators of the module, which use no name that is the definition's `own`."""
+    found = {name: _definition(names[name], names) for name in called}
+    return {n: d for n, d in found.items() if d is not None and not _globals(d) & own}
 
 
 def _definition(
@@ -194,7 +184,7 @@ class _Writing:
             made: ast.Name = _at(call, ast.Name(name, ast.Load()))
             return made
 
-        _Taken(self.is_call, list_of).rewrite(node)
+        Taken(self.is_call, list_of).rewrite(node)
         return before
 
     def is_call(self, node: ast.AST) -> bool:
@@ -468,67 +458,3 @@ class _Without(ast.NodeTransformer):
         if node.name in self._names:
             return ast.copy_location(ast.Pass(), node)
         return self.generic_visit(node)
-
-
-class _Taken:
-    """Finds calls in a statement's expressions of which all elements are taken."""
-
-    def __init__(
-        self, is_call: Callable[[ast.AST], bool], list_of: Callable[[Any], ast.Name]
-    ) -> None:
-        self._is_call, self._list_of = is_call, list_of
-
-    def rewrite(self, node: ast.stmt) -> None:
-        """Put lists in their places, where the statement evaluates them first."""
-        match node:
-            case ast.Assign() | ast.AugAssign() | ast.AnnAssign() | ast.Return():
-                places = ["value"]
-            case ast.Expr():
-                places = ["value"]
-            case ast.If():
-                places = ["test"]
-            case ast.For():
-                places = [] if self._is_call(node.iter) else ["iter"]
-            case _:
-                places = []
-        for place in places:
-            value = getattr(node, place)
-            if value is not None:
-                setattr(node, place, self._in(value))
-
-    def _in(self, node: Any) -> Any:
-        match node:
-            case ast.Call(ast.Name(name), [first, *_]) if name in _TAKERS:
-                node.args[0] = self._all(first)
-            case ast.ListComp():
-                return self._all(node)
-            case ast.BoolOp(_, [first, *rest]):
-                node.values = [self._in(first), *rest]
-                return node
-            case ast.IfExp():
-                node.test = self._in(node.test)
-                return node
-            case ast.Lambda() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
-                return node
-            case _:
-                pass
-        for name, child in ast.iter_fields(node):
-            if isinstance(child, ast.expr):
-                setattr(node, name, self._in(child))
-            elif isinstance(child, list):
-                kept = [self._in(c) if isinstance(c, ast.expr) else c for c in child]
-                setattr(node, name, kept)
-                for word in child:
-                    if isinstance(word, ast.keyword):
-                        word.value = self._in(word.value)
-        return node
-
-    def _all(self, node: Any) -> Any:
-        """An argument all of whose elements are taken."""
-        if self._is_call(node):
-            return self._list_of(node)
-        if isinstance(node, ast.ListComp | ast.GeneratorExp):
-            first = node.generators[0]
-            if self._is_call(first.iter):
-                first.iter = self._list_of(first.iter)
-        return node

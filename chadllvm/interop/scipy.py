@@ -24,7 +24,7 @@ from chadllvm.interop.derived import compiled
 from chadllvm.ir.types import F64, Array, Type
 from chadllvm.jacobian import hessian, hvp, jacfwd
 from chadllvm.placed import frozen
-from chadllvm.pointer import Adapter
+from chadllvm.pointer import Adapter, pointer
 from chadllvm.prelude.flat import ravel
 from chadllvm.vectorized import written
 
@@ -124,7 +124,7 @@ def low_level_callable(
     if adapter is None:
         known = ", ".join(map(repr, _ADAPTERS))
         raise call_rules.wrong_option(f"signature={signature!r}: SciPy has {known}")
-    found = taken.adapted(_types(taken, signature), adapter)
+    found = pointer(taken, _types(taken, signature), adapter)
     return LowLevelCallable(found.ctypes)
 
 

@@ -28,17 +28,17 @@ def print(x: Any, label: str = "value") -> Any:
     return x
 
 
-def _forward(x, label):  # type: ignore[no-untyped-def]
+def _forward(x: Any, label: Any) -> Any:
     builtins.print(label, x, sep=": ")
     return x, None
 
 
-def _backward(_, ct, label):  # type: ignore[no-untyped-def]
+def _backward(_: Any, ct: Any, label: Any) -> Any:
     builtins.print(label, ct, sep=", cotangent: ")
     return ct
 
 
-def _pushed(primals, tangents, label):  # type: ignore[no-untyped-def]
+def _pushed(primals: Any, tangents: Any, label: Any) -> Any:
     (x,), (tangent,) = primals, tangents
     builtins.print(label, x, sep=": ")
     builtins.print(label, tangent, sep=", tangent: ")

@@ -35,7 +35,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chadllvm.closure.updated import is_updated
-from chadllvm.ir.build import Builder
 from chadllvm.ir.op import PRIMS, Prim
 from chadllvm.ir.rewrite import Renaming, map_functions, with_body
 from chadllvm.ir.term import (
@@ -76,9 +75,8 @@ def _function(function: Function) -> Function:
         if row in needed:
             needed.add(array)
     later = _read_later(function.body)
-    asked = {*_asked(function.body)}
-    params = frozenset(function.params)
-    walk = _Reading(params, needed, later, asked, is_updated(function))
+    known = needed, later, _asked(function.body)
+    walk = _Reading(frozenset(function.params), *known, is_updated(function))
     return with_body(function, walk.block(function.body))
 
 
@@ -99,16 +97,35 @@ def _needed_whole(block: Block) -> Iterator[Operand]:
             yield from _needed_whole(inner)
 
 
-def _asked(block: Block) -> Iterator[Operand]:
-    """The arrays whose rows are asked for their sizes."""
-    for binding in block.bindings:
-        match binding.expr:
-            case Apply(Dim(axis), (array,)) if axis:
-                yield array
-            case _:
-                pass
-        for _, inner in nested(binding.expr):
-            yield from _asked(inner)
+def _asked(block: Block) -> set[Operand]:
+    """The arrays whose rows are asked for sizes that they do not have without rows.
+
+    Checks of such sizes may be moved in front of loops over the rows.
+    """
+    found: set[Operand] = set()
+    # Arrays by what they are parts of, with how many sizes of their rows are known.
+    parts: dict[Operand, tuple[Operand, int]] = {}
+
+    def walk(block: Block) -> None:
+        for binding in block.bindings:
+            match binding.expr:
+                case Apply(Sized(), (array, *sizes)):
+                    root, known = parts.get(array, (array, 0))
+                    parts[binding.vars[0]] = root, max(known, len(sizes))
+                case Apply(Index(), (array, *indices)):
+                    root, known = parts.get(array, (array, 0))
+                    parts[binding.vars[0]] = root, max(known - len(indices), 0)
+                case Apply(Dim(axis), (array,)):
+                    root, known = parts.get(array, (array, 0))
+                    if axis > known:
+                        found.add(root)
+                case _:
+                    pass
+            for _, inner in nested(binding.expr):
+                walk(inner)
+
+    walk(block)
+    return found
 
 
 def _rows(block: Block) -> Iterator[tuple[Var, Operand]]:
@@ -153,38 +170,24 @@ def _read_later(block: Block) -> set[Operand]:
 
 @dataclass(frozen=True)
 class _Part:
-    """A part that is not made: its sizes, and the element at some indices.
-
-    `known`: how many of the sizes of its rows are known where there are none.
-    """
+    """A part that is not made: its sizes, and the element at some indices."""
 
     sizes: tuple[Operand, ...]
     params: tuple[Var, ...]
     bindings: tuple[Binding, ...]
     result: Operand
-    known: int = 0
 
     def sized(self, sizes: Sequence[Operand]) -> _Part:
         """The same, whose rows are of these sizes."""
         rest = self.sizes[1 + len(sizes) :]
-        known = max(len(sizes), self.known)
-        return replace(self, sizes=(self.sizes[0], *sizes, *rest), known=known)
+        return replace(self, sizes=(self.sizes[0], *sizes, *rest))
 
     def row(self, index: Operand) -> _Part:
         """What is at a first index."""
         renaming = Renaming({self.params[0]: index}, fresh=True)
         bindings = tuple(map(renaming.binding, self.bindings))
         result = renaming.operand(self.result)
-        known = max(self.known - 1, 0)
-        return _Part(self.sizes[1:], self.params[1:], bindings, result, known)
-
-    def size(self, axis: int, out: Builder) -> Operand:
-        """The size along an axis."""
-        size = self.sizes[axis]
-        if axis > self.known:
-            has_rows = out.prim("ilt", Lit(0), self.size(axis - 1, out))
-            size = out.prim("iselect", has_rows, size, Lit(0))
-        return size
+        return _Part(self.sizes[1:], self.params[1:], bindings, result)
 
 
 class _Reading(Walk):
@@ -223,11 +226,8 @@ class _Reading(Walk):
             case Apply(Sized(), (array, *sizes)) if array in self._parts:
                 self._parts[binding.vars[0]] = self._parts[array].sized(sizes)
             case Apply(Dim(axis), (array,)) if array in self._parts:
-                out = Builder(binding.span)
-                size = self._parts[array].size(axis, out)
-                self.out += out.bindings
-                largest = Apply(PRIMS["imax"], (size, Lit(0)))
-                self.keep(Binding(binding.vars, largest, binding.span))
+                size = Apply(PRIMS["imax"], (self._parts[array].sizes[axis], Lit(0)))
+                self.keep(Binding(binding.vars, size, binding.span))
             case _:
                 self._given.update(self._names(binding))
                 self.keep(binding)
@@ -249,7 +249,6 @@ class _Reading(Walk):
             return None
         (count,), (body,) = node.args, node.bodies
         part = _nest(count, body)
-        # Where there are no rows, checks of their sizes may stand in front of loops.
         is_asked = binding.vars[0] in self._asked
         if self._depth and not is_asked and self._stands(binding.vars[0], node):
             return part

@@ -97,13 +97,11 @@ def plain_python(judged: Judged) -> Verdict:
     verdict = compare(judged, found, right)
     if verdict.status not in ("differs", "ill"):
         return verdict
-    reason = _documented(judged, right, found)
-    if not reason and "shape" in verdict.detail and _has_empty(judged):
-        reason = "a list of no rows has fewer dimensions in Python"
+    reason = _documented(judged, right, found, verdict.detail)
     return Verdict("documented", reason) if reason else verdict
 
 
-def _documented(judged: Judged, right: Outcome, found: Outcome) -> str:
+def _documented(judged: Judged, right: Outcome, found: Outcome, gap: str) -> str:
     """Why plain Python may do something else, or nothing."""
     if found.detail == "MemoryError" and right.detail in (
         "ValueError",
@@ -129,7 +127,8 @@ def _documented(judged: Judged, right: Outcome, found: Outcome) -> str:
         return "NumPy makes integers of NaN"
     if any(words in str(right.value) for words in OF_NOTHING):
         return "no result has an element of nothing"
-    if any(words in str(right.value) for words in WITHOUT_ROWS) and _has_empty(judged):
+    is_apart = "shape" in gap or any(w in str(right.value) for w in WITHOUT_ROWS)
+    if is_apart and _has_empty(judged):
         return "a list of no rows has fewer dimensions in Python"
     if "doesn't define __round__" in str(right.value):
         return "NumPy's array without dimensions is no number"

@@ -14,6 +14,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 300.0  # for one oracle, on a machine that may be busy
+SERVING = "from tests.campaign.serving import serve; serve(answer)"
 LIFE = 60  # programs of one process, which keeps some memory of each
 
 
@@ -26,7 +27,7 @@ class Worker:
     rest: bytes = b""
     patience: float = SECONDS
     life: int = LIFE
-    prelude: str = "from tests.campaign.worker import serve"
+    prelude: str = "from tests.campaign.worker import answer"
     environment: dict[str, str] = field(default_factory=dict)
 
     def __enter__(self) -> Worker:
@@ -113,7 +114,7 @@ class Worker:
         self.stop()
         path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
         self.process = subprocess.Popen(
-            [sys.executable, "-c", f"{self.prelude}\nserve()"],
+            [sys.executable, "-c", f"{self.prelude}\n{SERVING}"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

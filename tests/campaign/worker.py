@@ -6,9 +6,7 @@ tells of which program and which oracle.
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -71,16 +69,3 @@ def answer(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
         else:
             found[name] = [verdict.status, verdict.detail]
     yield {"seed": seed, "found": found, "constructs": constructs}
-
-
-def serve() -> None:
-    out = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    for line in sys.stdin:
-        for each in answer(json.loads(line)):
-            out.write(json.dumps(each) + "\n")
-            out.flush()
-
-
-if __name__ == "__main__":
-    serve()

@@ -20,7 +20,7 @@ from tests.laws.sweeping.sources import program
 from tests.laws.sweeping.verdicts import MOST, grown, ratios, violations
 from tests.laws.sweeping.worker import ASKED
 
-PRELUDE = "from tests.laws.sweeping.worker import serve"
+PRELUDE = "from tests.laws.sweeping.worker import answer"
 SECONDS = 120.0  # for one of a program's measures
 LIFE = 25  # programs of one process
 

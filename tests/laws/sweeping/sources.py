@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import count
 
-from tests.campaign.definitions import HEAD
+from tests.campaign.definitions import DEFINITIONS, HEAD
 from tests.campaign.kinds import SHARES
 from tests.campaign.program import Style, written
 from tests.laws import random_arrays, random_exchanges
@@ -35,19 +35,6 @@ STYLE = Style(
 WITH_MATRICES = replace(STYLE, params=(*ARRAYS, ("m", "mat")))
 
 SEEDS = 1_000_000_007  # no two programs have an attempt in common
-
-CLASSES = """
-@dataclasses.dataclass(frozen=True)
-class One:
-    x: cl.f64[:]
-
-
-@dataclasses.dataclass(frozen=True)
-class Two:
-    x: cl.f64[:]
-    y: cl.f64[:]
-
-"""
 
 ARGS = """
 
@@ -80,4 +67,4 @@ def _with_loops(seed: int, style: Style) -> str:
 
 def _module(text: str) -> str:
     function = text.replace("def main(", "@cl.jit\ndef f(", 1)
-    return HEAD + CLASSES + function + ARGS
+    return HEAD + DEFINITIONS["Holders"] + function + ARGS

@@ -6,9 +6,7 @@ pool starts it again where it dies or hangs.
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -72,12 +70,3 @@ def answer(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"begins": what}
         found[what] = told(lambda what=what: measured(one, what))
     yield {"found": found, "constructs": []}
-
-
-def serve() -> None:
-    out = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    for line in sys.stdin:
-        for each in answer(json.loads(line)):
-            out.write(json.dumps(each) + "\n")
-            out.flush()
