@@ -49,7 +49,7 @@ GROUPS = {
     ],
 }
 MEMBERS = {
-    "Compiled": ["report", "show"],
+    "Compiled": ["report", "show", "view", "pointer"],
     "CustomFunction": ["defjvp", "defvjp"],
 }
 OTHERS = {  # these are described by the pages of the language
