@@ -53,7 +53,7 @@ MEMBERS = {
     "CustomFunction": ["defjvp", "defvjp"],
 }
 OTHERS = {  # these are described by the pages of the language
-    *("boolean", "debug", "f32", "f64", "i64", "__version__"),
+    *("boolean", "f32", "f64", "i64", "__version__"),
 }
 
 
