@@ -68,6 +68,7 @@ from chadllvm.simplify.copies import copies
 from chadllvm.simplify.correlated import correlated
 from chadllvm.simplify.cse import cse
 from chadllvm.simplify.dce import dce
+from chadllvm.simplify.displays import displays
 from chadllvm.simplify.elements import elements
 from chadllvm.simplify.equal import equal
 from chadllvm.simplify.extremes import extremes
@@ -157,6 +158,7 @@ SOURCE: tuple[Pass, ...] = (
     _plain(conditions),
     ("stretch", lambda program, o: stretch(program, speculate=o.speculates)),
     _plain(dce),
+    _plain(displays),
     _plain(slices),
     _plain(states),
     _plain(locations),

@@ -62,6 +62,11 @@ def fold_constants(program: Program, *, powers: bool = True) -> Program:
     return map_functions(program, each)
 
 
+def folded(block: Block) -> Block:
+    """The same for a block by itself."""
+    return _Folding(powers=True).block(block)
+
+
 @node
 class _Definition:
     expr: Expr

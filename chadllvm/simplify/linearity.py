@@ -8,8 +8,9 @@
 
 Such an array is *consumed* where it is updated or handed on: at most once on each way
 through a step, and nobody reads it later. What a branch gives that is only read is
-*borrowed*: nobody reads it behind an update of what it may be. So all the names that
-are in use are different arrays, and each step gives a permutation of them.
+*borrowed*: nobody reads it behind an update of what it may be. It may also be any other
+array. So all the names that are owned are different arrays, and each step gives a
+permutation of them.
 """
 
 from __future__ import annotations
@@ -43,10 +44,12 @@ _NONE: States = frozenset([_OTHER])
 @dataclass(frozen=True)
 class Exchange:
     """States of one type that a loop exchanges, by their positions; `owned`: the names
-    that they have in a step, without those that are borrowed."""
+    that they have in a step, without those that are borrowed; `borrowed`: these, and
+    what branches give to them."""
 
     states: tuple[int, ...]
     owned: Set[Operand]
+    borrowed: Set[Operand]
 
 
 def exchanged(loop: Apply) -> Exchange | None:
@@ -69,7 +72,9 @@ def exchanged(loop: Apply) -> Exchange | None:
     for group in _groups([*flow.known.values()], steps):
         is_changed = len(group) > 1 and group & flow.updated
         if is_changed and (owned := _owned_linearly(body, flow, group)):
-            return Exchange(tuple(sorted(group)), owned)
+            names = {v for v, found in flow.known.items() if found & group}
+            borrowed = _sources(body.body, names - owned) - owned
+            return Exchange(tuple(sorted(group)), owned, borrowed)
     return None
 
 
@@ -158,14 +163,28 @@ def _owned_linearly(body: Lambda, flow: Flow, group: States) -> Set[Operand]:
     """The names of a group that branches or inner loops exchange, all of them linearly;
     none otherwise."""
     names = {v for v, found in flow.known.items() if found & group}
-    is_alone = all(flow.known[v] <= group for v in names)
+    owned = _owned(body, names, group)
+    is_alone = all(flow.of(v) <= group for v in owned)
     if not is_alone or len({v.type for v in names}) > 1:
         return frozenset()
-    owned = _owned(body, names, group)
     is_mixed = any(len(flow.of(v)) > 1 for v in owned)
     if not is_mixed or not _Linear(flow, names, owned).step(body, group):
         return frozenset()
     return owned
+
+
+def _sources(block: Block, names: Set[Operand]) -> Set[Operand]:
+    """Names, with those that branches give to them."""
+    found = {*names}
+    for binding in reversed(block.bindings):
+        match binding.expr:
+            case If(_, then, orelse):
+                for k, var in enumerate(binding.vars):
+                    if var in found:
+                        found |= {then.results[k], orelse.results[k]}
+        for _, inner in nested(binding.expr):
+            found |= _sources(inner, found)
+    return found
 
 
 def _owned(body: Lambda, names: set[Var], group: States) -> set[Operand]:
@@ -301,6 +320,8 @@ class _Linear:
     def _loop(self, inits: Sequence[Operand], body: Lambda, fixed: set[Var]) -> None:
         params = body.params[1:]
         for param, init in zip(params, inits, strict=True):
+            if param in self._names and _OTHER in self._flow.of(param):
+                raise _Broken
             self._hand_on(init, param, fixed)
         inner = Flow(dict(self._flow.known))
         inner.block(body.body)

@@ -19,6 +19,7 @@ and is updated. To exchange two arrays is then to exchange two numbers:
 An update is of a place then, and needs no copy; so it is in the reverse. An inner loop
 that exchanges nothing is there once for each array that it may be about, so that it
 asks for no numbers. That is legal for states that are linear values (`linearity.py`).
+A name that is only read may also be about any other array, which has a number then too.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ from chadllvm.ir.term import (
     Var,
 )
 from chadllvm.ir.types import I64
-from chadllvm.ops.index import Dim, Index
+from chadllvm.ops.index import Dim, Index, nothing
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
 from chadllvm.simplify.linearity import Exchange, Flow, States, exchanged
@@ -93,10 +94,10 @@ class _Names:
 
     may_be: dict[Operand, States]
     number: dict[Operand, Operand]
-    arrays: list[Var]
+    arrays: dict[int, Var]
 
     def copy(self) -> _Names:
-        return _Names({**self.may_be}, {**self.number}, [*self.arrays])
+        return _Names({**self.may_be}, {**self.number}, {**self.arrays})
 
     def enter(self, name: Var, may_be: States, number: Operand) -> None:
         self.may_be[name], self.number[name] = may_be, number
@@ -111,12 +112,16 @@ class _Locations:
     def __init__(self, found: Exchange) -> None:
         self._states = found.states
         self._owned = found.owned
+        self._borrowed = found.borrowed
+        # The numbers of other arrays.
+        self._others: dict[Var, int] = {}
 
     def whole(self, binding: Binding, node: Apply) -> Sequence[Binding]:
         """What becomes of the loop: it begins with each array in its own location."""
         arrays = [node.args[1 + k] for k in self._states]
         assert all(isinstance(array, Var) for array in arrays)
-        names = _Names({}, {}, [a for a in arrays if isinstance(a, Var)])
+        places = {at: a for at, a in enumerate(arrays) if isinstance(a, Var)}
+        names = _Names({}, {}, places)
         given = {k: (frozenset([at]), lit(at)) for at, k in enumerate(self._states)}
         out, finals = Builder(binding.span), [binding.vars[k] for k in self._states]
         self._iterate(binding, node, given, names, out, finals)
@@ -208,22 +213,55 @@ class _Locations:
         (one, then, a), (two, orelse, b) = sides
         rows: list[tuple[Var, Operand, Operand]] = []
         for var, x, y in zip(binding.vars, a.results, b.results, strict=True):
-            if x not in then.number:
+            if var not in self._borrowed and x not in then.number:
                 rows.append((var, x, y))
                 continue
+            for own, result in ((then, x), (orelse, y)):
+                self._enter_other(result, own)
             number, other = then.number[x], orelse.number[y]
             if number != other:
                 rows.append((Var(f"{var.name}_at", I64), number, other))
                 number = rows[-1][0]
             names.enter(var, then.may_be[x] | orelse.may_be[y], number)
-        for place, array in enumerate(names.arrays):
+        for place, array in names.arrays.items():
             pair = then.arrays[place], orelse.arrays[place]
             if pair != (array, array):
                 rows.append((_again(array), *pair))
                 names.arrays[place] = rows[-1][0]
+        rows += self._others_behind(sides, names)
         blocks = one.block([x for _, x, _ in rows]), two.block([y for *_, y in rows])
         new = Binding(tuple(v for v, *_ in rows), If(node.cond, *blocks), binding.span)
         out.bindings.append(new)
+
+    def _enter_other(self, array: Operand, names: _Names) -> None:
+        """Any other array that a name may be about gets a number, too."""
+        if array in names.number:
+            return
+        assert isinstance(array, Var)
+        place = self._others.setdefault(array, len(self._states) + len(self._others))
+        names.arrays[place] = array
+        names.enter(array, frozenset([place]), lit(place))
+
+    def _others_behind(
+        self, sides: Sequence[tuple[Builder, _Names, Block]], names: _Names
+    ) -> Iterator[tuple[Var, Operand, Operand]]:
+        """Enters the other arrays that sides have named; those that a side has made are
+        handed on: what is yielded, with what the sides yield."""
+        named = [place for _, own, _ in sides for place in own.arrays]
+        for place in dict.fromkeys(p for p in named if p not in names.arrays):
+            arrays = [own.arrays.get(place) for _, own, _ in sides]
+            array = next(a for a in arrays if a is not None)
+            makers = [
+                {v for b in side.bindings for v in b.vars} for side, _, _ in sides
+            ]
+            names.arrays[place] = array
+            if any(array in made for made in makers):
+                then, orelse = (
+                    nothing(side, array.type) if given is None else given
+                    for (side, _, _), given in zip(sides, arrays, strict=True)
+                )
+                names.arrays[place] = _again(array)
+                yield names.arrays[place], then, orelse
 
     # Loops.
 
@@ -236,7 +274,7 @@ class _Locations:
             if init in names.number
         }
         unknown = [k for k, (may_be, _) in given.items() if len(may_be) > 1]
-        is_alone = len(given) == 1 or len(names.arrays) == 2
+        is_alone = len(given) == 1 or len(self._states) == 2
         if unknown and is_alone and _stable(node, given) == given.keys():
             self._split(binding, node, inits[unknown[0]], names, out)
         else:
@@ -257,7 +295,7 @@ class _Locations:
         plain = [v for v in binding.vars if v not in own.number]
         changed = [
             at
-            for at, array in enumerate(names.arrays)
+            for at, array in names.arrays.items()
             if any(own.arrays[at] is not array for _, _, own in sides)
         ]
         blocks = [
@@ -302,9 +340,7 @@ class _Locations:
         flow = Flow({v: s for v, s in names.may_be.items() if isinstance(v, Var)})
         flow.known.update((params[k], may_be) for k, (may_be, _) in given.items())
         flow.steps(body)
-        changed = [
-            at for at in range(len(names.arrays)) if finals or at in flow.updated
-        ]
+        changed = [at for at in names.arrays if finals or at in flow.updated]
         stable = _stable(node, given)
         inner = names.copy()
         states: list[tuple[Var, Operand, Var]] = []

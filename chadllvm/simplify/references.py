@@ -55,7 +55,7 @@ a whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from chadllvm.diagnostic import Span
@@ -161,11 +161,15 @@ class _References(Recursions):
         return super().body(body)
 
     def _hand_on(self, block: Block) -> None:
-        """What is updated in a block, and then handed on."""
+        """What is updated in a block or by a loop of it, and then handed on."""
         for binding in reversed(block.bindings):
             match binding.expr:
                 case Apply(Update(), (old, *_)) if binding.vars[0] in self._handed_on:
                     self._handed_on.add(old)
+                case Apply(Iterate(), (_, *inits)):
+                    pairs = zip(binding.vars, inits, strict=False)
+                    handed = {init for v, init in pairs if v in self._handed_on}
+                    self._handed_on |= handed
 
     def walked(self, binding: Binding) -> Binding:
         match binding.expr:
@@ -180,7 +184,8 @@ class _References(Recursions):
     def visit(self, binding: Binding) -> None:
         match binding.expr:
             case If() as node:
-                self._branch(binding, node)
+                for one, branch in self._without_twins(binding, node):
+                    self._branch(one, branch)
                 return
             case Apply(Iterate()) as node:
                 self._loop(binding, node)
@@ -205,6 +210,34 @@ class _References(Recursions):
         self.keep(binding)
 
     # Branches.
+
+    def _without_twins(
+        self, binding: Binding, node: If
+    ) -> Iterator[tuple[Binding, If]]:
+        """A branch without the arrays that it gives twice, as the new version of one
+        and as what is read; behind it they are choices among its other results."""
+        sides = [_Side(block) for block in (node.then, node.orelse)]
+        left = [*range(len(binding.vars))]
+        twice: list[tuple[Var, If]] = []
+        for k, var in enumerate(binding.vars):
+            if isinstance(var.type, Array | Box) and var not in self._handed_on:
+                others = {m: binding.vars[m] for m in left if m != k}
+                then, orelse = (_twin(side, k, others) for side in sides)
+                is_inside = any(not s.is_outside(s.block.results[k]) for s in sides)
+                if then is not None and orelse is not None and is_inside:
+                    left = [*others]
+                    twice.append((var, If(node.cond, then, orelse)))
+        if not twice:
+            yield binding, node
+            return
+        blocks = [
+            Block(side.block.bindings, tuple([side.block.results[k] for k in left]))
+            for side in sides
+        ]
+        new = If(node.cond, *blocks)
+        yield Binding(tuple([binding.vars[k] for k in left]), new, binding.span), new
+        for var, choice in twice:
+            yield Binding((var,), choice, binding.span), choice
 
     def _branch(self, binding: Binding, node: If) -> None:
         sides = [_Side(block) for block in (node.then, node.orelse)]
@@ -436,6 +469,17 @@ class _References(Recursions):
     def _is_kept(self, state: Var, owner: Var, step: _Side) -> bool:
         """Whether a step makes an array, which is kept for a state."""
         return state in self._renewed.states and step.makes(owner)
+
+
+def _twin(side: _Side, k: int, others: Mapping[int, Var]) -> Block | None:
+    """What a branch gives, if it is from outside or given as one of these as well."""
+    result = side.block.results[k]
+    if side.is_outside(result):
+        return Block((), (result,))
+    for m, var in others.items():
+        if side.block.results[m] is result:
+            return Block((), (var,))
+    return None
 
 
 def _kept(

@@ -10,9 +10,10 @@
         yield z }
       yield x }
 
-Such a state refers to an array that is kept for it (`slots.py`), or to an old one. One
-that is only ever left as it is, or made in each step, needs none of that: it is carried
-in buffers of its own.
+Such a state refers to an array that is kept for it (`slots.py`), or to an old one. So
+does one that a branch leaves as it is, and the state of an inner loop that such a one
+may become. One that each step makes anew needs none of that: it is carried in buffers
+of its own.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from chadllvm.simplify.windows import chosen_windows, window
 class Renewed:
     """`windows`: what `chosen_windows` finds, but for states that are no references;
     `states`: those that refer to kept arrays; `branches`: what branches give that such
-    a state may refer to, and that is sometimes made there."""
+    a state or a window may refer to, and that is sometimes made there."""
 
     windows: Set[Var]
     states: Set[Var]
@@ -54,28 +55,34 @@ class Renewed:
 def renewed(body: Block) -> Renewed:
     """What is found in the body of a function."""
     whole: set[Var] = set()
+    loops = [*_loops(body, set())]
     while True:
-        windows = chosen_windows(body, whole)
+        windows, given = chosen_windows(body, whole)
         states: set[Var] = set()
         branches: set[Var] = set()
         plain: set[Var] = set()
-        for loop in _loops(body):
-            found = _Loop(loop, windows)
+        for loop, empty in loops:
+            found = _Loop(loop, empty, windows)
             states |= found.kept
             branches |= found.branches
             plain |= found.plain
-        if not (dropped := plain & windows):
-            return Renewed(windows, states, branches)
+        if not (dropped := (plain - states) & windows):
+            return Renewed(windows, states, branches | given)
         whole |= dropped
 
 
-def _loops(block: Block) -> Iterator[Lambda]:
+def _loops(block: Block, empty: set[Operand]) -> Iterator[tuple[Lambda, Set[Var]]]:
+    """Inner loops before those around them; each with its states that begin without
+    elements, as slots do."""
     for binding in block.bindings:
         for _, inner in nested(binding.expr):
-            yield from _loops(inner)
+            yield from _loops(inner, empty)
         match binding.expr:
-            case Apply(Iterate(), _, (body,)):
-                yield body
+            case Apply(Empty()):
+                empty.add(binding.vars[0])
+            case Apply(Iterate(), (_, *inits), (body,)):
+                pairs = zip(body.params[1:], inits, strict=True)
+                yield body, {param for param, init in pairs if init in empty}
 
 
 @dataclass
@@ -84,8 +91,9 @@ class Roots:
 
     old: set[Var] = field(default_factory=set)
     made: set[Var] = field(default_factory=set)
-    # What branches give of both kinds.
+    # What branches give of both kinds, and states of inner loops that are of both.
     mixed: set[Var] = field(default_factory=set)
+    mixed_states: set[Var] = field(default_factory=set)
     # Whether there is something else among them.
     is_other: bool = False
 
@@ -93,6 +101,7 @@ class Roots:
         self.old |= other.old
         self.made |= other.made
         self.mixed |= other.mixed
+        self.mixed_states |= other.mixed_states
         self.is_other |= other.is_other
 
 
@@ -175,6 +184,8 @@ class _Body:
             seen |= more
             pending += more
         found.old -= {*params}
+        if found.made and found.old:
+            found.mixed_states |= {params[k] for k in seen}
         return found
 
 
@@ -185,7 +196,7 @@ class _Loop:
     no references.
     """
 
-    def __init__(self, body: Lambda, windows: Set[Var]) -> None:
+    def __init__(self, body: Lambda, empty: Set[Var], windows: Set[Var]) -> None:
         inside = _Body(body.body)
         pairs = zip(body.params[1:], body.body.results, strict=False)
         roots = {
@@ -197,14 +208,19 @@ class _Loop:
         made = _reaching({p for p, r in roots.items() if r.made}, roots)
         fresh = _fresh(roots)
         needing = {
-            p for p in made - other - fresh if not roots[p].old <= {p} | (fresh - other)
+            p
+            for p in made - other - fresh
+            if (p not in empty and roots[p].mixed)
+            or not roots[p].old <= {p} | (fresh - other)
         }
         kept = set(needing)
         while grown := {q for p in kept for q in roots[p].old & made} - kept:
             kept |= grown
-        self.kept = kept
+        self.kept = kept.union(*(roots[p].mixed_states for p in kept))
         self.plain = (made | other) - kept
-        self.branches = {v for p in kept for v in roots[p].mixed}
+        # One that begins without elements is as good as a slot.
+        apart = kept | (empty & made - other)
+        self.branches = {v for p in apart for v in roots[p].mixed}
 
 
 def _reaching(start: set[Var], roots: Mapping[Var, Roots]) -> set[Var]:

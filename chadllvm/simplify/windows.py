@@ -96,8 +96,11 @@ def _is_affine(
     return not varying.isdisjoint(found)
 
 
-def chosen_windows(block: Block, needed: Iterable[Var] = ()) -> set[Var]:
-    """What is chosen or handed on that may be a window, and is not needed as a whole.
+def chosen_windows(
+    block: Block, needed: Iterable[Var] = ()
+) -> tuple[set[Var], set[Var]]:
+    """What is chosen or handed on that may be a window, and is not needed as a whole;
+    and with it what may become such.
 
     Nothing is asked of it but elements and sizes, and so of all it is handed on to.
     More may be `needed` as a whole.
@@ -106,7 +109,15 @@ def chosen_windows(block: Block, needed: Iterable[Var] = ()) -> set[Var]:
     uses.block(block)
     whole = _closure([*_arrays(block.results), *uses.whole, *needed], uses.sources)
     from_windows = _closure(uses.windows, uses.targets)
-    return {var for var in from_windows if var in uses.sources} & uses.read - whole
+    found = {var for var in from_windows if var in uses.sources} & uses.read - whole
+    return found, _closure(found, uses.sources)
+
+
+def handed_on(block: Block) -> frozenset[Var]:
+    """The arrays that branches, loops and calls choose or hand on."""
+    uses = _Uses()
+    uses.block(block)
+    return frozenset(uses.targets)
 
 
 def _closure(start: Iterable[Var], edges: Mapping[Var, Sequence[Var]]) -> set[Var]:

@@ -77,9 +77,11 @@ class Measured:
         return (self.peak[-1] + 4096) / (self.peak[0] + 4096)
 
 
-def arguments(n: int, seed: int = 0) -> list[np.ndarray]:
+def arguments(n: int, seed: int = 2) -> list[np.ndarray]:
+    """Three arrays; longer ones begin as the shorter ones do, so that what a program
+    asks of single elements has the same answer at each size."""
     rng = np.random.default_rng(seed)
-    return [rng.standard_normal(n) for _ in range(3)]
+    return [*rng.standard_normal((n, 3)).T.copy()]
 
 
 def first_order(

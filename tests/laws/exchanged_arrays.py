@@ -184,6 +184,34 @@ def chosen_and_kept(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     return s + p[0] + q[n // 2] * r[1 % n]
 
 
+def exchanged_or_outside(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    p, q = a.copy(), b.copy()
+    d = c * 0.5
+    n = len(a)
+    s = 0.0
+    for i in range(n):
+        if c[i] > 0.0:
+            p, q = q, p
+        t = d if b[i] > 0.0 else q
+        u = (a if i % 3 == 0 else d) if a[i] > 0.0 else p
+        s += t[0] * u[i]
+        q[(i + 2) % n] += q[i // 2] * 0.5 + c[i]
+    return p[0] + q[n // 2] * s
+
+
+def exchanged_or_made(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    p, q = a.copy(), b.copy()
+    n = len(a)
+    s = 0.0
+    for i in range(n):
+        if c[i] > 0.0:
+            p, q = q, p
+        t = np.sin(p) * q if i % n == n // 2 else q
+        s += t[0] * t[i]
+        q[(i + 2) % n] += p[i // 2] * 0.5 + c[i]
+    return p[0] + q[n // 2] * s
+
+
 PROGRAMS: tuple[Callable[..., float], ...] = (
     double_buffer_chosen,
     inner_sweeps,
@@ -199,4 +227,6 @@ PROGRAMS: tuple[Callable[..., float], ...] = (
     updated_behind_a_scatter,
     updated_in_inner_branches,
     chosen_and_kept,
+    exchanged_or_outside,
+    exchanged_or_made,
 )

@@ -490,6 +490,103 @@ def sliced_from_made(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     return s
 
 
+def made_and_read_in_pairs(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    n = len(a)
+    q = b
+    s = 0.0
+    for i in range(n):
+        if i % n == n // 2:
+            q = np.sin(c)
+        for j in range(3):
+            s += q[(i + j) % n] * q[j] * a[i]
+    return s
+
+
+def made_in_inner_steps(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    n = len(a)
+    s = 0.0
+    for i in range(n):
+        q = b
+        for j in range(3):
+            if i % n == n // 2:
+                q = np.sin(c)
+            s += q[(i + j) % n] * q[j] * a[i]
+    return s
+
+
+def made_in_no_steps(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    n = len(a)
+    q = c
+    s = 0.0
+    for i in range(n):
+        if i % n == n // 2:
+            q = a + b
+        j = 0
+        while j < 3 and i % n == n // 3:
+            if a[i] + s < 1e9:
+                q = 0.5 * q
+            j += 1
+        s += q[i] * q[0]
+        if c[0] > s + 1e9:
+            q = b
+    return s
+
+
+def option_read_in_pairs(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    n = len(a)
+    o = None
+    s = 0.0
+    for i in range(n):
+        if i % n == n // 3:
+            o = np.sin(a)
+        if o is not None:
+            s += o[i] * o[0] * b[i]
+    return s + c[0]
+
+
+def kept_of_a_list(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    best, most = a, -1e9
+    s = 0.0
+    for i in range(len(a)):
+        found = [a, b, c][i % 3]
+        if found[i] > most:
+            best, most = found, found[i]
+        s += best[i] * best[0]
+    return s
+
+
+def updated_and_chosen(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    p, q = a.copy(), b.copy()
+    s = 0.0
+    for i in range(len(a)):
+        if c[i] > 0.0:
+            p[i] += 1.0
+            t = p
+        else:
+            q[i] += a[i]
+            t = q
+        s += t[i] * t[0]
+    return s
+
+
+def made_and_passed(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    n = len(a)
+    q = b
+    s = 0.0
+    for i in range(n):
+        if i % n == n // 2:
+            q = np.sin(c)
+        s += _exchanging(q, a, i, 2)
+    return s
+
+
+@cl.jit
+def _exchanging(p: cl.f64[:], q: cl.f64[:], i: int, depth: int) -> float:
+    if depth == 0:
+        return p[i] * q[0]
+    return 0.5 * _exchanging(q, p, i, depth - 1)
+
+
 PROGRAMS: tuple[Callable[..., float], ...] = (
     made_sometimes,
     made_every_few_steps,
@@ -527,4 +624,11 @@ PROGRAMS: tuple[Callable[..., float], ...] = (
     nested_double_buffer,
     stencil,
     chosen_update_copy,
+    made_and_read_in_pairs,
+    made_in_inner_steps,
+    made_in_no_steps,
+    option_read_in_pairs,
+    made_and_passed,
+    kept_of_a_list,
+    updated_and_chosen,
 )

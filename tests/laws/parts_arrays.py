@@ -417,6 +417,21 @@ def loop_over_list(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     return s
 
 
+def part_or_made(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    n = len(a)
+    s = 0.0
+    for i in range(n):
+        match i % 3:
+            case 0:
+                t = a
+            case 1:
+                t = b[1:]
+            case _:
+                t = np.sin(c) if i % n == 3 * (n // 6) + 2 else c
+        s += t[0] * t[i // 2]
+    return s
+
+
 PROGRAMS: tuple[Callable[..., float], ...] = (
     shrinking_both,
     slice_of_choice,
@@ -452,4 +467,5 @@ PROGRAMS: tuple[Callable[..., float], ...] = (
     list_of_pairs,
     list_of_closures,
     loop_over_list,
+    part_or_made,
 )

@@ -76,6 +76,7 @@ class Writer:
 
     def _borrow(self, depth: int) -> list[str]:
         x, y = self._arrays(2)
+        y = self._random.choice([y, y, "a", "b"])
         chosen = f"t = {x} if {self._test(depth)} else {y}"
         return [chosen, f"s += t[{self._at(depth)}] * 0.3"]
 

@@ -21,6 +21,7 @@ from chadllvm.simplify.constants import fold_constants
 from chadllvm.simplify.correlated import correlated
 from chadllvm.simplify.cse import cse
 from chadllvm.simplify.dce import dce
+from chadllvm.simplify.displays import displays
 from chadllvm.simplify.elements import elements
 from chadllvm.simplify.equal import equal
 from chadllvm.simplify.extremes import extremes
@@ -63,6 +64,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "correlated": correlated,
     "cse": cse,
     "dce": dce,
+    "displays": displays,
     "elements": elements,
     "equal": partial(equal, speculate=True),
     "extremes": extremes,

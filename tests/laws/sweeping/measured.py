@@ -113,13 +113,18 @@ class Subject:
         return Taken(tuple(w for w, _ in found), tuple(p for _, p in found))
 
     def interpreted(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The reference interpreter's cost, and ours, at sizes that it takes."""
+        """The reference interpreter's cost, and ours, at sizes that it takes.
+
+        Beside each stand the numbers in the arguments: an array that a loop updates is
+        copied at its beginning, though a call may return early.
+        """
         value = cl.jit(self.made["value"])
         costs: tuple[int, ...] = ()
         taken = FACTORS[-1]
         for factors in reversed(FACTORS):
             try:
-                costs = tuple(_cost(value, self.at(factor)) for factor in factors)
+                given = [self.at(factor) for factor in factors]
+                costs = tuple(_cost(value, args) + size(args) for args in given)
             except Unmeasured:
                 break
             taken = factors
@@ -130,7 +135,8 @@ class Subject:
         return costs, tuple(self._value(*self.at(factor))[1] for factor in taken)
 
     def python_peak(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The bytes at the peak of plain Python, NumPy's with them, and ours."""
+        """The bytes at the peak of plain Python, NumPy's and the arguments' with them,
+        and ours."""
         for factors in FACTORS:
             if factors[-1] > self.factors[-1]:
                 continue
@@ -148,7 +154,7 @@ class Subject:
         try:
             with np.errstate(all="ignore"):
                 run(*given)
-            return tracemalloc.get_traced_memory()[1]
+            return tracemalloc.get_traced_memory()[1] + 8 * size(given)
         finally:
             tracemalloc.stop()
 
