@@ -9,8 +9,9 @@
 Such an array is *consumed* where it is updated or handed on: at most once on each way
 through a step, and nobody reads it later. What a branch gives that is only read is
 *borrowed*: nobody reads it behind an update of what it may be. It may also be any other
-array. So all the names that are owned are different arrays, and each step gives a
-permutation of them.
+array. An array that a step makes may take the place of a state. So all the names that
+are owned are different arrays, and each step gives a permutation of them, and of such
+as it has made.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from chadllvm.ir.term import (
     Apply,
     Binding,
     Block,
+    Expr,
     If,
     Lambda,
     Operand,
@@ -30,15 +32,18 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ir.types import Array, Scalar
-from chadllvm.ops.index import Dim, Index
+from chadllvm.ops.build import Build
+from chadllvm.ops.fold import Fold
+from chadllvm.ops.index import Dim, Index, Zeros
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
 
-# Which of the states, as they were at the beginning of a step, an array may be.
+# Which of the states, as they were at the beginning of a step, an array may be. Arrays
+# that a step makes have numbers below that of any other array.
 States = frozenset[int]
 
-_OTHER = -1  # Any other array.
-_NONE: States = frozenset([_OTHER])
+OTHER = -1  # Any other array.
+_NONE: States = frozenset([OTHER])
 
 
 @dataclass(frozen=True)
@@ -60,22 +65,37 @@ def exchanged(loop: Apply) -> Exchange | None:
     """
     (body,) = loop.bodies
     params = body.params[1:]
-    flow = Flow({p: frozenset([k]) for k, p in enumerate(params) if is_plain(p)})
+    states = {p: frozenset([k]) for k, p in enumerate(params) if is_plain(p)}
+    flow = Flow(states, numbers_made=True)
     flow.block(body.body)
     if not flow.updated:
         return None
     steps = {
         k: flow.of(body.body.results[k]) for k, p in enumerate(params) if is_plain(p)
     }
-    while bad := {k for k, found in steps.items() if not found <= steps.keys()}:
+    while bad := {k for k, found in steps.items() if not _old(found) <= steps.keys()}:
         steps = {k: found for k, found in steps.items() if k not in bad}
     for group in _groups([*flow.known.values()], steps):
-        is_changed = len(group) > 1 and group & flow.updated
+        is_changed = len(_old(group)) > 1 and group & flow.updated
         if is_changed and (owned := _owned_linearly(body, flow, group)):
             names = {v for v, found in flow.known.items() if found & group}
             borrowed = _sources(body.body, names - owned) - owned
-            return Exchange(tuple(sorted(group)), owned, borrowed)
+            return Exchange(tuple(sorted(_old(group))), owned, borrowed)
     return None
+
+
+def _old(found: States) -> States:
+    """All but the arrays that a step makes."""
+    return frozenset(k for k in found if k >= OTHER)
+
+
+def is_making(expr: Expr) -> bool:
+    """Whether an expression makes an array, of which there is no other name."""
+    match expr:
+        case Apply(Build() | Fold() | Zeros()):
+            return True
+        case _:
+            return False
 
 
 def is_plain(var: Operand) -> bool:
@@ -90,7 +110,7 @@ def is_plain(var: Operand) -> bool:
 def _groups(known: Sequence[States], steps: Mapping[int, States]) -> Iterator[States]:
     """The states that may become one another, or between which a branch chooses."""
     links = [*known, *(frozenset([k]) | found for k, found in steps.items())]
-    left = {*steps}
+    left = {*steps, *(k for link in links for k in link if k < OTHER)}
     while left:
         group = {left.pop()}
         while more := {k for link in links if link & group for k in link & left}:
@@ -101,10 +121,15 @@ def _groups(known: Sequence[States], steps: Mapping[int, States]) -> Iterator[St
 
 @dataclass
 class Flow:
-    """Which states each array of a block may be; `updated`: those that change there."""
+    """Which states each array of a block may be; `updated`: those that change there.
+
+    With `numbers_made`, arrays that the block makes have numbers, too.
+    """
 
     known: dict[Var, States]
     updated: set[int] = field(default_factory=set)
+    numbers_made: bool = False
+    _made: int = 0
 
     def of(self, operand: Operand) -> States:
         return self.known.get(operand, _NONE) if isinstance(operand, Var) else _NONE
@@ -127,8 +152,14 @@ class Flow:
             case Apply(Iterate(), (_, *inits), (body,)):
                 self._loop(binding.vars, inits, body)
             case expr:
+                for var in binding.vars:
+                    if self.numbers_made and is_making(expr):
+                        self._made += 1
+                        self._enter(var, frozenset([OTHER - self._made]))
+                is_outside, self.numbers_made = self.numbers_made, False
                 for _, inner in nested(expr):
                     self.block(inner)
+                self.numbers_made = is_outside
 
     def _enter(self, var: Var, found: States) -> None:
         if is_plain(var) and found != _NONE:
@@ -147,6 +178,7 @@ class Flow:
     def steps(self, body: Lambda) -> None:
         """All steps of a loop whose initial states are known."""
         params = body.params[1:]
+        is_outside, self.numbers_made = self.numbers_made, False
         while True:
             self.block(body.body)
             wider = {
@@ -157,6 +189,7 @@ class Flow:
             if all(self.of(p) == found for p, found in wider.items()):
                 break
             self.known.update(wider)
+        self.numbers_made = is_outside
 
 
 def _owned_linearly(body: Lambda, flow: Flow, group: States) -> Set[Operand]:
@@ -167,7 +200,7 @@ def _owned_linearly(body: Lambda, flow: Flow, group: States) -> Set[Operand]:
     is_alone = all(flow.of(v) <= group for v in owned)
     if not is_alone or len({v.type for v in names}) > 1:
         return frozenset()
-    is_mixed = any(len(flow.of(v)) > 1 for v in owned)
+    is_mixed = any(len(_old(flow.of(v))) > 1 for v in owned)
     if not is_mixed or not _Linear(flow, names, owned).step(body, group):
         return frozenset()
     return owned
@@ -190,8 +223,8 @@ def _sources(block: Block, names: Set[Operand]) -> Set[Operand]:
 def _owned(body: Lambda, names: set[Var], group: States) -> set[Operand]:
     """The names that are updated, or handed on to such or to the next step."""
     edges: dict[Operand, list[Operand]] = {}
-    found: set[Operand] = {body.params[1 + k] for k in group}
-    found |= {body.body.results[k] for k in group}
+    found: set[Operand] = {body.params[1 + k] for k in _old(group)}
+    found |= {body.body.results[k] for k in _old(group)}
 
     def walk(block: Block) -> None:
         for binding in block.bindings:
@@ -239,7 +272,7 @@ class _Linear:
     def step(self, body: Lambda, group: States) -> bool:
         """Whether all is well in a step of the loop."""
         try:
-            self._seen.update(body.params[1 + k] for k in group)
+            self._seen.update(body.params[1 + k] for k in _old(group))
             self._block(body.body, set())
             results = body.body.results
             for k, result in enumerate(results):
@@ -320,7 +353,7 @@ class _Linear:
     def _loop(self, inits: Sequence[Operand], body: Lambda, fixed: set[Var]) -> None:
         params = body.params[1:]
         for param, init in zip(params, inits, strict=True):
-            if param in self._names and _OTHER in self._flow.of(param):
+            if param in self._names and OTHER in self._flow.of(param):
                 raise _Broken
             self._hand_on(init, param, fixed)
         inner = Flow(dict(self._flow.known))

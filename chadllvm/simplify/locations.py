@@ -20,12 +20,15 @@ An update is of a place then, and needs no copy; so it is in the reverse. An inn
 that exchanges nothing is there once for each array that it may be about, so that it
 asks for no numbers. That is legal for states that are linear values (`linearity.py`).
 A name that is only read may also be about any other array, which has a number then too.
+So has one that a step makes. If it takes the place of a state, it is put into a
+location at the end of the step that no state is about any more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.rewrite import (
@@ -50,7 +53,7 @@ from chadllvm.ir.types import I64
 from chadllvm.ops.index import Dim, Index, nothing
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
-from chadllvm.simplify.linearity import Exchange, Flow, States, exchanged
+from chadllvm.simplify.linearity import OTHER, Exchange, Flow, States, exchanged
 
 
 def locations(program: Program) -> Program:
@@ -112,7 +115,7 @@ class _Locations:
     def __init__(self, found: Exchange) -> None:
         self._states = found.states
         self._owned = found.owned
-        self._borrowed = found.borrowed
+        self._tracked = found.owned | found.borrowed
         # The numbers of other arrays.
         self._others: dict[Var, int] = {}
 
@@ -213,7 +216,7 @@ class _Locations:
         (one, then, a), (two, orelse, b) = sides
         rows: list[tuple[Var, Operand, Operand]] = []
         for var, x, y in zip(binding.vars, a.results, b.results, strict=True):
-            if var not in self._borrowed and x not in then.number:
+            if var not in self._tracked:
                 rows.append((var, x, y))
                 continue
             for own, result in ((then, x), (orelse, y)):
@@ -342,6 +345,10 @@ class _Locations:
         flow.steps(body)
         changed = [at for at in names.arrays if finals or at in flow.updated]
         stable = _stable(node, given)
+        left = frozenset(
+            at for at, k in enumerate(self._states) if finals and k not in stable
+        )
+        is_making = any(OTHER in flow.of(params[k]) for k in given)
         inner = names.copy()
         states: list[tuple[Var, Operand, Var]] = []
         numbers: dict[int, Var] = {}
@@ -349,7 +356,8 @@ class _Locations:
             if k not in given:
                 states.append((param, init, binding.vars[k]))
                 continue
-            may_be, number = flow.of(param), given[k][1]
+            may_be = left if is_making and k not in stable else flow.of(param)
+            number = given[k][1]
             if k not in stable:
                 final = Var(f"{param.name}_at", I64)
                 states.append((Var(final.name, I64), number, final))
@@ -366,15 +374,55 @@ class _Locations:
         steps = out.child()
         self._block(body.body, inner, steps)
         kept = [k for k in range(len(params)) if k not in stable]
-        results = [
-            inner.number.get(r, r) for r in map(body.body.results.__getitem__, kept)
-        ]
+        after = {k: body.body.results[k] for k in kept}
+        if is_making:
+            moved = {k: r for k, r in after.items() if k in given}
+            after |= self._stored(moved, left, inner, steps)
+        results = [inner.number.get(r, r) for r in after.values()]
         results += [inner.arrays[at] for at in changed]
         block = steps.block([*results, *body.body.results[len(params) :]])
         loop = Lambda((index, *(p for p, *_ in states)), block)
         args = (count, *(init for _, init, _ in states))
         bound = (*(f for *_, f in states), *binding.vars[len(params) :])
         out.bindings.append(Binding(bound, Apply(node.op, args, (loop,)), binding.span))
+
+    def _stored(
+        self,
+        results: Mapping[int, Operand],
+        places: States,
+        names: _Names,
+        out: Builder,
+    ) -> dict[int, Operand]:
+        """The numbers of what a step results in, where all of it is at one of these
+        places; there is a free one for each array that was made."""
+        for array in results.values():
+            self._enter_other(array, names)
+        numbers = {k: names.number[array] for k, array in results.items()}
+        may_be = places.union(*(names.may_be[a] for a in results.values()))
+        for made in sorted(may_be - places):
+            uses = {k: out.prim("ieq", n, lit(made)) for k, n in numbers.items()}
+            is_used = _any([*uses.values()], out)
+            *others, last = sorted(places)
+            free: Operand = lit(last)
+            for place in reversed(others):
+                taken = [out.prim("ieq", n, lit(place)) for n in numbers.values()]
+                free = _either(_any(taken, out), free, lit(place), out)
+            for place in sorted(places):
+                is_here = out.prim("ieq", free, lit(place))
+                is_put = out.prim("and", is_used, is_here)
+                arrays = names.arrays[made], names.arrays[place]
+                names.arrays[place] = _either(is_put, *arrays, out)
+            numbers = {k: _either(uses[k], free, n, out) for k, n in numbers.items()}
+        return numbers
+
+
+def _any(conditions: Sequence[Var], out: Builder) -> Var:
+    return reduce(lambda a, b: out.prim("or", a, b), conditions)
+
+
+def _either(cond: Operand, then: Operand, orelse: Operand, out: Builder) -> Var:
+    hint = orelse.name if isinstance(orelse, Var) else "free"
+    return out.one(If(cond, Block((), (then,)), Block((), (orelse,))), hint)
 
 
 def _choose(

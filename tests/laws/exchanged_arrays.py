@@ -212,6 +212,37 @@ def exchanged_or_made(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     return p[0] + q[n // 2] * s
 
 
+def exchanged_and_reset(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    p, q = a.copy(), b.copy()
+    n = len(a)
+    s = 0.0
+    for i in range(n):
+        p[i] = q[0] * 0.1 + p[i] * c[i]
+        if i % n == n // 3:
+            p, q = q, np.zeros(n)
+        elif c[i] > 0.0:
+            p, q = q, p
+        s += p[i] * q[0]
+    return s
+
+
+def exchanged_and_made(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    p, q, r = a.copy(), b.copy(), c.copy()
+    n = len(a)
+    s = 0.0
+    for i in range(n):
+        if c[i] > 0.0:
+            p, q = q, p
+        if i % n == n // 2:
+            q = np.sin(p)
+        elif i % n == n // 3:
+            r, q = q, np.cos(r)
+        p[i] += q[0] * 0.1
+        q[i] = r[i // 2] * b[i]
+        s += p[i] * r[0]
+    return s
+
+
 PROGRAMS: tuple[Callable[..., float], ...] = (
     double_buffer_chosen,
     inner_sweeps,
@@ -229,4 +260,6 @@ PROGRAMS: tuple[Callable[..., float], ...] = (
     chosen_and_kept,
     exchanged_or_outside,
     exchanged_or_made,
+    exchanged_and_reset,
+    exchanged_and_made,
 )

@@ -66,7 +66,7 @@ FAVOURS = {
     "rebinding_of_an_array": 2.0,
     "loop_over_a_range": 0.5,
     "early_return": 0.2,
-    "printing": 0.0,
+    "printing": 0.001,
     "raised": 0.0,
     "asserted": 0.0,
 }
