@@ -123,13 +123,13 @@ def _groups(known: Sequence[States], steps: Mapping[int, States]) -> Iterator[St
 class Flow:
     """Which states each array of a block may be; `updated`: those that change there.
 
-    With `numbers_made`, arrays that the block makes have numbers, too.
+    With `numbers_made`, arrays that the block or a loop in it makes have numbers, too.
     """
 
     known: dict[Var, States]
     updated: set[int] = field(default_factory=set)
     numbers_made: bool = False
-    _made: int = 0
+    _made: dict[Var, int] = field(default_factory=dict)
 
     def of(self, operand: Operand) -> States:
         return self.known.get(operand, _NONE) if isinstance(operand, Var) else _NONE
@@ -154,8 +154,8 @@ class Flow:
             case expr:
                 for var in binding.vars:
                     if self.numbers_made and is_making(expr):
-                        self._made += 1
-                        self._enter(var, frozenset([OTHER - self._made]))
+                        number = self._made.setdefault(var, OTHER - 1 - len(self._made))
+                        self._enter(var, frozenset([number]))
                 is_outside, self.numbers_made = self.numbers_made, False
                 for _, inner in nested(expr):
                     self.block(inner)
@@ -178,7 +178,6 @@ class Flow:
     def steps(self, body: Lambda) -> None:
         """All steps of a loop whose initial states are known."""
         params = body.params[1:]
-        is_outside, self.numbers_made = self.numbers_made, False
         while True:
             self.block(body.body)
             wider = {
@@ -189,7 +188,6 @@ class Flow:
             if all(self.of(p) == found for p, found in wider.items()):
                 break
             self.known.update(wider)
-        self.numbers_made = is_outside
 
 
 def _owned_linearly(body: Lambda, flow: Flow, group: States) -> Set[Operand]:
@@ -200,10 +198,20 @@ def _owned_linearly(body: Lambda, flow: Flow, group: States) -> Set[Operand]:
     is_alone = all(flow.of(v) <= group for v in owned)
     if not is_alone or len({v.type for v in names}) > 1:
         return frozenset()
-    is_mixed = any(len(_old(flow.of(v))) > 1 for v in owned)
-    if not is_mixed or not _Linear(flow, names, owned).step(body, group):
+    if not _is_mixed(body, flow, owned, group):
         return frozenset()
-    return owned
+    return owned if _Linear(flow, names, owned).step(body, group) else frozenset()
+
+
+def _is_mixed(body: Lambda, flow: Flow, owned: Set[Operand], group: States) -> bool:
+    """Whether names are about one state or another, or states that change places in
+    each step are sometimes made."""
+    found = [flow.of(v) for v in owned]
+    if any(len(_old(states)) > 1 for states in found):
+        return True
+    results = {k: _old(flow.of(body.body.results[k])) for k in _old(group)}
+    is_made = any(states != _old(states) for states in found)
+    return is_made and any(states != {k} for k, states in results.items())
 
 
 def _sources(block: Block, names: Set[Operand]) -> Set[Operand]:

@@ -343,12 +343,14 @@ class _Locations:
         flow = Flow({v: s for v, s in names.may_be.items() if isinstance(v, Var)})
         flow.known.update((params[k], may_be) for k, (may_be, _) in given.items())
         flow.steps(body)
-        changed = [at for at in names.arrays if finals or at in flow.updated]
         stable = _stable(node, given)
-        left = frozenset(
-            at for at, k in enumerate(self._states) if finals and k not in stable
-        )
-        is_making = any(OTHER in flow.of(params[k]) for k in given)
+        held = States().union(*(flow.of(params[k]) for k in given if k not in stable))
+        is_making, places = OTHER in held, held - {OTHER}
+        changed = [
+            at
+            for at in names.arrays
+            if finals or at in flow.updated or (is_making and at in places)
+        ]
         inner = names.copy()
         states: list[tuple[Var, Operand, Var]] = []
         numbers: dict[int, Var] = {}
@@ -356,7 +358,7 @@ class _Locations:
             if k not in given:
                 states.append((param, init, binding.vars[k]))
                 continue
-            may_be = left if is_making and k not in stable else flow.of(param)
+            may_be = places if k not in stable else flow.of(param)
             number = given[k][1]
             if k not in stable:
                 final = Var(f"{param.name}_at", I64)
@@ -377,7 +379,7 @@ class _Locations:
         after = {k: body.body.results[k] for k in kept}
         if is_making:
             moved = {k: r for k, r in after.items() if k in given}
-            after |= self._stored(moved, left, inner, steps)
+            after |= self._stored(moved, numbers, places, inner, steps)
         results = [inner.number.get(r, r) for r in after.values()]
         results += [inner.arrays[at] for at in changed]
         block = steps.block([*results, *body.body.results[len(params) :]])
@@ -389,12 +391,13 @@ class _Locations:
     def _stored(
         self,
         results: Mapping[int, Operand],
+        before: Mapping[int, Var],
         places: States,
         names: _Names,
         out: Builder,
     ) -> dict[int, Operand]:
-        """The numbers of what a step results in, where all of it is at one of these
-        places; there is a free one for each array that was made."""
+        """The numbers of what a step results in, where each array that it has made is
+        put into one of these places: of those of the states before it, a free one."""
         for array in results.values():
             self._enter_other(array, names)
         numbers = {k: names.number[array] for k, array in results.items()}
@@ -402,11 +405,10 @@ class _Locations:
         for made in sorted(may_be - places):
             uses = {k: out.prim("ieq", n, lit(made)) for k, n in numbers.items()}
             is_used = _any([*uses.values()], out)
-            *others, last = sorted(places)
-            free: Operand = lit(last)
-            for place in reversed(others):
-                taken = [out.prim("ieq", n, lit(place)) for n in numbers.values()]
-                free = _either(_any(taken, out), free, lit(place), out)
+            *others, free = before.values()
+            for other in reversed(others):
+                taken = [out.prim("ieq", n, other) for n in numbers.values()]
+                free = _either(_any(taken, out), free, other, out)
             for place in sorted(places):
                 is_here = out.prim("ieq", free, lit(place))
                 is_put = out.prim("and", is_used, is_here)

@@ -12,8 +12,8 @@
 
 Such a state refers to an array that is kept for it (`slots.py`), or to an old one. So
 does one that a branch leaves as it is, and the state of an inner loop that such a one
-may become. One that each step makes anew needs none of that: it is carried in buffers
-of its own.
+may become. One that each step makes anew, or that is updated later, needs none of that:
+it is carried in buffers of its own.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Empty, Index, MakeBox, Sized, Unbox, Zeros
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
-from chadllvm.simplify.windows import chosen_windows, window
+from chadllvm.simplify.windows import chosen_windows, updated, window
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,7 @@ class Renewed:
 def renewed(body: Block) -> Renewed:
     """What is found in the body of a function."""
     whole: set[Var] = set()
+    in_place = updated(body)
     loops = [*_loops(body, set())]
     while True:
         windows, given = chosen_windows(body, whole)
@@ -62,7 +63,7 @@ def renewed(body: Block) -> Renewed:
         branches: set[Var] = set()
         plain: set[Var] = set()
         for loop, empty in loops:
-            found = _Loop(loop, empty, windows)
+            found = _Loop(loop, empty, in_place, windows)
             states |= found.kept
             branches |= found.branches
             plain |= found.plain
@@ -196,7 +197,9 @@ class _Loop:
     no references.
     """
 
-    def __init__(self, body: Lambda, empty: Set[Var], windows: Set[Var]) -> None:
+    def __init__(
+        self, body: Lambda, empty: Set[Var], in_place: Set[Var], windows: Set[Var]
+    ) -> None:
         inside = _Body(body.body)
         pairs = zip(body.params[1:], body.body.results, strict=False)
         roots = {
@@ -210,7 +213,7 @@ class _Loop:
         needing = {
             p
             for p in made - other - fresh
-            if (p not in empty and roots[p].mixed)
+            if (p not in empty | in_place and roots[p].mixed)
             or not roots[p].old <= {p} | (fresh - other)
         }
         kept = set(needing)

@@ -31,6 +31,7 @@ from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index, Sized
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
+from chadllvm.ops.update import Update
 from chadllvm.simplify.codes import Window
 
 
@@ -113,6 +114,13 @@ def chosen_windows(
     return found, _closure(found, uses.sources)
 
 
+def updated(block: Block) -> set[Var]:
+    """The arrays that are updated, or become such."""
+    uses = _Uses()
+    uses.block(block)
+    return _closure(uses.updated, uses.sources)
+
+
 def handed_on(block: Block) -> frozenset[Var]:
     """The arrays that branches, loops and calls choose or hand on."""
     uses = _Uses()
@@ -140,6 +148,7 @@ class _Uses:
         self.read: set[Var] = set()
         self.whole: list[Var] = []
         self.windows: list[Var] = []
+        self.updated: list[Var] = []
         self.sources: dict[Var, list[Var]] = {}
         self.targets: dict[Var, list[Var]] = {}
         # The bodies of functions that call themselves.
@@ -183,6 +192,8 @@ class _Uses:
             case expr:
                 if window(expr) is not None:
                     self.windows += binding.vars
+                if isinstance(expr, Apply) and isinstance(expr.op, Update):
+                    self.updated += _arrays(expr.args[:1])
                 inner = (r for _, block in nested(expr) for r in block.results)
                 self.whole += _arrays((*operands(expr), *inner))
 

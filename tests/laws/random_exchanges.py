@@ -80,17 +80,17 @@ class Writer:
         chosen = f"t = {x} if {self._test(depth)} else {y}"
         return [chosen, f"s += t[{self._at(depth)}] * 0.3"]
 
-    def _step(self, depth: int) -> str:
-        at = " and ".join(
-            ["i % n == n // 3", *(f"k{d} == 0" for d in range(1, depth + 1))]
-        )
-        return self._random.choice([at, at.replace("// 3", "// 2")])
-
     def _made(self, depth: int) -> list[str]:
-        """An array in place of another one, in few steps."""
+        """An array in place of another one, in one step of them all.
+
+        Inner loops make none: gradients copy where they do.
+        """
+        if depth:
+            return self._update(depth)
         x, y = self._arrays(2)
         made = self._random.choice([f"np.sin({y})", f"{y} * 0.5", "np.zeros(n)"])
-        return [f"if {self._step(depth)}:", f"    {x} = {made}"]
+        step = self._random.choice(["n // 3", "n // 2"])
+        return [f"if i % n == {step}:", f"    {x} = {made}"]
 
     def _branch(self, depth: int) -> list[str]:
         then, orelse = self.block(depth, 2), self.block(depth, 1)
