@@ -248,8 +248,10 @@ class _Locations:
     def _others_behind(
         self, sides: Sequence[tuple[Builder, _Names, Block]], names: _Names
     ) -> Iterator[tuple[Var, Operand, Operand]]:
-        """Enters the other arrays that sides have named; those that a side has made are
-        handed on: what is yielded, with what the sides yield."""
+        """Enters the other arrays that sides have named.
+
+        Those that a side has made are yielded, with what each side gives for them.
+        """
         named = [place for _, own, _ in sides for place in own.arrays]
         for place in dict.fromkeys(p for p in named if p not in names.arrays):
             arrays = [own.arrays.get(place) for _, own, _ in sides]
@@ -358,7 +360,8 @@ class _Locations:
             if k not in given:
                 states.append((param, init, binding.vars[k]))
                 continue
-            may_be = places if k not in stable else flow.of(param)
+            is_any = is_making and k not in stable
+            may_be = places if is_any else flow.of(param)
             number = given[k][1]
             if k not in stable:
                 final = Var(f"{param.name}_at", I64)

@@ -36,10 +36,15 @@ TAIL = "    return s + p[0] + q[n // 2] * r[1 % n] + 0.1 * p[n - 1]\n"
 
 
 class Writer:
-    """Writes the steps of a loop over `i`, and of loops inside of it."""
+    """Writes the steps of a loop over `i`, and of loops inside of it.
+
+    Half of the programs make arrays instead, in place of those that are exchanged: a
+    gradient copies where loops inside exchange or make such arrays.
+    """
 
     def __init__(self, random: Random) -> None:
         self._random = random
+        self._makes = random.random() < 0.5
 
     def _arrays(self, count: int) -> list[str]:
         return self._random.sample(["p", "q", "r"], count)
@@ -81,11 +86,8 @@ class Writer:
         return [chosen, f"s += t[{self._at(depth)}] * 0.3"]
 
     def _made(self, depth: int) -> list[str]:
-        """An array in place of another one, in one step of them all.
-
-        Inner loops make none: gradients copy where they do.
-        """
-        if depth:
+        """An array in place of another one, in one step of them all."""
+        if not self._makes:
             return self._update(depth)
         x, y = self._arrays(2)
         made = self._random.choice([f"np.sin({y})", f"{y} * 0.5", "np.zeros(n)"])
@@ -98,7 +100,7 @@ class Writer:
         return lines + (["else:", *_indented(orelse)] if orelse else [])
 
     def _loop(self, depth: int) -> list[str]:
-        if depth > 1:
+        if depth > 1 or self._makes:
             return self._update(depth)
         inner = self.block(depth + 1, 2) or self._update(depth + 1)
         return [f"for k{depth + 1} in range(2):", *_indented(inner)]
