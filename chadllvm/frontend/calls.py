@@ -11,6 +11,7 @@ from typing import Any
 from chadllvm.frontend import (
     array_errors,
     call_errors,
+    dictionary_errors,
     list_errors,
     name_errors,
 )
@@ -42,6 +43,7 @@ from chadllvm.frontend.printing import show
 from chadllvm.frontend.records import is_record, is_users_class
 from chadllvm.frontend.recovery import POISON, unknown_in_module
 from chadllvm.frontend.scope import NotStatic, Unusable, is_library
+from chadllvm.frontend.static import keys_of
 from chadllvm.frontend.surface import CHANGING, Popped
 from chadllvm.frontend.vectorized import vectorized_call
 from chadllvm.ir.term import Operand, Proj
@@ -84,6 +86,8 @@ Meaning = Callable[[Context, ast.Call], Value]
 
 def _meaning(cx: Context, node: ast.Call, function: Any) -> Meaning:
     """What translates calls of a function from outside, or the error that none does."""
+    if function is sorted and node.args and keys_of(cx, node.args[0]) is not None:
+        raise dictionary_errors.keys_as_value(cx.span(node), "a list of keys")
     users = overloaded(function, provided=False)
     if users is not None:
         return _of_overload(cx, node, users)

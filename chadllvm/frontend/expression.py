@@ -34,7 +34,7 @@ from chadllvm.frontend.arithmetic import (
     power_of_elements,
 )
 from chadllvm.frontend.calls import call, is_callable, is_plain
-from chadllvm.frontend.comprehension import list_comprehension
+from chadllvm.frontend.comprehension import dictionary_comprehension, list_comprehension
 from chadllvm.frontend.conditions import condition, truth_of
 from chadllvm.frontend.constants import constant, number
 from chadllvm.frontend.containers import dictionary
@@ -114,6 +114,8 @@ def expression(cx: Context, node: ast.expr) -> Value:
             return call(cx, node)
         case ast.ListComp():
             return list_comprehension(cx, node)
+        case ast.DictComp():
+            return dictionary_comprehension(cx, node)
         case ast.Lambda() | Defined():
             return define(cx, node)
         case Matched():

@@ -52,6 +52,7 @@ from chadllvm.frontend.containers import has_method, record_method
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Value, delayed, elementwise, is_array
 from chadllvm.frontend.integers import INTEGERS, MODULAR_POWER
+from chadllvm.frontend.keys import entries
 from chadllvm.frontend.linear import scipy_linear
 from chadllvm.frontend.marks import check_no_lists
 from chadllvm.frontend.ragged import is_list, ragged
@@ -195,6 +196,9 @@ _WITHOUT_LENGTH = (Kind.DATACLASS, Kind.OBJECT)
 
 def _len(cx: Context, node: ast.Call) -> Operand:
     (argument,) = arguments(cx, node, "len", 1, 1)
+    known = entries(cx, argument) if isinstance(argument, ast.Call) else None
+    if known is not None:
+        return Lit(len(known.elements))
     value = cx.lazy(argument)
     if not isinstance(value, Delayed) and is_list(value):
         return ragged(cx, argument, value).count

@@ -18,6 +18,7 @@ from functools import partial
 
 from chadllvm.frontend import (
     call_errors,
+    dictionary_errors,
     errors,
     record_errors,
     syntax_errors,
@@ -36,7 +37,7 @@ from chadllvm.frontend.stacking import choose_item
 from chadllvm.frontend.subscript import dimension
 from chadllvm.frontend.width import as_weak, component, item, product
 from chadllvm.ir.build import Builder
-from chadllvm.ir.record import RecordNames
+from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.term import Lit, Operand, Tuple
 from chadllvm.ir.types import BOOL, I64, Array, Product, list_names
 from chadllvm.ops.require import Require
@@ -163,6 +164,8 @@ def _list_items(cx: Context, node: ast.expr, value: Operand) -> Items:
 def _tuple_items(cx: Context, node: ast.expr, value: Operand, ty: Product) -> Items:
     """The components of a tuple, which are of one type, or numbers."""
     if isinstance(ty.names, RecordNames) and not ty.names.is_sequence:
+        if ty.names.kind is Kind.DICT:
+            raise dictionary_errors.keys_as_value(cx.span(node), "a list of keys")
         raise record_errors.not_iterable(cx.span(node), ty)
     b = cx.at(node)
     value = opened(b, value)

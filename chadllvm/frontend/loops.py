@@ -20,6 +20,7 @@ from chadllvm.frontend.closures import check_growth
 from chadllvm.frontend.conditions import condition
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.iteration import Items, items
+from chadllvm.frontend.keys import Unrolled, check_words, entries, position_of
 from chadllvm.frontend.marks import Mark, common, mark_as, mark_of
 from chadllvm.frontend.narrowing import assume
 from chadllvm.frontend.recovery import POISON
@@ -82,6 +83,10 @@ def _loop(cx: Context, loop: Loop) -> Ends:
 
 def _iterated(cx: Context, loop: For) -> Items:
     """What the loop runs over; after a mistake in it the body is looked at once."""
+    known = entries(cx, loop.iterable)
+    if known is not None:
+        check_words(cx, loop.node, known)
+        raise Unrolled(position_of(loop.node), known)
     assigned = map(cx.scope.lookup, cx.liveness.assigned[loop])
     has_arrays = any(
         isinstance(v, Var) and not isinstance(v.type, Scalar) for v in assigned

@@ -15,8 +15,9 @@ read.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import assert_never
 
 from chadllvm.diagnostic import CompileError
@@ -28,6 +29,7 @@ from chadllvm.frontend import (
     update_errors,
 )
 from chadllvm.frontend.exits import Exits
+from chadllvm.frontend.keys import Entries, Position, written_out
 from chadllvm.frontend.match_statement import (
     Matched,
     Uncovered,
@@ -70,16 +72,19 @@ _NOTHING = "pass"
 
 
 def read_body(
-    source: Source, mistakes: Mistakes, analysis: Analysis
+    source: Source,
+    mistakes: Mistakes,
+    analysis: Analysis,
+    unrolled: Mapping[Position, Entries] = MappingProxyType({}),
 ) -> tuple[Statement, ...]:
     """The statements of a function, which return a value on every path.
 
     What cannot be read is entered in `mistakes` and stands as broken in the result.
-    `analysis` tells what functions update.
+    `analysis` tells what functions update; `unrolled` are loops to be written out.
     """
     definition = source.definition
     reader = _Reader(source, mistakes, analysis)
-    statements = reader.block(without_match(definition.body))
+    statements = reader.block(without_match(written_out(definition.body, unrolled)))
     if not goes_on(statements):
         return statements
     if reader.gives_updated:
