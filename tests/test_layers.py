@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "chadllvm"
 
 LAYERS = (
     "_version", "diagnostic", "view", "codes", "call_rules", "deep", "forking",
-    "frames", "options", "texts", "twins", "overloads", "library", "linalg", "ir",
+    "frames", "options", "texts", "twins", "overloads", "library", "linalg", "hashed", "ir",
     "defects", "shape", "derivative_kinds", "ops", "frontend", "chad", "closure",
     "simplify", "checks", "lower", "llvm", "watch", "request", "backend", "threads",
     "pipeline", "report", "values", "prints", "border", "boundary", "filled", "copying",

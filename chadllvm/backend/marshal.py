@@ -279,6 +279,8 @@ class Marshal:
                 return f"type({name}) is {self._object(Snapshot)}"
             case Kind.ROW:
                 return "False"
+            case Kind.SET:
+                return f"{self.mine}isinstance({name}, {self._object(set)})"
             case _:
                 assert_never(names.kind)
 

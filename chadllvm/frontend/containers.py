@@ -48,7 +48,9 @@ def names_of(ty: Type) -> RecordNames | None:
     names = ty.names if isinstance(ty, Product) else ()
     if isinstance(names, ReferenceNames):
         return names.record
-    return names if isinstance(names, RecordNames) else None
+    if not isinstance(names, RecordNames) or names.kind is Kind.SET:
+        return None
+    return names
 
 
 def is_record_value(value: Value) -> TypeGuard[Operand]:

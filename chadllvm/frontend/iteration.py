@@ -38,8 +38,8 @@ from chadllvm.frontend.subscript import dimension
 from chadllvm.frontend.width import as_weak, component, item, product
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import Kind, RecordNames
-from chadllvm.ir.term import Lit, Operand, Tuple
-from chadllvm.ir.types import BOOL, I64, Array, Product, list_names
+from chadllvm.ir.term import Lit, Operand, Proj, Tuple
+from chadllvm.ir.types import BOOL, I64, Array, Product, is_set, list_names
 from chadllvm.ops.require import Require
 
 
@@ -142,6 +142,8 @@ def _array_items(cx: Context, node: ast.expr, is_made: bool) -> Items:
         value = cx.make(cx, node, value)
     if not isinstance(value, Delayed) and list_names(value.type) is not None:
         return _list_items(cx, node, value)
+    if not isinstance(value, Delayed) and is_set(value.type):
+        return _made_items(cx, node, cx.at(node).one(Proj(value, 0)))
     if not isinstance(value, Delayed) and is_tuple(value.type):
         return _tuple_items(cx, node, value, value.type)
     if not isinstance(value.type, Array):

@@ -25,6 +25,7 @@ from chadllvm.frontend.marks import Mark, common, mark_as, mark_of
 from chadllvm.frontend.narrowing import assume
 from chadllvm.frontend.recovery import POISON
 from chadllvm.frontend.scope import Unusable, Value
+from chadllvm.frontend.sets import check_unchanged
 from chadllvm.frontend.statements import mistake, poison, translate
 from chadllvm.frontend.stopping import (
     Step,
@@ -87,6 +88,7 @@ def _iterated(cx: Context, loop: For) -> Items:
     if known is not None:
         check_words(cx, loop.node, known)
         raise Unrolled(position_of(loop.node), known)
+    check_unchanged(cx, loop)
     assigned = map(cx.scope.lookup, cx.liveness.assigned[loop])
     has_arrays = any(
         isinstance(v, Var) and not isinstance(v.type, Scalar) for v in assigned

@@ -40,6 +40,7 @@ from chadllvm.frontend.signature import local_annotation
 from chadllvm.frontend.source import Source
 from chadllvm.frontend.surface import (
     CHANGING,
+    CHANGING_SETS,
     Assign,
     Augmented,
     Branch,
@@ -214,7 +215,7 @@ class _Reader:
                 return self._returned(value, node)
             case ast.Expr(ast.Call() as call) if (
                 changed := _changed(call)
-            ) is not None:
+            ) is not None and not _may_be_set(changed):
                 return (Assign(changed.target, changed, node),)
             case ast.Expr(ast.Call() as call) if self._updated(call):
                 return (self._call(call, node),)
@@ -223,6 +224,10 @@ class _Reader:
             ):
                 nothing = ast.copy_location(ast.Name(_NOTHING, ast.Store()), call)
                 return (Assign(nothing, call, node),)
+            case ast.Expr(ast.Call() as call) if (
+                changed := _changed(call)
+            ) is not None:
+                return (Assign(changed.target, changed, node),)
             case ast.Delete([ast.Subscript(ast.Name() as owner, index)]) if (
                 ast.unparse(index) == "-1"
             ):
@@ -425,8 +430,9 @@ def _named(node: ast.Lambda | Defined) -> NamedLambda | Defined:
 def _changed(call: ast.Call) -> Changed | None:
     """The call as one that changes its owner, or the first argument of `np.add.at`."""
     match call:
-        case ast.Call(ast.Attribute(ast.Name() as owner, attribute)) if (
-            attribute in CHANGING
+        case ast.Call(ast.Attribute(ast.Name() as owner, attribute)) if attribute in (
+            *CHANGING,
+            *CHANGING_SETS,
         ):
             target = owner
         case ast.Call(
@@ -439,6 +445,11 @@ def _changed(call: ast.Call) -> Changed | None:
     changed = Changed(call.func, call.args, call.keywords)
     changed.target = target
     return ast.copy_location(changed, call)
+
+
+def _may_be_set(call: Changed) -> bool:
+    """Whether it changes a set, if it is no function of the user's of that name."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr in CHANGING_SETS
 
 
 def _popped(

@@ -25,6 +25,7 @@ from chadllvm.frontend import (
     function_errors,
     list_errors,
     name_errors,
+    statement_errors,
     update_errors,
 )
 from chadllvm.frontend.annotations import CLOSED, Annotation, target_type
@@ -51,8 +52,11 @@ from chadllvm.frontend.raising import fail, is_constant, require
 from chadllvm.frontend.recovery import POISON, asks_for_type, unknown_names
 from chadllvm.frontend.recursion import Unresolved
 from chadllvm.frontend.scope import Unusable, Value
+from chadllvm.frontend.sets import change as change_set
+from chadllvm.frontend.sets import change_by
 from chadllvm.frontend.static import decided
 from chadllvm.frontend.surface import (
+    CHANGING_SETS,
     Assign,
     Augmented,
     Branch,
@@ -98,7 +102,7 @@ from chadllvm.frontend.writing import (
     whole,
 )
 from chadllvm.ir.term import Lit, Operand, Var
-from chadllvm.ir.types import Product, list_names
+from chadllvm.ir.types import Product, is_set, list_names
 from chadllvm.ir.union import members
 
 
@@ -233,6 +237,9 @@ def _assign_value(cx: Context, statement: Assign) -> None:
     _want(cx, node, statement.annotation)
     if isinstance(node, Augmented) and isinstance(target, ast.Name):
         found = cx.scope.lookup(target.id)
+        if isinstance(found, Var) and is_set(found.type):
+            change_by(cx, target, node, found)
+            return
         if isinstance(found, Var) and list_names(found.type) is not None:
             extend_list(cx, target, node, found)
             return
@@ -253,7 +260,7 @@ def _assign_value(cx: Context, statement: Assign) -> None:
     if isinstance(node, Changed):
         if node.target.id in cx.updated and not is_filled(node):
             raise update_errors.argument_grows(cx.span(node), node.target.id)
-        change(cx, node)
+        _change(cx, node)
         return
     if isinstance(target, ast.Name) and is_empty_list(node):
         begin_list(cx, target, node)
@@ -265,6 +272,20 @@ def _assign_value(cx: Context, statement: Assign) -> None:
     if statement.annotation is not None:
         value = _annotated(cx, statement, value, statement.annotation)
     bind_target(cx, statement.target, value, since)
+
+
+def _change(cx: Context, node: Changed) -> None:
+    """A call that changes a list, an array or a set."""
+    value = cx.scope.lookup(node.target.id)
+    assert isinstance(node.func, ast.Attribute)
+    if isinstance(value, Var) and is_set(value.type):
+        change_set(cx, node, value)
+    elif node.func.attr in CHANGING_SETS:
+        if value is None or isinstance(value, Unusable):
+            cx.value(node.target)
+        raise statement_errors.unused_expression(cx.span(node), node.func.attr)
+    else:
+        change(cx, node)
 
 
 def _update_arguments(cx: Context, node: Updating) -> None:

@@ -54,6 +54,10 @@ class Changed(ast.Call):
     is_behind = False
 
 
+# The methods of sets that do, where they are statements.
+CHANGING_SETS = ("add", "discard", "remove", "update")
+
+
 def is_filled(call: Changed) -> bool:
     """Whether a call changes elements, and leaves the size as it is."""
     return not isinstance(call.func, ast.Attribute) or call.func.attr in ("fill", "at")

@@ -26,6 +26,7 @@ class Kind(Enum):
     DICT = "dictionary"
     ROW = "row of a structured array"
     NONE = "None"
+    SET = "set"
     OBJECT = "object"
 
 
@@ -317,6 +318,8 @@ def _maker(names: RecordNames) -> Callable[..., Any]:
             return lambda *parts: dict(zip(names, parts, strict=True))
         case Kind.ROW:
             return lambda *parts: _row(names, parts)
+        case Kind.SET:
+            return lambda items, *_: None if items is None else set(items.tolist())
         case Kind.NONE | Kind.OBJECT:
             return lambda *_: None
 
@@ -366,6 +369,9 @@ def is_named_tuple(python: type) -> bool:
     """Whether a class was made by `typing.NamedTuple` or `collections.namedtuple`."""
     return issubclass(python, tuple) and hasattr(python, "_fields")
 
+
+# The names of the parts of a set of integers: see `frontend/sets.py`.
+SET_NAMES = RecordNames(("items", "table", "used"), Kind.SET, set)
 
 # The names of the fields of `None`, of which there are none.
 NONE_NAMES = RecordNames((), Kind.NONE, type(None))
