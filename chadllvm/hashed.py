@@ -14,8 +14,6 @@ where they are.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from chadllvm.linalg import compiled
@@ -27,11 +25,14 @@ SMALLEST = 8
 def slot(items, table, value):
     """Where the table has a value, or else the free slot that a search for it ends at.
 
-    The products fit into 63 bits, also in debug mode.
+    The upper half of the bits is folded into the lower one, which is multiplied and
+    folded again: sequences, multiples and pairs written as one number are spread. No
+    product or sum exceeds 63 bits, for debug mode refuses what does.
     """
     mask = len(table) - 1
-    low = (value ^ (value >> 32)) & 0xFFFFFFFF
-    at = (low * 0x61C88647 >> 15) & mask
+    folded = ((value & 0xFFFFFFFF) + (value >> 32) * 0x45D9F3B) & 0xFFFFFFFF
+    spread = folded * 0x61C88647
+    at = (spread ^ (spread >> 17) ^ (spread >> 32)) & mask
     while table[at] != 0 and (table[at] < 0 or items[table[at] - 1] != value):
         at = (at + 1) & mask
     return at
@@ -53,9 +54,3 @@ def rebuilt(items, extra):
 def copied(items, table):
     """Arrays of their own."""
     return items.copy(), table.copy()
-
-
-def table_of(items: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The table of different items, made in Python."""
-    result: np.ndarray[Any, Any] = rebuilt(items, 1)
-    return result

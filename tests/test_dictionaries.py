@@ -39,7 +39,7 @@ def test_the_owner_is_evaluated_once(capfd: pytest.CaptureFixture[str]) -> None:
     def total(x: float) -> float:
         params = made(x)
         found = sum(v for k, v in params.items() if k != "c")
-        for k, v in params.items():
+        for _, v in params.items():
             params = {**params, "b": 0.0}
             found += v
         return found
@@ -96,8 +96,9 @@ def test_a_key_is_no_value() -> None:
     assert "a string is not supported" in refused(kept, RATES)
 
     def after(params: Any) -> float:
+        total = 0.0
         for k in params:
-            pass
+            total += params[k]
         return params[k]
 
     assert "CL0301" in refused(after, RATES)
@@ -114,7 +115,7 @@ def test_a_key_is_no_value() -> None:
 
 def test_zip_with_what_has_no_keys_is_refused() -> None:
     def paired(params: Any, x: cl.f64[:]) -> float:
-        return sum(v * w for (k, v), w in zip(params.items(), x))
+        return sum(v * w for (k, v), w in zip(params.items(), x, strict=True))
 
     assert "CL0921" in refused(paired, RATES, [1.0, 2.0, 3.0])
 

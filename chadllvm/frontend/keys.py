@@ -66,9 +66,9 @@ def entries(cx: Context, node: ast.expr, *, is_paired: bool = False) -> Entries 
             return _owned(cx, owner, method, is_paired)
         case ast.Call(ast.Name("sorted" | "reversed" | "list" | "tuple"), [inner], _):
             return _ordered(cx, node, entries(cx, inner))
-        case ast.Call(ast.Name("enumerate"), [inner], []):
+        case ast.Call(ast.Name("enumerate"), [inner, *_], _):
             return _numbered(cx, node, entries(cx, inner))
-        case ast.Call(ast.Name("zip"), [_, *_] as parts, []):
+        case ast.Call(ast.Name("zip"), [_, *_] as parts, _):
             return _paired(cx, node, parts)
         case ast.Tuple(parts) | ast.List(parts) if any(map(_holds_text, parts)):
             return Entries(tuple(parts))
@@ -167,11 +167,14 @@ def _key(element: ast.expr) -> str | None:
 
 
 def _numbered(cx: Context, node: ast.Call, inner: Entries | None) -> Entries | None:
-    if inner is None or known_value(cx, node.func) is not enumerate:
+    given = [*node.args[1:], *(k.value for k in node.keywords if k.arg == "start")]
+    starts = [known_value(cx, argument) for argument in given] or [0]
+    is_known = len(starts) == 1 and type(starts[0]) is int
+    if inner is None or not is_known or known_value(cx, node.func) is not enumerate:
         return None
     pairs = (
         ast.copy_location(ast.Tuple([_written(k, node), element], ast.Load()), node)
-        for k, element in enumerate(inner.elements)
+        for k, element in enumerate(inner.elements, starts[0])
     )
     return replace(inner, elements=tuple(pairs))
 
@@ -183,6 +186,9 @@ def _paired(cx: Context, node: ast.Call, parts: Sequence[ast.expr]) -> Entries |
     found = [entries(cx, part, is_paired=True) for part in parts]
     known = [part for part in found if part is not None]
     if len(known) < len(parts) or known_value(cx, node.func) is not zip:
+        return None
+    is_strict = any(known_value(cx, k.value) is True for k in node.keywords)
+    if is_strict and len({len(part.elements) for part in known}) > 1:
         return None
     rows = zip(*(part.elements for part in known), strict=False)
     tuples = (ast.Tuple(list(row), ast.Load()) for row in rows)

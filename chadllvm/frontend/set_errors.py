@@ -175,49 +175,26 @@ def changed_in_loop(span: Span, name: str) -> Diagnostic:
 
 
 @code("CL1907")
-def not_indexed(span: Span) -> Diagnostic:
-    """A set has no first element: it is run over, and asked by `in`.
+def in_a_list(span: Span) -> Diagnostic:
+    """Sets are not elements of lists.
+
+    A list of records is an array for each field, and sets differ in size.
 
     Fails:
 
         def f(n: int) -> int:
-            s = {n, 1}
-            return s[0]
+            groups = [{1, 2}, {n}]
+            return len(groups[0])
 
     Works:
 
         def f(n: int) -> int:
-            s = {n, 1}
-            return sorted(s)[0]
+            groups = ({1, 2}, {n})
+            return len(groups[0])
     """
     return error(
-        "a set is not indexed",
-        span,
-        "this is a set",
-        "make a list of it by `sorted(s)` or `list(s)`",
-    )
-
-
-@code("CL1908")
-def at_the_border(span: Span, where: str) -> Diagnostic:
-    """Sets are not handed between Python and compiled code.
-
-    An argument is an array, of which the function makes a set; a result is the array of
-    its elements.
-
-    Fails:
-
-        def f(n: int):
-            return {n, 1}
-
-    Works:
-
-        def f(n: int):
-            return sorted({n, 1})
-    """
-    return error(
-        f"a set is no {where}",
+        "a set is no element of a list",
         span,
         "",
-        "hand on an array: `set(a)` makes a set of it, `sorted(s)` a list",
+        "use one set of numbers such as `group * size + i`, or a tuple of sets",
     )

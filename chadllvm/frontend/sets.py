@@ -102,7 +102,11 @@ def set_comparison(
     """A comparison with a set in it, None of any other."""
     is_member = isinstance(op, ast.In | ast.NotIn)
     if isinstance(right, ast.Set) and is_member:
-        found: Operand = _is_one_of(cx, node, left, right)
+        found: Operand = _is_one_of(cx, node, left, right.elts)
+    elif isinstance(right, ast.Tuple | ast.List) and is_member:
+        if not all(_is_integer(cx.lazy(part)) for part in (*right.elts,)):
+            return None
+        found = _is_one_of(cx, node, left, right.elts)
     elif is_set_value(left) or is_member:
         other = cx.lazy(right)
         if is_member and not is_set_value(other):
@@ -116,11 +120,17 @@ def set_comparison(
     return found if isinstance(op, ast.In) else cx.at(node).prim("not", found)
 
 
-def _is_one_of(cx: Context, node: ast.expr, left: Value, right: ast.Set) -> Operand:
+def _is_integer(value: Value) -> bool:
+    return value.type in (I64, BOOL)
+
+
+def _is_one_of(
+    cx: Context, node: ast.expr, left: Value, parts: Sequence[ast.expr]
+) -> Operand:
     """`n in {1, 2, 3}` makes no set: all elements are computed, and compared."""
     number = _integer(cx, node, left)
     found: Operand = Lit(False)
-    for part in right.elts:
+    for part in parts:
         element = _integer(cx, part, cx.lazy(part))
         b = cx.at(node)
         found = b.prim("or", found, b.prim("ieq", number, element))
@@ -346,6 +356,9 @@ def change(cx: Context, call: Changed, value: Operand) -> None:
     assert isinstance(call.func, ast.Attribute)
     method, name = call.func.attr, call.target.id
     count = 0 if method == "pop" else 1
+    change = _CHANGES.get(method)
+    if change is None and method != "pop":
+        raise set_errors.set_method(cx.span(call.func), method)
     if call.keywords or len(call.args) != count:
         expected = f"{count} argument{'' if count == 1 else 's'}"
         raise call_errors.wrong_argument_count(cx.span(call), method, expected)
@@ -353,9 +366,7 @@ def change(cx: Context, call: Changed, value: Operand) -> None:
         last = popped(cx, call, value)
         cx.scope.assign(name, _without(cx, call, value, last))
         return
-    change = _CHANGES.get(method)
-    if change is None:
-        raise set_errors.set_method(cx.span(call.func), method)
+    assert change is not None
     cx.scope.assign(name, change(cx, call.args[0], value))
 
 

@@ -55,7 +55,7 @@ class Changed(ast.Call):
 
 
 # The methods of sets that do, where they are statements.
-CHANGING_SETS = ("add", "discard", "remove", "update")
+CHANGING_SETS = ("add", "discard", "remove", "update", "clear")
 
 
 def is_filled(call: Changed) -> bool:

@@ -153,6 +153,19 @@ def is_set(ty: object) -> bool:
     return isinstance(ty, Product) and ty.names == SET_NAMES
 
 
+def holds_set(ty: Type) -> bool:
+    """Whether there is a set in values of this type."""
+    match ty:
+        case Product(fields):
+            return is_set(ty) or any(map(holds_set, fields))
+        case Sum():
+            return any(map(holds_set, ty.payloads))
+        case Array(elem):
+            return holds_set(elem)
+        case _:
+            return False
+
+
 def is_float(ty: Type) -> bool:
     """Whether this is the type of a real number, of either width."""
     return ty in (F64, F32)

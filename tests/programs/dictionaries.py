@@ -32,7 +32,7 @@ def loop_over_items(params: Any, x: float) -> float:
 @cl.jit
 def loop_that_breaks(params: Any, x: float) -> float:
     total = x
-    for i, (name, value) in enumerate(sorted(params.items())):
+    for i, (name, value) in enumerate(sorted(params.items()), start=1):
         if total * i > 1.5:
             break
         if value < 0.0:
@@ -50,7 +50,7 @@ def loop_that_breaks(params: Any, x: float) -> float:
 @cl.jit
 def stepped_entries(params: Any, slope: Any, rate: float) -> float:
     stepped = {name: p - rate * slope[name] for name, p in params.items()}
-    for name, p in zip(stepped, params.values()):
+    for name, p in zip(stepped, params.values(), strict=True):
         stepped = {**stepped, name: 0.9 * stepped[name] + 0.1 * p}
     total = stepped["b"] * np.sum(stepped["w"] ** 2)
     return total + np.sum(stepped["m"] * stepped["m"])
@@ -64,7 +64,7 @@ def reduced_entries(params: Any, x: float) -> float:
     total += max(v * x for v in params.values()) + min(params[k] for k in params)
     if any(v > x for _, v in params.items()) or "z" in params:
         total += 1.0
-    if all(v < 0.5 or k == "a" for k, v in params.items()) and "a" in params.keys():
+    if all(v < 0.5 or k == "a" for k, v in params.items()) and "a" in params:
         total *= 2.0
     scaled = [v * x for k, v in sorted(params.items(), reverse=True)]
     return total + scaled[0] + len(params) * len(params.items()) * x
@@ -89,6 +89,5 @@ def nested_entries(params: Any, x: float) -> float:
                 if outer == "u":
                     total += inner[name] * x**i
                 else:
-                    scaled = lambda t, v=inner[name]: t * v
-                    total -= scaled(x + i)
+                    total -= (lambda t, v=inner[name]: t * v)(x + i)
     return total
