@@ -35,6 +35,7 @@ LEFT_OUT = {
     "Checking derivatives": "the oracles check them more closely",
     "Debugging": "an oracle",
     "Floating point": "oracles",
+    "Breakpoints": "native code has none",
     "Sanitized code": "an oracle",
     "Profiles": "a variable of the environment",
     "What is refused": "nothing of it is a program",

@@ -20,7 +20,8 @@ LAYERS = (
     "portable", "updating", "frozen", "told", "ready", "scaling", "specialising",
     "shown", "signatures", "taking", "exported", "pointer", "compiled", "bound", "api",
     "custom", "written", "placed", "tangent_plan", "tangents", "exporting", "halving",
-    "pullback", "reverse", "jacobian", "reals", "checking", "vectorized", "prelude",
+    "pullback", "reverse", "jacobian", "reals", "checking", "vectorized", "stepping",
+    "prelude",
     "stats", "transforms", "interop", "explain", "commands", "cli", "paper",
 )  # fmt: skip
 

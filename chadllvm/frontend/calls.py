@@ -40,6 +40,7 @@ from chadllvm.frontend.logic import is_integral
 from chadllvm.frontend.marks import check_settled, mark_as_arrays, may_be_list
 from chadllvm.frontend.narrowing import instance_test
 from chadllvm.frontend.objects import base_of, field_value
+from chadllvm.frontend.pausing import paused
 from chadllvm.frontend.printing import show
 from chadllvm.frontend.records import is_record, is_users_class
 from chadllvm.frontend.recovery import POISON, unknown_in_module
@@ -52,6 +53,7 @@ from chadllvm.frontend.vectorized import vectorized_call
 from chadllvm.ir.term import Operand, Proj
 from chadllvm.ir.types import Product, Type, is_set, reference_names
 from chadllvm.ir.union import is_union
+from chadllvm.library import pause
 from chadllvm.overloads import SCALAR, is_compiled_with, overloaded
 from chadllvm.twins import compiled_from
 
@@ -184,7 +186,7 @@ def is_callable(value: Any) -> bool:
 def _container_function(
     function: Any,
 ) -> Callable[[Context, ast.Call], Operand] | None:
-    table = (*FUNCTIONS, (isinstance, instance_test), (print, show))
+    table = (*FUNCTIONS, (isinstance, instance_test), (print, show), (pause, paused))
     return next((t for known, t in table if function is known), None)
 
 

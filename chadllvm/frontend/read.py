@@ -51,6 +51,7 @@ from chadllvm.frontend.surface import (
     Final,
     For,
     NamedLambda,
+    Paused,
     Popped,
     Raise,
     Return,
@@ -164,6 +165,9 @@ class _Reader:
         statements: list[Statement] = []
         for position, node in enumerate(nodes):
             rest = nodes[position + 1 :]
+            if (paused := self._paused(node)) is not None:
+                statements.append(paused)
+                continue
             if isinstance(node, ast.If) and rest and self.exits.paths(node) == 1:
                 statements.append(self._branch(node, rest))
                 break
@@ -175,6 +179,26 @@ class _Reader:
             if not goes_on(tuple(statements[-1:])):
                 break
         return _grouped(statements)
+
+    def _paused(self, node: ast.stmt) -> Assign | None:
+        """`breakpoint()`, or `if test: breakpoint()`."""
+        test: ast.expr | None = None
+        inner = node
+        if isinstance(node, ast.If) and len(node.body) == 1 and not node.orelse:
+            test, inner = node.test, node.body[0]
+        match inner:
+            case ast.Expr(ast.Call(ast.Name("breakpoint"), [], [])) if (
+                "breakpoint" not in self.source.function.__globals__
+            ):
+                names = _names_before(self.source.definition, inner)
+                loads = [ast.Name(name, ast.Load()) for name in names]
+                parts: list[ast.expr] = [ast.copy_location(n, inner) for n in loads]
+                made = ast.copy_location(Paused(parts, ast.Load()), inner)
+                made.when = test
+                nothing = ast.copy_location(ast.Tuple([], ast.Store()), inner)
+                return Assign(nothing, made, inner)
+            case _:
+                return None
 
     def _branch(self, node: ast.If, rest: Sequence[ast.stmt] = ()) -> Branch:
         """A branch; `rest` follows on the one path that goes on."""
@@ -400,6 +424,25 @@ class _Reader:
                 return syntax_errors.unsupported(self.source.span(value), value)
             case _:
                 return syntax_errors.unsupported(span, node)
+
+
+def _names_before(definition: ast.FunctionDef, at: ast.stmt) -> list[str]:
+    """The parameters, and the names that are assigned before a statement or around."""
+    args = definition.args
+    found = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+    stack: list[ast.AST] = [*reversed(definition.body)]
+    while stack:
+        node = stack.pop()
+        match node:
+            case ast.Name(name, ast.Store()) if node.lineno <= at.lineno:
+                found.append(name)
+            case ast.FunctionDef() | ast.Lambda() | ast.ListComp() | ast.SetComp():
+                pass
+            case ast.GeneratorExp() | ast.DictComp():
+                pass
+            case _:
+                stack += reversed([*ast.iter_child_nodes(node)])
+    return [*dict.fromkeys(found)]
 
 
 def _grouped(statements: Sequence[Statement]) -> tuple[Statement, ...]:

@@ -47,6 +47,7 @@ from chadllvm.frontend.local import note_siblings
 from chadllvm.frontend.marks import check_settled, may_be_list
 from chadllvm.frontend.match_statement import Matched
 from chadllvm.frontend.narrowing import assume, assume_told, told
+from chadllvm.frontend.pausing import stop
 from chadllvm.frontend.ragged_updates import assign_in_list, changes_list
 from chadllvm.frontend.raising import fail, is_constant, require
 from chadllvm.frontend.recovery import POISON, asks_for_type, unknown_names
@@ -67,6 +68,7 @@ from chadllvm.frontend.surface import (
     Final,
     For,
     NamedLambda,
+    Paused,
     Raise,
     Return,
     Statement,
@@ -230,6 +232,9 @@ def _assign_value(cx: Context, statement: Assign) -> None:
     target, node = statement.target, statement.value
     if isinstance(node, Updating):
         _update_arguments(cx, node)
+        return
+    if isinstance(node, Paused):
+        stop(cx, node)
         return
     if isinstance(target, ast.Subscript) and statement.annotation is None:
         _assign_part(cx, target, node)

@@ -70,6 +70,16 @@ class Popped(ast.Call):
     """
 
 
+class Paused(ast.Tuple):
+    """`breakpoint()`, with the names that may be known there.
+
+    `when`: it stops where this holds, as in `if i == 3: breakpoint()`.
+    """
+
+    _fields = ("elts", "ctx", "when")
+    when: ast.expr | None = None
+
+
 class Updating(ast.Call):
     """A call after which names stand for what their arrays were updated to.
 
