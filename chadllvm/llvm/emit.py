@@ -43,6 +43,7 @@ from chadllvm.llvm.chains import rounded
 from chadllvm.llvm.independent import told_apart
 from chadllvm.llvm.instructions import POWI, POWI_SINGLE
 from chadllvm.llvm.invoke import emit_end
+from chadllvm.llvm.lines import mark, with_lines
 from chadllvm.llvm.spread import part_head, see
 from chadllvm.llvm.state import (
     FAILED,
@@ -124,6 +125,8 @@ def emit(
     text = "\n".join([*_before(state, texts), *texts, *_after(state, width)])
     for twin, first in instead.items():
         text = text.replace(f"@{twin}", f"@{first}")
+    if function.debug_info:
+        text = with_lines(text, function.name)
     if function.sanitize:
         # Seldom asked for: it is not loaded with everything else.
         from chadllvm.llvm.sanitize import sanitized
@@ -298,6 +301,8 @@ def _report(state: State, label: str, check: Check) -> None:
     site = Site(check.failure, tuple(value.type for value in check.values))
     number = state.sites.setdefault(site, len(state.sites))
     out.start(label)
+    if state.function.debug_info:
+        mark(out, check)
     out.put(f"store i32 {number}, ptr %ctx, align 8")
     for k, value in enumerate(check.values[: runtime.MAX_VALUES]):
         offset = runtime.VALUES_OFFSET + 8 * k
