@@ -125,14 +125,14 @@ def emit(
     text = "\n".join([*_before(state, texts), *texts, *_after(state, width)])
     for twin, first in instead.items():
         text = text.replace(f"@{twin}", f"@{first}")
-    if function.debug_info:
-        text = with_lines(text, function.name)
     if function.sanitize:
         # Seldom asked for: it is not loaded with everything else.
         from chadllvm.llvm.sanitize import sanitized
 
         sizes = {name: value.nbytes for name, value in state.data}
         text = sanitized(text, function, symbol, sizes)
+    if function.debug_info:
+        text = with_lines(text, function.name)
     math = [n for name in state.math for n in (name, *vector.get(name, ()))]
     linked = tuple(filter(vecmath.is_linked, math))
     return Module(symbol, text, tuple(state.sites), tuple(state.data), linked)

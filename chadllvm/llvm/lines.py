@@ -102,7 +102,7 @@ class _Table:
 
     def _compile_unit(self, file: str) -> int:
         return self._node(
-            f"distinct !DICompileUnit(language: DW_LANG_Python, file: "
+            f"distinct !DICompileUnit(language: DW_LANG_C99, file: "
             f'!{self._file(file)}, producer: "chadllvm", isOptimized: true, '
             "runtimeVersion: 0, emissionKind: FullDebug)"
         )
