@@ -22,8 +22,9 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.jitted import function_call
 from chadllvm.frontend.marks import is_python_list, mark_joined, mark_of
 from chadllvm.frontend.scope import Unusable
+from chadllvm.frontend.source import Source
 from chadllvm.frontend.static import static_string
-from chadllvm.frontend.surface import Paused
+from chadllvm.frontend.surface import Assign, Paused
 from chadllvm.frontend.unions import NONE_VALUE
 from chadllvm.frontend.width import as_weak, component
 from chadllvm.ir.record import ListNames, RecordNames, ReferenceNames
@@ -33,6 +34,46 @@ from chadllvm.ir.wording import said
 from chadllvm.ops.pause import Pause
 from chadllvm.ops.show import kind_of
 from chadllvm.overloads import overloaded
+
+
+def breakpoint_of(source: Source, node: ast.stmt) -> Assign | None:
+    """`breakpoint()`, or `if test: breakpoint()`."""
+    test: ast.expr | None = None
+    inner = node
+    if isinstance(node, ast.If) and len(node.body) == 1 and not node.orelse:
+        test, inner = node.test, node.body[0]
+    match inner:
+        case ast.Expr(ast.Call(ast.Name("breakpoint"), [], [])) if (
+            "breakpoint" not in source.function.__globals__
+        ):
+            names = _names_before(source.definition, inner)
+            loads = [ast.Name(name, ast.Load()) for name in names]
+            parts: list[ast.expr] = [ast.copy_location(n, inner) for n in loads]
+            made = ast.copy_location(Paused(parts, ast.Load()), inner)
+            made.when = test
+            nothing = ast.copy_location(ast.Tuple([], ast.Store()), inner)
+            return Assign(nothing, made, inner)
+        case _:
+            return None
+
+
+def _names_before(definition: ast.FunctionDef, at: ast.stmt) -> list[str]:
+    """The parameters, and the names that are assigned before a statement or around."""
+    args = definition.args
+    found = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+    stack: list[ast.AST] = [*reversed(definition.body)]
+    while stack:
+        node = stack.pop()
+        match node:
+            case ast.Name(name, ast.Store()) if node.lineno <= at.lineno:
+                found.append(name)
+            case ast.FunctionDef() | ast.Lambda() | ast.ListComp() | ast.SetComp():
+                pass
+            case ast.GeneratorExp() | ast.DictComp():
+                pass
+            case _:
+                stack += reversed([*ast.iter_child_nodes(node)])
+    return [*dict.fromkeys(found)]
 
 
 def stop(cx: Context, node: Paused) -> None:

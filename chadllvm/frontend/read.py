@@ -35,6 +35,7 @@ from chadllvm.frontend.match_statement import (
     Uncovered,
     without_match,
 )
+from chadllvm.frontend.pausing import breakpoint_of
 from chadllvm.frontend.recovery import Mistakes, broken, broken_return
 from chadllvm.frontend.signature import local_annotation
 from chadllvm.frontend.source import Source
@@ -51,7 +52,6 @@ from chadllvm.frontend.surface import (
     Final,
     For,
     NamedLambda,
-    Paused,
     Popped,
     Raise,
     Return,
@@ -59,10 +59,12 @@ from chadllvm.frontend.surface import (
     Updating,
     While,
     base,
+    bound_names,
     goes_on,
     has_break,
     has_return,
     is_endless,
+    may_be_set,
 )
 from chadllvm.frontend.updates import Analysis, Updates
 
@@ -165,7 +167,7 @@ class _Reader:
         statements: list[Statement] = []
         for position, node in enumerate(nodes):
             rest = nodes[position + 1 :]
-            if (paused := self._paused(node)) is not None:
+            if (paused := breakpoint_of(self.source, node)) is not None:
                 statements.append(paused)
                 continue
             if isinstance(node, ast.If) and rest and self.exits.paths(node) == 1:
@@ -179,26 +181,6 @@ class _Reader:
             if not goes_on(tuple(statements[-1:])):
                 break
         return _grouped(statements)
-
-    def _paused(self, node: ast.stmt) -> Assign | None:
-        """`breakpoint()`, or `if test: breakpoint()`."""
-        test: ast.expr | None = None
-        inner = node
-        if isinstance(node, ast.If) and len(node.body) == 1 and not node.orelse:
-            test, inner = node.test, node.body[0]
-        match inner:
-            case ast.Expr(ast.Call(ast.Name("breakpoint"), [], [])) if (
-                "breakpoint" not in self.source.function.__globals__
-            ):
-                names = _names_before(self.source.definition, inner)
-                loads = [ast.Name(name, ast.Load()) for name in names]
-                parts: list[ast.expr] = [ast.copy_location(n, inner) for n in loads]
-                made = ast.copy_location(Paused(parts, ast.Load()), inner)
-                made.when = test
-                nothing = ast.copy_location(ast.Tuple([], ast.Store()), inner)
-                return Assign(nothing, made, inner)
-            case _:
-                return None
 
     def _branch(self, node: ast.If, rest: Sequence[ast.stmt] = ()) -> Branch:
         """A branch; `rest` follows on the one path that goes on."""
@@ -239,7 +221,7 @@ class _Reader:
                 return self._returned(value, node)
             case ast.Expr(ast.Call() as call) if (
                 changed := _changed(call)
-            ) is not None and not _may_be_set(changed):
+            ) is not None and not may_be_set(changed):
                 return (Assign(changed.target, changed, node),)
             case ast.Expr(ast.Call() as call) if self._updated(call):
                 return (self._call(call, node),)
@@ -426,25 +408,6 @@ class _Reader:
                 return syntax_errors.unsupported(span, node)
 
 
-def _names_before(definition: ast.FunctionDef, at: ast.stmt) -> list[str]:
-    """The parameters, and the names that are assigned before a statement or around."""
-    args = definition.args
-    found = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
-    stack: list[ast.AST] = [*reversed(definition.body)]
-    while stack:
-        node = stack.pop()
-        match node:
-            case ast.Name(name, ast.Store()) if node.lineno <= at.lineno:
-                found.append(name)
-            case ast.FunctionDef() | ast.Lambda() | ast.ListComp() | ast.SetComp():
-                pass
-            case ast.GeneratorExp() | ast.DictComp():
-                pass
-            case _:
-                stack += reversed([*ast.iter_child_nodes(node)])
-    return [*dict.fromkeys(found)]
-
-
 def _grouped(statements: Sequence[Statement]) -> tuple[Statement, ...]:
     """The block, where functions know which others are defined right beside them."""
     grouped: list[Statement] = []
@@ -490,11 +453,6 @@ def _changed(call: ast.Call) -> Changed | None:
     return ast.copy_location(changed, call)
 
 
-def _may_be_set(call: Changed) -> bool:
-    """Whether it changes a set, if it is no function of the user's of that name."""
-    return isinstance(call.func, ast.Attribute) and call.func.attr in CHANGING_SETS
-
-
 def _popped(
     targets: Sequence[ast.expr], value: ast.expr
 ) -> tuple[ast.expr, Changed] | None:
@@ -502,7 +460,7 @@ def _popped(
 
     Only names are assigned, and not that of the list: it would be too long for others.
     """
-    bound = [name for target in targets for name in _bound(target)]
+    bound = [name for target in targets for name in bound_names(target)]
     names = set(bound)
     if len(names) < len(bound) or "" in names:
         return None
@@ -517,17 +475,6 @@ def _popped(
             return ast.copy_location(last, value), changed
         case _:
             return None
-
-
-def _bound(target: ast.expr) -> list[str]:
-    """The names in a target; an empty one for what is no name."""
-    match target:
-        case ast.Name(name):
-            return [name]
-        case ast.Tuple(parts) | ast.List(parts):
-            return [name for part in parts for name in _bound(part)]
-        case _:
-            return [""]
 
 
 def _are_distinct_names(targets: Sequence[ast.expr]) -> bool:

@@ -328,12 +328,16 @@ def breakpoint_in_native(span: Span) -> Diagnostic:
             breakpoint()
             return y * y
 
+        cl.jit(f)(0.5)
+
     Works:
 
         def f(x: float) -> float:
             y = math.sin(x)
             print(y)
             return y * y
+
+        cl.jit(f)(0.5)
     """
     return error(
         "native code does not stop at a breakpoint",

@@ -25,11 +25,11 @@ from chadllvm.frontend import (
     function_errors,
     list_errors,
     name_errors,
-    statement_errors,
     update_errors,
 )
 from chadllvm.frontend.annotations import CLOSED, Annotation, target_type
 from chadllvm.frontend.arithmetic import convert
+from chadllvm.frontend.changing import change, changed_in_place
 from chadllvm.frontend.conditions import condition
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import succeed
@@ -37,9 +37,7 @@ from chadllvm.frontend.expression import operation
 from chadllvm.frontend.free import free_names
 from chadllvm.frontend.lists import (
     begin_list,
-    change,
     extend,
-    extend_list,
     is_empty_list,
 )
 from chadllvm.frontend.liveness import exit_reads
@@ -53,11 +51,8 @@ from chadllvm.frontend.raising import fail, is_constant, require
 from chadllvm.frontend.recovery import POISON, asks_for_type, unknown_names
 from chadllvm.frontend.recursion import Unresolved
 from chadllvm.frontend.scope import Unusable, Value
-from chadllvm.frontend.sets import change as change_set
-from chadllvm.frontend.sets import change_by
 from chadllvm.frontend.static import decided
 from chadllvm.frontend.surface import (
-    CHANGING_SETS,
     Assign,
     Augmented,
     Branch,
@@ -77,7 +72,6 @@ from chadllvm.frontend.surface import (
     base,
     goes_on,
     has_break,
-    is_filled,
     target_names,
 )
 from chadllvm.frontend.targets import bind_target
@@ -104,7 +98,7 @@ from chadllvm.frontend.writing import (
     whole,
 )
 from chadllvm.ir.term import Lit, Operand, Var
-from chadllvm.ir.types import Product, is_set, list_names
+from chadllvm.ir.types import Product, list_names
 from chadllvm.ir.union import members
 
 
@@ -241,12 +235,7 @@ def _assign_value(cx: Context, statement: Assign) -> None:
         return
     _want(cx, node, statement.annotation)
     if isinstance(node, Augmented) and isinstance(target, ast.Name):
-        found = cx.scope.lookup(target.id)
-        if isinstance(found, Var) and is_set(found.type):
-            change_by(cx, target, node, found)
-            return
-        if isinstance(found, Var) and list_names(found.type) is not None:
-            extend_list(cx, target, node, found)
+        if changed_in_place(cx, target, node):
             return
         array = whole(cx, target)
         if array is not None and array.array in cx.lists:
@@ -263,9 +252,7 @@ def _assign_value(cx: Context, statement: Assign) -> None:
             _assign_operation(cx, array, node)
             return
     if isinstance(node, Changed):
-        if node.target.id in cx.updated and not is_filled(node):
-            raise update_errors.argument_grows(cx.span(node), node.target.id)
-        _change(cx, node)
+        change(cx, node)
         return
     if isinstance(target, ast.Name) and is_empty_list(node):
         begin_list(cx, target, node)
@@ -277,20 +264,6 @@ def _assign_value(cx: Context, statement: Assign) -> None:
     if statement.annotation is not None:
         value = _annotated(cx, statement, value, statement.annotation)
     bind_target(cx, statement.target, value, since)
-
-
-def _change(cx: Context, node: Changed) -> None:
-    """A call that changes a list, an array or a set."""
-    value = cx.scope.lookup(node.target.id)
-    assert isinstance(node.func, ast.Attribute)
-    if isinstance(value, Var) and is_set(value.type):
-        change_set(cx, node, value)
-    elif node.func.attr in CHANGING_SETS:
-        if value is None or isinstance(value, Unusable):
-            cx.value(node.target)
-        raise statement_errors.unused_expression(cx.span(node), node.func.attr)
-    else:
-        change(cx, node)
 
 
 def _update_arguments(cx: Context, node: Updating) -> None:

@@ -63,6 +63,11 @@ def is_filled(call: Changed) -> bool:
     return not isinstance(call.func, ast.Attribute) or call.func.attr in ("fill", "at")
 
 
+def may_be_set(call: Changed) -> bool:
+    """Whether it changes a set, if it is no function of the user's of that name."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr in CHANGING_SETS
+
+
 class Popped(ast.Call):
     """`xs.pop()` as the last element; what makes the list shorter stands behind it.
 
@@ -260,3 +265,14 @@ def base(target: ast.expr) -> ast.Name | None:
     while isinstance(target, ast.Subscript):
         target = target.value
     return target if isinstance(target, ast.Name) else None
+
+
+def bound_names(target: ast.expr) -> list[str]:
+    """The names in a target; an empty one for what is no name."""
+    match target:
+        case ast.Name(name):
+            return [name]
+        case ast.Tuple(parts) | ast.List(parts):
+            return [name for part in parts for name in bound_names(part)]
+        case _:
+            return [""]
