@@ -251,10 +251,9 @@ def _no_type(value: Any, function: str, path: str) -> TypeError:
             f"{_where(function, path)} is a function; annotate it with `Callable`"
         )
     return call_rules.no_type(
-        f"{_where(function, path)} must be a number, a NumPy array, a tuple, a record "
-        "or a dictionary of these by strings, a list of records or a set of integers, "
-        f"found "
-        f"{shown(value)}"
+        f"{_where(function, path)} must be a number, a NumPy array, a tuple, a record, "
+        "a set of integers or a dictionary of these by strings, or a list of records, "
+        f"found {shown(value)}"
     )
 
 

@@ -127,3 +127,18 @@ def test_spread_by_dict() -> None:
 
     assert total(RATES, 2.0) == pytest.approx(2.8)
     assert cl.grad(total, argnums=1)(RATES, 2.0) == 1.0
+
+
+def test_values_after_a_loop_that_may_break() -> None:
+    """Each step is the `else` of the one before, also where no `break` is left."""
+
+    def last(params: Any, x: float) -> float:
+        v = x
+        for k, v in params.items():  # noqa: B007
+            if k == "zz" or (k == "a" and x > 2.0):
+                break
+        return v * x
+
+    for x in (1.0, 3.0):
+        assert cl.jit(last)(RATES, x) == last(RATES, x)
+        assert cl.jit(last)({"y": 1.0, "z": 4.0}, x) == 4.0 * x

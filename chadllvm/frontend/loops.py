@@ -79,7 +79,8 @@ def _loop(cx: Context, loop: Loop) -> Ends:
         return stopping(cx, loop, length, step)
     finals = _plain(cx, loop, source.length, step)
     bind_all(cx, end_of(cx, loop, finals))
-    return Ends({ON: {}})
+    # Without a `break` that is left, as types or static arguments may decide.
+    return translate(cx, loop.orelse, cx.liveness.after[loop])
 
 
 def _iterated(cx: Context, loop: For) -> Items:

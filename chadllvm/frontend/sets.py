@@ -47,6 +47,9 @@ Parts = tuple[Operand, Operand, Operand]
 
 _NUMBERS = Array(I64, 1)
 
+# Up to as many elements of a set that is written out are added one by one.
+_FEW = 2
+
 
 def is_set_value(value: Value) -> bool:
     return not isinstance(value, Delayed) and is_set(value.type)
@@ -201,8 +204,11 @@ def empty(cx: Context, node: ast.expr) -> Operand:
 
 
 def display(cx: Context, node: ast.Set) -> Operand:
-    """`{a, b, c}`"""
+    """`{a, b, c}`; of many elements a loop adds them, so that the code stays short."""
     made = empty(cx, node)
+    if len(node.elts) > _FEW:
+        array = cx.value(ast.copy_location(ast.List(node.elts, ast.Load()), node))
+        return _with_all(cx, node, made, items(cx, cx.settled(node, array)))
     for part in node.elts:
         made = added(cx, part, made, cx.lazy(part))
     return made
