@@ -67,7 +67,11 @@ def _whole(function: Callable[..., Any]) -> Compiled:
         text += f"    return derivative({', '.join(names)})\n"
         return _made(text, function)
     found = function if isinstance(function, Compiled) else jit(function)
-    assert isinstance(found, Compiled)
+    if not isinstance(found, Compiled):
+        raise TypeError(
+            "interpret() takes a function or a derivative of one: write a function "
+            "that calls the method, or the partial"
+        )
     return found
 
 
@@ -79,7 +83,9 @@ def _made(text: str, derivative: Derivative[..., Any]) -> Compiled:
     linecache.cache[file] = len(text), None, text.splitlines(True), file
     names: dict[str, Any] = {"derivative": derivative}
     exec(compile(text, file, "exec"), names)
-    found = jit(options=derivative.options)(names[derivative.name])
+    statics = tuple(derivative.static_argnames)
+    decorate = jit(options=derivative.options, static_argnames=statics)
+    found = decorate(names[derivative.name])
     assert isinstance(found, Compiled)
     return found
 

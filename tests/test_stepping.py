@@ -21,6 +21,13 @@ class Point(NamedTuple):
     y: float
 
 
+class Spring:
+    stiffness = 2.0
+
+    def energy(self, x: float) -> float:
+        return self.stiffness * x
+
+
 @pytest.fixture
 def stops(monkeypatch: pytest.MonkeyPatch) -> Stops:
     """Where the program stops: the function, the line, and the variables."""
@@ -132,6 +139,67 @@ def test_containers_are_shown_as_python_has_them(stops: Stops) -> None:
     assert [row.tolist() for row in found["rows"]] == [[], [5.0], [5.0, 6.0]]
     assert "function" in found["f"]
     assert back["w_ct"] == {"a": 1.0} and back["items_ct"] == [0.0, 1.0]
+
+
+def branching(x: float, flag: bool) -> float:
+    if flag:
+        z = 3.0 * x
+        breakpoint()
+    else:
+        z = x
+    for _ in range(5):
+        z = 1.5 * z
+        if z > 3.0:
+            breakpoint()
+            return x * z
+    return z
+
+
+def test_names_of_the_blocks_around(stops: Stops) -> None:
+    """Stops in branches and before exits leave the names outside as they are."""
+    for flag in (True, False):
+        stops.clear()
+        value, slope = cl.debug.interpret(cl.value_and_grad(branching))(1.0, flag)
+        factor = 4.5 if flag else 1.5**3
+        assert (value, slope) == (factor, 2.0 * factor)
+        found = [(name, found["z"], found["x"]) for name, _, found in stops]
+        inner = [("branching", 3.0, 1.0)] if flag else []
+        last = ("branching", factor, 1.0)
+        back = [(f"{name} (reverse)", z, x) for name, z, x in (last, *inner)]
+        assert found == [*inner, last, *back]
+        assert stops[-len(back)][2]["z_ct"] == 1.0
+
+
+def test_recursions_stop_in_each_call(stops: Stops) -> None:
+    def halved(n: int, x: float) -> float:
+        if n == 0:
+            return x
+        y = 0.5 * x
+        breakpoint()
+        return halved(n - 1, y) + x
+
+    assert cl.debug.interpret(cl.grad(halved, 1))(2, 1.0) == 1.75
+    assert [found["n"] for _, _, found in stops] == [2, 1, 1, 2]
+    assert [found.get("y_ct") for _, _, found in stops] == [None, None, 1.0, 1.5]
+
+
+def test_a_function_of_no_reals_and_static_arguments(stops: Stops) -> None:
+    def counted(xs: list[cl.f64[:]], how: str) -> int:
+        total = len(xs) if how == "all" else 0
+        if total > 1:
+            breakpoint()
+        return total
+
+    interpreted = cl.debug.interpret(cl.jit(counted, static_argnames="how"))
+    assert interpreted([A], how="all") == 1 and stops == []
+    assert interpreted([A, A[:1]], how="all") == 2
+    ((_, _, found),) = stops
+    assert found["total"] == 2 and [x.size for x in found["xs"]] == [3, 1]
+
+
+def test_methods_are_refused() -> None:
+    with pytest.raises(TypeError, match="a function that calls the method"):
+        cl.debug.interpret(Spring().energy)
 
 
 def test_errors_are_those_of_the_program() -> None:

@@ -28,7 +28,7 @@ from chadllvm.frontend.surface import Assign, Paused
 from chadllvm.frontend.unions import NONE_VALUE
 from chadllvm.frontend.width import as_weak, component
 from chadllvm.ir.record import ListNames, RecordNames, ReferenceNames
-from chadllvm.ir.term import Lit, Operand, Tuple
+from chadllvm.ir.term import If, Lit, Operand, Tuple
 from chadllvm.ir.types import Array, Product, Scalar, Type, is_float
 from chadllvm.ir.wording import said
 from chadllvm.ops.pause import Pause
@@ -93,20 +93,24 @@ def stop(cx: Context, node: Paused) -> None:
     cx.at(node).apply(Pause(""), [])  # For who looks for a place to stop at.
     tuples = [b.one(Tuple(tuple(values[n] for n in part))) for part in (passed, others)]
     when = Lit(True) if node.when is None else cx.value(node.when)
-    arguments: list[ast.expr] = [cx.settled(node, v) for v in (*tuples, when)]
-    arguments.append(ast.copy_location(ast.Constant(label), node))
+    texts = [ast.copy_location(ast.Constant(t), node) for t in (label, "value")]
+    shown: list[ast.expr] = [cx.settled(node, value) for value in tuples]
+    if not passed:
+        call = ast.copy_location(ast.Call(node, [*texts, *shown], []), node)
+        with cx.nested() as inner:
+            paused(cx, call)
+            then = inner.block([])
+        cx.at(node).emit(If(when, then, cx.builder.child().block([])))
+        return
+    arguments = [*shown, cx.settled(node, when), texts[0]]
     call = ast.copy_location(ast.Call(node, arguments, []), node)
     function = overloaded(builtins.breakpoint)
-    if not passed:
-        plain = function.py_func
-        function_call(cx, call, plain, ("label",))
-        return
     result = function_call(cx, call, function._function, ("label",))
     for k, name in enumerate(passed):
         old = values[name]
         new = as_weak(cx.at(node), component(cx.at(node), result, k), (old,))
         mark_joined(cx, new, [old], mark_of(cx, old))
-        cx.scope.bind(name, new)
+        cx.scope.hand(name, new)
 
 
 def _passes(ty: Type) -> bool:

@@ -76,8 +76,8 @@ def interpret(
         slow, which is compiled anew at each call.
 
     Raises:
-        TypeError: from a call, where a derivative takes or gives unions, recursive
-            data or lists of records.
+        TypeError: for methods and partials; from a call, where a derivative takes or
+            gives unions, recursive data or lists of records.
     """
     from chadllvm.stepping import interpreted
 
