@@ -91,11 +91,11 @@ Meaning = Callable[[Context, ast.Call], Value]
 
 def _meaning(cx: Context, node: ast.Call, function: Any) -> Meaning:
     """What translates calls of a function from outside, or the error that none does."""
-    if function is sorted and len(node.args) == 1:
-        return _sorted
     users = overloaded(function, provided=False)
     if users is not None:
         return _of_overload(cx, node, users)
+    if function is sorted and len(node.args) == 1:
+        return _sorted
     known = known_function(function) or _container_function(function)
     if known is not None:
         return known

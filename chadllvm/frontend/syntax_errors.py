@@ -160,8 +160,8 @@ def starred(span: Span) -> Diagnostic:
 def unsupported_operator(span: Span, operator: str, help: str) -> Diagnostic:
     """An operator that these operands do not have.
 
-    `&`, `|`, `^`, `~`, `<<` and `>>` are for integers and booleans, `in` and `is` for
-    static arguments. Mind that `&` binds tighter than `<`: use `and`, or parentheses.
+    `&`, `|`, `^`, `~`, `<<` and `>>` are for integers and booleans, some of them for
+    sets; `in` for sets, integers that are written out, and static arguments, as `is`. Mind that `&` binds tighter than `<`: use `and`, or parentheses.
 
     Fails:
 
