@@ -33,6 +33,7 @@ FAMILIES = {
     "16": "Lists of arrays",
     "17": "Recursive data",
     "18": "Arguments of calls, and exported libraries",
+    "19": "Sets",
 }
 
 # What the examples take for granted.

@@ -23,7 +23,7 @@ from chadllvm.backend.aot.targets import level_of, target_for, usual_levels
 from chadllvm.backend.aot.toolchain import toolchain
 from chadllvm.backend.results import Group, Result
 from chadllvm.boundary import Boundary
-from chadllvm.ir.types import F64, Array, Product, Type
+from chadllvm.ir.types import F64, Array, Product, Type, holds_set
 from chadllvm.ir.updated import Updated
 from chadllvm.ir.wording import said
 from chadllvm.llvm.target import Target
@@ -171,6 +171,12 @@ def exported(
             raise call_rules.not_exported(
                 f"{name}: the parameter {parameter} is an object, which C has not: "
                 "export a method of one, or functools.partial of the function"
+            )
+    for ty in (*(ty for _, ty in _params(plan)), plan.value):
+        if holds_set(ty):
+            raise call_rules.not_exported(
+                f"{name}: C has no sets: let an argument be an array, of which the "
+                "function makes one, and a result `sorted(s)`"
             )
     versions = compiled.versions(plan, threads=openmp)
     entry = plan.program.entry

@@ -28,13 +28,13 @@ import numpy as np
 Routine = Callable[..., Any]
 
 
-def _compiled(function: Routine) -> Routine:
+def compiled(function: Routine) -> Routine:
     """Mark a function as one that compiled code may call."""
     vars(function)["py_func"] = function
     return function
 
 
-@_compiled
+@compiled
 def factor(a):
     """P a = L U by Gaussian elimination with partial pivoting (as LAPACK's getrf).
 
@@ -69,7 +69,7 @@ def factor(a):
     return lu, order, sign, ok
 
 
-@_compiled
+@compiled
 def forward_vector(a, b, unit):
     """The solution of L x = b for the lower triangle of a; `unit`: of ones on it."""
     n = len(a)
@@ -83,7 +83,7 @@ def forward_vector(a, b, unit):
     return x
 
 
-@_compiled
+@compiled
 def forward_matrix(a, b, unit):
     """The same for several right-hand sides, the columns of b."""
     n = len(a)
@@ -97,7 +97,7 @@ def forward_matrix(a, b, unit):
     return x
 
 
-@_compiled
+@compiled
 def backward_vector(a, b, unit):
     """The solution of U x = b for the upper triangle of a."""
     n = len(a)
@@ -112,7 +112,7 @@ def backward_vector(a, b, unit):
     return x
 
 
-@_compiled
+@compiled
 def backward_matrix(a, b, unit):
     """The same for several right-hand sides, the columns of b."""
     n = len(a)
@@ -127,7 +127,7 @@ def backward_matrix(a, b, unit):
     return x
 
 
-@_compiled
+@compiled
 def has_pivots(a):
     """Whether the diagonal has no zero."""
     ok = True
@@ -137,21 +137,21 @@ def has_pivots(a):
     return ok
 
 
-@_compiled
+@compiled
 def solve_vector(a, b):
     """The solution of a x = b, and whether a is regular."""
     lu, order, _, ok = factor(a)
     return backward_vector(lu, forward_vector(lu, b[order], True), False), ok
 
 
-@_compiled
+@compiled
 def solve_matrix(a, b):
     """The same for several right-hand sides, the columns of b."""
     lu, order, _, ok = factor(a)
     return backward_matrix(lu, forward_matrix(lu, b[order], True), False), ok
 
 
-@_compiled
+@compiled
 def inverse(a):
     """The inverse of a, and whether there is one."""
     unit = np.zeros_like(a)
@@ -160,7 +160,7 @@ def inverse(a):
     return solve_matrix(a, unit)
 
 
-@_compiled
+@compiled
 def cholesky(a):
     """L with L Lᵀ = a, of the lower triangle of a; whether a is positive definite."""
     n = len(a)
@@ -179,7 +179,7 @@ def cholesky(a):
     return c, ok
 
 
-@_compiled
+@compiled
 def factored_vector(c, lower, b):
     """The solution of a x = b for a factor c of Cholesky's, in the one triangle."""
     if not lower:
@@ -187,7 +187,7 @@ def factored_vector(c, lower, b):
     return backward_vector(c.T, forward_vector(c, b, False), False)
 
 
-@_compiled
+@compiled
 def factored_matrix(c, lower, b):
     """The same for several right-hand sides, the columns of b."""
     if not lower:
@@ -195,7 +195,7 @@ def factored_matrix(c, lower, b):
     return backward_matrix(c.T, forward_matrix(c, b, False), False)
 
 
-@_compiled
+@compiled
 def determinant(a):
     """The determinant: the product of the pivots.
 
@@ -210,7 +210,7 @@ def determinant(a):
     return determinant_without_division(a)
 
 
-@_compiled
+@compiled
 def determinant_without_division(a):
     """The determinant as a polynomial, in n - 1 products of matrices.
 
@@ -230,7 +230,7 @@ def determinant_without_division(a):
     return x[0, 0] if n % 2 == 1 else -x[0, 0]
 
 
-@_compiled
+@compiled
 def log_determinant(a):
     """The sign of the determinant, an integer, and the logarithm of its size."""
     lu, _, swaps, ok = factor(a)
@@ -245,7 +245,7 @@ def log_determinant(a):
     return sign, total
 
 
-@_compiled
+@compiled
 def norm_2(x):
     """The Euclidean norm; its gradient at the origin is zero."""
     total = sum(v * v for v in x)
@@ -254,13 +254,13 @@ def norm_2(x):
     return math.sqrt(total)
 
 
-@_compiled
+@compiled
 def norm_1(x):
     """The sum of the absolute values."""
     return sum(abs(v) for v in x)
 
 
-@_compiled
+@compiled
 def norm_max(x):
     """The largest absolute value, 0 of nothing."""
     if len(x) == 0:

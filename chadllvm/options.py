@@ -57,6 +57,9 @@ class CompileOptions:
         indices against overflow, whatever was proved. It finds defects of the compiler,
         and is slow; see `docs/language.md`.
 
+    debug_info: tell debuggers which line of which file an instruction comes from, by
+        DWARF's tables, in memory and in exported libraries; see `docs/language.md`.
+
     Raises:
         ValueError: if there is no such level.
     """
@@ -73,6 +76,7 @@ class CompileOptions:
     contract: bool = True
     strict: bool = False
     sanitize: bool = False
+    debug_info: bool = False
 
     @property
     def arithmetic(self) -> Arithmetic:

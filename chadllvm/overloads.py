@@ -27,7 +27,7 @@ SCALAR = "scalar_function"
 # The modules of ours that bring overloads for a package: loaded where a program calls
 # a function of it that is not known otherwise.
 _PROVIDERS = {
-    "builtins": ("chadllvm.prelude.lists",),
+    "builtins": ("chadllvm.prelude.lists", "chadllvm.prelude.debug"),
     "scipy.special": (
         "chadllvm.prelude.special",
         "chadllvm.prelude.incomplete",

@@ -592,7 +592,11 @@ def _lower(function: Function, done: Compilation) -> LoopFunction:
             loops = lower_boxed(function, options.arithmetic)
         else:
             loops = lower_function(
-                function, done.tape, done.contents, options.arithmetic
+                function,
+                done.tape,
+                done.contents,
+                options.arithmetic,
+                keeps_lines=options.debug_info,
             )
     changes: tuple[tuple[str, Callable[[LoopFunction], LoopFunction]], ...] = (
         (settle.__name__, settle),
@@ -627,4 +631,4 @@ def _lower(function: Function, done: Compilation) -> LoopFunction:
     if options.verify:
         with stage("lower", depth=depth):
             check_loops(loops)
-    return replace(loops, sanitize=options.sanitize)
+    return replace(loops, sanitize=options.sanitize, debug_info=options.debug_info)

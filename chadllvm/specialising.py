@@ -13,10 +13,11 @@ from chadllvm.crossing import Crossing
 from chadllvm.deep import run_deep
 from chadllvm.defects import stage
 from chadllvm.forking import Lock
-from chadllvm.frontend import specialise, too_deep
+from chadllvm.frontend import specialise, statement_errors, too_deep
 from chadllvm.ir.loops import LoopFunction, can_fail
 from chadllvm.ir.term import Program
 from chadllvm.ir.types import Type
+from chadllvm.ops.pause import pauses
 from chadllvm.ops.show import shows
 from chadllvm.options import CompileOptions
 from chadllvm.pipeline import Compilation, collector_paused
@@ -79,6 +80,9 @@ class Specialiser:
     def _options_of(self, plan: Plan) -> CompileOptions:
         """The options for a plan: a program that writes is never run again, and what it
         writes stands between the same checks as in Python."""
+        for function in plan.source.functions:
+            for span in pauses(function):
+                raise statement_errors.breakpoint_in_native(span)
         if any(map(shows, plan.source.functions)):
             return replace(self._options, speculate=False)
         return self._options

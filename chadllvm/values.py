@@ -24,13 +24,21 @@ from chadllvm.frontend.annotations import (
 )
 from chadllvm.frontend.records import BadRecord, RecordClass, record_class, row_type
 from chadllvm.ir.dtypes import scalar_of
-from chadllvm.ir.record import Kind, ListNames, ObjectNames, RecordNames, Snapshot
+from chadllvm.ir.record import (
+    SET_NAMES,
+    Kind,
+    ListNames,
+    ObjectNames,
+    RecordNames,
+    Snapshot,
+)
 from chadllvm.ir.types import (
     BOOL,
     F32,
     F64,
     I64,
     NONE,
+    SET,
     Acc,
     Array,
     Box,
@@ -75,6 +83,8 @@ def record_fingerprint(
     if kind is Snapshot:
         parts = tuple(map(fingerprint, value))
         return None if None in parts else (value.names, parts)
+    if kind in (set, frozenset):
+        return kind if SET_NAMES.matches(value) else None
     if _closed(kind) is not None:
         return kind
     try:
@@ -126,6 +136,8 @@ def type_of(value: Any, function: str, path: str) -> Type:
             return _row_type(value.dtype, function, path)
         case dict() if value and all(isinstance(key, str) for key in value):
             return _dict_type(value, function, path)
+        case set() | frozenset() if SET_NAMES.matches(value):
+            return SET
     return _other_type(value, function, path)
 
 
@@ -239,9 +251,9 @@ def _no_type(value: Any, function: str, path: str) -> TypeError:
             f"{_where(function, path)} is a function; annotate it with `Callable`"
         )
     return call_rules.no_type(
-        f"{_where(function, path)} must be a number, a NumPy array, a tuple, a record "
-        "or a dictionary of these by strings, or a list of records, found "
-        f"{shown(value)}"
+        f"{_where(function, path)} must be a number, a NumPy array, a tuple, a record, "
+        "a set of integers or a dictionary of these by strings, or a list of records, "
+        f"found {shown(value)}"
     )
 
 

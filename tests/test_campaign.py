@@ -35,6 +35,8 @@ LEFT_OUT = {
     "Checking derivatives": "the oracles check them more closely",
     "Debugging": "an oracle",
     "Floating point": "oracles",
+    "Breakpoints": "native code has none",
+    "Lines for debuggers": "tables beside the code",
     "Sanitized code": "an oracle",
     "Profiles": "a variable of the environment",
     "What is refused": "nothing of it is a program",

@@ -304,3 +304,41 @@ def test_a_costly_test(x: float, options: cl.CompileOptions) -> None:
     for k, slope in enumerate(slopes):
         along = (1.0 - k, float(k))
         assert cl.jvp(compiled, (x, 0.9), along)[1] == pytest.approx(slope)
+
+
+@pytest.mark.parametrize("stops", ["never", "always", "late"])
+@pytest.mark.parametrize("n", [0, 3, 20])
+def test_the_else_of_a_loop_whose_break_is_decided(stops: str, n: int) -> None:
+    """A `break` that a static argument leaves out leads past no `else`."""
+
+    def counted(n: int, x: float, stops: str) -> float:
+        v = x
+        for i in range(n):
+            v = 1.5 * v
+            if stops == "always" or (stops == "late" and i > 1):
+                break
+            if v > 100.0:
+                return v + 1.0
+        else:
+            v = 2.0 * v
+            if n == 3:
+                return v
+        return v + 0.25
+
+    def tested(n: int, x: float, stops: str) -> float:
+        v = x
+        while n > 0:
+            n -= 1
+            v = 1.5 * v
+            if stops == "always" or (stops == "late" and n < 2):
+                break
+        else:
+            v = 2.0 * v
+        return v + 0.25
+
+    for function in (counted, tested):
+        compiled = cl.jit(function, static_argnames="stops")
+        assert compiled(n, 1.0, stops) == function(n, 1.0, stops)
+        ahead = function(n, 1.0 + 1e-6, stops) - function(n, 1.0 - 1e-6, stops)
+        slope = cl.grad(compiled, argnums="x")(n, 1.0, stops)
+        assert slope == pytest.approx(ahead / 2e-6, rel=1e-6)

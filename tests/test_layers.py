@@ -12,16 +12,17 @@ PACKAGE = Path(__file__).resolve().parents[1] / "chadllvm"
 
 LAYERS = (
     "_version", "diagnostic", "view", "codes", "call_rules", "deep", "forking",
-    "frames", "options", "texts", "twins", "overloads", "library", "linalg", "ir",
-    "defects", "shape", "derivative_kinds", "ops", "frontend", "chad", "closure",
-    "simplify", "checks", "lower", "llvm", "watch", "request", "backend", "threads",
-    "pipeline", "report", "values", "prints", "border", "boundary", "filled", "copying",
-    "crossing", "plan", "arguments", "anatomy", "reach", "objects", "shelf", "portable",
-    "updating", "frozen", "told", "ready", "scaling", "specialising", "shown",
-    "signatures", "taking", "exported", "pointer", "compiled", "bound", "api", "custom",
-    "written", "placed", "tangent_plan", "tangents", "exporting", "halving", "pullback",
-    "reverse", "jacobian", "reals", "checking", "vectorized", "prelude", "stats",
-    "transforms", "interop", "explain", "commands", "cli", "paper",
+    "frames", "options", "texts", "twins", "overloads", "library", "linalg", "hashed",
+    "ir", "defects", "shape", "derivative_kinds", "ops", "frontend", "chad",
+    "closure", "simplify", "checks", "lower", "llvm", "watch", "request", "backend",
+    "threads", "pipeline", "report", "values", "prints", "border", "boundary", "filled",
+    "copying", "crossing", "plan", "arguments", "anatomy", "reach", "objects", "shelf",
+    "portable", "updating", "frozen", "told", "ready", "scaling", "specialising",
+    "shown", "signatures", "taking", "exported", "pointer", "compiled", "bound", "api",
+    "custom", "written", "placed", "tangent_plan", "tangents", "exporting", "halving",
+    "pullback", "reverse", "jacobian", "reals", "checking", "vectorized", "stepping",
+    "prelude",
+    "stats", "transforms", "interop", "explain", "commands", "cli", "paper",
 )  # fmt: skip
 
 # The package itself and `python -m chadllvm` stand outside: they may import all.

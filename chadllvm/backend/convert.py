@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from chadllvm import call_rules
-from chadllvm.ir.record import Kind, ListNames, RecordNames
+from chadllvm.ir.record import Kind, ListNames, RecordNames, fit
 from chadllvm.ir.types import (
     BOOL,
     F32,
@@ -131,6 +131,10 @@ class Converter:
     def as_record(self, leaf: int, value: Any) -> Any:
         """A container of the right class, or with the right keys."""
         names = self._names(leaf)
+        if names.kind is Kind.SET and names.matches(value) and not fit(value):
+            raise call_rules.too_large(
+                f"{self._name(leaf)} holds integers that do not fit into 64 bits"
+            )
         if names.matches(value):
             return value
         if names.kind is Kind.DICT and isinstance(value, dict):
@@ -296,6 +300,8 @@ def _record(names: RecordNames) -> str:
         return f"of class {names.title}"
     if names.kind is Kind.NONE:
         return "None"
+    if names.kind is Kind.SET:
+        return "a set of integers"
     fields = ", ".join(repr(name) for name in names)
     what = "a dictionary with the keys" if names.kind is Kind.DICT else "a row of"
     return f"{what} {fields}"

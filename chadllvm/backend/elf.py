@@ -57,6 +57,8 @@ _SECTION = np.dtype(
         *(("align", "<u8"), ("entsize", "<u8")),
     ]
 )
+# Where the address of a section is in its entry.
+_ADDRESS = 16
 _SYMBOL = np.dtype(
     [
         *(("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2")),
@@ -116,10 +118,20 @@ class Image:
             raise Unsupported(f"no whole object: {error}") from None
         self._pages = linked.pages
         self._symbols = linked.exported
+        self._places = {k: linked.base + at for k, at in linked.at.items()}
 
     def __getitem__(self, symbol: str) -> int:
         """The address of a symbol that the object defines."""
         return self._symbols[symbol]
+
+    def described(self, code: bytes) -> bytes:
+        """The object with the addresses of its sections, as debuggers want it."""
+        found = bytearray(code)
+        start = int(np.frombuffer(code, _FILE, count=1)["shoff"][0])
+        for k, place in self._places.items():
+            at = start + k * _SECTION.itemsize + _ADDRESS
+            found[at : at + 8] = place.to_bytes(8, "little")
+        return bytes(found)
 
 
 class _Linked:

@@ -32,6 +32,10 @@ class Site(NamedTuple):
     values: tuple[str, ...]
 
 
+# What an object with lines for debuggers has a section of (`llvm/lines.py`).
+DEBUG_SECTION = b".debug_line"
+
+
 class Native(NamedTuple):
     """A compiled module.
 
@@ -62,6 +66,10 @@ class Code:
         # Native code refers to these arrays by address.
         self.data: dict[str, np.ndarray] = dict(native.data)
         self._linked = self._link()
+        if DEBUG_SECTION in native.code and isinstance(self._linked, elf.Image):
+            from chadllvm.backend import debugger
+
+            debugger.describe(self, self._linked.described(native.code))
         self.address: int = self._linked[native.symbol]
         if os.environ.get("CHADLLVM_PERF") == "1":
             from chadllvm.backend import perf

@@ -72,6 +72,9 @@ if TYPE_CHECKING:
 _CONVERT = {F64: "as_float", F32: "as_single", I64: "as_int", BOOL: "as_bool"}
 _USUAL = {F64: "float", F32: "single", I64: "int", BOOL: "bool"}
 
+# Containers whose parts have no names outside.
+_BY_PLACE = (Kind.OBJECT, Kind.SET)
+
 
 class Marshal:
     """The marshalling code of one signature, as it is written."""
@@ -259,10 +262,12 @@ class Marshal:
         """Read the fields of a container of exactly the right class or keys."""
         mine = self.mine
         self._unless(self._record_test(name, names), name, f"{mine}as_record", leaf)
+        if names.kind is Kind.SET:
+            self.lines.append(f"{name} = {self._object(names.parts)}({name})")
         for k, (field, ty) in enumerate(zip(names, fields, strict=True)):
             part = f"{mine}p{leaf}_{k}"
             read = f".{field}" if names.is_class else f"[{field!r}]"
-            read = f"[{k}]" if names.kind is Kind.OBJECT else read
+            read = f"[{k}]" if names.kind in _BY_PLACE else read
             self.lines.append(f"{part} = {name}{read}")
             self._param(part, names.path(path, field), ty)
 
@@ -277,7 +282,7 @@ class Marshal:
                 return f"{name} is None"
             case Kind.OBJECT:
                 return f"type({name}) is {self._object(Snapshot)}"
-            case Kind.ROW:
+            case Kind.ROW | Kind.SET:
                 return "False"
             case _:
                 assert_never(names.kind)

@@ -94,6 +94,8 @@ int64_t chad_steps(const chad_context_t *context);
 void chad_set_grants(int64_t requests);
 void chad_set_guards(void);
 int32_t chad_san_violation(char *text, int64_t bytes);
+void *chad_code_describe(const void *object, int64_t bytes);
+void chad_code_forget(void *described);
 
 // Code that checks itself calls these, see chad_rt.h.
 void chad_san_enter(void);

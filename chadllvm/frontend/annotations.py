@@ -34,6 +34,7 @@ from chadllvm.ir.types import (
     F64,
     I64,
     NONE,
+    SET,
     Alternatives,
     Array,
     Product,
@@ -165,6 +166,8 @@ def read_annotation(value: Any) -> Annotation:
         return OpenArray(None)
     if value is dict:
         return OpenDict(None)
+    if value is set:
+        return SET
     if value is None or value is types.NoneType:
         return NONE
     if value in (Callable, typing.Callable):
@@ -194,6 +197,8 @@ def _read_generic(value: Any) -> Annotation:
         return _list(_list_item(arguments[0]), value)
     if origin in (dict, Mapping) and len(arguments) == 2 and arguments[0] is str:
         return OpenDict(read_annotation(arguments[1]))
+    if origin is set and arguments == (int,):
+        return SET
     if origin is tuple and Ellipsis not in arguments:
         return _product(tuple(read_annotation(a) for a in _fields(arguments)))
     if origin is np.ndarray and len(arguments) == 2:

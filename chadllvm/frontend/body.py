@@ -6,14 +6,16 @@
                                        yield r }
 
 What it calls is asked of `Callees`. It is translated again whenever it is learned what
-a list holds that begins empty (`lists.py`); `translation.py` has it translated again
-where its result turns out to be another one than was taken for granted.
+a list holds that begins empty (`lists.py`), or that a loop runs over keys (`keys.py`);
+`translation.py` has it translated again where its result turns out to be another one
+than was taken for granted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from chadllvm.diagnostic import InternalError
@@ -29,6 +31,7 @@ from chadllvm.frontend.arithmetic import convert, join, join_values
 from chadllvm.frontend.context import Callees, Context, Elements
 from chadllvm.frontend.delayed import force
 from chadllvm.frontend.expression import expression
+from chadllvm.frontend.keys import Entries, Position, Unrolled
 from chadllvm.frontend.lists import Learned
 from chadllvm.frontend.liveness import liveness
 from chadllvm.frontend.local import LocalFunction
@@ -62,12 +65,18 @@ class Text:
     source: Source
     statements: tuple[Statement, ...]
     mistakes: Mistakes
+    analysis: Analysis
 
 
-def read_text(source: Source, analysis: Analysis) -> Text:
+def read_text(
+    source: Source,
+    analysis: Analysis,
+    unrolled: Mapping[Position, Entries] = MappingProxyType({}),
+) -> Text:
     """The statements of a function, and the mistakes that there are without types."""
     mistakes = Mistakes()
-    return Text(source, read_body(source, mistakes, analysis), mistakes)
+    statements = read_body(source, mistakes, analysis, unrolled)
+    return Text(source, statements, mistakes, analysis)
 
 
 @dataclass(frozen=True)
@@ -106,6 +115,7 @@ def translate_body(callees: Callees, task: Task, guessed: Type | None) -> Block 
     There is none as long as the result of a call has no type on any path.
     """
     elements: dict[str, Elements] = {}
+    unrolled: dict[Position, Entries] = {}
     while True:
         cx = _context(callees, task, elements)
         try:
@@ -116,6 +126,11 @@ def translate_body(callees: Callees, task: Task, guessed: Type | None) -> Block 
             if known is not None and known.is_sure:
                 elem = join(known.elem, elem) or elem
             elements[found.name] = Elements(elem, found.is_sure)
+            continue
+        except Unrolled as loop:
+            unrolled[loop.position] = loop.entries
+            text = read_text(task.text.source, task.text.analysis, unrolled)
+            task = replace(task, text=text)
             continue
         for name, known in elements.items():
             if known.unsure is not None and task.frame.unresolved is None:
@@ -172,7 +187,7 @@ def _translated(cx: Context, task: Task, guessed: Type | None) -> Block | None:
     """The body of a function without mistakes, None if all paths are left out."""
     try:
         result = translate_function(cx, task.text.statements)
-    except Learned:
+    except (Learned, Unrolled):
         raise
     except Exception as failure:
         # A mistake may leave the translation where it is not prepared to go on from.

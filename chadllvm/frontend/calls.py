@@ -11,6 +11,7 @@ from typing import Any
 from chadllvm.frontend import (
     array_errors,
     call_errors,
+    dictionary_errors,
     list_errors,
     name_errors,
 )
@@ -18,6 +19,7 @@ from chadllvm.frontend.applying import call_value, closure, function_of
 from chadllvm.frontend.array_functions import METHODS, NAMES
 from chadllvm.frontend.cases import by_case, check_members, settled_call
 from chadllvm.frontend.closures import is_function
+from chadllvm.frontend.comprehension import listed
 from chadllvm.frontend.containers import (
     FUNCTIONS,
     base_call,
@@ -38,15 +40,20 @@ from chadllvm.frontend.logic import is_integral
 from chadllvm.frontend.marks import check_settled, mark_as_arrays, may_be_list
 from chadllvm.frontend.narrowing import instance_test
 from chadllvm.frontend.objects import base_of, field_value
+from chadllvm.frontend.pausing import paused
 from chadllvm.frontend.printing import show
 from chadllvm.frontend.records import is_record, is_users_class
 from chadllvm.frontend.recovery import POISON, unknown_in_module
 from chadllvm.frontend.scope import NotStatic, Unusable, is_library
+from chadllvm.frontend.sets import method as set_method
+from chadllvm.frontend.sets import popped as popped_from_set
+from chadllvm.frontend.static import keys_of
 from chadllvm.frontend.surface import CHANGING, Popped
 from chadllvm.frontend.vectorized import vectorized_call
 from chadllvm.ir.term import Operand, Proj
-from chadllvm.ir.types import Product, Type, reference_names
+from chadllvm.ir.types import Product, Type, is_set, reference_names
 from chadllvm.ir.union import is_union
+from chadllvm.library import pause
 from chadllvm.overloads import SCALAR, is_compiled_with, overloaded
 from chadllvm.twins import compiled_from
 
@@ -87,6 +94,8 @@ def _meaning(cx: Context, node: ast.Call, function: Any) -> Meaning:
     users = overloaded(function, provided=False)
     if users is not None:
         return _of_overload(cx, node, users)
+    if function is sorted and len(node.args) == 1:
+        return _sorted
     known = known_function(function) or _container_function(function)
     if known is not None:
         return known
@@ -115,6 +124,19 @@ def _meaning(cx: Context, node: ast.Call, function: Any) -> Meaning:
     if ours is not None:
         return _of_overload(cx, node, ours)
     raise _unknown(cx, node, function)
+
+
+def _sorted(cx: Context, node: ast.Call) -> Value:
+    """`sorted(a)`; of a set it takes the list of its elements."""
+    (argument,) = node.args
+    if keys_of(cx, argument) is not None:
+        raise dictionary_errors.keys_as_value(cx.span(node), "a list of keys")
+    value = cx.lazy(argument)
+    place = cx.settled(argument, value)
+    if not isinstance(value, Delayed) and is_set(value.type):
+        place = cx.settled(argument, listed(cx, place, node))
+    call = ast.copy_location(ast.Call(node.func, [place], node.keywords), node)
+    return function_call(cx, call, overloaded(sorted))
 
 
 def _of_overload(cx: Context, node: ast.Call, function: Any) -> Meaning:
@@ -164,7 +186,7 @@ def is_callable(value: Any) -> bool:
 def _container_function(
     function: Any,
 ) -> Callable[[Context, ast.Call], Operand] | None:
-    table = (*FUNCTIONS, (isinstance, instance_test), (print, show))
+    table = (*FUNCTIONS, (isinstance, instance_test), (print, show), (pause, paused))
     return next((t for known, t in table if function is known), None)
 
 
@@ -206,6 +228,10 @@ def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
         except NotStatic:
             pass
         return record_method(cx, node, owner)
+    if not isinstance(owner, Delayed) and is_set(owner.type):
+        if isinstance(node, Popped):
+            return popped_from_set(cx, node, owner)
+        return set_method(cx, node, owner, function.attr)
     if is_integral(owner) and function.attr in INTEGER_METHODS:
         return integer_method(cx, node, function.attr, owner)
     if function.attr == "copy" and may_be_list(cx, owner):

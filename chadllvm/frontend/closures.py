@@ -29,6 +29,7 @@ from chadllvm.ir.types import (
     Type,
     has_float,
     has_float_in_nodes,
+    is_set,
 )
 
 Join = Callable[[Type, Type], Type | None]
@@ -109,7 +110,7 @@ def holds_function(ty: Type) -> bool:
 
 def is_tuple(ty: Type) -> TypeGuard[Product]:
     """Whether values of this type have components; a function has none to be read."""
-    return isinstance(ty, Product) and not is_function(ty)
+    return isinstance(ty, Product) and not is_function(ty) and not is_set(ty)
 
 
 def holds_reals(ty: Type) -> bool:

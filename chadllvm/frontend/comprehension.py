@@ -20,8 +20,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
-from chadllvm.frontend import errors, type_errors
+from chadllvm.frontend import dictionary_errors, errors, type_errors
 from chadllvm.frontend.arithmetic import is_number, to_int, truth
 from chadllvm.frontend.clauses import (
     Comprehension,
@@ -31,10 +32,12 @@ from chadllvm.frontend.clauses import (
     flat,
     in_nest,
 )
+from chadllvm.frontend.conditions import condition
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.element_sizes import check_new_element
 from chadllvm.frontend.iteration import Items, items
+from chadllvm.frontend.keys import Part, parts_of
 from chadllvm.frontend.lists import check_row
 from chadllvm.frontend.marks import Mark, mark_list, mark_of
 from chadllvm.frontend.ragged import is_list, make_list
@@ -62,11 +65,54 @@ from chadllvm.ops.iterate import Iterate
 
 def list_comprehension(cx: Context, node: Comprehension) -> Operand:
     """An array of the values of the element, in order."""
+    parts = parts_of(cx, node)
+    if parts is not None:
+        return cx.value(_display(cx, node, parts))
     marks: list[Mark] = []
     made = _collected(cx, node, marks)
     if not is_list(made):
         mark_list(cx, made, marks[-1])
     return made
+
+
+def _display(cx: Context, node: Comprehension, parts: Sequence[Part]) -> ast.expr:
+    """The list of what there is for each entry of a dictionary."""
+    if any(part.test is not None for part in parts):
+        raise dictionary_errors.unknown_test(cx.span(node))
+    nodes = [part.node for part in parts]
+    if len(node.generators) == 1 or not nodes:
+        return ast.copy_location(ast.List(nodes, ast.Load()), node)
+    lists = [ast.ListComp(n.elt, n.generators) for n in nodes if _is_clause(n)]
+    total: ast.expr = ast.copy_location(lists[0], node)
+    for part in lists[1:]:
+        both = ast.BinOp(total, ast.Add(), ast.copy_location(part, node))
+        total = ast.copy_location(both, node)
+    return total
+
+
+def written_list(cx: Context, node: ast.expr) -> ast.expr:
+    """A list comprehension over keys as the list that it makes; others as they are."""
+    parts = parts_of(cx, node) if isinstance(node, ast.ListComp) else None
+    if parts is None or not isinstance(node, ast.ListComp):
+        return node
+    return _display(cx, node, parts)
+
+
+def _is_clause(node: ast.expr) -> TypeGuard[Comprehension]:
+    return isinstance(node, Comprehension)
+
+
+def dictionary_comprehension(cx: Context, node: ast.DictComp) -> Operand:
+    """`{k: f(v) for k, v in d.items()}`, whose keys are known."""
+    parts = parts_of(cx, node) if len(node.generators) == 1 else None
+    if parts is None:
+        raise dictionary_errors.dictionary_key(cx.span(node))
+    if any(part.test is not None for part in parts):
+        raise dictionary_errors.unknown_test(cx.span(node))
+    pairs = [part.node for part in parts]
+    keys = [pair.elts[0] for pair in pairs if isinstance(pair, ast.Tuple)]
+    values = [pair.elts[1] for pair in pairs if isinstance(pair, ast.Tuple)]
+    return cx.value(ast.copy_location(ast.Dict([*keys], values), node))
 
 
 def _collected(cx: Context, node: Comprehension, marks: list[Mark]) -> Operand:
@@ -210,7 +256,9 @@ def reduce_generator(
     cx: Context, node: Comprehension, call: ast.Call, kind: str
 ) -> Operand:
     """`sum`, `min` or `max` of a generator, without making the array."""
-
+    parts = parts_of(cx, node)
+    if parts is not None:
+        return _reduced_parts(cx, node, call, kind, parts)
     numbers: list[Operand] = []
 
     def number() -> Operand:
@@ -229,6 +277,30 @@ def reduce_generator(
         body = loop.body(cx, number)
         (best,) = cx.at(call).apply(Fold(kind), [loop.count], [body])
     return as_weak(cx.builder, best, numbers)
+
+
+def _reduced_parts(
+    cx: Context, node: Comprehension, call: ast.Call, kind: str, parts: Sequence[Part]
+) -> Operand:
+    """The same of what there is for each entry of a dictionary."""
+    nodes = []
+    for part in parts:
+        item = part.node
+        if len(node.generators) > 1:
+            if kind != "add":
+                raise dictionary_errors.unknown_test(cx.span(node))
+            inner = ast.copy_location(ast.Name("sum", ast.Load()), call)
+            item = ast.copy_location(ast.Call(inner, [item], []), call)
+        if part.test is not None:
+            if kind != "add":
+                raise dictionary_errors.unknown_test(cx.span(part.test))
+            none = ast.copy_location(ast.Constant(0), item)
+            item = ast.copy_location(ast.IfExp(part.test, item, none), item)
+        nodes.append(item)
+    if not nodes and kind == "add":
+        return Lit(0)
+    values = ast.copy_location(ast.Tuple(nodes, ast.Load()), node)
+    return cx.value(ast.copy_location(ast.Call(call.func, [values], []), call))
 
 
 def _best(
@@ -313,6 +385,9 @@ class _Deciding:
 def any_or_all(cx: Context, node: ast.expr, call: ast.Call, is_any: bool) -> Operand:
     """`any(...)` or `all(...)`: what follows the element that decides is not run."""
     deciding = _Deciding(is_any)
+    parts = parts_of(cx, node) if isinstance(node, Comprehension) else None
+    if parts is not None:
+        return _decided_parts(cx, call, is_any, parts)
     if isinstance(node, Comprehension):
         elt, first = node.elt, _first(cx, node)
 
@@ -324,6 +399,27 @@ def any_or_all(cx: Context, node: ast.expr, call: ast.Call, is_any: bool) -> Ope
     with cx.nested() as b:
         value = _truth(cx, node, source.element(cx.at(node), index))
     return deciding.loop(cx.at(call), 0, source.length, index, Step(b, [value]))[0]
+
+
+def _decided_parts(
+    cx: Context, call: ast.Call, is_any: bool, parts: Sequence[Part]
+) -> Operand:
+    """The same of what there is for each entry of a dictionary."""
+    tests = []
+    for part in parts:
+        item = part.node
+        if isinstance(item, Comprehension):
+            item = ast.copy_location(ast.Call(call.func, [item], []), call)
+        if part.test is not None:
+            op = ast.And() if is_any else ast.Or()
+            skip = ast.copy_location(ast.UnaryOp(ast.Not(), part.test), part.test)
+            first = part.test if is_any else skip
+            item = ast.copy_location(ast.BoolOp(op, [first, item]), item)
+        tests.append(item)
+    if not tests:
+        return Lit(not is_any)
+    op = ast.Or() if is_any else ast.And()
+    return condition(cx, ast.copy_location(ast.BoolOp(op, tests), call))
 
 
 def _truth(cx: Context, node: ast.expr, value: Operand) -> Operand:

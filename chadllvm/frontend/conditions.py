@@ -13,7 +13,8 @@ from chadllvm.frontend.marks import is_python_list
 from chadllvm.frontend.narrowing import assume
 from chadllvm.frontend.ragged import is_list, ragged
 from chadllvm.frontend.static import decided
-from chadllvm.ir.term import Apply, If, Lit, Operand
+from chadllvm.ir.term import Apply, If, Lit, Operand, Proj
+from chadllvm.ir.types import is_set
 from chadllvm.ops.index import Dim
 
 
@@ -49,6 +50,9 @@ def truth_of(cx: Context, node: ast.expr, value: Value) -> Operand:
     if not isinstance(value, Delayed) and is_python_list(cx, value):
         b = cx.at(node)
         return b.prim("ine", b.one(Apply(Dim(0), (value,))), Lit(0))
+    if not isinstance(value, Delayed) and is_set(value.type):
+        b = cx.at(node)
+        return b.prim("ine", b.one(Apply(Dim(0), (b.one(Proj(value, 0)),))), Lit(0))
     if not isinstance(value, Delayed) and is_list(value):
         return cx.at(node).prim("ine", ragged(cx, node, value).count, Lit(0))
     if not is_number_operand(value):

@@ -19,7 +19,7 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.records import BadRecord, is_record, record_class
 from chadllvm.frontend.references import made
 from chadllvm.frontend.width import is_weak, product
-from chadllvm.ir.record import NONE_NAMES, Kind, RecordNames, Snapshot
+from chadllvm.ir.record import NONE_NAMES, SET_NAMES, Kind, RecordNames, Snapshot, fit
 from chadllvm.ir.term import Const, Lit, Operand, Tuple, Var, literal
 from chadllvm.ir.types import F32
 
@@ -62,6 +62,12 @@ def _constant(cx: Context, value: Any, name: str, span: Span) -> Operand:
     if type(value) is dict and value and all(isinstance(k, str) for k in value):
         parts = tuple(constant(cx, part, name, span) for part in value.values())
         return _emit(cx, Tuple(parts, RecordNames(value, Kind.DICT, dict)), name, span)
+    if SET_NAMES.matches(value):
+        if not fit(value):
+            raise name_errors.large_integer(span)
+        things, table, used = SET_NAMES.parts(value)
+        consts = [_emit(cx, Const(part), name, span) for part in (things, table)]
+        return _emit(cx, Tuple((*consts, Lit(used)), SET_NAMES), name, span)
     if isinstance(value, np.ndarray):
         array = _emit(cx, Const(_array(value, name, span)), name, span)
         cx.shapes[array] = tuple(map(Lit, value.shape))

@@ -48,7 +48,9 @@ def names_of(ty: Type) -> RecordNames | None:
     names = ty.names if isinstance(ty, Product) else ()
     if isinstance(names, ReferenceNames):
         return names.record
-    return names if isinstance(names, RecordNames) else None
+    if not isinstance(names, RecordNames) or names.kind is Kind.SET:
+        return None
+    return names
 
 
 def is_record_value(value: Value) -> TypeGuard[Operand]:
@@ -154,10 +156,17 @@ def dictionary(cx: Context, node: ast.Dict) -> Operand:
 
 
 def dictionary_call(cx: Context, node: ast.Call) -> Operand:
-    """`dict(w=w, b=b)`"""
-    if node.args:
-        raise call_errors.wrong_argument_count(cx.span(node), "dict", "keywords only")
+    """`dict(w=w, b=b)`, `dict(params, b=b)`"""
     entries: dict[str, Operand] = {}
+    if len(node.args) > 1:
+        expected = "one dictionary, and keywords"
+        raise call_errors.wrong_argument_count(cx.span(node), "dict", expected)
+    for argument in node.args:
+        first = cx.value(argument)
+        names = names_of(first.type)
+        if names is None or names.kind is not Kind.DICT:
+            raise dictionary_errors.spread(cx.span(argument), first.type)
+        entries |= _fields(cx, argument, first)
     for keyword in node.keywords:
         if keyword.arg is None:
             raise syntax_errors.starred(cx.span(keyword))
@@ -258,6 +267,10 @@ def _dictionary_method(
         case "get", [key, default], [] if (word := static_string(cx, key)) is not None:
             other = cx.value(default)
             return field(cx, node, owner, word) if word in names else other
+        case "keys" | "items", [], []:
+            raise dictionary_errors.keys_as_value(
+                cx.span(node.func), f"`{name}` of a dictionary"
+            )
         case _:
             raise dictionary_errors.dictionary_method(cx.span(node.func), name)
 

@@ -106,6 +106,9 @@ class Settled(ast.expr):
         super().__init__()
         self.value = value
 
+    def __deepcopy__(self, memo: object) -> Settled:
+        return self
+
 
 @dataclass
 class Elements:

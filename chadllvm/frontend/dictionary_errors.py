@@ -88,7 +88,7 @@ def key_needed(span: Span, ty: Type) -> Diagnostic:
 
 @code("CL0907")
 def dictionary_method(span: Span, name: str) -> Diagnostic:
-    """A dictionary has the methods `values` and, with a default, `get` here.
+    """A dictionary has `keys`, `values`, `items` and, with a default, `get` here.
 
     Its keys are known when the program is compiled, so there is nothing to ask for; and
     it is a value, which nothing changes.
@@ -160,4 +160,121 @@ def dictionary_key(span: Span) -> Diagnostic:
         span,
         "its value is not a string known when the program is compiled",
         'write it out, as in `{"w": w, "b": b}`',
+    )
+
+
+@code("CL0919")
+def key_assigned(span: Span, name: str) -> Diagnostic:
+    """What stands for a key in a loop is not assigned in its body.
+
+    Strings are no values at run time: a loop over keys is written out when the program
+    is compiled, with a step for each key, in which the name stands for it.
+
+    Fails:
+
+        def f(x: float) -> float:
+            params = {"w": x, "b": 2.0 * x}
+            total = 0.0
+            for k in params:
+                total += params[k]
+                k = 1.0
+            return total * k
+
+    Works:
+
+        def f(x: float) -> float:
+            params = {"w": x, "b": 2.0 * x}
+            total = 0.0
+            for k in params:
+                total += params[k]
+            return total
+    """
+    return error(
+        "the name of a key is assigned",
+        span,
+        f"`{name}` stands for a key of a dictionary here",
+        "give one of the two another name",
+    )
+
+
+@code("CL0920")
+def key_as_value(span: Span) -> Diagnostic:
+    """A key has a name of its own in a loop over entries.
+
+    Strings are no values at run time: a name may stand for one that is known, but not
+    for a tuple with one in it.
+
+    Fails:
+
+        def f(x: float) -> float:
+            params = {"w": x, "b": 2.0 * x}
+            return sum(item[1] for item in params.items())
+
+    Works:
+
+        def f(x: float) -> float:
+            params = {"w": x, "b": 2.0 * x}
+            return sum(v for k, v in params.items())
+    """
+    return error(
+        "a key is no part of a value",
+        span,
+        "this would be a tuple with a string in it",
+        "take it apart, as in `for k, v in params.items()`",
+    )
+
+
+@code("CL0921")
+def keys_as_value(span: Span, what: str) -> Diagnostic:
+    """What has the keys of a dictionary in it is run over, and no value.
+
+    Strings are no values at run time. Loops and comprehensions run over `keys()` and
+    `items()`, also by way of `sorted`, `reversed`, `list`, `enumerate` and `zip`.
+
+    Fails:
+
+        def f(x: float) -> float:
+            params = {"w": x, "b": 2.0 * x}
+            pairs = params.items()
+            return sum(v for k, v in pairs)
+
+    Works:
+
+        def f(x: float) -> float:
+            params = {"w": x, "b": 2.0 * x}
+            return sum(v for k, v in params.items())
+    """
+    return error(
+        f"{what} is not a value",
+        span,
+        "this would hold strings",
+        "run over it in a `for` loop or a comprehension, by `zip` with other entries",
+    )
+
+
+@code("CL0922")
+def unknown_test(span: Span) -> Diagnostic:
+    """A comprehension over keys has as many elements as are known beforehand.
+
+    It is written out when the program is compiled, with an element for each key. What
+    is left out must be known by then: by the key, or by the type of the entry. Sums,
+    `any` and `all` may have any test. `min` and `max` have one `for` only.
+
+    Fails:
+
+        def f(x: float) -> float:
+            params = {"w": x, "b": 2.0 * x}
+            return max(v for k, v in params.items() if v < 1.0)
+
+    Works:
+
+        def f(x: float) -> float:
+            params = {"w": x, "b": 2.0 * x}
+            return max(v for k, v in params.items() if k != "b")
+    """
+    return error(
+        "which entries are taken is not known",
+        span,
+        "this is found out when the program runs",
+        "test keys alone, or write a `for` loop",
     )

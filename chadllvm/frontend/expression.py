@@ -34,7 +34,7 @@ from chadllvm.frontend.arithmetic import (
     power_of_elements,
 )
 from chadllvm.frontend.calls import call, is_callable, is_plain
-from chadllvm.frontend.comprehension import list_comprehension
+from chadllvm.frontend.comprehension import dictionary_comprehension, list_comprehension
 from chadllvm.frontend.conditions import condition, truth_of
 from chadllvm.frontend.constants import constant, number
 from chadllvm.frontend.containers import dictionary
@@ -63,6 +63,9 @@ from chadllvm.frontend.operators import binary_method, unary_method
 from chadllvm.frontend.products import matrix_product
 from chadllvm.frontend.recursion import Unresolved, resolved
 from chadllvm.frontend.scope import NotStatic, Unusable
+from chadllvm.frontend.sets import comprehension as set_comprehension
+from chadllvm.frontend.sets import display as set_display
+from chadllvm.frontend.sets import is_set_value, set_comparison, set_operation
 from chadllvm.frontend.static import decided, static_value
 from chadllvm.frontend.subscript import attribute, subscript
 from chadllvm.frontend.surface import Defined, Final
@@ -114,6 +117,12 @@ def expression(cx: Context, node: ast.expr) -> Value:
             return call(cx, node)
         case ast.ListComp():
             return list_comprehension(cx, node)
+        case ast.Set():
+            return set_display(cx, node)
+        case ast.SetComp():
+            return set_comprehension(cx, node)
+        case ast.DictComp():
+            return dictionary_comprehension(cx, node)
         case ast.Lambda() | Defined():
             return define(cx, node)
         case Matched():
@@ -206,6 +215,8 @@ def _binary(cx: Context, node: ast.BinOp) -> Value:
 def operation(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Value:
     """The operation of a node on values that are known already."""
     op = node.op
+    if is_set_value(x) or is_set_value(y):
+        return set_operation(cx, node, x, y)
     defined = binary_method(cx, node, x, y)
     if defined is not None:
         return defined
@@ -290,8 +301,11 @@ def _comparison(cx: Context, node: ast.Compare) -> Value:
 
 def _compare_from(cx: Context, node: ast.Compare, left: Value, at: int) -> Value:
     op = node.ops[at]
-    if not is_comparison(op):
-        symbol, help = _OPERATOR_HELP[type(op)]
+    found = set_comparison(cx, node, op, left, node.comparators[at])
+    if found is not None and len(node.ops) == 1:
+        return found
+    if found is not None or not is_comparison(op):
+        symbol, help = _OPERATOR_HELP.get(type(op), ("of sets", "compare one by one"))
         raise syntax_errors.unsupported_operator(cx.span(node), symbol, help)
     right = cx.lazy(node.comparators[at])
     _check_numbers(cx, node, (left, right))

@@ -49,7 +49,7 @@ def _free(stack: _Pending) -> set[str]:
         match node:
             case ast.Name(name, ast.Load()):
                 names |= {name} - bound
-            case ast.ListComp() | ast.GeneratorExp():
+            case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
                 stack += _comprehension_parts(node, bound)
             case Matched(subject, pattern):
                 stack.append((subject, bound))
@@ -105,20 +105,24 @@ def _assigned(statements: Sequence[ast.stmt]) -> set[str]:
                 stack += ast.iter_child_nodes(node)
             case ast.Lambda() | ast.ListComp() | ast.GeneratorExp():
                 pass
+            case ast.SetComp() | ast.DictComp():
+                pass
             case _:
                 stack += ast.iter_child_nodes(node)
     return names
 
 
 def _comprehension_parts(
-    node: ast.ListComp | ast.GeneratorExp, bound: frozenset[str]
+    node: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp,
+    bound: frozenset[str],
 ) -> Iterator[tuple[ast.AST, frozenset[str]]]:
     """The first iterable is read outside; all the rest sees the targets."""
     first = node.generators[0].iter
     targets = {n for g in node.generators for n in target_names(g.target)}
     inside = bound | targets
     yield first, bound
-    yield node.elt, inside
+    made = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
+    yield from ((part, inside) for part in made)
     for generator in node.generators:
         yield from ((test, inside) for test in generator.ifs)
         if generator.iter is not first:

@@ -52,10 +52,12 @@ from chadllvm.frontend.containers import has_method, record_method
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Value, delayed, elementwise, is_array
 from chadllvm.frontend.integers import INTEGERS, MODULAR_POWER
+from chadllvm.frontend.keys import entries
 from chadllvm.frontend.linear import scipy_linear
 from chadllvm.frontend.marks import check_no_lists
 from chadllvm.frontend.ragged import is_list, ragged
 from chadllvm.frontend.scalar import Meaning, ScalarFunction, either
+from chadllvm.frontend.sets import set_call, size_of
 from chadllvm.frontend.width import (
     as_weak,
     to_double,
@@ -68,7 +70,14 @@ from chadllvm.ir.annotation import boolean, f32, f64, i64
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.term import Lit, Operand, Proj
-from chadllvm.ir.types import Array, Product, has_float, is_float, opened_type
+from chadllvm.ir.types import (
+    Array,
+    Product,
+    has_float,
+    is_float,
+    is_set,
+    opened_type,
+)
 
 
 def _binary(op: ast.operator) -> Meaning:
@@ -195,9 +204,14 @@ _WITHOUT_LENGTH = (Kind.DATACLASS, Kind.OBJECT)
 
 def _len(cx: Context, node: ast.Call) -> Operand:
     (argument,) = arguments(cx, node, "len", 1, 1)
+    known = entries(cx, argument) if isinstance(argument, ast.Call) else None
+    if known is not None:
+        return Lit(len(known.elements))
     value = cx.lazy(argument)
     if not isinstance(value, Delayed) and is_list(value):
         return ragged(cx, argument, value).count
+    if not isinstance(value, Delayed) and is_set(value.type):
+        return size_of(cx.at(node), value)
     if is_tuple(value.type):
         names = value.type.names
         if isinstance(names, RecordNames) and names.kind in _WITHOUT_LENGTH:
@@ -369,6 +383,7 @@ _SPECIAL: tuple[tuple[Any, Callable[[Context, ast.Call], Value]], ...] = (
     (builtins.any, _any_or_all("any")),
     (builtins.all, _any_or_all("all")),
     (builtins.list, _list),
+    (builtins.set, set_call),
     (itertools.accumulate, _accumulate),
     *ARRAY_FUNCTIONS,
 )

@@ -18,6 +18,7 @@ from functools import partial
 
 from chadllvm.frontend import (
     call_errors,
+    dictionary_errors,
     errors,
     record_errors,
     syntax_errors,
@@ -36,9 +37,9 @@ from chadllvm.frontend.stacking import choose_item
 from chadllvm.frontend.subscript import dimension
 from chadllvm.frontend.width import as_weak, component, item, product
 from chadllvm.ir.build import Builder
-from chadllvm.ir.record import RecordNames
-from chadllvm.ir.term import Lit, Operand, Tuple
-from chadllvm.ir.types import BOOL, I64, Array, Product, list_names
+from chadllvm.ir.record import Kind, RecordNames
+from chadllvm.ir.term import Lit, Operand, Proj, Tuple
+from chadllvm.ir.types import BOOL, I64, Array, Product, is_set, list_names
 from chadllvm.ops.require import Require
 
 
@@ -141,6 +142,8 @@ def _array_items(cx: Context, node: ast.expr, is_made: bool) -> Items:
         value = cx.make(cx, node, value)
     if not isinstance(value, Delayed) and list_names(value.type) is not None:
         return _list_items(cx, node, value)
+    if not isinstance(value, Delayed) and is_set(value.type):
+        return _made_items(cx, node, cx.at(node).one(Proj(value, 0)))
     if not isinstance(value, Delayed) and is_tuple(value.type):
         return _tuple_items(cx, node, value, value.type)
     if not isinstance(value.type, Array):
@@ -163,6 +166,8 @@ def _list_items(cx: Context, node: ast.expr, value: Operand) -> Items:
 def _tuple_items(cx: Context, node: ast.expr, value: Operand, ty: Product) -> Items:
     """The components of a tuple, which are of one type, or numbers."""
     if isinstance(ty.names, RecordNames) and not ty.names.is_sequence:
+        if ty.names.kind is Kind.DICT:
+            raise dictionary_errors.keys_as_value(cx.span(node), "a list of keys")
         raise record_errors.not_iterable(cx.span(node), ty)
     b = cx.at(node)
     value = opened(b, value)

@@ -16,6 +16,7 @@ import numpy as np
 
 from chadllvm.frontend import ragged_errors, shape_errors
 from chadllvm.frontend.closures import is_tuple
+from chadllvm.frontend.comprehension import written_list
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
     Delayed,
@@ -45,7 +46,7 @@ Parts = list[Delayed] | Delayed | Ragged
 
 def _parts(call: Given) -> Parts:
     """What the first argument holds."""
-    cx, node = call.cx, call.nodes["arrays"]
+    cx, node = call.cx, written_list(call.cx, call.nodes["arrays"])
     if isinstance(node, ast.Tuple | ast.List):
         if not node.elts:
             raise shape_errors.not_arrays(cx.span(node), call.name)

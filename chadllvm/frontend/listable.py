@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from chadllvm.diagnostic import Span
-from chadllvm.frontend import union_errors
+from chadllvm.frontend import set_errors, union_errors
 from chadllvm.ir.record import ListNames
 from chadllvm.ir.term import Block, Var, nested
 from chadllvm.ir.types import (
@@ -24,6 +24,7 @@ from chadllvm.ir.types import (
     Sum,
     Type,
     has_pieces,
+    holds_set,
 )
 
 
@@ -47,6 +48,8 @@ def _check(ty: Type, span: Span) -> None:
         case Array(Scalar() | Box()) | Scalar() | Box() | Fun() | Acc():
             return
         case Array(elem, rank):
+            if holds_set(elem):
+                raise set_errors.in_a_list(span)
             if _is_empty(elem) or not _is_kept(elem, rank):
                 raise union_errors.list_without_room(span, elem)
             _check(elem, span)

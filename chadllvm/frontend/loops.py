@@ -20,10 +20,12 @@ from chadllvm.frontend.closures import check_growth
 from chadllvm.frontend.conditions import condition
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.iteration import Items, items
+from chadllvm.frontend.keys import Unrolled, check_words, entries, position_of
 from chadllvm.frontend.marks import Mark, common, mark_as, mark_of
 from chadllvm.frontend.narrowing import assume
 from chadllvm.frontend.recovery import POISON
 from chadllvm.frontend.scope import Unusable, Value
+from chadllvm.frontend.sets import check_unchanged
 from chadllvm.frontend.statements import mistake, poison, translate
 from chadllvm.frontend.stopping import (
     Step,
@@ -77,11 +79,17 @@ def _loop(cx: Context, loop: Loop) -> Ends:
         return stopping(cx, loop, length, step)
     finals = _plain(cx, loop, source.length, step)
     bind_all(cx, end_of(cx, loop, finals))
-    return Ends({ON: {}})
+    # Without a `break` that is left, as types or static arguments may decide.
+    return translate(cx, loop.orelse, cx.liveness.after[loop])
 
 
 def _iterated(cx: Context, loop: For) -> Items:
     """What the loop runs over; after a mistake in it the body is looked at once."""
+    known = entries(cx, loop.iterable)
+    if known is not None:
+        check_words(cx, loop.node, known)
+        raise Unrolled(position_of(loop.node), known)
+    check_unchanged(cx, loop)
     assigned = map(cx.scope.lookup, cx.liveness.assigned[loop])
     has_arrays = any(
         isinstance(v, Var) and not isinstance(v.type, Scalar) for v in assigned

@@ -15,8 +15,9 @@ read.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import assert_never
 
 from chadllvm.diagnostic import CompileError
@@ -28,16 +29,19 @@ from chadllvm.frontend import (
     update_errors,
 )
 from chadllvm.frontend.exits import Exits
+from chadllvm.frontend.keys import Entries, Position, written_out
 from chadllvm.frontend.match_statement import (
     Matched,
     Uncovered,
     without_match,
 )
+from chadllvm.frontend.pausing import breakpoint_of
 from chadllvm.frontend.recovery import Mistakes, broken, broken_return
 from chadllvm.frontend.signature import local_annotation
 from chadllvm.frontend.source import Source
 from chadllvm.frontend.surface import (
     CHANGING,
+    CHANGING_SETS,
     Assign,
     Augmented,
     Branch,
@@ -55,10 +59,12 @@ from chadllvm.frontend.surface import (
     Updating,
     While,
     base,
+    bound_names,
     goes_on,
     has_break,
     has_return,
     is_endless,
+    may_be_set,
 )
 from chadllvm.frontend.updates import Analysis, Updates
 
@@ -70,16 +76,19 @@ _NOTHING = "pass"
 
 
 def read_body(
-    source: Source, mistakes: Mistakes, analysis: Analysis
+    source: Source,
+    mistakes: Mistakes,
+    analysis: Analysis,
+    unrolled: Mapping[Position, Entries] = MappingProxyType({}),
 ) -> tuple[Statement, ...]:
     """The statements of a function, which return a value on every path.
 
     What cannot be read is entered in `mistakes` and stands as broken in the result.
-    `analysis` tells what functions update.
+    `analysis` tells what functions update; `unrolled` are loops to be written out.
     """
     definition = source.definition
     reader = _Reader(source, mistakes, analysis)
-    statements = reader.block(without_match(definition.body))
+    statements = reader.block(without_match(written_out(definition.body, unrolled)))
     if not goes_on(statements):
         return statements
     if reader.gives_updated:
@@ -158,6 +167,9 @@ class _Reader:
         statements: list[Statement] = []
         for position, node in enumerate(nodes):
             rest = nodes[position + 1 :]
+            if (paused := breakpoint_of(self.source, node)) is not None:
+                statements.append(paused)
+                continue
             if isinstance(node, ast.If) and rest and self.exits.paths(node) == 1:
                 statements.append(self._branch(node, rest))
                 break
@@ -209,7 +221,7 @@ class _Reader:
                 return self._returned(value, node)
             case ast.Expr(ast.Call() as call) if (
                 changed := _changed(call)
-            ) is not None:
+            ) is not None and not may_be_set(changed):
                 return (Assign(changed.target, changed, node),)
             case ast.Expr(ast.Call() as call) if self._updated(call):
                 return (self._call(call, node),)
@@ -218,6 +230,10 @@ class _Reader:
             ):
                 nothing = ast.copy_location(ast.Name(_NOTHING, ast.Store()), call)
                 return (Assign(nothing, call, node),)
+            case ast.Expr(ast.Call() as call) if (
+                changed := _changed(call)
+            ) is not None:
+                return (Assign(changed.target, changed, node),)
             case ast.Delete([ast.Subscript(ast.Name() as owner, index)]) if (
                 ast.unparse(index) == "-1"
             ):
@@ -420,8 +436,9 @@ def _named(node: ast.Lambda | Defined) -> NamedLambda | Defined:
 def _changed(call: ast.Call) -> Changed | None:
     """The call as one that changes its owner, or the first argument of `np.add.at`."""
     match call:
-        case ast.Call(ast.Attribute(ast.Name() as owner, attribute)) if (
-            attribute in CHANGING
+        case ast.Call(ast.Attribute(ast.Name() as owner, attribute)) if attribute in (
+            *CHANGING,
+            *CHANGING_SETS,
         ):
             target = owner
         case ast.Call(
@@ -443,7 +460,7 @@ def _popped(
 
     Only names are assigned, and not that of the list: it would be too long for others.
     """
-    bound = [name for target in targets for name in _bound(target)]
+    bound = [name for target in targets for name in bound_names(target)]
     names = set(bound)
     if len(names) < len(bound) or "" in names:
         return None
@@ -458,17 +475,6 @@ def _popped(
             return ast.copy_location(last, value), changed
         case _:
             return None
-
-
-def _bound(target: ast.expr) -> list[str]:
-    """The names in a target; an empty one for what is no name."""
-    match target:
-        case ast.Name(name):
-            return [name]
-        case ast.Tuple(parts) | ast.List(parts):
-            return [name for part in parts for name in _bound(part)]
-        case _:
-            return [""]
 
 
 def _are_distinct_names(targets: Sequence[ast.expr]) -> bool:

@@ -50,6 +50,8 @@ class Scope:
     def __init__(self, outer: Scope | None = None) -> None:
         self.outer = outer
         self.values: dict[str, Value] = {}
+        # What names of the blocks around stand for here, though nothing assigns them.
+        self.handed: dict[str, Operand] = {}
         # The sizes of arrays that this block has asked for.
         self.shapes: dict[Var, tuple[Operand, ...]] = {}
         # What is known of values of unions, by the value and the fields behind it.
@@ -60,7 +62,12 @@ class Scope:
         self.in_doubt: bool = outer is not None and outer.in_doubt
 
     def bind(self, name: str, value: Value) -> None:
+        self.handed.pop(name, None)
         self.values[name] = value
+
+    def hand(self, name: str, value: Operand) -> None:
+        """Let a name stand for the same value, handed on, in this block."""
+        self.handed[name] = value
 
     def assign(self, name: str, value: Value) -> None:
         """Bind a name where the user assigns it."""
@@ -84,6 +91,8 @@ class Scope:
         """What the name stands for; None if it has not been assigned."""
         at: Scope | None = self
         while at is not None:
+            if name in at.handed:
+                return self._known(at.handed[name])
             if name in at.values:
                 return self._known(at.values[name])
             at = at.outer

@@ -14,6 +14,7 @@ import re
 import textwrap
 import tokenize
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from types import CodeType, FunctionType, MethodType
@@ -141,10 +142,39 @@ def read_source(function: Callable[..., Any]) -> Source:
     if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
         raise function_errors.changed_source(span)
     _mangle(function, node)
+    _stop_at_lines(node, code, int(wrapped))
     write_out(node, function.__globals__)
     desugar(node, function.__globals__)
     file, first = code.co_filename, code.co_firstlineno
     return Source(function, node, file, first, lines, wrapped, place=_place(function))
+
+
+# The lines to stop at, by the files as users name them (`chadllvm/stepping.py`).
+STOPS: ContextVar[frozenset[tuple[str, int]]] = ContextVar("stops", default=frozenset())
+
+
+def _stop_at_lines(definition: ast.FunctionDef, code: CodeType, moved: int) -> None:
+    """Put a `breakpoint()` in front of the statements at these lines."""
+    for file, line in STOPS.get():
+        at = line - code.co_firstlineno + 1 + moved
+        if code.co_filename.endswith(file):
+            _stop_at(definition.body, at)
+
+
+def _stop_at(statements: list[ast.stmt], line: int) -> bool:
+    """Whether the line is in one of these; it stops in front of the innermost one."""
+    for k, statement in enumerate(statements):
+        if not statement.lineno <= line <= (statement.end_lineno or 0):
+            continue
+        for part in ("body", "orelse"):
+            inner = getattr(statement, part, None)
+            if isinstance(inner, list) and _stop_at(inner, line):
+                return True
+        name = ast.copy_location(ast.Name("breakpoint", ast.Load()), statement)
+        call = ast.copy_location(ast.Call(name, [], []), statement)
+        statements.insert(k, ast.copy_location(ast.Expr(call), statement))
+        return True
+    return False
 
 
 def _place(function: FunctionType) -> Span | None:

@@ -310,3 +310,38 @@ def unusual_message(span: Span) -> Diagnostic:
         "",
         "use a constant string, or an f-string of at most eight numbers",
     )
+
+
+@code("CL0233")
+def breakpoint_in_native(span: Span) -> Diagnostic:
+    """`breakpoint()` stops in the interpreter, not in native code.
+
+    Native code has no variables to look at any more. `cl.debug.interpret(f)` runs the
+    same program in the interpreter, slowly, and stops where the function says
+    `breakpoint()`, or at lines that it is given; it shows values, tangents and
+    cotangents.
+
+    Fails:
+
+        def f(x: float) -> float:
+            y = math.sin(x)
+            breakpoint()
+            return y * y
+
+        cl.jit(f)(0.5)
+
+    Works:
+
+        def f(x: float) -> float:
+            y = math.sin(x)
+            print(y)
+            return y * y
+
+        cl.jit(f)(0.5)
+    """
+    return error(
+        "native code does not stop at a breakpoint",
+        span,
+        "",
+        "run it by `cl.debug.interpret(f)(...)`, or take the breakpoint out",
+    )

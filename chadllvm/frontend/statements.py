@@ -29,6 +29,7 @@ from chadllvm.frontend import (
 )
 from chadllvm.frontend.annotations import CLOSED, Annotation, target_type
 from chadllvm.frontend.arithmetic import convert
+from chadllvm.frontend.changing import change, changed_in_place
 from chadllvm.frontend.conditions import condition
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import succeed
@@ -36,9 +37,7 @@ from chadllvm.frontend.expression import operation
 from chadllvm.frontend.free import free_names
 from chadllvm.frontend.lists import (
     begin_list,
-    change,
     extend,
-    extend_list,
     is_empty_list,
 )
 from chadllvm.frontend.liveness import exit_reads
@@ -46,6 +45,7 @@ from chadllvm.frontend.local import note_siblings
 from chadllvm.frontend.marks import check_settled, may_be_list
 from chadllvm.frontend.match_statement import Matched
 from chadllvm.frontend.narrowing import assume, assume_told, told
+from chadllvm.frontend.pausing import stop
 from chadllvm.frontend.ragged_updates import assign_in_list, changes_list
 from chadllvm.frontend.raising import fail, is_constant, require
 from chadllvm.frontend.recovery import POISON, asks_for_type, unknown_names
@@ -63,6 +63,7 @@ from chadllvm.frontend.surface import (
     Final,
     For,
     NamedLambda,
+    Paused,
     Raise,
     Return,
     Statement,
@@ -71,7 +72,6 @@ from chadllvm.frontend.surface import (
     base,
     goes_on,
     has_break,
-    is_filled,
     target_names,
 )
 from chadllvm.frontend.targets import bind_target
@@ -227,14 +227,15 @@ def _assign_value(cx: Context, statement: Assign) -> None:
     if isinstance(node, Updating):
         _update_arguments(cx, node)
         return
+    if isinstance(node, Paused):
+        stop(cx, node)
+        return
     if isinstance(target, ast.Subscript) and statement.annotation is None:
         _assign_part(cx, target, node)
         return
     _want(cx, node, statement.annotation)
     if isinstance(node, Augmented) and isinstance(target, ast.Name):
-        found = cx.scope.lookup(target.id)
-        if isinstance(found, Var) and list_names(found.type) is not None:
-            extend_list(cx, target, node, found)
+        if changed_in_place(cx, target, node):
             return
         array = whole(cx, target)
         if array is not None and array.array in cx.lists:
@@ -251,8 +252,6 @@ def _assign_value(cx: Context, statement: Assign) -> None:
             _assign_operation(cx, array, node)
             return
     if isinstance(node, Changed):
-        if node.target.id in cx.updated and not is_filled(node):
-            raise update_errors.argument_grows(cx.span(node), node.target.id)
         change(cx, node)
         return
     if isinstance(target, ast.Name) and is_empty_list(node):

@@ -16,16 +16,18 @@ from typing import Any
 
 import numpy as np
 
+from chadllvm.diagnostic import CompileError
 from chadllvm.frontend import union_errors
-from chadllvm.frontend.context import Context
+from chadllvm.frontend.context import Context, Settled
 from chadllvm.frontend.match_statement import Matched
 from chadllvm.frontend.narrowing import decided_by_type, place_of
-from chadllvm.frontend.objects import static_field
+from chadllvm.frontend.objects import static_field, type_at
 from chadllvm.frontend.patterns import check_cases, constant_of, decided_case
 from chadllvm.frontend.records import is_record, record_class
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.ir.dtypes import DTYPE_OF_SCALAR
-from chadllvm.ir.types import Array, Scalar
+from chadllvm.ir.record import Kind, RecordNames
+from chadllvm.ir.types import Array, Product, Scalar, Type
 
 _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
@@ -47,6 +49,59 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
+
+
+def keys_of(cx: Context, node: ast.expr) -> tuple[str, ...] | None:
+    """The keys of the dictionary that an expression is, None of anything else."""
+    match node:
+        case ast.Call(ast.Attribute(owner, "keys"), [], []):
+            return keys_of(cx, owner)
+    ty = dictionary_type(cx, node)
+    return tuple(ty.names) if ty is not None else None
+
+
+def dictionary_type(cx: Context, node: ast.expr) -> Product | None:
+    """The type of an expression that is a dictionary, None of any other."""
+    ty = _type(cx, node)
+    names = ty.names if isinstance(ty, Product) else ()
+    is_dict = isinstance(names, RecordNames) and names.kind is Kind.DICT
+    return ty if is_dict and isinstance(ty, Product) else None
+
+
+def _type(cx: Context, node: ast.expr) -> Type | None:
+    match node:
+        case Settled(value=value):
+            return value.type
+        case ast.Name() | ast.Attribute():
+            known = type_at(cx, node)
+            if known is None and isinstance(known_value(cx, node), dict):
+                return _translated(cx, node)
+            return known
+        case ast.Subscript() | ast.Dict() | ast.DictComp():
+            return _translated(cx, node)
+        case ast.Call(ast.Attribute(_, "_asdict")):
+            return _translated(cx, node)
+        case ast.Call(ast.Name("dict") as function):
+            return _translated(cx, node) if known_value(cx, function) is dict else None
+        case _:
+            return None
+
+
+def known_value(cx: Context, node: ast.expr) -> Any:
+    """The value of an expression of constants, None of any other."""
+    try:
+        return static_value(cx, node)
+    except NotStatic:
+        return None
+
+
+def _translated(cx: Context, node: ast.expr) -> Type | None:
+    """The type of a value, which is not kept: whoever uses it finds its mistakes."""
+    try:
+        with cx.nested():
+            return cx.lazy(node).type
+    except CompileError:
+        return None
 
 
 def static_value(cx: Context, node: ast.expr) -> Any:
@@ -79,6 +134,10 @@ def static_value(cx: Context, node: ast.expr) -> Any:
             return _static_logic(cx, isinstance(op, ast.Or), values)
         case ast.BinOp(left, op, right) if type(op) in _BINARY:
             return _applied(_BINARY[type(op)], cx, left, right)
+        case ast.Compare(left, [ast.In() | ast.NotIn() as op], [right]) if (
+            keys := keys_of(cx, right)
+        ) is not None:
+            return (static_value(cx, left) in keys) is isinstance(op, ast.In)
         case ast.Compare():
             try:
                 return _static_comparison(cx, node)
@@ -86,12 +145,19 @@ def static_value(cx: Context, node: ast.expr) -> Any:
                 return decided_by_type(cx, node)
         case Matched():
             return _static_case(cx, node)
+        case ast.Call(ast.Attribute(owner, "startswith" | "endswith" as name), [_], []):
+            text = static_value(cx, owner)
+            return _applied(getattr(text, name, None) or _nothing, cx, node.args[0])
         case ast.Call(ast.Name("isinstance")):
             return decided_by_type(cx, node)
         case ast.Call(function, [owner], []) if static_value(cx, function) is np.ndim:
             return _rank(cx, node, owner)
         case _:
             raise NotStatic
+
+
+def _nothing(*_: object) -> Any:
+    raise NotStatic
 
 
 def _dtype(cx: Context, node: ast.Attribute, owner: ast.expr) -> np.dtype[Any]:

@@ -249,6 +249,7 @@ def _emit(
 def _after(cx: Context, loop: Loop, ends: Ends) -> Ends:
     """Run the `else`, and bring its end and that of a `break` together."""
     names = cx.liveness.after[loop]
+    is_joined = BREAK in ends.envs
     if ON in ends.envs and BREAK in ends.envs:
         ends = _with_break(cx, loop, ends, names)
     elif BREAK in ends.envs:
@@ -256,6 +257,23 @@ def _after(cx: Context, loop: Loop, ends: Ends) -> Ends:
     for name in cx.liveness.assigned[loop]:
         if name not in ends.envs.get(ON, ()):
             cx.scope.bind(name, DEAD)
+    bind_all(cx, ends.envs.get(ON, {}))
+    return ends if is_joined else _else(cx, loop, ends, names)
+
+
+def _else(cx: Context, loop: Loop, ends: Ends, names: Sequence[str]) -> Ends:
+    """Run the `else` of a loop whose `break` is left out: nothing leads past it."""
+    if not loop.orelse or ON not in ends.envs:
+        return ends
+    if ends.only_goes_on:
+        return translate(cx, loop.orelse, names)
+    others = {way: env for way, env in ends.envs.items() if way != ON}
+    test = is_way(cx, loop.node, ends.way, ON)
+    with cx.nested() as b:
+        side = Side(b, cx.scope, translate(cx, loop.orelse, names))
+    with cx.nested() as b:
+        other = Side(b, cx.scope, Ends(others, ends.way))
+    ends = joined(cx, loop.node, test, [side, other], partial(why_not, cx, loop))
     bind_all(cx, ends.envs.get(ON, {}))
     return ends
 

@@ -54,9 +54,18 @@ class Changed(ast.Call):
     is_behind = False
 
 
+# The methods of sets that do, where they are statements.
+CHANGING_SETS = ("add", "discard", "remove", "update", "clear")
+
+
 def is_filled(call: Changed) -> bool:
     """Whether a call changes elements, and leaves the size as it is."""
     return not isinstance(call.func, ast.Attribute) or call.func.attr in ("fill", "at")
+
+
+def may_be_set(call: Changed) -> bool:
+    """Whether it changes a set, if it is no function of the user's of that name."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr in CHANGING_SETS
 
 
 class Popped(ast.Call):
@@ -64,6 +73,16 @@ class Popped(ast.Call):
 
     On a record it is a method of that name.
     """
+
+
+class Paused(ast.Tuple):
+    """`breakpoint()`, with the names that may be known there.
+
+    `when`: it stops where this holds, as in `if i == 3: breakpoint()`.
+    """
+
+    _fields = ("elts", "ctx", "when")
+    when: ast.expr | None = None
 
 
 class Updating(ast.Call):
@@ -246,3 +265,14 @@ def base(target: ast.expr) -> ast.Name | None:
     while isinstance(target, ast.Subscript):
         target = target.value
     return target if isinstance(target, ast.Name) else None
+
+
+def bound_names(target: ast.expr) -> list[str]:
+    """The names in a target; an empty one for what is no name."""
+    match target:
+        case ast.Name(name):
+            return [name]
+        case ast.Tuple(parts) | ast.List(parts):
+            return [name for part in parts for name in bound_names(part)]
+        case _:
+            return [""]

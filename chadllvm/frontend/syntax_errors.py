@@ -75,7 +75,7 @@ def dictionary(span: Span) -> Diagnostic:
     Fails:
 
         def f(x: float) -> float:
-            params = {key: x for key in "ab"}
+            params = {}
             return params["a"]
 
     Works:
@@ -89,31 +89,6 @@ def dictionary(span: Span) -> Diagnostic:
         span,
         "",
         'write the keys out, as in `{"w": w}`; use an array to look up by number',
-    )
-
-
-@code("CL0222")
-def set_of_values(span: Span) -> Diagnostic:
-    """There are no sets.
-
-    How many elements a set has depends on the data in a way that has no derivative. Use
-    an array of flags, or sort.
-
-    Fails:
-
-        def f(n: int) -> int:
-            return len({i % 3 for i in range(n)})
-
-    Works:
-
-        def f(n: int) -> int:
-            return min(n, 3)
-    """
-    return error(
-        "a set is not supported",
-        span,
-        "",
-        "use tuples, and arrays made by comprehensions",
     )
 
 
@@ -185,8 +160,8 @@ def starred(span: Span) -> Diagnostic:
 def unsupported_operator(span: Span, operator: str, help: str) -> Diagnostic:
     """An operator that these operands do not have.
 
-    `&`, `|`, `^`, `~`, `<<` and `>>` are for integers and booleans, `in` and `is` for
-    static arguments. Mind that `&` binds tighter than `<`: use `and`, or parentheses.
+    `&`, `|`, `^`, `~`, `<<` and `>>` are for integers and booleans, some of them for
+    sets; `in` for sets, integers that are written out, and static arguments, as `is`. Mind that `&` binds tighter than `<`: use `and`, or parentheses.
 
     Fails:
 
@@ -266,8 +241,6 @@ SYNTAX: dict[type[ast.AST], Callable[[Span], CompileError]] = {
     ast.FormattedValue: formatted_string,
     ast.Dict: dictionary,
     ast.DictComp: dictionary,
-    ast.Set: set_of_values,
-    ast.SetComp: set_of_values,
     ast.Yield: yield_expression,
     ast.YieldFrom: yield_expression,
 }

@@ -12,7 +12,7 @@ one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
 import numpy as np
@@ -69,6 +69,8 @@ class Interpreter:
         self.frame: Frame = {}
         # The nodes of each heap.
         self.heaps: dict[str, list[tuple[Any, ...]]] = {}
+        # What is told of places to stop at, with the values there.
+        self.on_pause: Callable[[str, list[Any]], None] | None = None
         self._captures: dict[Lambda, tuple[Var, ...]] = {}
         self._constants: dict[Const, Any] = {}
 

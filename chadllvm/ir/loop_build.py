@@ -41,13 +41,15 @@ class LoopBuilder:
         self.depth: dict[Reg, int] = {}
         self._counts: dict[Reg, Atom] = {}
         self._strides: dict[Reg, Reg] = {}
+        # Where registers come from, if that is kept.
+        self.span = NO_SPAN
 
     def emit(self, stmt: Stmt) -> None:
         self.frames[-1].stmts.append(stmt)
 
     def reg(self, name: str, ty: Scalar) -> Reg:
         """A new register, assigned in the innermost frame."""
-        reg = Reg(name, ty)
+        reg = Reg(name, ty, self.span)
         self.depth[reg] = len(self.frames) - 1
         return reg
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from chadllvm.diagnostic import Span
+from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.ir.op import INSTRUCTIONS, Instruction
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F32, F64, I64, Box, Scalar
@@ -34,10 +34,14 @@ RESULT = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reg:
-    """A value computed once: f64, f32, i64, bool or ptr."""
+    """A value computed once: f64, f32, i64, bool or ptr.
+
+    `span`: where it comes from, if lines are kept for debuggers (`llvm/lines.py`).
+    """
 
     name: str
     type: Scalar
+    span: Span = NO_SPAN
 
 
 Atom = Reg | Lit
@@ -573,7 +577,7 @@ class LoopFunction:
     alias. `copies` and `notes` are what was decided on the way, for the user to read;
     a subroutine stands in front of those that it is inside of. `arithmetic` says what
     may be done to its floats. `sanitize`: its code is to check its accesses
-    (`llvm/sanitize.py`).
+    (`llvm/sanitize.py`). `debug_info`: its code has lines (`llvm/lines.py`).
     """
 
     name: str
@@ -588,6 +592,7 @@ class LoopFunction:
     segments: tuple[Segments, ...] = ()
     arithmetic: Arithmetic = Arithmetic()
     sanitize: bool = False
+    debug_info: bool = False
 
     def subroutine(self, name: str) -> Subroutine:
         """The subroutine of this name."""

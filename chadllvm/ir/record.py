@@ -26,6 +26,7 @@ class Kind(Enum):
     DICT = "dictionary"
     ROW = "row of a structured array"
     NONE = "None"
+    SET = "set"
     OBJECT = "object"
 
 
@@ -190,6 +191,46 @@ def _snapshot(kept: tuple[Any, ...], parts: tuple[Any, ...]) -> Snapshot:
     return Snapshot(ObjectNames(names, python, statics, keys, unfit), parts)
 
 
+class SetNames(RecordNames):
+    """The names of the parts of a set of integers (`frontend/sets.py`).
+
+    A Python set has none: they are made of it.
+    """
+
+    def matches(self, value: Any) -> bool:
+        is_set = isinstance(value, set | frozenset)
+        return is_set and all(type(v) is int for v in value)
+
+    def part(self, value: Any, name: str) -> Any:
+        return self.parts(value)[self.index(name)]
+
+    def column(self, values: Sequence[Any], name: str) -> list[Any]:
+        return [self.part(value, name) for value in values]
+
+    def match_all(self, values: Sequence[Any]) -> bool:
+        return all(map(self.matches, values))
+
+    def parts(self, value: Any) -> tuple[Any, ...]:
+        """The elements, ascending; the table; how many slots are taken."""
+        from chadllvm.hashed import rebuilt
+
+        items = sorted(value)
+        table = np.array(rebuilt(items, 1), np.int64)
+        return np.array(items, np.int64), table, len(items)
+
+    def __reduce__(self) -> Any:
+        return _set_names, ()
+
+
+def fit(value: Iterable[int]) -> bool:
+    """Whether all of these integers have 64 bits."""
+    return all(-(1 << 63) <= v < 1 << 63 for v in value)
+
+
+def _set_names() -> SetNames:
+    return SET_NAMES
+
+
 class ReferenceNames(RecordNames):
     """The name of the one part of a reference: the number of a node in a heap.
 
@@ -317,6 +358,8 @@ def _maker(names: RecordNames) -> Callable[..., Any]:
             return lambda *parts: dict(zip(names, parts, strict=True))
         case Kind.ROW:
             return lambda *parts: _row(names, parts)
+        case Kind.SET:
+            return lambda items, *_: None if items is None else set(items.tolist())
         case Kind.NONE | Kind.OBJECT:
             return lambda *_: None
 
@@ -366,6 +409,9 @@ def is_named_tuple(python: type) -> bool:
     """Whether a class was made by `typing.NamedTuple` or `collections.namedtuple`."""
     return issubclass(python, tuple) and hasattr(python, "_fields")
 
+
+# The names of the parts of a set of integers: see `frontend/sets.py`.
+SET_NAMES = SetNames(("items", "table", "used"), Kind.SET, set)
 
 # The names of the fields of `None`, of which there are none.
 NONE_NAMES = RecordNames((), Kind.NONE, type(None))

@@ -180,7 +180,7 @@ class _Copy:
         self._names = names
         self._regs: dict[Reg, Atom] = {}
         for reg in made((loop,)):
-            self._regs[reg] = Reg(reg.name, reg.type)
+            self._regs[reg] = Reg(reg.name, reg.type, reg.span)
         for reg in names.regs:
             self._regs[reg] = self._instead(reg)
 

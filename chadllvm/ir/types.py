@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
-from chadllvm.ir.record import NONE_NAMES, ListNames, ReferenceNames
+from chadllvm.ir.record import NONE_NAMES, SET_NAMES, ListNames, ReferenceNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +145,25 @@ Type = Scalar | Product | Sum | Array | Box | Fun | Acc
 
 UNIT = Product(())
 NONE = Product((), NONE_NAMES)
+SET = Product((Array(I64, 1), Array(I64, 1), I64), SET_NAMES)
+
+
+def is_set(ty: object) -> bool:
+    """Whether this is the type of a set of integers."""
+    return isinstance(ty, Product) and ty.names == SET_NAMES
+
+
+def holds_set(ty: Type) -> bool:
+    """Whether there is a set in values of this type."""
+    match ty:
+        case Product(fields):
+            return is_set(ty) or any(map(holds_set, fields))
+        case Sum():
+            return any(map(holds_set, ty.payloads))
+        case Array(elem):
+            return holds_set(elem)
+        case _:
+            return False
 
 
 def is_float(ty: Type) -> bool:

@@ -22,6 +22,8 @@ def said(ty: object) -> str:
             return f"{inner}[{', '.join([':'] * rank)}]"
         case Product(_, RecordNames() as names) if names.kind is Kind.NONE:
             return "None"
+        case Product(_, RecordNames() as names) if names.kind is Kind.SET:
+            return "set[int]"
         case Product(fields, RecordNames() as names):
             return _record(names, list(map(said, fields)))
         case Product(_, names) if title := getattr(names, "title", ""):

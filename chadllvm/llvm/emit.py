@@ -43,6 +43,7 @@ from chadllvm.llvm.chains import rounded
 from chadllvm.llvm.independent import told_apart
 from chadllvm.llvm.instructions import POWI, POWI_SINGLE
 from chadllvm.llvm.invoke import emit_end
+from chadllvm.llvm.lines import mark, with_lines
 from chadllvm.llvm.spread import part_head, see
 from chadllvm.llvm.state import (
     FAILED,
@@ -130,6 +131,8 @@ def emit(
 
         sizes = {name: value.nbytes for name, value in state.data}
         text = sanitized(text, function, symbol, sizes)
+    if function.debug_info:
+        text = with_lines(text, function.name)
     math = [n for name in state.math for n in (name, *vector.get(name, ()))]
     linked = tuple(filter(vecmath.is_linked, math))
     return Module(symbol, text, tuple(state.sites), tuple(state.data), linked)
@@ -298,6 +301,8 @@ def _report(state: State, label: str, check: Check) -> None:
     site = Site(check.failure, tuple(value.type for value in check.values))
     number = state.sites.setdefault(site, len(state.sites))
     out.start(label)
+    if state.function.debug_info:
+        mark(out, check)
     out.put(f"store i32 {number}, ptr %ctx, align 8")
     for k, value in enumerate(check.values[: runtime.MAX_VALUES]):
         offset = runtime.VALUES_OFFSET + 8 * k

@@ -41,7 +41,7 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.statements import everywhere
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F32, F64, I64, Scalar, is_float
-from chadllvm.llvm import control, runtime, vecmath
+from chadllvm.llvm import control, lines, runtime, vecmath
 from chadllvm.llvm.chosen import chosen
 from chadllvm.llvm.fills import emit_clear, emit_copy
 from chadllvm.llvm.independent import begin_group
@@ -76,6 +76,8 @@ def emit_body(state: State, body: Iterable[Stmt]) -> None:
 
 
 def _emit(state: State, stmt: Stmt) -> None:
+    if state.function.debug_info:
+        lines.mark(state.out, stmt)
     if state.lanes is not None and state.lanes.emit(stmt):
         return
     match stmt:

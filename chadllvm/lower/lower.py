@@ -68,14 +68,18 @@ def lower_function(
     tape: Collection[Var] = frozenset(),
     contents: Mapping[str, Sequence[Type]] = MappingProxyType({}),
     arithmetic: Arithmetic = Arithmetic(),
+    *,
+    keeps_lines: bool = False,
 ) -> LoopFunction:
     """The loops of a function without products, functions and calls.
 
     `tape` are the arrays that keep what the reverse needs, for the notes; `contents`
     what the nodes of heaps hold, before it was taken apart; `arithmetic` what may be
-    done to floats.
+    done to floats. `keeps_lines`: registers know where they come from.
     """
-    return Lowering(function, tape, contents, arithmetic).run()
+    lowering = Lowering(function, tape, contents, arithmetic)
+    lowering.keeps_lines = keeps_lines
+    return lowering.run()
 
 
 class Lowering(Heaps):
@@ -92,6 +96,7 @@ class Lowering(Heaps):
         self._direct, life = lives(function)
         super().__init__(function, life, tape, contents)
         self._parallel = 0
+        self.keeps_lines = False
         # The functions of the recursions around here, and all that they became.
         self.recursions: dict[Var, Recursion] = {}
         self.plans = plans(function)
@@ -162,6 +167,8 @@ class Lowering(Heaps):
     def _binding(self, binding: Binding) -> None:
         if binding.span.line:
             self.span = binding.span
+            if self.keeps_lines:
+                self.loops.span = binding.span
         match binding.expr:
             case Apply(Prim() as op, args):
                 self._prim(op, args, binding)

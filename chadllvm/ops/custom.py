@@ -99,6 +99,7 @@ class Custom(ArrayOp):
         self, run: Interpreter, args: Sequence[Any], bodies: Sequence[Lambda]
     ) -> tuple[Any, ...]:
         inner = type(run)(self.primal)
+        inner.on_pause = run.on_pause
         try:
             return inner.run(*args)
         finally:

@@ -62,29 +62,37 @@ class Show(Inactive):
     def result_types(
         self, args: Sequence[Type], bodies: Sequence[Lambda]
     ) -> tuple[Type, ...]:
+        self.check_kinds(args)
+        if words(args) > MOST_WORDS:
+            raise TypeRuleError(f"show: more than {MOST_WORDS} words")
+        return ()
+
+    def check_kinds(self, args: Sequence[Type]) -> None:
+        """The values are of the kinds that are named."""
         if len(args) != len(self.kinds):
             raise TypeRuleError(f"show: {len(args)} values of {len(self.kinds)} kinds")
         for kind, ty in zip(self.kinds, args, strict=True):
             if kind != kind_of(ty, is_list=kind.startswith("l")):
                 raise TypeRuleError(f"show: {ty} is not of the kind {kind}")
-        if words(args) > MOST_WORDS:
-            raise TypeRuleError(f"show: more than {MOST_WORDS} words")
-        return ()
 
     def interpret(
         self, run: Interpreter, args: Sequence[Any], bodies: Sequence[Lambda]
     ) -> tuple[Any, ...]:
-        shown = []
+        sizes = (len(v.data) if isinstance(v, ArrayValue) else 1 for v in args)
+        run.pay(sum(sizes))
+        write(self.text, self.shown(args), self.error)
+        return ()
+
+    def shown(self, args: Sequence[Any]) -> list[Any]:
+        """The values as Python has them."""
+        shown: list[Any] = []
         for kind, value in zip(self.kinds, args, strict=True):
             if isinstance(value, ArrayValue):
-                run.pay(len(value.data))
                 array = np.array(value.data, DTYPES[kind[1]]).reshape(value.shape)
                 shown.append(array.tolist() if kind[0] == "l" else array)
             else:
-                run.pay(1)
                 shown.append(value if kind != "s" else np.float32(value))
-        write(self.text, shown, self.error)
-        return ()
+        return shown
 
     def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
         loops = lowering.loops

@@ -787,6 +787,14 @@ CHAD_API chad_status_t chad_san_end(chad_status_t status);
 // Takes the sentence about the first violation; false if there was none.
 CHAD_API int32_t chad_san_violation(char *text, int64_t bytes);
 
+// --- Code for debuggers ------------------------------------------------------------
+
+// Tells debuggers of code in memory, by a copy of its object file, in which each section
+// has the address that it was put at; NULL if there is no memory. The result is given to
+// chad_code_forget, once, before the code is gone. Any thread may call both.
+CHAD_API void *chad_code_describe(const void *object, int64_t bytes);
+CHAD_API void chad_code_forget(void *described);
+
 // --- Failures on demand ------------------------------------------------------------
 
 // So many requests of memory are granted, by all contexts together, and then none;

@@ -49,6 +49,7 @@ LEAVES = {
     "mask": ("(a > 0.0)",),
     "vec32": ("a.astype(np.float32)",),
     "list": ("[0.5, x]",),
+    "set": ("{1, 2}", "{k, 3}"),
     "ragged": ("[a, a[1:]]",),
     "pair": ("(x, 0.5)",),
     "option": ("(x if y > 0.0 else None)",),

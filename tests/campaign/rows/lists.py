@@ -160,3 +160,68 @@ def rows_stacked(w: Writer) -> None:
         w.line(f"{name}.append({w.expr('vec')} * {w.expr('float')})")
     w.line(f"{m} = {w.pick('np.array', 'np.stack')}({name})")
     w.declare(m, "mat")
+
+
+@statement("Sets", 1.0)
+def set_made(w: Writer) -> None:
+    name = w.fresh("s")
+    text = w.pick(
+        "set()",
+        f"{{{w.expr('int')}, {w.expr('int')}}}",
+        f"{{{w.expr('small')} + j * j for j in range({w.expr('small')})}}",
+        f"set({w.expr('ints')})",
+        f"{{1, 2}} {w.pick('|', '&', '-', '^')} {{{w.expr('int')}}}",
+    )
+    w.line(f"{name} = {text}")
+    w.declare(name, "set", ours=True)
+
+
+@statement("Sets", 1.5)
+def set_changed(w: Writer) -> None:
+    name = w.a_variable("set", ours=True)
+    value = w.expr("small")
+    text = w.pick(
+        f"{name}.add({w.expr('int')})",
+        f"{name}.discard({w.expr('int')})",
+        f"{name}.update([{w.expr('int')}, {value}])",
+        f"{name} |= {{{w.expr('int')}}}",
+    )
+    w.line(text)
+
+
+@statement("Sets", 1.0)
+def set_grown_in_a_loop(w: Writer) -> None:
+    name, total, i = w.fresh("s"), w.fresh("t"), w.fresh("i")
+    w.line(f"{name} = set()")
+    w.line(f"{total} = {w.expr('float')}")
+    w.line(f"for {i} in range({w.expr('small')}):")
+    with w.looped():
+        w.declare(i, "int")
+        w.scope[-1].is_fixed = True
+        skip = w.pick("continue", f"{total} += {w.expr('float')}")
+        w.line(f"if {i} * {i} % 5 in {name}:")
+        w.line(f"    {skip}")
+        w.line(f"{name}.{w.pick('add', 'discard')}({i} * {i} % 5)")
+        w.line(f"{total} = 0.5 * {total} + {w.expr('float')}")
+    w.declare(total, "float")
+    w.declare(name, "set", ours=True)
+
+
+calls(
+    "Sets",
+    "int",
+    "len({set})",
+    "sum(sorted({set}))",
+    "len({set} | {set})",
+    "len({set} & {set})",
+    weight=0.2,
+)
+calls(
+    "Sets",
+    "test",
+    "({int} in {set})",
+    "({int} not in {set})",
+    "({set} <= {set})",
+    "({int} in {1, 2, 7})",
+    weight=0.2,
+)

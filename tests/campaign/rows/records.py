@@ -105,6 +105,22 @@ _needing(
 )
 _needing("Entries", "Dictionaries", "vec", 0.3, '{entries}["w"]')
 _needing(
+    "Entries",
+    "Dictionaries",
+    "float",
+    0.2,
+    "sum(np.sum(v * np.ones(1)) for v in {entries}.values())",
+    'sum(v for k, v in {entries}.items() if k != "w")',
+    "max([np.sum(v * np.ones(1)) for k, v in sorted({entries}.items())])",
+)
+_needing(
+    "Entries",
+    "Dictionaries",
+    "entries",
+    0.3,
+    "{k: v * {float} for k, v in {entries}.items()}",
+)
+_needing(
     "Oscillator",
     "Methods, partials, objects that can be called",
     "float",
@@ -168,3 +184,17 @@ def loop_over_records(w: Writer) -> None:
         w.declare(p, "point")
         w.scope[-1].is_fixed = True
         w.statement()
+
+
+@statement("Dictionaries", 0.4)
+def loop_over_entries(w: Writer) -> None:
+    w.need("Entries")
+    total, key, value = w.fresh("t"), w.fresh("k"), w.fresh("v")
+    w.line(f"{total} = {w.expr('float')}")
+    w.line(f"for {key}, {value} in {w.expr('entries')}.items():")
+    with w.looped():
+        if w.chance(0.5):
+            w.line(f"if {key} == {w.pick(repr('w'), repr('scale'))}:")
+            w.line(f"    {w.pick('continue', 'break')}")
+        w.line(f"{total} += np.sum({value} * np.ones(1)) * {w.expr('float')}")
+    w.declare(total, "float")

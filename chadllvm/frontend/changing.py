@@ -1,0 +1,44 @@
+"""Statements that change what a name stands for: `xs.append(v)`, `s.add(i)`."""
+
+from __future__ import annotations
+
+import ast
+
+from chadllvm.frontend import statement_errors, update_errors
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.lists import change as change_list
+from chadllvm.frontend.lists import extend_list
+from chadllvm.frontend.scope import Unusable
+from chadllvm.frontend.sets import change as change_set
+from chadllvm.frontend.sets import change_by
+from chadllvm.frontend.surface import CHANGING_SETS, Augmented, Changed, is_filled
+from chadllvm.ir.term import Var
+from chadllvm.ir.types import is_set, list_names
+
+
+def change(cx: Context, node: Changed) -> None:
+    """A call that changes a list, an array or a set."""
+    if node.target.id in cx.updated and not is_filled(node):
+        raise update_errors.argument_grows(cx.span(node), node.target.id)
+    value = cx.scope.lookup(node.target.id)
+    assert isinstance(node.func, ast.Attribute)
+    if isinstance(value, Var) and is_set(value.type):
+        change_set(cx, node, value)
+    elif node.func.attr in CHANGING_SETS:
+        if value is None or isinstance(value, Unusable):
+            cx.value(node.target)
+        raise statement_errors.unused_expression(cx.span(node), node.func.attr)
+    else:
+        change_list(cx, node)
+
+
+def changed_in_place(cx: Context, target: ast.Name, node: Augmented) -> bool:
+    """`s |= t` of sets, `xs += ys` of lists of arrays; false if it is none of these."""
+    found = cx.scope.lookup(target.id)
+    if isinstance(found, Var) and is_set(found.type):
+        change_by(cx, target, node, found)
+        return True
+    if isinstance(found, Var) and list_names(found.type) is not None:
+        extend_list(cx, target, node, found)
+        return True
+    return False

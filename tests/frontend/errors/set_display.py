@@ -1,3 +1,0 @@
-def f(x: float):
-    y = {x}
-    return x

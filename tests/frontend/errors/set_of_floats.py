@@ -1,0 +1,2 @@
+def f(x: float) -> int:
+    return len({x, 1.0})
