@@ -161,7 +161,8 @@ def unsupported_operator(span: Span, operator: str, help: str) -> Diagnostic:
     """An operator that these operands do not have.
 
     `&`, `|`, `^`, `~`, `<<` and `>>` are for integers and booleans, some of them for
-    sets; `in` for sets, integers that are written out, and static arguments, as `is`. Mind that `&` binds tighter than `<`: use `and`, or parentheses.
+    sets; `in` for sets, integers that are written out, and static arguments, as `is`.
+    Mind that `&` binds tighter than `<`: use `and`, or parentheses.
 
     Fails:
 

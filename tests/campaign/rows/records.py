@@ -118,7 +118,7 @@ _needing(
     "Dictionaries",
     "entries",
     0.3,
-    "{k: v * {float} for k, v in {entries}.items()}",
+    "{name: entry * {float} for name, entry in {entries}.items()}",
 )
 _needing(
     "Oscillator",
