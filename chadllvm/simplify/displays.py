@@ -71,8 +71,10 @@ class _Displays(Walk):
         match binding.expr:
             case Apply(Dim(axis), (array,)):
                 self._sizes[array, axis] = binding.vars[0]
-            case Apply(Prim(name="same"), (first, second)):
-                self._equal[self._first(second)] = self._first(first)
+            case Apply(Prim(name="same"), sizes):
+                first, second = map(self._first, sizes)
+                if first != second:
+                    self._equal[second] = first
             case Apply(Build()) as node:
                 if rows := self._written_out(node):
                     self._rows[binding.vars[0]] = rows

@@ -90,7 +90,7 @@ def match_of_a_union(w: Writer) -> None:
             w.declare(r, "float")
             w.line(f"{found} = {r} * {w.expr('float')}")
         w.line(
-            w.pick(f"case Rectangle({r}, height=h):", "case _:", "case Rectangle():")
+            w.pick(f"case Rectangle({r}, height=tall):", "case _:", "case Rectangle():")
         )
         w.line(f"    {found} = {w.expr('float')}")
     w.declare(found, "float")
