@@ -222,7 +222,7 @@ def test_a_frontend_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_nobodys_mistake(
     monkeypatch: pytest.MonkeyPatch, kind: type[BaseException]
 ) -> None:
-    def failing(*args: Any) -> Any:
+    def failing(*args: Any, **options: Any) -> Any:
         raise kind
 
     monkeypatch.setattr(pipeline, "lower_function", failing)
@@ -256,7 +256,9 @@ def test_a_handler_of_signals(monkeypatch: pytest.MonkeyPatch, place: str) -> No
     made = getattr(pipeline, place)
     ours = types.FunctionType(
         compile(
-            "def f(*args):\n    kill()\n    return made(*args)", "<ours>", "exec"
+            "def f(*args, **options):\n    kill()\n    return made(*args, **options)",
+            "<ours>",
+            "exec",
         ).co_consts[0],
         {
             "__name__": "chadllvm.ours",
