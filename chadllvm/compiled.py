@@ -30,6 +30,7 @@ from chadllvm.diagnostic import InternalError
 from chadllvm.forking import Lock
 from chadllvm.frames import hide_frames, without_frames
 from chadllvm.ir.types import Type
+from chadllvm.levels import NATIVE
 from chadllvm.options import CompileOptions
 from chadllvm.prints import fingerprint
 from chadllvm.reach import digest_of_reach, is_users
@@ -75,6 +76,10 @@ class Compiled(Taking):
         statics: tuple[str, ...] = (),
         below: tuple[Request, ...] = (),
     ) -> None:
+        if options.cpu != NATIVE:
+            from chadllvm.backend.host import require
+
+            require(options.cpu)
         functools.update_wrapper(self, function)
         super().__init__(function, statics)
         self._request = request
@@ -386,9 +391,9 @@ class Compiled(Taking):
         keys: tuple[Hashable, ...] = ()
         if self._static_at_all:
             statics, keys = self._statics(bound), self._static_keys(bound)
-        if not self._options.cache or None in prints:
-            return self._version(self._types(bound), statics, keys)
-        place = shelf(type(self).__name__, self, statics, prints)
+        place = None
+        if None not in prints:
+            place = shelf(self._options, type(self).__name__, self, statics, prints)
         if place is None:
             return self._version(self._types(bound), statics, keys)
         found = self._ready(place, keys)

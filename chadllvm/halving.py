@@ -104,9 +104,7 @@ def _compiled(
         types: Sequence[Type],
         result: Group,
     ) -> Half:
-        key = None
-        if function.options.cache:
-            key = kept_code.key_of(which, program, wrt, function.options)
+        key = kept_code.key_of(function.options, which, program, wrt)
         native = function.deep(
             lambda: NativeFunction(
                 compilation.lowered,

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from chadllvm.levels import LEVELS as PROCESSORS
+from chadllvm.levels import NATIVE
+
 # The permanent mode, and all that makes programs fast. Nothing stands between the two:
 # single passes are left out by `disabled`.
 LEVELS = (0, 2)
@@ -59,9 +62,14 @@ class CompileOptions:
 
     debug_info: tell debuggers which line of which file an instruction comes from, by
         DWARF's tables, in memory and in exported libraries; see `docs/language.md`.
+    cpu: the least processor that code is for: `"native"`, this machine's, or a level of
+        x86-64 (`"x86-64"`, `"x86-64-v2"`, `"x86-64-v3"`, `"x86-64-v4"`), for which
+        the code is the same on all machines that have it, and is kept and sent as such
+        (`docs/interop.md`). Exports say it themselves.
 
     Raises:
-        ValueError: if there is no such level.
+        ValueError: if there is no such level, or no such processor. A function says if
+            the processor of the machine lacks what its own one has.
     """
 
     speculate: bool = True
@@ -77,6 +85,7 @@ class CompileOptions:
     strict: bool = False
     sanitize: bool = False
     debug_info: bool = False
+    cpu: str = NATIVE
 
     @property
     def arithmetic(self) -> Arithmetic:
@@ -98,3 +107,7 @@ class CompileOptions:
     def __post_init__(self) -> None:
         if type(self.optimize) is not int or self.optimize not in LEVELS:
             raise ValueError(f"optimize={self.optimize!r}: the levels are 0 and 2")
+        known = [NATIVE, *PROCESSORS]
+        if self.cpu not in known:
+            names = " ".join(map(repr, known))
+            raise ValueError(f"cpu={self.cpu!r}: the processors are {names}")

@@ -631,4 +631,9 @@ def _lower(function: Function, done: Compilation) -> LoopFunction:
     if options.verify:
         with stage("lower", depth=depth):
             check_loops(loops)
-    return replace(loops, sanitize=options.sanitize, debug_info=options.debug_info)
+    return replace(
+        loops,
+        sanitize=options.sanitize,
+        debug_info=options.debug_info,
+        cpu=options.cpu,
+    )

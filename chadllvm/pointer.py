@@ -153,7 +153,7 @@ def _loaded(
     name = f"f_{name}" if name.startswith(("raw_", "chad_", "memory_")) else name
     made = exported(name, function, planned, openmp=False)
     tools = toolchain(None)
-    library = build(_PREFIX, [made], [target_for(None, "native")])
+    library = build(_PREFIX, [made], [target_for(None, function.options.cpu)])
     (wrapper,) = library.wrappers
     symbol = wrapper.name
     if adapter is not None:

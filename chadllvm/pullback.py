@@ -121,8 +121,9 @@ class Halved(Compiled):
     ) -> _Version | None:
         statics = self._statics(bound)
         place = None
-        if self._options.cache and None not in prints:
-            place = shelf("halves", self, statics, prints, (which.start, which.stop))
+        if None not in prints:
+            ends = which.start, which.stop
+            place = shelf(self._options, "halves", self, statics, prints, ends)
         saved: _Saved | None = place.load() if place else None
         if place and saved:
             if saved.halves is None:

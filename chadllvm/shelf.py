@@ -25,6 +25,7 @@ from chadllvm.backend.kept import received
 from chadllvm.defects import UNKEPT, stage
 from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.ir.record import ListNames, ObjectNames, RecordNames, ReferenceNames
+from chadllvm.options import CompileOptions
 from chadllvm.reach import Reach, Unknown
 
 # Our own routines, such as those of linear algebra, have places as well.
@@ -47,14 +48,18 @@ class Unkept(Exception):
 class Shelf:
     """The place of something that follows from what some objects reach."""
 
-    def __init__(self, *roots: Any) -> None:
+    def __init__(self, cpu: str, *roots: Any) -> None:
         """
+        Args:
+            cpu: what code is for (`CompileOptions.cpu`).
+            roots: the objects.
+
         Raises:
             Unknown: if nothing can be said of what they reach.
         """
         self._roots = roots
         self.reach = Reach(*roots)
-        compiler, machine = software(), processor()
+        compiler, machine = software(), processor(cpu)
         if compiler is None or machine is None:
             raise Unknown("the compiler or the processor")
         self.key = digest_of(self.reach.digest, compiler, machine)
@@ -122,12 +127,12 @@ class Shelf:
 
 
 @stage("cache", UNKEPT, runs_users=True)
-def shelf(*roots: Any) -> Shelf | None:
+def shelf(options: CompileOptions, *roots: Any) -> Shelf | None:
     """The shelf of some objects; None if nothing is to be kept of them."""
-    if not cache.is_on():
+    if not (options.cache and cache.is_on()):
         return None
     try:
-        return Shelf(*roots)
+        return Shelf(options.cpu, *roots)
     except (Unknown, RecursionError):
         return None
 

@@ -178,11 +178,8 @@ class Specialiser:
 
     def _key(self, plan: Plan, options: CompileOptions) -> kept_code.Key | None:
         """The key in the cache of what is compiled for a plan."""
-        if not options.cache:
-            return None
         asked = type(plan).__name__, plan.names, plan.types, plan.request
-        options = replace(options, cache=True)
-        return kept_code.key_of(self._name, plan.program, asked, options)
+        return kept_code.key_of(options, self._name, plan.program, asked)
 
     def _deep(self, run: Callable[[], T]) -> T:
         return deep(self._function, run)

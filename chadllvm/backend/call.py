@@ -91,14 +91,14 @@ class NativeFunction:
         """The optimised LLVM IR."""
         from chadllvm.backend.jit import optimised_text
 
-        return optimised_text(self.module, self._effort)
+        return optimised_text(self.module, self._loops().cpu, self._effort)
 
     @property
     def asm(self) -> str:
         """The assembly."""
         from chadllvm.backend.jit import assembly
 
-        return assembly(self.module, self._effort)
+        return assembly(self.module, self._loops().cpu, self._effort)
 
 
 def failing(

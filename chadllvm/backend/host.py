@@ -30,6 +30,7 @@ from chadllvm.backend import cache
 from chadllvm.backend.hashing import SIZE, digest_of
 from chadllvm.backend.layout import HEAD, PLAIN
 from chadllvm.backend.runtime import library_path
+from chadllvm.levels import NATIVE, highest, lacking
 
 # The processor's name, its features, and nothing that changes from moment to moment.
 _PROCESSOR = (b"vendor_id", b"cpu family", b"model", b"stepping", b"flags", b"Features")
@@ -69,19 +70,72 @@ def _contents(files: list[tuple[str, str]]) -> bytes:
 
 
 @functools.cache
-def processor() -> bytes | None:
-    """The digest of what the system says of the processor; None if it says nothing."""
+def processor(cpu: str = NATIVE) -> bytes | None:
+    """The digest of a processor and its system; None if nothing is said of it.
+
+    It is this machine's, or a level of x86-64: then it is the same on all machines that
+    have it.
+    """
+    if cpu != NATIVE:
+        return digest_of(_system(), cpu.encode())
+    lines = [line for line in _cpuinfo() if line.startswith(_PROCESSOR)]
+    return digest_of(_system(), *lines) if lines else None
+
+
+def flags() -> frozenset[str]:
+    """What the processor of this machine has, in Linux's words."""
+    for line in _cpuinfo():
+        if line.startswith(b"flags"):
+            return frozenset(line.decode().partition(":")[2].split())
+    from chadllvm.llvm.target import host
+
+    found = {name for name, is_there in host().features if is_there}
+    return frozenset(name.replace(".", "_") for name in found) | _implied(found)
+
+
+def _implied(features: set[str]) -> frozenset[str]:
+    """What LLVM has other names of, or none: each 64-bit processor has that."""
+    others = {"sse3": "pni", "sahf": "lahf_lm", "lzcnt": "abm", "bmi": "bmi1"}
+    renamed = {flag for name, flag in others.items() if name in features}
+    return frozenset(renamed | {"fpu", "syscall"})
+
+
+@functools.cache
+def require(cpu: str) -> None:
+    """The processor of this machine must run code that is for another one.
+
+    Raises:
+        ValueError: if it does not, which would end the process.
+    """
+    if not is_x86():
+        raise ValueError(f"cpu={cpu!r} is no processor of this machine")
+    found = flags()
+    if missing := lacking(cpu, found):
+        raise ValueError(
+            f"cpu={cpu!r}: the processor of this machine lacks {', '.join(missing)}; "
+            f"the highest level that it has is {highest(found)!r}"
+        )
+
+
+def is_x86() -> bool:
+    """Whether it is of the kind that has levels."""
+    return platform.machine().lower() in ("x86_64", "amd64")
+
+
+@functools.cache
+def _cpuinfo() -> tuple[bytes, ...]:
+    """What Linux says of the first core."""
     try:
         with open("/proc/cpuinfo", "rb", buffering=0) as file:
             text = file.read(16384)
     except OSError:
-        return None
+        return ()
     first, _, rest = text.partition(b"\n\n")
-    if not rest:
-        return None
-    lines = [line for line in first.split(b"\n") if line.startswith(_PROCESSOR)]
-    system = f"{sys.platform} {os.uname().machine} {_libc()}".encode()
-    return digest_of(system, *lines)
+    return tuple(first.split(b"\n")) if rest else ()
+
+
+def _system() -> bytes:
+    return f"{sys.platform} {os.uname().machine} {_libc()}".encode()
 
 
 def _libc() -> str:

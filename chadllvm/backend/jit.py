@@ -16,7 +16,8 @@ from chadllvm.backend.runtime import runtime
 from chadllvm.defects import stage
 from chadllvm.diagnostic import Span
 from chadllvm.ir.loops import LoopFunction
-from chadllvm.llvm import optimize, target
+from chadllvm.levels import LEVELS, NATIVE
+from chadllvm.llvm import optimize, target, vecmath
 from chadllvm.llvm import state as emitted
 from chadllvm.llvm.emit import Module, emit
 from chadllvm.llvm.entry import ArrayLayout, emit_entry, entry_symbol
@@ -30,11 +31,29 @@ def host_target() -> Target:
     return target.host(symbols.has_symbol)
 
 
+@functools.cache
+def target_of(cpu: str) -> Target:
+    """This machine with its own processor, or with that of a level of x86-64."""
+    host = host_target()
+    if cpu == NATIVE:
+        return host
+    features = LEVELS[cpu]
+    pairs = tuple((feature, True) for feature in features)
+    return Target(host.triple, cpu, pairs, vector_library(features))
+
+
+def vector_library(features: Sequence[str]) -> frozenset[str]:
+    """What this machine's libmvec has for processors with these features."""
+    every = vecmath.vector_symbols(dict.fromkeys(features, True)).values()
+    known = {symbol for names in every for symbol in names}
+    return frozenset(filter(symbols.has_symbol, known))
+
+
 @stage("llvm")
 def module_of(function: LoopFunction, name: str) -> Module:
     """The module of a function, as it is shown."""
-    host = host_target()
-    return emit(function, _symbol(name), host.vector, host.width, host.convention)
+    to = target_of(function.cpu)
+    return emit(function, _symbol(name), to.vector, to.width, to.convention)
 
 
 @stage("llvm")
@@ -50,9 +69,9 @@ def compiled(
     """
     module = module_of(function, name)
     entry = emit_entry(function, module.symbol, ArrayLayout(HEAD, PLAIN))
-    code = optimize.compile_text(
-        module.text + entry, host_target(), effort or optimize.effort_for(module.text)
-    )
+    effort = effort or optimize.effort_for(module.text)
+    to = target_of(function.cpu)
+    code = optimize.compile_text(module.text + entry, to, effort)
     numbers = {place: k for k, place in enumerate(places)}
     sites = [_site(site, numbers) for site in module.sites]
     places[:] = numbers
@@ -73,17 +92,17 @@ def _site(site: emitted.Site, numbers: dict[Span, int]) -> Site:
 
 
 @stage("llvm")
-def optimised_text(module: Module, effort: Effort | None = None) -> str:
+def optimised_text(module: Module, cpu: str, effort: Effort | None = None) -> str:
     """The module after LLVM's optimisations."""
     effort = effort or optimize.effort_for(module.text)
-    return str(optimize.optimized(module.text, host_target(), effort))
+    return str(optimize.optimized(module.text, target_of(cpu), effort))
 
 
 @stage("llvm")
-def assembly(module: Module, effort: Effort | None = None) -> str:
+def assembly(module: Module, cpu: str, effort: Effort | None = None) -> str:
     """The machine code as assembly."""
     effort = effort or optimize.effort_for(module.text)
-    return optimize.assembly(module.text, host_target(), effort)
+    return optimize.assembly(module.text, target_of(cpu), effort)
 
 
 def _symbol(name: str) -> str:

@@ -19,6 +19,7 @@ from chadllvm.backend.host import processor, software
 from chadllvm.backend.machine import Native, Site
 from chadllvm.defects import UNKEPT, stage
 from chadllvm.diagnostic import Span
+from chadllvm.options import CompileOptions
 
 # More constants than this are not kept.
 _MOST_BYTES = 64 << 20
@@ -39,9 +40,9 @@ class Kept(NamedTuple):
 
 
 @stage("cache", UNKEPT, runs_users=True)
-def key_of(*parts: Any) -> Key | None:
+def key_of(options: CompileOptions, *parts: Any) -> Key | None:
     """The key of what is compiled from these parts; None if nothing is to be kept."""
-    if not cache.is_on():
+    if not (options.cache and cache.is_on()):
         return None
     # It needs all of the core, which code that is found does not.
     from chadllvm.backend.digest import Description, Indescribable
@@ -51,10 +52,11 @@ def key_of(*parts: Any) -> Key | None:
         return None
     description = Description()
     try:
-        description.add(parts)
+        description.add((*parts, options))
     except Indescribable:
         return None
-    digest = digest_of(description.digest(), compiler, processor() or _target())
+    machine = processor(options.cpu) or _target()
+    digest = digest_of(description.digest(), compiler, machine)
     return Key(digest, [*description.places])
 
 

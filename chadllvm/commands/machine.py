@@ -76,11 +76,14 @@ def _llvm() -> Look:
 
 
 def _processor() -> Look:
+    from chadllvm.backend.host import flags, is_x86
+    from chadllvm.levels import highest
     from chadllvm.llvm.target import host
 
     target = host()
     features = dict(target.features)
     found = [f for f in ("sse4.2", "avx2", "fma", "avx512f") if features.get(f)]
+    found += [highest(flags())] if is_x86() else []
     sets = f" ({', '.join(found)})" if found else ""
     return _fine(f"{target.cpu}{sets}, {_cores()}")
 

@@ -577,7 +577,8 @@ class LoopFunction:
     alias. `copies` and `notes` are what was decided on the way, for the user to read;
     a subroutine stands in front of those that it is inside of. `arithmetic` says what
     may be done to its floats. `sanitize`: its code is to check its accesses
-    (`llvm/sanitize.py`). `debug_info`: its code has lines (`llvm/lines.py`).
+    (`llvm/sanitize.py`). `debug_info`: its code has lines (`llvm/lines.py`). `cpu`: the
+    processor that it is for (`CompileOptions.cpu`).
     """
 
     name: str
@@ -593,6 +594,7 @@ class LoopFunction:
     arithmetic: Arithmetic = Arithmetic()
     sanitize: bool = False
     debug_info: bool = False
+    cpu: str = "native"
 
     def subroutine(self, name: str) -> Subroutine:
         """The subroutine of this name."""

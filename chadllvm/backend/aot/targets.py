@@ -8,19 +8,9 @@ from dataclasses import replace
 
 import llvmlite.binding as llvm
 
-from chadllvm.backend import symbols
-from chadllvm.backend.jit import host_target
-from chadllvm.llvm import vecmath
+from chadllvm.backend.jit import host_target, vector_library
+from chadllvm.levels import LEVELS
 from chadllvm.llvm.target import Target
-
-# The levels of x86-64 that every such processor belongs to, and what of each has to do
-# with vector functions.
-LEVELS: dict[str, tuple[str, ...]] = {
-    "x86-64": (),
-    "x86-64-v2": ("sse4.1",),
-    "x86-64-v3": ("sse4.1", "avx2"),
-    "x86-64-v4": ("sse4.1", "avx2", "avx512f"),
-}
 
 # What other processors have that run a whole system.
 _BASELINES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -56,9 +46,7 @@ def target_for(triple: str | None, cpu: str | None) -> Target:
     name, features = _processor(where, cpu)
     library: frozenset[str] = frozenset()
     if where == own.triple:
-        every = vecmath.vector_symbols(dict.fromkeys(features, True)).values()
-        known = {symbol for names in every for symbol in names}
-        library = frozenset(filter(symbols.has_symbol, known))
+        library = vector_library(features)
     pairs = tuple((feature, True) for feature in features)
     made = Target(where, name, pairs, library)
     _check(made, is_known=cpu is None or cpu in LEVELS)
