@@ -356,3 +356,26 @@ def shared_memory(message: str) -> ValueError:
         cl.jit(f)(x, x.copy())
     """
     return ValueError(message)
+
+
+@exception("CL1816")
+def unlike_result(message: str) -> ValueError:
+    """What is given as `out` has the structure and the shapes of the result.
+
+    It has None in place of what is not to be filled, as of all that is no array.
+
+    Fails:
+
+        def f(x: cl.f64[:]) -> float:
+            return np.sum(x * x)
+
+        cl.value_and_grad(f)(np.ones(3), out=np.empty(3))
+
+    Works:
+
+        def f(x: cl.f64[:]) -> float:
+            return np.sum(x * x)
+
+        cl.value_and_grad(f)(np.ones(3), out=(None, np.empty(3)))
+    """
+    return ValueError(message)

@@ -120,17 +120,20 @@ class Compiled(Taking):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
+            given: dict[str, Any] = {}
             if kwargs or len(args) != self._count:
+                if "out" in kwargs and self._takes_out:
+                    given["out"] = kwargs.pop("out")
                 args = self._bind(args, kwargs)
                 if self._static_at:
-                    return self._call_with_statics(args)
+                    return self._call_with_statics(args, given)
             prints = tuple(map(fingerprint, args))
             version = self._known.get(prints)
             if version is None:
                 if None in prints:
                     args = self._reading(args)
                 version = self._version_for(args)
-            return version.call(*args)
+            return version.call(*args, **given)
         except Exception as error:
             hide_frames(error)
             raise
@@ -167,10 +170,17 @@ class Compiled(Taking):
         """The same with more static parameters; itself, where these would not do."""
         return self
 
-    def _call_with_statics(self, bound: tuple[Any, ...]) -> Any:
+    @functools.cached_property
+    def _takes_out(self) -> bool:
+        """Whether `out` are arrays for the results, and no parameter."""
+        return all(p.name != "out" for p in self._parameters)
+
+    def _call_with_statics(
+        self, bound: tuple[Any, ...], given: Mapping[str, Any]
+    ) -> Any:
         """Call the version for these static arguments, with the others."""
         bound = self._read(bound)
-        return self._version_for(bound).call(*self._dynamic(bound))
+        return self._version_for(bound).call(*self._dynamic(bound), **given)
 
     def _statics(self, bound: Sequence[Any]) -> dict[str, Any]:
         """The static arguments by the names of their parameters."""

@@ -11,6 +11,7 @@ import numpy as np
 from chadllvm import call_rules
 from chadllvm.backend.nodes import Columns, Nodes, Writer, is_own
 from chadllvm.backend.objects import Reader
+from chadllvm.backend.outs import filled
 from chadllvm.backend.results import leaf_types
 from chadllvm.border import Border
 from chadllvm.ir.record import ReferenceNames
@@ -39,12 +40,13 @@ class Crossing:
         self.boundary, self.request, self.native = boundary, request, native
         self._writers: dict[bool, Writer] = {}
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, out: Any = None) -> Any:
         with collector_paused():
             state = self.enter(args)
         found = self.native(*state.native)
         with collector_paused():
-            return self.finish(found, state)
+            made = self.finish(found, state)
+        return filled(self.boundary.title, made, out)
 
     def finish(self, found: Sequence[Any], state: State, moved: Any = None) -> Any:
         """What the user gets of what native code gave; with `moved`, its tangent."""

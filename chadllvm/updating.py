@@ -8,20 +8,18 @@ with another argument.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from chadllvm import call_rules
 from chadllvm.backend.convert import DTYPES, expected, found
+from chadllvm.backend.outs import filled
+from chadllvm.backend.overlap import arrays, overlaps_itself, share
 from chadllvm.frames import hide_frames
 from chadllvm.ir.types import Array, Scalar, Type
 from chadllvm.ir.updated import Updated
-
-# So many steps a test for shared memory may take, which is exponential in general.
-_MOST_WORK = 1 << 16
 
 
 class Updating:
@@ -46,7 +44,7 @@ class Updating:
         # What may share memory with one of these.
         self._others = [k for k, ty in enumerate(types) if not isinstance(ty, Scalar)]
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, out: Any = None) -> Any:
         try:
             for k, dtype in self._written:
                 self._check(k, dtype, args[k])
@@ -55,11 +53,13 @@ class Updating:
         except Exception as error:
             hide_frames(error)
             raise
-        out = self._call(*args)
-        parts = (out,) if self._updated.is_one else out
+        found = self._call(*args)
+        parts = (found,) if self._updated.is_one else found
+        result = parts[-1] if self._updated.has_result else None
+        made = filled(self._name, result, out)
         for (k, _), part in zip(self._written, parts, strict=False):
             args[k][...] = part
-        return parts[-1] if self._updated.has_result else None
+        return made
 
     def _check(self, k: int, dtype: np.dtype[Any], value: Any) -> None:
         """The argument must be an array that can be written to."""
@@ -72,7 +72,7 @@ class Updating:
             raise call_rules.not_writeable(
                 f"{self._title(k)} is updated, and the array is read-only"
             )
-        if not value.flags.forc and _overlaps_itself(value):
+        if overlaps_itself(value):
             raise call_rules.shared_memory(
                 f"{self._title(k)} is updated, and elements of the array share memory"
             )
@@ -85,7 +85,7 @@ class Updating:
         for k, _ in self._written:
             for other in self._others:
                 if other != k and any(
-                    _share(args[k], array) for array in _arrays(args[other])
+                    share(args[k], array) for array in arrays(args[other])
                 ):
                     raise call_rules.shared_memory(
                         f"{self._title(k)} is updated, and shares memory with "
@@ -96,44 +96,3 @@ class Updating:
 def _dtype(ty: Type) -> np.dtype[Any]:
     assert isinstance(ty, Array) and isinstance(ty.elem, Scalar)
     return DTYPES[ty.elem]
-
-
-def _share(first: np.ndarray, second: np.ndarray) -> bool:
-    """Whether two arrays share memory, as far as that is found out in short time."""
-    if not np.may_share_memory(first, second):
-        return False
-    try:
-        # The stubs know of none and all alone.
-        most: Any = _MOST_WORK
-        return np.shares_memory(first, second, max_work=most)
-    except np.exceptions.TooHardError:
-        return True
-
-
-def _overlaps_itself(array: np.ndarray) -> bool:
-    """Whether elements of an array may share memory, as windows do that overlap."""
-    axes = zip(map(abs, array.strides), array.shape, strict=True)
-    extent = array.itemsize
-    for stride, size in sorted(axis for axis in axes if axis[1] != 1):
-        if stride < extent and array.size:
-            return True
-        extent += stride * (size - 1)
-    return False
-
-
-def _arrays(value: Any) -> Iterator[np.ndarray]:
-    """The arrays in an argument."""
-    match value:
-        case np.ndarray():
-            yield value
-        case list() | tuple():
-            for part in value:
-                yield from _arrays(part)
-        case dict():
-            for part in value.values():
-                yield from _arrays(part)
-        case _ if is_dataclass(value):
-            for field in fields(value):
-                yield from _arrays(getattr(value, field.name))
-        case _ if hasattr(value, "__array__") or hasattr(value, "__dlpack__"):
-            yield np.asarray(value)

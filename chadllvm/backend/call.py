@@ -6,6 +6,7 @@ many threads, and again from a signal handler that runs during a call.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -55,17 +56,24 @@ class NativeFunction:
     ) -> None:
         self.name = name
         self._function, self._effort = function, effort
-        marshal = Marshal(name, param_names, param_types, result_type)
-        marshal.is_watchable = watched is not None
+        self._signature = name, param_names, param_types, result_type
+        self._watched = watched
+        marshal = self._marshal()
+        marshal.takes_out = "out" not in param_names
         marshal.check_names()
         self.places = [*places]
         self.native = found or self._compiled(marshal)
         self.code = Code(self.native)
         self.source = marshal.source()
-        failed = failing(name, self.native, lambda: self.places, on_failure)
+        self._failed = failing(name, self.native, lambda: self.places, on_failure)
         self.call: Callable[..., Any] = marshal.compile(
-            self.source, self.code, failed, watched
+            self.source, self.code, self._failed, watched, self._filled
         )
+
+    def _marshal(self) -> Marshal:
+        made = Marshal(*self._signature)
+        made.is_watchable = self._watched is not None
+        return made
 
     def _compiled(self, marshal: Marshal) -> Native:
         from chadllvm.backend.jit import compiled
@@ -78,6 +86,22 @@ class NativeFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.call(*args, **kwargs)
+
+    @functools.cached_property
+    def filling(self) -> Callable[..., Any]:
+        """The function that also takes the arrays for its results, in their order."""
+        marshal = self._marshal()
+        marshal.is_filling = True
+        source = marshal.source()
+        return marshal.compile(source, self.code, self._failed, self._watched)
+
+    def _filled(self, args: tuple[Any, ...], out: Any) -> Any:
+        """A call whose results stand in arrays of the caller's (`outs.py`)."""
+        from chadllvm.backend import outs
+
+        arrays = outs.lent(self._signature[-1], out, args)
+        value = self.call(*args) if arrays is None else self.filling(*args, *arrays)
+        return outs.filled(self.name, value, out)
 
     @property
     def module(self) -> Module:

@@ -101,6 +101,10 @@ class Marshal:
         self.leaves: list[Type] = []
         # Whether calls may be watched, and then made by another function.
         self.is_watchable = False
+        # Whether they may say `out`, and then are made by another function.
+        self.takes_out = False
+        # Whether the arrays for the results stand behind the arguments.
+        self.is_filling = False
         # Objects that the code refers to, by their names in it.
         self.objects: dict[str, Any] = {}
         self.words = self.first_word
@@ -151,10 +155,16 @@ class Marshal:
             f"if {mine}watches and {mine}is_watched():",
             f"    return {mine}watched({arguments})",
         ]
+        given = [
+            f"if out is not None: return {mine}filled(({arguments}), out)",
+        ]
+        offers = self.offers.names() if self.is_filling else []
+        keyword = ["*, out=None"] if self.takes_out else []
         lines = [
+            *(given if self.takes_out else []),
             *(watch if self.is_watchable else []),
             *self.lines,
-            *self.offers.before(),
+            *([] if self.is_filling else self.offers.before()),
             *self._take_state(),
             self._native_call(),
             *self._convert_and_call(),
@@ -173,7 +183,8 @@ class Marshal:
             "    raise",
         ]
         body = "\n".join("    " + line for line in lines)
-        return f"def {self._python_name()}({', '.join(self.names)}):\n{body}\n"
+        params = ", ".join((*self.names, *offers, *keyword))
+        return f"def {self._python_name()}({params}):\n{body}\n"
 
     def _python_name(self) -> str:
         plain = self.name.isidentifier() and not keyword.iskeyword(self.name)
@@ -427,17 +438,20 @@ class Marshal:
         code: Code | None,
         failed: Callable[..., Any],
         watched: Callable[..., Any] | None = None,
+        filled: Callable[[tuple[Any, ...], Any], Any] | None = None,
     ) -> Callable[..., Any]:
         """The function; it keeps the machine code alive.
 
         `failed(state, status, arguments)` ends a call that did not succeed;
-        `watched(*arguments)` makes a call that is watched.
+        `watched(*arguments)` makes a call that is watched, `filled(arguments, out)` one
+        whose results are to stand in arrays of the caller's.
         """
         environment = {
             **self._environment(code),
             "code": code,
             "failed": failed,
             "watched": watched,
+            "filled": filled,
         }
         everything = {self.mine + name: value for name, value in environment.items()}
         everything["__name__"] = "chadllvm.call"

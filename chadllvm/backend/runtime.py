@@ -19,7 +19,7 @@ from typing import Any
 import chadllvm
 from chadllvm.backend.interface import interface
 
-ABI = 15
+ABI = 16
 
 # The result words that a pooled context has room for.
 POOLED_WORDS = 256
@@ -27,7 +27,7 @@ POOLED_WORDS = 256
 _DECLARATIONS = """
 typedef struct {
   int32_t site; int32_t unused; int64_t values[8]; char *stack_limit; int64_t fuel;
-  void *forks; void *crew;
+  void *forks; void *crew; void *outs;
 } chad_context_t;
 typedef struct chad_arena chad_arena_t;
 int32_t chad_rt_abi(void);
@@ -71,8 +71,9 @@ void chad_keep(chad_context_t *context, chad_arena_t *arenas);
 int64_t chad_threads(const chad_context_t *context);
 void chad_set_threads(int64_t threads);
 void *chad_result_alloc(chad_context_t *context, int64_t bytes);
-void chad_result_copy(chad_context_t *context, void *result, int64_t rank,
-                      int64_t bytes, void *to, const int64_t *dims);
+void *chad_result_take(chad_context_t *context, int64_t number, int64_t bytes);
+int32_t chad_result_copy(chad_context_t *context, void *result, int64_t rank,
+                         int64_t bytes, void *to, const int64_t *dims);
 void chad_results_discard(chad_context_t *context);
 void chad_results_release(chad_context_t *context);
 void chad_free(void *block);

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import assert_never
 
 import numpy as np
@@ -21,6 +22,7 @@ from chadllvm.ir.loops import (
     RUNTIME,
     Alloc,
     ArrayParam,
+    ArrayResult,
     Branch,
     CallRuntime,
     Check,
@@ -29,6 +31,7 @@ from chadllvm.ir.loops import (
     Param,
     Reg,
     Reset,
+    Return,
     ScalarParam,
     Spread,
     Stmt,
@@ -100,6 +103,7 @@ def emit(
         convention=convention,
         rounded=rounded(function),
         told_apart=told_apart(function),
+        returned={} if function.sanitize else _returned(function),
     )
     keeps = not _has_spread(function.body)
     params = [_param(state, param, keeps) for param in function.params]
@@ -229,6 +233,26 @@ def _ways_out(state: State, subroutine: Subroutine) -> None:
     for label, check in state.checks:
         _report(state, label, check)
     emit_end(state, subroutine)
+
+
+def _returned(function: LoopFunction) -> dict[Reg, int]:
+    """The registers that are result arrays, with their numbers among these.
+
+    What branches or loops give has no such register: it is copied to its place.
+    """
+    found: dict[Reg, int] = {}
+    match function.body:
+        case (*_, Return(values)):
+            rest, arrays = iter(values), count()
+            for result in function.results:
+                value = next(rest)
+                if isinstance(result, ArrayResult):
+                    number = next(arrays)
+                    if isinstance(value, Reg):
+                        found[value] = number
+                    for _ in range(result.rank):
+                        next(rest)
+    return found
 
 
 def _uses_arenas(body: Iterable[Stmt]) -> bool:

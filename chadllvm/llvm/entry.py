@@ -9,9 +9,10 @@ function does. Unless each is a plain one (of exactly NumPy's class and the para
 dtype and rank, C-contiguous and aligned) the entry has done nothing.
 
 To make an array of a block that native code has allocated costs several times as much
-as a new array of NumPy's. So the caller offers an array for each result that is one, of
-the shape that it had in the last call if that was small (`backend/offers.py`). A result
-that has the offer's shape is copied there, and its address is null then.
+as a new array of NumPy's. So the caller offers an array for each result that is one
+(`backend/offers.py`). Native code takes its memory for the result if that is as large,
+and not from a branch or a loop, of which it does not know which one is returned; else a
+result that has the offer's shape is copied there. Its address is null then.
 
 The result is a status as an integer; BLOCKS if some address of a result is not null.
 """
@@ -24,6 +25,7 @@ from chadllvm.ir.loops import ArrayParam, ArrayResult, LoopFunction
 from chadllvm.ir.types import BOOL, F32, F64, I64
 from chadllvm.llvm import status
 from chadllvm.llvm.python import PYTHON
+from chadllvm.llvm.runtime import OUTS_OFFSET
 from chadllvm.llvm.types import BYTES
 
 # NumPy's objects, which are elsewhere in each process: the class and the dtypes.
@@ -112,6 +114,8 @@ def emit_entry(function: LoopFunction, symbol: str, layout: ArrayLayout) -> str:
             lines += [line.format(k=k) for line in conversion]
             args.append(text.format(k=k))
     offers, copies = _copies(function, layout)
+    count = sum(isinstance(result, ArrayResult) for result in function.results)
+    begin, end = (_lent(count), [_store_outs("null")]) if count else ([], [])
     return "\n".join(
         [
             "",
@@ -119,16 +123,19 @@ def emit_entry(function: LoopFunction, symbol: str, layout: ArrayLayout) -> str:
             *(f"declare {to} @{name}({of})" for name, (to, of) in PYTHON.items()),
             f"define ptr @{entry_symbol(symbol)}(ptr %self, ptr %arguments, "
             "i64 %count) nounwind {",
+            *([f"  %outs = alloca [{count} x {{ptr, i64}}]"] if count else []),
             "  %state = load ptr, ptr %arguments",
             "  %words = call ptr @PyLong_AsVoidPtr(ptr %state)",
             "  %ctx = load ptr, ptr %words",
             "  %results = getelementptr i64, ptr %words, i64 1",
             *lines,
             *offers,
+            *begin,
             "  br label %call",
             "call:",
             "  %thread = call ptr @PyEval_SaveThread()",
             f"  %status = call i32 @{symbol}({', '.join(args)}) noinline",
+            *end,
             f"  %done = icmp eq i32 %status, {status.OK}",
             "  br i1 %done, label %copy, label %return",
             "copy:",
@@ -205,6 +212,7 @@ def _copies(function: LoopFunction, layout: ArrayLayout) -> tuple[list[str], lis
     copies: list[str] = []
     rest: list[str] = []
     blocks, word, position = "false", 0, 1 + len(function.params)
+    worst, number = f"{status.OK}", 0
     for k, result in enumerate(function.results):
         if not isinstance(result, ArrayResult):
             word += 1
@@ -213,13 +221,16 @@ def _copies(function: LoopFunction, layout: ArrayLayout) -> tuple[list[str], lis
             *_argument(f"p.offer{k}", position),
             *_load(f"to{k}", "ptr", f".offer{k}", layout.data),
             *_load(f"to{k}.dims", "ptr", f".offer{k}", layout.dims),
+            *_lend(k, number, result),
         ]
         lines = [
             f"  %result{k} = getelementptr i64, ptr %results, i64 {word}",
-            f"  call void @chad_result_copy(ptr %ctx, ptr %result{k}, i64 {result.rank}"
-            f", i64 {BYTES[result.elem]}, ptr %to{k}, ptr %to{k}.dims)",
+            f"  %copied{k} = call i32 @chad_result_copy(ptr %ctx, ptr %result{k}, i64 "
+            f"{result.rank}, i64 {BYTES[result.elem]}, ptr %to{k}, ptr %to{k}.dims)",
         ]
         copies = lines + copies
+        rest.append(f"  %worst{k} = or i32 %copied{k}, {worst}")
+        worst, number = f"%worst{k}", number + 1
         rest += [
             f"  %rest{k} = load ptr, ptr %result{k}",
             f"  %is.block{k} = icmp ne ptr %rest{k}, null",
@@ -227,8 +238,43 @@ def _copies(function: LoopFunction, layout: ArrayLayout) -> tuple[list[str], lis
         ]
         blocks = f"%blocks{k}"
         word, position = word + 1 + result.rank, position + 1
-    rest.append(f"  %left = select i1 {blocks}, i32 {status.BLOCKS}, i32 {status.OK}")
+    rest += [
+        f"  %some = select i1 {blocks}, i32 {status.BLOCKS}, i32 {status.OK}",
+        f"  %full = icmp ne i32 {worst}, {status.OK}",
+        f"  %left = select i1 %full, i32 {status.MEMORY}, i32 %some",
+    ]
     return offers, copies + rest
+
+
+def _lend(k: int, number: int, result: ArrayResult) -> list[str]:
+    """What the context is told of an offer: its memory, and how large that is."""
+    lines, size = [], str(BYTES[result.elem])
+    for axis in range(result.rank):
+        at = f"%to{k}.at{axis}"
+        lines += [
+            f"  {at} = getelementptr i64, ptr %to{k}.dims, i64 {axis}",
+            f"  %to{k}.dim{axis} = load i64, ptr {at}",
+            f"  %to{k}.size{axis} = mul i64 %to{k}.dim{axis}, {size}",
+        ]
+        size = f"%to{k}.size{axis}"
+    pair = f"getelementptr {{ptr, i64}}, ptr %outs, i64 {number}"
+    return [
+        *lines,
+        f"  %out{k}.data = {pair}, i32 0",
+        f"  store ptr %to{k}, ptr %out{k}.data",
+        f"  %out{k}.bytes = {pair}, i32 1",
+        f"  store i64 {size}, ptr %out{k}.bytes",
+    ]
+
+
+def _lent(count: int) -> list[str]:
+    """Let the context know of the offers."""
+    at = f"getelementptr i8, ptr %ctx, i64 {OUTS_OFFSET}"
+    return [f"  %outs.at = {at}", _store_outs("%outs")]
+
+
+def _store_outs(outs: str) -> str:
+    return f"  store ptr {outs}, ptr %outs.at"
 
 
 def _load(name: str, ty: str, k: int | str, offset: int) -> list[str]:

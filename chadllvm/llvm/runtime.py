@@ -21,6 +21,7 @@ STACK_OFFSET = 72
 FUEL_OFFSET = 80
 FORKS_OFFSET = 88
 CREW_OFFSET = 96
+OUTS_OFFSET = 104
 ARENA_SIZE = 64
 
 # Offset of an arena's current chunk.
@@ -47,6 +48,7 @@ SYMBOLS = (
     "chad_join",
     "chad_keep",
     "chad_result_alloc",
+    "chad_result_take",
     "chad_result_copy",
     "chad_poll",
     *RUNTIME,
@@ -69,7 +71,8 @@ declare void @chad_offer(ptr) cold nounwind
 declare i32 @chad_join(ptr, ptr, i32) cold nounwind
 declare void @chad_keep(ptr, ptr) nounwind
 declare noalias align 64 ptr @chad_result_alloc(ptr, i64) {_OWN}
-declare void @chad_result_copy(ptr, ptr, i64, i64, ptr, ptr) nounwind
+declare noalias ptr @chad_result_take(ptr, i64, i64) {_OWN}
+declare i32 @chad_result_copy(ptr, ptr, i64, i64, ptr, ptr) nounwind
 declare i32 @chad_poll(ptr) cold {_OWN}
 """
 
@@ -181,10 +184,15 @@ def _round_up(out: Writer, size: str) -> str:
     return out.let(f"and i64 {padded}, {-ALIGNMENT}")
 
 
-def emit_result_alloc(out: Writer, size: str, fail: str) -> str:
-    """Allocate a buffer that will belong to the caller."""
-    buffer = out.let(f"call ptr @chad_result_alloc(ptr %ctx, i64 {size})", "result")
-    return _present(out, buffer, fail)
+def emit_result_alloc(out: Writer, number: int | None, size: str, fail: str) -> str:
+    """Allocate a buffer that will belong to the caller, or take memory of its own.
+
+    `number` is that of the array among those that are returned, if it is known.
+    """
+    call = f"chad_result_take(ptr %ctx, i64 {number}"
+    if number is None:
+        call = "chad_result_alloc(ptr %ctx"
+    return _present(out, out.let(f"call ptr @{call}, i64 {size})", "result"), fail)
 
 
 def _present(out: Writer, buffer: str, fail: str) -> str:

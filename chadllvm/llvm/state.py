@@ -159,6 +159,8 @@ class State:
     width: int = 256
     # The calling convention of subroutines, with a space behind it, or nothing.
     convention: str = ""
+    # The buffers that are result arrays, with their numbers.
+    returned: dict[Reg, int] = field(default_factory=dict)
     # What LLVM must not see a variable in (`LoopBuilder.stride`).
     strides: set[Reg] = field(default_factory=set)
     # The products that are not contracted with the sums that they go into.

@@ -280,8 +280,9 @@ def _add_to(state: State, stmt: AddTo) -> None:
 def _alloc(state: State, stmt: Alloc) -> None:
     if stmt.region == RESULT:
         size = runtime.emit_bytes(state.out, state.name(stmt.count), BYTES[stmt.elem])
-        fail = state.exit(NO_MEMORY)
-        state.names[stmt.reg] = runtime.emit_result_alloc(state.out, size, fail)
+        number, fail = state.returned.get(stmt.reg), state.exit(NO_MEMORY)
+        buffer = runtime.emit_result_alloc(state.out, number, size, fail)
+        state.names[stmt.reg] = buffer
     else:
         state.names[stmt.reg] = _allocated(state, stmt)
     if stmt.zero:

@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes its meaning or its layout.
-#define CHAD_RT_ABI 15
+#define CHAD_RT_ABI 16
 
 // The number of bytes every buffer is aligned to and every size is rounded up to.
 #define CHAD_ALIGNMENT 64
@@ -62,6 +62,12 @@ typedef union chad_word {
   void *p;
 } chad_word_t;
 
+// Memory of the caller's for an array that a call returns, see chad_result_take.
+typedef struct chad_out {
+  CHAD_WORD void *data;
+  int64_t bytes;  // negative: taken
+} chad_out_t;
+
 // Where a program failed. The fields are written by generated code before it returns
 // CHAD_PROGRAM and read by its caller; the runtime itself never touches them. More,
 // private, follows them in memory: only chad_context_new makes a context.
@@ -74,6 +80,7 @@ typedef struct chad_context {
   int64_t fuel;       // calls of subroutines until the next look for interrupts
   CHAD_WORD struct chad_fork *forks;  // the youngest branch that it has left, see "Pairs"
   CHAD_WORD struct chad_crew *crew;   // not NULL: branches are to be offered at once
+  CHAD_WORD chad_out_t *outs;  // NULL, or one for each array that the call returns
 } chad_context_t;
 
 typedef chad_status_t (*chad_run_t)(chad_context_t *context, void *environment,
@@ -346,12 +353,18 @@ CHAD_API chad_status_t chad_join(chad_context_t *context, chad_fork_t *fork,
 // negative.
 CHAD_API void *chad_result_alloc(chad_context_t *context, int64_t bytes);
 
-// An array of elements of `bytes` bytes: `result` is its block, and then its `rank`
-// dimensions. If they are `dims`, its elements are copied to `to`, the block is freed, and
-// its pointer becomes NULL.
-CHAD_API void chad_result_copy(chad_context_t *context, chad_word_t *result,
-                               int64_t rank, int64_t bytes, void *to,
-                               const int64_t *dims);
+// The same for the array that is number `number` among those that the call returns: if
+// the caller has memory of exactly this size for it that was not taken yet, that memory,
+// which begins at a multiple of the size of an element and stays the caller's.
+CHAD_API void *chad_result_take(chad_context_t *context, int64_t number, int64_t bytes);
+
+// An array of elements of `bytes` bytes: `result` is where they are, and then its `rank`
+// dimensions. If they are `dims`, its elements are `to` afterwards, where they may be
+// already, its block is freed, and its pointer becomes NULL. Otherwise they are in a block.
+// CHAD_MEMORY if there is none for them.
+CHAD_API chad_status_t chad_result_copy(chad_context_t *context, chad_word_t *result,
+                                        int64_t rank, int64_t bytes, void *to,
+                                        const int64_t *dims);
 
 // Frees all blocks the context owns: for a call that failed.
 CHAD_API void chad_results_discard(chad_context_t *context);

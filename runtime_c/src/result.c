@@ -33,25 +33,55 @@ static chad_result_t **link_to(chad_state_t *const state, const void *const data
   return link;
 }
 
-void chad_result_copy(chad_context_t *const context, chad_word_t *const result,
-                      const int64_t rank, int64_t bytes, void *const to,
-                      const int64_t *const dims) {
+void *chad_result_take(chad_context_t *const context, const int64_t number,
+                       const int64_t bytes) {
+  chad_out_t *const out = context->outs == NULL ? NULL : context->outs + number;
+  if (out == NULL || out->bytes != bytes || bytes < 0) {
+    return chad_result_alloc(context, bytes);
+  }
+  out->bytes = -1;
+  return out->data;
+}
+
+// The caller's memory holds an array of another shape: the array gets a block.
+static chad_status_t moved(chad_context_t *const context, chad_word_t *const result,
+                           const int64_t rank, int64_t bytes) {
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    bytes *= result[1 + axis].i;
+  }
+  void *const block = chad_result_alloc(context, bytes);
+  if (block == NULL) {
+    return CHAD_MEMORY;
+  }
+  memcpy(block, result->p, (size_t)bytes);
+  result->p = block;
+  return CHAD_OK;
+}
+
+chad_status_t chad_result_copy(chad_context_t *const context, chad_word_t *const result,
+                               const int64_t rank, int64_t bytes, void *const to,
+                               const int64_t *const dims) {
   chad_state_t *const state = (chad_state_t *)context;
   for (int64_t axis = 0; axis < rank; ++axis) {
     if (dims[axis] != result[1 + axis].i) {
-      return;
+      return result->p == to ? moved(context, result, rank, bytes) : CHAD_OK;
     }
-    bytes *= dims[axis];
   }
-  chad_result_t **const link = link_to(state, result->p);
-  chad_result_t *const block = *link;
-  if (block == NULL) {
-    return;
+  if (result->p != to) {
+    for (int64_t axis = 0; axis < rank; ++axis) {
+      bytes *= dims[axis];
+    }
+    chad_result_t **const link = link_to(state, result->p);
+    chad_result_t *const block = *link;
+    if (block == NULL) {
+      return CHAD_OK;
+    }
+    memcpy(to, result->p, (size_t)bytes);
+    *link = block->next;
+    chad_system_give(state, block, block->size);
   }
-  memcpy(to, result->p, (size_t)bytes);
-  *link = block->next;
-  chad_system_give(state, block, block->size);
   result->p = NULL;
+  return CHAD_OK;
 }
 
 void chad_results_discard(chad_context_t *const context) {

@@ -83,7 +83,7 @@ static void test_arrays_of_the_right_shape_are_copied(void) {
   double *const refused = new_array(context, words + 3, 2, 3, 10.0);
   new_array(context, words + 6, 0, 3, 20.0);
   const int64_t before = chad_memory_used(context);
-  chad_result_copy(context, words + 3, 2, 8, to, other);
+  CHECK(chad_result_copy(context, words + 3, 2, 8, to, other) == CHAD_OK);
   CHECK(words[3].p == refused && to[0] == 0.0);
   CHECK(chad_memory_used(context) == before);
   chad_result_copy(context, words, 2, 8, to, dims);
@@ -96,6 +96,40 @@ static void test_arrays_of_the_right_shape_are_copied(void) {
   chad_context_free(context);
   CHECK(refused[5] == 15.0);
   chad_free(refused);
+}
+
+static void test_memory_of_the_callers_is_taken_once_if_it_fits(void) {
+  static const int64_t dims[2] = {2, 3}, other[2] = {3, 2};
+  chad_context_t *const context = new_context();
+  double first[6] = {0.0}, second[6] = {0.0};
+  chad_out_t outs[2] = {{first, sizeof(first)}, {second, sizeof(second)}};
+  chad_word_t word[3] = {{.p = NULL}, {.i = 2}, {.i = 3}};
+  context->outs = outs;
+  CHECK(chad_result_take(context, 0, 8) != first);
+  CHECK(chad_result_take(context, 1, 48) == second);
+  CHECK(chad_result_take(context, 1, 48) != second);
+  CHECK(chad_result_take(context, 0, -1) == NULL);
+  double *const data = chad_result_take(context, 0, 48);
+  CHECK(data == first);
+  context->outs = NULL;
+  CHECK(chad_result_take(context, 0, 48) != first);
+  chad_results_discard(context);
+  for (int k = 0; k < 6; ++k) {
+    data[k] = k;
+  }
+  word[0].p = data;
+  CHECK(chad_result_copy(context, word, 2, 8, first, dims) == CHAD_OK);
+  CHECK(word[0].p == NULL && first[5] == 5.0);
+  CHECK(chad_memory_used(context) == 0);
+  word[0].p = data;
+  CHECK(chad_result_copy(context, word, 2, 8, first, other) == CHAD_OK);
+  double *const block = word[0].p;
+  CHECK(block != first && block[5] == 5.0);
+  chad_set_memory_limit(context, 1);
+  word[0].p = data;
+  CHECK(chad_result_copy(context, word, 2, 8, first, other) == CHAD_MEMORY);
+  chad_results_discard(context);
+  chad_context_free(context);
 }
 
 static void test_odd_sizes(void) {
@@ -116,6 +150,7 @@ int main(void) {
   test_release_then_discard();
   test_blocks_survive_leave();
   test_arrays_of_the_right_shape_are_copied();
+  test_memory_of_the_callers_is_taken_once_if_it_fits();
   test_odd_sizes();
   return 0;
 }
