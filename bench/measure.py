@@ -97,15 +97,23 @@ def interleaved(
     return {name: statistics.median(times) for name, times in samples.items()}
 
 
-def fresh(program: str, *arguments: str, repeats: int = 3) -> float:
-    """The least of the seconds that a program prints, run by new interpreters."""
+def fresh(
+    program: str, *arguments: str, repeats: int = 3, variables: Mapping[str, str] = {}
+) -> float:
+    """The least of the seconds that a program prints, run by new interpreters.
+
+    `variables` are added to their environment.
+    """
     command = [sys.executable, "-c", program, *arguments]
-    return min(_printed(command) for _ in range(repeats))
+    return min(_printed(command, variables) for _ in range(repeats))
 
 
-def _printed(command: list[str]) -> float:
+def _printed(command: list[str], variables: Mapping[str, str]) -> float:
     """The number that a command prints."""
-    result = subprocess.run(command, check=False, capture_output=True, text=True)
+    environment = {**os.environ, **variables}
+    result = subprocess.run(
+        command, check=False, capture_output=True, text=True, env=environment
+    )
     if result.returncode != 0:
         raise RuntimeError(result.stderr.strip().splitlines()[-1])
     return float(result.stdout)

@@ -1,7 +1,7 @@
 """`python -m bench report`: the tables of a run in the terminal, and in the docs.
 
 With `--page docs/performance.md` the tables take their places there, and the picture
-stands beside the page.
+stands beside the page; with `--readme README.md` its one table.
 """
 
 from __future__ import annotations
@@ -14,7 +14,15 @@ from rich.console import Console
 from bench.page import fill
 from bench.picture import write_picture
 from bench.results import Results, load
-from bench.table import Table, figure_tables, main_table, peer_table, printer, tables
+from bench.table import (
+    Table,
+    figure_tables,
+    known_table,
+    main_table,
+    peer_table,
+    printer,
+    tables,
+)
 from bench.table import target_table as targets
 
 RESULTS = Path("build") / "bench" / "results.json"
@@ -27,6 +35,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     report.add_argument(
         "--page", type=Path, help="also put them into this page, with the picture"
     )
+    report.add_argument("--readme", type=Path, help="put the one beside others there")
     report.set_defaults(run=run)
 
 
@@ -36,6 +45,8 @@ def run(options: argparse.Namespace) -> int:
     show(results, printer())
     if options.page is not None:
         put_into(results, options.page)
+    if options.readme is not None:
+        fill(options.readme, "known", known_table(results).markdown())
     return 0
 
 

@@ -6,8 +6,9 @@
     machine     system, architecture, processor, and for each core the millions of
                 dependent multiplications a second that it makes alone
     versions    of Python, of our packages, of the peers, and of the C compilers
-    results     for each workload its sizes, see `Row`, and the seconds that its value
-                with the gradient takes to compile in a new process
+    results     for each workload its sizes, see `Row`; the seconds that its value
+                with the gradient takes to compile in a new process; and for each system
+                those that pass there from its import to the first of them
     figures     what has a form of its own: a name, a value, its unit and target
     failures    what could not be measured, and why
 
@@ -138,12 +139,17 @@ class Row:
 
 @dataclass(frozen=True)
 class Result:
-    """One workload at all its sizes; `exempt`: its gradient has no limit beside C."""
+    """One workload at all its sizes; `exempt`: its gradient has no limit beside C.
+
+    `first` has the seconds to the first value with its gradient by system, see
+    `cold.py`.
+    """
 
     workload: str
     compile_seconds: float
     rows: tuple[Row, ...]
     exempt: bool = False
+    first: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bench.beside import peer_times
-from bench.cold import compile_seconds
+from bench.cold import compile_seconds, first_seconds
 from bench.kernels import Case, Kernel, check
 from bench.measure import sampled
 from bench.peak import peak_memory
+from bench.peers import peer
 from bench.process import Tell
 from bench.reference.load import build, counted
 from bench.results import BestTime, Pair, Result, Row, Time
@@ -26,7 +27,10 @@ ROUNDS = 15
 def measured(name: str, workload: Workload, settings: Settings, tell: Tell) -> Result:
     """A workload at all its sizes."""
     tell("compiles in new processes")
-    seconds = compile_seconds(name, 1 if settings.quick else 3)
+    repeats = 1 if settings.quick else 3
+    seconds = compile_seconds(name, repeats)
+    systems = [each for each in settings.peers if name in peer(each).PROGRAMS]
+    first = first_seconds(name, systems, repeats) if systems else {}
     libraries = build(settings.build_folder, workload.source)
     counts = workload.counted()
     rows: list[Row] = []
@@ -37,11 +41,11 @@ def measured(name: str, workload: Workload, settings: Settings, tell: Tell) -> R
     for k, row in enumerate(rows):
         case = workload.case(tuple(row.size.values()))
         before = rows[k - 1] if k else None
-        for peer in settings.peers:
-            tell(f"{row.label}: {peer}")
-            times = peer_times(peer, name, case, row.operations, before)
-            row.peers[peer] = times
-    return Result(name, seconds, tuple(rows), workload.exempt)
+        for system in settings.peers:
+            tell(f"{row.label}: {system}")
+            times = peer_times(system, name, case, row.operations, before)
+            row.peers[system] = times
+    return Result(name, seconds, tuple(rows), workload.exempt, first)
 
 
 def measured_row(

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
+from bench.cold import CACHED, OURS
 from bench.results import Figure, PeerTimes, Result, Results, Row
 from bench.targets import COLUMNS, mean, verdicts, worst
 
@@ -56,6 +57,7 @@ def tables(results: Results) -> Iterator[Table]:
         yield main_table(results)
     if results.peers:
         yield peer_table(results)
+        yield known_table(results)
     yield from figure_tables(results)
     if results.results:
         yield target_table(results)
@@ -123,6 +125,44 @@ def _peer_cell(found: PeerTimes | None) -> str:
         return f"({found.note})"
     ratios = (found.value_ratio, found.gradient_ratio)
     return " and ".join("–" if r is None else ratio_text(1.0 / r) for r in ratios)
+
+
+# What the README names: systems that many people have.
+KNOWN = ("jax", "torch", "numba")
+
+
+def known_table(results: Results) -> Table:
+    """Ours beside systems that people know: gradients, and how long the first takes.
+
+    Of each workload the second size. Numba, without gradients, is timed for the value.
+    """
+    systems = [name for name in KNOWN if name in results.peers]
+    starts = [OURS, CACHED, *systems]
+    heads = (
+        *("workload", "size", "value with gradient"),
+        *(f"{NAMES[name]}: times ours" for name in systems),
+        *(f"first: {NAMES.get(name, name)}" for name in starts),
+    )
+    rows = []
+    for result in results.results:
+        row = result.rows[min(1, len(result.rows) - 1)]
+        cells = [_known_cell(row.peers.get(name)) for name in systems]
+        first = [_first_cell(result.first.get(name)) for name in starts]
+        gradient = duration(row.gradient.median)
+        rows.append((result.workload, row.label, gradient, *cells, *first))
+    return Table("Beside other systems", heads, tuple(rows))
+
+
+NAMES = {"jax": "JAX", "torch": "PyTorch", "numba": "Numba"}
+
+
+def _known_cell(found: PeerTimes | None) -> str:
+    ratio = found and (found.gradient_ratio or found.value_ratio)
+    return ratio_text(1.0 / ratio) if ratio else "–"
+
+
+def _first_cell(seconds: float | None) -> str:
+    return "–" if seconds is None else f"{seconds:.2f} s"
 
 
 def target_table(results: Results) -> Table:

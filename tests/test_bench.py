@@ -25,6 +25,7 @@ from bench.peers import Prepared
 from bench.regressions import THRESHOLD, changes
 from bench.regressions import run as compare
 from bench.report import put_into
+from bench.report import run as report
 from bench.results import (
     BestTime,
     Failure,
@@ -39,7 +40,7 @@ from bench.results import (
     load,
     save,
 )
-from bench.table import duration, main_table, peer_table
+from bench.table import duration, known_table, main_table, peer_table
 from bench.targets import verdicts
 from bench.workload import workloads
 
@@ -65,6 +66,8 @@ def run_of(*results: Result, **more: Any) -> Results:
     return Results(False, at, machine | speeds, {"python": "3.11"}, results, **more)
 
 
+FIRST = {"chadllvm": 1.0, "chadllvm, cached": 0.1, "jax": 2.5}
+
 PEERS = {
     "jax": PeerTimes(time(4.0), time(9.0), time(1.0), time(3.0)),
     "numba": PeerTimes(value=time(0.5), our_value=time(1.0)),
@@ -73,7 +76,7 @@ PEERS = {
 
 RUN = run_of(
     Result("first", 0.5, (row(10, 1.0, 2.0), row(20, 4.0, 2.0))),
-    Result("second", 0.8, (row(5, 2.0, 6.0, peers=PEERS),), exempt=True),
+    Result("second", 0.8, (row(5, 2.0, 6.0, peers=PEERS),), exempt=True, first=FIRST),
     figures={"calls": (Figure("one scalar", 0.7, "us", 1.0),)},
     failures=(Failure("third", "no C compiler"),),
 )
@@ -317,3 +320,19 @@ def test_the_page_says_what_bounds_each_workload() -> None:
     text = PAGE.read_text(encoding="utf-8")
     for name in workloads():
         assert f"\n### {name}\n" in text, f"nothing about {name}"
+
+
+def test_the_table_of_the_readme(tmp_path: Path) -> None:
+    """Gradients where there are some, else values; a dash for what was not measured."""
+    table = known_table(RUN)
+    numbers = [head.partition(":")[0] for head in table.heads[3:6]]
+    assert numbers == ["JAX", "PyTorch", "Numba"]
+    first, second = table.rows
+    assert first[1:6] == ("n=20", "2 s", "–", "–", "–")
+    assert second[3:] == ("3.00", "–", "0.50", "1.00 s", "0.10 s", "2.50 s", "–", "–")
+    page = tmp_path / "README.md"
+    page.write_text("<!-- measured: known -->\n<!-- end of known -->\n")
+    path = tmp_path / "results.json"
+    save(RUN, path)
+    report(Namespace(results=path, page=None, readme=page))
+    assert "| second | n=5 | 6 s | 3.00 | – | 0.50 |" in page.read_text()
