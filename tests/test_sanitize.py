@@ -6,7 +6,7 @@ allocate too little, to go too far or to give back too early.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,67 @@ def test_programs_stay_in_their_buffers(case: Case, name: str) -> None:
     right += leaves(case.plain_value())
     for a, b in zip(seen, right, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+
+
+def with_other_sizes(case: Case) -> Iterator[tuple[Any, ...]]:
+    """The arguments, each time with one array that is shorter or longer along an axis."""
+    for k, arg in enumerate(case.args):
+        if not isinstance(arg, np.ndarray) or arg.dtype.names or not arg.size:
+            continue
+        for axis, size in enumerate(arg.shape):
+            for other in {0, size // 2, size - 1, size + 7} - {size}:
+                places = np.arange(other) % size
+                changed = np.ascontiguousarray(np.take(arg, places, axis))
+                yield *case.args[:k], changed, *case.args[k + 1 :]
+
+
+@pytest.mark.parametrize("case", swept(CASES, 40, "other sizes"))
+def test_sizes_that_do_not_fit_are_seen_before_anything_is_read(case: Case) -> None:
+    """Calls may succeed, or fail as in Python; no access is out of its buffer."""
+    value, params = sanitized(case.function.py_func), real_params(case)
+    functions = [value]
+    if params:
+        functions.append(cl.value_and_grad(value, argnums=params))
+    for args in with_other_sizes(case):
+        for function in functions:
+            try:
+                function(*args)
+            except InternalError:
+                raise
+            except (ArithmeticError, LookupError, TypeError, ValueError):
+                pass
+
+
+def test_products_of_sizes_that_do_not_fit() -> None:
+    """Loops that are run with others stay behind the checks in front of them."""
+
+    def product(a: cl.f64[:, :], b: cl.f64[:]) -> float:
+        return np.sum(np.sin(a) @ b)
+
+    def updated(a: cl.f64[:], b: cl.f64[:]) -> float:
+        y = np.sin(a)
+        y[:] = y * b
+        return y[0]
+
+    for program, shape in ((product, (3, 6)), (updated, (6,))):
+        function = sanitized(program)
+        for call in (function, cl.value_and_grad(function)):
+            with pytest.raises(ValueError, match="sizes 6 and 4"):
+                call(np.ones(shape), np.ones(4))
+
+
+def test_elements_of_empty_arrays_behind_what_fails_before() -> None:
+    """What loops read in each step is not read in front of them."""
+
+    def grown(x: cl.f64[:]) -> float:
+        ys = [v for v in x]
+        for k in range(3):
+            ys = [ys[i % len(ys)] * x[0] + k for i in range(len(ys) + 2)]
+        return sum(y * y for y in ys)
+
+    for options in ({}, {"speculate": False}):
+        with pytest.raises(ZeroDivisionError):
+            sanitized(grown, **options)(np.zeros(0))
 
 
 def test_a_row_of_which_nothing_but_its_length_is_used() -> None:

@@ -39,9 +39,7 @@ from chadllvm.ir.term import (
     Apply,
     Binding,
     Block,
-    Call,
     Close,
-    Expr,
     Lambda,
     Lit,
     One,
@@ -49,13 +47,13 @@ from chadllvm.ir.term import (
     Operand,
     Program,
     Var,
-    nested,
     operands,
 )
 from chadllvm.ir.types import I64, Acc, Array, Scalar, is_float
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Index
+from chadllvm.simplify.failing import can_fail
 from chadllvm.simplify.scopes import LOOPS
 from chadllvm.simplify.walk import Walk
 
@@ -85,7 +83,7 @@ class _Columns(Walk):
         inside = {*body.params, *(v for b in body.body.bindings for v in b.vars)}
         found = (_found(inner, inside) for inner in body.body.bindings)
         plans = {plan.loop: plan for plan in found if plan is not None}
-        if not plans or _can_fail(node):
+        if not plans or can_fail(node, rows=True):
             self.keep(binding)
             return
         sides = _Sides(Builder(binding.span), Builder(binding.span))
@@ -316,17 +314,3 @@ def _computes(block: Block) -> bool:
         and is_float(b.vars[0].type)
         for b in block.bindings
     )
-
-
-def _can_fail(expr: Expr) -> bool:
-    """Whether it fails, or stacks rows, which fails if their sizes differ."""
-    match expr:
-        case Apply(op, _, bodies):
-            rows = any(isinstance(t, Array) for b in bodies for t in b.body.types)
-            if op.can_fail or (isinstance(op, Build | Fold) and rows):
-                return True
-        case Call():
-            return True
-        case _:
-            pass
-    return any(_can_fail(b.expr) for _, block in nested(expr) for b in block.bindings)

@@ -10,7 +10,11 @@
       one c w }
 
 The second loop has the same count, uses the results of the first at its own index only,
-and nothing else that is computed from them or cannot be had before them. Its
+and nothing else that is computed from them or cannot be had before them. What it reads
+is there because of the checks in front of it: these move in front of the first loop, or
+it stays. A loop between the two does not move: if it checks something of a size, the
+second may run before it only if its own indices are the steps of loops over such a
+size, or that is checked before as well, as forward loops do for their reverse. Its
 contributions to cells commute with everything, so it may run early. The arrays between
 the two then need not exist. This is the fusion of producers and consumers of any
 functional program; what CHAD leaves behind, a forward loop and a reverse loop over the
@@ -19,7 +23,9 @@ same index with a tape in between, is one case of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right, insort
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from chadllvm.ir.op import Op, Prim
@@ -37,7 +43,6 @@ from chadllvm.ir.term import (
     Const,
     Expr,
     Function,
-    If,
     Lambda,
     One,
     Open,
@@ -52,6 +57,7 @@ from chadllvm.ir.types import Acc, Array, Type
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Dim, Index, Sized, Zeros
+from chadllvm.simplify.failing import can_fail, checks, has_checks, is_check
 from chadllvm.simplify.nearly import Nearly
 
 
@@ -104,16 +110,48 @@ class _Fuser:
     def _fuse_at(self, places: _Places, place: int) -> int | None:
         """Fuse the consumer at this place; where the fused loop is."""
         node = _loop(places.last(place).expr)
-        if node is None or (not self.speculate and _can_fail(node)):
+        if node is None or (not self.speculate and can_fail(node)):
             return None
         producer = self._producer(places, place, node)
         if producer is None:
             return None
-        before = places.movable(producer, place)
+        between = places.between(producer, place)
+        if between and not self.speculate:
+            return None
+        if self._relies_on_loops(places, producer, place, between):
+            return None
+        checks = [binding for binding in between if is_check(binding.expr)]
+        before = places.movable(producer, place, checks)
         if before is None or not self._may_run_early(places, producer, place):
             return None
         places.fuse(producer, place, before)
         return producer
+
+    def _relies_on_loops(
+        self, places: _Places, producer: int, place: int, between: Sequence[Binding]
+    ) -> bool:
+        """Whether the consumer may be right because of checks in loops before it."""
+        loops = [binding.expr for binding in between if not is_check(binding.expr)]
+        found = {size for loop in loops for size in _checked(loop)}
+        if not found:
+            return False
+        unproved = _Unproved(self._sizes)
+        unproved.look(places.last(place))
+        wanted = found & unproved.sizes
+        return bool(wanted) and not wanted <= places.checked(producer)
+
+    @cached_property
+    def _sizes(self) -> dict[tuple[Var, int], list[Operand]]:
+        """What each axis of an array, or of one that a cell holds, is known to be."""
+        found = defaultdict[tuple[Var, int], list[Operand]](list)
+        for binding in _everything(self._function.body):
+            match binding.expr:
+                case Apply(Dim(axis), (Var() as array,)):
+                    found[array, axis].append(binding.vars[0])
+                case Open(dims=dims):
+                    for axis, size in enumerate(dims):
+                        found[binding.vars[0], axis].append(size)
+        return found
 
     def _may_run_early(self, places: _Places, producer: int, place: int) -> bool:
         """Whether the consumer may add to its cells before the producer's place.
@@ -165,6 +203,40 @@ class _Fuser:
         return None
 
 
+class _Unproved:
+    """The sizes of axes whose indices are others than the steps of a loop over all."""
+
+    def __init__(self, known: Mapping[tuple[Var, int], Sequence[Operand]]) -> None:
+        self.sizes: set[Operand] = set()
+        self._known = known
+        self._counts: dict[Operand, Operand] = {}
+        # Of which array, or cell, something is a part, behind how many of its axes.
+        self._whole: dict[Var, tuple[Var, int]] = {}
+
+    def look(self, binding: Binding) -> None:
+        """Look at all indices in a binding."""
+        expr = binding.expr
+        match expr:
+            case Apply(Index(), (Var() as array, *path)):
+                self._part(binding, array, path)
+            case One(Var() as cell, path, _) | View(Var() as cell, path):
+                self._part(binding, cell, path)
+            case Apply(args=(count, *_), bodies=(body,)):
+                self._counts[body.params[0]] = count
+        for _, block in nested(expr):
+            for inner in block.bindings:
+                self.look(inner)
+
+    def _part(self, binding: Binding, of: Var, path: Sequence[Operand]) -> None:
+        whole, first = self._whole.get(of, (of, 0))
+        for axis, index in enumerate(path, first):
+            sizes = self._known.get((whole, axis), ())
+            if self._counts.get(index) not in sizes:
+                self.sizes.update(sizes)
+        for var in binding.vars:
+            self._whole[var] = whole, first + len(path)
+
+
 class _Places:
     """The bindings of a block while loops are fused, which takes no look at the others.
 
@@ -178,6 +250,8 @@ class _Places:
         self._place_of = {v: k for k, b in enumerate(bindings) for v in b.vars}
         # As it was at first: a loop is not moved, whichever it is a part of by now.
         self._definition = {v: b for b in bindings for v in b.vars}
+        # Where something checks, or did before it moved.
+        self._checking = [k for k, b in enumerate(bindings) if has_checks(b.expr)]
         self._read: dict[Binding, set[Var]] = {}
         # Where cells begin as arrays that are there already.
         self._begin = {
@@ -215,11 +289,31 @@ class _Places:
         found = {self._place_of.get(v, place) for v in variables}
         return sorted(found - {place}, reverse=True)
 
-    def movable(self, producer: int, consumer: int) -> list[Binding] | None:
-        """What the consumer needs from behind the producer, to be moved before it."""
+    def checked(self, place: int) -> set[Operand]:
+        """The variables that are checked up to this place."""
+        until = self._checking[: bisect_right(self._checking, place)]
+        return {o for k in {*until} for b in self._at[k] for o in _checked(b.expr)}
+
+    def between(self, producer: int, consumer: int) -> list[Binding]:
+        """What stands between these places and checks something."""
+        first = bisect_right(self._checking, producer)
+        places = self._checking[first : bisect_right(self._checking, consumer)]
+        candidates = [b for k in dict.fromkeys(places) for b in self._at[k]]
+        last = self.last(consumer)
+        return [b for b in candidates if b is not last and has_checks(b.expr)]
+
+    def movable(
+        self, producer: int, consumer: int, checks: Sequence[Binding]
+    ) -> list[Binding] | None:
+        """The checks, and what they and the consumer need, from behind the producer.
+
+        That is to be moved before the producer; None if it cannot be.
+        """
         results = set(self.last(producer).vars)
-        chosen: set[Binding] = set()
+        chosen = set(checks)
         pending = list(self.read(consumer) - results)
+        for check in checks:
+            pending += [o for o in operands(check.expr) if isinstance(o, Var)]
         while pending:
             var = pending.pop()
             if var in results:
@@ -247,6 +341,15 @@ class _Places:
         self._at[producer][-1:] = [*before, fused]
         for binding in (*before, second):
             self._place_of.update((v, producer) for v in binding.vars)
+            if has_checks(binding.expr):
+                insort(self._checking, producer)
+
+
+def _everything(block: Block) -> Iterator[Binding]:
+    for binding in block.bindings:
+        yield binding
+        for _, inner in nested(binding.expr):
+            yield from _everything(inner)
 
 
 def _content(cell: Var) -> Type | None:
@@ -297,17 +400,10 @@ def _only_at_index(block: Block, arrays: set[Var], index: Var) -> bool:
     return not arrays.intersection(r for r in block.results if isinstance(r, Var))
 
 
-def _can_fail(expr: Expr) -> bool:
-    match expr:
-        case Apply(op, _, bodies):
-            return op.can_fail or any(
-                _can_fail(b.expr) for body in bodies for b in body.body.bindings
-            )
-        case If(_, then, orelse):
-            both = (*then.bindings, *orelse.bindings)
-            return any(_can_fail(b.expr) for b in both)
-        case _:
-            return False
+def _checked(expr: Expr) -> set[Operand]:
+    """The variables that are checked in an expression."""
+    found = (o for check in checks(expr) for o in operands(check))
+    return {operand for operand in found if isinstance(operand, Var)}
 
 
 def _is_movable(expr: Expr) -> bool:

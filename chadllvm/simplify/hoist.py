@@ -12,7 +12,8 @@ What can fail stays, as does what adds to a cell. Scalar code may move even if t
 turns out to run no step; an array operation only if the loop is sure to run, lest a
 loop of no steps cost more than it did. Reading an array needs an index in range, which
 a check inside of the loop may have been the reason for: it moves if the loop is sure to
-run, or if the index is proved to be in range in front of the loop.
+run and nothing in front of it there can fail, or if the index is proved to be in range
+in front of the loop.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Array
 from chadllvm.ops.index import Dim, Index, Sized, Unbox
+from chadllvm.simplify.failing import has_checks
 from chadllvm.simplify.scopes import LOOPS, FactWalk, sure_to_start
 
 
@@ -67,40 +69,71 @@ class _Hoisting(FactWalk):
         `starts`: if the count is positive, the loop is sure to run a step.
         """
         last = self.facts.value(count).plus(-1)
-        runs = starts and self.facts.is_not_negative(last)
+        runs, checked = starts and self.facts.is_not_negative(last), False
         variant = set(body.params)
         left: list[Binding] = []
         for binding in body.body.bindings:
-            if self._is_invariant(binding.expr, variant, runs):
+            if self._is_invariant(binding.expr, variant, runs, checked):
                 self.keep(binding)
             else:
                 variant.update(binding.vars)
                 left.append(binding)
+                checked = checked or has_checks(binding.expr)
         if len(left) == len(body.body.bindings):
             return body
         return Lambda(body.params, Block(tuple(left), body.body.results))
 
-    def _is_invariant(self, expr: Expr, variant: set[Var], runs: bool) -> bool:
-        """Whether an expression of a loop's body may be run in front of the loop."""
+    def _is_invariant(
+        self, expr: Expr, variant: set[Var], runs: bool, checked: bool
+    ) -> bool:
+        """Whether an expression of a loop's body may be run in front of the loop.
+
+        `runs`: the loop runs a step; `checked`: something before it there may be why
+        its indices are in range.
+        """
         if any(o in variant for o in operands(expr)):
             return False
         match expr:
             case Apply(Prim(can_fail=False) | Dim() | Unbox() | Sized()) | Const():
                 return True
-            case Apply(Index(), (array, *indices)):
-                return runs or self._are_in_range(array, indices)
+            case Apply(Index()):
+                return (runs and not checked) or self._is_in_range(expr)
             case Apply(op) if isinstance(op, LOOPS) and runs:
-                return _is_pure(expr) and variant.isdisjoint(free_vars_of(expr))
+                if not _is_pure(expr) or not variant.isdisjoint(free_vars_of(expr)):
+                    return False
+                return not checked or self._is_in_range(expr)
             case _:
                 return False
 
-    def _are_in_range(self, array: Operand, indices: list[Operand]) -> bool:
-        if not isinstance(array, Var):
-            return False
-        return all(
-            self.facts.is_in_range(self.facts.form(i), self.facts.size(array, axis))
-            for axis, i in enumerate(indices)
-        )
+    def _is_in_range(self, expr: Expr) -> bool:
+        """Whether all indices in an expression are proved to be in range."""
+        match expr:
+            case Apply(Index(), (Var() as array, *indices)):
+                return all(
+                    self.facts.is_in_range(
+                        self.facts.form(i), self.facts.size(array, axis)
+                    )
+                    for axis, i in enumerate(indices)
+                )
+            case Apply(Index()):
+                return False
+            case Apply(op, args, (body,)) if isinstance(op, LOOPS):
+                with self.facts.loop(args[0], body):
+                    return self._are_in_range(body.body)
+            case If(cond, then, orelse):
+                with self.facts.branch(cond, True):
+                    first = self._are_in_range(then)
+                with self.facts.branch(cond, False):
+                    return first and self._are_in_range(orelse)
+            case _:
+                return not nested(expr)
+
+    def _are_in_range(self, block: Block) -> bool:
+        for binding in block.bindings:
+            if not self._is_in_range(binding.expr):
+                return False
+            self.facts.learn(binding)
+        return True
 
 
 def _is_pure(expr: Expr) -> bool:
