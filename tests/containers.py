@@ -138,7 +138,8 @@ def flattened(value: Any, ty: Type, *, real: bool = False) -> list[Any]:
         case Scalar() | Array() if real and not has_float(ty):
             return []
         case Scalar():
-            return [to_value(0 if value is _NOTHING else value, ty)]
+            number = to_value(0 if value is _NOTHING else value, ty)
+            return [from_value(number, ty) if real else number]
         case Array(elem, rank):
             return [np.zeros((0,) * rank) if value is _NOTHING else value]
         case _:

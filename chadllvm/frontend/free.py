@@ -85,11 +85,11 @@ def _body(
     if isinstance(node, ast.Lambda):
         yield node.body, bound | own
         return
-    inside = bound | own | _assigned(node.body)
+    inside = bound | own | assigned(node.body)
     yield from ((statement, inside) for statement in node.body)
 
 
-def _assigned(statements: Sequence[ast.stmt]) -> set[str]:
+def assigned(statements: Sequence[ast.stmt]) -> set[str]:
     """The names that a function's statements bind, which makes them its own."""
     names: set[str] = set()
     stack: list[ast.AST] = list(statements)
@@ -103,10 +103,12 @@ def _assigned(statements: Sequence[ast.stmt]) -> set[str]:
             case ast.MatchAs(_, str(name)):
                 names.add(name)
                 stack += ast.iter_child_nodes(node)
-            case ast.Lambda() | ast.ListComp() | ast.GeneratorExp():
+            case ast.Lambda():
                 pass
-            case ast.SetComp() | ast.DictComp():
-                pass
+            case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
+                # Its variables are its own, but for those of `:=`.
+                inside = ast.walk(node)
+                stack += [n.target for n in inside if isinstance(n, ast.NamedExpr)]
             case _:
                 stack += ast.iter_child_nodes(node)
     return names

@@ -25,10 +25,14 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
+from chadllvm.frontend.free import assigned, captured_names
+from chadllvm.frontend.surface import target_names
 from chadllvm.frontend.taken import Taken
 
 _LOOPS = (ast.For, ast.While)
 _SCOPES = (ast.FunctionDef, ast.Lambda, ast.ClassDef)
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 # Generators within generators: one that runs over itself has no end.
 _DEEPEST = 20
@@ -86,6 +90,30 @@ def _assigned(node: ast.AST) -> list[str]:
     return found
 
 
+def _locals(definition: ast.FunctionDef) -> set[str]:
+    """The variables of a function, without those of what has a scope inside of it."""
+    return {*_params(definition.args), *assigned(definition.body)}
+
+
+def _params(args: ast.arguments) -> list[str]:
+    return [node.arg for node in ast.walk(args) if isinstance(node, ast.arg)]
+
+
+def _scope(node: ast.AST) -> set[str]:
+    """The names that a node binds for what is inside of it."""
+    match node:
+        case ast.Lambda(args=args):
+            return {*_params(args)}
+        case ast.FunctionDef():
+            return _locals(node)
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            return {
+                name for part in node.generators for name in target_names(part.target)
+            }
+        case _:
+            return set()
+
+
 def _is_beside(value: object) -> bool:
     return isinstance(value, FunctionType) and inspect.isgeneratorfunction(value)
 
@@ -113,8 +141,7 @@ def _definition(
 
 def _globals(definition: ast.FunctionDef) -> set[str]:
     """The names from outside that a function uses."""
-    used = {n.id for n in ast.walk(definition) if isinstance(n, ast.Name)}
-    return used - {*_assigned(definition)}
+    return {*captured_names(definition)}
 
 
 @dataclass
@@ -247,7 +274,7 @@ class _Consumed:
             raise _Unfit
         if self.name in _globals(generator):
             raise _Unfit  # It runs over itself.
-        own = sorted({*_assigned(generator)})
+        own = sorted(_locals(generator))
         names = {name: writing.fresh(f"{name}_{self.name}") for name in own}
         self.params = self._arguments(generator.args, names)
         self.body = [_Renamed(names).visit(s) for s in generator.body]
@@ -402,10 +429,24 @@ def _at(place: ast.AST, node: Any) -> Any:
 
 
 class _Renamed(ast.NodeTransformer):
-    """Other names for variables."""
+    """Other names for the variables of a scope."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """What is inside of a node, where the names that it binds are its own."""
+        own = _scope(node)
+        if not own:
+            return super().generic_visit(node)
+        inner = _Renamed({n: new for n, new in self._names.items() if n not in own})
+        if not isinstance(node, _COMPREHENSIONS):
+            return super(_Renamed, inner).generic_visit(node)
+        first = node.generators[0]  # What it runs over is computed outside of it.
+        found, first.iter = self.visit(first.iter), ast.Constant(None)
+        super(_Renamed, inner).generic_visit(node)
+        first.iter = found
+        return node
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         node.id = self._names.get(node.id, node.id)
@@ -417,6 +458,10 @@ class _Renamed(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.name = self._names.get(node.name, node.name)
+        return self.generic_visit(node)
+
+    def visit_MatchAs(self, node: ast.MatchAs) -> ast.AST:
+        node.name = node.name and self._names.get(node.name, node.name)
         return self.generic_visit(node)
 
 

@@ -32,7 +32,7 @@ OTHERS = ("Leaf", "Node", "Chain", "Spring")
 OF_NOTHING = ("zero-size array to reduction", "of an empty sequence")
 
 # What `math` says outside of a domain, where compiled code goes on.
-OF_MATH = ("math domain error", "math range error")
+OF_MATH = ("math domain error", "math range error", "in fsum")
 
 # What it says of an array of one dimension that a list of no rows has become.
 WITHOUT_ROWS = ("at least two dimensions", "object is not iterable")

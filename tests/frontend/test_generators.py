@@ -214,3 +214,45 @@ def test_refused(function: Any) -> None:
     lines, first = inspect.getsourcelines(function)
     line = caught.value.diagnostics[0].span.line
     assert "yield" in lines[line - first]
+
+
+def own_variables(x: float, k: int, a: cl.f64[:]) -> float:
+    """What a comprehension or a lambda binds hides a variable in it alone."""
+
+    def pieces(count):
+        for i in range(count):
+            ks = [k * v for k, v in enumerate(a)]
+            scale = (lambda x: 2.0 * x)(float(i))
+            yield sum(ks) / k + scale * x + sum(k for k in range(k))
+            if (top := max(k + v for v in a)) > 100.0:
+                yield top
+
+    total = 0.0
+    for piece in pieces(3):
+        total += piece
+    return total
+
+
+def matched(x: float, k: int) -> float:
+    def parts(n):
+        for i in range(n):
+            match (i, k):
+                case (0, j):
+                    yield x + j
+                case (j, _):
+                    yield x * j
+
+    j = 10.0
+    for part in parts(3):
+        j += part
+    return j
+
+
+def test_variables_of_inner_scopes() -> None:
+    a = np.array([1.0, 2.5, -4.0])
+    for k in (2, 300):
+        assert cl.jit(own_variables)(0.5, k, a) == pytest.approx(
+            own_variables(0.5, k, a)
+        )
+    assert cl.jit(matched)(0.5, 3) == matched(0.5, 3)
+    cl.check_grads(own_variables, (0.5, 2, a))
