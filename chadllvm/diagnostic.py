@@ -111,7 +111,9 @@ class CompileError(Exception):
         return results
 
     def __str__(self) -> str:
-        texts = [d.render() for d in self.diagnostics[:MOST_SHOWN]]
+        # Others raise it again with a text of theirs, as PyTensor does.
+        shown = self.diagnostics[:MOST_SHOWN]
+        texts = [d.render() if isinstance(d, Diagnostic) else str(d) for d in shown]
         count = len(self.diagnostics)
         if count > MOST_SHOWN:
             texts.append(f"... and {count - MOST_SHOWN} more")

@@ -60,7 +60,7 @@ def test_programs_stay_in_their_buffers(case: Case, name: str) -> None:
 
 
 def with_other_sizes(case: Case) -> Iterator[tuple[Any, ...]]:
-    """The arguments, each time with one array that is shorter or longer along an axis."""
+    """The arguments, each time with one array shorter or longer along an axis."""
     for k, arg in enumerate(case.args):
         if not isinstance(arg, np.ndarray) or arg.dtype.names or not arg.size:
             continue

@@ -14,6 +14,7 @@ import numpy as np
 
 from chadllvm.api import jit
 from chadllvm.compiled import Compiled
+from chadllvm.prelude.flat import ravel
 from chadllvm.reverse import vjp
 from chadllvm.tangents import jvp
 from chadllvm.vectorized import written
@@ -61,6 +62,25 @@ def _written(
     file = f"<{name} {id(names)}>"
     made = written(f"{name}({', '.join(parameters)})", body, names, __name__, file)
     return jit(made)
+
+
+def of_vector(
+    function: Function, start: Any
+) -> tuple[np.ndarray[Any, Any], Callable[[Any], Any], Function]:
+    """The numbers of a record, what makes such a record of a vector of numbers, and the
+    function as one of that vector and its other arguments.
+
+    Raises:
+        TypeError: if something in the record is neither a float nor float64 array.
+    """
+    x0, unravel = ravel(start)
+    names = {"function": compiled(function), "unravel": unravel}
+    code = getattr(function, "py_func", function).__code__
+    rest = code.co_varnames[1 : code.co_argcount]
+    given = "".join(f", {name}" for name in rest)
+    body = f"return function(unravel(v){given})"
+    file = f"<flat {id(names)}>"
+    return x0, unravel, jit(written(f"flat(v{given})", body, names, __name__, file))
 
 
 def as_argument(array: np.ndarray[Any, Any]) -> Any:

@@ -20,13 +20,11 @@ from chadllvm import call_rules
 from chadllvm.api import value_and_grad
 from chadllvm.backend.aot.wrapper import Wrapper
 from chadllvm.compiled import Compiled
-from chadllvm.interop.derived import compiled
+from chadllvm.interop.derived import of_vector
 from chadllvm.ir.types import F64, Array, Type
 from chadllvm.jacobian import hessian, hvp, jacfwd
 from chadllvm.placed import frozen
 from chadllvm.pointer import Adapter, pointer
-from chadllvm.prelude.flat import ravel
-from chadllvm.vectorized import written
 
 Vector = np.ndarray[Any, Any]
 
@@ -45,19 +43,7 @@ class Objective:
     """
 
     def __init__(self, function: Callable[..., Any], start: Any) -> None:
-        self.x0, self.unravel = ravel(start)
-        names = {"function": compiled(function), "unravel": self.unravel}
-        code = getattr(function, "py_func", function).__code__
-        rest = code.co_varnames[1 : code.co_argcount]
-        given = "".join(f", {name}" for name in rest)
-        flat = written(
-            f"flat(v{given})",
-            f"return function(unravel(v){given})",
-            names,
-            __name__,
-            f"<objective {id(self)}>",
-        )
-        self.residuals = compiled(flat)
+        self.x0, self.unravel, self.residuals = of_vector(function, start)
         self._value_and_grad = value_and_grad(self.residuals)
         self.hess = hessian(self.residuals)
         self.jacobian = jacfwd(self.residuals)
