@@ -12,6 +12,7 @@ import numpy as np
 from chadllvm import call_rules
 from chadllvm.backend.convert import DTYPES, Converter
 from chadllvm.backend.convert import found as shown
+from chadllvm.backend.foreign import as_numpy
 from chadllvm.backend.results import Arrays, Choice, Group, Many, Result, leaf_types
 from chadllvm.frontend.annotations import (
     CLOSED,
@@ -196,7 +197,8 @@ def _other_type(value: Any, function: str, path: str) -> Type:
             tuple(type_of(v, function, f"{path}[{k}]") for k, v in enumerate(value))
         )
     if hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__"):
-        return _array_type(np.asarray(value), function, path)
+        array = as_numpy(value, _where(function, path))
+        return _array_type(array, function, path)
     raise _no_type(value, function, path)
 
 

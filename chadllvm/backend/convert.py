@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from chadllvm import call_rules
+from chadllvm.backend.foreign import as_numpy
 from chadllvm.ir.record import Kind, ListNames, RecordNames, fit
 from chadllvm.ir.types import (
     BOOL,
@@ -226,9 +227,7 @@ class Converter:
         is_plain = isinstance(value, list | tuple | str | bytes | int | float | complex)
         if is_plain or _is_masked(value):
             self.refuse(leaf, value)
-        if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
-            return np.from_dlpack(value)
-        array = np.asarray(value)
+        array = as_numpy(value, self._name(leaf))
         if array.dtype == object:
             self.refuse(leaf, value)
         return array
@@ -349,8 +348,9 @@ def _is_masked(value: Any) -> bool:
 
 def found(value: Any) -> str:
     """An argument as the user knows it."""
-    if isinstance(value, np.ndarray):
-        return f"{type(value).__name__} of {value.dtype} with shape {value.shape}"
+    dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", None)
+    if isinstance(shape, tuple) and shape and not isinstance(value, type):
+        return f"{type(value).__name__} of {dtype} with shape {tuple(shape)}"
     return f"{type(value).__name__} {_short(value)}"
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from chadllvm.backend.foreign import as_numpy
+
 # So many steps a test for shared memory may take, which is exponential in general.
 _MOST_WORK = 1 << 16
 
@@ -52,4 +54,4 @@ def arrays(value: Any) -> Iterator[np.ndarray]:
             for field in fields(value):
                 yield from arrays(getattr(value, field.name))
         case _ if hasattr(value, "__array__") or hasattr(value, "__dlpack__"):
-            yield np.asarray(value)
+            yield as_numpy(value, "an argument")
