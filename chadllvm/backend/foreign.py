@@ -26,7 +26,7 @@ def as_numpy(value: Any, where: str) -> np.ndarray:
     except (BufferError, RuntimeError, TypeError) as error:
         said = str(error).strip().partition("\n")[0].rstrip(".") or "no reason given"
         raise call_rules.wrong_type(
-            f"{where} is a {type(value).__name__} that NumPy cannot read: {said}"
+            f"{where} is a {type(value).__name__}, which NumPy cannot read: {said}"
             f"{_help(value)}"
         ) from None
 

@@ -73,8 +73,8 @@ def test_what_does_not_fit() -> None:
     with pytest.raises(ValueError, match="energy: parameter x"):
         energy(Exporter(np.ones((2, 2))))
     message = (
-        "^(energy|scaled): parameter x is a OnAnotherDevice that NumPy cannot read: "
-        "the array is on device 3$"
+        "^(energy|scaled): parameter x is a OnAnotherDevice, which NumPy cannot read: "
+        "the array is on device 3"
     )
     with pytest.raises(TypeError, match=message):
         energy(OnAnotherDevice(X))
