@@ -1,4 +1,4 @@
-"""The posterior of the eight schools as a C library, and a C program that samples from it.
+"""The posterior of the eight schools as a C library, and a C program that samples it.
 
 Eight schools coached for a test; of each there is an estimate of the effect, with its
 error (Rubin, "Estimation in parallel randomized experiments", 1981). The effects of the

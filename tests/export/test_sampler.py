@@ -47,7 +47,7 @@ def run(program: Path, *arguments: object) -> np.ndarray:
 
 
 def expected(schools: Any) -> np.ndarray:
-    """Means of the posterior: over the effects by formula, else by a sum over a grid."""
+    """Means of the posterior: of the effects by formula, else by a sum over a grid."""
     mean = np.linspace(-20.0, 30.0, 501)[:, None]
     log_spread = np.linspace(-12.0, 6.0, 901)[None, :]
     spread = np.exp(log_spread)
