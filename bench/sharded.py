@@ -73,7 +73,7 @@ def overheads(client: Any, size: int) -> str:
 
 def speedup(client: Any) -> float:
     """How many times as fast the workers are as this process."""
-    w, shards = np.ones(8), [(np.ones((1000, 8)), 3000)] * 16
+    w, shards = np.ones(8), [(np.ones((1000, 8)), 100_000)] * 16
     code = cl.value_and_grad(loss)
     alone = seconds(lambda: [code(w, *shard) for shard in shards], 3)
     total = cl.distributed.sum_value_and_grad(loss, shards, client)
