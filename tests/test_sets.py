@@ -120,6 +120,48 @@ def test_an_unknown_element_is_a_key_error() -> None:
             function(3, 2.0)
 
 
+def changed_by_operators(n: int) -> int:
+    s = set(range(n))
+    s &= {1, 2, 3, 5, n}
+    s -= {2}
+    s ^= {3, 40}
+    total = 0
+    for v in sorted(s):
+        total = 100 * total + v
+    s.clear()
+    total = 100 * total + len(s)
+    s.add(n)
+    return total + sum(s)
+
+
+def changed_by_itself(n: int) -> int:
+    a, b, c = {1, n}, {2, n}, {3, n}
+    a -= a
+    b &= b
+    c ^= c
+    return 10_000 * len(a) + 100 * sum(b) + len(c)
+
+
+def test_operators_and_clear() -> None:
+    for n in (0, 1, 2, 4, 9):
+        for program in (changed_by_operators, changed_by_itself):
+            assert cl.jit(program)(n) == program(n)
+
+
+def cleared_other(n: int) -> int:
+    s = {1, n}
+    t = s
+    s.clear()
+    return len(t)
+
+
+def intersected_other(n: int) -> int:
+    s = {1, n}
+    t = s
+    t &= {1}
+    return len(s)
+
+
 def test_nothing_is_popped_of_an_empty_set() -> None:
     @cl.jit
     def popped(n: int) -> int:
@@ -182,6 +224,7 @@ def changed_in_a_recursion(n: int) -> int:
     "function",
     [
         *(other_name, other_name_discarded, other_name_extended),
+        *(cleared_other, intersected_other),
         *(changed_by_a_call, changed_in_a_recursion),
     ],
 )
@@ -235,13 +278,13 @@ def test_sets_are_not_indexed_nor_in_lists() -> None:
         s = {n}
         return s[0]
 
-    def cleared(n: int) -> int:
+    def joined(n: int) -> int:
         s = {n}
-        s.clear()
+        s += {2}
         return len(s)
 
     assert "CL0505" in refused(indexed, 1)
-    assert "CL1904" in refused(cleared, 1)
+    assert "CL1905" in refused(joined, 1)
     assert "CL1907" in refused(lambda n: len([{n}, {1, 2}][0]), 1)
     assert "CL1904" in refused(lambda n: len({n}.difference_update({1})), 1)
 

@@ -87,59 +87,57 @@ def not_an_operator(span: Span) -> Diagnostic:
 def set_method(span: Span, name: str) -> Diagnostic:
     """Some methods of sets are not in the language.
 
-    `add`, `discard`, `remove`, `update` and `pop` change a set that has a name, and are
-    statements; `x = s.pop()` is one too. `copy`, `union`, `intersection`, `difference`,
-    `symmetric_difference`, `issubset`, `issuperset` and `isdisjoint` take one argument
-    at most, and are expressions.
+    `add`, `discard`, `remove`, `update`, `clear` and `pop` change a set that has a
+    name, and are statements; `x = s.pop()` is one too. `copy`, `union`, `intersection`,
+    `difference`, `symmetric_difference`, `issubset`, `issuperset` and `isdisjoint` take
+    one argument at most, and are expressions.
 
     Fails:
 
         def f(n: int) -> int:
             s = {n, 1}
-            s.clear()
+            s.difference_update({1})
             return len(s)
 
     Works:
 
         def f(n: int) -> int:
             s = {n, 1}
-            s = set()
+            s -= {1}
             return len(s)
     """
     return error(
         f"`{name}` of a set is not supported here",
         span,
         "",
-        "`add`, `discard`, `remove`, `update`, `pop` are statements; a new set is "
-        "made by `set()` or an operator",
+        "`add`, `discard`, `remove`, `update`, `clear`, `pop` are statements, and so "
+        "are `|=`, `&=`, `-=`, `^=`",
     )
 
 
 @code("CL1905")
 def changing_operator(span: Span) -> Diagnostic:
-    """Of the operators that change a set there is `|=`.
-
-    The others change it for all its names in Python. `s = s & t` makes a new set.
+    """The operators that change a set are `|=`, `&=`, `-=` and `^=`.
 
     Fails:
 
         def f(n: int) -> int:
             s = {n, 1}
-            s &= {1, 2}
+            s += {1, 2}
             return len(s)
 
     Works:
 
         def f(n: int) -> int:
             s = {n, 1}
-            s = s & {1, 2}
+            s |= {1, 2}
             return len(s)
     """
     return error(
         "this operator does not change a set",
         span,
-        "`|=` alone does",
-        "make a new set, as in `s = s & t`",
+        "`|=`, `&=`, `-=` and `^=` do",
+        "`s |= t` adds all of `t`",
     )
 
 

@@ -347,6 +347,20 @@ def _without(cx: Context, node: ast.expr, value: Operand, number: Operand) -> Op
     return joined(b, [*b.emit(If(is_there, then, same)), used])
 
 
+def _without_all(cx: Context, node: ast.expr, value: Operand, source: Items) -> Operand:
+    """The set without any of these elements."""
+    index = Var("i", I64)
+    states = [Var(name, ty) for name, ty in zip(SET.names, SET.fields, strict=True)]
+    with cx.nested() as b:
+        number = _integer(cx, node, source.element(cx.at(node), index))
+        left = _without(cx, node, joined(cx.at(node), states), number)
+        body = b.block(parts_of(b, left))
+    b = cx.at(node)
+    start = [source.length, *parts_of(b, value)]
+    loop = Lambda((index, *states), body)
+    return joined(b, b.apply(Iterate(), start, [loop], list(SET.names)))
+
+
 def popped(cx: Context, node: ast.expr, value: Operand) -> Operand:
     """What `s.pop()` gives: the last element."""
     b = cx.at(node)
@@ -361,9 +375,9 @@ def change(cx: Context, call: Changed, value: Operand) -> None:
     """A statement that changes a set: `s.add(v)`, `s.discard(v)`, `s.update(a)`."""
     assert isinstance(call.func, ast.Attribute)
     method, name = call.func.attr, call.target.id
-    count = 0 if method == "pop" else 1
+    count = 0 if method in ("pop", "clear") else 1
     change = _CHANGES.get(method)
-    if change is None and method != "pop":
+    if change is None and count:
         raise set_errors.set_method(cx.span(call.func), method)
     if call.keywords or len(call.args) != count:
         expected = f"{count} argument{'' if count == 1 else 's'}"
@@ -371,9 +385,16 @@ def change(cx: Context, call: Changed, value: Operand) -> None:
     if method == "pop":
         last = popped(cx, call, value)
         cx.scope.assign(name, _without(cx, call, value, last))
-        return
-    assert change is not None
-    cx.scope.assign(name, change(cx, call.args[0], value))
+    elif change is None:
+        cx.scope.assign(name, _cleared(cx, call, value))
+    else:
+        cx.scope.assign(name, change(cx, call.args[0], value))
+
+
+def _cleared(cx: Context, node: ast.expr, value: Operand) -> Operand:
+    """The set without its elements, whoever else has a name for it."""
+    every = cx.settled(node, copied(cx, node, value))
+    return _without_all(cx, node, value, items(cx, every))
 
 
 def _add(cx: Context, node: ast.expr, value: Operand) -> Operand:
@@ -404,14 +425,28 @@ _CHANGES: dict[str, Callable[[Context, ast.expr, Operand], Operand]] = {
 
 
 def change_by(cx: Context, name: ast.Name, node: Augmented, value: Operand) -> None:
-    """`s |= t`, which changes the set, as in Python."""
+    """`s |= t` and the other operators, which change the set, as in Python."""
     other = cx.value(node.right)
     if not is_set(other.type):
         raise set_errors.not_a_set(cx.span(node.right), other.type)
-    if not isinstance(node.op, ast.BitOr):
+    if isinstance(node.op, ast.BitOr):
+        made = _update(cx, cx.settled(node.right, other), value)
+    elif isinstance(node.op, ast.BitAnd | ast.Sub | ast.BitXor):
+        made = _less(cx, node, value, other)
+    else:
         raise set_errors.changing_operator(cx.span(node))
-    made = _update(cx, cx.settled(node.right, other), value)
     cx.scope.assign(name.id, made)
+
+
+def _less(cx: Context, node: Augmented, value: Operand, other: Operand) -> Operand:
+    """`s &= t`, `s -= t`, `s ^= t`: what goes, and what comes."""
+    which = ast.Sub() if isinstance(node.op, ast.BitAnd) else ast.BitAnd()
+    gone = operation(cx, node, which, value, other)
+    new = operation(cx, node, ast.Sub(), other, value)
+    made = _without_all(cx, node, value, items(cx, cx.settled(node, gone)))
+    if isinstance(node.op, ast.BitXor):
+        made = _with_all(cx, node, made, items(cx, cx.settled(node, new)))
+    return made
 
 
 # ---- other methods -----------------------------------------------------------------

@@ -25,7 +25,6 @@ from chadllvm.ir.loops import ArrayParam, ArrayResult, LoopFunction
 from chadllvm.ir.types import BOOL, F32, F64, I64
 from chadllvm.llvm import status
 from chadllvm.llvm.python import PYTHON
-from chadllvm.llvm.runtime import OUTS_OFFSET
 from chadllvm.llvm.types import BYTES
 
 # NumPy's objects, which are elsewhere in each process: the class and the dtypes.
@@ -115,7 +114,7 @@ def emit_entry(function: LoopFunction, symbol: str, layout: ArrayLayout) -> str:
             args.append(text.format(k=k))
     offers, copies = _copies(function, layout)
     count = sum(isinstance(result, ArrayResult) for result in function.results)
-    begin, end = (_lent(count), [_store_outs("null")]) if count else ([], [])
+    begin, end = ([_lend_all("%outs")], [_lend_all("null")]) if count else ([], [])
     return "\n".join(
         [
             "",
@@ -267,14 +266,9 @@ def _lend(k: int, number: int, result: ArrayResult) -> list[str]:
     ]
 
 
-def _lent(count: int) -> list[str]:
-    """Let the context know of the offers."""
-    at = f"getelementptr i8, ptr %ctx, i64 {OUTS_OFFSET}"
-    return [f"  %outs.at = {at}", _store_outs("%outs")]
-
-
-def _store_outs(outs: str) -> str:
-    return f"  store ptr {outs}, ptr %outs.at"
+def _lend_all(outs: str) -> str:
+    """Let the context know of the offers, or of none any more."""
+    return f"  call void @chad_lend(ptr %ctx, ptr {outs})"
 
 
 def _load(name: str, ty: str, k: int | str, offset: int) -> list[str]:

@@ -21,7 +21,6 @@ STACK_OFFSET = 72
 FUEL_OFFSET = 80
 FORKS_OFFSET = 88
 CREW_OFFSET = 96
-OUTS_OFFSET = 104
 ARENA_SIZE = 64
 
 # Offset of an arena's current chunk.
@@ -48,6 +47,7 @@ SYMBOLS = (
     "chad_join",
     "chad_keep",
     "chad_result_alloc",
+    "chad_lend",
     "chad_result_take",
     "chad_result_copy",
     "chad_poll",
@@ -71,6 +71,7 @@ declare void @chad_offer(ptr) cold nounwind
 declare i32 @chad_join(ptr, ptr, i32) cold nounwind
 declare void @chad_keep(ptr, ptr) nounwind
 declare noalias align 64 ptr @chad_result_alloc(ptr, i64) {_OWN}
+declare void @chad_lend(ptr, ptr) nounwind
 declare noalias ptr @chad_result_take(ptr, i64, i64) {_OWN}
 declare i32 @chad_result_copy(ptr, ptr, i64, i64, ptr, ptr) nounwind
 declare i32 @chad_poll(ptr) cold {_OWN}

@@ -80,7 +80,7 @@ typedef struct chad_context {
   int64_t fuel;       // calls of subroutines until the next look for interrupts
   CHAD_WORD struct chad_fork *forks;  // the youngest branch that it has left, see "Pairs"
   CHAD_WORD struct chad_crew *crew;   // not NULL: branches are to be offered at once
-  CHAD_WORD chad_out_t *outs;  // NULL, or one for each array that the call returns
+  CHAD_WORD chad_out_t *outs;  // private: what chad_lend was given
 } chad_context_t;
 
 typedef chad_status_t (*chad_run_t)(chad_context_t *context, void *environment,
@@ -353,9 +353,14 @@ CHAD_API chad_status_t chad_join(chad_context_t *context, chad_fork_t *fork,
 // negative.
 CHAD_API void *chad_result_alloc(chad_context_t *context, int64_t bytes);
 
+// From now on the caller has memory for the arrays that calls return, one each, in order;
+// NULL: for none. What was taken of that before no longer counts as memory in use.
+CHAD_API void chad_lend(chad_context_t *context, chad_out_t *outs);
+
 // The same for the array that is number `number` among those that the call returns: if
 // the caller has memory of exactly this size for it that was not taken yet, that memory,
-// which begins at a multiple of the size of an element and stays the caller's.
+// which begins at a multiple of the size of an element and stays the caller's. It counts
+// as memory in use.
 CHAD_API void *chad_result_take(chad_context_t *context, int64_t number, int64_t bytes);
 
 // An array of elements of `bytes` bytes: `result` is where they are, and then its `rank`

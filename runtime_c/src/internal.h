@@ -82,8 +82,8 @@ typedef struct chad_state {
   chad_account_t *account;
   struct chad_worker *worker;  // the same: what it does there; or NULL
   struct chad_crew *divides;   // what its pairs may become work of; or NULL
-  // Invariant: `used` is the sum of the sizes of all chunks in arenas and frames and of
-  // all result blocks, `kept` that of all chunks in `kept_chunks`; used <= peak.
+  // Invariant: `used` is the sum of the sizes of all chunks in arenas and frames, of all
+  // result blocks, and of `lent`, `kept` that of all chunks in `kept_chunks`; used <= peak.
   int64_t used;
   int64_t peak;
   int64_t own;  // within a region: what this context alone uses
@@ -96,6 +96,7 @@ typedef struct chad_state {
   chad_chunk_t *frames;
   chad_chunk_t *kept_frames;
   chad_result_t *results;
+  int64_t lent;  // the bytes of the caller's that results have taken
   int64_t steps;
   int64_t colour;  // where the last large buffer begins in its page
   int32_t (*callback)(void *user);

@@ -33,12 +33,24 @@ static chad_result_t **link_to(chad_state_t *const state, const void *const data
   return link;
 }
 
+void chad_lend(chad_context_t *const context, chad_out_t *const outs) {
+  chad_state_t *const state = (chad_state_t *)context;
+  chad_unreserve(state, state->lent);
+  state->lent = 0;
+  context->outs = outs;
+}
+
 void *chad_result_take(chad_context_t *const context, const int64_t number,
                        const int64_t bytes) {
   chad_out_t *const out = context->outs == NULL ? NULL : context->outs + number;
   if (out == NULL || out->bytes != bytes || bytes < 0) {
     return chad_result_alloc(context, bytes);
   }
+  chad_state_t *const state = (chad_state_t *)context;
+  if (!chad_reserve(state, bytes)) {
+    return NULL;
+  }
+  state->lent += bytes;
   out->bytes = -1;
   return out->data;
 }

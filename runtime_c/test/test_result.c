@@ -104,14 +104,17 @@ static void test_memory_of_the_callers_is_taken_once_if_it_fits(void) {
   double first[6] = {0.0}, second[6] = {0.0};
   chad_out_t outs[2] = {{first, sizeof(first)}, {second, sizeof(second)}};
   chad_word_t word[3] = {{.p = NULL}, {.i = 2}, {.i = 3}};
-  context->outs = outs;
+  chad_lend(context, outs);
   CHECK(chad_result_take(context, 0, 8) != first);
   CHECK(chad_result_take(context, 1, 48) == second);
   CHECK(chad_result_take(context, 1, 48) != second);
   CHECK(chad_result_take(context, 0, -1) == NULL);
   double *const data = chad_result_take(context, 0, 48);
   CHECK(data == first);
-  context->outs = NULL;
+  chad_results_discard(context);
+  CHECK(chad_memory_used(context) == 96);
+  chad_lend(context, NULL);
+  CHECK(chad_memory_used(context) == 0 && chad_memory_peak(context) >= 96);
   CHECK(chad_result_take(context, 0, 48) != first);
   chad_results_discard(context);
   for (int k = 0; k < 6; ++k) {
@@ -126,6 +129,9 @@ static void test_memory_of_the_callers_is_taken_once_if_it_fits(void) {
   double *const block = word[0].p;
   CHECK(block != first && block[5] == 5.0);
   chad_set_memory_limit(context, 1);
+  outs[0].bytes = 48;
+  chad_lend(context, outs);
+  CHECK(chad_result_take(context, 0, 48) == NULL);
   word[0].p = data;
   CHECK(chad_result_copy(context, word, 2, 8, first, other) == CHAD_MEMORY);
   chad_results_discard(context);

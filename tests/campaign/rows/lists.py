@@ -185,6 +185,8 @@ def set_changed(w: Writer) -> None:
         f"{name}.discard({w.expr('int')})",
         f"{name}.update([{w.expr('int')}, {value}])",
         f"{name} |= {{{w.expr('int')}}}",
+        f"{name} {w.pick('&=', '-=', '^=')} {{{w.expr('int')}, {value}}}",
+        f"{name}.clear()",
     )
     w.line(text)
 
