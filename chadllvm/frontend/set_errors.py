@@ -95,16 +95,12 @@ def set_method(span: Span, name: str) -> Diagnostic:
     Fails:
 
         def f(n: int) -> int:
-            s = {n, 1}
-            s.difference_update({1})
-            return len(s)
+            return len({n, 1}.difference_update({1}))
 
     Works:
 
         def f(n: int) -> int:
-            s = {n, 1}
-            s -= {1}
-            return len(s)
+            return len({n, 1}.difference({1}))
     """
     return error(
         f"`{name}` of a set is not supported here",
