@@ -31,6 +31,7 @@ LEFT_OUT = {
     "Python's own functions": "rows of numbers, lists and comprehensions call them",
     "Ours": "rows of `fold` and `build`, and of what stops derivatives",
     "Type checkers": "annotations alone",
+    "Results in arrays of the caller's": "calls say it, not programs",
     "Derivatives": "the oracles take them of every program",
     "Checking derivatives": "the oracles check them more closely",
     "Debugging": "an oracle",
