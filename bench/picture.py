@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import matplotlib as mpl
@@ -20,7 +21,9 @@ def write_picture(results: Results, path: Path) -> None:
     rows = {result.workload: result.rows[-1] for result in results.results}
     series = {"chadllvm": [row.gradient_to_c for row in rows.values()]}
     for peer in results.peers:
-        series[peer] = [_beside_c(row, peer) for row in rows.values()]
+        ratios = [_beside_c(row, peer) for row in rows.values()]
+        if not all(map(math.isnan, ratios)):  # Some have no gradients.
+            series[peer] = ratios
     with mpl.rc_context({"svg.hashsalt": "performance", "svg.fonttype": "none"}):
         figure = Figure(figsize=(7.2, 1.2 + 0.3 * len(rows)), layout="constrained")
         axes = figure.subplots()
