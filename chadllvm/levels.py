@@ -18,12 +18,10 @@ NATIVE = "native"
 
 # What each has that the one below has not, in the system's words.
 _ADDED = {
-    "x86-64": ("cmov", "cx8", "fpu", "fxsr", "mmx", "syscall", "sse", "sse2"),
-    "x86-64-v2": (*("cx16", "lahf_lm", "popcnt", "pni", "sse4_1", "sse4_2", "ssse3"),),
-    "x86-64-v3": (
-        *("avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"),
-    ),
-    "x86-64-v4": ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"),
+    "x86-64": "cmov cx8 fpu fxsr mmx syscall sse sse2",
+    "x86-64-v2": "cx16 lahf_lm popcnt pni sse4_1 sse4_2 ssse3",
+    "x86-64-v3": "avx avx2 bmi1 bmi2 f16c fma abm movbe xsave",
+    "x86-64-v4": "avx512f avx512bw avx512cd avx512dq avx512vl",
 }
 
 
@@ -31,7 +29,9 @@ def lacking(level: str, flags: frozenset[str]) -> list[str]:
     """What a processor lacks of a level, by what the system says that it has."""
     levels = [*LEVELS]
     below = levels[: levels.index(level) + 1]
-    return [flag for each in below for flag in _ADDED[each] if flag not in flags]
+    return [
+        flag for each in below for flag in _ADDED[each].split() if flag not in flags
+    ]
 
 
 def highest(flags: frozenset[str]) -> str:

@@ -155,9 +155,7 @@ class Marshal:
             f"if {mine}watches and {mine}is_watched():",
             f"    return {mine}watched({arguments})",
         ]
-        given = [
-            f"if out is not None: return {mine}filled(({arguments}), out)",
-        ]
+        given = [f"if out is not None: return {mine}filled(({arguments}), out)"]
         offers = self.offers.names() if self.is_filling else []
         keyword = ["*, out=None"] if self.takes_out else []
         lines = [
