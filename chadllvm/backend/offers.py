@@ -2,8 +2,8 @@
 
 To make an array of a block that native code has allocated takes several objects, and
 costs more than a small function does. So the code for calls makes an array of the shape
-that the result had last, if that was small; native code fills it if the result has that
-shape again (see `llvm/entry.py`), and leaves no address then:
+that the result had last, if that was small; native code computes in it if the result
+has that shape again (see `llvm/entry.py`), and leaves no address then:
 
     offer0 = empty(shapes[0])
     status = native(at, …, offer0)
@@ -25,7 +25,7 @@ from chadllvm.backend.convert import DTYPES
 from chadllvm.ir.types import F64, Scalar
 from chadllvm.llvm import status
 
-# Up to so many bytes it takes less time to copy a result than to make an array of it.
+# Up to so many bytes a result stands in an array of NumPy's own.
 SMALL = 8192
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from chadllvm import call_rules
 from chadllvm.backend.convert import DTYPES
+from chadllvm.backend.convert import found as said
 from chadllvm.backend.overlap import arrays, overlaps_itself, share
 from chadllvm.backend.results import Group, Result
 from chadllvm.ir.record import Kind, ListNames, RecordNames
@@ -48,7 +49,10 @@ def lent(ty: Result, out: Any, args: Sequence[Any]) -> list[np.ndarray] | None:
     mine = [array for array in found if array.size]
     if any(np.may_share_memory(*pair) for pair in combinations(mine, 2)):
         return None
-    taken = arrays(args)
+    try:
+        taken = list(arrays(args))
+    except TypeError:
+        return None  # The call says which argument it is.
     if any(np.may_share_memory(a, array) for a in taken for array in mine):
         return None
     return found
@@ -122,9 +126,8 @@ def filled(name: str, value: Any, out: Any) -> Any:
 def _check(pair: _Pair) -> None:
     path, found, out = pair
     if not isinstance(out, np.ndarray) or out.dtype != found.dtype:
-        what = f"of {out.dtype}" if isinstance(out, np.ndarray) else type(out).__name__
         raise call_rules.wrong_type(
-            f"{path} is for an array of {found.dtype}, found {_article(what)}"
+            f"{path} must be a NumPy array of {found.dtype}, found {said(out)}"
         )
     if out.shape != found.shape:
         raise call_rules.unlike_result(
@@ -134,10 +137,6 @@ def _check(pair: _Pair) -> None:
         raise call_rules.not_writeable(f"{path} is read-only")
     if overlaps_itself(out):
         raise call_rules.shared_memory(f"{path}: elements of the array share memory")
-
-
-def _article(what: str) -> str:
-    return f"one {what}" if what.startswith("of ") else f"a {what}"
 
 
 def _replaced(value: Any, out: Any, path: str, pairs: list[_Pair]) -> Any:

@@ -40,8 +40,11 @@ def overlaps_itself(array: np.ndarray) -> bool:
 
 
 def arrays(value: Any) -> Iterator[np.ndarray]:
-    """The arrays in an argument or a result."""
+    """The arrays in an argument, and those that NumPy makes of what is no number there:
+    of buffers, and of what other libraries have, in the same memory."""
     match value:
+        case None | bool() | int() | float() | str() | np.generic():
+            return
         case np.ndarray():
             yield value
         case list() | tuple():
@@ -53,5 +56,5 @@ def arrays(value: Any) -> Iterator[np.ndarray]:
         case _ if is_dataclass(value):
             for field in fields(value):
                 yield from arrays(getattr(value, field.name))
-        case _ if hasattr(value, "__array__") or hasattr(value, "__dlpack__"):
+        case _:
             yield as_numpy(value, "an argument")

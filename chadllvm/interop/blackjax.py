@@ -20,6 +20,7 @@ import numpy as np
 
 from chadllvm.api import value_and_grad
 from chadllvm.interop.derived import of_vector
+from chadllvm.interop.jax import check_float64
 
 
 class BlackjaxDensity:
@@ -61,7 +62,7 @@ class BlackjaxDensity:
             return jax.pure_callback(value, kinds[0], point, vmap_method="sequential")
 
         def run(point: Any) -> Any:
-            _check(point)
+            check_float64("the point", point)
             return jax.pure_callback(
                 with_gradient, kinds, point, vmap_method="sequential"
             )
@@ -75,18 +76,9 @@ class BlackjaxDensity:
         Raises:
             TypeError: if the vector is not of float64.
         """
-        _check(point)
+        check_float64("the point", point)
         return self._call(point)
 
 
 def _vector(size: int) -> Any:
     return jax.ShapeDtypeStruct((size,), np.float64)
-
-
-def _check(point: Any) -> None:
-    kind = jax.numpy.result_type(point)
-    if kind != np.float64:
-        raise TypeError(
-            f"the point is of {kind}: log-densities take float64, which "
-            "`jax.config.update('jax_enable_x64', True)` enables"
-        )

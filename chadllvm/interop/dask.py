@@ -31,7 +31,8 @@ from chadllvm.reals import mapped
 # How many results an addition takes: fewer are more tasks, more are longer ones.
 _FAN = 8
 
-# How often a sum is begun again after a worker took scattered data with it.
+# How often a sum is begun again after a worker took scattered data with it, and how
+# often data are scattered again where a worker dies meanwhile.
 _ATTEMPTS = 5
 
 # A sum that takes longer than these seconds is shown on a terminal, and how often.
@@ -190,14 +191,25 @@ class Total:
     def _scattered(self, which: Sequence[int]) -> list[Future]:
         held = [k for k in which if isinstance(self._data[k], tuple)]
         data = [self._data[k] for k in held]
-        futures = self._client.scatter(data, hash=False) if data else []
-        found = dict(zip(held, futures, strict=True))
+        found = dict(zip(held, self._sent(data), strict=True))
         name = f"load-{uuid4().hex}"
         for k in which:
             if k not in found:
                 key = f"{name}-shard-{k}"
                 found[k] = self._client.submit(_loaded, self._data[k], k, key=key)
         return [found[k] for k in which]
+
+    def _sent(self, data: list[Any]) -> list[Future]:
+        """Shards that are here, on the workers."""
+        if not data:
+            return []
+        for _ in range(_ATTEMPTS):
+            try:
+                return list(self._client.scatter(data, hash=False))
+            except KeyError as error:
+                # A worker that took some died, and the scheduler has forgotten it.
+                last = error
+        raise ShardError("workers died each time that shards were sent") from last
 
     def _waited(self, results: list[Future], total: Future) -> Any:
         if not sys.stderr.isatty():

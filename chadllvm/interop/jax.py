@@ -53,12 +53,7 @@ Shapes = Callable[..., Any]
 def _called(function: Callable[..., Any], shapes: Any, args: Any) -> Any:
     """A call back from JAX; the results have these shapes, a tuple of them or one."""
     for k, each in enumerate(args):
-        if jax.numpy.result_type(each) != np.float64:
-            kind = jax.numpy.result_type(each)
-            raise TypeError(
-                f"argument {k} is of {kind}: functions take float64, which "
-                "`jax.config.update('jax_enable_x64', True)` enables"
-            )
+        check_float64(f"argument {k}", each)
     is_one = not isinstance(shapes, list)
     every = [shapes] if is_one else shapes
     kinds = tuple(jax.ShapeDtypeStruct(shape, np.float64) for shape in every)
@@ -69,6 +64,20 @@ def _called(function: Callable[..., Any], shapes: Any, args: Any) -> Any:
 
     found = jax.pure_callback(call, kinds, *args, vmap_method="sequential")
     return found[0] if is_one else tuple(found)
+
+
+def check_float64(name: str, value: Any) -> None:
+    """Refuse what JAX holds in another type.
+
+    Raises:
+        TypeError: if it is not of float64.
+    """
+    kind = jax.numpy.result_type(value)
+    if kind != np.float64:
+        raise TypeError(
+            f"{name} is of {kind}: functions take float64, which "
+            "`jax.config.update('jax_enable_x64', True)` enables"
+        )
 
 
 def _reverse(function: Callable[..., Any], shape_of: Shapes) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import pickle
 import re
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
-from chadllvm import portable, specialising
+from chadllvm import pointer, portable, specialising
 from chadllvm.backend import host, jit
 from chadllvm.levels import LEVELS, highest, lacking
 
@@ -127,7 +128,7 @@ def test_code_goes_along_to_another_processor(
     monkeypatch.setattr(host, "_cpuinfo", lambda: said)
     host.processor.cache_clear()
     made: list[Any] = []
-    was, frontend = jit.compiled, specialising.specialise
+    was = jit.compiled
 
     def counted(*args: Any, **kwargs: Any) -> Any:
         made.append(args)
@@ -138,12 +139,21 @@ def test_code_goes_along_to_another_processor(
         monkeypatch.setattr(specialising, "specialise", None)
     found, _ = pickle.loads(content)(x, 0.5)
     host.processor.cache_clear()
-    assert frontend is not None
     assert (found == expected, bool(made)) == (True, cpu == "native")
 
 
 @on_x86
-def test_pointers_are_for_the_level(tmp_path: Path) -> None:
-    function = cl.jit(energy, options=cl.CompileOptions(cpu="x86-64"))
-    call = function.pointer().ctypes
-    assert call is not None
+def test_pointers_are_for_the_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str | None] = []
+    was = pointer.target_for
+
+    def target_for(triple: str | None, cpu: str | None) -> Any:
+        asked.append(cpu)
+        return was(triple, cpu)
+
+    monkeypatch.setattr(pointer, "target_for", target_for)
+    function = cl.jit(lambda x: 2.0 * x, options=cl.CompileOptions(cpu="x86-64"))
+    result = ctypes.c_double()
+    call = function.pointer(float).ctypes
+    assert call(None, 1.5, ctypes.byref(result), None) == 0
+    assert (result.value, asked) == (3.0, ["x86-64"])

@@ -214,6 +214,27 @@ def test_a_shard_that_fails_is_named(client: Any) -> None:
         sums(lambda: os.kill(os.getpid(), signal.SIGKILL))(W)
 
 
+@pytest.mark.parametrize("times", [2, 99])
+def test_a_worker_dies_while_it_takes_shards(
+    client: Any, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    scatter, failed = client.scatter, []
+
+    def failing(*args: Any, **kwargs: Any) -> Any:
+        if len(failed) < times:
+            failed.append(args)
+            raise KeyError("tcp://127.0.0.1:1")  # As the scheduler of Dask does.
+        return scatter(*args, **kwargs)
+
+    monkeypatch.setattr(client, "scatter", failing)
+    total = cl.distributed.sum_value_and_grad(LOSS, SHARDS, client)
+    if times == 2:
+        assert total(W)[0] == pytest.approx(plain_sum(LOSS, W)[0], rel=1e-14)
+    else:
+        with pytest.raises(cl.distributed.ShardError, match="died each time"):
+            total(W)
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
