@@ -6,12 +6,20 @@
 
 A program that calls the one calls the other. A function of a package that need not be
 there is given by its dotted name, which is looked up once that package is imported.
+
+    @overload(np.einsum, choose=("subscripts",))
+    def einsum(subscripts, *operands): ...
+
+With `choose` the decorated function is called when a program is compiled, with the
+values of the parameters that are named there and the types of the others, and returns
+the function that is called with the others.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from types import FunctionType
@@ -28,10 +36,21 @@ SCALAR = "scalar_function"
 # a function of it that is not known otherwise.
 _PROVIDERS = {
     "builtins": ("chadllvm.prelude.lists", "chadllvm.prelude.debug"),
+    "numpy": (
+        "chadllvm.prelude.factorisations",
+        "chadllvm.prelude.grids",
+        "chadllvm.prelude.nans",
+        "chadllvm.prelude.products",
+        "chadllvm.prelude.signals",
+        "chadllvm.prelude.statistics",
+        "chadllvm.prelude.ufuncs",
+    ),
+    "scipy.linalg": ("chadllvm.prelude.factorisations",),
     "scipy.special": (
         "chadllvm.prelude.special",
         "chadllvm.prelude.incomplete",
         "chadllvm.prelude.bessel",
+        "chadllvm.prelude.elliptic",
     ),
     "scipy.stats": ("chadllvm.stats",),
 }
@@ -47,13 +66,32 @@ class Namespace:
     """A class whose attributes are functions of programs, such as `stats.norm`."""
 
 
-def overload(target: Callable[..., Any] | str) -> Callable[[F], F]:
+@dataclass(frozen=True)
+class Chooser:
+    """Chooses the function that is called, by constants and types of arguments."""
+
+    function: Callable[..., Any]
+    constants: tuple[str, ...]
+
+    def _reached_parts(self) -> tuple[object, ...]:
+        """What it means, for `reach.py`."""
+        return (self.function, self.constants)
+
+
+def overload(
+    target: Callable[..., Any] | str, *, choose: Sequence[str] | None = None
+) -> Callable[[F], F]:
     """Decorator: where a program calls `target`, it calls the decorated function.
 
     Args:
         target: a function of another package, or its dotted name, as in
             `"scipy.stats.norm.logpdf"`: then the package need not be imported. The last
             overload of a function counts.
+        choose: the names of parameters whose arguments must be constants. The decorated
+            function is then called when a program is compiled, with their values and
+            the types of the other arguments (such as `cl.f64[:]`, which have a `rank`
+            and an `elem`), and returns a function of the others, which programs call.
+            A `ValueError` or `TypeError` that it raises is an error of the program.
 
     The decorated function is one that programs can call: compiled by `jit`, made by
     `vectorize`, or a plain Python function in the compiled language.
@@ -69,8 +107,9 @@ def overload(target: Callable[..., Any] | str) -> Callable[[F], F]:
         if not callable(function):
             raise TypeError(f"expected a function, not {function!r}")
         table: dict[Any, Any] = _names if isinstance(target, str) else _functions
-        if target not in table or not _is_provided(function):
-            table[target] = function
+        if target not in table or not is_provided(function):
+            chosen = function if choose is None else Chooser(function, tuple(choose))
+            table[target] = chosen
         _named.cache_clear()
         _owners.cache_clear()
         return function
@@ -108,12 +147,12 @@ def overloaded(value: Any, *, provided: bool = True) -> Any:
         value = original(value)
     if not (callable(value) and _is_hashable(value)):
         return None
-    if value in _functions and not (_is_provided(_functions[value]) and not provided):
+    if value in _functions and not (is_provided(_functions[value]) and not provided):
         return _functions[value]
     if provided:
         _provide()
     found = _functions.get(value) or _named(_imported())[0].get(value)
-    return found if provided or not _is_provided(found) else None
+    return found if provided or not is_provided(found) else None
 
 
 def _provide() -> None:
@@ -123,8 +162,10 @@ def _provide() -> None:
             import_module(provider)
 
 
-def _is_provided(function: Any) -> bool:
-    return (getattr(function, "__module__", None) or "").startswith("chadllvm.")
+def is_provided(function: Any) -> bool:
+    """Whether a function is of our library."""
+    named = function.function if isinstance(function, Chooser) else function
+    return (getattr(named, "__module__", None) or "").startswith("chadllvm.")
 
 
 def is_namespace(value: Any) -> bool:

@@ -28,8 +28,6 @@ def bind(
         raise call_errors.wrong_argument_count(cx.span(node), name, expected)
     given: dict[str, ast.expr] = {}
     for param, argument in zip(positional, node.args, strict=False):
-        if isinstance(argument, ast.Starred):
-            raise syntax_errors.starred(cx.span(argument))
         given[param.name] = argument
     bind_keywords(cx, node, name, [param.name for param in params], given)
     for param in params:

@@ -428,3 +428,27 @@ def assigned_static(span: Span, name: str) -> Diagnostic:
         f"`{name}` is a constant of the compiled program",
         "use another name for the new value",
     )
+
+
+@code("CL0618")
+def not_chosen(span: Span, name: str, reason: str) -> Diagnostic:
+    """A function of another package is not there for these arguments.
+
+    What stands for it in compiled code is chosen by constants and by the types of the
+    others, and says why there is none.
+
+    Fails:
+
+        import numpy as np
+
+        def f(a: cl.f64[:, :]) -> float:
+            return np.einsum("ijk->", a)
+
+    Works:
+
+        import numpy as np
+
+        def f(a: cl.f64[:, :]) -> float:
+            return np.einsum("ij->", a)
+    """
+    return error(f"`{name}` does not take these arguments", span, reason, "")

@@ -18,6 +18,7 @@ from chadllvm.frontend import (
 from chadllvm.frontend.applying import call_value, closure, function_of
 from chadllvm.frontend.array_functions import METHODS, NAMES
 from chadllvm.frontend.cases import by_case, check_members, settled_call
+from chadllvm.frontend.choosing import choice
 from chadllvm.frontend.closures import is_function
 from chadllvm.frontend.comprehension import listed
 from chadllvm.frontend.containers import (
@@ -49,17 +50,19 @@ from chadllvm.frontend.sets import method as set_method
 from chadllvm.frontend.sets import popped as popped_from_set
 from chadllvm.frontend.static import keys_of
 from chadllvm.frontend.surface import CHANGING, Popped
+from chadllvm.frontend.tuples import call_unpacked
 from chadllvm.frontend.vectorized import vectorized_call
 from chadllvm.ir.term import Operand, Proj
 from chadllvm.ir.types import Product, Type, is_set, reference_names
 from chadllvm.ir.union import is_union
 from chadllvm.library import pause
-from chadllvm.overloads import SCALAR, is_compiled_with, overloaded
+from chadllvm.overloads import SCALAR, Chooser, is_compiled_with, overloaded
 from chadllvm.twins import compiled_from
 
 
 def call(cx: Context, node: ast.Call) -> Value:
     """The result of a call."""
+    node = call_unpacked(cx, node)
     if isinstance(node.func, ast.Attribute):
         base = base_of(cx, node.func.value)
         if base is not None:
@@ -141,6 +144,10 @@ def _sorted(cx: Context, node: ast.Call) -> Value:
 
 def _of_overload(cx: Context, node: ast.Call, function: Any) -> Meaning:
     """What translates calls of a function that stands for another one."""
+    if isinstance(function, Chooser):
+        function, node = choice(cx, node, function)
+        meaning = _of_overload(cx, node, function)
+        return lambda cx, _: meaning(cx, node)
     if isinstance(function, FunctionType):
         return partial(function_call, function=function)
     return _meaning(cx, node, function)

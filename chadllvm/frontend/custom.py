@@ -107,12 +107,12 @@ def with_rules(
     given: Given,
     primal: str,
     statics: Mapping[str, Any],
-    known: Callable[[str], None],
-) -> Named:
-    """The rules of a function at the types of the primal one.
+    known: Callable[[str, Named], None],
+) -> None:
+    """Make the rules of a function at the types of the primal one.
 
-    `known` is told the name of the function that applies the primal one and has these
-    rules, before they are translated: they may call it.
+    `known` is told the name of the function that applies the primal one, and the rules,
+    before they are translated: they may call it.
     """
     source = read_source(function)
     span = source.span(source.definition)
@@ -132,9 +132,9 @@ def with_rules(
 
     taken = [p for p in callees.parameters(function, statics) if not p.is_static]
     params = [Var(p.name, t) for p, t in zip(taken, ty.params, strict=True)]
-    known(callees.wrapper(function.__name__, params, body, span))
-    given.is_used = True
     made = Named(rules, {"primal": primal})
+    known(callees.wrapper(function.__name__, params, body, span), made)
+    given.is_used = True
     (result,) = ty.results
     if any(flags) and has_float(result):
         maker = _Maker(callees, function, made, ty.params, result, statics)
@@ -143,7 +143,6 @@ def with_rules(
             maker.vjp(*given.vjp)
         if given.jvp is not None:
             maker.jvp(*given.jvp)
-    return made
 
 
 @dataclass

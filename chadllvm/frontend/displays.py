@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from chadllvm.frontend import array_errors, list_errors, syntax_errors
+from chadllvm.frontend import array_errors, list_errors
 from chadllvm.frontend.alike import differ
 from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import (
@@ -55,6 +55,7 @@ from chadllvm.frontend.ragged_making import (
 )
 from chadllvm.frontend.sizes import times
 from chadllvm.frontend.stacking import choose_below, displayed
+from chadllvm.frontend.tuples import unpacked
 from chadllvm.frontend.width import is_loose, weak_list
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import Kind, RecordNames
@@ -77,7 +78,7 @@ def display(cx: Context, node: ast.List) -> Operand:
     """`[a, b, c]` of numbers, lists or arrays of equal shape, or tuples."""
     if not node.elts:
         raise list_errors.nested_empty_list(cx.span(node))
-    elements = [_element(cx, e) for e in node.elts]
+    elements = [_element(cx, e) for e in unpacked(cx, node.elts)]
     values = [e.value for e in _settled(elements)]
     if node in cx.wanted or any(is_list(v) or is_item(cx, v) for v in values):
         return _of_arrays(cx, node, elements)
@@ -99,10 +100,10 @@ def _may_differ(value: Value) -> bool:
 
 def _element(cx: Context, node: ast.expr) -> ast.expr:
     """An element, computed; of a list its elements."""
-    if isinstance(node, ast.Starred):
-        raise syntax_errors.starred(cx.span(node))
     if isinstance(node, ast.List):
-        inner = ast.List([_element(cx, e) for e in node.elts], ast.Load())
+        inner = ast.List(
+            [_element(cx, e) for e in unpacked(cx, node.elts)], ast.Load()
+        )
         return ast.copy_location(inner, node)
     return cx.settled(node, cx.lazy(node))
 

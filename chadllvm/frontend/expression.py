@@ -69,6 +69,7 @@ from chadllvm.frontend.sets import is_set_value, set_comparison, set_operation
 from chadllvm.frontend.static import decided, static_value
 from chadllvm.frontend.subscript import attribute, subscript
 from chadllvm.frontend.surface import Defined, Final
+from chadllvm.frontend.tuples import equality, tuple_operation, unpacked
 from chadllvm.frontend.unions import NONE_VALUE
 from chadllvm.frontend.width import as_weak, product
 from chadllvm.ir.build import Builder
@@ -228,6 +229,9 @@ def operation(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Value:
     lists = list_operation(cx, node, x, y)
     if lists is not None:
         return lists
+    joined = tuple_operation(cx, node, x, y)
+    if joined is not None:
+        return joined
     _check_numbers(cx, node, (x, y))
     check_no_lists(cx, node, (x, y))
     masks = boolean_arithmetic(cx, node, x, y)
@@ -308,9 +312,7 @@ def _compare_from(cx: Context, node: ast.Compare, left: Value, at: int) -> Value
         symbol, help = _OPERATOR_HELP.get(type(op), ("of sets", "compare one by one"))
         raise syntax_errors.unsupported_operator(cx.span(node), symbol, help)
     right = cx.lazy(node.comparators[at])
-    _check_numbers(cx, node, (left, right))
-    check_no_lists(cx, node, (left, right))
-    holds = elementwise(cx, node, partial(_compare, op), (left, right))
+    holds = _compared(cx, node, op, left, right)
     if at == len(node.ops) - 1:
         return holds
     if not is_number_operand(holds):
@@ -322,6 +324,17 @@ def _compare_from(cx: Context, node: ast.Compare, left: Value, at: int) -> Value
         then = b.block([rest])
     orelse = cx.builder.child().block([Lit(False)])
     return cx.at(node).one(If(holds, then, orelse))
+
+
+def _compared(
+    cx: Context, node: ast.Compare, op: ast.cmpop, left: Value, right: Value
+) -> Value:
+    same = equality(cx, node, op, left, right)
+    if same is not None:
+        return same
+    _check_numbers(cx, node, (left, right))
+    check_no_lists(cx, node, (left, right))
+    return elementwise(cx, node, partial(_compare, op), (left, right))
 
 
 def _and_or(
@@ -399,7 +412,7 @@ def choose(
 
 
 def _tuple(cx: Context, node: ast.expr, elements: Sequence[ast.expr]) -> Operand:
-    values = tuple(cx.value(element) for element in elements)
+    values = tuple(cx.value(element) for element in unpacked(cx, elements))
     return product(cx.at(node), Tuple(values))
 
 

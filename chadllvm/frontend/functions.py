@@ -22,7 +22,6 @@ from chadllvm.frontend import (
     call_errors,
     errors,
     record_errors,
-    syntax_errors,
     type_errors,
 )
 from chadllvm.frontend.arithmetic import (
@@ -140,9 +139,6 @@ def arguments(
 ) -> list[ast.expr]:
     """The argument nodes of a call of a built-in; `keyword` may name the last one."""
     found = list(node.args)
-    for argument in found:
-        if isinstance(argument, ast.Starred):
-            raise syntax_errors.starred(cx.span(argument))
     for extra in node.keywords:
         if extra.arg is None or extra.arg != keyword or len(found) != high - 1:
             shown = extra.arg or "**"

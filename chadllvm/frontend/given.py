@@ -29,6 +29,7 @@ from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.sizes import checked, near, size_of
 from chadllvm.frontend.stacking import of_tuple
 from chadllvm.frontend.static import static_value
+from chadllvm.frontend.tuples import unpacked
 from chadllvm.ir.annotation import boolean, f32, f64, i64
 from chadllvm.ir.build import Builder
 from chadllvm.ir.dtypes import SCALAR_OF_DTYPE
@@ -176,7 +177,7 @@ class Given:
 
     def shape(self, name: str) -> Shape:
         """A size, or a tuple or list of sizes."""
-        return self.sizes(written_out([self.nodes[name]]))
+        return self.sizes(written_out(self.cx, [self.nodes[name]]))
 
     def sizes(self, nodes: Sequence[ast.expr]) -> Shape:
         """Sizes, none of them negative; one node may be a tuple such as `a.shape`."""
@@ -232,11 +233,11 @@ _DTYPES: tuple[tuple[object, Scalar], ...] = (
 )
 
 
-def written_out(nodes: Sequence[ast.expr]) -> Sequence[ast.expr]:
+def written_out(cx: Context, nodes: Sequence[ast.expr]) -> Sequence[ast.expr]:
     """The nodes, or those in the one tuple or list that they are."""
     match nodes:
         case [ast.Tuple(parts) | ast.List(parts)]:
-            return parts
+            return unpacked(cx, parts)
         case _:
             return nodes
 
@@ -277,9 +278,6 @@ class LibraryFunction:
         names = every[:star]
         takes_rest = star < len(words) and words[star] != "*"
         positional = [*owner, *node.args]
-        for argument in positional:
-            if isinstance(argument, ast.Starred):
-                raise syntax_errors.starred(cx.span(argument))
         if len(positional) > len(names) and not takes_rest:
             raise call_errors.wrong_argument_count(
                 cx.span(node), name, _at_most(len(names) - len(owner))

@@ -21,7 +21,6 @@ from chadllvm.frontend import (
     dictionary_errors,
     errors,
     record_errors,
-    syntax_errors,
     type_errors,
 )
 from chadllvm.frontend.arithmetic import convert, join_values, to_int
@@ -35,6 +34,7 @@ from chadllvm.frontend.references import opened
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.stacking import choose_item
 from chadllvm.frontend.subscript import dimension
+from chadllvm.frontend.tuples import call_unpacked
 from chadllvm.frontend.width import as_weak, component, item, product
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import Kind, RecordNames
@@ -68,10 +68,8 @@ def items(cx: Context, node: ast.expr, *, is_made: bool = False) -> Items:
     assert isinstance(node, ast.Call)
     if kind == "accumulate":
         return _made_items(cx, node, cx.make(cx, node, ACCUMULATE.call(cx, node)))
+    node = call_unpacked(cx, node)
     start = _start_keyword(cx, node, kind)
-    for argument in node.args:
-        if isinstance(argument, ast.Starred):
-            raise syntax_errors.starred(cx.span(argument))
     count = len(node.args) + (start is not None)
     low, high = _ITERATORS[kind]
     if not low <= count <= high:
@@ -174,6 +172,8 @@ def _tuple_items(cx: Context, node: ast.expr, value: Operand, ty: Product) -> It
     assert isinstance(value.type, Product)
     ty = value.type
     fields = [component(b, value, k) for k in range(len(ty.fields))]
+    if not fields:
+        return Items(Lit(0), lambda inner, k: k)
     joined = join_values(*fields)
     if joined is None:
         raise type_errors.mixed_tuple(cx.span(node), ty)

@@ -95,6 +95,8 @@ def called(
     What it has updated is noted. To a jitted one lists are arrays.
     """
     types = [operand.type for operand in operands]
+    if not isinstance(function, LocalFunction):
+        function = cx.callees.placed(function, types, cx.span(node))
     weak = weak_positions(operands, cx.parameters)
     marks = None if is_jitted else packed(mark_of(cx, o) for o in operands)
     name = cx.callees.instance(

@@ -14,6 +14,8 @@ from enum import Enum
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from chadllvm.diagnostic import CompileError, InternalError, Span
 from chadllvm.frontend.records import is_record, is_users_class
 from chadllvm.frontend.signature import closure_values
@@ -181,9 +183,11 @@ class Surroundings:
         try:
             value = self.lookup(node.id)
             for attribute in reversed(attributes):
-                if not (_is_namespace(value) or self.is_static(node.id)):
+                owner, value = value, getattr(value, attribute)
+                if isinstance(owner, np.ufunc) and overloaded(value) is not None:
+                    continue  # As `np.add.outer`.
+                if not (_is_namespace(owner) or self.is_static(node.id)):
                     raise NotStatic
-                value = getattr(value, attribute)
         except (KeyError, AttributeError):
             raise NotStatic from None
         if attributes and isinstance(value, MethodType) and overloaded(value) is None:

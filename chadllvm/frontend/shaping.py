@@ -55,7 +55,7 @@ def _reshape(call: Given) -> Value:
     """`a.reshape(n, m)`, `a.reshape((n, m))`; one size may be -1."""
     array = plain(call.cx, call.node, call.array("a"))
     nodes = [*([call.nodes["shape"]] if "shape" in call else []), *call.rest]
-    shape = _new_shape(call, array, written_out(nodes))
+    shape = _new_shape(call, array, written_out(call.cx, nodes))
 
     def element(b: Builder, indices: Indices) -> Operand:
         number = ravelled(b, indices, shape)
@@ -144,7 +144,7 @@ def _transpose(call: Given) -> Value:
     nodes = [*([call.nodes["axes"]] if "axes" in call else []), *call.rest]
     if not nodes:
         return transposed(array)
-    axes = [call.as_axis(node, array.rank) for node in written_out(nodes)]
+    axes = [call.as_axis(node, array.rank) for node in written_out(call.cx, nodes)]
     if sorted(axes) != list(range(array.rank)):
         raise shape_errors.repeated_axis(call.cx.span(call.node))
     return permuted(array, axes)
@@ -238,7 +238,7 @@ def _repeat(call: Given) -> Value:
 def _tile(call: Given) -> Value:
     """The whole array several times along each of its last axes."""
     array = plain(call.cx, call.node, call.array("a"))
-    counts = call.sizes(written_out([call.nodes["reps"]]))
+    counts = call.sizes(written_out(call.cx, [call.nodes["reps"]]))
     rank = max(array.rank, len(counts))
     counts = (Lit(1),) * (rank - len(counts)) + counts
     old = (Lit(1),) * (rank - array.rank) + array.shape

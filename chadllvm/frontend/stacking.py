@@ -13,7 +13,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from chadllvm.frontend import array_errors, syntax_errors
+from chadllvm.frontend import array_errors
 from chadllvm.frontend.arithmetic import convert, is_number, join_values
 from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context
@@ -29,6 +29,7 @@ from chadllvm.frontend.delayed import (
     plain,
     same_size,
 )
+from chadllvm.frontend.tuples import unpacked
 from chadllvm.frontend.width import common_float, is_weak, new_state
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import If, Lit, Operand, Proj
@@ -78,9 +79,7 @@ def displayed(cx: Context, node: ast.expr, nodes: Sequence[ast.expr]) -> Delayed
     if not nodes:
         raise array_errors.empty_array(cx.span(node))
     values: list[Value] = []
-    for n in nodes:
-        if isinstance(n, ast.Starred):
-            raise syntax_errors.starred(cx.span(n))
+    for n in unpacked(cx, nodes):
         if isinstance(n, ast.List | ast.Tuple):
             values.append(displayed(cx, n, n.elts))
         else:

@@ -36,6 +36,7 @@ from chadllvm.frontend.recovery import unknown_in_module
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.slicing import Item, is_syntax, part
 from chadllvm.frontend.static import static_value
+from chadllvm.frontend.tuples import sliced
 from chadllvm.frontend.width import component, item
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand, Tuple, Var
@@ -135,8 +136,6 @@ def _checked(
 
 
 def _index(cx: Context, node: ast.expr) -> Operand:
-    if isinstance(node, ast.Slice):
-        raise type_errors.slice_index(cx.span(node))
     value = cx.value(node)
     if value.type not in (I64, BOOL):
         raise type_errors.not_an_index(cx.span(node), value.type)
@@ -151,6 +150,8 @@ def dimension(b: Builder, array: Operand, axis: int) -> Operand:
 def _component(cx: Context, node: ast.Subscript, value: Value) -> Operand:
     if isinstance(value, Delayed) or not is_tuple(value.type):
         raise type_errors.not_indexable(cx.span(node.value), value.type)
+    if isinstance(node.slice, ast.Slice):
+        return sliced(cx, node, node.slice, value)
     at = _index(cx, node.slice)
     if not isinstance(at, Lit):
         raise type_errors.dynamic_tuple_index(cx.span(node.slice))

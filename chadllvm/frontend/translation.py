@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -44,7 +43,7 @@ from chadllvm.frontend.marks import Mark, common, full
 from chadllvm.frontend.method_names import classes_in
 from chadllvm.frontend.recursion import Active, Code, Frame, Growth, Key, Unresolved
 from chadllvm.frontend.signature import Parameter, read_signature, return_annotation
-from chadllvm.frontend.source import Function, Source, read_source
+from chadllvm.frontend.source import Function, Source, copy_of, read_source
 from chadllvm.frontend.static import static_key
 from chadllvm.frontend.updates import (
     Analysis,
@@ -63,6 +62,7 @@ from chadllvm.ir.term import Function as CoreFunction
 from chadllvm.ir.types import F32, Fun, Product, Type, holds
 from chadllvm.ir.updated import Updated
 from chadllvm.ir.wording import said, shorten
+from chadllvm.overloads import is_provided
 
 
 def specialise(
@@ -166,6 +166,9 @@ class _Deferred:
     span: Span
 
 
+# A function and its results' types: rules are made for each.
+_At = tuple[Key, tuple[Type, ...]]
+
 # So many characters of a call are told.
 _LONGEST_CALL = 120
 
@@ -184,7 +187,8 @@ class _Program:
     `sources` are the sources that are known already; `names` has the name of each
     instance, `instances` the names of those whose type is known; `deferred` are
     instances still to be translated, whose type their annotation tells. `rules` are
-    those of functions that bring their own, and `ruled` the functions that apply them.
+    those of functions that bring their own, and `ruled` the functions that apply them;
+    `copies` are functions of the library, for each place that calls them.
     """
 
     sources: dict[Function, Source]
@@ -200,11 +204,12 @@ class _Program:
     growth: Growth = field(default_factory=Growth)
     deferred: list[_Deferred] = field(default_factory=list)
     wrapped: dict[Hashable, str] = field(default_factory=dict)
-    rules: list[Named] = field(default_factory=list)
-    ruled: dict[tuple[Key, tuple[Type, ...]], str] = field(default_factory=dict)
+    rules: dict[_At, list[Named]] = field(default_factory=dict)
+    ruled: dict[_At, str] = field(default_factory=dict)
     read: dict[Code, Text] = field(default_factory=dict)
     codes: dict[Hashable, dict[Hashable, LocalFunction]] = field(default_factory=dict)
     failed: dict[Key, CompileError] = field(default_factory=dict)
+    copies: dict[tuple[Function, Span], Function] = field(default_factory=dict)
     classes: tuple[type, ...] = ()
     analysis: Analysis = field(init=False)
 
@@ -249,6 +254,22 @@ class _Program:
 
     def itself(self, called: Function) -> Function:
         return self.active.itself(called, next(iter(self.sources)))
+
+    def placed(
+        self, function: Function, types: Sequence[Type], span: Span
+    ) -> Function:
+        if not (is_provided(function) and any(map(full, types)) and span.line):
+            return function
+        if rules_of(function) or span.file == function.__code__.co_filename:
+            return function
+        if (function, span) not in self.copies:
+            copy = copy_of(function)
+            source = read_source(function)
+            if source.place is not None:
+                return function
+            self.sources[copy] = replace(source, function=copy, place=span)
+            self.copies[function, span] = copy
+        return self.copies[function, span]
 
     def updates(self, function: Code) -> Updates:
         return self.analysis.of(self._read(function).source)
@@ -315,8 +336,16 @@ class _Program:
         at = key, self.types[primal].results
         if at not in self.ruled:
             assert not isinstance(key[0], LocalFunction)
-            known = partial(self.ruled.__setitem__, at)
-            self.rules.append(with_rules(self, key[0], given, primal, statics, known))
+
+            def known(name: str, rules: Named) -> None:
+                self.ruled[at] = name
+                self.rules.setdefault(at, []).append(rules)
+
+            try:
+                with_rules(self, key[0], given, primal, statics, known)
+            except BaseException:
+                self.ruled.pop(at, None)  # They may be made when more is known.
+                raise
         return self.ruled[at]
 
     def updated(self, function: Function, name: str) -> Updated | None:
@@ -324,10 +353,15 @@ class _Program:
         return updated_of(self.updates(function), self.functions[name].params)
 
     def fill_rules(self) -> None:
-        """Make programs of the rules, which may call each other until then."""
-        for rules in self.rules:
+        """Make programs of the rules, which may call each other until then.
+
+        Those that were begun in vain are what they became in the end: a function that
+        was translated meanwhile may have them.
+        """
+        for *vain, rules in self.rules.values():
             programs = {k: ordered(self.functions, n) for k, n in rules.names.items()}
-            rules.fill(programs)
+            for each in (*vain, rules):
+                each.fill(programs)
 
     def _instance(self, key: Key, span: Span, statics: Mapping[str, Any]) -> str:
         """The name of the function as the user wrote it."""

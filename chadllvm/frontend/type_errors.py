@@ -163,27 +163,26 @@ def too_many_indices(span: Span, count: int, ty: Type) -> Diagnostic:
 
 
 @code("CL0507")
-def slice_index(span: Span) -> Diagnostic:
-    """A tuple has no slices.
+def tuple_slice(span: Span) -> Diagnostic:
+    """Which components a slice of a tuple has must be known when it is compiled.
 
-    Its components may have different types; name those that are wanted. An array can be
-    sliced.
+    They may have different types. An array can be sliced by variables.
 
     Fails:
 
-        def f(p: tuple[float, float, float]):
-            return p[:2]
+        def f(p: tuple[float, float, float], n: int):
+            return p[:n]
 
     Works:
 
         def f(p: tuple[float, float, float]):
-            return p[0], p[1]
+            return p[:2]
     """
     return error(
-        "a tuple has no slices",
+        "the bounds of a tuple's slice must be constants",
         span,
         "",
-        "name the components, as in `(p[0], p[1])`, or use an array",
+        "write them as literals, or use an array",
     )
 
 

@@ -1,0 +1,151 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Sampled functions: convolution, differences, integrals, by NumPy's names."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from chadllvm.api import jit
+from chadllvm.ir.types import Array
+from chadllvm.overloads import overload
+from chadllvm.vectorized import written
+
+# ---- convolution -----------------------------------------------------------------
+
+
+@overload(np.convolve)
+@jit(static_argnames=("mode",))
+def convolve(a, v, mode="full"):
+    """Σ a[k] v[n - k]: `full`, or `same` or `valid`, which are the middle of it."""
+    n, m = len(a), len(v)
+    if n == 0:
+        raise ValueError("a cannot be empty")
+    if m == 0:
+        raise ValueError("v cannot be empty")
+    if mode == "full":
+        return _convolved(a, v)
+    short, long = min(n, m), max(n, m)
+    if mode == "same":
+        return _convolved(a, v)[(short - 1) // 2 : (short - 1) // 2 + long]
+    if mode == "valid":
+        return _convolved(a, v)[short - 1 : long]
+    raise ValueError("mode must be one of 'full', 'same', 'valid'")
+
+
+def _convolved(a, v):
+    n, m = len(a), len(v)
+    return np.array(
+        [
+            np.sum(
+                a[max(0, i - m + 1) : min(n, i + 1)]
+                * v[max(0, i - n + 1) : min(m, i + 1)][::-1]
+            )
+            for i in range(n + m - 1)
+        ]
+    )
+
+
+@overload(np.correlate)
+@jit(static_argnames=("mode",))
+def correlate(a, v, mode="valid"):
+    """Σ a[n + k] v[k]: `valid`, `same` or `full`."""
+    n, m = len(a), len(v)
+    if mode == "same" and m > n:
+        return convolve(a, v[::-1])[n // 2 : n // 2 + m]
+    return convolve(a, v[::-1], mode=mode)
+
+
+# ---- differences and integrals ---------------------------------------------------
+
+
+@overload(np.gradient, choose=("axis", "edge_order"))
+def gradient(
+    f: Any, *spacing: Any, axis: Any = None, edge_order: int = 1
+) -> FunctionType:
+    """Differences along an axis, or along all, in a tuple if there are several; for
+    each a step or places may be given."""
+    rank = f.rank if isinstance(f, Array) else 0
+    if edge_order not in (1, 2):
+        raise ValueError("`edge_order` is 1 or 2")
+    given = range(rank) if axis is None else np.atleast_1d(axis).tolist()
+    axes = tuple(k % rank for k in given)
+    if not axes or len(spacing) not in (0, 1, len(axes)):
+        raise ValueError("one spacing, or one for each axis")
+    return _gradient(axes, len(spacing), edge_order)
+
+
+@cache
+def _gradient(axes: tuple[int, ...], spacings: int, edge_order: int) -> FunctionType:
+    """The function for these axes."""
+    steps = [f"h{k}" for k in range(spacings)]
+    given = steps if spacings > 1 else (steps or ["1.0"]) * len(axes)
+    parts = [
+        f"np.moveaxis(slopes(np.moveaxis(f, {axis}, 0), {step}, {edge_order}), "
+        f"0, {axis})"
+        for axis, step in zip(axes, given, strict=True)
+    ]
+    return written(
+        f"gradient({', '.join(['f', *steps])})",
+        f"return {', '.join(parts)}",
+        {"np": np, "slopes": _slopes},
+        __name__,
+        f"<gradient {axes} {spacings} {edge_order}>",
+    )
+
+
+@jit(static_argnames=("edge_order",))
+def _slopes(f, h, edge_order):
+    """Differences along the first axis; `h` is a step, or the places."""
+    n = len(f)
+    if n <= edge_order:
+        raise ValueError("Shape of array too small to calculate a numerical gradient")
+    out = np.zeros_like(1.0 * f)
+    if np.ndim(h) == 0:
+        out[1 : n - 1] = (f[2:] - f[: n - 2]) / (2.0 * h)
+        if edge_order == 1:
+            out[0] = (f[1] - f[0]) / h
+            out[n - 1] = (f[n - 1] - f[n - 2]) / h
+        else:
+            out[0] = (-1.5 * f[0] + 2.0 * f[1] - 0.5 * f[2]) / h
+            out[n - 1] = (0.5 * f[n - 3] - 2.0 * f[n - 2] + 1.5 * f[n - 1]) / h
+        return out
+    if len(h) != n:
+        raise ValueError("when 1d, distances must match the length of the dimension")
+    for k in range(1, n - 1):
+        a, b = h[k] - h[k - 1], h[k + 1] - h[k]
+        left, right = -b / (a * (a + b)), a / (b * (a + b))
+        out[k] = left * f[k - 1] + (b - a) / (a * b) * f[k] + right * f[k + 1]
+    a, b = h[1] - h[0], h[n - 1] - h[n - 2]
+    if edge_order == 1:
+        out[0] = (f[1] - f[0]) / a
+        out[n - 1] = (f[n - 1] - f[n - 2]) / b
+        return out
+    c, d = h[2] - h[1], h[n - 2] - h[n - 3]
+    out[0] = (
+        -(2.0 * a + c) / (a * (a + c)) * f[0]
+        + (a + c) / (a * c) * f[1]
+        - a / (c * (a + c)) * f[2]
+    )
+    out[n - 1] = (
+        b / (d * (d + b)) * f[n - 3]
+        - (b + d) / (d * b) * f[n - 2]
+        + (2.0 * b + d) / (b * (d + b)) * f[n - 1]
+    )
+    return out
+
+
+@overload(np.trapezoid)
+@jit(static_argnames=("axis",))
+def trapezoid(y, x=None, dx=1.0, axis=-1):
+    """∫ y along an axis, by trapezia: at places `x`, or at steps of `dx`."""
+    rows = np.moveaxis(y, axis, -1)
+    middle = 0.5 * (rows[..., 1:] + rows[..., :-1])
+    if x is None:
+        return np.sum(middle * dx, axis=-1)
+    if np.ndim(x) == 1:
+        return np.sum(middle * np.diff(x), axis=-1)
+    return np.sum(middle * np.diff(np.moveaxis(x, axis, -1)), axis=-1)

@@ -1,0 +1,118 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Methods of NumPy's elementwise functions: `outer`, `reduce`, `accumulate`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chadllvm.api import jit
+from chadllvm.overloads import overload
+
+
+def _columns(a, b):
+    """`a` with as many axes more as `b` has."""
+    return np.reshape(a, a.shape + (1,) * np.ndim(b))
+
+
+@overload(np.add.outer)
+def add_outer(a, b):
+    """a[i] + b[j]"""
+    return _columns(a, b) + b
+
+
+@overload(np.subtract.outer)
+def subtract_outer(a, b):
+    """a[i] - b[j]"""
+    return _columns(a, b) - b
+
+
+@overload(np.multiply.outer)
+def multiply_outer(a, b):
+    """a[i] * b[j]"""
+    return _columns(a, b) * b
+
+
+@overload(np.divide.outer)
+def divide_outer(a, b):
+    """a[i] / b[j]"""
+    return _columns(a, b) / b
+
+
+@overload(np.power.outer)
+def power_outer(a, b):
+    """a[i] ** b[j]"""
+    return _columns(a, b) ** b
+
+
+@overload(np.minimum.outer)
+def minimum_outer(a, b):
+    """The smaller of a[i] and b[j]."""
+    return np.minimum(_columns(a, b), b)
+
+
+@overload(np.maximum.outer)
+def maximum_outer(a, b):
+    """The larger of a[i] and b[j]."""
+    return np.maximum(_columns(a, b), b)
+
+
+@overload(np.add.reduce)
+@jit(static_argnames=("axis", "keepdims"))
+def add_reduce(a, axis=0, *, keepdims=False):
+    """The sum along an axis."""
+    return np.sum(a, axis=axis, keepdims=keepdims)
+
+
+@overload(np.multiply.reduce)
+@jit(static_argnames=("axis", "keepdims"))
+def multiply_reduce(a, axis=0, *, keepdims=False):
+    """The product along an axis."""
+    return np.prod(a, axis=axis, keepdims=keepdims)
+
+
+@overload(np.maximum.reduce)
+@jit(static_argnames=("axis", "keepdims"))
+def maximum_reduce(a, axis=0, *, keepdims=False):
+    """The largest along an axis."""
+    return np.max(a, axis=axis, keepdims=keepdims)
+
+
+@overload(np.minimum.reduce)
+@jit(static_argnames=("axis", "keepdims"))
+def minimum_reduce(a, axis=0, *, keepdims=False):
+    """The smallest along an axis."""
+    return np.min(a, axis=axis, keepdims=keepdims)
+
+
+@overload(np.add.accumulate)
+@jit(static_argnames=("axis",))
+def add_accumulate(a, axis=0):
+    """Sums of the first elements along an axis."""
+    return np.cumsum(a, axis=axis)
+
+
+@overload(np.multiply.accumulate)
+@jit(static_argnames=("axis",))
+def multiply_accumulate(a, axis=0):
+    """Products of the first elements along an axis."""
+    return np.cumprod(a, axis=axis)
+
+
+@overload(np.maximum.accumulate)
+@jit(static_argnames=("axis",))
+def maximum_accumulate(a, axis=0):
+    """The largest of the first elements along an axis."""
+    found = np.moveaxis(a, axis, 0).copy()
+    for k in range(1, len(found)):
+        found[k] = np.maximum(found[k - 1], found[k])
+    return np.moveaxis(found, 0, axis)
+
+
+@overload(np.minimum.accumulate)
+@jit(static_argnames=("axis",))
+def minimum_accumulate(a, axis=0):
+    """The smallest of the first elements along an axis."""
+    found = np.moveaxis(a, axis, 0).copy()
+    for k in range(1, len(found)):
+        found[k] = np.minimum(found[k - 1], found[k])
+    return np.moveaxis(found, 0, axis)

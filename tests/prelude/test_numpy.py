@@ -1,0 +1,394 @@
+"""NumPy's functions that the prelude defines: as NumPy, with slopes as differences."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import linalg
+
+import chadllvm as cl
+
+RNG = np.random.default_rng(5)
+
+
+def normal(*shape: int) -> Any:
+    return RNG.normal(size=shape)
+
+
+V, W, M, R = normal(7), normal(3), normal(3, 4), normal(2, 3, 4)
+P = np.abs(normal(7)) + 0.1
+UP = np.sort(normal(7))
+GAPS = M.copy()
+GAPS[0, 1] = np.nan
+GAPS[2] = np.nan
+INTS = np.array([1, 3, 1, 0, 5])
+MIXED = np.array([3.0, 1.0, 3.0, 2.0, np.nan, 1.0, np.nan])
+ODD = np.array([-1.0, 0.0, 0.5, 2.0, np.nan])
+EDGES = np.array([-1.0, 0.0, 1.0])
+
+Row = tuple[Callable[..., Any], tuple[Any, ...]]
+
+# Smooth where they are taken: slopes are compared as well.
+SMOOTH: list[Row] = [
+    (lambda a, b: np.einsum("ij,jk->ik", a, b), (M, normal(4, 2))),
+    (lambda a, b: np.einsum("ij,jk", a, b), (M, normal(4, 2))),
+    (lambda a, b: np.einsum("ij, jk -> ki", a, b), (M, normal(4, 2))),
+    (lambda a: np.einsum("ij->ji", a), (M,)),
+    (lambda a: np.einsum("ij->", a), (M,)),
+    (lambda a: np.einsum("ij->j", a), (M,)),
+    (lambda a: np.einsum("ii->i", a), (normal(3, 3),)),
+    (lambda a: np.einsum("ii", a), (normal(3, 3),)),
+    (lambda a, b: np.einsum("i,i", a, b), (W, normal(3))),
+    (lambda a, b: np.einsum("i,j->ij", a, b), (W, V)),
+    (lambda a, b: np.einsum("ij,ij->i", a, b), (M, normal(3, 4))),
+    (lambda a, b: np.einsum("bij,bjk->bik", a, b), (R, normal(2, 4, 2))),
+    (lambda a, b: np.einsum("bhqd,bhkd->bhqk", a, b), (R[None], R[None])),
+    (lambda a, b, c: np.einsum("ij,jk,kl->il", a, b, c), (M, M.T, M)),
+    (lambda a, b, c: np.einsum("i,ij,j->", a, b, c), (W, M, normal(4))),
+    (lambda a, b: np.einsum("ijk,jil->kl", a, b), (R, normal(3, 2, 2))),
+    (lambda a, b: np.tensordot(a, b), (R, normal(3, 4, 2))),
+    (lambda a, b: np.tensordot(a, b, axes=1), (M, normal(4, 2))),
+    (lambda a, b: np.tensordot(a, b, axes=0), (W, normal(2))),
+    (lambda a, b: np.tensordot(a, b, axes=((0, 1), (1, 0))), (R, normal(3, 2, 2))),
+    (lambda a, b: np.tensordot(a, b, axes=(0, -1)), (R, normal(3, 2))),
+    (lambda a, b: np.kron(a, b), (W, V)),
+    (lambda a, b: np.kron(a, b), (normal(2, 2), M)),
+    (lambda a, b: np.kron(a, b), (W, M)),
+    (lambda a, b: np.add.outer(a, b), (W, V)),
+    (lambda a, b: np.subtract.outer(a, b), (M, W)),
+    (lambda a, b: np.multiply.outer(a, b), (W, M)),
+    (lambda a, b: np.divide.outer(a, b), (W, P)),
+    (lambda a, b: np.power.outer(a, b), (P, W)),
+    (lambda a, b: np.minimum.outer(a, b), (W, V)),
+    (lambda a, b: np.maximum.outer(a, b), (W, V)),
+    (lambda a: np.add.reduce(a), (M,)),
+    (lambda a: np.multiply.reduce(a, axis=1), (M,)),
+    (lambda a: np.maximum.reduce(a, keepdims=True), (M,)),
+    (lambda a: np.minimum.reduce(a), (V,)),
+    (lambda a: np.add.accumulate(a), (M,)),
+    (lambda a: np.multiply.accumulate(a, axis=1), (M,)),
+    (lambda a: np.maximum.accumulate(a), (V,)),
+    (lambda a: np.minimum.accumulate(a, axis=1), (M,)),
+    (lambda a: np.median(a), (M,)),
+    (lambda a: np.median(a, axis=0), (V,)),
+    (lambda a: np.median(a, axis=1, keepdims=True), (R,)),
+    (lambda a: np.median(a, keepdims=True), (M,)),
+    (lambda a, q: np.quantile(a, q), (V, 0.3)),
+    (lambda a, q: np.quantile(a, q, axis=1), (M, np.array([0.1, 0.25, 0.9]))),
+    (lambda a, q: np.percentile(a, q, axis=0), (M, 70.0)),
+    (lambda a: np.average(a), (M,)),
+    (lambda a, w: np.average(a, weights=w), (V, P)),
+    (lambda a, w: np.average(a, axis=0, weights=w), (M, P[:3])),
+    (lambda a, w: np.average(a, axis=1, weights=w, keepdims=True), (M, P[:4])),
+    (lambda a: np.cov(a), (M,)),
+    (lambda a: np.cov(a, rowvar=False), (M,)),
+    (lambda a: np.cov(a), (V,)),
+    (lambda a: np.cov(a, bias=True), (M,)),
+    (lambda a: np.cov(a, ddof=0), (M,)),
+    (lambda a, b: np.cov(a, b), (V, P)),
+    (lambda a, b: np.cov(a, b), (M, normal(2, 4))),
+    (lambda a, b: np.corrcoef(a, b)[0, 1], (V, P)),
+    (lambda a: np.corrcoef(a)[:2, 2], (M,)),
+    (lambda a, w: np.bincount(a, weights=w), (INTS, V[:5])),
+    (lambda a, w: np.histogram(a, 3, weights=w)[0], (np.arange(7), P)),
+    (lambda a: np.unique(a), (M,)),
+    (lambda a: np.nansum(a, axis=1), (M,)),
+    (lambda a: np.nanprod(a), (M,)),
+    (lambda a: np.nanmean(a, axis=0, keepdims=True), (M,)),
+    (lambda a: np.nanvar(a, axis=1), (M,)),
+    (lambda a: np.nanstd(a, ddof=1), (M,)),
+    (lambda a: np.nanmax(a, axis=0), (M,)),
+    (lambda a: np.nanmin(a), (M,)),
+    (lambda a: np.nanmedian(a, axis=1), (M,)),
+    (lambda a: np.nancumsum(a), (M,)),
+    (lambda a: np.nancumprod(a, axis=0), (M,)),
+    (lambda a: np.nanquantile(a, 0.3), (M,)),
+    (lambda a: np.nanpercentile(a, 30, axis=1), (M,)),
+    (lambda a, v: np.convolve(a, v), (V, W)),
+    (lambda a, v: np.convolve(a, v, "same"), (W, V)),
+    (lambda a, v: np.convolve(a, v, mode="valid"), (V, W)),
+    (lambda a, v: np.correlate(a, v), (V, W)),
+    (lambda a, v: np.correlate(a, v, mode="same"), (normal(4), normal(6))),
+    (lambda a, v: np.correlate(a, v, "full"), (V, W)),
+    (lambda a: np.gradient(a), (V,)),
+    (lambda a, x: np.gradient(a, x), (V, UP)),
+    (lambda a, x: np.gradient(a, x, edge_order=2), (V, UP)),
+    (lambda a, h: np.gradient(a, h, edge_order=2), (V, 0.3)),
+    (lambda a: np.gradient(a), (M,)),
+    (lambda a: np.gradient(a, 0.5, 2.0), (M,)),
+    (lambda a: np.gradient(a, axis=1), (R,)),
+    (lambda a: np.gradient(a, axis=(2, 0)), (R,)),
+    (lambda a: np.trapezoid(a), (V,)),
+    (lambda a, x: np.trapezoid(a, x), (V, UP)),
+    (lambda a: np.trapezoid(a, dx=0.1, axis=0), (M,)),
+    (lambda a, x: np.trapezoid(a, x, axis=0), (M, normal(3))),
+    (lambda a, x: np.trapezoid(a, x), (M, normal(3, 4))),
+    (lambda x, y: np.meshgrid(x, y), (V, W)),
+    (lambda x, y: np.meshgrid(x, y, indexing="ij"), (V, W)),
+    (lambda x, y, z: np.meshgrid(x, y, z), (V, W, normal(2))),
+    (lambda x, y, z: np.meshgrid(x, y, z, indexing="ij"), (V, W, normal(2))),
+    (lambda a, b: np.logspace(a, b, 5, base=2.0), (0.3, 0.8)),
+    (lambda a, b: np.geomspace(a, b, 5), (-1.0, -8.0)),
+    (lambda x: np.vander(x), (W,)),
+    (lambda x: np.vander(x, N=4, increasing=True), (W,)),
+    (lambda p, x: np.polyval(p, x), (W, 0.3)),
+    (lambda p, x: np.polyval(p, x), (W, M)),
+    (lambda a: np.pad(a, 2), (V,)),
+    (lambda a: np.pad(a, (2, 9), mode="wrap"), (V,)),
+    (lambda a: np.pad(a, ((1, 0), (2, 5)), mode="reflect"), (M,)),
+    (lambda a: np.pad(a, ((1, 0), (2, 5)), mode="symmetric"), (M,)),
+    (lambda a: np.pad(a, ((1, 0), (2, 1), (0, 1)), mode="edge"), (R,)),
+    (lambda a: np.pad(a, 3, "reflect"), (normal(1),)),
+    (lambda a: np.linalg.qr(a), (normal(5, 3),)),
+    (lambda a: np.linalg.qr(a), (normal(3, 5),)),
+    (lambda a: np.linalg.qr(a, mode="r"), (normal(3, 3),)),
+    (lambda a: np.linalg.eigvalsh(a), (normal(4, 4),)),
+    (lambda a: np.abs(np.linalg.eigh(a, UPLO="U")[1]), (normal(4, 4),)),
+    (lambda a: np.linalg.svd(a, compute_uv=False), (normal(3, 5),)),
+    (lambda a: np.abs(np.linalg.svd(a, full_matrices=False)[0]), (normal(5, 3),)),
+    (lambda a: np.abs(np.linalg.svd(a, full_matrices=False)[2]), (normal(3, 5),)),
+    (lambda a: np.abs(np.linalg.svd(a)[2]), (normal(3, 3),)),
+    (lambda a: np.linalg.svdvals(a), (normal(4, 3),)),
+    (lambda a: np.linalg.cond(a), (normal(3, 3),)),
+    (lambda a: np.linalg.pinv(a), (normal(5, 3),)),
+    (lambda a, b: np.linalg.lstsq(a, b)[0], (normal(5, 3), normal(5))),
+    (lambda a, b: np.linalg.lstsq(a, b)[1], (normal(5, 3), normal(5, 2))),
+    (lambda a, b: np.linalg.lstsq(a, b, rcond=None)[0], (normal(3, 5), normal(3))),
+    (lambda a: np.linalg.matrix_power(a, 5), (normal(3, 3),)),
+    (lambda a: np.linalg.matrix_power(a, -3), (normal(3, 3),)),
+    (lambda a: linalg.expm(a), (normal(3, 3),)),
+    (lambda a: linalg.expm(a), (5.0 * normal(3, 3),)),
+]
+
+# Integers, edges, and what is not smooth.
+EXACT: list[Row] = [
+    (lambda a: np.median(a), (np.arange(5),)),
+    (lambda a: np.median(a), (np.zeros(0),)),
+    (lambda a: np.median(a), (MIXED,)),
+    (lambda a: np.quantile(a, 1.5), (V,)),
+    (lambda a: np.percentile(a, [25, 50, 75]), (V,)),
+    (lambda a, w: np.average(a, weights=w), (V, 0.0 * P)),
+    (lambda a: np.corrcoef(a), (M,)),
+    (lambda a: np.bincount(a), (INTS,)),
+    (lambda a: np.bincount(a, minlength=9), (INTS,)),
+    (lambda a: np.bincount(a), (-INTS,)),
+    (lambda a: np.bincount(a), (np.zeros(0, int),)),
+    (lambda a, b: np.digitize(a, b), (ODD, EDGES)),
+    (lambda a, b: np.digitize(a, b, right=True), (ODD, EDGES)),
+    (lambda a, b: np.digitize(a, b), (ODD, -EDGES)),
+    (lambda a, b: np.digitize(a, b, right=True), (ODD, -EDGES)),
+    (lambda a, b: np.digitize(a, b), (0.3, EDGES)),
+    (lambda a, b: np.digitize(a, b), (M, EDGES)),
+    (lambda a, b: np.digitize(a, b), (V, np.array([0.0, 2.0, 1.0]))),
+    (lambda a: np.histogram(a), (V,)),
+    (lambda a: np.histogram(a, bins=5, range=(-1.0, 1.0)), (V,)),
+    (lambda a, b: np.histogram(a, bins=b, density=True), (V, EDGES)),
+    (lambda a, w: np.histogram(a, 3, weights=w, density=True), (V, P)),
+    (lambda a: np.histogram(a, 4, density=True), (V,)),
+    (lambda a: np.histogram(a), (np.zeros(0),)),
+    (lambda a: np.histogram(a), (np.ones(4),)),
+    (lambda a, b: np.histogram(a, bins=b), (V, np.array([1.0, 0.0, 2.0]))),
+    (lambda a: np.histogram_bin_edges(a, 3), (V,)),
+    (lambda a: np.unique(a), (MIXED,)),
+    (lambda a: np.unique(a), (np.zeros(0),)),
+    (lambda a: np.unique(a), (INTS,)),
+    (lambda a: np.unique(a, return_counts=True), (MIXED,)),
+    (
+        lambda a: np.unique(
+            a, return_index=True, return_inverse=True, return_counts=True
+        ),
+        (MIXED,),
+    ),
+    (lambda a: np.nansum(a, axis=1), (GAPS,)),
+    (lambda a: np.nansum(a), (np.arange(3),)),
+    (lambda a: np.nanprod(a), (GAPS,)),
+    (lambda a: np.nanmean(a, axis=1), (GAPS,)),
+    (lambda a: np.nanvar(a, ddof=1), (GAPS,)),
+    (lambda a: np.nanvar(a, axis=0, keepdims=True), (GAPS,)),
+    (lambda a: np.nanstd(a, axis=1), (GAPS,)),
+    (lambda a: np.nanmax(a, axis=1), (GAPS,)),
+    (lambda a: np.nanmin(a, axis=0), (GAPS,)),
+    (lambda a: np.nanargmax(a), (GAPS,)),
+    (lambda a: np.nanargmin(a, axis=1), (GAPS[:2],)),
+    (lambda a: np.nanargmin(a, axis=1), (GAPS,)),
+    (lambda a: np.nanmedian(a, axis=1), (GAPS,)),
+    (lambda a: np.nancumsum(a, axis=1), (GAPS,)),
+    (lambda a: np.nancumprod(a, axis=0), (GAPS,)),
+    (lambda a: np.nanquantile(a, 0.3), (GAPS,)),
+    (lambda a, v: np.convolve(a, v), (np.arange(3), np.arange(4))),
+    (lambda a, v: np.convolve(a, v), (np.zeros(0), V)),
+    (lambda a: np.gradient(a), (np.arange(5),)),
+    (lambda a: np.gradient(a), (np.ones(1),)),
+    (lambda a, b: np.meshgrid(a, b), (np.arange(3), V)),
+    (lambda: np.logspace(0, 2, 5, endpoint=False), ()),
+    (lambda a, b: np.geomspace(a, b, 5), (0.0, 8.0)),
+    (lambda a: np.pad(a, 2), (np.arange(3),)),
+    (lambda a: np.pad(a, 2, constant_values=3.0), (V,)),
+    (lambda a: np.pad(a, -2), (V,)),
+    (lambda a, n: np.pad(a, n), (V, 3)),
+    (lambda a: np.linalg.eigvalsh(a), (np.eye(3),)),
+    (lambda a: np.linalg.eigvalsh(a), (np.zeros((3, 3)),)),
+    (lambda a: np.linalg.eigvalsh(a), (np.ones((6, 6)),)),
+    (lambda a: np.linalg.eigvalsh(a), (np.diag(np.arange(5.0)[::-1]),)),
+    (lambda a: np.linalg.eigvalsh(a), (M,)),
+    (lambda a: np.linalg.svd(a, compute_uv=False), (np.ones((3, 3)),)),
+    (lambda a: np.linalg.svd(a, compute_uv=False), (np.zeros((3, 2)),)),
+    (lambda a: np.linalg.matrix_rank(a), (np.ones((3, 3)),)),
+    (lambda a: np.linalg.matrix_rank(a), (M,)),
+    (lambda a: np.linalg.pinv(a), (np.ones((3, 2)),)),
+    (lambda a, b: np.linalg.lstsq(a, b), (np.ones((4, 2)), normal(4))),
+    (lambda a, b: np.linalg.lstsq(a, b), (normal(5, 3), normal(4))),
+    (lambda a: np.linalg.matrix_power(a, 0), (normal(3, 3),)),
+    (lambda a: linalg.expm(a), (np.zeros((3, 3)),)),
+    (lambda a: linalg.expm(a), (30.0 * normal(3, 3),)),
+]
+
+
+def result(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """What a call gives, or the type of what it raises."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return function(*args)
+        except (ValueError, ZeroDivisionError) as error:  # A LinAlgError is one.
+            return type(error)
+
+
+def leaves(value: Any) -> list[Any]:
+    if isinstance(value, tuple | list):
+        return [leaf for part in value for leaf in leaves(part)]
+    return [value]
+
+
+def assert_alike(function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    found = leaves(result(cl.jit(function), args))
+    expected = leaves(result(function, args))
+    assert len(found) == len(expected)
+    for ours, numpys in zip(found, expected, strict=True):
+        if isinstance(numpys, type):
+            assert ours is numpys
+            continue
+        assert np.shape(ours) == np.shape(numpys)
+        assert np.asarray(ours).dtype.kind == np.asarray(numpys).dtype.kind
+        np.testing.assert_allclose(ours, numpys, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("row", range(len(SMOOTH)))
+def test_smooth(row: int) -> None:
+    function, args = SMOOTH[row]
+    assert_alike(function, args)
+    cl.check_grads(function, args, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("row", range(len(EXACT)))
+def test_edges(row: int) -> None:
+    assert_alike(*EXACT[row])
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (lambda a, b: np.einsum("ij,jk->ik", a, b), (M, normal(4, 2))),
+        (lambda a, v: np.convolve(a, v), (V, W)),
+        (lambda a: np.linalg.eigh(a)[0] ** 2, (normal(3, 3),)),
+        (lambda a: np.linalg.qr(a)[1], (normal(4, 3),)),
+        (lambda a: np.linalg.svd(a, compute_uv=False), (normal(4, 3),)),
+        (lambda a: np.linalg.pinv(a), (normal(4, 3),)),
+        (lambda a: np.cov(a), (M,)),
+    ],
+)
+def test_second_derivatives(function: Any, args: tuple[Any, ...]) -> None:
+    cl.check_grads(function, args, order=2, atol=1e-4, rtol=1e-4)
+
+
+def test_factors_make_the_matrix_again() -> None:
+    for m, n in ((1, 1), (2, 2), (9, 4), (4, 9), (30, 30)):
+        a = normal(m, n)
+        u, s, vt = cl.jit(lambda a: np.linalg.svd(a, full_matrices=False))(a)
+        q, r = cl.jit(lambda a: np.linalg.qr(a))(a)
+        w, v = cl.jit(lambda a: np.linalg.eigh(a @ a.T))(a)
+        k = min(m, n)
+        for basis in (u, vt.T, q, v):
+            unit = np.eye(basis.shape[1])
+            np.testing.assert_allclose(basis.T @ basis, unit, atol=1e-13)
+        assert u.shape == (m, k) and np.all(np.diff(s) <= 0.0)
+        np.testing.assert_allclose(u * s @ vt, a, atol=1e-12)
+        np.testing.assert_allclose(q @ r, a, atol=1e-12)
+        np.testing.assert_allclose(v * w @ v.T, a @ a.T, atol=1e-11)
+
+
+def test_vectors_of_zero_singular_values_are_a_basis() -> None:
+    for a in (np.zeros((4, 3)), np.ones((5, 3)), np.outer(np.arange(4.0), np.ones(4))):
+        u, s, vt = cl.jit(lambda a: np.linalg.svd(a, full_matrices=False))(a)
+        np.testing.assert_allclose(u.T @ u, np.eye(u.shape[1]), atol=1e-13)
+        np.testing.assert_allclose(u * s @ vt, a, atol=1e-12)
+
+
+def test_slopes_where_eigenvalues_are_equal() -> None:
+    """A function of the matrix alone: the trace of its exponential."""
+    f = cl.jit(lambda a: np.sum(np.exp(np.linalg.eigvalsh(a))))
+    by_a = cl.grad(f)(np.eye(3))
+    np.testing.assert_allclose(by_a, np.e * np.eye(3), atol=1e-12)
+
+
+def test_singles_stay_so() -> None:
+    single = M.astype(np.float32)
+    for function in (
+        lambda a: np.median(a, axis=0),
+        lambda a: np.nanmean(a, axis=1),
+        lambda a: np.einsum("ij,kj->ik", a, a),
+        lambda a: np.pad(a, 1),
+    ):
+        found = cl.jit(function)(single)
+        assert found.dtype == np.float32
+        np.testing.assert_allclose(found, function(single), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (lambda a: np.einsum("ijk->", a), "`ijk` is for 3 dimensions, not 2"),
+        (lambda a: np.einsum("ij,jk", a), "2 operands are named, 1 given"),
+        (lambda a: np.einsum("...j->j", a), "subscripts are letters"),
+        (lambda a: np.einsum("ij->k", a), "an index twice, or one of no operand"),
+        (lambda a: np.pad(a, (1, 2, 3)), "a width, two, or two for each axis"),
+        (lambda a: np.pad(a, 1, mode="mean"), "mode is one of constant"),
+        (lambda a: np.kron(a, 2.0), "vectors and matrices"),
+        (lambda a: np.gradient(a, edge_order=3), "`edge_order` is 1 or 2"),
+        (lambda a: np.gradient(a, 1.0, 2.0, 3.0), "one for each axis"),
+        (lambda a: np.linalg.qr(a, mode="complete"), "mode is 'reduced' or 'r'"),
+        (lambda a: np.linalg.qr(a[0]), "a matrix is expected"),
+        (lambda a: np.tensordot(a, a, axes=((0, 1), (0,))), "as many axes"),
+        (lambda a: np.kron(a), "missing a required argument"),
+    ],
+)
+def test_what_is_refused(function: Any, reason: str) -> None:
+    with pytest.raises(cl.CompileError, match="CL0618") as raised:
+        cl.jit(function)(M)
+    assert reason in str(raised.value)
+
+
+def test_sizes_of_an_index_are_equal() -> None:
+    with pytest.raises(ValueError, match="index 'j' do not match") as raised:
+        cl.jit(lambda a: np.einsum("ij,jk->ik", a, a))(M)
+    line = test_sizes_of_an_index_are_equal.__code__.co_firstlineno + 2
+    assert f"test_numpy.py:{line}" in "".join(raised.value.__notes__)
+
+
+def test_a_matrix_that_is_not_square_asks_for_thin_factors() -> None:
+    with pytest.raises(ValueError, match="full_matrices=False"):
+        cl.jit(lambda a: np.linalg.svd(a))(M)
+
+
+def test_nan_has_no_eigenvalues() -> None:
+    a = np.full((2, 2), np.nan)
+    for function in (
+        lambda a: np.linalg.eigvalsh(a),
+        lambda a: np.linalg.svdvals(a),
+    ):
+        with pytest.raises(np.linalg.LinAlgError, match="did not converge"):
+            cl.jit(function)(a)
