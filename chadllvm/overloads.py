@@ -155,6 +155,15 @@ def overloaded(value: Any, *, provided: bool = True) -> Any:
     return found if provided or not is_provided(found) else None
 
 
+def provided() -> dict[Any, Any]:
+    """Our functions by those that they stand for, all of them loaded."""
+    for provider in {name for names in _PROVIDERS.values() for name in names}:
+        import_module(provider)
+    every: dict[Any, Any] = dict(_functions)
+    every.update(_names)
+    return {target: f for target, f in every.items() if is_provided(f)}
+
+
 def _provide() -> None:
     """Load what we have for the packages that somebody has imported."""
     for package, providers in _PROVIDERS.items():

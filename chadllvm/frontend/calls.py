@@ -56,7 +56,7 @@ from chadllvm.ir.term import Operand, Proj
 from chadllvm.ir.types import Product, Type, is_set, reference_names
 from chadllvm.ir.union import is_union
 from chadllvm.library import pause
-from chadllvm.overloads import SCALAR, Chooser, is_compiled_with, overloaded
+from chadllvm.overloads import SCALAR, Chooser, is_compiled_with, overloaded, provided
 from chadllvm.twins import compiled_from
 
 
@@ -308,6 +308,7 @@ def _unknown(cx: Context, node: ast.Call, function: Any) -> Exception:
     if isinstance(function, ModuleType) or not callable(function):
         return call_errors.not_callable(span, name)
     if name.partition(".")[0] in ("np", "numpy"):
-        return array_errors.unknown_array_function(span, name, NAMES)
+        ours = (getattr(target, "__name__", "") for target in provided())
+        return array_errors.unknown_array_function(span, name, {*NAMES, *ours})
     is_class = isinstance(function, type) and function.__module__ != "builtins"
     return call_errors.unknown_function(span, name, is_class=is_class)

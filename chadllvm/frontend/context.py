@@ -55,9 +55,7 @@ class Callees(Protocol):
         """What stands for a function that is called: a caller made from the same one,
         if there is one, as it is where a function is compiled with other options."""
 
-    def placed(
-        self, function: Function, types: Sequence[Type], span: Span
-    ) -> Function:
+    def placed(self, function: Function, types: Sequence[Type], span: Span) -> Function:
         """A function of the library that takes arrays, as it is called at a place:
         what happens in it happens there, for its users. Others are what they are."""
 

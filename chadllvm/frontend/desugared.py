@@ -9,6 +9,9 @@
                                                         a
     [y for v in x if (y := f(v)) > 0]           →   [y for v in x
                                                        for y in [f(v)] if y > 0]
+    np.mgrid[0:n, 0:1:5j]                       →   np.stack(np.meshgrid(
+                                                      np.arange(0, n),
+                                                      np.linspace(0, 1, 5), …))
 
 An assignment within an expression is moved before it where nothing changes by that: it
 is always evaluated, and what is evaluated before it does not use the name.
@@ -26,8 +29,13 @@ import numpy as np
 def desugar(definition: ast.AST, names: Mapping[str, Any]) -> None:
     """Rewrite a definition in place; `names` are those of its module."""
     # Expressions may be deeper than a visitor can go; these forms are rare.
-    if any(isinstance(node, ast.With | ast.NamedExpr) for node in ast.walk(definition)):
+    if any(map(_stands_for_another, ast.walk(definition))):
         _Desugaring(names).visit(definition)
+
+
+def _stands_for_another(node: ast.AST) -> bool:
+    is_grid = isinstance(node, ast.Attribute) and node.attr == "mgrid"
+    return is_grid or isinstance(node, ast.With | ast.NamedExpr)
 
 
 class _Desugaring(ast.NodeTransformer):
@@ -87,6 +95,16 @@ class _Desugaring(ast.NodeTransformer):
         setattr(node, place, value)
         return [*before, node] if before else node
 
+    # Grids.
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        self.generic_visit(node)
+        match node:
+            case ast.Subscript(ast.Attribute(ast.Name(owner) as numpy, "mgrid"), parts):
+                if self._names.get(owner) is np:
+                    return _grid(node, numpy, parts)
+        return node
+
     # Comprehensions.
 
     def _comprehension(self, node: Any) -> Any:
@@ -108,6 +126,51 @@ class _Desugaring(ast.NodeTransformer):
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
         return self._comprehension(node)
+
+
+def _grid(node: ast.Subscript, numpy: ast.Name, parts: ast.expr) -> ast.expr:
+    """The coordinates in a grid: in a vector, or an array for each axis, stacked."""
+    items = parts.elts if isinstance(parts, ast.Tuple) else [parts]
+    axes = [
+        _axis(numpy, part)
+        for part in items
+        if isinstance(part, ast.Slice) and part.upper
+    ]
+    if len(axes) < len(items):
+        return node
+    if len(axes) == 1 and not isinstance(parts, ast.Tuple):
+        return axes[0]
+    indexing = ast.keyword("indexing", _at(node, ast.Constant("ij")))
+    if len(axes) == 1:
+        return _call(node, numpy, "stack", [_at(node, ast.Tuple(axes, ast.Load()))])
+    every = _call(node, numpy, "meshgrid", axes, [_at(node, indexing)])
+    return _call(node, numpy, "stack", [every])
+
+
+def _axis(numpy: ast.Name, part: ast.Slice) -> ast.expr:
+    """`low:high:step`; the step may be a number of places, written as in `5j`."""
+    low = part.lower or _at(part, ast.Constant(0))
+    assert part.upper is not None
+    match part.step:
+        case ast.Constant(complex() as count):
+            size = _at(part, ast.Constant(int(abs(count))))
+            return _call(part, numpy, "linspace", [low, part.upper, size])
+        case None:
+            return _call(part, numpy, "arange", [low, part.upper])
+        case step:
+            return _call(part, numpy, "arange", [low, part.upper, step])
+
+
+def _call(
+    place: ast.AST,
+    numpy: ast.Name,
+    name: str,
+    args: list[ast.expr],
+    keywords: list[ast.keyword] | None = None,
+) -> ast.expr:
+    function = _at(place, ast.Attribute(numpy, name, ast.Load()))
+    made: ast.expr = _at(place, ast.Call(function, args, keywords or []))
+    return made
 
 
 def _at(place: ast.AST, node: Any) -> Any:

@@ -101,9 +101,7 @@ def _may_differ(value: Value) -> bool:
 def _element(cx: Context, node: ast.expr) -> ast.expr:
     """An element, computed; of a list its elements."""
     if isinstance(node, ast.List):
-        inner = ast.List(
-            [_element(cx, e) for e in unpacked(cx, node.elts)], ast.Load()
-        )
+        inner = ast.List([_element(cx, e) for e in unpacked(cx, node.elts)], ast.Load())
         return ast.copy_location(inner, node)
     return cx.settled(node, cx.lazy(node))
 

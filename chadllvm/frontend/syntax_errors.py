@@ -131,10 +131,10 @@ def yield_expression(span: Span) -> Diagnostic:
 
 @code("CL0227")
 def starred(span: Span) -> Diagnostic:
-    """Unpacking with stars is not in the language.
+    """A star unpacks tuples, into other tuples, into lists and calls.
 
-    How many values a star stands for is not part of any type here. Name them one by
-    one.
+    How many values it stands for must be known when the program is compiled, which it
+    is not of an array. What a target with a star would hold is named one by one.
 
     Fails:
 
@@ -149,10 +149,10 @@ def starred(span: Span) -> Diagnostic:
             return first
     """
     return error(
-        "unpacking with `*` is not supported",
+        "this cannot be unpacked with `*`",
         span,
         "",
-        "write the components one by one",
+        "write the values one by one",
     )
 
 

@@ -255,9 +255,7 @@ class _Program:
     def itself(self, called: Function) -> Function:
         return self.active.itself(called, next(iter(self.sources)))
 
-    def placed(
-        self, function: Function, types: Sequence[Type], span: Span
-    ) -> Function:
+    def placed(self, function: Function, types: Sequence[Type], span: Span) -> Function:
         if not (is_provided(function) and any(map(full, types)) and span.line):
             return function
         if rules_of(function) or span.file == function.__code__.co_filename:

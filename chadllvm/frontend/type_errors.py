@@ -38,18 +38,18 @@ def elementwise(span: Span, what: str, ty: Type) -> Diagnostic:
 def not_a_number(span: Span, what: str, ty: Type) -> Diagnostic:
     """An operation that takes numbers was given a tuple or a record.
 
-    Python would join tuples by `+`; here a tuple has a fixed number of components, each
-    of a type of its own.
+    Tuples are joined by `+` and repeated by a constant; their components are of types
+    of their own, and numbers that are added are in arrays.
 
     Fails:
 
         def f(p: tuple[float, float], q: tuple[float, float]):
-            return p + q
+            return p - q
 
     Works:
 
         def f(p: tuple[float, float], q: tuple[float, float]):
-            return p[0] + q[0], p[1] + q[1]
+            return p[0] - q[0], p[1] - q[1]
     """
     help = "use the components of the tuple"
     if is_union(ty) or is_none(ty):

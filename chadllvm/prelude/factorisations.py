@@ -15,7 +15,7 @@ counts as zero, so that functions that do not depend on the choice of vectors ar
 from __future__ import annotations
 
 import math
-from types import FunctionType
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -85,7 +85,7 @@ def triangular_qr(a):
 
 
 @overload(np.linalg.qr, choose=("mode",))
-def qr(a: Any, mode: str = "reduced") -> FunctionType:
+def qr(a: Any, mode: str = "reduced") -> Callable[..., Any]:
     """Q with orthonormal columns and an upper triangle R with a = Q R."""
     _check_matrix(a)
     if mode not in ("reduced", "r"):
@@ -327,7 +327,9 @@ def singular_values(a):
 
 
 @overload(np.linalg.svd, choose=("full_matrices", "compute_uv"))
-def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> FunctionType:
+def svd(
+    a: Any, full_matrices: bool = True, compute_uv: bool = True
+) -> Callable[..., Any]:
     """U, the singular values in descending order, and Vᵀ, with a = U diag(s) Vᵀ."""
     _check_matrix(a)
     if not compute_uv:

@@ -11,6 +11,7 @@ and those that are summed over; sizes of one index must be equal.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -202,10 +203,8 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> FunctionType:
     """A sum of products over axes of both: the last ones of the one and the first ones
     of the other, or those in a pair of axes or of tuples of them."""
     rank, other = _rank(a), _rank(b)
-    if isinstance(axes, int):
-        first, second = range(rank - axes, rank), range(axes)
-    else:
-        first, second = (np.atleast_1d(part).tolist() for part in axes)
+    pair = (range(rank - axes, rank), range(axes)) if isinstance(axes, int) else axes
+    first, second = (np.atleast_1d(part).tolist() for part in pair)
     first, second = [i % rank for i in first], [i % other for i in second]
     if len(first) != len(second):
         raise ValueError("as many axes of the one as of the other")
@@ -221,7 +220,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> FunctionType:
 
 
 @overload(np.kron, choose=())
-def kron(a: Any, b: Any) -> FunctionType:
+def kron(a: Any, b: Any) -> Callable[..., Any]:
     """The Kronecker product of vectors and matrices."""
     ranks = _rank(a), _rank(b)
     if ranks == (1, 1):
@@ -240,9 +239,7 @@ def kron_of_matrices(a, b):
     """Each element of `a` times all of `b`; a vector is a row."""
     a, b = _matrix(a), _matrix(b)
     blocks = a[:, None, :, None] * b[:, None, :]
-    return np.reshape(
-        blocks, (a.shape[0] * b.shape[0], a.shape[1] * b.shape[1])
-    )
+    return np.reshape(blocks, (a.shape[0] * b.shape[0], a.shape[1] * b.shape[1]))
 
 
 def _matrix(a):

@@ -29,24 +29,50 @@ def parts(p: tuple[float, int, cl.f64[:]], q: Point) -> Any:
 def lists(n: int) -> Any:
     items = ([1.0], [2.0, 3.0], n)
     first, second = items[:2]
-    first.append(4.0)
-    return first, second, (items + (5,))[1:]
+    return first, second, (*items, 5)[1:]
+
+
+def unpacked(p: tuple[float, float], x: float) -> Any:
+    added = lambda a, b, c=1.0: a + 2.0 * b + 4.0 * c  # noqa: E731
+    several = [*p, x, *(p + p)[1:3]]
+    return added(*p), added(x, *p), max(*p, x), several[3], (*(), *p, x)
+
+
+def compared(p: tuple[int, int], q: tuple[int, int], x: float) -> Any:
+    same = p == q
+    return same, p != q, p[:1] == q[:1], p == (*q, 1), (p, x) == (q, 1.0), () == ()
 
 
 ARGS = [
     (shapes, (np.arange(24.0).reshape(2, 3, 4),)),
     (parts, ((1.5, 2, np.arange(2.0)), Point(1.0, 2.0, 3.0))),
     (lists, (3,)),
+    (unpacked, ((1.5, 2.5), 2.0)),
+    (compared, ((1, 2), (1, 3), 1.0)),
+    (compared, ((1, 2), (1, 2), 1.0)),
 ]
 
 
+def unpacked(p: tuple[float, float], x: float) -> Any:
+    added = lambda a, b, c=1.0: a + 2.0 * b + 4.0 * c  # noqa: E731
+    several = [*p, x, *(p + p)[1:3]]
+    return added(*p), added(x, *p), max(*p, x), several[3], (*(), *p, x)
+
+
+def compared(p: tuple[int, int], q: tuple[int, int], x: float) -> Any:
+    same = p == q
+    return same, p != q, p[:1] == q[:1], p == (*q, 1), (p, x) == (q, 1.0), () == ()
+
+
 def flat(value: Any) -> list[Any]:
-    if isinstance(value, tuple | list):
+    if isinstance(value, tuple):
         return [type(value), *(each for part in value for each in flat(part))]
     return [np.shape(value), *np.ravel(value).tolist()]
 
 
-@pytest.mark.parametrize(("function", "args"), ARGS, ids=lambda v: getattr(v, "__name__", ""))
+@pytest.mark.parametrize(
+    ("function", "args"), ARGS, ids=lambda v: getattr(v, "__name__", "")
+)
 def test_as_in_python(function: Any, args: tuple[Any, ...]) -> None:
     if function is shapes:
         (a,) = args
@@ -64,18 +90,24 @@ def test_slopes_of_parts() -> None:
     assert cl.grad(f)((2.0, 3.0, 4.0)) == (3.0, 2.0, 8.0)
 
 
-@pytest.mark.parametrize("bounds", ["n:", ":n", "::n", "::0", "1.0:", ":True"])
-def test_bounds_are_constants(bounds: str) -> None:
-    names: dict[str, Any] = {}
-    text = f"def f(p: tuple[float, float], n: int):\n    return p[{bounds}]\n"
-    function = cl.jit(_defined(text, names))
+def by_variable(p: tuple[float, float], n: int) -> Any:
+    return p[n:]
+
+
+def by_step(p: tuple[float, float]) -> Any:
+    return p[::0]
+
+
+def by_float(p: tuple[float, float]) -> Any:
+    return p[1.0:]
+
+
+@pytest.mark.parametrize("function", [by_variable, by_step, by_float])
+def test_bounds_are_constants(function: Any) -> None:
     with pytest.raises(cl.CompileError, match="CL0507"):
-        function((1.0, 2.0), 1)
+        cl.jit(function)((1.0, 2.0), *[1] * (function is by_variable))
 
 
-def _defined(text: str, names: dict[str, Any]) -> Any:
-    import linecache
-
-    linecache.cache["<tuples>"] = (len(text), None, text.splitlines(True), "<tuples>")
-    exec(compile(text, "<tuples>", "exec"), names)
-    return names["f"]
+def test_numbers_of_copies_are_constants() -> None:
+    with pytest.raises(cl.CompileError, match="CL0502"):
+        cl.jit(lambda n: (1.0,) * n)(3)

@@ -446,3 +446,158 @@ calls(
     weight=0.2,
 )
 calls("Linear algebra", "vec", "np.linalg.norm({mat}, axis=0)", weight=0.2)
+calls(
+    "Statistics",
+    "float",
+    "np.median({vec})",
+    "np.median({mat})",
+    "np.quantile({vec}, 0.3)",
+    "np.percentile({part}, 70.0)",
+    "np.average({vec}, weights=1.0 + {vec} ** 2)",
+    "np.cov({vec})",
+    weight=0.3,
+)
+calls(
+    "Statistics",
+    "vec",
+    "np.median({mat}, axis=0)",
+    "np.quantile({mat}, 0.25, axis=1)",
+    "np.cov({mat})[0]",
+    "np.average({mat}, axis=1, weights=1.0 + {vec} ** 2)",
+    weight=0.3,
+)
+calls(
+    "Statistics",
+    "part",
+    "np.unique({vec})",
+    "np.histogram({vec}, 4)[1]",
+    "np.bincount({ints} % 5, weights={vec})",
+    "np.quantile({vec}, np.array([0.1, 0.5]))",
+    weight=0.3,
+)
+calls(
+    "Statistics",
+    "int",
+    "np.bincount({ints} % 7)[0]",
+    "np.digitize({float}, np.array([-1.0, 0.0, 1.0]))",
+    "np.histogram({vec}, 3)[0][1]",
+    "len(np.unique({ints} % 3))",
+    weight=0.2,
+)
+calls(
+    "Without NaN",
+    "float",
+    "np.nansum({vec})",
+    "np.nanmean(np.where({mask}, math.nan, {vec}))",
+    "np.nanmax({mat})",
+    "np.nanstd({vec})",
+    "np.nanmedian({vec})",
+    weight=0.3,
+)
+calls(
+    "Without NaN", "vec", "np.nansum({mat}, axis=0)", "np.nancumsum({vec})", weight=0.2
+)
+calls(
+    "Products of several arrays",
+    "mat",
+    "np.einsum('ij,jk->ik', {mat}, {mat})",
+    "np.einsum('ij,kj->ki', {mat}, {mat})",
+    "np.einsum('ij,jk,kl->il', {mat}, {mat}, {mat})",
+    "np.tensordot({mat}, {mat}, axes=1)",
+    weight=0.2,
+)
+calls(
+    "Products of several arrays",
+    "vec",
+    "np.einsum('ij,j->i', {mat}, {vec})",
+    "np.einsum('ij,ij->j', {mat}, {mat})",
+    "np.einsum('ii->i', {mat})",
+    weight=0.3,
+)
+calls(
+    "Products of several arrays",
+    "rect",
+    "np.kron({mat}, np.array([[1.0, 2.0]]))",
+    "np.kron({mat}, {vec})",
+    weight=0.2,
+)
+calls(
+    "Grids, polynomials, margins",
+    "mat",
+    "np.meshgrid({vec}, {vec})[0]",
+    "np.vander({vec} * 0.1)",
+    weight=0.3,
+)
+calls(
+    "Grids, polynomials, margins",
+    "vec",
+    "np.polyval({part}, {vec} * 0.1)",
+    "np.logspace(0.0, {float} % 2.0, len({vec}))",
+    weight=0.2,
+)
+calls(
+    "Grids, polynomials, margins",
+    "part",
+    "np.pad({vec}, 2)",
+    "np.pad({vec}, (1, {small}), mode='edge')",
+    "np.pad({vec}, 1, mode='wrap')",
+    "np.pad({vec}, 2, mode='reflect')",
+    weight=0.3,
+)
+calls(
+    "Grids, polynomials, margins",
+    "rect",
+    "np.pad({mat}, ((1, 0), (0, 2)), mode='symmetric')",
+    "np.pad({mat}, 1, constant_values={float})",
+    weight=0.2,
+)
+calls(
+    "Sampled functions",
+    "vec",
+    "np.convolve({vec}, np.array([0.5, 1.0, 0.25]), mode='same')",
+    "np.gradient({vec})",
+    "np.gradient({vec}, 0.5, edge_order=2)",
+    "np.trapezoid({mat})",
+    weight=0.3,
+)
+calls(
+    "Sampled functions",
+    "part",
+    "np.convolve({vec}, {vec})",
+    "np.correlate({vec}, {vec}, 'full')",
+    weight=0.2,
+)
+calls("Sampled functions", "mat", "np.gradient({mat}, axis=1)", weight=0.2)
+calls("Sampled functions", "float", "np.trapezoid({vec}, dx=0.1)", weight=0.2)
+calls(
+    "Methods of elementwise functions",
+    "mat",
+    "np.subtract.outer({vec}, {vec})",
+    "np.maximum.outer({vec}, {vec})",
+    weight=0.3,
+)
+calls(
+    "Methods of elementwise functions",
+    "vec",
+    "np.maximum.accumulate({vec})",
+    "np.add.reduce({mat})",
+    "np.minimum.accumulate({mat})[0]",
+    weight=0.3,
+)
+calls(
+    "Factorisations",
+    "vec",
+    f"np.linalg.eigvalsh({DEFINITE})",
+    f"np.linalg.svd({CALM}, compute_uv=False)",
+    f"np.linalg.lstsq({CALM}, {{vec}})[0]",
+    weight=0.2,
+)
+calls(
+    "Factorisations",
+    "mat",
+    f"np.linalg.qr({CALM})[1]",
+    f"np.linalg.pinv({CALM})",
+    "np.linalg.matrix_power({mat} * 0.3, 3)",
+    "linalg.expm({mat} * 0.1)",
+    weight=0.2,
+)

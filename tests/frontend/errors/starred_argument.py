@@ -1,3 +1,5 @@
-def f(x: float):
-    p = (x, x)
-    return max(*p)
+import chadllvm as cl
+
+
+def f(x: cl.f64[:]):
+    return max(*x)

@@ -1,3 +1,5 @@
-def f(x: float):
-    p = (x, x)
-    return (*p, x)
+import chadllvm as cl
+
+
+def f(x: cl.f64[:]):
+    return (*x, 1.0)

@@ -1,2 +1,2 @@
 def f(x: float):
-    return (x, x) + (x, 1.0)
+    return (x, x) + x

@@ -4,4 +4,4 @@ import chadllvm as cl
 
 
 def f(x: cl.f64[:]):
-    return np.add.reduce(x)
+    return np.hypot.reduce(x)
