@@ -16,7 +16,10 @@ T = TypeVar("T")
 
 
 class Span(NamedTuple):
-    """A range of the user's source: 1-based lines, 0-based character columns."""
+    """A range of the user's source: 1-based lines, 0-based character columns.
+
+    `within` is the function of the library that is called there and in which it is.
+    """
 
     file: str
     line: int
@@ -24,6 +27,7 @@ class Span(NamedTuple):
     end_line: int
     end_column: int
     function: str = ""
+    within: str = ""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column + 1}"

@@ -17,6 +17,7 @@ the function that is called with the others.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ _PROVIDERS = {
         "chadllvm.prelude.grids",
         "chadllvm.prelude.nans",
         "chadllvm.prelude.products",
+        "chadllvm.prelude.searching",
         "chadllvm.prelude.signals",
         "chadllvm.prelude.statistics",
         "chadllvm.prelude.ufuncs",
@@ -60,6 +62,7 @@ _packages = ["chadllvm.prelude", "chadllvm.stats"]
 
 _functions: dict[Callable[..., Any], Any] = {}
 _names: dict[str, Any] = {}
+_tuples: dict[Any, frozenset[str]] = {}
 
 
 class Namespace:
@@ -79,7 +82,10 @@ class Chooser:
 
 
 def overload(
-    target: Callable[..., Any] | str, *, choose: Sequence[str] | None = None
+    target: Callable[..., Any] | str,
+    *,
+    choose: Sequence[str] | None = None,
+    tuples: Sequence[str] | None = None,
 ) -> Callable[[F], F]:
     """Decorator: where a program calls `target`, it calls the decorated function.
 
@@ -92,6 +98,8 @@ def overload(
             the types of the other arguments (such as `cl.f64[:]`, which have a `rank`
             and an `elem`), and returns a function of the others, which programs call.
             A `ValueError` or `TypeError` that it raises is an error of the program.
+        tuples: with it, tuples of numbers are arrays where they are arguments, as they
+            are to NumPy, but for the parameters that it names and constants.
 
     The decorated function is one that programs can call: compiled by `jit`, made by
     `vectorize`, or a plain Python function in the compiled language.
@@ -110,6 +118,8 @@ def overload(
         if target not in table or not is_provided(function):
             chosen = function if choose is None else Chooser(function, tuple(choose))
             table[target] = chosen
+            if tuples is not None:
+                _tuples[chosen] = frozenset(tuples)
         _named.cache_clear()
         _owners.cache_clear()
         return function
@@ -169,6 +179,19 @@ def _provide() -> None:
     for package, providers in _PROVIDERS.items():
         for provider in providers if package in sys.modules else ():
             import_module(provider)
+
+
+def tuples_of(function: Any) -> frozenset[str] | None:
+    """The parameters whose tuples stay so, if others become arrays."""
+    return _tuples.get(function)
+
+
+def parameters_of(function: Any) -> dict[str, inspect.Parameter]:
+    """The parameters of an overload."""
+    if isinstance(function, Chooser):
+        function = function.function
+    written = getattr(function, SCALAR, getattr(function, "py_func", function))
+    return dict(inspect.signature(written).parameters)
 
 
 def is_provided(function: Any) -> bool:

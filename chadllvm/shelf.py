@@ -112,18 +112,18 @@ class Shelf:
         for number, place in enumerate(self.reach.places):
             if place.file == span.file and place.first <= span.line < place.end:
                 line, end = span.line - place.first, span.end_line - place.first
-                return number, line, span.column, end, span.end_column, span.function
+                return number, line, span.column, end, *span[4:]
         raise Unkept(f"the place {span}")
 
     def span(self, relative: tuple[Any, ...]) -> Span:
         """The same place, where the function is now."""
         if not relative:
             return NO_SPAN
-        number, line, column, end, end_column, name = relative
+        number, line, column, end, *rest = relative
         if isinstance(number, str):
             return Span(_PACKAGE + number, *relative[1:])
         file, first, _ = self.reach.places[number]
-        return Span(file, line + first, column, end + first, end_column, name)
+        return Span(file, line + first, column, end + first, *rest)
 
 
 @stage("cache", UNKEPT, runs_users=True)

@@ -7,7 +7,7 @@
 
 It is applied to the source program as it stands, before anything is simplified, and so
 to the primal of every derivative. The checks can fail, so no pass removes or reorders
-them. Sums of integers are written out, to check each step. Linear algebra checks its
+them. Sums of integers are written out, to check each step. The library checks its
 arguments itself, and is left alone.
 """
 
@@ -30,8 +30,8 @@ def add_checks(program: Program) -> Program:
 
 
 def in_library(span: Span) -> bool:
-    """Whether this is in our own linear algebra, which looks after itself."""
-    return span.file == linalg.__file__
+    """Whether this is in a function of ours, which looks after itself."""
+    return bool(span.within) or span.file == linalg.__file__
 
 
 def _block(block: Block) -> Block:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from functools import partial
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodDescriptorType, ModuleType
 from typing import Any
+
+import numpy as np
 
 from chadllvm.frontend import (
     array_errors,
@@ -48,15 +50,24 @@ from chadllvm.frontend.recovery import POISON, unknown_in_module
 from chadllvm.frontend.scope import NotStatic, Unusable, is_library
 from chadllvm.frontend.sets import method as set_method
 from chadllvm.frontend.sets import popped as popped_from_set
+from chadllvm.frontend.stacking import of_tuple
 from chadllvm.frontend.static import keys_of
 from chadllvm.frontend.surface import CHANGING, Popped
 from chadllvm.frontend.tuples import call_unpacked
 from chadllvm.frontend.vectorized import vectorized_call
 from chadllvm.ir.term import Operand, Proj
-from chadllvm.ir.types import Product, Type, is_set, reference_names
+from chadllvm.ir.types import Array, Product, Type, is_set, reference_names
 from chadllvm.ir.union import is_union
 from chadllvm.library import pause
-from chadllvm.overloads import SCALAR, Chooser, is_compiled_with, overloaded, provided
+from chadllvm.overloads import (
+    SCALAR,
+    Chooser,
+    is_compiled_with,
+    overloaded,
+    parameters_of,
+    provided,
+    tuples_of,
+)
 from chadllvm.twins import compiled_from
 
 
@@ -144,13 +155,54 @@ def _sorted(cx: Context, node: ast.Call) -> Value:
 
 def _of_overload(cx: Context, node: ast.Call, function: Any) -> Meaning:
     """What translates calls of a function that stands for another one."""
+    if tuples_of(function) is not None:
+        return partial(_of_arrays, function)
+    return _of_plain_overload(cx, node, function)
+
+
+def _of_arrays(function: Any, cx: Context, node: ast.Call) -> Value:
+    """A call of an overload to which tuples of numbers are arrays."""
+    known = parameters_of(function)
+    constants = getattr(function, "constants", getattr(function, "static_argnames", ()))
+    left = {*constants, *(tuples_of(function) or ())}
+    names = [n for n, p in known.items() if p.kind is not p.KEYWORD_ONLY]
+    places = [*names, *[names[-1]] * len(node.args)] if names else [""] * len(node.args)
+    args = [
+        argument if name in left else _as_array(cx, argument)
+        for name, argument in zip(places, node.args, strict=False)
+    ]
+    keywords = [
+        keyword
+        if keyword.arg in left
+        else ast.copy_location(
+            ast.keyword(keyword.arg, _as_array(cx, keyword.value)), keyword
+        )
+        for keyword in node.keywords
+    ]
+    call = ast.copy_location(ast.Call(node.func, args, keywords), node)
+    return _of_plain_overload(cx, call, function)(cx, call)
+
+
+def _as_array(cx: Context, node: ast.expr) -> ast.expr:
+    """An argument; a tuple of numbers as an array."""
+    if isinstance(node, ast.Constant):
+        return node
+    value = cx.lazy(node)
+    array = of_tuple(cx, node, value)
+    return cx.settled(node, value if array is None else array)
+
+
+def _of_plain_overload(cx: Context, node: ast.Call, function: Any) -> Meaning:
     if isinstance(function, Chooser):
-        function, node = choice(cx, node, function)
-        meaning = _of_overload(cx, node, function)
-        return lambda cx, _: meaning(cx, node)
+        return partial(_chosen, function)
     if isinstance(function, FunctionType):
         return partial(function_call, function=function)
     return _meaning(cx, node, function)
+
+
+def _chosen(chooser: Chooser, cx: Context, node: ast.Call) -> Value:
+    function, call = choice(cx, node, chooser)
+    return _of_overload(cx, call, function)(cx, call)
 
 
 def is_plain(cx: Context, function: FunctionType) -> bool:
@@ -249,13 +301,20 @@ def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
         is_name = isinstance(function.value, ast.Name)
         place = function.value if is_name else cx.settled(function.value, owner)
         return method.method_call(cx, node, place)
+    meant = overloaded(getattr(np.ndarray, function.attr, None))
+    if meant is not None and isinstance(owner.type, Array):
+        place = cx.settled(function.value, owner)
+        call = ast.Call(function, [place, *node.args], node.keywords)
+        return _of_overload(cx, node, meant)(cx, ast.copy_location(call, node))
     if isinstance(node, Popped):
         last = ast.copy_location(ast.Constant(-1), node)
         item = ast.Subscript(function.value, last, ast.Load())
         return cx.lazy(ast.copy_location(item, node))
     if function.attr in CHANGING:
         raise list_errors.list_method_value(cx.span(node), function.attr)
-    raise array_errors.no_method(cx.span(function), owner.type, function.attr, METHODS)
+    ours = (t.__name__ for t in provided() if isinstance(t, MethodDescriptorType))
+    names = (*METHODS, *ours)
+    raise array_errors.no_method(cx.span(function), owner.type, function.attr, names)
 
 
 def _list_copy(

@@ -239,6 +239,8 @@ def _variance(call: Given) -> Value:
     if "ddof" in call:
         off = to_width(call.builder, call.value("ddof"), array.elem)
         count = call.builder.prim("sub", count, off)
+        none = to_width(call.builder, Lit(0.0), array.elem)
+        count = call.builder.prim("maximum", count, none)
     return _divided(call, result, count)
 
 

@@ -24,7 +24,7 @@ from chadllvm.frontend import (
     recursion_errors,
 )
 from chadllvm.frontend.annotations import CLOSED
-from chadllvm.frontend.arithmetic import join
+from chadllvm.frontend.arithmetic import is_number, join
 from chadllvm.frontend.body import (
     Task,
     Text,
@@ -256,7 +256,7 @@ class _Program:
         return self.active.itself(called, next(iter(self.sources)))
 
     def placed(self, function: Function, types: Sequence[Type], span: Span) -> Function:
-        if not (is_provided(function) and any(map(full, types)) and span.line):
+        if not (is_provided(function) and not all(map(is_number, types)) and span.line):
             return function
         if rules_of(function) or span.file == function.__code__.co_filename:
             return function
@@ -265,7 +265,8 @@ class _Program:
             source = read_source(function)
             if source.place is not None:
                 return function
-            self.sources[copy] = replace(source, function=copy, place=span)
+            place = span._replace(within=span.within or function.__name__)
+            self.sources[copy] = replace(source, function=copy, place=place)
             self.copies[function, span] = copy
         return self.copies[function, span]
 

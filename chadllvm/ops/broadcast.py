@@ -27,7 +27,6 @@ NEGATIVE = "negative dimensions are not allowed"
 TOO_LARGE = "array too large"
 EMPTY_FOLD = "fold() of no elements"
 EMPTY_POP = "pop from empty list"
-NO_SAMPLES = "array of sample points is empty"
 NOT_UNPACKED = "expected {1} values to unpack, got {0}"
 MASK_DIFFERS = "a mask of size {0} for a dimension of size {1}"
 
@@ -135,17 +134,6 @@ def _poppable_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     return args[0]
 
 
-def _sampled(n: int) -> int:
-    if n < 1:
-        raise ProgramError(ValueError, NO_SAMPLES)
-    return n
-
-
-def _sampled_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
-    loops.check(loops.let("ilt", Lit(0), args[0]), "ValueError", NO_SAMPLES, span)
-    return args[0]
-
-
 def _size_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     (size,) = args
     loops.check(loops.let("ile", Lit(0), size), "ValueError", NEGATIVE, span)
@@ -170,5 +158,3 @@ row("size", "i->i", _size, lowering=_size_l, can_fail=True)
 row("filled", "i->i", _filled, lowering=_filled_l, can_fail=True)
 # The size of a list that the last element is taken from.
 row("poppable", "i->i", _poppable, lowering=_poppable_l, can_fail=True)
-# The number of points that values in between are computed from.
-row("sampled", "i->i", _sampled, lowering=_sampled_l, can_fail=True)

@@ -67,7 +67,12 @@ class Require(Inactive):
     def lower(self, lowering: Lowering, node: Apply, binding: Binding) -> None:
         ok, *values = map(lowering.atom, node.args)
         lowering.loops.check(
-            ok, self.kind, self.message, binding.span, *values, own=True
+            ok,
+            self.kind,
+            self.message,
+            binding.span,
+            *values,
+            own=not binding.span.within,
         )
 
 

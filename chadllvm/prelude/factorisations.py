@@ -84,7 +84,7 @@ def triangular_qr(a):
     return reduced_qr(a)[1]
 
 
-@overload(np.linalg.qr, choose=("mode",))
+@overload(np.linalg.qr, choose=("mode",), tuples=())
 def qr(a: Any, mode: str = "reduced") -> Callable[..., Any]:
     """Q with orthonormal columns and an upper triangle R with a = Q R."""
     _check_matrix(a)
@@ -207,14 +207,14 @@ def _symmetric(a, UPLO):
     return low + low.T + np.diag(np.diag(1.0 * a))
 
 
-@overload(np.linalg.eigh)
+@overload(np.linalg.eigh, tuples=())
 @jit(static_argnames=("UPLO",))
 def eigh(a, UPLO="L"):
     """Eigenvalues in ascending order and eigenvectors in columns, of one triangle."""
     return symmetric_eigen(_symmetric(a, UPLO))
 
 
-@overload(np.linalg.eigvalsh)
+@overload(np.linalg.eigvalsh, tuples=())
 @jit(static_argnames=("UPLO",))
 def eigvalsh(a, UPLO="L"):
     """The eigenvalues of `eigh`."""
@@ -326,7 +326,7 @@ def singular_values(a):
     return thin_svd(a)[1]
 
 
-@overload(np.linalg.svd, choose=("full_matrices", "compute_uv"))
+@overload(np.linalg.svd, choose=("full_matrices", "compute_uv"), tuples=())
 def svd(
     a: Any, full_matrices: bool = True, compute_uv: bool = True
 ) -> Callable[..., Any]:
@@ -337,13 +337,13 @@ def svd(
     return square_svd if full_matrices else thin_svd
 
 
-@overload(np.linalg.svdvals)
+@overload(np.linalg.svdvals, tuples=())
 def svdvals(x):
     """The singular values in descending order."""
     return singular_values(x)
 
 
-@overload(np.linalg.matrix_rank)
+@overload(np.linalg.matrix_rank, tuples=())
 def matrix_rank(A, tol=None):
     """How many singular values are above `tol`, or above max(m, n) ε of the largest."""
     s = singular_values(A)
@@ -351,7 +351,7 @@ def matrix_rank(A, tol=None):
     return np.count_nonzero(s > limit)
 
 
-@overload(np.linalg.cond)
+@overload(np.linalg.cond, tuples=())
 def cond(x):
     """The largest singular value over the smallest one."""
     s = singular_values(x)
@@ -380,13 +380,13 @@ def _pinv_rule(primals, tangents):
     return p, left + right - p @ a_t @ p
 
 
-@overload(np.linalg.pinv)
+@overload(np.linalg.pinv, tuples=())
 def pinv(a, rcond=1e-15):
     """The pseudo-inverse; singular values up to `rcond` of the largest count as 0."""
     return pseudo_inverse(1.0 * a, rcond)
 
 
-@overload(np.linalg.lstsq)
+@overload(np.linalg.lstsq, tuples=())
 def lstsq(a, b, rcond=None):
     """The shortest x with the least ‖a x - b‖, residuals, rank, singular values."""
     m, n = a.shape
@@ -403,7 +403,7 @@ def lstsq(a, b, rcond=None):
 # ---- functions of matrices -------------------------------------------------------
 
 
-@overload(np.linalg.matrix_power)
+@overload(np.linalg.matrix_power, tuples=())
 def matrix_power(a, n):
     """The n-th power by squaring; of the inverse if n is negative."""
     base = 1.0 * a if n >= 0 else np.linalg.inv(a)

@@ -18,7 +18,7 @@ from chadllvm.vectorized import written
 # ---- grids -----------------------------------------------------------------------
 
 
-@overload(np.meshgrid)
+@overload(np.meshgrid, tuples=())
 @jit(static_argnames=("indexing",))
 def meshgrid(x, y, z=None, *, indexing="xy"):
     """The coordinates of a grid, an array for each axis, in a tuple."""
@@ -50,14 +50,14 @@ def meshgrid(x, y, z=None, *, indexing="xy"):
     )
 
 
-@overload(np.logspace)
+@overload(np.logspace, tuples=())
 @jit(static_argnames=("endpoint",))
 def logspace(start, stop, num=50, endpoint=True, base=10.0):
     """Powers of a base, whose exponents are at one distance."""
     return base ** np.linspace(start, stop, num, endpoint=endpoint)
 
 
-@overload(np.geomspace)
+@overload(np.geomspace, tuples=())
 @jit(static_argnames=("endpoint",))
 def geomspace(start, stop, num=50, endpoint=True):
     """Numbers of one sign, each the same multiple of the one before."""
@@ -75,7 +75,7 @@ def geomspace(start, stop, num=50, endpoint=True):
 # ---- polynomials -----------------------------------------------------------------
 
 
-@overload(np.vander)
+@overload(np.vander, tuples=())
 @jit(static_argnames=("increasing",))
 def vander(x, N=None, increasing=False):
     """Powers of each element in a row, the highest first unless `increasing`."""
@@ -86,7 +86,7 @@ def vander(x, N=None, increasing=False):
     return found if increasing else found[:, ::-1]
 
 
-@overload(np.polyval)
+@overload(np.polyval, tuples=())
 def polyval(p, x):
     """The polynomial with these coefficients, the highest power's first."""
     value = 0.0 * x
@@ -101,7 +101,7 @@ def polyval(p, x):
 _MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 
-@overload(np.pad, choose=("mode",))
+@overload(np.pad, choose=("mode",), tuples=("pad_width",))
 def pad(
     array: Any, pad_width: Any, mode: str = "constant", constant_values: Any = None
 ) -> FunctionType:

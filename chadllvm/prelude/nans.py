@@ -25,21 +25,21 @@ def _count(a, axis, keepdims):
     return np.count_nonzero(~np.isnan(a), axis=axis, keepdims=keepdims)
 
 
-@overload(np.nansum)
+@overload(np.nansum, tuples=())
 @jit(static_argnames=("axis", "keepdims"))
 def nansum(a, axis=None, *, keepdims=False):
     """0 if all are NaN."""
     return np.sum(_filled(a, 0.0), axis=axis, keepdims=keepdims)
 
 
-@overload(np.nanprod)
+@overload(np.nanprod, tuples=())
 @jit(static_argnames=("axis", "keepdims"))
 def nanprod(a, axis=None, *, keepdims=False):
     """1 if all are NaN."""
     return np.prod(_filled(a, 1.0), axis=axis, keepdims=keepdims)
 
 
-@overload(np.nanmean)
+@overload(np.nanmean, tuples=())
 @jit(static_argnames=("axis", "keepdims"))
 def nanmean(a, axis=None, *, keepdims=False):
     """NaN if all are."""
@@ -47,7 +47,7 @@ def nanmean(a, axis=None, *, keepdims=False):
     return total / _count(a, axis, keepdims)
 
 
-@overload(np.nanvar)
+@overload(np.nanvar, tuples=())
 @jit(static_argnames=("axis", "ddof", "keepdims"))
 def nanvar(a, axis=None, *, ddof=0, keepdims=False):
     """NaN if there are not more than `ddof`."""
@@ -57,14 +57,14 @@ def nanvar(a, axis=None, *, ddof=0, keepdims=False):
     return np.where(count > 0, total / count, math.nan)
 
 
-@overload(np.nanstd)
+@overload(np.nanstd, tuples=())
 @jit(static_argnames=("axis", "ddof", "keepdims"))
 def nanstd(a, axis=None, *, ddof=0, keepdims=False):
     """The square root of `nanvar`."""
     return np.sqrt(nanvar(a, axis=axis, ddof=ddof, keepdims=keepdims))
 
 
-@overload(np.nanmax)
+@overload(np.nanmax, tuples=())
 @jit(static_argnames=("axis", "keepdims"))
 def nanmax(a, axis=None, *, keepdims=False):
     """NaN if all are; `ValueError` of nothing."""
@@ -72,7 +72,7 @@ def nanmax(a, axis=None, *, keepdims=False):
     return np.where(_count(a, axis, keepdims) > 0, found, math.nan)
 
 
-@overload(np.nanmin)
+@overload(np.nanmin, tuples=())
 @jit(static_argnames=("axis", "keepdims"))
 def nanmin(a, axis=None, *, keepdims=False):
     """NaN if all are; `ValueError` of nothing."""
@@ -80,7 +80,7 @@ def nanmin(a, axis=None, *, keepdims=False):
     return np.where(_count(a, axis, keepdims) > 0, found, math.nan)
 
 
-@overload(np.nanargmax)
+@overload(np.nanargmax, tuples=())
 @jit(static_argnames=("axis",))
 def nanargmax(a, axis=None):
     """`ValueError` if all are NaN."""
@@ -89,7 +89,7 @@ def nanargmax(a, axis=None):
     return np.argmax(_filled(a, -math.inf), axis=axis)
 
 
-@overload(np.nanargmin)
+@overload(np.nanargmin, tuples=())
 @jit(static_argnames=("axis",))
 def nanargmin(a, axis=None):
     """`ValueError` if all are NaN."""
@@ -98,21 +98,21 @@ def nanargmin(a, axis=None):
     return np.argmin(_filled(a, math.inf), axis=axis)
 
 
-@overload(np.nancumsum)
+@overload(np.nancumsum, tuples=())
 @jit(static_argnames=("axis",))
 def nancumsum(a, axis=None):
     """Sums of the first elements."""
     return np.cumsum(_filled(a, 0.0), axis=axis)
 
 
-@overload(np.nancumprod)
+@overload(np.nancumprod, tuples=())
 @jit(static_argnames=("axis",))
 def nancumprod(a, axis=None):
     """Products of the first elements."""
     return np.cumprod(_filled(a, 1.0), axis=axis)
 
 
-@overload(np.nanmedian)
+@overload(np.nanmedian, tuples=())
 @jit(static_argnames=("axis", "keepdims"))
 def nanmedian(a, axis=None, *, keepdims=False):
     """NaN if all are."""
@@ -120,7 +120,7 @@ def nanmedian(a, axis=None, *, keepdims=False):
     return reduced(found, a, axis, keepdims)
 
 
-@overload(np.nanquantile)
+@overload(np.nanquantile, tuples=())
 @jit(static_argnames=("axis", "keepdims"))
 def nanquantile(a, q, axis=None, *, keepdims=False):
     """NaN if all are; `q` is a number."""
@@ -129,7 +129,7 @@ def nanquantile(a, q, axis=None, *, keepdims=False):
     return reduced(found, a, axis, keepdims)
 
 
-@overload(np.nanpercentile)
+@overload(np.nanpercentile, tuples=())
 @jit(static_argnames=("axis", "keepdims"))
 def nanpercentile(a, q, axis=None, *, keepdims=False):
     """The quantile at q / 100."""

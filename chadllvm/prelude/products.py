@@ -29,7 +29,7 @@ Types = tuple[Any, ...]
 # ---- einsum ----------------------------------------------------------------------
 
 
-@overload(np.einsum, choose=("subscripts",))
+@overload(np.einsum, choose=("subscripts",), tuples=())
 def einsum(subscripts: str, /, *operands: Any) -> FunctionType:
     """Sums of products over the indices that the result has not, as in `"ij,jk->ik"`;
     the subscripts are a constant without `...`. Sizes of one index are equal."""
@@ -198,7 +198,7 @@ def _list(words: Any) -> str:
 # ---- others ----------------------------------------------------------------------
 
 
-@overload(np.tensordot, choose=("axes",))
+@overload(np.tensordot, choose=("axes",), tuples=())
 def tensordot(a: Any, b: Any, axes: Any = 2) -> FunctionType:
     """A sum of products over axes of both: the last ones of the one and the first ones
     of the other, or those in a pair of axes or of tuples of them."""
@@ -219,7 +219,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> FunctionType:
     return _of_subscripts((x, y), "".join(left + right))
 
 
-@overload(np.kron, choose=())
+@overload(np.kron, choose=(), tuples=())
 def kron(a: Any, b: Any) -> Callable[..., Any]:
     """The Kronecker product of vectors and matrices."""
     ranks = _rank(a), _rank(b)

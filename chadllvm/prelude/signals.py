@@ -17,7 +17,7 @@ from chadllvm.vectorized import written
 # ---- convolution -----------------------------------------------------------------
 
 
-@overload(np.convolve)
+@overload(np.convolve, tuples=())
 @jit(static_argnames=("mode",))
 def convolve(a, v, mode="full"):
     """Σ a[k] v[n - k]: `full`, or `same` or `valid`, which are the middle of it."""
@@ -49,7 +49,7 @@ def _convolved(a, v):
     )
 
 
-@overload(np.correlate)
+@overload(np.correlate, tuples=())
 @jit(static_argnames=("mode",))
 def correlate(a, v, mode="valid"):
     """Σ a[n + k] v[k]: `valid`, `same` or `full`."""
@@ -62,7 +62,7 @@ def correlate(a, v, mode="valid"):
 # ---- differences and integrals ---------------------------------------------------
 
 
-@overload(np.gradient, choose=("axis", "edge_order"))
+@overload(np.gradient, choose=("axis", "edge_order"), tuples=())
 def gradient(
     f: Any, *spacing: Any, axis: Any = None, edge_order: int = 1
 ) -> FunctionType:
@@ -138,7 +138,7 @@ def _slopes(f, h, edge_order):
     return out
 
 
-@overload(np.trapezoid)
+@overload(np.trapezoid, tuples=())
 @jit(static_argnames=("axis",))
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     """∫ y along an axis, by trapezia: at places `x`, or at steps of `dx`."""

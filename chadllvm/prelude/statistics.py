@@ -10,6 +10,7 @@ import numpy as np
 from chadllvm.api import jit
 from chadllvm.overloads import overload
 from chadllvm.prelude.lanes import lanes, reduced
+from chadllvm.prelude.searching import count_before
 
 # ---- quantiles -------------------------------------------------------------------
 
@@ -33,7 +34,7 @@ def _at(row, q):
     return row[high] - (1.0 - share) * step
 
 
-@overload(np.quantile)
+@overload(np.quantile, tuples=())
 @jit(static_argnames=("axis", "keepdims"))
 def quantile(a, q, axis=None, *, keepdims=False):
     """The q-th quantile, by the line between neighbours; `q` may be a vector.
@@ -48,14 +49,14 @@ def quantile(a, q, axis=None, *, keepdims=False):
     )
 
 
-@overload(np.percentile)
+@overload(np.percentile, tuples=())
 @jit(static_argnames=("axis", "keepdims"))
 def percentile(a, q, axis=None, *, keepdims=False):
     """The quantile at q / 100."""
     return quantile(a, q / 100.0, axis=axis, keepdims=keepdims)
 
 
-@overload(np.median)
+@overload(np.median, tuples=())
 @jit(static_argnames=("axis", "keepdims"))
 def median(a, axis=None, *, keepdims=False):
     """The middle element, or the mean of the two in the middle."""
@@ -75,7 +76,7 @@ def _middle(row):
 # ---- averages and covariances ----------------------------------------------------
 
 
-@overload(np.average)
+@overload(np.average, tuples=())
 @jit(static_argnames=("axis", "keepdims"))
 def average(a, axis=None, weights=None, *, keepdims=False):
     """Σ w a / Σ w; weights have the shape of the array, or are those along the axis.
@@ -103,7 +104,7 @@ def has_zero(a):
     return np.any(a == 0)
 
 
-@overload(np.cov)
+@overload(np.cov, tuples=())
 @jit(static_argnames=("rowvar", "bias", "ddof"))
 def cov(m, y=None, rowvar=True, bias=False, ddof=None):
     """The covariances of the rows, or of the columns if not `rowvar`; with `y`, those
@@ -112,10 +113,10 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None):
         return cov(_both(m, y, rowvar), rowvar=rowvar, bias=bias, ddof=ddof)
     if np.ndim(m) == 1:
         centred = m - np.mean(m)
-        return np.sum(centred * centred) / (len(m) - _less(bias, ddof))
+        return np.sum(centred * centred) / max(len(m) - _less(bias, ddof), 0)
     x = m if rowvar else m.T
     centred = x - np.mean(x, axis=1, keepdims=True)
-    return centred @ centred.T / (x.shape[1] - _less(bias, ddof))
+    return centred @ centred.T / max(x.shape[1] - _less(bias, ddof), 0)
 
 
 @jit(static_argnames=("rowvar",))
@@ -134,7 +135,7 @@ def _less(bias, ddof):
     return 0 if bias else 1
 
 
-@overload(np.corrcoef)
+@overload(np.corrcoef, tuples=())
 @jit(static_argnames=("rowvar",))
 def corrcoef(x, y=None, rowvar=True):
     """The correlations of the rows, or of the columns if not `rowvar`; with `y`, those
@@ -151,7 +152,7 @@ def corrcoef(x, y=None, rowvar=True):
 # ---- counts ----------------------------------------------------------------------
 
 
-@overload(np.bincount)
+@overload(np.bincount, tuples=())
 def bincount(x, weights=None, minlength=0):
     """How often each integer from 0 on is there, or the sum of its weights."""
     size = minlength
@@ -172,21 +173,7 @@ def bincount(x, weights=None, minlength=0):
     return totals
 
 
-@jit(static_argnames=("right",))
-def place(edges, x, right):
-    """How many of ascending edges are up to x; with `right`, below it. NaN is last."""
-    low, high = 0, len(edges)
-    while low < high:
-        middle = (low + high) // 2
-        is_after = not (edges[middle] >= x) if right else not (edges[middle] > x)
-        if math.isnan(x) or is_after:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@overload(np.digitize)
+@overload(np.digitize, tuples=())
 @jit(static_argnames=("right",))
 def digitize(x, bins, right=False):
     """The places of numbers among bins that ascend or descend."""
@@ -205,11 +192,11 @@ def digitize(x, bins, right=False):
 @jit(static_argnames=("right",))
 def _place(edges, x, right, rises):
     if rises:
-        return place(edges, x, right)
-    return len(edges) - place(edges, x, right)
+        return count_before(edges, x, not right)
+    return len(edges) - count_before(edges, x, not right)
 
 
-@overload(np.histogram_bin_edges)
+@overload(np.histogram_bin_edges, tuples=("range",))
 def histogram_bin_edges(a, bins=10, range=None):
     """The edges of bins of one width, or the edges themselves."""
     if np.ndim(bins) == 1:
@@ -228,7 +215,7 @@ def histogram_bin_edges(a, bins=10, range=None):
     return np.linspace(low, high, bins + 1)
 
 
-@overload(np.histogram)
+@overload(np.histogram, tuples=("range",))
 @jit(static_argnames=("density",))
 def histogram(a, bins=10, range=None, weights=None, density=False):
     """How many elements each bin has (or their weights), and the edges of the bins.
@@ -267,10 +254,10 @@ def _bin(edges, v):
     n = len(edges) - 1
     if not edges[0] <= v <= edges[n]:
         return -1
-    return min(place(edges, v, False), n) - 1
+    return min(count_before(edges, v, True), n) - 1
 
 
-@overload(np.unique)
+@overload(np.unique, tuples=())
 @jit(static_argnames=("return_index", "return_inverse", "return_counts"))
 def unique(ar, return_index=False, return_inverse=False, return_counts=False):
     """The different elements in order; NaN is one. What is asked for comes in a tuple:

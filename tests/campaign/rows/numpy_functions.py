@@ -302,8 +302,13 @@ calls(
     "vec",
     "np.sort({vec})",
     "{vec}[np.argsort({vec}, kind='stable')]",
-    "np.interp({vec}, np.array([-1.0, 0.0, 2.0]), np.array([1.0, 0.5, {float}]))",
     "{vec}[{vec}.argsort()]",
+)
+calls(
+    "Searched",
+    "vec",
+    "np.interp({vec}, np.array([-1.0, 0.0, 2.0]), np.array([1.0, 0.5, {float}]))",
+    "np.interp({vec}, np.sort({vec}), {vec}, left=0.5)",
 )
 calls("Sorted and found", "mat", "np.sort({mat}, axis=0)", weight=0.3)
 calls(
@@ -314,14 +319,15 @@ calls(
     "{vec}[{mask}.nonzero()[0]]",
 )
 calls(
-    "Sorted and found",
+    "Searched",
     "int",
+    "np.searchsorted(np.sort({vec}), {float}, side='right')",
     "np.searchsorted(np.sort({vec}), {float})",
     "np.sort({vec}).searchsorted({float})",
     weight=0.4,
 )
 calls(
-    "Sorted and found",
+    "Searched",
     "float",
     "np.interp({float}, np.arange(len({vec})), {vec})",
     weight=0.4,
