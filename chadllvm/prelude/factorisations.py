@@ -73,10 +73,9 @@ def _qr_rule(primals, tangents):
 def reduced_qr(a):
     """`mode="reduced"`"""
     m, n = a.shape
-    if m >= n:
-        return tall_qr(a)
-    q, left = tall_qr(a[:, :m].copy())
-    return q, np.concatenate((left, q.T @ a[:, m:]), axis=1)
+    k = min(m, n)
+    q, left = tall_qr(1.0 * a[:, :k])
+    return (q, left) if m >= n else (q, np.hstack((left, q.T @ a[:, k:])))
 
 
 def triangular_qr(a):
@@ -307,11 +306,9 @@ def _svd_rule(primals, tangents):
 
 def thin_svd(a):
     """U, the singular values, Vᵀ."""
-    if a.shape[0] >= a.shape[1]:
-        u, s, v = tall_svd(1.0 * a)
-        return u, s, v.T
-    u, s, v = tall_svd(1.0 * a.T)
-    return v, s, u.T
+    is_tall = a.shape[0] >= a.shape[1]
+    u, s, v = tall_svd(1.0 * a if is_tall else 1.0 * a.T)
+    return (u, s, v.T) if is_tall else (v, s, u.T)
 
 
 def square_svd(a):

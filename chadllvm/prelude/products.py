@@ -133,22 +133,26 @@ def _products(
     batch, left, right, summed = roles
     a = _transposed(x, tuple(xs.index(i) for i in batch + left + summed))
     b = _transposed(y, tuple(ys.index(i) for i in batch + summed + right))
-    m, n, k = (_size(part, sizes) for part in (left, right, summed))
     found = batch + left + right
-    shape = _list(sizes[i] for i in found)
     order = tuple(found.index(i) for i in kept)
-    if not batch:
-        product = f"np.reshape({a}, ({m}, {k})) @ np.reshape({b}, ({k}, {n}))"
-        made = f"np.reshape({product}, ({shape},))"
-        return [f"{name} = {_transposed(made, order)}"]
-    p = _size(batch, sizes)
-    return [
-        f"a_{name} = np.reshape({a}, ({p}, {m}, {k}))",
-        f"b_{name} = np.reshape({b}, ({p}, {k}, {n}))",
-        f"c_{name} = np.array([a_{name}[i] @ b_{name}[i] for i in range({p})])",
-        f"c_{name} = np.reshape(c_{name}, ({shape},))",
-        f"{name} = {_transposed(f'c_{name}', order)}",
+    lines = [
+        f"a_{name} = {_grouped(a, (batch, left, summed), sizes)}",
+        f"b_{name} = {_grouped(b, (batch, summed, right), sizes)}",
     ]
+    product = f"a_{name} @ b_{name}"
+    if batch:
+        each = f"a_{name}[i] @ b_{name}[i] for i in range({_size(batch, sizes)})"
+        product = f"np.array([{each}])"
+    if max(map(len, (batch, left, right))) > 1:
+        product = f"np.reshape({product}, ({_list(sizes[i] for i in found)},))"
+    return [*lines, f"{name} = {_transposed(product, order)}"]
+
+
+def _grouped(array: str, groups: tuple[str, ...], sizes: dict[str, str]) -> str:
+    """An array with one axis for each group of indices, none for an empty one."""
+    if max(map(len, groups)) == 1:
+        return array
+    return f"np.reshape({array}, ({_list(_size(g, sizes) for g in groups if g)},))"
 
 
 def _sizes(operands: dict[str, str]) -> tuple[list[str], dict[str, str]]:
@@ -184,6 +188,8 @@ def _built(element: str, indices: str, result: str, sizes: dict[str, str]) -> st
 def _transposed(array: str, order: tuple[int, ...]) -> str:
     if order == tuple(range(len(order))):
         return array
+    if order == (1, 0):
+        return f"({array}).T"
     return f"np.transpose({array}, {order})"
 
 
@@ -238,8 +244,13 @@ def kron_of_vectors(a, b):
 def kron_of_matrices(a, b):
     """Each element of `a` times all of `b`; a vector is a row."""
     a, b = _matrix(a), _matrix(b)
-    blocks = a[:, None, :, None] * b[:, None, :]
-    return np.reshape(blocks, (a.shape[0] * b.shape[0], a.shape[1] * b.shape[1]))
+    p, q = b.shape
+    return np.array(
+        [
+            [a[i // p, j // q] * b[i % p, j % q] for j in range(a.shape[1] * q)]
+            for i in range(a.shape[0] * p)
+        ]
+    )
 
 
 def _matrix(a):
