@@ -14,11 +14,20 @@ where they are.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
-from chadllvm.linalg import compiled
+Routine = Callable[..., Any]
 
 SMALLEST = 8
+
+
+def compiled(function: Routine) -> Routine:
+    """Mark a function as one that compiled code may call."""
+    vars(function)["py_func"] = function
+    return function
 
 
 @compiled

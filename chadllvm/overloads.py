@@ -37,8 +37,9 @@ SCALAR = "scalar_function"
 # a function of it that is not known otherwise.
 _PROVIDERS = {
     "builtins": ("chadllvm.prelude.lists", "chadllvm.prelude.debug"),
+    "_operator": ("chadllvm.prelude.linear",),
+    "numpy.linalg": ("chadllvm.prelude.factorisations", "chadllvm.prelude.linear"),
     "numpy": (
-        "chadllvm.prelude.factorisations",
         "chadllvm.prelude.grids",
         "chadllvm.prelude.nans",
         "chadllvm.prelude.products",
@@ -47,7 +48,7 @@ _PROVIDERS = {
         "chadllvm.prelude.statistics",
         "chadllvm.prelude.ufuncs",
     ),
-    "scipy.linalg": ("chadllvm.prelude.factorisations",),
+    "scipy.linalg": ("chadllvm.prelude.factorisations", "chadllvm.prelude.linear"),
     "scipy.special": (
         "chadllvm.prelude.special",
         "chadllvm.prelude.incomplete",
@@ -160,7 +161,7 @@ def overloaded(value: Any, *, provided: bool = True) -> Any:
     if value in _functions and not (is_provided(_functions[value]) and not provided):
         return _functions[value]
     if provided:
-        _provide()
+        _provide(value)
     found = _functions.get(value) or _named(_imported())[0].get(value)
     return found if provided or not is_provided(found) else None
 
@@ -174,10 +175,12 @@ def provided() -> dict[Any, Any]:
     return {target: f for target, f in every.items() if is_provided(f)}
 
 
-def _provide() -> None:
-    """Load what we have for the packages that somebody has imported."""
+def _provide(value: Any) -> None:
+    """Load what we have for the package that an object is of, if it is known."""
+    module = getattr(value, "__module__", None)
     for package, providers in _PROVIDERS.items():
-        for provider in providers if package in sys.modules else ():
+        is_of_it = module is None or f"{module}.".startswith(f"{package}.")
+        for provider in providers if is_of_it and package in sys.modules else ():
             import_module(provider)
 
 
@@ -207,7 +210,7 @@ def is_namespace(value: Any) -> bool:
     package = type(value).__module__.partition(".")[0]
     if package not in _roots() or not _is_hashable(value):
         return False
-    _provide()
+    _provide(value)
     return value in _named(_imported())[1]
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from chadllvm.frontend.array_functions import LIBRARY, METHODS
 from chadllvm.frontend.calculus import SCIPY
 from chadllvm.frontend.functions import _SCALAR_FUNCTIONS, _SPECIAL
-from chadllvm.frontend.linear import _SCIPY
 from chadllvm.ops import PRIMS
+from chadllvm.overloads import provided
 from tests.campaign.cli import main
 from tests.campaign.definitions import DEFINITIONS, HEAD
 from tests.campaign.keep import again, kept, smaller
@@ -69,10 +70,23 @@ TEXTS = "\n".join([*(row.text for row in TABLE), *DEFINITIONS.values()])
 CALLED = set(re.findall(r"\w+", TEXTS))
 
 
+def is_plain(function: Any) -> bool:
+    """Whether rows call it by its name: not a method of a distribution, or Python's."""
+    if isinstance(function, str):
+        return not function.startswith("scipy.stats.")
+    return getattr(function, "__module__", None) != "builtins"
+
+
+def last_name(function: Any) -> str:
+    """The name that a function is called by, after the last dot."""
+    name = function if isinstance(function, str) else function.__name__
+    return str(name).rpartition(".")[2]
+
+
 def functions() -> list[str]:
     """The names of all functions that compiled code may call."""
     found = {row.function.__name__ for row in LIBRARY if row.function is not None}
-    found |= {*METHODS, *SCIPY, *_SCIPY}
+    found |= {*METHODS, *SCIPY, *map(last_name, filter(is_plain, provided()))}
     found |= {f.__name__ for table in (_SCALAR_FUNCTIONS, _SPECIAL) for f, _ in table}
     found |= {n.rpartition(".")[2] for p in PRIMS.values() for n in p.names}
     return sorted(found - {"bool"})

@@ -305,56 +305,6 @@ def empty_array(span: Span) -> Diagnostic:
     )
 
 
-@code("CL0723")
-def unknown_norm(span: Span) -> Diagnostic:
-    """`np.linalg.norm` knows a few orders.
-
-    Of vectors 1, 2 and `np.inf`, of matrices the Frobenius norm.
-
-    Fails:
-
-        def f(x: cl.f64[:, :]) -> float:
-            return np.linalg.norm(x, 2)
-
-    Works:
-
-        def f(x: cl.f64[:, :]) -> float:
-            return np.linalg.norm(x)
-    """
-    return error(
-        "unsupported norm",
-        span,
-        "this order is not known here",
-        'of vectors there are the orders 1, 2 and `np.inf`, of matrices "fro"',
-    )
-
-
-@code("CL0724")
-def factor_and_flag(span: Span, found: Type) -> Diagnostic:
-    """`cho_solve` takes a pair: a factor, and whether it is the lower triangle.
-
-    Fails:
-
-        from scipy.linalg import cho_solve
-
-        def f(c: cl.f64[:, :], b: cl.f64[:]):
-            return cho_solve(c, b)
-
-    Works:
-
-        from scipy.linalg import cho_solve
-
-        def f(c: cl.f64[:, :], b: cl.f64[:]):
-            return cho_solve((c, True), b)
-    """
-    return error(
-        "a factor and which triangle it is",
-        span,
-        f"`cho_solve` takes a matrix and a `bool` here, found {found}",
-        "give a pair, as in `cho_solve((c, True), b)` or `cho_solve(cho_factor(a), b)`",
-    )
-
-
 @code("CL0725")
 def list_or_array(span: Span) -> Diagnostic:
     """What is a list on one way and an array on another is neither.

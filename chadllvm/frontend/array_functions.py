@@ -10,7 +10,6 @@ from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.given import LibraryFunction
 from chadllvm.frontend.higher import HIGHER
 from chadllvm.frontend.joining import JOINING
-from chadllvm.frontend.linear import LINEAR
 from chadllvm.frontend.ordering import ORDERING
 from chadllvm.frontend.pointwise import POINTWISE
 from chadllvm.frontend.products import PRODUCTS
@@ -31,7 +30,6 @@ LIBRARY: tuple[LibraryFunction, ...] = (
     *POINTWISE,
     *HIGHER,
     *STOPPED,
-    *LINEAR,
 )
 
 ARRAY_FUNCTIONS: tuple[tuple[Any, Callable[..., Value]], ...] = tuple(

@@ -451,4 +451,9 @@ def not_chosen(span: Span, name: str, reason: str) -> Diagnostic:
         def f(a: cl.f64[:, :]) -> float:
             return np.einsum("ij->", a)
     """
-    return error(f"`{name}` does not take these arguments", span, reason, "")
+    return error(
+        f"`{name}` does not take these arguments",
+        span,
+        reason,
+        "`docs/functions.md` says what it takes here",
+    )

@@ -52,7 +52,6 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Value, delayed, elementwise, is_array
 from chadllvm.frontend.integers import INTEGERS, MODULAR_POWER
 from chadllvm.frontend.keys import entries
-from chadllvm.frontend.linear import scipy_linear
 from chadllvm.frontend.marks import check_no_lists
 from chadllvm.frontend.ragged import is_list, ragged
 from chadllvm.frontend.scalar import Meaning, ScalarFunction, either
@@ -392,7 +391,7 @@ def known_function(value: Any) -> Callable[[Context, ast.Call], Value] | None:
             return handler
     scalar = _scalar_function(value)
     if scalar is None:
-        return scipy_linear(value)
+        return None
     on_arrays, on_lists = _takes_arrays(value), not _is_operator(value)
     return lambda cx, node: _scalar_call(cx, node, scalar, on_arrays, on_lists)
 

@@ -11,7 +11,9 @@ transpose of one that there is.
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable
+from types import FunctionType
 
 import numpy as np
 
@@ -32,10 +34,12 @@ from chadllvm.frontend.delayed import (
     transposed,
 )
 from chadllvm.frontend.given import Given, LibraryFunction
+from chadllvm.frontend.jitted import called
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lambda, Lit, Operand, Var
 from chadllvm.ir.types import I64, Array, Scalar, Type
 from chadllvm.ops.fold import Fold
+from chadllvm.overloads import overloaded
 
 # Emits the indices of an element of a diagonal.
 Place = Callable[[Builder, Operand], list[Operand]]
@@ -46,10 +50,8 @@ def matrix_product(cx: Context, node: ast.expr, x: Value, y: Value) -> Value:
     for ty in (x.type, y.type):
         if not isinstance(ty, Array) or not isinstance(ty.elem, Scalar):
             raise call_errors.wrong_operand(cx.span(node), "@", "arrays of numbers", ty)
-        if ty.rank > 2:
-            raise shape_errors.wrong_rank(
-                cx.span(node), "@", "vectors and matrices", ty
-            )
+    if any(isinstance(v.type, Array) and v.type.rank > 2 for v in (x, y)):
+        return _of_stacks(cx, node, x, y)
     left, right = delayed(cx, node, x), delayed(cx, node, y)
     if left.rank == right.rank == 1:
         return inner_product(cx, node, left, right)
@@ -68,6 +70,17 @@ def matrix_product(cx: Context, node: ast.expr, x: Value, y: Value) -> Value:
 
     elem = _product_type(cx, node, left, right)
     return Delayed(shape, elem, element)
+
+
+def _of_stacks(cx: Context, node: ast.expr, x: Value, y: Value) -> Operand:
+    """A product of which a factor is a stack of matrices."""
+    try:
+        function = overloaded(operator.matmul).function(x.type, y.type)
+    except ValueError as error:
+        raise call_errors.not_chosen(cx.span(node), "@", str(error)) from None
+    assert isinstance(function, FunctionType)
+    _product_type(cx, node, delayed(cx, node, x), delayed(cx, node, y))
+    return called(cx, node, function, [force(cx, node, x), force(cx, node, y)])
 
 
 def _columns(cx: Context, node: ast.expr, array: Delayed) -> Delayed:

@@ -31,10 +31,10 @@ from chadllvm.frontend.delayed import Delayed, Value
 from chadllvm.frontend.iteration import Items, items
 from chadllvm.frontend.jitted import called
 from chadllvm.frontend.surface import CHANGING_SETS, Augmented, Changed, For
+from chadllvm.hashed import Routine
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Apply, If, Lambda, Lit, Operand, Proj, Tuple, Var
 from chadllvm.ir.types import BOOL, I64, SET, Array, is_set
-from chadllvm.linalg import Routine
 from chadllvm.ops.build import Build
 from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.index import Dim, Empty, Index

@@ -9,8 +9,8 @@ import math
 import numpy as np
 
 from chadllvm.api import jit
-from chadllvm.linalg import forward_matrix, forward_vector
 from chadllvm.overloads import Namespace, overload
+from chadllvm.prelude.dense import forward_matrix, forward_vector
 from chadllvm.prelude.special import (
     LOG_2,
     LOG_2PI,

@@ -26,11 +26,8 @@ DIFFERENTIABLE = [
 
 MEANINGS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("fits", (1, 4), 4),
-    ("square", (3, 3), 3),
     ("fits", (4, 4), 4),
     ("poppable", (2,), 2),
-    ("regular", (True,), True),
-    ("definite", (True,), True),
     ("div", (1.0, 0.0), INF),
     ("div", (1.0, -0.0), -INF),
     ("div", (0.0, 0.0), NAN),
@@ -113,7 +110,6 @@ MEANINGS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("unpacked", (2, 2), 2),
     ("size", (0,), 0),
     ("filled", (1,), 1),
-    ("sampled", (1,), 1),
     ("from_end", (-1, 3), 2),
     ("add_fits", (HIGH, LOW), True),
     ("sub_fits", (LOW, LOW), True),
@@ -199,10 +195,7 @@ MEANINGS: list[tuple[str, tuple[Any, ...], Any]] = [
 
 FAILURES: list[tuple[str, tuple[Any, ...], type[Exception]]] = [
     ("fits", (3, 4), ValueError),
-    ("square", (3, 4), np.linalg.LinAlgError),
     ("poppable", (0,), IndexError),
-    ("regular", (False,), np.linalg.LinAlgError),
-    ("definite", (False,), np.linalg.LinAlgError),
     ("ifloordiv", (1, 0), ZeroDivisionError),
     ("imod", (1, 0), ZeroDivisionError),
     ("ipow", (2, -1), ValueError),
@@ -222,7 +215,6 @@ FAILURES: list[tuple[str, tuple[Any, ...], type[Exception]]] = [
     ("unpacked", (1, 2), ValueError),
     ("size", (-1,), ValueError),
     ("filled", (0,), ValueError),
-    ("sampled", (0,), ValueError),
     ("add_fits", (HIGH, 1), OverflowError),
     ("sub_fits", (LOW, 1), OverflowError),
     ("mul_fits", (1 << 31, 1 << 32), OverflowError),

@@ -22,6 +22,7 @@ def normal(*shape: int) -> Any:
 V, W, M, R = normal(7), normal(3), normal(3, 4), normal(2, 3, 4)
 P = np.abs(normal(7)) + 0.1
 UP = np.sort(normal(7))
+STACK = normal(3, 4, 4)
 GAPS = M.copy()
 GAPS[0, 1] = np.nan
 GAPS[2] = np.nan
@@ -145,6 +146,25 @@ SMOOTH: list[Row] = [
     (lambda a: np.pad(a, ((1, 0), (2, 5)), mode="symmetric"), (M,)),
     (lambda a: np.pad(a, ((1, 0), (2, 1), (0, 1)), mode="edge"), (R,)),
     (lambda a: np.pad(a, 3, "reflect"), (normal(1),)),
+    (lambda a, b: np.linalg.solve(a, b), (STACK, normal(3, 4, 2))),
+    (lambda a, b: np.linalg.solve(a, b), (STACK, normal(4))),
+    (lambda a, b: np.linalg.solve(a, b), (STACK[None], normal(1, 3, 4, 2))),
+    (lambda a: np.linalg.inv(a), (STACK,)),
+    (lambda a: np.linalg.det(a), (STACK,)),
+    (lambda a: np.linalg.slogdet(a)[1], (STACK[0],)),
+    (lambda a: np.linalg.cholesky(a @ a.T + np.eye(4)), (STACK[0],)),
+    (lambda a: np.linalg.norm(a, 1), (STACK[0],)),
+    (lambda a: np.linalg.norm(a, np.inf), (STACK[0],)),
+    (lambda a: np.linalg.norm(a, axis=1, keepdims=True), (STACK,)),
+    (lambda a: np.linalg.norm(a, -np.inf, axis=0), (STACK[0],)),
+    (lambda a, b: linalg.solve_triangular(a, b, trans="T"), (STACK[0], normal(4))),
+    (lambda a, b: linalg.cho_solve((a, True), b), (STACK[0], normal(4, 2))),
+    (lambda a, b: a @ b, (STACK, normal(3, 4, 2))),
+    (lambda a, b: a @ b, (STACK, normal(4, 2))),
+    (lambda a, b: np.matmul(a, b), (STACK, normal(4))),
+    (lambda a, b: a @ b, (normal(2, 4), STACK)),
+    (lambda a, b: a @ b, (normal(4), STACK)),
+    (lambda a, b: a @ b, (normal(2, 3, 4, 5), normal(2, 3, 5, 2))),
     (lambda a: np.linalg.qr(a), (normal(5, 3),)),
     (lambda a: np.linalg.qr(a), (normal(3, 5),)),
     (lambda a: np.linalg.qr(a, mode="r"), (normal(3, 3),)),
@@ -252,6 +272,18 @@ EXACT: list[Row] = [
     (lambda a: np.pad(a, 2, constant_values=3.0), (V,)),
     (lambda a: np.pad(a, -2), (V,)),
     (lambda a, n: np.pad(a, n), (V, 3)),
+    (lambda a, b: np.linalg.solve(a, b), (np.ones((3, 3)), W)),
+    (lambda a, b: np.linalg.solve(a, b), (M, W)),
+    (lambda a, b: np.linalg.solve(a, b), (np.array([[2, 1], [1, 3]]), INTS[:2])),
+    (lambda a: np.linalg.inv(a), (np.zeros((2, 2)),)),
+    (lambda a: np.linalg.det(a), (np.zeros((0, 0)),)),
+    (lambda a: np.linalg.slogdet(a), (np.zeros((2, 2)),)),
+    (lambda a: np.linalg.cholesky(a @ a.swapaxes(1, 2) + np.eye(4)), (STACK,)),
+    (lambda a: np.linalg.cholesky(a), (-np.eye(3),)),
+    (lambda a: np.linalg.norm(a), (np.zeros(0),)),
+    (lambda a, b: a @ b, (STACK, normal(3, 3, 2))),
+    (lambda a, b: a @ b, (STACK, normal(2, 4, 2))),
+    (lambda a, b: a @ b, (np.arange(8).reshape(2, 2, 2), np.ones((2, 2, 1), int))),
     (lambda a: np.linalg.eigvalsh(a), (np.eye(3),)),
     (lambda a: np.linalg.eigvalsh(a), (np.zeros((3, 3)),)),
     (lambda a: np.linalg.eigvalsh(a), (np.ones((6, 6)),)),

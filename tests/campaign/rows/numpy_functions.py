@@ -607,3 +607,44 @@ calls(
     "linalg.expm({mat} * 0.1)",
     weight=0.2,
 )
+calls(
+    "Statistics",
+    "part",
+    "np.histogram_bin_edges({vec}, 3)",
+    "np.corrcoef({mat})[0]",
+    weight=0.2,
+)
+calls(
+    "Without NaN",
+    "float",
+    "np.nanmin({vec})",
+    "np.nanprod({vec})",
+    "np.nanvar({mat})",
+    "np.nanquantile({vec}, 0.4)",
+    "np.nanpercentile({vec}, 40.0)",
+    weight=0.2,
+)
+calls("Without NaN", "int", "np.nanargmax({vec})", "np.nanargmin({vec})", weight=0.2)
+calls("Without NaN", "vec", "np.nancumprod({vec})", weight=0.2)
+calls(
+    "Grids, polynomials, margins",
+    "part",
+    "np.geomspace(1.0, 2.0 + abs({float}), 4)",
+    weight=0.2,
+)
+calls(
+    "Factorisations",
+    "float",
+    f"np.linalg.cond({CALM})",
+    f"np.linalg.svdvals({CALM})[0]",
+    f"np.linalg.eigh({DEFINITE})[0][-1]",
+    weight=0.2,
+)
+calls("Factorisations", "int", f"np.linalg.matrix_rank({CALM})", weight=0.1)
+calls(
+    "Linear algebra",
+    "rect",
+    f"np.linalg.solve(np.stack(({CALM}, {CALM})), {{vec}})",
+    f"(np.stack(({CALM}, {CALM})) @ {{vec}})",
+    weight=0.2,
+)

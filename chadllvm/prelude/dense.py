@@ -1,11 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Dense linear algebra: functions of the compiled language, in the language itself.
+"""Dense linear algebra: factors of matrices, and what is solved by them.
 
-`np.linalg.solve` and the others of NumPy and SciPy mean these functions when they are
-called in compiled code (`frontend/linear.py`), and are differentiated like any others.
-Parameters have no annotations, for they take the types of their arguments. Literals and
-integers take the width of the floats that they are used with, so that all are f32 or
-f64 as their arguments are.
+`linear.py` has the functions by their names in NumPy and SciPy. Literals and integers
+take the width of the floats that they are used with, so that all are f32 or f64 as
+their arguments are.
 
     a[k:, k:] -= outer(column, row)
 
@@ -13,28 +11,16 @@ Each step works on what is right of and below a pivot. The row and the column ar
 out before, so that the inner loops read one array and write to another, and so that the
 reverse keeps two vectors a step and no matrix: n steps keep n² numbers, not n³.
 
-What can fail is said by a result `ok`, which the caller turns into an error at the
-user's line.
+What can fail is said by a result `ok`, which the caller turns into an error.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-Routine = Callable[..., Any]
 
-
-def compiled(function: Routine) -> Routine:
-    """Mark a function as one that compiled code may call."""
-    vars(function)["py_func"] = function
-    return function
-
-
-@compiled
 def factor(a):
     """P a = L U by Gaussian elimination with partial pivoting (as LAPACK's getrf).
 
@@ -69,7 +55,6 @@ def factor(a):
     return lu, order, sign, ok
 
 
-@compiled
 def forward_vector(a, b, unit):
     """The solution of L x = b for the lower triangle of a; `unit`: of ones on it."""
     n = len(a)
@@ -83,7 +68,6 @@ def forward_vector(a, b, unit):
     return x
 
 
-@compiled
 def forward_matrix(a, b, unit):
     """The same for several right-hand sides, the columns of b."""
     n = len(a)
@@ -97,7 +81,6 @@ def forward_matrix(a, b, unit):
     return x
 
 
-@compiled
 def backward_vector(a, b, unit):
     """The solution of U x = b for the upper triangle of a."""
     n = len(a)
@@ -112,7 +95,6 @@ def backward_vector(a, b, unit):
     return x
 
 
-@compiled
 def backward_matrix(a, b, unit):
     """The same for several right-hand sides, the columns of b."""
     n = len(a)
@@ -127,7 +109,6 @@ def backward_matrix(a, b, unit):
     return x
 
 
-@compiled
 def has_pivots(a):
     """Whether the diagonal has no zero."""
     ok = True
@@ -137,21 +118,18 @@ def has_pivots(a):
     return ok
 
 
-@compiled
 def solve_vector(a, b):
     """The solution of a x = b, and whether a is regular."""
     lu, order, _, ok = factor(a)
     return backward_vector(lu, forward_vector(lu, b[order], True), False), ok
 
 
-@compiled
 def solve_matrix(a, b):
     """The same for several right-hand sides, the columns of b."""
     lu, order, _, ok = factor(a)
     return backward_matrix(lu, forward_matrix(lu, b[order], True), False), ok
 
 
-@compiled
 def inverse(a):
     """The inverse of a, and whether there is one."""
     unit = np.zeros_like(a)
@@ -160,7 +138,6 @@ def inverse(a):
     return solve_matrix(a, unit)
 
 
-@compiled
 def cholesky(a):
     """L with L Lᵀ = a, of the lower triangle of a; whether a is positive definite."""
     n = len(a)
@@ -179,7 +156,6 @@ def cholesky(a):
     return c, ok
 
 
-@compiled
 def factored_vector(c, lower, b):
     """The solution of a x = b for a factor c of Cholesky's, in the one triangle."""
     if not lower:
@@ -187,7 +163,6 @@ def factored_vector(c, lower, b):
     return backward_vector(c.T, forward_vector(c, b, False), False)
 
 
-@compiled
 def factored_matrix(c, lower, b):
     """The same for several right-hand sides, the columns of b."""
     if not lower:
@@ -195,7 +170,6 @@ def factored_matrix(c, lower, b):
     return backward_matrix(c.T, forward_matrix(c, b, False), False)
 
 
-@compiled
 def determinant(a):
     """The determinant: the product of the pivots.
 
@@ -210,7 +184,6 @@ def determinant(a):
     return determinant_without_division(a)
 
 
-@compiled
 def determinant_without_division(a):
     """The determinant as a polynomial, in n - 1 products of matrices.
 
@@ -230,7 +203,6 @@ def determinant_without_division(a):
     return x[0, 0] if n % 2 == 1 else -x[0, 0]
 
 
-@compiled
 def log_determinant(a):
     """The sign of the determinant, an integer, and the logarithm of its size."""
     lu, _, swaps, ok = factor(a)
@@ -245,7 +217,6 @@ def log_determinant(a):
     return sign, total
 
 
-@compiled
 def norm_2(x):
     """The Euclidean norm; its gradient at the origin is zero."""
     total = sum(v * v for v in x)
@@ -254,13 +225,11 @@ def norm_2(x):
     return math.sqrt(total)
 
 
-@compiled
 def norm_1(x):
     """The sum of the absolute values."""
     return sum(abs(v) for v in x)
 
 
-@compiled
 def norm_max(x):
     """The largest absolute value, 0 of nothing."""
     if len(x) == 0:
