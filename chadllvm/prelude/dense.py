@@ -218,8 +218,8 @@ def log_determinant(a):
 
 
 def norm_2(x):
-    """The Euclidean norm; its gradient at the origin is zero."""
-    total = sum(v * v for v in x)
+    """The Euclidean norm of all elements; its gradient at the origin is zero."""
+    total = np.sum(x * x)
     if total == 0.0:
         return 0.0
     return math.sqrt(total)
@@ -227,7 +227,7 @@ def norm_2(x):
 
 def norm_1(x):
     """The sum of the absolute values."""
-    return sum(abs(v) for v in x)
+    return np.sum(np.abs(x))
 
 
 def norm_max(x):

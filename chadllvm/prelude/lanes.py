@@ -14,6 +14,10 @@ def lanes(a, axis):
     if axis is None:
         return np.reshape(a, (1, a.size))
     moved = np.moveaxis(a, axis, -1)
+    if np.ndim(a) == 1:
+        return a[None, :]
+    if np.ndim(a) == 2:
+        return moved
     count = 1
     for size in moved.shape[:-1]:
         count = count * size

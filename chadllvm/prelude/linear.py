@@ -294,7 +294,7 @@ def norm_least(x):
 
 def frobenius(x):
     """The Euclidean norm of all elements."""
-    return dense.norm_2(1.0 * np.ravel(x))
+    return dense.norm_2(1.0 * x)
 
 
 def largest_column(x):
@@ -324,6 +324,8 @@ _OF_MATRICES: dict[Any, Chosen] = {
 
 @jit(static_argnames=("function", "axis", "keepdims"))
 def _of_lanes(x, function, axis, keepdims):
+    if axis is None and not keepdims:
+        return function(1.0 * x)
     found = np.array([function(1.0 * row) for row in lanes(x, axis)])
     return reduced(found, x, axis, keepdims)
 
@@ -371,9 +373,7 @@ def stacks_times(a, b):
 
 def stack_times(a, b):
     """Matrices times one vector or matrix."""
-    return np.reshape(
-        np.reshape(a, (-1, a.shape[-1])) @ b, a.shape[:-1] + b.shape[1:]
-    )
+    return np.reshape(np.reshape(a, (-1, a.shape[-1])) @ b, a.shape[:-1] + b.shape[1:])
 
 
 def times_stack(a, b):
