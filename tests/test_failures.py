@@ -465,3 +465,67 @@ def test_reductions_of_nothing() -> None:
         return a.mean()
 
     assert cl.grad(mean_of)(NONE).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a, i: len(a[i]),
+        lambda a, i: len(a.take(i)),
+        lambda a, i: a[i].shape[0],
+        lambda a, i: np.take(a, i).size,
+        lambda a, i: np.zeros(a[i].shape),
+        lambda a, i: np.full_like(a[i], 2.0),
+        lambda a, i: (a[i].shape, 1)[1],
+    ],
+)
+def test_what_fails_where_sizes_alone_are_asked_for(function: Any) -> None:
+    compiled, places = cl.jit(function), np.array([0, 2])
+    assert np.all(compiled(np.arange(3.0), places) == function(np.arange(3.0), places))
+    with pytest.raises(IndexError):
+        compiled(np.arange(2.0), places)
+
+
+def test_a_matrix_of_nan_has_a_factor_of_nan() -> None:
+    factor = cl.jit(lambda a: np.linalg.cholesky(a))
+    assert np.isnan(factor(np.full((2, 2), np.nan))[1, 1])
+    with pytest.raises(np.linalg.LinAlgError):
+        factor(np.zeros((2, 2)))
+
+
+def same(a, b):
+    if a.shape != b.shape:
+        raise ValueError("shapes differ")
+
+
+def positive(a):
+    for v in a:
+        assert v > 0.0, "not positive"
+
+
+def both(a, b):
+    same(a, b)
+    positive(a)
+
+
+def test_functions_that_only_check() -> None:
+    def product(a: cl.f64[:], b: cl.f64[:]) -> float:
+        def small(x):
+            if x > 10.0:
+                raise OverflowError("large")
+
+        both(a, b)
+        small(a[0])
+        return np.sum(a * b)
+
+    ones = np.ones(3)
+    assert cl.jit(product)(ones, ones) == 3.0
+    assert cl.grad(product)(ones, 2.0 * ones).tolist() == [2.0, 2.0, 2.0]
+    for args, error in (
+        ((ones, ones[:2]), ValueError),
+        ((-ones, ones), AssertionError),
+        ((11.0 * ones, ones), OverflowError),
+    ):
+        for function in (cl.jit(product), cl.grad(product)):
+            with pytest.raises(error):
+                function(*args)

@@ -206,7 +206,7 @@ def _translated(cx: Context, task: Task, guessed: Type | None) -> Block | None:
         is_open = False
     if result is None and task.frame.unresolved is not None and is_open:
         return None
-    if own.only_prints and result is not None and result.type == NONE:
+    if own.only_acts and result is not None and result.type == NONE:
         pass
     elif cx.updated:
         result = _with_updates(cx, result, declared, guessed, own.has_result)

@@ -28,6 +28,7 @@ from chadllvm.frontend.delayed import (
     converted,
     delayed,
     filled,
+    for_sizes,
     is_array,
     is_number_operand,
     plain,
@@ -47,9 +48,13 @@ def _constant(value: int) -> Callable[[Given], Value]:
     return lambda call: filled(call.shape("shape"), literal(value, call.dtype(F64)))
 
 
+def _sized(call: Given) -> Delayed:
+    return for_sizes(call.cx, call.nodes["a"], call.array("a"))
+
+
 def _constant_like(value: int) -> Callable[[Given], Value]:
     def meaning(call: Given) -> Value:
-        array = call.array("a")
+        array = _sized(call)
         assert isinstance(array.elem, Scalar)
         return filled(array.shape, literal(value, call.dtype(array.elem)))
 
@@ -84,7 +89,7 @@ def _full(call: Given) -> Value:
 
 
 def _full_like(call: Given) -> Value:
-    array, value = call.array("a"), _number(call, "fill_value")
+    array, value = _sized(call), _number(call, "fill_value")
     assert isinstance(array.elem, Scalar)
     return filled(array.shape, _as_type(call, value, call.dtype(array.elem)))
 

@@ -394,6 +394,13 @@ def element_type(
     return meaning(Builder(span), *samples).type
 
 
+def for_sizes(cx: Context, node: ast.expr, value: Value) -> Delayed:
+    """An array of which the sizes alone are asked for: one that may fail is made."""
+    if isinstance(value, Delayed) and value.made is None and can_fail(value):
+        value = force(cx, node, value)
+    return delayed(cx, node, value)
+
+
 def can_fail(value: Delayed) -> bool:
     """Whether computing an element may raise an error."""
     b = Builder()

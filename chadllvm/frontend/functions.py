@@ -49,7 +49,14 @@ from chadllvm.frontend.comprehension import (
 )
 from chadllvm.frontend.containers import has_method, record_method
 from chadllvm.frontend.context import Context
-from chadllvm.frontend.delayed import Delayed, Value, delayed, elementwise, is_array
+from chadllvm.frontend.delayed import (
+    Delayed,
+    Value,
+    delayed,
+    elementwise,
+    for_sizes,
+    is_array,
+)
 from chadllvm.frontend.integers import INTEGERS, MODULAR_POWER
 from chadllvm.frontend.keys import entries
 from chadllvm.frontend.marks import check_no_lists
@@ -221,7 +228,7 @@ def _len(cx: Context, node: ast.Call) -> Operand:
         raise call_errors.wrong_operand(
             cx.span(argument), "len", "an array or a tuple", value.type
         )
-    return delayed(cx, node, value).shape[0]
+    return for_sizes(cx, node, value).shape[0]
 
 
 def _pow(cx: Context, node: ast.Call) -> Value:

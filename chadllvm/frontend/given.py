@@ -24,7 +24,14 @@ from chadllvm.frontend import (
 from chadllvm.frontend.arithmetic import to_int
 from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context
-from chadllvm.frontend.delayed import Delayed, Shape, Value, delayed, is_array
+from chadllvm.frontend.delayed import (
+    Delayed,
+    Shape,
+    Value,
+    delayed,
+    for_sizes,
+    is_array,
+)
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.sizes import checked, near, size_of
 from chadllvm.frontend.stacking import of_tuple
@@ -191,7 +198,7 @@ class Given:
         if isinstance(node, ast.Attribute) and node.attr == "shape":
             owner = self.cx.lazy(node.value)
             if is_array(owner):
-                return delayed(self.cx, node, owner).shape
+                return for_sizes(self.cx, node, owner).shape
         parts = self._parts(node, self.cx.lazy(node))
         found = tuple(
             as_size(self.cx, node, self._integer_value(node, p)) for p in parts

@@ -93,7 +93,7 @@ def read_body(
         return statements
     if reader.gives_updated:
         return (*statements, reader.end(definition))
-    if reader.own.only_prints:
+    if reader.own.only_acts:
         return (*statements, reader.nothing(definition))
     last = _match_at_end(statements)
     if last is not None:
@@ -214,7 +214,7 @@ class _Reader:
             case ast.Return(value):
                 if self.gives_updated:
                     return (self.end(node),)
-                if value is None and self.own.only_prints:
+                if value is None and self.own.only_acts:
                     return (self.nothing(node),)
                 if value is None:
                     raise errors.returns_nothing(self.source.span(node))
@@ -225,7 +225,7 @@ class _Reader:
                 return (Assign(changed.target, changed, node),)
             case ast.Expr(ast.Call() as call) if self._updated(call):
                 return (self._call(call, node),)
-            case ast.Expr(ast.Call() as call) if self.analysis.only_prints(
+            case ast.Expr(ast.Call() as call) if self.analysis.only_acts(
                 self.source, call
             ):
                 nothing = ast.copy_location(ast.Name(_NOTHING, ast.Store()), call)
@@ -248,7 +248,7 @@ class _Reader:
                 raise self._unsupported(node)
 
     def nothing(self, node: ast.stmt) -> Return:
-        """The None that a function gives which only prints."""
+        """The None that a function gives which only prints or raises."""
         return Return(ast.copy_location(ast.Constant(None), node), node)
 
     def _returned(self, value: ast.expr, node: ast.Return) -> tuple[Statement, ...]:

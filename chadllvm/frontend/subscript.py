@@ -23,6 +23,7 @@ from chadllvm.frontend.delayed import (
     Delayed,
     Value,
     delayed,
+    for_sizes,
     is_array,
     is_number_operand,
     number_of,
@@ -182,6 +183,8 @@ def _one_dimension(cx: Context, node: ast.Subscript) -> Operand | None:
             if axis >= ty.rank:
                 raise type_errors.tuple_index_range(cx.span(node.slice), axis, ty.rank)
             if isinstance(array, Delayed) or array in cx.shapes:
+                if isinstance(array, Delayed):
+                    return for_sizes(cx, node, array).shape[axis]
                 return shape_of(cx, node, array)[axis]
             return dimension(cx.at(node), array, axis)
         case _:
@@ -237,9 +240,9 @@ def _value_attribute(cx: Context, node: ast.Attribute) -> Value:
         case "ndim":
             return Lit(array.rank)
         case "shape":
-            return cx.at(node).one(Tuple(array.shape))
+            return cx.at(node).one(Tuple(for_sizes(cx, node, value).shape))
         case "size":
-            return number_of(cx.at(node), array.shape)
+            return number_of(cx.at(node), for_sizes(cx, node, value).shape)
         case "T":
             return transposed(array)
         case name:

@@ -41,19 +41,20 @@ class Updates:
     """The parameters that a function updates, and whether it has a result besides.
 
     It may have been `told` which; `bound` are those that it writes to, or is told to
-    update, and assigns as a whole. It `prints`, or calls what does.
+    update, and assigns as a whole. It `acts` if it prints or raises, or calls what
+    does.
     """
 
     names: tuple[str, ...] = ()
     has_result: bool = True
     told: tuple[str, ...] | None = None
     bound: frozenset[str] = frozenset()
-    prints: bool = False
+    acts: bool = False
 
     @property
-    def only_prints(self) -> bool:
-        """Whether that is all it is for: it gives None."""
-        return self.prints and not self.names and not self.has_result
+    def only_acts(self) -> bool:
+        """Whether that is all that it is for: it gives None."""
+        return self.acts and not self.names and not self.has_result
 
 
 def is_print(call: ast.Call) -> bool:
@@ -108,15 +109,15 @@ class _Facts:
     bound: set[str]
     writes: set[str]
     calls: list[_Called] = field(default_factory=list)
-    prints: bool = False
+    acts: bool = False
 
     def updates(self, known: Callable[[ast.FunctionDef], Updates]) -> Updates:
-        prints = self.prints or any(known(c.definition).prints for c in self.calls)
+        acts = self.acts or any(known(c.definition).acts for c in self.calls)
         if self.told is not None:
             bound = frozenset(self.bound.intersection(self.told))
-            return Updates(self.told, self.has_result, self.told, bound, prints)
+            return Updates(self.told, self.has_result, self.told, bound, acts)
         if self.has_result:
-            return Updates(prints=prints)
+            return Updates(acts=acts)
         written = {
             call.given[name]
             for call in self.calls
@@ -126,7 +127,7 @@ class _Facts:
         found = (written | self.writes) - self.bound
         names = tuple([p for p in self.params if p in found])
         lost = self.writes.intersection(self.params) & self.bound
-        return Updates(names, False, bound=frozenset(lost), prints=prints)
+        return Updates(names, False, bound=frozenset(lost), acts=acts)
 
 
 class _Callee(NamedTuple):
@@ -170,10 +171,10 @@ class Analysis:
         if not callees and isinstance(call.func, ast.Name) and call.func.id in own:
             yield from _all_arguments(call)
 
-    def only_prints(self, source: Source, call: ast.Call) -> bool:
+    def only_acts(self, source: Source, call: ast.Call) -> bool:
         """Whether a call does nothing but print."""
         found = [self.of(callee.source) for callee in self._callees(source, call.func)]
-        return is_print(call) or (bool(found) and all(u.only_prints for u in found))
+        return is_print(call) or (bool(found) and all(u.only_acts for u in found))
 
     def local_names(self, definition: ast.FunctionDef) -> set[str]:
         """The parameters of a function, and the names that it assigns."""
@@ -214,9 +215,10 @@ class Analysis:
         callees: list[Source] = []
         for node in nodes:
             facts.writes.update(_given_away(node, facts.params))
+            facts.acts |= isinstance(node, ast.Raise | ast.Assert)
             if not isinstance(node, ast.Call):
                 continue
-            facts.prints |= is_print(node)
+            facts.acts |= is_print(node)
             for callee in self._callees(source, node.func):
                 given = _bound_arguments(callee.params, node)
                 names = {n: base(arg) for n, arg in given.items()}

@@ -144,15 +144,15 @@ def cholesky(a):
     c = np.tril(a)
     ok = True
     for k in range(n):
-        if c[k, k] > 0.0:
+        if c[k, k] <= 0.0:
+            ok = False
+        else:  # Also where it is NaN, as everywhere.
             pivot = math.sqrt(c[k, k])
             column = c[k + 1 :, k] / pivot
             c[k, k] = pivot
             c[k + 1 :, k] = column
             for i in range(k + 1, n):
                 c[i, k + 1 : i + 1] -= column[i - k - 1] * column[: i - k]
-        else:
-            ok = False
     return c, ok
 
 

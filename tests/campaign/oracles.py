@@ -35,7 +35,11 @@ OF_NOTHING = ("zero-size array to reduction", "of an empty sequence")
 OF_MATH = ("math domain error", "math range error", "in fsum")
 
 # What it says of an array of one dimension that a list of no rows has become.
-WITHOUT_ROWS = ("at least two dimensions", "object is not iterable")
+WITHOUT_ROWS = (
+    "at least two dimensions",
+    "object is not iterable",
+    "out of bounds for array",
+)
 
 # What Python's `math` or the runtime have written themselves.
 OTHER_FUNCTIONS = ("gamma", "sinc", "round", "around", "erf")

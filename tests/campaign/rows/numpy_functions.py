@@ -403,7 +403,8 @@ calls(
     "Element by element",
     "float",
     "np.float64({int})",
-    "np.where({test}, {float}, {float})",
+    # An array without dimensions in Python, which `+=` would change for all its names.
+    "(np.where({test}, {float}, {float}) + 0.0)",
     weight=0.2,
 )
 calls("Element by element", "int", "np.int64({int})", weight=0.1)
