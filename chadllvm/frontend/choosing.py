@@ -6,7 +6,7 @@ import ast
 import inspect
 from typing import Any
 
-from chadllvm.frontend import call_errors
+from chadllvm.frontend import call_errors, syntax_errors
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.scope import NotStatic
@@ -17,7 +17,11 @@ from chadllvm.overloads import Chooser
 def choice(cx: Context, node: ast.Call, chooser: Chooser) -> tuple[Any, ast.Call]:
     """The function that is chosen for a call, and its call without the constants."""
     name = chooser.function.__name__
-    keywords = {k.arg: k.value for k in node.keywords if k.arg is not None}
+    keywords: dict[str, ast.expr] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise syntax_errors.starred(cx.span(keyword))
+        keywords[keyword.arg] = keyword.value
     signature = inspect.signature(chooser.function)
     try:
         bound = signature.bind(*node.args, **keywords)
@@ -25,16 +29,25 @@ def choice(cx: Context, node: ast.Call, chooser: Chooser) -> tuple[Any, ast.Call
         raise call_errors.not_chosen(cx.span(node), name, str(error)) from None
     given: dict[str, Any] = {}
     rest: list[ast.expr] = []
-    for parameter, argument in bound.arguments.items():
+    named: list[ast.keyword] = []
+    by_name = False  # Behind one that is left out.
+    for parameter, declared in signature.parameters.items():
+        several = declared.kind is inspect.Parameter.VAR_POSITIONAL
+        if parameter not in bound.arguments:
+            by_name = by_name or not (several or parameter in chooser.constants)
+            continue
+        argument = bound.arguments[parameter]
         if parameter in chooser.constants:
             given[parameter] = _constant(cx, argument, name, parameter)
             continue
-        kind = signature.parameters[parameter].kind
-        several = kind is inspect.Parameter.VAR_POSITIONAL
         values: list[Value] = []
         for each in argument if several else [argument]:
             values.append(cx.lazy(each))
-            rest.append(cx.settled(each, values[-1]))
+            made = cx.settled(each, values[-1])
+            if by_name:
+                named.append(ast.copy_location(ast.keyword(parameter, made), each))
+            else:
+                rest.append(made)
         types = tuple(value.type for value in values)
         given[parameter] = types if several else types[0]
     bound.arguments.update(given)
@@ -42,7 +55,7 @@ def choice(cx: Context, node: ast.Call, chooser: Chooser) -> tuple[Any, ast.Call
         function = chooser.function(*bound.args, **bound.kwargs)
     except (TypeError, ValueError) as error:
         raise call_errors.not_chosen(cx.span(node), name, str(error)) from None
-    call = ast.copy_location(ast.Call(node.func, rest, []), node)
+    call = ast.copy_location(ast.Call(node.func, rest, named), node)
     return function, call
 
 

@@ -117,11 +117,11 @@ def pad(
         raise ValueError(f"mode is one of {', '.join(_MODES)}")
     match pad_width:
         case Product((Product(), *_)) if len(pad_width.fields) == array.rank:
-            widths = "w[{0}][0], w[{0}][1]"
+            widths = "pad_width[{0}][0], pad_width[{0}][1]"
         case Product((Scalar(), Scalar())):
-            widths = "w[0], w[1]"
+            widths = "pad_width[0], pad_width[1]"
         case Scalar():
-            widths = "w, w"
+            widths = "pad_width, pad_width"
         case _:
             raise ValueError("a width, two, or two for each axis, in tuples")
     return _padding(array.rank, widths, mode)
@@ -131,13 +131,13 @@ def pad(
 def _padding(rank: int, widths: str, mode: str) -> FunctionType:
     """The function for arrays of a rank."""
     lines = [
-        f"a = np.moveaxis(padded(np.moveaxis(a, {k}, 0), {widths.format(k)}, {mode!r}, "
-        f"value), 0, {k})"
+        f"array = np.moveaxis(padded(np.moveaxis(array, {k}, 0), {widths.format(k)}, "
+        f"{mode!r}, constant_values), 0, {k})"
         for k in range(rank)
     ]
     return written(
-        f"pad_{mode}(a, w, value=0.0)",
-        "\n    ".join([*lines, "return a"]),
+        f"pad_{mode}(array, pad_width, constant_values=0.0)",
+        "\n    ".join([*lines, "return array"]),
         {"np": np, "padded": _padded},
         __name__,
         f"<pad {rank} {widths} {mode}>",

@@ -245,20 +245,20 @@ def cho_factor(a: Any, lower: bool = False) -> Chosen:
     return _lower_pair if lower else _upper_pair
 
 
-def _factored_vector(pair, b):
-    c, lower = pair
+def _factored_vector(c_and_lower, b):
+    c, lower = c_and_lower
     return dense.factored_vector(_floats(c), lower, _right_side(c, b))
 
 
-def _factored_matrix(pair, b):
-    c, lower = pair
+def _factored_matrix(c_and_lower, b):
+    c, lower = c_and_lower
     return dense.factored_matrix(_floats(c), lower, _right_side(c, b))
 
 
 @overload("scipy.linalg.cho_solve", choose=(), tuples=("c_and_lower",))
 def cho_solve(c_and_lower: Any, b: Any) -> Chosen:
     """The solution of a x = b for `(c, lower)`, which `cho_factor` gives."""
-    fields = getattr(c_and_lower, "fields", ())
+    fields: tuple[Any, ...] = getattr(c_and_lower, "fields", ())
     if len(fields) != 2 or rank_of(fields[0]) != 2:
         raise ValueError("a pair is expected, as in `cho_solve((c, True), b)`")
     if rank_of(b) not in (1, 2):
