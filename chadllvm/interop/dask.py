@@ -32,8 +32,9 @@ from chadllvm.reals import mapped
 _FAN = 8
 
 # How often a sum is begun again after a worker took scattered data with it, and how
-# often data are scattered again where a worker dies meanwhile.
-_ATTEMPTS = 5
+# often data are scattered again where a worker dies meanwhile. One that dies may end
+# several attempts, and Dask gives up a task after four that died of it.
+_ATTEMPTS = 20
 
 # A sum that takes longer than these seconds is shown on a terminal, and how often.
 _PATIENCE, _REFRESH = 1.0, 0.25
@@ -110,18 +111,13 @@ class Total:
     def _sum(
         self, kind: str, which: tuple[int, ...], args: Any, after: tuple[Any, ...]
     ) -> Any:
-        suspects = set(which)
         for _ in range(_ATTEMPTS):
             try:
                 return self._attempt(kind, which, args, after)
             except (FutureCancelledError, OSError) as error:
                 # A worker that died held the only copy of something scattered.
                 last = error
-                suspects &= set(self._lost()) or suspects
-        raise ShardError(
-            f"workers died in each of {_ATTEMPTS} attempts; shards that were lost each "
-            f"time: {sorted(suspects)}"
-        ) from last
+        raise ShardError(f"workers died in each of {_ATTEMPTS} attempts") from last
 
     def _attempt(
         self, kind: str, which: tuple[int, ...], args: Any, after: tuple[Any, ...]
