@@ -109,6 +109,7 @@ def solve_stack_for_matrix(a, b):
     return each(lambda m: solve_matrix(m, b), a)
 
 
+@overload("scipy.linalg.solve", choose=(), tuples=())
 @overload(np.linalg.solve, choose=(), tuples=())
 def solve(a: Any, b: Any) -> Chosen:
     """The solution of a x = b; `LinAlgError` if singular."""
@@ -120,12 +121,6 @@ def solve(a: Any, b: Any) -> Chosen:
     if is_stack:
         return solve_stack_for_vector if rank == 1 else solve_stack_for_matrix
     return solve_vector if rank == 1 else solve_matrix
-
-
-@overload("scipy.linalg.solve", choose=(), tuples=())
-def scipy_solve(a: Any, b: Any) -> Chosen:
-    """As NumPy's."""
-    return solve(a, b)
 
 
 def inverse(a):
@@ -141,16 +136,11 @@ def inverses(a):
     return each(inverse, a)
 
 
+@overload("scipy.linalg.inv", choose=(), tuples=())
 @overload(np.linalg.inv, choose=(), tuples=())
 def inv(a: Any) -> Chosen:
     """The inverse; `LinAlgError` if singular."""
     return inverses if check_matrix(a) else inverse
-
-
-@overload("scipy.linalg.inv", choose=(), tuples=())
-def scipy_inv(a: Any) -> Chosen:
-    """As NumPy's."""
-    return inv(a)
 
 
 # ---- determinants ----------------------------------------------------------------
@@ -167,16 +157,11 @@ def determinants(a):
     return np.reshape(found, a.shape[:-2])
 
 
+@overload("scipy.linalg.det", choose=(), tuples=())
 @overload(np.linalg.det, choose=(), tuples=())
 def det(a: Any) -> Chosen:
     """The determinant; of a singular matrix the slope is that of the cofactors."""
     return determinants if check_matrix(a) else determinant
-
-
-@overload("scipy.linalg.det", choose=(), tuples=())
-def scipy_det(a: Any) -> Chosen:
-    """As NumPy's."""
-    return det(a)
 
 
 @overload(np.linalg.slogdet, tuples=())

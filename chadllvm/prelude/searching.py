@@ -38,6 +38,7 @@ def count_before(a, v, counts_equals):
     return low
 
 
+@overload(np.ndarray.searchsorted, choose=("side",), tuples=())
 @overload(np.searchsorted, choose=("side",), tuples=())
 def searchsorted(a: Any, v: Any, side: str = "left") -> Callable[..., Any]:
     """How many elements of a sorted vector are less than `v`, or with `side="right"`
@@ -46,12 +47,6 @@ def searchsorted(a: Any, v: Any, side: str = "left") -> Callable[..., Any]:
     if side not in ("left", "right"):
         raise ValueError("side is 'left' or 'right'")
     return places_left if side == "left" else places_right
-
-
-@overload(np.ndarray.searchsorted, choose=("side",), tuples=())
-def searchsorted_method(a: Any, v: Any, side: str = "left") -> Callable[..., Any]:
-    """As the function."""
-    return searchsorted(a, v, side)
 
 
 def check_vector(ty: Any, name: str) -> None:

@@ -53,17 +53,6 @@ ARGS = [
 ]
 
 
-def unpacked(p: tuple[float, float], x: float) -> Any:
-    added = lambda a, b, c=1.0: a + 2.0 * b + 4.0 * c  # noqa: E731
-    several = [*p, x, *(p + p)[1:3]]
-    return added(*p), added(x, *p), max(*p, x), several[3], (*(), *p, x)
-
-
-def compared(p: tuple[int, int], q: tuple[int, int], x: float) -> Any:
-    same = p == q
-    return same, p != q, p[:1] == q[:1], p == (*q, 1), (p, x) == (q, 1.0), () == ()
-
-
 def flat(value: Any) -> list[Any]:
     if isinstance(value, tuple):
         return [type(value), *(each for part in value for each in flat(part))]
