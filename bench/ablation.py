@@ -1,9 +1,10 @@
 """`python -m bench ablation [names]`: what each pass of the optimiser is worth.
 
-Each optional pass is left out in turn. A factor is the time without the pass over the
-time with it, both taken in turns; where it finds nothing to do, or the loops that come
-out are the same, nothing is measured. The exit status is 1 if a workload could not be
-measured.
+Each optional pass is left out in turn, of the workloads and of the wide suite. A factor
+is the time without the pass over the time with it, both taken in turns; where it finds
+nothing to do, or the loops that come out are the same, nothing is measured. The exit
+status is 1 if a program could not be measured, and with `--gate` if a pass is worth
+too little.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -24,13 +25,28 @@ import chadllvm as cl
 from bench.measure import sampled
 from bench.page import fill
 from bench.process import Tell, in_new_process
+from bench.subjects import Subject, subjects
 from bench.table import Table, printer, ratio_text
-from bench.workload import workloads
+from chadllvm.ir.loops_pretty import pretty_loops
 from chadllvm.pipeline import OPTIONAL
 
 ROUNDS = 9
 BUDGET = 0.5
-SAME = "·"
+
+# A pass is worth its lines if it is worth this factor in so many programs of so many
+# families.
+WORTH = 1.1
+PROGRAMS = 3
+GROUPS = 2
+
+# How many programs are named in a row of the table.
+NAMED = 3
+
+# What is left out where all passes are at once.
+TOGETHER = "together"
+
+# The passes without which a law fails, and the tests that say so.
+LAWS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -40,8 +56,13 @@ class Factors:
     value: float | None
     gradient: float | None
 
+    @property
+    def most(self) -> float:
+        """The larger one; one where nothing changes."""
+        return max(self.value or 1.0, self.gradient or 1.0)
 
-# For each workload, by the names of the passes.
+
+# For each program, by the names of the passes.
 Ablation = dict[str, dict[str, Factors]]
 
 
@@ -52,93 +73,116 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     ablation.add_argument(
         "--passes", nargs="+", choices=sorted(OPTIONAL), default=sorted(OPTIONAL)
     )
+    ablation.add_argument(
+        "--together", action="store_true", help="leave them out at once"
+    )
     ablation.add_argument("--quick", action="store_true", help="small sizes")
+    ablation.add_argument("--gate", action="store_true", help="fail for idle passes")
     default = Path("build") / "bench" / "ablation.json"
     ablation.add_argument("--output", type=Path, default=default, help="file to write")
-    ablation.add_argument(
-        "--page", type=Path, help="also put the tables into this page"
-    )
+    ablation.add_argument("--page", type=Path, help="also put the table into this page")
     ablation.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command; the exit status."""
-    unknown = [name for name in options.names if name not in workloads()]
+    unknown = [name for name in options.names if name not in subjects()]
     if unknown:
         raise SystemExit(
-            f"there is no workload {unknown[0]!r}; there are {[*workloads()]}"
+            f"there is no program {unknown[0]!r}; there are {[*subjects()]}"
         )
     console = printer()
-    names = options.names or list(workloads())
+    names = options.names or list(subjects())
     found, failures = _measured(names, options, console)
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text(json.dumps(_plain(found), indent=1) + "\n")
-    for table in tables(found):
-        console.print(table.rich())
+    console.print(table(found).rich())
     for failure in failures:
         console.print(failure, markup=False)
     if options.page is not None:
         put_into(found, options.page)
-    return 1 if failures else 0
+    few = [name for name in idle(found) if name not in LAWS] if options.gate else []
+    for name in few:
+        console.print(f"{name} is worth too little", markup=False)
+    return 1 if failures or few else 0
 
 
 def put_into(found: Ablation, page: Path) -> None:
     """Fill the part of the page that shows the factors."""
-    text = [f"### {table.title}\n\n{table.markdown()}" for table in tables(found)]
-    fill(page, "ablation", "\n\n".join(text))
+    fill(page, "ablation", table(found).markdown())
 
 
-def tables(found: Ablation) -> tuple[Table, Table]:
-    """The factors of the values, and of the values with their gradients."""
-    return (
-        _table("Without the pass, the value", found, "value"),
-        _table("Without the pass, the value with its gradient", found, "gradient"),
-    )
+def idle(found: Ablation) -> Iterator[str]:
+    """The passes that are worth too little in what was measured."""
+    for name in _passes(found):
+        worth = [p for p in found if found[p][name].most >= WORTH]
+        families = {subjects()[p].family for p in worth}
+        if len(worth) < PROGRAMS or len(families) < GROUPS:
+            yield name
+
+
+def table(found: Ablation) -> Table:
+    """What each pass is worth: how many programs it changes, and by how much."""
+    heads = ("pass", "changes", "worth", "mean of values", "of gradients", "the most")
+    rows = []
+    for name in _passes(found):
+        factors = {p: by_pass[name] for p, by_pass in found.items()}
+        changed = {p: f for p, f in factors.items() if f != Factors(None, None)}
+        best = sorted(changed, key=lambda p: -changed[p].most)[:NAMED]
+        rows.append(
+            (
+                name,
+                f"{len(changed)} of {len(factors)}",
+                str(sum(f.most >= WORTH for f in changed.values())),
+                ratio_text(_mean([f.value for f in factors.values()])),
+                ratio_text(_mean([f.gradient for f in factors.values()])),
+                ", ".join(f"{p} {ratio_text(changed[p].most)}" for p in best),
+            )
+        )
+    return Table("Without the pass", heads, tuple(rows), words=1)
 
 
 def factors(
-    name: str, passes: Sequence[str], quick: bool, tell: Tell
+    name: str, passes: Sequence[str], together: bool, quick: bool, tell: Tell
 ) -> dict[str, Factors]:
-    """What each pass is worth for a workload, at the second of its sizes."""
-    workload = workloads()[name]
-    arguments = workload.problem(*(workload.small if quick else workload.sizes[1]))
-    whole = _Variant(workload, frozenset(), arguments)
-    effective = whole.effective(arguments)
+    """What each pass is worth for a program, or all of them are together."""
+    subject = subjects()[name]
+    arguments = subject.arguments(quick)
+    whole = _Variant(subject, frozenset(), arguments)
+    groups = {TOGETHER: passes} if together else {name: [name] for name in passes}
     found = {}
-    for k, left_out in enumerate(passes):
-        if left_out not in effective:
-            found[left_out] = Factors(None, None)
+    for k, (group, left_out) in enumerate(groups.items()):
+        if whole.effective.isdisjoint(left_out):
+            found[group] = Factors(None, None)
             continue
-        tell(f"{k + 1} of {len(passes)}: {left_out}")
-        without = _Variant(workload, frozenset({left_out}), arguments)
-        found[left_out] = Factors(
-            _factor(whole.value, without.value, arguments),
-            _factor(whole.gradient, without.gradient, arguments),
+        tell(f"{k + 1} of {len(groups)}: {group}")
+        without = _Variant(subject, frozenset(left_out), arguments)
+        found[group] = Factors(
+            *(
+                None if a == b else _factor(f, g, arguments)
+                for a, b, f, g in zip(
+                    whole.loops, without.loops, whole.both, without.both, strict=True
+                )
+            )
         )
     return found
 
 
 class _Variant:
-    """A workload's program and its gradient, without some passes."""
+    """A program and its gradient, without some passes."""
 
     def __init__(
-        self, workload: Any, disabled: frozenset[str], arguments: tuple[Any, ...]
+        self, subject: Subject, disabled: frozenset[str], arguments: tuple[Any, ...]
     ) -> None:
-        self.options = cl.CompileOptions(disabled=disabled)
-        self.value = cl.jit(workload.program.py_func, options=self.options)
-        self.gradient = cl.value_and_grad(self.value, argnums=workload.argnums)
-        self.value(*arguments)
-        self.gradient(*arguments)
-
-    def effective(self, arguments: tuple[Any, ...]) -> set[str]:
-        """The passes that find something to do in either."""
-        plans = [f.planned_for(arguments) for f in (self.value, self.gradient)]
-        return {name for plan in plans for name in plan.compile(self.options).effective}
+        options = cl.CompileOptions(disabled=disabled)
+        value = cl.jit(subject.program, options=options)
+        self.both = value, cl.value_and_grad(value, argnums=subject.argnums)
+        plans = [f.planned_for(arguments).compile(options) for f in self.both]
+        self.loops = [pretty_loops(plan.lowered) for plan in plans]
+        self.effective = {name for plan in plans for name in plan.effective}
 
 
-def _factor(whole: Any, without: Any, arguments: tuple[Any, ...]) -> float | None:
-    if whole.show("loops") == without.show("loops"):
-        return None
+def _factor(whole: Any, without: Any, arguments: tuple[Any, ...]) -> float:
     _compare(whole(*arguments), without(*arguments))
     runs = {
         "with": lambda: whole(*arguments),
@@ -171,7 +215,7 @@ def _measured(
             def tell(what: str, name: str = name) -> None:
                 progress.update(task, description=f"{name}: {what}")
 
-            wanted = name, options.passes, options.quick
+            wanted = name, options.passes, options.together, options.quick
             try:
                 found[name] = in_new_process(factors, *wanted, tell=tell)
             except RuntimeError as error:
@@ -180,14 +224,8 @@ def _measured(
     return found, failures
 
 
-def _table(title: str, found: Ablation, kind: str) -> Table:
-    passes = sorted({name for by_pass in found.values() for name in by_pass})
-    rows = []
-    for name in passes:
-        numbers = [getattr(by_pass[name], kind) for by_pass in found.values()]
-        cells = [SAME if n is None else ratio_text(n) for n in numbers]
-        rows.append((name, *cells, ratio_text(_mean(numbers))))
-    return Table(title, ("pass", *found, "mean"), tuple(rows), words=1)
+def _passes(found: Ablation) -> list[str]:
+    return sorted({name for by_pass in found.values() for name in by_pass})
 
 
 def _mean(numbers: Sequence[float | None]) -> float:

@@ -19,7 +19,7 @@ import numpy as np
 from chadllvm.backend.convert import DTYPES
 from chadllvm.backend.results import leaf_types
 from chadllvm.border import Border, is_plain
-from chadllvm.frontend import reference_errors
+from chadllvm.errors import reference_errors
 from chadllvm.ir.build import Builder, unused_name
 from chadllvm.ir.record import ReferenceNames
 from chadllvm.ir.term import (

@@ -1,41 +1,29 @@
-"""The codes of the compiler's messages, and what each of them means.
+"""The codes of the compiler's messages.
 
 A code like `CL0401` names one rule of the language for good: it may be searched for,
 and `python -m chadllvm explain CL0401` tells the rule with an example of either kind.
-The first two digits are the family, one module each (`frontend/*errors.py`; 10 is
-`plan.py`).
+The first two digits are the family, one module each (`errors/`; 10 is `plan.py`, 18
+`call_rules.py`).
 
-To add an error, write one function in the module of its family:
+To add an error, write one function in the module of its family,
 
     @code("CL0499")
     def missing_answer(span: Span, name: str) -> Diagnostic:
-        \"\"\"The rule, in a sentence or two for the user; the first line is its title.
-
-        Fails:
-
-            def f(x: float) -> float:
-                return anwser(x)
-
-        Works:
-
-            def f(x: float) -> float:
-                return answer(x)
-        \"\"\"
         return error("title", span, f"label at the caret, `{name}`", "what to do")
 
-and `raise name_errors.missing_answer(span, name)` where the mistake is found: the
-decorator makes it a `CompileError`, and a function without a code cannot be raised (the
-type checker says so). Exceptions of calls (`call_rules.py`) are made by `exception` in
-the same way. Take the next number of the family. A number is never given to
-another rule, also when its own is gone: `tests/codes.txt` keeps them all.
+`raise name_errors.missing_answer(span, name)` where the mistake is found, and tell the
+rule in the family's page in `docs/errors/`. The decorator makes it a `CompileError`,
+and a function without a code cannot be raised (the type checker says so). Exceptions of
+calls (`call_rules.py`) are made by `exception` in the same way. Take the next number of
+the family. A number is never given to another rule, also when its own is gone:
+`tests/codes.txt` keeps them all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import wraps
-from inspect import cleandoc
 from typing import ParamSpec, TypeVar
 
 from chadllvm.diagnostic import CompileError, Diagnostic, Span
@@ -44,29 +32,8 @@ P = ParamSpec("P")
 E = TypeVar("E", bound=Exception)
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A rule that a program can break.
-
-    `name` is that of the function that says so, `docstring` is its own, indented.
-    """
-
-    code: str
-    name: str
-    docstring: str
-
-    @property
-    def text(self) -> str:
-        """The rule as a text."""
-        return cleandoc(self.docstring)
-
-    @property
-    def title(self) -> str:
-        """The rule in one line."""
-        return self.text.partition("\n")[0]
-
-
-RULES: dict[str, Rule] = {}
+# The functions that say that a rule is broken, by its code.
+RULES: dict[str, str] = {}
 
 
 def code(
@@ -109,9 +76,8 @@ def exception(number: str) -> Callable[[Callable[P, E]], Callable[P, E]]:
 
 def _enter(number: str, describe: Callable[..., object]) -> None:
     if number in RULES:
-        taken = RULES[number].name
-        raise ValueError(f"{number} is the code of {taken}: take the next one")
-    RULES[number] = Rule(number, describe.__name__, describe.__doc__ or "")
+        raise ValueError(f"{number} is the code of {RULES[number]}: take the next one")
+    RULES[number] = describe.__name__
 
 
 def error(

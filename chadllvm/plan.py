@@ -117,24 +117,6 @@ class Plan:
 
 @code("CL1001")
 def no_float_result(entry: CoreFunction, found: Type) -> Diagnostic:
-    """A gradient is that of a function which returns one float.
-
-    Of several results take one, or a sum. `jvp` takes functions with any results.
-
-    Fails:
-
-        def f(x: cl.f64[:]):
-            return 2.0 * x
-
-        cl.grad(f)(np.ones(3))
-
-    Works:
-
-        def f(x: cl.f64[:]):
-            return np.sum(2.0 * x)
-
-        cl.grad(f)(np.ones(3))
-    """
     return error(
         f"cannot take the gradient of {entry.span.function or entry.name}: it does "
         "not return a float",
@@ -146,22 +128,6 @@ def no_float_result(entry: CoreFunction, found: Type) -> Diagnostic:
 
 @code("CL1002")
 def no_auxiliary_result(entry: CoreFunction, found: Type) -> Diagnostic:
-    """With `has_aux=True` a function returns a float and something else.
-
-    Fails:
-
-        def f(x: float):
-            return x * x
-
-        cl.grad(f, has_aux=True)(1.0)
-
-    Works:
-
-        def f(x: float):
-            return x * x, (x, 2.0)
-
-        cl.grad(f, has_aux=True)(1.0)
-    """
     return error(
         f"cannot take the gradient of {entry.name}: it does not return a tuple of a "
         "float and the auxiliary result",
@@ -173,24 +139,6 @@ def no_auxiliary_result(entry: CoreFunction, found: Type) -> Diagnostic:
 
 @code("CL1003")
 def no_real_parameter(entry: CoreFunction, found: Type, position: int) -> Diagnostic:
-    """A function is differentiated by parameters that hold real numbers.
-
-    Integers and booleans have no derivatives. `argnums` says by which parameters.
-
-    Fails:
-
-        def f(n: int, x: float):
-            return n * x
-
-        cl.grad(f)(2, 3.0)
-
-    Works:
-
-        def f(n: int, x: float):
-            return n * x
-
-        cl.grad(f, argnums="x")(2, 3.0)
-    """
     return error(
         f"cannot take the gradient of {entry.name} by parameter {position}",
         entry.span,

@@ -12,8 +12,9 @@ from chadllvm.backend.call import NativeFunction
 from chadllvm.crossing import Crossing
 from chadllvm.deep import run_deep
 from chadllvm.defects import stage
+from chadllvm.errors import statement_errors
 from chadllvm.forking import Lock
-from chadllvm.frontend import specialise, statement_errors, too_deep
+from chadllvm.frontend import specialise, too_deep
 from chadllvm.ir.loops import LoopFunction, can_fail
 from chadllvm.ir.term import Program
 from chadllvm.ir.types import Type

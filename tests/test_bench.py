@@ -13,9 +13,9 @@ import pytest
 
 import chadllvm as cl
 from bench import threads
-from bench.ablation import Factors, factors
+from bench.ablation import TOGETHER, Factors, factors, idle
 from bench.ablation import put_into as put_factors_into
-from bench.ablation import tables as ablation_tables
+from bench.ablation import table as ablation_table
 from bench.beside import peer_times
 from bench.kernels import Case
 from bench.loops import Loop, innermost, loop_table, summary_table
@@ -239,28 +239,39 @@ def test_why_a_peer_has_no_time_is_said(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_factors_of_passes_take_their_place(tmp_path: Path) -> None:
     found = {
-        "first": {"fuse": Factors(4.0, None), "cse": Factors(None, None)},
-        "second": {"fuse": Factors(1.0, 9.0), "cse": Factors(None, 1.0)},
+        "heat": {"fuse": Factors(4.0, None), "cse": Factors(None, None)},
+        "s111": {"fuse": Factors(1.0, 9.0), "cse": Factors(None, 1.0)},
     }
-    value, gradient = ablation_tables(found)
-    assert value.rows == (
-        ("cse", "·", "·", "1.00"),
-        ("fuse", "4.00", "1.00", "2.00"),
+    assert ablation_table(found).rows == (
+        ("cse", "1 of 2", "0", "1.00", "1.00", "s111 1.00"),
+        ("fuse", "2 of 2", "2", "2.00", "3.00", "s111 9.00, heat 4.00"),
     )
-    assert gradient.rows[1] == ("fuse", "·", "9.00", "3.00")
     page = tmp_path / "page.md"
     page.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
     put_factors_into(found, page)
-    assert "| fuse | 4.00 | 1.00 | 2.00 |" in page.read_text(encoding="utf-8")
+    assert "| fuse | 2 of 2 | 2 | 2.00 |" in page.read_text(encoding="utf-8")
+
+
+def test_a_pass_is_idle_that_is_worth_little_or_in_one_family_only() -> None:
+    much, little = Factors(None, 1.2), Factors(1.05, 0.9)
+    found = {
+        "heat": {"one": much, "two": little, "three": much},
+        "gmm": {"one": much, "two": little, "three": much},
+        "nbody": {"one": little, "two": much, "three": much},
+        "s111": {"one": much, "two": little, "three": little},
+    }
+    assert [*idle(found)] == ["three", "two"]
 
 
 def test_a_pass_is_worth_what_it_saves() -> None:
     told: list[str] = []
-    found = factors("polynomial_fit", ["dce", "states"], True, told.append)
+    found = factors("polynomial_fit", ["dce", "states"], False, True, told.append)
     # It has no state that `states` could take apart: nothing is compiled for that.
     assert told == ["1 of 2: dce"]
     assert set(found) == {"dce", "states"}
     assert found["states"] == Factors(None, None)
+    found = factors("s319", ["dce", "sums"], True, True, told.append)
+    assert set(found) == {TOGETHER} and found[TOGETHER] != Factors(None, None)
 
 
 def test_threads_are_compared_with_one(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ PACKAGE = Path(__file__).resolve().parents[1] / "chadllvm"
 LAYERS = (
     "_version", "diagnostic", "view", "codes", "call_rules", "deep", "forking",
     "frames", "levels", "options", "texts", "twins", "overloads", "library", "linalg",
-    "hashed", "ir", "defects", "shape", "derivative_kinds", "ops", "frontend", "chad",
-    "closure", "simplify", "checks", "lower", "llvm", "watch", "request", "backend",
+    "hashed", "ir", "errors", "defects", "shape", "derivative_kinds", "ops", "frontend",
+    "chad", "closure", "simplify", "checks", "lower", "llvm", "watch", "request", "backend",
     "threads", "pipeline", "report", "values", "prints", "border", "boundary", "filled",
     "copying", "crossing", "plan", "arguments", "anatomy", "reach", "objects", "shelf",
     "portable", "updating", "frozen", "told", "ready", "scaling", "specialising",

@@ -28,9 +28,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from chadllvm.chad import custom_errors
 from chadllvm.chad.linear import LINEAR, ZERO, Linearity
 from chadllvm.diagnostic import InternalError
+from chadllvm.errors import custom_errors
 from chadllvm.ir.op import PRIMS, Prim
 from chadllvm.ir.rewrite import Renaming, rebuild
 from chadllvm.ir.term import (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from chadllvm.chad import custom_errors
 from chadllvm.chad.custom import (
     call_here,
     check_linear,
@@ -15,6 +14,7 @@ from chadllvm.chad.custom import (
     the,
 )
 from chadllvm.chad.reversal import define
+from chadllvm.errors import custom_errors
 from chadllvm.ir.build import Builder
 from chadllvm.ir.rewrite import Renaming
 from chadllvm.ir.term import (

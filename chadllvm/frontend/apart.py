@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from chadllvm.diagnostic import Span
-from chadllvm.frontend import reference_errors
+from chadllvm.errors import reference_errors
 from chadllvm.frontend.context import Wrap
 from chadllvm.frontend.list_tangents import own
 from chadllvm.frontend.node_tangents import Given, alike, shown, shown_type

@@ -14,8 +14,8 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
+from chadllvm.errors.closure_errors import captured_changed, not_a_function
 from chadllvm.frontend.cases import by_case, settled_call
-from chadllvm.frontend.closure_errors import captured_changed, not_a_function
 from chadllvm.frontend.closures import (
     NOTHING,
     ClosureNames,

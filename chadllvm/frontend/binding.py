@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from chadllvm.frontend import call_errors, syntax_errors
+from chadllvm.errors import call_errors, statement_errors
 from chadllvm.frontend.annotations import Annotation, OpenArray, target_type
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context
@@ -47,7 +47,7 @@ def bind_keywords(
     for keyword in node.keywords:
         span = cx.span(keyword)
         if keyword.arg is None:
-            raise syntax_errors.starred(span)
+            raise statement_errors.starred(span)
         if keyword.arg not in names:
             raise call_errors.unexpected_keyword(span, name, keyword.arg)
         if keyword.arg in given:

@@ -19,13 +19,7 @@ from types import MappingProxyType
 from typing import Any
 
 from chadllvm.diagnostic import InternalError
-from chadllvm.frontend import (
-    call_errors,
-    errors,
-    function_errors,
-    list_errors,
-    update_errors,
-)
+from chadllvm.errors import call_errors, flow_errors, function_errors, update_errors
 from chadllvm.frontend.annotations import CLOSED, Annotation, target_type
 from chadllvm.frontend.arithmetic import convert, join, join_values
 from chadllvm.frontend.context import Callees, Context, Elements
@@ -134,7 +128,7 @@ def translate_body(callees: Callees, task: Task, guessed: Type | None) -> Block 
             continue
         for name, known in elements.items():
             if known.unsure is not None and task.frame.unresolved is None:
-                raise list_errors.unknown_elements(cx.span(known.unsure), name)
+                raise update_errors.unknown_elements(cx.span(known.unsure), name)
         return body
 
 
@@ -228,7 +222,7 @@ def _check_updates(cx: Context, own: Updates, declared: Annotation) -> None:
                 )
     is_nothing = not own.has_result and (declared is None or declared == NONE)
     if own.names and not own.has_result and not (cx.updated and is_nothing):
-        raise errors.returns_nothing(cx.span(definition.returns or definition))
+        raise flow_errors.returns_nothing(cx.span(definition.returns or definition))
 
 
 def _with_updates(
@@ -266,10 +260,10 @@ def _checked_result(
     span = cx.span(definition.returns or definition)
     if result is None:
         if not isinstance(declared, CLOSED):
-            raise errors.never_returns(span)
+            raise flow_errors.never_returns(span)
         return placeholder(cx.builder, declared)
     if result.type == UNIT or (result.type == NONE and declared is None):
-        raise errors.returns_nothing(span)
+        raise flow_errors.returns_nothing(span)
     ty = target_type(declared, result.type, weak=is_weak(result))
     if ty is None:
         raise function_errors.wrong_return_type(span, result.type, declared)

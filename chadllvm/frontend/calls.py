@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.frontend import (
+from chadllvm.errors import (
     array_errors,
     call_errors,
-    dictionary_errors,
-    list_errors,
     name_errors,
+    record_errors,
+    update_errors,
 )
 from chadllvm.frontend.applying import call_value, closure, function_of
 from chadllvm.frontend.array_functions import METHODS, NAMES
@@ -144,7 +144,7 @@ def _sorted(cx: Context, node: ast.Call) -> Value:
     """`sorted(a)`; of a set it takes the list of its elements."""
     (argument,) = node.args
     if keys_of(cx, argument) is not None:
-        raise dictionary_errors.keys_as_value(cx.span(node), "a list of keys")
+        raise record_errors.keys_as_value(cx.span(node), "a list of keys")
     value = cx.lazy(argument)
     place = cx.settled(argument, value)
     if not isinstance(value, Delayed) and is_set(value.type):
@@ -311,7 +311,7 @@ def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
         item = ast.Subscript(function.value, last, ast.Load())
         return cx.lazy(ast.copy_location(item, node))
     if function.attr in CHANGING:
-        raise list_errors.list_method_value(cx.span(node), function.attr)
+        raise update_errors.list_method_value(cx.span(node), function.attr)
     ours = (t.__name__ for t in provided() if isinstance(t, MethodDescriptorType))
     names = (*METHODS, *ours)
     raise array_errors.no_method(cx.span(function), owner.type, function.attr, names)

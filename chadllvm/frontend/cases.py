@@ -11,7 +11,7 @@ import ast
 from collections.abc import Callable
 from functools import partial
 
-from chadllvm.frontend import errors, union_errors
+from chadllvm.errors import flow_errors, union_errors
 from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
@@ -47,7 +47,7 @@ def by_case(
     for k, result in enumerate(results):
         both = join_values(*results[: k + 1])
         if both is None:
-            raise errors.different_branches(cx.span(node), joined, result.type)
+            raise flow_errors.different_branches(cx.span(node), joined, result.type)
         joined = both
     branches = [
         Lambda((param,), b.block([convert(b, result, joined)]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from chadllvm.frontend import statement_errors, update_errors
+from chadllvm.errors import statement_errors, update_errors
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.lists import change as change_list
 from chadllvm.frontend.lists import extend_list

@@ -6,7 +6,7 @@ import ast
 import inspect
 from typing import Any
 
-from chadllvm.frontend import call_errors, syntax_errors
+from chadllvm.errors import call_errors, statement_errors
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.scope import NotStatic
@@ -20,7 +20,7 @@ def choice(cx: Context, node: ast.Call, chooser: Chooser) -> tuple[Any, ast.Call
     keywords: dict[str, ast.expr] = {}
     for keyword in node.keywords:
         if keyword.arg is None:
-            raise syntax_errors.starred(cx.span(keyword))
+            raise statement_errors.starred(cx.span(keyword))
         keywords[keyword.arg] = keyword.value
     signature = inspect.signature(chooser.function)
     try:

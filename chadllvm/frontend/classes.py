@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.frontend import union_errors
+from chadllvm.errors import union_errors
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.recovery import unknown_names
 from chadllvm.frontend.scope import NotStatic

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from chadllvm.frontend import name_errors
+from chadllvm.errors import name_errors
 from chadllvm.frontend.conditions import condition
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import delayed, number_of, unravelled

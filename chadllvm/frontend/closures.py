@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, TypeGuard
 
 from chadllvm.diagnostic import Span
-from chadllvm.frontend import closure_errors
+from chadllvm.errors import closure_errors
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import ObjectNames
 from chadllvm.ir.term import Case, Inject, Lambda, Lit, Operand, Var

@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from chadllvm.frontend import dictionary_errors, errors, type_errors
+from chadllvm.errors import flow_errors, record_errors, type_errors
 from chadllvm.frontend.arithmetic import is_number, to_int, truth
 from chadllvm.frontend.clauses import (
     Comprehension,
@@ -78,7 +78,7 @@ def list_comprehension(cx: Context, node: Comprehension) -> Operand:
 def _display(cx: Context, node: Comprehension, parts: Sequence[Part]) -> ast.expr:
     """The list of what there is for each entry of a dictionary."""
     if any(part.test is not None for part in parts):
-        raise dictionary_errors.unknown_test(cx.span(node))
+        raise record_errors.unknown_test(cx.span(node))
     nodes = [part.node for part in parts]
     if len(node.generators) == 1 or not nodes:
         return ast.copy_location(ast.List(nodes, ast.Load()), node)
@@ -106,9 +106,9 @@ def dictionary_comprehension(cx: Context, node: ast.DictComp) -> Operand:
     """`{k: f(v) for k, v in d.items()}`, whose keys are known."""
     parts = parts_of(cx, node) if len(node.generators) == 1 else None
     if parts is None:
-        raise dictionary_errors.dictionary_key(cx.span(node))
+        raise record_errors.dictionary_key(cx.span(node))
     if any(part.test is not None for part in parts):
-        raise dictionary_errors.unknown_test(cx.span(node))
+        raise record_errors.unknown_test(cx.span(node))
     pairs = [part.node for part in parts]
     keys = [pair.elts[0] for pair in pairs if isinstance(pair, ast.Tuple)]
     values = [pair.elts[1] for pair in pairs if isinstance(pair, ast.Tuple)]
@@ -288,12 +288,12 @@ def _reduced_parts(
         item = part.node
         if len(node.generators) > 1:
             if kind != "add":
-                raise dictionary_errors.unknown_test(cx.span(node))
+                raise record_errors.unknown_test(cx.span(node))
             inner = ast.copy_location(ast.Name("sum", ast.Load()), call)
             item = ast.copy_location(ast.Call(inner, [item], []), call)
         if part.test is not None:
             if kind != "add":
-                raise dictionary_errors.unknown_test(cx.span(part.test))
+                raise record_errors.unknown_test(cx.span(part.test))
             none = ast.copy_location(ast.Constant(0), item)
             item = ast.copy_location(ast.IfExp(part.test, item, none), item)
         nodes.append(item)
@@ -353,7 +353,7 @@ def reduce_items(cx: Context, node: ast.expr, call: ast.Call, kind: str) -> Oper
 def _number(cx: Context, node: ast.expr, value: Operand, kind: str) -> Operand:
     """An element as what can be added and compared."""
     if not is_number(value.type):
-        raise errors.not_summable(cx.span(node), _NAMES[kind], value.type)
+        raise flow_errors.not_summable(cx.span(node), _NAMES[kind], value.type)
     return to_int(cx.at(node), value)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from chadllvm.frontend import array_errors, type_errors
+from chadllvm.errors import array_errors, type_errors
 from chadllvm.frontend.arithmetic import is_number, truth
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Value, is_number_operand

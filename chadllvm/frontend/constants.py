@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from chadllvm.diagnostic import CompileError, Span
-from chadllvm.frontend import function_errors, name_errors, record_errors
+from chadllvm.errors import function_errors, name_errors, record_errors
 from chadllvm.frontend.annotations import field_annotation, reference_to, target_type
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from chadllvm.frontend import call_errors, errors, shape_errors, type_errors
+from chadllvm.errors import array_errors, call_errors, flow_errors, type_errors
 from chadllvm.frontend.arithmetic import (
     convert,
     is_number,
@@ -105,7 +105,7 @@ def _arange(call: Given) -> Value:
     step = _number(call, "step") if "step" in call else Lit(1)
     start, stop, step = promoted(b, start, stop, step)
     if isinstance(step, Lit) and step.value == 0:
-        raise errors.zero_step(call.cx.span(call.nodes["step"]))
+        raise flow_errors.zero_step(call.cx.span(call.nodes["step"]))
     count = _count(call, start, stop, step)
     one, multiply, add = Lit(1), "imul", "iadd"
     if is_float(start.type):
@@ -198,7 +198,7 @@ def _diag(call: Given) -> Value:
     if array.rank == 2:
         return _diagonal(call)
     if array.rank != 1:
-        raise shape_errors.wrong_rank(
+        raise array_errors.wrong_rank(
             call.cx.span(call.node), call.name, "a vector or a matrix", array.type
         )
     return _diagonal_matrix(call, plain(call.cx, call.node, array), offset)
@@ -208,7 +208,7 @@ def _diagonal(call: Given) -> Value:
     """The diagonal of a matrix."""
     array = plain(call.cx, call.node, call.array("v"))
     if array.rank != 2:
-        raise shape_errors.wrong_rank(
+        raise array_errors.wrong_rank(
             call.cx.span(call.node), call.name, "a matrix", array.type
         )
     offset = call.offset()
@@ -255,7 +255,7 @@ def _triangle(keeps_lower: bool) -> Callable[[Given], Value]:
     def meaning(call: Given) -> Value:
         array = call.array("m")
         if array.rank != 2:
-            raise shape_errors.wrong_rank(
+            raise array_errors.wrong_rank(
                 call.cx.span(call.node), call.name, "a matrix", array.type
             )
         offset = call.offset()
@@ -348,7 +348,7 @@ def _broadcast_to(call: Given) -> Value:
         return filled(shape, value)
     array = call.array_in(call.nodes["a"], value)
     if array.rank > len(shape):
-        raise shape_errors.wrong_rank(
+        raise array_errors.wrong_rank(
             call.cx.span(call.node), call.name, "at most as many as sizes", array.type
         )
     ahead = len(shape) - array.rank

@@ -15,12 +15,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType, MemberDescriptorType
 from typing import Any, TypeGuard
 
-from chadllvm.frontend import (
-    call_errors,
-    dictionary_errors,
-    record_errors,
-    syntax_errors,
-)
+from chadllvm.errors import call_errors, record_errors, statement_errors
 from chadllvm.frontend.annotations import field_annotation, reference_to
 from chadllvm.frontend.binding import bind, bind_keywords, converted
 from chadllvm.frontend.constants import constant
@@ -145,12 +140,12 @@ def dictionary(cx: Context, node: ast.Dict) -> Operand:
         if key is None:
             names = names_of(operand.type)
             if names is None or names.kind is not Kind.DICT:
-                raise dictionary_errors.spread(cx.span(value), operand.type)
+                raise record_errors.spread(cx.span(value), operand.type)
             entries |= _fields(cx, value, operand)
             continue
         name = static_string(cx, key)
         if name is None:
-            raise dictionary_errors.dictionary_key(cx.span(key))
+            raise record_errors.dictionary_key(cx.span(key))
         entries[name] = operand
     return _dict(cx, node, entries)
 
@@ -165,18 +160,18 @@ def dictionary_call(cx: Context, node: ast.Call) -> Operand:
         first = cx.value(argument)
         names = names_of(first.type)
         if names is None or names.kind is not Kind.DICT:
-            raise dictionary_errors.spread(cx.span(argument), first.type)
+            raise record_errors.spread(cx.span(argument), first.type)
         entries |= _fields(cx, argument, first)
     for keyword in node.keywords:
         if keyword.arg is None:
-            raise syntax_errors.starred(cx.span(keyword))
+            raise statement_errors.starred(cx.span(keyword))
         entries[keyword.arg] = cx.value(keyword.value)
     return _dict(cx, node, entries)
 
 
 def _dict(cx: Context, node: ast.expr, entries: dict[str, Operand]) -> Operand:
     if not entries:
-        raise syntax_errors.unsupported(cx.span(node), node)
+        raise statement_errors.unsupported(cx.span(node), node)
     names = RecordNames(entries, Kind.DICT, dict)
     return product(cx.at(node), Tuple(tuple(entries.values()), names))
 
@@ -189,7 +184,7 @@ def record_attribute(cx: Context, node: ast.Attribute, record: Operand) -> Value
     names = names_of(record.type)
     assert names is not None
     if not names.is_class:
-        raise dictionary_errors.key_by_attribute(cx.span(node), record.type, node.attr)
+        raise record_errors.key_by_attribute(cx.span(node), record.type, node.attr)
     if node.attr in names:
         return field(cx, node, record, node.attr)
     if isinstance(names, ObjectNames) and node.attr in names.unfit:
@@ -226,9 +221,9 @@ def entry(cx: Context, node: ast.Subscript, value: Value) -> Value | None:
     if name is None:
         if isinstance(value.type, Array):
             return None
-        raise dictionary_errors.key_needed(cx.span(node.slice), value.type)
+        raise record_errors.key_needed(cx.span(node.slice), value.type)
     if name not in names:
-        raise dictionary_errors.unknown_key(cx.span(node.slice), name, names)
+        raise record_errors.unknown_key(cx.span(node.slice), name, names)
     if not isinstance(value.type, Array):
         assert is_record_value(value)
         return field(cx, node, value, name)
@@ -268,11 +263,11 @@ def _dictionary_method(
             other = cx.value(default)
             return field(cx, node, owner, word) if word in names else other
         case "keys" | "items", [], []:
-            raise dictionary_errors.keys_as_value(
+            raise record_errors.keys_as_value(
                 cx.span(node.func), f"`{name}` of a dictionary"
             )
         case _:
-            raise dictionary_errors.dictionary_method(cx.span(node.func), name)
+            raise record_errors.dictionary_method(cx.span(node.func), name)
 
 
 def record_method(

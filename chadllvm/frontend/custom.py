@@ -19,7 +19,7 @@ from types import FunctionType
 from typing import Any, Protocol
 
 from chadllvm.diagnostic import CompileError, Span
-from chadllvm.frontend import custom_errors, reference_errors
+from chadllvm.errors import custom_errors, reference_errors
 from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.closures import holds_function, holds_reals

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from chadllvm.diagnostic import Span
-from chadllvm.frontend import call_errors, closure_errors
+from chadllvm.errors import call_errors, closure_errors
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.signature import Parameter

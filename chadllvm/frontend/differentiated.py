@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chadllvm.diagnostic import Span
-from chadllvm.frontend import closure_errors, reference_errors
+from chadllvm.errors import closure_errors, reference_errors
 from chadllvm.frontend.apart import Apart, Wrapper, apart
 from chadllvm.frontend.applying import (
     Made,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from chadllvm.frontend import call_errors, closure_errors
+from chadllvm.errors import call_errors, closure_errors
 from chadllvm.frontend.apart import Apart
 from chadllvm.frontend.applying import for_each, function_of
 from chadllvm.frontend.closures import holds_function, holds_reals

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from chadllvm.frontend import array_errors, list_errors
+from chadllvm.errors import array_errors, update_errors
 from chadllvm.frontend.alike import differ
 from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import (
@@ -77,7 +77,7 @@ from chadllvm.ir.types import (
 def display(cx: Context, node: ast.List) -> Operand:
     """`[a, b, c]` of numbers, lists or arrays of equal shape, or tuples."""
     if not node.elts:
-        raise list_errors.nested_empty_list(cx.span(node))
+        raise update_errors.nested_empty_list(cx.span(node))
     elements = [_element(cx, e) for e in unpacked(cx, node.elts)]
     values = [e.value for e in _settled(elements)]
     if node in cx.wanted or any(is_list(v) or is_item(cx, v) for v in values):
@@ -214,7 +214,7 @@ def _joined(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Operand:
     first, second = delayed(cx, node.left, x), delayed(cx, node.right, y)
     elem = join(first.elem, second.elem)
     if elem is None or first.rank != second.rank:
-        raise list_errors.other_elements(cx.span(node), first.type, second.type)
+        raise update_errors.other_elements(cx.span(node), first.type, second.type)
     b = cx.at(node)
     for n, m in zip(first.shape[1:], second.shape[1:], strict=True):
         b.prim("same", n, m)
@@ -248,7 +248,7 @@ def _extended(
     """The sum of two lists of arrays, of which one may be regular."""
     found = target_type(ty, x.type)
     if found is None:
-        raise list_errors.other_elements(cx.span(node.left), ty, x.type)
+        raise update_errors.other_elements(cx.span(node.left), ty, x.type)
     left = convert(cx.at(node.left), force(cx, node.left, x), found)
     return extended(cx, cx.settled(node.right, y), copied(cx, node.left, left))
 
@@ -256,7 +256,7 @@ def _extended(
 def _repeated(cx: Context, node: ast.BinOp, items: Value, count: Operand) -> Operand:
     """A list several times; never if the number is negative."""
     if not isinstance(items.type, Array) or items.type.rank > 1:
-        raise list_errors.repeated_rows(cx.span(node))
+        raise update_errors.repeated_rows(cx.span(node))
     b = cx.at(node)
     (size,) = shape_of(cx, node, items)
     source = delayed(cx, node, items)

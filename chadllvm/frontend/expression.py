@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from functools import partial
 from types import FunctionType
 
-from chadllvm.frontend import (
+from chadllvm.errors import (
     array_errors,
-    errors,
+    flow_errors,
     name_errors,
     ragged_errors,
     record_errors,
-    syntax_errors,
+    statement_errors,
     type_errors,
     union_errors,
 )
@@ -133,11 +133,11 @@ def expression(cx: Context, node: ast.expr) -> Value:
         case Uncovered():
             return uncovered(cx, node)
         case ast.GeneratorExp():
-            raise errors.bare_generator(cx.span(node))
+            raise flow_errors.bare_generator(cx.span(node))
         case ast.Starred():
-            raise syntax_errors.starred(cx.span(node))
+            raise statement_errors.starred(cx.span(node))
         case _:
-            raise syntax_errors.unsupported(cx.span(node), node)
+            raise statement_errors.unsupported(cx.span(node), node)
 
 
 def _literal(cx: Context, node: ast.Constant) -> Operand:
@@ -146,13 +146,13 @@ def _literal(cx: Context, node: ast.Constant) -> Operand:
         case bool() | int() | float():
             return number(node.value, span)
         case complex():
-            raise syntax_errors.unsupported_constant(span, "a complex number")
+            raise statement_errors.unsupported_constant(span, "a complex number")
         case None:
             return cx.at(node).one(NONE_VALUE)
         case str() | bytes():
-            raise syntax_errors.unsupported_constant(span, "a string")
+            raise statement_errors.unsupported_constant(span, "a string")
         case _:
-            raise syntax_errors.unsupported_constant(span, f"`{node.value}`")
+            raise statement_errors.unsupported_constant(span, f"`{node.value}`")
 
 
 def _is_function(cx: Context, outside: object) -> bool:
@@ -310,7 +310,7 @@ def _compare_from(cx: Context, node: ast.Compare, left: Value, at: int) -> Value
         return found
     if found is not None or not is_comparison(op):
         symbol, help = _OPERATOR_HELP.get(type(op), ("of sets", "compare one by one"))
-        raise syntax_errors.unsupported_operator(cx.span(node), symbol, help)
+        raise statement_errors.unsupported_operator(cx.span(node), symbol, help)
     right = cx.lazy(node.comparators[at])
     holds = _compared(cx, node, op, left, right)
     if at == len(node.ops) - 1:
@@ -401,7 +401,7 @@ def choose(
     joined = join_values(*values)
     if joined is None:
         types = (value.type for value in values)
-        raise errors.different_branches(cx.span(node), *types)
+        raise flow_errors.different_branches(cx.span(node), *types)
     sides = [(b, convert(b, value, joined)) for b, value in (then, orelse)]
     blocks = [b.block([value]) for b, value in sides]
     b = cx.at(node)

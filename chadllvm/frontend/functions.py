@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.frontend import (
+from chadllvm.errors import (
     array_errors,
     call_errors,
-    errors,
+    flow_errors,
     record_errors,
     type_errors,
 )
@@ -370,7 +370,7 @@ def _list(cx: Context, node: ast.Call) -> Operand:
 
 def _accumulate(cx: Context, node: ast.Call) -> Operand:
     """It makes an iterator, which is no value: see `iteration.py`."""
-    raise errors.bare_iterator(cx.span(node), ast.unparse(node.func))
+    raise flow_errors.bare_iterator(cx.span(node), ast.unparse(node.func))
 
 
 _SPECIAL: tuple[tuple[Any, Callable[[Context, ast.Call], Value]], ...] = (

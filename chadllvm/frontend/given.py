@@ -14,13 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.frontend import (
-    array_errors,
-    call_errors,
-    shape_errors,
-    syntax_errors,
-    type_errors,
-)
+from chadllvm.errors import array_errors, call_errors, statement_errors, type_errors
 from chadllvm.frontend.arithmetic import to_int
 from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context
@@ -141,7 +135,7 @@ class Given:
     def as_axis(self, node: ast.expr, rank: int) -> int:
         axis = self.as_constant(node)
         if not -rank <= axis < rank:
-            raise shape_errors.axis_range(self.cx.span(node), axis, rank)
+            raise array_errors.axis_range(self.cx.span(node), axis, rank)
         return axis % rank
 
     def axes(self, rank: int, name: str = "axis") -> tuple[int, ...] | None:
@@ -153,7 +147,7 @@ class Given:
             return (self.as_axis(node, rank),)
         found = tuple(self.as_axis(e, rank) for e in node.elts)
         if len(set(found)) < len(found):
-            raise shape_errors.repeated_axis(self.cx.span(node))
+            raise array_errors.repeated_axis(self.cx.span(node))
         return found
 
     def dtype(self, default: Scalar) -> Scalar:
@@ -312,7 +306,7 @@ def _keyword(
 ) -> str:
     """The parameter that a keyword names."""
     if extra.arg is None:
-        raise syntax_errors.starred(cx.span(extra))
+        raise statement_errors.starred(cx.span(extra))
     if extra.arg not in known:
         raise array_errors.unknown_option(cx.span(extra), name, extra.arg, known)
     if extra.arg in nodes:

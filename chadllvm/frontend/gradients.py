@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import Any
 
 from chadllvm.derivative_kinds import GRADIENT_PARTS
-from chadllvm.frontend import closure_errors
+from chadllvm.errors import closure_errors
 from chadllvm.frontend.applying import (
     Made,
     Outside,

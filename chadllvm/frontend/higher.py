@@ -22,7 +22,7 @@ import itertools
 from collections.abc import Callable, Sequence
 
 from chadllvm import library
-from chadllvm.frontend import call_errors, shape_errors
+from chadllvm.errors import array_errors, call_errors
 from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.closures import check_growth
 from chadllvm.frontend.context import Context
@@ -255,7 +255,7 @@ def _states(call: Given, array: Operand, start: Operand, first: Operand | None) 
 def _from_first(call: Given, array: Operand, ty: Type) -> Operand:
     """The first result is the first element."""
     if not _has_zero(ty):
-        raise shape_errors.no_first_state(call.cx.span(call.node), ty)
+        raise array_errors.no_first_state(call.cx.span(call.node), ty)
     return _states(call, array, _nothing(call.builder, ty), Lit(0))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.frontend import call_errors
+from chadllvm.errors import call_errors
 from chadllvm.frontend.arithmetic import arithmetic, to_int
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.scalar import EVERY, MANY, Meaning, ScalarFunction

@@ -16,13 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from chadllvm.frontend import (
-    call_errors,
-    dictionary_errors,
-    errors,
-    record_errors,
-    type_errors,
-)
+from chadllvm.errors import call_errors, flow_errors, record_errors, type_errors
 from chadllvm.frontend.arithmetic import convert, join_values, to_int
 from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context
@@ -145,7 +139,7 @@ def _array_items(cx: Context, node: ast.expr, is_made: bool) -> Items:
     if not isinstance(value, Delayed) and is_tuple(value.type):
         return _tuple_items(cx, node, value, value.type)
     if not isinstance(value.type, Array):
-        raise errors.not_iterable(cx.span(node), value.type)
+        raise flow_errors.not_iterable(cx.span(node), value.type)
     if isinstance(value, Delayed) and value.rank == 1 and not can_fail(value):
         return Items(value.shape[0], lambda b, k: value.element(b, [k]))
     return _made_items(cx, node, cx.make(cx, node, value))
@@ -165,7 +159,7 @@ def _tuple_items(cx: Context, node: ast.expr, value: Operand, ty: Product) -> It
     """The components of a tuple, which are of one type, or numbers."""
     if isinstance(ty.names, RecordNames) and not ty.names.is_sequence:
         if ty.names.kind is Kind.DICT:
-            raise dictionary_errors.keys_as_value(cx.span(node), "a list of keys")
+            raise record_errors.keys_as_value(cx.span(node), "a list of keys")
         raise record_errors.not_iterable(cx.span(node), ty)
     b = cx.at(node)
     value = opened(b, value)
@@ -202,7 +196,7 @@ def _range(cx: Context, node: ast.Call, bounds: Sequence[Operand]) -> Items:
     start, stop, step = (*bounds, Lit(1))[:3]
     b = cx.at(node)
     if isinstance(step, Lit) and step.value == 0:
-        raise errors.zero_step(cx.span(node.args[2]))
+        raise flow_errors.zero_step(cx.span(node.args[2]))
     if step == Lit(1):
         length = b.prim("span", stop, start)
     elif step == Lit(-1):

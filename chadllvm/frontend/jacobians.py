@@ -18,7 +18,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from chadllvm.frontend import closure_errors
+from chadllvm.errors import closure_errors
 from chadllvm.frontend.applying import (
     Made,
     captures_of,

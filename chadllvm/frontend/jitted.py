@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from chadllvm.frontend import call_errors
+from chadllvm.errors import call_errors
 from chadllvm.frontend.binding import bind, converted
 from chadllvm.frontend.constants import constant
 from chadllvm.frontend.context import Context

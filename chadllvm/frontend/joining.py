@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from chadllvm.frontend import ragged_errors, shape_errors
+from chadllvm.errors import array_errors, ragged_errors
 from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.comprehension import written_list
 from chadllvm.frontend.context import Context
@@ -49,7 +49,7 @@ def _parts(call: Given) -> Parts:
     cx, node = call.cx, written_list(call.cx, call.nodes["arrays"])
     if isinstance(node, ast.Tuple | ast.List):
         if not node.elts:
-            raise shape_errors.not_arrays(cx.span(node), call.name)
+            raise array_errors.not_arrays(cx.span(node), call.name)
         return _alike(call, [call.as_array(n) for n in node.elts])
     value = cx.lazy(node)
     if isinstance(value.type, Array) and value.type.rank > 1:
@@ -57,12 +57,12 @@ def _parts(call: Given) -> Parts:
         _check_some(call, rows.shape[0])
         return rows
     if isinstance(value, Delayed):
-        raise shape_errors.not_arrays(cx.span(node), call.name)
+        raise array_errors.not_arrays(cx.span(node), call.name)
     names = list_names(value.type)
     if names is not None and names.depth == 1:
         return ragged(cx, node, value)
     if names is not None or not is_tuple(value.type) or not value.type.fields:
-        raise shape_errors.not_arrays(cx.span(node), call.name)
+        raise array_errors.not_arrays(cx.span(node), call.name)
     b = call.builder
     parts = [b.one(Proj(value, k)) for k in range(len(value.type.fields))]
     return _alike(call, [call.array_in(node, part) for part in parts])
@@ -78,7 +78,7 @@ def _alike(call: Given, arrays: Sequence[Delayed]) -> list[Delayed]:
     """The arrays with as many dimensions each and elements of one type."""
     ranks = [array.rank for array in arrays]
     if len(set(ranks)) > 1:
-        raise shape_errors.different_ranks(
+        raise array_errors.different_ranks(
             call.cx.span(call.nodes["arrays"]), call.name, ranks
         )
     found = promoted_type(call.builder, [sample_of(array) for array in arrays])

@@ -20,7 +20,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chadllvm.frontend import dictionary_errors
+from chadllvm.errors import record_errors
 from chadllvm.frontend.arithmetic import join_values
 from chadllvm.frontend.context import Context, Settled
 from chadllvm.frontend.static import decided, dictionary_type, keys_of, known_value
@@ -359,13 +359,13 @@ def check_words(cx: Context, node: ast.For, known: Entries) -> None:
         for part in node.body:
             for name in _stored(part):
                 if name in words:
-                    raise dictionary_errors.key_assigned(cx.span(part), name)
+                    raise record_errors.key_assigned(cx.span(part), name)
 
 
 def _check_values(cx: Context, values: Sequence[tuple[ast.expr, ast.expr]]) -> None:
     for target, value in values:
         if _holds_text(value):
-            raise dictionary_errors.key_as_value(cx.span(target))
+            raise record_errors.key_as_value(cx.span(target))
 
 
 def _stored(node: ast.AST) -> Iterator[str]:
@@ -424,7 +424,7 @@ def _names(cx: Context, target: ast.expr, element: ast.expr) -> dict[str, ast.ex
     found: dict[str, ast.expr] = {**words}
     for inner, value in values:
         if not isinstance(inner, ast.Name):
-            raise dictionary_errors.key_as_value(cx.span(inner))
+            raise record_errors.key_as_value(cx.span(inner))
         found[inner.id] = cx.settled(value, cx.lazy(value))
     return found
 

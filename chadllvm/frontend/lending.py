@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from chadllvm.diagnostic import NO_SPAN, Span
-from chadllvm.frontend import update_errors
+from chadllvm.errors import update_errors
 from chadllvm.frontend.context import Callees, Context
 from chadllvm.frontend.delayed import delayed, force, succeed
 from chadllvm.frontend.local import LocalFunction

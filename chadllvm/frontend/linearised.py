@@ -11,7 +11,7 @@ import ast
 from dataclasses import dataclass
 
 from chadllvm.diagnostic import Span
-from chadllvm.frontend import call_errors
+from chadllvm.errors import call_errors
 from chadllvm.frontend.applying import (
     Made,
     captures_of,

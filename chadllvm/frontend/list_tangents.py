@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 
-from chadllvm.frontend import closure_errors
+from chadllvm.errors import closure_errors
 from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context

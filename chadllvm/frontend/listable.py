@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from chadllvm.diagnostic import Span
-from chadllvm.frontend import set_errors, union_errors
+from chadllvm.errors import set_errors, union_errors
 from chadllvm.ir.record import ListNames
 from chadllvm.ir.term import Block, Var, nested
 from chadllvm.ir.types import (

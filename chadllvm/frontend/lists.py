@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from chadllvm.diagnostic import Span
-from chadllvm.frontend import call_errors, list_errors, ragged_errors, update_errors
+from chadllvm.errors import call_errors, ragged_errors, update_errors
 from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.closures import check_element_growth
 from chadllvm.frontend.containers import is_record_value
@@ -177,7 +177,7 @@ def _change_list(cx: Context, call: Changed, value: Var) -> None:
 def _popped(cx: Context, call: Changed, value: Var) -> Var:
     """What `pop` gives is read before, as a copy."""
     if call.args and not _is_last(call.args[0]):
-        raise list_errors.pop_place(cx.span(call.args[0]))
+        raise update_errors.pop_place(cx.span(call.args[0]))
     count = ragged(cx, call, value).count
     cx.at(call).prim("poppable", count)
     return shortened(cx, call, value)
@@ -186,7 +186,7 @@ def _popped(cx: Context, call: Changed, value: Var) -> Var:
 def extend_list(cx: Context, name: ast.Name, node: Augmented, value: Var) -> None:
     """`xs += ys` of lists of arrays that differ in size."""
     if not isinstance(node.op, ast.Add):
-        raise list_errors.list_grows(cx.span(node))
+        raise update_errors.list_grows(cx.span(node))
     names = list_names(value.type)
     if names is not None and names.is_part:
         raise ragged_errors.grows_elsewhere(cx.span(node))
@@ -198,7 +198,7 @@ def extend_list(cx: Context, name: ast.Name, node: Augmented, value: Var) -> Non
 def extend(cx: Context, name: ast.Name, node: Augmented) -> Value | None:
     """`xs += ys`; where `ys` is an array the sum is one, and `ys` is given instead."""
     if not isinstance(node.op, ast.Add):
-        raise list_errors.list_grows(cx.span(node))
+        raise update_errors.list_grows(cx.span(node))
     right = node.right
     if iterator_of(cx, right) is None:
         value = cx.lazy(right)
@@ -229,7 +229,7 @@ def _list(cx: Context, name: ast.Name, method: str, elem: Type | None) -> Var:
     array = cx.value(name)
     if not isinstance(array, Var) or array not in cx.lists:
         found = said(array.type)
-        raise list_errors.not_a_list(cx.span(name), name.id, method, found)
+        raise update_errors.not_a_list(cx.span(name), name.id, method, found)
     return array
 
 
@@ -246,7 +246,7 @@ def _appended(
         check_element_growth(cx.span(node), name, elem, joined)
         raise Learned(name, joined, is_sure=True)
     if joined != elem:
-        raise list_errors.other_elements(cx.span(node), elem, item.type)
+        raise update_errors.other_elements(cx.span(node), elem, item.type)
     item = convert(b, item, elem)
     if isinstance(elem, Array) and isinstance(elem.elem, Scalar):
         check_row(b, array, item)
@@ -286,7 +286,7 @@ def _pop(cx: Context, name: ast.Name, call: Changed) -> None:
     array = _list(cx, name, "pop", None)
     b = cx.at(call)
     if call.args and not _is_last(call.args[0]):
-        raise list_errors.pop_place(cx.span(call.args[0]))
+        raise update_errors.pop_place(cx.span(call.args[0]))
     b.prim("poppable", dimension(b, array, 0))
     made = b.apply(DropLast(), [array], [], [name.id])[0]
     _bind(cx, name, made, mark_of(cx, array))

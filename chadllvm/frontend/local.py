@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from chadllvm.diagnostic import CompileError, Span
-from chadllvm.frontend import closure_errors, syntax_errors
+from chadllvm.errors import closure_errors, statement_errors
 from chadllvm.frontend.closures import (
     NOTHING,
     ClosureNames,
@@ -223,7 +223,7 @@ def _parameters(source: Source) -> tuple[Parameter, ...]:
     arguments = source.definition.args
     for extra in (arguments.vararg, arguments.kwarg):
         if extra is not None:
-            raise syntax_errors.starred(source.span(extra))
+            raise statement_errors.starred(source.span(extra))
     given = {name for name, _ in default_values(arguments)}
     nodes = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     return tuple(

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable
 from typing import TypeGuard
 
-from chadllvm.frontend import array_errors, syntax_errors
+from chadllvm.errors import array_errors, statement_errors
 from chadllvm.frontend.arithmetic import to_int, truth
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value, elementwise, is_array
@@ -112,7 +112,7 @@ def is_integral(value: Value) -> TypeGuard[Operand]:
 def inverse(cx: Context, node: ast.expr, x: Value) -> Value:
     """`~x`; of a single boolean Python makes -1 or -2, and NumPy what `not` does."""
     if x.type == BOOL:
-        raise syntax_errors.unsupported_operator(
+        raise statement_errors.unsupported_operator(
             cx.span(node), "~", "use `not` for booleans"
         )
     return inverted(cx, node, x)
@@ -128,7 +128,7 @@ def inverted(cx: Context, node: ast.expr, x: Value) -> Value:
 def _check_integral(cx: Context, node: ast.expr, symbol: str, value: Value) -> None:
     ty = value.type.elem if isinstance(value.type, Array) else value.type
     if ty not in (I64, BOOL):
-        raise syntax_errors.unsupported_operator(
+        raise statement_errors.unsupported_operator(
             cx.span(node),
             symbol,
             f"it takes integers or booleans, found {said(value.type)}"

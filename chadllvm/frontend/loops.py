@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from chadllvm.diagnostic import CompileError
-from chadllvm.frontend import closure_errors, name_errors
+from chadllvm.errors import closure_errors, name_errors
 from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.clauses import bind_item, new_index
 from chadllvm.frontend.closures import check_growth

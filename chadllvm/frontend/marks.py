@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any, cast
 
-from chadllvm.frontend import array_errors
+from chadllvm.errors import array_errors
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.closures import is_function
 from chadllvm.ir.build import Builder

@@ -15,7 +15,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from chadllvm.diagnostic import InternalError
-from chadllvm.frontend import errors, union_errors
+from chadllvm.errors import flow_errors, union_errors
 from chadllvm.frontend.arithmetic import compare, convert, join
 from chadllvm.frontend.conditions import condition
 from chadllvm.frontend.context import Context
@@ -228,7 +228,7 @@ def _taken_of(
         y = _taken_of(cx, others, value, name)
     ty = join(x.type, y.type)
     if ty is None:
-        raise errors.different_branches(cx.span(first), x.type, y.type)
+        raise flow_errors.different_branches(cx.span(first), x.type, y.type)
     blocks = [b.block([convert(b, v, ty)]) for b, v in ((then, x), (orelse, y))]
     return cx.at(first).one(If(test, *blocks), name)
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from chadllvm.frontend import call_errors
+from chadllvm.errors import call_errors
 from chadllvm.frontend.classes import classes_of, is_instance
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.match_statement import Matched

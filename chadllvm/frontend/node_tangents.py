@@ -11,7 +11,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from chadllvm.diagnostic import Span
-from chadllvm.frontend import closure_errors, union_cotangents
+from chadllvm.errors import closure_errors
+from chadllvm.frontend import union_cotangents
 from chadllvm.frontend.arithmetic import convert, join
 from chadllvm.frontend.list_tangents import own
 from chadllvm.frontend.reals import as_reals, fits

@@ -13,7 +13,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from types import FunctionType
 
-from chadllvm.frontend import call_errors
+from chadllvm.errors import call_errors
 from chadllvm.frontend.binding import converted
 from chadllvm.frontend.containers import names_of
 from chadllvm.frontend.context import Context

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from chadllvm.frontend import array_errors
+from chadllvm.errors import array_errors
 from chadllvm.frontend.arithmetic import truth
 from chadllvm.frontend.delayed import (
     Delayed,

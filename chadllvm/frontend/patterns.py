@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from chadllvm.frontend import union_errors
+from chadllvm.errors import union_errors
 from chadllvm.frontend.classes import classes_of, is_instance
 from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from chadllvm.frontend import type_errors
+from chadllvm.errors import type_errors
 from chadllvm.frontend.arithmetic import compare, is_number, to_int
 from chadllvm.frontend.delayed import Value, elementwise
 from chadllvm.frontend.given import Given, LibraryFunction

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from chadllvm.frontend import statement_errors
+from chadllvm.errors import statement_errors
 from chadllvm.frontend.containers import names_of
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.marks import check_settled, is_python_list

@@ -17,7 +17,7 @@ from types import FunctionType
 
 import numpy as np
 
-from chadllvm.frontend import call_errors, shape_errors, type_errors
+from chadllvm.errors import array_errors, call_errors, type_errors
 from chadllvm.frontend.arithmetic import arithmetic, is_number, to_int
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
@@ -202,7 +202,7 @@ def _turned(array: Delayed, shift: int) -> Delayed:
 def _trace(call: Given) -> Value:
     array = call.array("a")
     if array.rank != 2:
-        raise shape_errors.wrong_rank(
+        raise array_errors.wrong_rank(
             call.cx.span(call.node), call.name, "a matrix", array.type
         )
     offset = call.offset("offset")

@@ -10,7 +10,7 @@ import ast
 from dataclasses import dataclass
 
 from chadllvm.diagnostic import Span
-from chadllvm.frontend import call_errors, closure_errors
+from chadllvm.errors import call_errors, closure_errors
 from chadllvm.frontend.apart import Apart, Packed
 from chadllvm.frontend.applying import (
     Made,

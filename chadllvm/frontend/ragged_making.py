@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from chadllvm.frontend import list_errors, ragged_errors
+from chadllvm.errors import ragged_errors, update_errors
 from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert, join, to_int
 from chadllvm.frontend.context import Context
@@ -162,7 +162,7 @@ def extended(cx: Context, node: ast.expr, xs: Var) -> Var:
     given = cx.lazy(node)
     ty = target_type(xs.type, given.type)
     if ty is None:
-        raise list_errors.other_elements(cx.span(node), xs.type, given.type)
+        raise update_errors.other_elements(cx.span(node), xs.type, given.type)
     other = convert(cx.at(node), force(cx, node, given), ty)
     more, start = ragged(cx, node, other), ragged(cx, node, xs).parts
     if more.items is start[0]:

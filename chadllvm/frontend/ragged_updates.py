@@ -14,7 +14,7 @@ import ast
 from collections.abc import Callable
 from functools import partial
 
-from chadllvm.frontend import ragged_errors
+from chadllvm.errors import ragged_errors
 from chadllvm.frontend.arithmetic import convert, to_int
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from chadllvm.frontend import name_errors, statement_errors
+from chadllvm.errors import name_errors, statement_errors
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.surface import Raise

@@ -21,13 +21,7 @@ from types import MappingProxyType
 from typing import assert_never
 
 from chadllvm.diagnostic import CompileError
-from chadllvm.frontend import (
-    errors,
-    list_errors,
-    statement_errors,
-    syntax_errors,
-    update_errors,
-)
+from chadllvm.errors import flow_errors, statement_errors, update_errors
 from chadllvm.frontend.exits import Exits
 from chadllvm.frontend.keys import Entries, Position, written_out
 from chadllvm.frontend.match_statement import (
@@ -131,12 +125,12 @@ def _no_result(
     match statements:
         case [*_, Branch(node=node) as branch] if has_return((branch,)):
             word = "`match`" if isinstance(branch.test, Matched) else "`if`"
-            return errors.missing_return(source.span(node), word)
+            return flow_errors.missing_return(source.span(node), word)
     if any(isinstance(node, ast.Return) for node in ast.walk(source.definition)):
-        return errors.missing_return(span, "function")
+        return flow_errors.missing_return(span, "function")
     for name in sorted(own.bound):
         return update_errors.told_to_update(span, name, True)
-    return errors.returns_nothing(span, "there is no `return` in this function")
+    return flow_errors.returns_nothing(span, "there is no `return` in this function")
 
 
 class _Reader:
@@ -217,7 +211,7 @@ class _Reader:
                 if value is None and self.own.only_acts:
                     return (self.nothing(node),)
                 if value is None:
-                    raise errors.returns_nothing(self.source.span(node))
+                    raise flow_errors.returns_nothing(self.source.span(node))
                 return self._returned(value, node)
             case ast.Expr(ast.Call() as call) if (
                 changed := _changed(call)
@@ -385,7 +379,7 @@ class _Reader:
                 for element in elements:
                     self._check_target(element, updates=updates)
             case ast.Starred():
-                raise syntax_errors.starred(span)
+                raise statement_errors.starred(span)
             case ast.Attribute():
                 raise update_errors.attribute_update(span)
             case _:
@@ -395,17 +389,17 @@ class _Reader:
         span = self.source.span(node)
         match node:
             case ast.Expr(ast.Call(ast.Attribute(_, method))) if method in CHANGING:
-                return list_errors.list_of_lists(span, method)
+                return update_errors.list_of_lists(span, method)
             case ast.Expr(ast.Call(ast.Attribute(ast.Attribute(_, "add"), "at"))):
                 return update_errors.not_accumulable(span)
             case ast.Expr(ast.Call(_, _, named)) if "out" in [k.arg for k in named]:
                 return statement_errors.unused_expression(span, "out=")
             case ast.Expr(ast.Call(ast.Attribute(_, called))):
                 return statement_errors.unused_expression(span, called)
-            case ast.Expr(value) if type(value) in syntax_errors.SYNTAX:
-                return syntax_errors.unsupported(self.source.span(value), value)
+            case ast.Expr(value) if type(value) in statement_errors.SYNTAX:
+                return statement_errors.unsupported(self.source.span(value), value)
             case _:
-                return syntax_errors.unsupported(span, node)
+                return statement_errors.unsupported(span, node)
 
 
 def _grouped(statements: Sequence[Statement]) -> tuple[Statement, ...]:

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chadllvm.diagnostic import CompileError, Diagnostic, Span
-from chadllvm.frontend import call_errors, name_errors
+from chadllvm.errors import call_errors, name_errors
 from chadllvm.frontend.scope import NotStatic, Unusable
 from chadllvm.frontend.surface import CHANGING, Assign, Return, Statement
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from chadllvm.diagnostic import CompileError, Span
-from chadllvm.frontend import call_errors, recursion_errors
+from chadllvm.errors import call_errors, recursion_errors
 from chadllvm.frontend.closures import holds_function
 from chadllvm.frontend.local import LocalFunction
 from chadllvm.frontend.marks import Mark

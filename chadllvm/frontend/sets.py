@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 
 from chadllvm import hashed
-from chadllvm.frontend import call_errors, set_errors
+from chadllvm.errors import call_errors, set_errors
 from chadllvm.frontend.arithmetic import to_int
 from chadllvm.frontend.comprehension import any_or_all, list_comprehension
 from chadllvm.frontend.context import Context

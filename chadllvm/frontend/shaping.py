@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from chadllvm.frontend import shape_errors
+from chadllvm.errors import array_errors
 from chadllvm.frontend.delayed import (
     Delayed,
     Element,
@@ -70,7 +70,7 @@ def _new_shape(call: Given, array: Delayed, nodes: Sequence[ast.expr]) -> Shape:
     total = number_of(b, array.shape)
     open_ones = [k for k, node in enumerate(nodes) if _is_minus_one(node)]
     if len(open_ones) > 1:
-        raise shape_errors.two_unknown_sizes(call.cx.span(call.node))
+        raise array_errors.two_unknown_sizes(call.cx.span(call.node))
     known = [node for node in nodes if not _is_minus_one(node)]
     sizes = list(call.sizes(known)) if known else []
     number = number_of(b, tuple(sizes))
@@ -119,7 +119,7 @@ def _squeeze(call: Given) -> Value:
     axes = call.axes(array.rank)
     if axes is None:
         if not all(isinstance(size, Lit) for size in array.shape):
-            raise shape_errors.not_squeezable(call.cx.span(call.node))
+            raise array_errors.not_squeezable(call.cx.span(call.node))
         axes = tuple(k for k, size in enumerate(array.shape) if size == Lit(1))
     for k in axes:
         if array.shape[k] != Lit(1):
@@ -146,7 +146,7 @@ def _transpose(call: Given) -> Value:
         return transposed(array)
     axes = [call.as_axis(node, array.rank) for node in written_out(call.cx, nodes)]
     if sorted(axes) != list(range(array.rank)):
-        raise shape_errors.repeated_axis(call.cx.span(call.node))
+        raise array_errors.repeated_axis(call.cx.span(call.node))
     return permuted(array, axes)
 
 
@@ -215,7 +215,7 @@ def _roll(call: Given) -> Value:
     """Without an axis, all elements of a vector; NumPy would roll those of a matrix."""
     array, axis = _axis_or_flat(call)
     if "axis" not in call and call.array("a").rank > 1:
-        raise shape_errors.wrong_rank(
+        raise array_errors.wrong_rank(
             call.cx.span(call.node), call.name, "an axis, or a vector", array.type
         )
     b, size = call.builder, array.shape[axis]

@@ -10,7 +10,7 @@ from types import FunctionType
 from typing import Any
 
 from chadllvm.diagnostic import CompileError, Span
-from chadllvm.frontend import function_errors, record_errors
+from chadllvm.errors import function_errors, record_errors
 from chadllvm.frontend.annotations import (
     Annotation,
     UnknownAnnotation,

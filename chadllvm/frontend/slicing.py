@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from chadllvm.frontend import errors, shape_errors, type_errors
+from chadllvm.errors import array_errors, flow_errors, type_errors
 from chadllvm.frontend.arithmetic import to_int
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
@@ -195,7 +195,7 @@ def _with_ellipsis(
     if not dots:
         return [*items, *full]
     if len(dots) > 1:
-        raise shape_errors.second_ellipsis(cx.span(_index_of(node)))
+        raise array_errors.second_ellipsis(cx.span(_index_of(node)))
     return [*items[: dots[0]], *full, *items[dots[0] + 1 :]]
 
 
@@ -265,7 +265,7 @@ def _step(cx: Context, item: ast.Slice) -> Operand:
     if not isinstance(step, Lit):
         return cx.at(item.step).prim("slice_step", step)
     if step.value == 0:
-        raise errors.zero_step(cx.span(item.step))
+        raise flow_errors.zero_step(cx.span(item.step))
     return step
 
 
@@ -383,7 +383,7 @@ def _gathered(
     advanced = [k for k, p in enumerate(parts) if isinstance(p, _Gather | _At)]
     first, last = advanced[0], advanced[-1]
     if last - first + 1 != len(advanced):
-        raise shape_errors.separated_indices(cx.span(_index_of(node)))
+        raise array_errors.separated_indices(cx.span(_index_of(node)))
     arrays = {k: p.places for k, p in enumerate(parts) if isinstance(p, _Gather)}
     common = broadcast_shape(cx, node, [a.shape for a in arrays.values()])
     readers = {k: stretched(cx, node, a, common) for k, a in arrays.items()}

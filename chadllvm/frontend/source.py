@@ -21,7 +21,7 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from chadllvm.diagnostic import CompileError, Span
-from chadllvm.frontend import function_errors
+from chadllvm.errors import function_errors
 from chadllvm.frontend.desugared import desugar
 from chadllvm.frontend.generators import write_out
 from chadllvm.texts import lines_of

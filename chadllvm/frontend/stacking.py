@@ -13,7 +13,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from chadllvm.frontend import array_errors
+from chadllvm.errors import array_errors
 from chadllvm.frontend.arithmetic import convert, is_number, join_values
 from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context

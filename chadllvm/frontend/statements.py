@@ -19,11 +19,10 @@ from functools import partial
 from typing import assert_never
 
 from chadllvm.diagnostic import CompileError
-from chadllvm.frontend import (
+from chadllvm.errors import (
     array_errors,
-    errors,
+    flow_errors,
     function_errors,
-    list_errors,
     name_errors,
     update_errors,
 )
@@ -309,7 +308,7 @@ def _assign_each(cx: Context, target: ast.expr, node: ast.expr) -> bool:
         elif isinstance(part, ast.Name):
             begin_list(cx, part, item)
         else:
-            raise list_errors.nested_empty_list(cx.span(item))
+            raise update_errors.nested_empty_list(cx.span(item))
     return True
 
 
@@ -496,7 +495,7 @@ def _why(
         )
     assert not isinstance(then, Unusable) and not isinstance(orelse, Unusable)
     if name == RESULT:
-        raise errors.different_returns(cx.span(place.node), then.type, orelse.type)
+        raise flow_errors.different_returns(cx.span(place.node), then.type, orelse.type)
     return Unusable(
         partial(
             name_errors.conflicting_branches,

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from chadllvm.diagnostic import CompileError
-from chadllvm.frontend import union_errors
+from chadllvm.errors import union_errors
 from chadllvm.frontend.context import Context, Settled
 from chadllvm.frontend.match_statement import Matched
 from chadllvm.frontend.narrowing import decided_by_type, place_of

@@ -10,7 +10,7 @@ the nodes of recursive data.
 from __future__ import annotations
 
 from chadllvm import library
-from chadllvm.frontend import reference_errors
+from chadllvm.errors import reference_errors
 from chadllvm.frontend.delayed import Value, build_nest, elementwise
 from chadllvm.frontend.given import Given, LibraryFunction
 from chadllvm.frontend.marks import mark_joined, mark_of

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from chadllvm.diagnostic import CompileError
-from chadllvm.frontend import name_errors
+from chadllvm.errors import name_errors
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.conditions import condition
 from chadllvm.frontend.context import Context

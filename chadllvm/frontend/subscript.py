@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from chadllvm.frontend import name_errors, type_errors
+from chadllvm.errors import name_errors, type_errors
 from chadllvm.frontend.arithmetic import to_int
 from chadllvm.frontend.cases import by_case, check_members
 from chadllvm.frontend.closures import is_tuple

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 
-from chadllvm.frontend import record_errors, syntax_errors, type_errors, update_errors
+from chadllvm.errors import record_errors, statement_errors, type_errors, update_errors
 from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.ragged import made_element, ragged
@@ -35,7 +35,7 @@ def bind_target(cx: Context, target: ast.expr, value: Operand, since: int) -> No
         case ast.Tuple(elements) | ast.List(elements):
             _unpack(cx, target, elements, value)
         case ast.Starred():
-            raise syntax_errors.starred(cx.span(target))
+            raise statement_errors.starred(cx.span(target))
         case ast.Attribute():
             raise update_errors.attribute_update(cx.span(target))
         case ast.Subscript():
@@ -50,7 +50,7 @@ def _unpack(
     ty = value.type
     for part in elements:
         if isinstance(part, ast.Starred):
-            raise syntax_errors.starred(cx.span(part))
+            raise statement_errors.starred(cx.span(part))
     if isinstance(ty, Array) or list_names(ty) is not None:
         _unpack_array(cx, target, elements, value)
         return

@@ -16,7 +16,7 @@ from typing import Any
 from chadllvm.deep import run_deep
 from chadllvm.defects import nesting_of_syntax, stage
 from chadllvm.diagnostic import NO_SPAN, CompileError, InternalError, Span
-from chadllvm.frontend import (
+from chadllvm.errors import (
     closure_errors,
     custom_errors,
     function_errors,

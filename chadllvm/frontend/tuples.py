@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable, Sequence
 from typing import TypeGuard
 
-from chadllvm.frontend import syntax_errors, type_errors
+from chadllvm.errors import statement_errors, type_errors
 from chadllvm.frontend.arithmetic import compare, is_number
 from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context
@@ -71,7 +71,7 @@ def unpacked(cx: Context, nodes: Sequence[ast.expr]) -> list[ast.expr]:
             continue
         value = cx.value(node.value)
         if not is_tuple(value.type) or list_names(value.type) is not None:
-            raise syntax_errors.starred(cx.span(node))
+            raise statement_errors.starred(cx.span(node))
         found += [cx.settled(node.value, part) for part in _components(cx, node, value)]
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from types import FunctionType
 
-from chadllvm.frontend import type_errors
+from chadllvm.errors import type_errors
 from chadllvm.frontend.arithmetic import is_number
 from chadllvm.frontend.binding import bind, converted
 from chadllvm.frontend.constants import constant

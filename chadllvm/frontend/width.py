@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from chadllvm.frontend import type_errors
+from chadllvm.errors import type_errors
 from chadllvm.frontend.references import opened
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import (

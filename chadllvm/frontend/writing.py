@@ -18,7 +18,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from chadllvm.frontend import call_errors, list_errors, type_errors, update_errors
+from chadllvm.errors import call_errors, type_errors, update_errors
 from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
@@ -196,7 +196,7 @@ def assign_operation(
         return
     check_settled(cx, place.node, place.array)
     if is_python_list(cx, place.array):
-        raise list_errors.list_grows(cx.span(place.node))
+        raise update_errors.list_grows(cx.span(place.node))
     array = delayed(cx, place.node, place.array)
     chosen = selection(cx, place.node, array, place.items)
     source = _Source(place.array)
@@ -305,7 +305,7 @@ def _bind(cx: Context, place: Place, updated: Var) -> None:
 
 def _check_list(cx: Context, place: Place, value: Value) -> None:
     if is_python_list(cx, place.array) and not is_array(value):
-        raise list_errors.number_for_slice(cx.span(place.node))
+        raise update_errors.number_for_slice(cx.span(place.node))
 
 
 def _independent(cx: Context, place: Place, value: Delayed) -> Delayed:

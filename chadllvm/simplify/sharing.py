@@ -26,7 +26,7 @@ from functools import partial
 from itertools import combinations
 
 from chadllvm.diagnostic import NO_SPAN, CompileError, Span
-from chadllvm.frontend import update_errors
+from chadllvm.errors import update_errors
 from chadllvm.ir.op import ArrayOp
 from chadllvm.ir.rewrite import Renaming, free_vars_of
 from chadllvm.ir.term import (
