@@ -1,8 +1,9 @@
 """`python -m bench ablation [names]`: what each pass of the optimiser is worth.
 
 Each optional pass is left out in turn, of the workloads and of the wide suite. A factor
-is the time without the pass over the time with it, both taken in turns; where it finds
-nothing to do, or the loops that come out are the same, nothing is measured. The exit
+is the time without the pass over the time with it, both taken in turns, or the peak of
+the gradient's memory; where it finds nothing to do, or the loops that come out are the
+same, nothing is measured. The file grows with each program that is measured. The exit
 status is 1 if a program could not be measured, and with `--gate` if a pass is worth
 too little.
 """
@@ -12,8 +13,9 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 import chadllvm as cl
 from bench.measure import sampled
 from bench.page import fill
+from bench.peak import own_peak
 from bench.process import Tell, in_new_process
 from bench.subjects import Subject, subjects
 from bench.table import Table, printer, ratio_text
@@ -42,6 +45,9 @@ GROUPS = 2
 # How many programs are named in a row of the table.
 NAMED = 3
 
+# Differences of fewer bytes than a large page are no matter.
+LEAST_MEMORY = 1 << 16
+
 # What is left out where all passes are at once.
 TOGETHER = "together"
 
@@ -51,15 +57,19 @@ LAWS: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Factors:
-    """The time without a pass over that with it; None where nothing changes."""
+    """What it takes without a pass over that with it; None where nothing changes.
 
-    value: float | None
-    gradient: float | None
+    The times of the value and of the gradient, and the gradient's memory.
+    """
+
+    value: float | None = None
+    gradient: float | None = None
+    memory: float | None = None
 
     @property
     def most(self) -> float:
-        """The larger one; one where nothing changes."""
-        return max(self.value or 1.0, self.gradient or 1.0)
+        """The largest one; one where nothing changes."""
+        return max(self.value or 1.0, self.gradient or 1.0, self.memory or 1.0)
 
 
 # For each program, by the names of the passes.
@@ -93,9 +103,8 @@ def run(options: argparse.Namespace) -> int:
         )
     console = printer()
     names = options.names or list(subjects())
-    found, failures = _measured(names, options, console)
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(json.dumps(_plain(found), indent=1) + "\n")
+    found, failures = _measured(names, options, console)
     console.print(table(found).rich())
     for failure in failures:
         console.print(failure, markup=False)
@@ -123,11 +132,14 @@ def idle(found: Ablation) -> Iterator[str]:
 
 def table(found: Ablation) -> Table:
     """What each pass is worth: how many programs it changes, and by how much."""
-    heads = ("pass", "changes", "worth", "mean of values", "of gradients", "the most")
+    heads = (
+        *("pass", "changes", "worth", "mean of values", "of gradients", "of memory"),
+        "the most",
+    )
     rows = []
     for name in _passes(found):
         factors = {p: by_pass[name] for p, by_pass in found.items()}
-        changed = {p: f for p, f in factors.items() if f != Factors(None, None)}
+        changed = {p: f for p, f in factors.items() if f != Factors()}
         best = sorted(changed, key=lambda p: -changed[p].most)[:NAMED]
         rows.append(
             (
@@ -136,6 +148,7 @@ def table(found: Ablation) -> Table:
                 str(sum(f.most >= WORTH for f in changed.values())),
                 ratio_text(_mean([f.value for f in factors.values()])),
                 ratio_text(_mean([f.gradient for f in factors.values()])),
+                ratio_text(_mean([f.memory for f in factors.values()])),
                 ", ".join(f"{p} {ratio_text(changed[p].most)}" for p in best),
             )
         )
@@ -153,18 +166,11 @@ def factors(
     found = {}
     for k, (group, left_out) in enumerate(groups.items()):
         if whole.effective.isdisjoint(left_out):
-            found[group] = Factors(None, None)
+            found[group] = Factors()
             continue
         tell(f"{k + 1} of {len(groups)}: {group}")
         without = _Variant(subject, frozenset(left_out), arguments)
-        found[group] = Factors(
-            *(
-                None if a == b else _factor(f, g, arguments)
-                for a, b, f, g in zip(
-                    whole.loops, without.loops, whole.both, without.both, strict=True
-                )
-            )
-        )
+        found[group] = whole.factors(without)
     return found
 
 
@@ -176,19 +182,30 @@ class _Variant:
     ) -> None:
         options = cl.CompileOptions(disabled=disabled)
         value = cl.jit(subject.program, options=options)
-        self.both = value, cl.value_and_grad(value, argnums=subject.argnums)
-        plans = [f.planned_for(arguments).compile(options) for f in self.both]
+        gradient = cl.value_and_grad(value, argnums=subject.argnums)
+        plans = [f.planned_for(arguments).compile(options) for f in (value, gradient)]
+        self.calls = [partial(f, *arguments) for f in (value, gradient)]
         self.loops = [pretty_loops(plan.lowered) for plan in plans]
         self.effective = {name for plan in plans for name in plan.effective}
 
+    def factors(self, without: _Variant) -> Factors:
+        """What this saves where its loops are others."""
+        times: list[float | None] = [None, None]
+        for k, (loops, others) in enumerate(
+            zip(self.loops, without.loops, strict=True)
+        ):
+            if loops != others:
+                times[k] = _factor(self.calls[k], without.calls[k])
+        memory = None
+        if times[1] is not None:
+            peaks = [max(own_peak(v.calls[1]), LEAST_MEMORY) for v in (self, without)]
+            memory = peaks[1] / peaks[0]
+        return Factors(*times, memory)
 
-def _factor(whole: Any, without: Any, arguments: tuple[Any, ...]) -> float:
-    _compare(whole(*arguments), without(*arguments))
-    runs = {
-        "with": lambda: whole(*arguments),
-        "without": lambda: without(*arguments),
-    }
-    times = sampled(runs, BUDGET, ROUNDS)
+
+def _factor(whole: Callable[[], Any], without: Callable[[], Any]) -> float:
+    _compare(whole(), without())
+    times = sampled({"with": whole, "without": without}, BUDGET, ROUNDS)
     return times["without"].median / times["with"].median
 
 
@@ -218,6 +235,8 @@ def _measured(
             wanted = name, options.passes, options.together, options.quick
             try:
                 found[name] = in_new_process(factors, *wanted, tell=tell)
+                text = json.dumps(_plain(found), indent=1)
+                options.output.write_text(f"{text}\n")
             except RuntimeError as error:
                 failures.append(f"{name} failed: {error}")
             progress.advance(task)

@@ -9,6 +9,7 @@ whatever the size. The arguments are the same arrays for both.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import cffi
@@ -28,17 +29,19 @@ def peak_memory(case: Case, counted: Path) -> Memory:
     """The peaks of one call of each; both have been called before."""
     arrays = [a for a in case.arguments if isinstance(a, np.ndarray)]
     arguments = sum(array.nbytes for array in arrays)
-    return Memory(_ours(case), _of_kernel(case, counted), arguments)
-
-
-def _ours(case: Case) -> int:
     gradient = case.gradient()
-    gradient(*case.arguments)
+    ours = own_peak(lambda: gradient(*case.arguments))
+    return Memory(ours, _of_kernel(case, counted), arguments)
+
+
+def own_peak(call: Callable[[], object]) -> int:
+    """The most bytes on the runtime's heap in a call of compiled code."""
+    call()
     # The context that was used last is the one that is used next.
     context, lib = runtime().pool[-1][0], runtime().lib
     lib.chad_memory_reset_peak(context)
     before = int(lib.chad_memory_used(context))
-    gradient(*case.arguments)
+    call()
     return int(lib.chad_memory_peak(context)) - before
 
 

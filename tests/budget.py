@@ -236,14 +236,15 @@ def _public(
     for part in node.body:
         if isinstance(part, ast.ClassDef) and not part.name.startswith("_"):
             yield from _public(part)
-        elif isinstance(part, ast.FunctionDef) and not part.name.startswith("_"):
-            if not _is_rule(part):
-                yield part
+        elif isinstance(part, ast.FunctionDef) and _tells_its_own(part):
+            yield part
 
 
-def _is_rule(function: ast.FunctionDef) -> bool:
+def _tells_its_own(function: ast.FunctionDef) -> bool:
+    """Whether a function is public, and no rule."""
     decorators = (ast.unparse(d) for d in function.decorator_list)
-    return any(d.startswith(("code(", "exception(")) for d in decorators)
+    is_rule = any(d.startswith(("code(", "exception(")) for d in decorators)
+    return not is_rule and not function.name.startswith("_")
 
 
 # ---- passes and work -------------------------------------------------------------

@@ -239,12 +239,12 @@ def test_why_a_peer_has_no_time_is_said(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_factors_of_passes_take_their_place(tmp_path: Path) -> None:
     found = {
-        "heat": {"fuse": Factors(4.0, None), "cse": Factors(None, None)},
-        "s111": {"fuse": Factors(1.0, 9.0), "cse": Factors(None, 1.0)},
+        "heat": {"fuse": Factors(4.0), "cse": Factors()},
+        "s111": {"fuse": Factors(1.0, 9.0), "cse": Factors(None, 1.0, 16.0)},
     }
     assert ablation_table(found).rows == (
-        ("cse", "1 of 2", "0", "1.00", "1.00", "s111 1.00"),
-        ("fuse", "2 of 2", "2", "2.00", "3.00", "s111 9.00, heat 4.00"),
+        ("cse", "1 of 2", "1", "1.00", "1.00", "4.00", "s111 16"),
+        ("fuse", "2 of 2", "2", "2.00", "3.00", "1.00", "s111 9.00, heat 4.00"),
     )
     page = tmp_path / "page.md"
     page.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
@@ -269,9 +269,9 @@ def test_a_pass_is_worth_what_it_saves() -> None:
     # It has no state that `states` could take apart: nothing is compiled for that.
     assert told == ["1 of 2: dce"]
     assert set(found) == {"dce", "states"}
-    assert found["states"] == Factors(None, None)
+    assert found["states"] == Factors()
     found = factors("s319", ["dce", "sums"], True, True, told.append)
-    assert set(found) == {TOGETHER} and found[TOGETHER] != Factors(None, None)
+    assert set(found) == {TOGETHER} and found[TOGETHER] != Factors()
 
 
 def test_threads_are_compared_with_one(tmp_path: Path) -> None:

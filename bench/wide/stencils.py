@@ -137,3 +137,70 @@ def adi(u0: Mat) -> float:
             for j in range(1, n - 1):
                 u[i, j] = 0.5 * (v[i, j - 1] + v[i, j + 1])
     return np.sum(u * u)
+
+
+@stencils((2000,))
+def advection(u0: Vec) -> float:
+    """A wave on a ring, by the method of Lax and Wendroff."""
+    u = u0.copy()
+    n = len(u)
+    for _ in range(10):
+        new = np.zeros(n)
+        for i in range(n):
+            left, right = u[(i - 1) % n], u[(i + 1) % n]
+            new[i] = u[i] - 0.25 * (right - left) + 0.125 * (right - 2.0 * u[i] + left)
+        u = new
+    return np.sum(u * u)
+
+
+@stencils((40, 40))
+def torus(u0: Mat) -> float:
+    """Heat on a torus."""
+    u = u0.copy()
+    n = len(u)
+    for _ in range(5):
+        new = np.zeros((n, n))
+        for i in range(n):
+            for j in range(n):
+                around = u[(i - 1) % n, j] + u[(i + 1) % n, j]
+                around += u[i, (j - 1) % n] + u[i, (j + 1) % n]
+                new[i, j] = u[i, j] + 0.2 * (around - 4.0 * u[i, j])
+        u = new
+    return np.sum(u * u)
+
+
+@stencils((60, 60))
+def spins(s: Mat) -> float:
+    """The energy of a lattice of spins whose ends meet."""
+    energy = 0.0
+    rows, columns = s.shape
+    for i in range(rows):
+        for j in range(columns):
+            energy -= s[i, j] * (s[(i + 1) % rows, j] + s[i, (j + 1) % columns])
+    return energy
+
+
+@stencils((60, 60), (3, 3))
+def blur(image: Mat, kernel: Mat) -> float:
+    """A filter whose border repeats the ends of rows and columns."""
+    rows, columns = image.shape
+    out = np.zeros((rows, columns))
+    for i in range(rows):
+        for j in range(columns):
+            for a in range(3):
+                for b in range(3):
+                    y = min(max(i + a - 1, 0), rows - 1)
+                    x = min(max(j + b - 1, 0), columns - 1)
+                    out[i, j] += kernel[a, b] * image[y, x]
+    return np.sum(out * out)
+
+
+@stencils((4000,))
+def smoothed(a: Vec) -> float:
+    """Means of three neighbours; at an end it is its own."""
+    total = 0.0
+    n = len(a)
+    for i in range(n):
+        mean = (a[max(i - 1, 0)] + a[i] + a[min(i + 1, n - 1)]) / 3.0
+        total += mean * mean
+    return total
