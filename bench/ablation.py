@@ -30,8 +30,8 @@ from bench.peak import own_peak
 from bench.process import Tell, in_new_process
 from bench.subjects import Subject, subjects
 from bench.table import Table, printer, ratio_text
+from chadllvm.driver.passes import OPTIONAL
 from chadllvm.ir.loops_pretty import pretty_loops
-from chadllvm.pipeline import OPTIONAL
 
 ROUNDS = 9
 BUDGET = 0.5

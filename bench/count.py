@@ -7,13 +7,13 @@ from typing import Any
 
 from chadllvm.backend.call import NativeFunction
 from chadllvm.backend.results import Group
+from chadllvm.driver.plan import Plan
 from chadllvm.frontend import signature, specialise
 from chadllvm.ir.types import I64, Array, Product, Scalar, Type
 from chadllvm.llvm.optimize import Effort
 from chadllvm.lower.count import count_operations
-from chadllvm.options import CompileOptions
-from chadllvm.plan import Plan
-from chadllvm.request import Request
+from chadllvm.support.options import CompileOptions
+from chadllvm.support.request import Request
 
 
 def _annotated(function: Callable[..., Any]) -> Iterator[Type]:

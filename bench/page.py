@@ -17,15 +17,18 @@ def fill(page: Path, part: str, text: str) -> None:
     Raises: ValueError if the page has no such place.
     """
     before = page.read_text(encoding="utf-8")
-    place = re.compile(_place(part), re.DOTALL)
-    if not place.search(before):
-        raise ValueError(f"{page} has no place for {part!r}")
-    after = place.sub(
-        lambda found: f"{found[1]}\n\n{text.strip()}\n\n{found[2]}", before
-    )
-    page.write_text(after, encoding="utf-8")
+    page.write_text(filled(before, part, text), encoding="utf-8")
 
 
-def _place(part: str) -> str:
+def filled(page: str, part: str, text: str, kind: str = "measured") -> str:
+    """The text of a page with a part of it replaced.
+
+    Raises: ValueError if the page has no such place.
+    """
     name = re.escape(part)
-    return rf"(<!-- measured: {name} -->).*?(<!-- end of {name} -->)"
+    place = re.compile(
+        rf"(<!-- {kind}: {name} -->).*?(<!-- end of {name} -->)", re.DOTALL
+    )
+    if not place.search(page):
+        raise ValueError(f"the page has no place for {part!r}")
+    return place.sub(lambda found: f"{found[1]}\n\n{text.strip()}\n\n{found[2]}", page)

@@ -23,7 +23,7 @@ from bench.count import Counted
 from bench.kernels import Case
 from bench.settings import Settings
 from chadllvm.llvm.optimize import Effort
-from chadllvm.options import CompileOptions
+from chadllvm.support.options import CompileOptions
 
 Size = tuple[float, ...]
 

@@ -1,4 +1,4 @@
-"""`python -m chadllvm`: see `cli.py`."""
+"""`python -m chadllvm`: see `cli/command_line.py`."""
 
 import sys
 

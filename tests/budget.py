@@ -25,12 +25,13 @@ from typing import Any
 from unittest.mock import patch
 
 import chadllvm as cl
-from chadllvm import pipeline
+from chadllvm.driver import passes as tables
+from chadllvm.driver import pipeline
+from chadllvm.driver.pipeline import Gradient, compile_program
 from chadllvm.frontend import specialise
 from chadllvm.ir.loops import LoopFunction
 from chadllvm.ir.term import Function, Program
 from chadllvm.ir.types import F64, Array
-from chadllvm.pipeline import Gradient, compile_program
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "chadllvm"
@@ -113,7 +114,7 @@ def written() -> Iterator[tuple[str, int]]:
     compiler = [path for path in _modules() if _folder(path) in _COMPILER]
     yield "thresholds", sum(thresholds(_tree(path)) for path in compiler)
     yield "walks", sum(walks(_tree(path)) for path in compiler)
-    placed = [*compiler, PACKAGE / "pipeline.py"]
+    placed = [*compiler, PACKAGE / "driver" / "passes.py"]
     yield "order.sentences", sum(map(_order_sentences, placed))
     tables = sum(cost_tables(_tree(path)) for path in _modules())
     yield "cost.tables", tables + any(_has_costs(_tree(p)) for p in _modules())
@@ -252,9 +253,9 @@ def _tells_its_own(function: ast.FunctionDef) -> bool:
 
 def passes() -> tuple[frozenset[str], frozenset[str]]:
     """The names of the passes of the core and of those of the loops."""
-    groups = [value for value in vars(pipeline).values() if _is_passes(value)]
-    core = frozenset(name for group in groups for name, _ in group)
-    return core, pipeline.OPTIONAL - core
+    groups = [value for value in vars(tables).values() if _is_passes(value)]
+    loops = frozenset(name for name, _ in tables.LOOPS)
+    return frozenset(name for group in groups for name, _ in group) - loops, loops
 
 
 def _is_passes(value: object) -> bool:

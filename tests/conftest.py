@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 import sweep
 
-from chadllvm import checking
+from chadllvm.api import checking
 from chadllvm.llvm import optimize
 from chadllvm.llvm.optimize import Effort
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from chadllvm.compiled import Compiled
+from chadllvm.api.compiled import Compiled
+from chadllvm.driver.pipeline import Compilation
 from chadllvm.frontend import specialise
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.term import Program
 from chadllvm.ir.value import to_value
-from chadllvm.options import CompileOptions
-from chadllvm.pipeline import Compilation
+from chadllvm.support.options import CompileOptions
 from tests.leaves import all_leaves
 
 

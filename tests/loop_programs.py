@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from chadllvm.backend.call import NativeFunction
-from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.ir.loops import (
     PTR,
     RESULT,
@@ -35,6 +34,7 @@ from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.op import INSTRUCTIONS
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F32, F64, I64, Array, Scalar, Type
+from chadllvm.support.diagnostic import NO_SPAN, Span
 
 LETTERS = {"f": F64, "d": F64, "s": F32, "i": I64, "b": BOOL}
 VECTOR = Array(F64, 1)

@@ -15,16 +15,17 @@ import numpy as np
 
 from chadllvm.backend.call import NativeFunction
 from chadllvm.chad.forward import push_forward
+from chadllvm.driver.passes import OPTIONAL
+from chadllvm.driver.pipeline import Compilation, Gradient, compile_program
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.op import ProgramError
 from chadllvm.ir.term import Program
 from chadllvm.ir.types import Product, Type, has_float
 from chadllvm.ir.value import from_value, to_value
 from chadllvm.llvm.optimize import Effort
-from chadllvm.options import CompileOptions
-from chadllvm.pipeline import OPTIONAL, Compilation, Gradient, compile_program
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.inline import inline
+from chadllvm.support.options import CompileOptions
 from tests.leaves import all_leaves, leaf_types
 from tests.second_order import arguments, gradient_of_source, native
 from tests.strategies import Case

@@ -9,6 +9,8 @@ from typing import Any
 
 from chadllvm.backend.call import NativeFunction
 from chadllvm.chad.gradient import pull_back, value_and_gradient
+from chadllvm.driver.passes import DERIVATIVE, FINAL, SOURCE
+from chadllvm.driver.pipeline import Compilation
 from chadllvm.ir.check import check
 from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.term import Function, Program
@@ -17,8 +19,7 @@ from chadllvm.ir.value import from_value
 from chadllvm.llvm.optimize import Effort
 from chadllvm.lower.lower import lower_function
 from chadllvm.lower.split import split_loops
-from chadllvm.options import CompileOptions
-from chadllvm.pipeline import DERIVATIVE, FINAL, SOURCE, Compilation
+from chadllvm.support.options import CompileOptions
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 import chadllvm as cl
-from chadllvm.shown import STAGES
+from chadllvm.driver.shown import STAGES
 
 GOLDEN = Path(__file__).parent / "api"
 

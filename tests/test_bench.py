@@ -265,11 +265,11 @@ def test_a_pass_is_idle_that_is_worth_little_or_in_one_family_only() -> None:
 
 def test_a_pass_is_worth_what_it_saves() -> None:
     told: list[str] = []
-    found = factors("polynomial_fit", ["dce", "states"], False, True, told.append)
-    # It has no state that `states` could take apart: nothing is compiled for that.
+    found = factors("polynomial_fit", ["dce", "rows"], False, True, told.append)
+    # It has no array that `rows` could ask for its rows: nothing is compiled for that.
     assert told == ["1 of 2: dce"]
-    assert set(found) == {"dce", "states"}
-    assert found["states"] == Factors()
+    assert set(found) == {"dce", "rows"}
+    assert found["rows"] == Factors()
     found = factors("s319", ["dce", "sums"], True, True, told.append)
     assert set(found) == {TOGETHER} and found[TOGETHER] != Factors()
 

@@ -16,13 +16,13 @@ import chadllvm as cl
 from bench.recursion import KERNELS, Kernel, alone, arguments, beside
 from chadllvm.backend.aot.workspace import workspace_of
 from chadllvm.backend.call import NativeFunction
+from chadllvm.driver.pipeline import Gradient, compile_program
 from chadllvm.frontend import specialise
 from chadllvm.ir.loops import For, LoopFunction, Spread
 from chadllvm.ir.loops_pretty import pretty_loops
 from chadllvm.ir.statements import everywhere
 from chadllvm.ir.types import F64, I64, Array, Product
 from chadllvm.lower.count import count_operations
-from chadllvm.pipeline import Gradient, compile_program
 
 pytestmark = pytest.mark.optimised  # It is what optimisation does that is looked at.
 

@@ -22,9 +22,9 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
-from chadllvm import shelf
 from chadllvm.backend import cache, kept
 from chadllvm.backend.digest import Description
+from chadllvm.driver import shelf
 
 
 @pytest.fixture()

@@ -13,7 +13,7 @@ from chadllvm.frontend.array_functions import LIBRARY, METHODS
 from chadllvm.frontend.calculus import SCIPY
 from chadllvm.frontend.functions import _SCALAR_FUNCTIONS, _SPECIAL
 from chadllvm.ops import PRIMS
-from chadllvm.overloads import provided
+from chadllvm.support.overloads import provided
 from tests.campaign.cli import main
 from tests.campaign.definitions import DEFINITIONS, HEAD
 from tests.campaign.keep import again, kept, smaller

@@ -8,19 +8,21 @@ from pathlib import Path
 
 import pytest
 
-# Whoever makes rules, so that all are known.
-import chadllvm.frontend.translation
-import chadllvm.plan  # noqa: F401
-from chadllvm.codes import RULES, code, error
-from chadllvm.diagnostic import NO_SPAN, CompileError, Diagnostic
+from chadllvm.support.codes import code, error
+from chadllvm.support.diagnostic import NO_SPAN, CompileError, Diagnostic
+from tests.all_rules import RULES
 
 HERE = Path(__file__).parent
 PACKAGE = HERE.parent / "chadllvm"
 
 # Where errors and their descriptions may be made; everywhere else they have a code.
 MAKERS = {
-    "CompileError": {"codes.py", "frontend/recovery.py", "frontend/translation.py"},
-    "Diagnostic": {"codes.py", "backend/failure.py", "ir/excerpt.py"},
+    "CompileError": {
+        "support/codes.py",
+        "frontend/recovery.py",
+        "frontend/translation.py",
+    },
+    "Diagnostic": {"support/codes.py", "backend/failure.py", "ir/excerpt.py"},
 }
 
 

@@ -16,14 +16,15 @@ import pytest
 from frontend.generated import define
 
 from chadllvm.backend.jit import host_target
+from chadllvm.driver.passes import Pass
+from chadllvm.driver.pipeline import Compilation, Gradient, compile_program
 from chadllvm.frontend import free, specialise
 from chadllvm.ir.loops import LoopFunction
 from chadllvm.ir.term import Function, Program
 from chadllvm.ir.types import F64
 from chadllvm.llvm.emit import emit
-from chadllvm.options import CompileOptions
-from chadllvm.pipeline import Compilation, Gradient, Pass, compile_program
 from chadllvm.simplify.facts import Facts
+from chadllvm.support.options import CompileOptions
 
 SIZE = 60
 

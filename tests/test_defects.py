@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
-from chadllvm import pipeline
-from chadllvm.diagnostic import InternalError
+from chadllvm.driver import pipeline
 from chadllvm.ir.term import Block, Program
+from chadllvm.support.diagnostic import InternalError
 
 X = np.array([0.5, -1.0, 2.0])
 UNKEPT = cl.CompileOptions(cache=False)
@@ -141,24 +141,24 @@ def reported() -> Any:
 
 
 STAGES = [
-    ("chadllvm.specialising", "specialise", plainly, "frontend"),
+    ("chadllvm.driver.specialising", "specialise", plainly, "frontend"),
     ("chadllvm.frontend.translation", "read_source", plainly, "frontend"),
     ("chadllvm.frontend.translation", "read_text", gradient, "frontend"),
     ("chadllvm.frontend.body", "translate_function", second_order, "frontend"),
     ("chadllvm.frontend.statements", "bind_target", pullback, "frontend"),
-    ("chadllvm.plan", "_check_scalar", gradient, "plan"),
-    ("chadllvm.pipeline", "check", plainly, "frontend"),
-    ("chadllvm.pipeline", "has_derivatives", plainly, "pipeline"),
-    ("chadllvm.pipeline", "derived", second_order, "derived"),
-    ("chadllvm.pipeline", "settled", plainly, "settled"),
-    ("chadllvm.pipeline", "value_and_gradient", gradient, "chad"),
-    ("chadllvm.pipeline", "push_forward", tangents, "forward"),
-    ("chadllvm.pipeline", "pull_back", pullback, "chad"),
-    ("chadllvm.pipeline", "halves", pullback, "halves"),
-    ("chadllvm.pipeline", "lower_function", gradient, "lower"),
+    ("chadllvm.driver.plan", "_check_scalar", gradient, "plan"),
+    ("chadllvm.driver.pipeline", "check", plainly, "frontend"),
+    ("chadllvm.driver.pipeline", "has_derivatives", plainly, "pipeline"),
+    ("chadllvm.driver.pipeline", "derived", second_order, "derived"),
+    ("chadllvm.driver.pipeline", "settled", plainly, "settled"),
+    ("chadllvm.driver.pipeline", "value_and_gradient", gradient, "chad"),
+    ("chadllvm.driver.pipeline", "push_forward", tangents, "forward"),
+    ("chadllvm.driver.pipeline", "pull_back", pullback, "chad"),
+    ("chadllvm.driver.pipeline", "halves", pullback, "halves"),
+    ("chadllvm.driver.pipeline", "lower_function", gradient, "lower"),
     ("chadllvm.lower.lower", "carriers", gradient, "lower"),
-    ("chadllvm.pipeline", "lower_boxed", lambda: gradient(optimize=0), "lower"),
-    ("chadllvm.pipeline", "check_loops", reported, "lower"),
+    ("chadllvm.driver.pipeline", "lower_boxed", lambda: gradient(optimize=0), "lower"),
+    ("chadllvm.driver.pipeline", "check_loops", reported, "lower"),
     ("chadllvm.backend.jit", "emit", gradient, "llvm"),
     ("chadllvm.backend.jit", "emit_entry", pullback, "llvm"),
     ("chadllvm.llvm.optimize", "optimized", shown, "llvm"),

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from chadllvm.cli import COMMANDS
-from chadllvm.commands.status import MEANINGS
+from chadllvm.cli.command_line import COMMANDS
+from chadllvm.cli.status import MEANINGS
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

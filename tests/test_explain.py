@@ -11,13 +11,11 @@ from typing import Any
 
 import pytest
 
-import chadllvm.frontend.translation
-import chadllvm.plan  # noqa: F401
 from chadllvm.cli import main
-from chadllvm.codes import RULES
-from chadllvm.diagnostic import CompileError
-from chadllvm.explain import PREAMBLE, rules
+from chadllvm.cli.rules import PREAMBLE, rules
 from chadllvm.frontend import signature, specialise
+from chadllvm.support.diagnostic import CompileError
+from tests.all_rules import RULES
 
 DOCS = Path(__file__).parents[1] / "docs" / "errors"
 

@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
+from chadllvm.driver.values import type_of
 from chadllvm.frontend import specialise
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.op import ProgramError
 from chadllvm.ir.value import to_value
-from chadllvm.values import type_of
 
 A = np.array([1.0, 2.0, 3.0])
 NONE = np.zeros(0)

@@ -15,7 +15,7 @@ from programs.case import Case
 from sweep import named
 
 from chadllvm.backend.runtime import runtime
-from chadllvm.forking import Busy
+from chadllvm.support.forking import Busy
 from tests.faults import Fault, allocations, guards, processes
 from tests.faults.allocations import MODES, refused, some_programs
 from tests.faults.interrupts import interrupted

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
-from chadllvm.specialising import Specialiser
+from chadllvm.driver.specialising import Specialiser
 
 ZERO, ONE = np.zeros(3), np.ones(3)
 FIRST = np.array([1.0, 0.0, 0.0])

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
-from chadllvm import specialising
-from chadllvm.diagnostic import InternalError
+from chadllvm.driver import specialising
+from chadllvm.support.diagnostic import InternalError
 
 SCRIPT = """\
 import chadllvm as cl
@@ -40,7 +40,7 @@ Traceback (most recent call last):
   File "script.py", line 11, in main
     return f(1.0)
            ^^^^^^
-chadllvm.diagnostic.CompileError: error[CL0301]: unknown name
+chadllvm.support.diagnostic.CompileError: error[CL0301]: unknown name
   --> script.py:6:13, in f
   |
 6 |     y = x * scale

@@ -16,7 +16,7 @@ from chadllvm.frontend.calculus import SCIPY
 from chadllvm.frontend.functions import _SCALAR_FUNCTIONS, _SPECIAL
 from chadllvm.frontend.given import LibraryFunction
 from chadllvm.ops import PRIMS
-from chadllvm.overloads import SCALAR, Chooser, provided
+from chadllvm.support.overloads import SCALAR, Chooser, provided
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = (DOCS / "functions.md").read_text(encoding="utf-8")
@@ -27,7 +27,7 @@ PREFIX = {
     "numpy": "np.",
     "numpy.linalg": "np.linalg.",
     "math": "math.",
-    "chadllvm.library": "cl.",
+    "chadllvm.support.library": "cl.",
 }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
-from chadllvm.tangents import with_tangents
+from chadllvm.api.tangents import with_tangents
 
 X = np.array([1.0, 2.0, 3.0])
 T = np.array([0.5, -1.0, 2.0])

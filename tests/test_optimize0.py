@@ -30,7 +30,7 @@ from chadllvm.ir.types import F64, I64, Product
 from chadllvm.lower.boxed.lower import lower_boxed
 from chadllvm.lower.count import count_operations
 from chadllvm.lower.lower import lower_function
-from chadllvm.options import CompileOptions
+from chadllvm.support.options import CompileOptions
 
 MEGABYTE = 1 << 20
 WEIGHTS = np.array([[1.0, 2.0], [3.0, 4.0]])

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
-from chadllvm import portable, specialising
+from chadllvm.driver import portable, specialising
 
 TEXT = """
 import math

@@ -18,7 +18,8 @@ from sweep import named, swept
 
 import chadllvm as cl
 from chadllvm.chad.derived import has_derivatives
-from chadllvm.pipeline import OPTIONAL, Compilation
+from chadllvm.driver.passes import OPTIONAL
+from chadllvm.driver.pipeline import Compilation
 from tests.interpreted_results import Results, flat
 from tests.program_cases import CASES, real_params, tangents_of
 

@@ -11,11 +11,11 @@ import pytest
 from scipy.special import erf
 
 import chadllvm as cl
+from chadllvm.driver.pipeline import compile_halves
 from chadllvm.frontend import specialise
 from chadllvm.ir.pretty import pretty
 from chadllvm.ir.types import F64, I64, Array
-from chadllvm.options import CompileOptions
-from chadllvm.pipeline import compile_halves
+from chadllvm.support.options import CompileOptions
 
 X = np.array([0.3, -0.8, 1.2])
 

@@ -9,11 +9,11 @@ import pytest
 
 import chadllvm as cl
 from chadllvm.backend.call import NativeFunction
+from chadllvm.driver.pipeline import Gradient, compile_program
 from chadllvm.frontend import signature, specialise
 from chadllvm.ir.types import F64, I64, Product
 from chadllvm.ir.value import from_value, to_value
 from chadllvm.lower.count import count_operations
-from chadllvm.pipeline import Gradient, compile_program
 from tests.leaves import all_leaves, leaf_types
 from tests.native import CHEAP
 

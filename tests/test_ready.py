@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
-from chadllvm import specialising
 from chadllvm.backend import cache
-from chadllvm.reach import Reach, Unknown
+from chadllvm.driver import specialising
+from chadllvm.driver.reach import Reach, Unknown
 
 
 @pytest.fixture(autouse=True)
@@ -320,8 +320,9 @@ assert out == 5.0 and (back(2.0)[0] == 4.0 * x).all()
 assert (cl.hvp(f)(x, np.ones(3)) == 2.0).all()
 assert cl.grad(lambda y: y * y)(3.0) == 6.0
 assert cl.grad(lambda a: np.linalg.det(a))(np.eye(2))[0, 0] == 1.0
-heavy = ("chadllvm.pipeline", "chadllvm.frontend.translation", "chadllvm.ir.term")
-print([name for name in (*heavy, "llvmlite", "cffi") if name in sys.modules])
+names = "driver.pipeline", "frontend.translation", "ir.term"
+heavy = (*(f"chadllvm.{name}" for name in names), "llvmlite", "cffi")
+print([name for name in heavy if name in sys.modules])
 """
 
 

@@ -10,7 +10,9 @@ from containers import along, drawn, flattened, leaves, moved
 from programs.case import RECURSIVE_CASES, Case
 
 import chadllvm as cl
-from chadllvm.crossing import Crossing
+from chadllvm.driver.crossing import Crossing
+from chadllvm.driver.passes import OPTIONAL
+from chadllvm.driver.plan import Plan
 from chadllvm.frontend import specialise
 from chadllvm.ir.check import check
 from chadllvm.ir.interp import Interpreter
@@ -18,10 +20,8 @@ from chadllvm.ir.parse import parse
 from chadllvm.ir.pretty import pretty
 from chadllvm.ir.term import Program
 from chadllvm.ir.value import to_value
-from chadllvm.pipeline import OPTIONAL
-from chadllvm.plan import Plan
-from chadllvm.request import Request
 from chadllvm.simplify.flatten import flatten
+from chadllvm.support.request import Request
 from tests.program_cases import real_params
 
 OPTIONS = {

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
-from chadllvm.report import Report
+from chadllvm.driver.report import Report
 
 
 @cl.jit

@@ -21,14 +21,14 @@ import chadllvm as cl
 from bench.workload import Workload, workloads
 from chadllvm.backend.call import NativeFunction
 from chadllvm.backend.runtime import runtime
+from chadllvm.driver.pipeline import Gradient, compile_program
 from chadllvm.ir.loops import LoopFunction, Spread
 from chadllvm.ir.op import ProgramError
 from chadllvm.ir.statements import everywhere
 from chadllvm.ir.types import Product, has_float
 from chadllvm.ir.value import from_value, to_value
 from chadllvm.lower.chunks import spread
-from chadllvm.options import CompileOptions
-from chadllvm.pipeline import Gradient, compile_program
+from chadllvm.support.options import CompileOptions
 from tests.array_strategies import array_cases
 from tests.leaves import all_leaves, leaf_types
 from tests.strategies import Case

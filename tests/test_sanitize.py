@@ -19,13 +19,13 @@ from programs.case import Case
 from sweep import swept
 
 import chadllvm as cl
-from chadllvm import pipeline
-from chadllvm.diagnostic import InternalError
+from chadllvm.driver import pipeline
+from chadllvm.driver.passes import LOOPS, OPTIONAL
 from chadllvm.ir.loops import Alloc, For, Let, LoopFunction, Reg, Reset, Stmt
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
 from chadllvm.llvm import lanes, statements
-from chadllvm.pipeline import OPTIONAL
+from chadllvm.support.diagnostic import InternalError
 from tests.program_cases import CASES, real_params, tangents_of
 
 OPTIONS = {
@@ -298,14 +298,13 @@ def test_a_broken_pass_is_found(
 
     right = sanitized(running, disabled=frozenset(OPTIONAL))(A)
     assert right == pytest.approx(running(A))
-    last = pipeline.fills
+    *others, (name, last) = LOOPS
 
-    def broken(function: LoopFunction, *, threads: bool) -> LoopFunction:
-        return rewritten(last(function, threads=threads), fault)
+    def broken(function: LoopFunction, options: cl.CompileOptions) -> LoopFunction:
+        return rewritten(last(function, options), fault)
 
-    broken.__name__ = last.__name__
-    monkeypatch.setattr(pipeline, "fills", broken)
-    passes = OPTIONAL - {last.__name__}
+    monkeypatch.setattr(pipeline, "LOOPS", (*others, (name, broken)))
+    passes = OPTIONAL - {name}
     with pytest.raises(InternalError, match=f"running: .* {FAULTS[fault]}"):
         sanitized(running, disabled=frozenset(passes))(A)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
-from chadllvm.scaling import CORES
+from chadllvm.driver.scaling import CORES
 
 X = np.linspace(0.1, 1.0, 400_000)
 

@@ -15,13 +15,13 @@ from programs import single_precision
 from programs.case import SINGLE_CASES, Case
 
 import chadllvm as cl
-from chadllvm.diagnostic import InternalError
+from chadllvm.driver.passes import OPTIONAL
 from chadllvm.frontend import specialise
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.types import F32
 from chadllvm.ir.value import from_value, to_value
 from chadllvm.paper.source import read
-from chadllvm.pipeline import OPTIONAL
+from chadllvm.support.diagnostic import InternalError
 
 assert single_precision
 

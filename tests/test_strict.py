@@ -15,9 +15,9 @@ from sweep import swept
 
 import chadllvm as cl
 from chadllvm.chad.derived import has_derivatives
+from chadllvm.driver.pipeline import Compilation
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.value import from_value, to_value
-from chadllvm.pipeline import Compilation
 from tests.interpreted_results import bits, flat, gradient_pairs
 from tests.program_cases import CASES, real_params, source_of
 

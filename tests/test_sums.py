@@ -7,7 +7,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from sweep import part
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.check import check
 from chadllvm.ir.interp import evaluate
 from chadllvm.ir.parse import parse
@@ -16,6 +15,7 @@ from chadllvm.ir.rewrite import Renaming
 from chadllvm.ir.value import Injected
 from chadllvm.simplify.dce import dce
 from chadllvm.simplify.flatten import flatten
+from chadllvm.support.diagnostic import InternalError
 from tests.native import check_case
 from tests.strategies import Case
 from tests.sum_strategies import sum_cases

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
-from chadllvm import told
+from chadllvm.support import told
 
 
 def energy(x: cl.f64[:], k: float) -> float:

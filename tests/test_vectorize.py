@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
-from chadllvm.overloads import Namespace
+from chadllvm.support.overloads import Namespace
 
 
 @cl.vectorize

@@ -14,7 +14,7 @@ from bench.kernels import Kernel, check
 from bench.peak import peak_memory
 from bench.reference.load import HERE
 from bench.workload import Size, Workload, workloads
-from chadllvm.options import CompileOptions
+from chadllvm.support.options import CompileOptions
 
 pytestmark = pytest.mark.optimised
 

@@ -11,7 +11,6 @@ from random import Random
 from typing import Any
 
 from bench.paper.claim import Claim, Report
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.types import F64, Type
 from chadllvm.paper.cost import (
     Outcome,
@@ -31,6 +30,7 @@ from chadllvm.paper.linear import free
 from chadllvm.paper.monad import ArrayMonad, Monadic, TreeMonad
 from chadllvm.paper.naive import Dense, Tuples
 from chadllvm.paper.sparse import Sparse, Trees
+from chadllvm.support.diagnostic import InternalError
 from tests.term_strategies import Experiment, TermWriter, experiment
 
 PROGRAMS, QUICK_PROGRAMS = 1_000, 60

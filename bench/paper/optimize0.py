@@ -17,7 +17,7 @@ import numpy as np
 import chadllvm as cl
 from bench.count import Counted
 from bench.paper.claim import Claim, Curve, Report, Series
-from chadllvm.options import CompileOptions
+from chadllvm.support.options import CompileOptions
 
 SIZES = (10, 100, 1_000, 10_000, 100_000)
 QUICK_SIZES = (10, 100, 1_000)

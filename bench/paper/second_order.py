@@ -19,6 +19,8 @@ from bench.paper.programs import corpus, for_each, numbers
 from chadllvm.backend.call import NativeFunction
 from chadllvm.chad.forward import push_forward
 from chadllvm.chad.gradient import pull_back, value_and_gradient
+from chadllvm.driver.passes import DERIVATIVE, FINAL, NORMALISE, SOURCE, Pass
+from chadllvm.driver.pipeline import Compilation
 from chadllvm.frontend import specialise
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.op import ProgramError
@@ -27,10 +29,9 @@ from chadllvm.ir.term import Function, Open, Program, nested
 from chadllvm.ir.types import Array, Box, Product, has_float
 from chadllvm.ir.value import ArrayValue, from_value, to_value
 from chadllvm.lower.lower import lower_function
-from chadllvm.options import CompileOptions
-from chadllvm.pipeline import DERIVATIVE, FINAL, NORMALISE, SOURCE, Compilation, Pass
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.inline import inline
+from chadllvm.support.options import CompileOptions
 from tests.array_strategies import array_cases
 from tests.containers import drawn
 from tests.leaves import all_leaves

@@ -17,7 +17,7 @@ from numba import njit
 
 from bench.kernels import Case
 from bench.peers import Prepared
-from chadllvm.compiled import Function
+from chadllvm.api.compiled import Function
 
 REFUSED = {"trees": "no recursive types that hold either of two classes"}
 

@@ -13,11 +13,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from chadllvm import call_rules
 from chadllvm.backend.convert import DTYPES, Converter, expected, found
 from chadllvm.ir.lists import flattened
 from chadllvm.ir.record import ListNames
 from chadllvm.ir.types import Array, Product, Scalar, is_float, list_elem
+from chadllvm.support import call_rules
 
 
 def list_parts(function: str, path: str, ty: Product, value: Any) -> list[np.ndarray]:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from chadllvm.backend.machine import Code, Native
 from chadllvm.backend.marshal import Marshal
 from chadllvm.backend.runtime import CallState, runtime
-from chadllvm.diagnostic import Span
 from chadllvm.llvm import status
+from chadllvm.support.diagnostic import Span
 
 if TYPE_CHECKING:
     from chadllvm.backend.results import Result

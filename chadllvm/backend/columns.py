@@ -14,10 +14,8 @@ from typing import Any, NoReturn, assert_never
 
 import numpy as np
 
-from chadllvm import call_rules
 from chadllvm.backend.convert import DTYPES, Converter, expected, found
 from chadllvm.backend.results import are_numbers, leaf_types
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.record import Kind, ListNames, RecordNames
 from chadllvm.ir.types import (
     BOOL,
@@ -35,6 +33,8 @@ from chadllvm.ir.types import (
     has_float,
 )
 from chadllvm.ir.wording import said
+from chadllvm.support import call_rules
+from chadllvm.support.diagnostic import InternalError
 
 Shape = tuple[int, ...]
 

@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from chadllvm import call_rules
 from chadllvm.backend.foreign import as_numpy
 from chadllvm.ir.record import Kind, ListNames, RecordNames, fit
 from chadllvm.ir.types import (
@@ -31,6 +30,7 @@ from chadllvm.ir.types import (
 )
 from chadllvm.ir.union import is_none, member_of
 from chadllvm.ir.wording import said
+from chadllvm.support import call_rules
 
 DTYPES: dict[Scalar, np.dtype[Any]] = {
     F64: np.dtype(np.float64),

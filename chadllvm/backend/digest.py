@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from chadllvm.backend.hashing import digest_of
-from chadllvm.diagnostic import Span
 from chadllvm.frontend.closures import ClosureNames
 from chadllvm.ir.op import PRIMS, Prim
 from chadllvm.ir.record import ListNames, RecordNames, ReferenceNames
 from chadllvm.ir.term import Var
+from chadllvm.support.diagnostic import Span
 
 
 class Indescribable(Exception):

@@ -10,8 +10,8 @@ import numpy as np
 
 from chadllvm.backend.machine import Site
 from chadllvm.backend.runtime import runtime
-from chadllvm.diagnostic import Diagnostic, InternalError, Span
 from chadllvm.llvm import status
+from chadllvm.support.diagnostic import Diagnostic, InternalError, Span
 
 # Exceptions that are not built in.
 OTHERS: dict[str, type[Exception]] = {"LinAlgError": np.linalg.LinAlgError}

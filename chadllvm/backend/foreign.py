@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm import call_rules
+from chadllvm.support import call_rules
 
 
 def as_numpy(value: Any, where: str) -> np.ndarray:

@@ -30,7 +30,8 @@ from chadllvm.backend import cache
 from chadllvm.backend.hashing import SIZE, digest_of
 from chadllvm.backend.layout import HEAD, PLAIN
 from chadllvm.backend.runtime import library_path
-from chadllvm.levels import NATIVE, highest, lacking
+from chadllvm.support.levels import NATIVE, highest, lacking
+from chadllvm.support.package import FOLDER
 
 # The processor's name, its features, and nothing that changes from moment to moment.
 _PROCESSOR = (b"vendor_id", b"cpu family", b"model", b"stepping", b"flags", b"Features")
@@ -148,10 +149,9 @@ def _libc() -> str:
 
 def _own_files() -> Iterator[tuple[str, str]]:
     """The files of chadllvm, each as its name in the package and its path."""
-    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    yield from _files(folder, "")
+    yield from _files(FOLDER, "")
     library = library_path()
-    if os.path.dirname(library) != folder:
+    if os.path.dirname(library) != FOLDER:
         yield "installed library", library
 
 

@@ -13,16 +13,16 @@ from chadllvm.backend import symbols
 from chadllvm.backend.layout import HEAD, PLAIN
 from chadllvm.backend.machine import Native, Site
 from chadllvm.backend.runtime import runtime
-from chadllvm.defects import stage
-from chadllvm.diagnostic import Span
+from chadllvm.ir.defects import stage
 from chadllvm.ir.loops import LoopFunction
-from chadllvm.levels import LEVELS, NATIVE
 from chadllvm.llvm import optimize, target, vecmath
 from chadllvm.llvm import state as emitted
 from chadllvm.llvm.emit import Module, emit
 from chadllvm.llvm.entry import ArrayLayout, emit_entry, entry_symbol
 from chadllvm.llvm.optimize import Effort
 from chadllvm.llvm.target import Target
+from chadllvm.support.diagnostic import Span
+from chadllvm.support.levels import LEVELS, NATIVE
 
 
 @functools.cache

@@ -17,9 +17,9 @@ from chadllvm.backend import cache
 from chadllvm.backend.hashing import digest_of
 from chadllvm.backend.host import processor, software
 from chadllvm.backend.machine import Native, Site
-from chadllvm.defects import UNKEPT, stage
-from chadllvm.diagnostic import Span
-from chadllvm.options import CompileOptions
+from chadllvm.ir.defects import UNKEPT, stage
+from chadllvm.support.diagnostic import Span
+from chadllvm.support.options import CompileOptions
 
 # More constants than this are not kept.
 _MOST_BYTES = 64 << 20

@@ -13,7 +13,7 @@ import functools
 import numpy as np
 
 from chadllvm.backend.convert import DTYPES
-from chadllvm.diagnostic import InternalError
+from chadllvm.support.diagnostic import InternalError
 
 # C-contiguous and aligned, as bits of `ndarray.flags.num`.
 PLAIN = 0x0101

@@ -44,8 +44,6 @@ from chadllvm.backend.results import (
     rows,
 )
 from chadllvm.backend.runtime import POOLED_WORDS, runtime
-from chadllvm.diagnostic import InternalError
-from chadllvm.frames import hide_frames
 from chadllvm.ir.lists import nested
 from chadllvm.ir.record import Kind, ListNames, RecordNames, Snapshot
 from chadllvm.ir.types import (
@@ -64,7 +62,9 @@ from chadllvm.ir.types import (
     is_float,
 )
 from chadllvm.llvm import status
-from chadllvm.watch import OPEN, is_watched
+from chadllvm.support.diagnostic import InternalError
+from chadllvm.support.frames import hide_frames
+from chadllvm.support.watch import OPEN, is_watched
 
 if TYPE_CHECKING:
     from chadllvm.ir.loops import LoopFunction

@@ -16,11 +16,9 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from chadllvm import call_rules
 from chadllvm.backend.columns import Places, scalars
 from chadllvm.backend.convert import DTYPES, Converter
 from chadllvm.backend.results import leaf_types
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.record import Kind, RecordNames, ReferenceNames
 from chadllvm.ir.types import (
     BOOL,
@@ -37,6 +35,8 @@ from chadllvm.ir.types import (
     references,
 )
 from chadllvm.ir.union import member_of
+from chadllvm.support import call_rules
+from chadllvm.support.diagnostic import InternalError
 
 # After so many nodes it is asked whether there is an end.
 _MANY = 100_000

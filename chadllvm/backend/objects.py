@@ -14,9 +14,9 @@ import numpy as np
 
 from chadllvm.backend.nodes import Columns
 from chadllvm.backend.results import leaf_types
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.record import Kind, RecordNames, ReferenceNames
 from chadllvm.ir.types import Array, Product, Scalar, Sum, Type, is_float
+from chadllvm.support.diagnostic import InternalError
 
 # What gives the value at a position.
 _Get = Callable[[int], Any]

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from chadllvm import call_rules
 from chadllvm.backend.convert import DTYPES
 from chadllvm.backend.convert import found as said
 from chadllvm.backend.overlap import arrays, overlaps_itself, share
 from chadllvm.backend.results import Group, Result
 from chadllvm.ir.record import Kind, ListNames, RecordNames
 from chadllvm.ir.types import Array, Product, Scalar
+from chadllvm.support import call_rules
 
 
 class _Pair(NamedTuple):

@@ -12,7 +12,6 @@ import numpy as np
 
 from chadllvm.backend.convert import DTYPES
 from chadllvm.backend.runtime import runtime
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.lists import nested
 from chadllvm.ir.record import Kind, ListNames, RecordNames, structured
 from chadllvm.ir.types import (
@@ -28,6 +27,7 @@ from chadllvm.ir.types import (
     Type,
     has_float,
 )
+from chadllvm.support.diagnostic import InternalError
 
 
 def array_maker(elem: Scalar) -> Callable[[int, tuple[int, ...]], np.ndarray]:

@@ -29,7 +29,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from chadllvm.chad.linear import LINEAR, ZERO, Linearity
-from chadllvm.diagnostic import InternalError
 from chadllvm.errors import custom_errors
 from chadllvm.ir.op import PRIMS, Prim
 from chadllvm.ir.rewrite import Renaming, rebuild
@@ -48,6 +47,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import has_float
 from chadllvm.ops.custom import Custom
+from chadllvm.support.diagnostic import InternalError
 
 Prepare = Callable[[Program], Program]
 

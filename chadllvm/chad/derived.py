@@ -8,7 +8,7 @@
 
 Callees stand before their callers, so that a derivative of what calls derivatives
 itself is made of a program in which these are functions already: D[·] knows cells.
-What has to be done with a function before D[·] and after it, `pipeline.py` says.
+What has to be done with a function before D[·] and after it, `driver/pipeline.py` says.
 Products and sums are gone by then.
 
 A pull-back is called in two halves (`halves.py`), the first where the function itself

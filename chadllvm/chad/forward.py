@@ -28,7 +28,6 @@ from chadllvm.chad.custom import NO_CUSTOMS, Customs
 from chadllvm.chad.custom_forward import push
 from chadllvm.chad.tangent_heaps import TangentHeaps
 from chadllvm.chad.zeros import in_need_of_zeros
-from chadllvm.diagnostic import NO_SPAN, InternalError, Span
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.op import ArrayOp, Prim
 from chadllvm.ir.rewrite import Renaming
@@ -59,6 +58,7 @@ from chadllvm.ir.typing import SCALAR_OF_DTYPE
 from chadllvm.ops.custom import Custom
 from chadllvm.ops.index import Dim, Zeros
 from chadllvm.ops.recurse import Moved
+from chadllvm.support.diagnostic import NO_SPAN, InternalError, Span
 
 
 def push_forward(

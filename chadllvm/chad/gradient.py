@@ -15,13 +15,13 @@ from collections.abc import Mapping, Sequence
 from chadllvm.chad.custom import NO_CUSTOMS, Customs
 from chadllvm.chad.reversal import BlockReversal, define, open_like
 from chadllvm.chad.transform import Chad
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Apply, Block, Call, Close, Function, Operand, Var, literal
 from chadllvm.ir.types import Acc, Array, Box
 from chadllvm.ops.heap import Count, heaps_of
 from chadllvm.ops.index import Dim, Zeros
 from chadllvm.ops.ledger import LEDGER, Ledger
+from chadllvm.support.diagnostic import InternalError
 
 
 def value_and_gradient(

@@ -18,7 +18,6 @@ from enum import Enum
 from functools import reduce
 from typing import assert_never
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.op import ArrayOp, Prim
 from chadllvm.ir.term import (
     Apply,
@@ -49,6 +48,7 @@ from chadllvm.ops.index import Dim, Empty, Index, MakeBox, Sized, Unbox, Zeros
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
+from chadllvm.support.diagnostic import InternalError
 
 
 class Level(Enum):

@@ -25,7 +25,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -45,6 +44,7 @@ from chadllvm.ops.index import Dim, Index, MakeBox, Sized, Unbox
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
+from chadllvm.support.diagnostic import InternalError, Span
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from chadllvm.chad.names import Branch, Inside, Part, Row, Same, bound_in, names
 from chadllvm.chad.touched import touched_variables
-from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import (
     Apply,
@@ -33,6 +32,7 @@ from chadllvm.ir.term import (
 from chadllvm.ir.types import Acc, Array, Box
 from chadllvm.ops.index import Dim, Index, MakeBox, Unbox
 from chadllvm.ops.ledger import LEDGER, Ledger, Peek
+from chadllvm.support.diagnostic import InternalError, Span
 
 if TYPE_CHECKING:
     from chadllvm.chad.transform import Chad

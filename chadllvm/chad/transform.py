@@ -40,7 +40,6 @@ from chadllvm.chad.custom_reverse import reverse
 from chadllvm.chad.recursion import Reversed, reverse_recursion
 from chadllvm.chad.reversal import BlockReversal, define, dual_of, name_of
 from chadllvm.chad.touched import touched_states
-from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir.build import Builder
 from chadllvm.ir.op import ArrayOp, Prim
 from chadllvm.ir.term import (
@@ -65,6 +64,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ops.custom import Custom
 from chadllvm.ops.ledger import LEDGER
+from chadllvm.support.diagnostic import InternalError, Span
 
 
 @dataclass(frozen=True)

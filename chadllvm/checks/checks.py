@@ -13,16 +13,17 @@ arguments itself, and is left alone.
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
 from chadllvm.checks.sequential import sequential
-from chadllvm.diagnostic import Span
 from chadllvm.ir.op import PRIMS, Prim
 from chadllvm.ir.rewrite import map_functions, rebuild, with_body
 from chadllvm.ir.term import Apply, Binding, Block, Operand, Program, Var
 from chadllvm.ir.types import BOOL, I64
+from chadllvm.support.diagnostic import Span
+from chadllvm.support.package import FOLDER
 
-_LIBRARY = str(Path(__file__).parents[1] / "prelude")
+_LIBRARY = os.path.join(FOLDER, "prelude")
 
 
 def add_checks(program: Program) -> Program:

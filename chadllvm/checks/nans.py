@@ -17,7 +17,6 @@ from functools import partial
 from chadllvm.checks.checks import in_library
 from chadllvm.checks.sequential import sequential
 from chadllvm.checks.totals import given_nans, total_check
-from chadllvm.diagnostic import Span
 from chadllvm.ir.op import Prim
 from chadllvm.ir.rewrite import map_functions, rebuild, with_body
 from chadllvm.ir.term import (
@@ -34,6 +33,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import BOOL, I64
 from chadllvm.ops.no_nan import NoNan
+from chadllvm.support.diagnostic import Span
 
 # What gives one of its arguments, or a part of one: a NaN is older than these.
 _PASSING = {

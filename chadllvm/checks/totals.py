@@ -15,7 +15,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import (
     Binding,
@@ -34,6 +33,7 @@ from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Dim, Index
 from chadllvm.ops.no_nan import NoNan
+from chadllvm.support.diagnostic import Span
 
 TOTAL = NoNan("a sum of cotangents")
 

@@ -59,7 +59,6 @@ from chadllvm.closure.values import (
     move,
     value_of,
 )
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.rewrite import free_vars_of, map_functions, with_body
 from chadllvm.ir.term import (
@@ -82,6 +81,7 @@ from chadllvm.ops.index import Index, MakeBox, Sized, Unbox, nothing
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
+from chadllvm.support.diagnostic import InternalError
 
 # Finds variables of a function: the states of loops that have one shape in all steps;
 # the numbers that arrays hold in the end.

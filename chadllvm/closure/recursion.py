@@ -34,12 +34,12 @@ from chadllvm.closure.values import (
     move,
     value_of,
 )
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.term import Apply, Binding, Lambda, Operand, Var
 from chadllvm.ir.types import I64, Array, Fun, has_fun
 from chadllvm.ops.index import Index, MakeBox, Unbox
 from chadllvm.ops.recurse import Recurse
+from chadllvm.support.diagnostic import InternalError
 
 if TYPE_CHECKING:
     from chadllvm.closure.convert import Converter

@@ -23,11 +23,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.term import Apply, Binding, Block, If, Operand, Var
 from chadllvm.ir.types import I64
 from chadllvm.ops.index import Index, Unbox
+from chadllvm.support.diagnostic import Span
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.rewrite import Renaming
 from chadllvm.ir.term import Binding, Lambda, Operand, Var
 from chadllvm.ir.types import Type
+from chadllvm.support.diagnostic import InternalError
 
 
 class Env:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chadllvm.codes import code, error
-from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.errors import hints
 from chadllvm.ir.types import Type
 from chadllvm.ir.wording import said
+from chadllvm.support.codes import code, error
+from chadllvm.support.diagnostic import Diagnostic, Span
 
 
 @code("CL0701")

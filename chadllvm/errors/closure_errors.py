@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from chadllvm.codes import code, error
-from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.ir.types import Type, has_float
 from chadllvm.ir.wording import said
+from chadllvm.support.codes import code, error
+from chadllvm.support.diagnostic import Diagnostic, Span
 
 
 @code("CL1102")

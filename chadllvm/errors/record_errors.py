@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chadllvm.codes import code, error
-from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.ir.types import Type
 from chadllvm.ir.wording import said
+from chadllvm.support.codes import code, error
+from chadllvm.support.diagnostic import Diagnostic, Span
 
 
 @code("CL0901")

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Callable
 from functools import partial
 
-from chadllvm.codes import code, error
-from chadllvm.diagnostic import CompileError, Diagnostic, Span
 from chadllvm.errors import statement_errors
 from chadllvm.errors.hints import of_statement
+from chadllvm.support.codes import code, error
+from chadllvm.support.diagnostic import CompileError, Diagnostic, Span
 
 
 @code("CL0204")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from chadllvm.codes import code, error
-from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.ir.types import Type
 from chadllvm.ir.union import is_none, is_union
 from chadllvm.ir.wording import said
+from chadllvm.support.codes import code, error
+from chadllvm.support.diagnostic import Diagnostic, Span
 
 
 @code("CL0501")

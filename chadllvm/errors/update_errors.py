@@ -7,11 +7,11 @@ import linecache
 import re
 from collections.abc import Sequence
 
-from chadllvm.codes import code, error
-from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.types import Product, Type
 from chadllvm.ir.wording import said
+from chadllvm.support.codes import code, error
+from chadllvm.support.diagnostic import Diagnostic, Span
 
 
 @code("CL0801")

@@ -15,7 +15,6 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from chadllvm.diagnostic import Span
 from chadllvm.errors import reference_errors
 from chadllvm.frontend.context import Wrap
 from chadllvm.frontend.list_tangents import own
@@ -33,6 +32,7 @@ from chadllvm.ir.types import (
     holds_reference,
 )
 from chadllvm.ir.union import is_union, kind_of, members
+from chadllvm.support.diagnostic import Span
 
 
 class Wrapper(Protocol):

@@ -32,7 +32,7 @@ from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.width import component, product
 from chadllvm.ir.term import Operand, Tuple
 from chadllvm.ir.types import Product, Sum
-from chadllvm.twins import compiled_from
+from chadllvm.support.twins import compiled_from
 
 # What is done with one function: given the call and the function's value.
 Apply = Callable[[Context, ast.Call, Operand], Value]

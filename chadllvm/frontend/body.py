@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.errors import call_errors, flow_errors, function_errors, update_errors
 from chadllvm.frontend.annotations import CLOSED, Annotation, target_type
 from chadllvm.frontend.arithmetic import convert, join, join_values
@@ -50,6 +49,7 @@ from chadllvm.frontend.width import component, is_weak, new_state, product
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Block, Operand, Tuple, Var
 from chadllvm.ir.types import NONE, UNIT, Product, Type
+from chadllvm.support.diagnostic import InternalError
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand, Tuple
 from chadllvm.ir.types import is_float
 from chadllvm.ops import PRIMS
-from chadllvm.twins import ORIGINAL
+from chadllvm.support.twins import ORIGINAL
 
 
 def _times(factor: float) -> Meaning:

@@ -58,8 +58,8 @@ from chadllvm.frontend.vectorized import vectorized_call
 from chadllvm.ir.term import Operand, Proj
 from chadllvm.ir.types import Array, Product, Type, is_set, reference_names
 from chadllvm.ir.union import is_union
-from chadllvm.library import pause
-from chadllvm.overloads import (
+from chadllvm.support.library import pause
+from chadllvm.support.overloads import (
     SCALAR,
     Chooser,
     is_compiled_with,
@@ -68,7 +68,7 @@ from chadllvm.overloads import (
     provided,
     tuples_of,
 )
-from chadllvm.twins import compiled_from
+from chadllvm.support.twins import compiled_from
 
 
 def call(cx: Context, node: ast.Call) -> Value:

@@ -11,7 +11,7 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.static import static_value
-from chadllvm.overloads import Chooser
+from chadllvm.support.overloads import Chooser
 
 
 def choice(cx: Context, node: ast.Call, chooser: Chooser) -> tuple[Any, ast.Call]:

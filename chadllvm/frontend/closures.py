@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, TypeGuard
 
-from chadllvm.diagnostic import Span
 from chadllvm.errors import closure_errors
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import ObjectNames
@@ -31,6 +30,7 @@ from chadllvm.ir.types import (
     has_float_in_nodes,
     is_set,
 )
+from chadllvm.support.diagnostic import Span
 
 Join = Callable[[Type, Type], Type | None]
 Convert = Callable[[Builder, Operand, Type], Operand]

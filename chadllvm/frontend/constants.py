@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.diagnostic import CompileError, Span
 from chadllvm.errors import function_errors, name_errors, record_errors
 from chadllvm.frontend.annotations import field_annotation, reference_to, target_type
 from chadllvm.frontend.arithmetic import convert
@@ -22,6 +21,7 @@ from chadllvm.frontend.width import is_weak, product
 from chadllvm.ir.record import NONE_NAMES, SET_NAMES, Kind, RecordNames, Snapshot, fit
 from chadllvm.ir.term import Const, Lit, Operand, Tuple, Var, literal
 from chadllvm.ir.types import F32
+from chadllvm.support.diagnostic import CompileError, Span
 
 _LARGEST = 2**63
 

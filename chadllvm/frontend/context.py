@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.frontend.annotations import Annotation
 from chadllvm.frontend.liveness import Liveness
 from chadllvm.frontend.marks import Mark
@@ -22,6 +21,7 @@ from chadllvm.ir.build import Builder
 from chadllvm.ir.term import UNNAMED, Operand, Var, rename
 from chadllvm.ir.types import Fun, Type
 from chadllvm.ir.union import is_union
+from chadllvm.support.diagnostic import NO_SPAN, Span
 
 if TYPE_CHECKING:
     from chadllvm.frontend.delayed import Value

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any, Protocol
 
-from chadllvm.diagnostic import CompileError, Span
 from chadllvm.errors import custom_errors, reference_errors
 from chadllvm.frontend.annotations import target_type
 from chadllvm.frontend.arithmetic import convert, join
@@ -50,6 +49,7 @@ from chadllvm.ir.types import (
     holds_reference,
 )
 from chadllvm.ops.custom import Custom, Rules
+from chadllvm.support.diagnostic import CompileError, Span
 
 # By this attribute a Python function says which derivatives it has.
 MARK = "__chadllvm_rules__"
@@ -70,7 +70,7 @@ class Given:
         return self.vjp, self.jvp
 
     def frozen(self, value: Callable[[Any], Any]) -> Given:
-        """The rules of a function that is frozen (`chadllvm/frozen.py`)."""
+        """The rules of a function that is frozen (`chadllvm/driver/frozen.py`)."""
         return replace(self, vjp=value(self.vjp), jvp=value(self.jvp))
 
 

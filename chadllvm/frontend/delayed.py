@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from chadllvm.diagnostic import Span
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.marks import mark_of
@@ -30,6 +29,7 @@ from chadllvm.ir.types import F64, I64, Array, Product, Scalar, Type, is_float
 from chadllvm.ops.alias import Alias, Contains, Item, Read
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index, Zeros, sized
+from chadllvm.support.diagnostic import Span
 
 Shape = tuple[Operand, ...]
 Indices = Sequence[Operand]

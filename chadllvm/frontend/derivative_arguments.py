@@ -8,12 +8,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from chadllvm.diagnostic import Span
 from chadllvm.errors import call_errors, closure_errors
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.static import static_value
+from chadllvm.support.diagnostic import Span
 
 # What may stand in front of the arguments of a call.
 _CALLED = re.compile(r"[\w.]+(?=\()")

@@ -14,12 +14,12 @@ from __future__ import annotations
 import ast
 from typing import Any, assert_never
 
-from chadllvm.derivative_kinds import MARK, Transform
 from chadllvm.frontend import directions, gradients, jacobians, linearised, pullbacks
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.marks import mark_as_arrays
 from chadllvm.frontend.method_values import with_lambda
+from chadllvm.support.derivative_kinds import MARK, Transform
 
 # Whether a Jacobian is made in forward mode, and whether of the gradient.
 _JACOBIANS = {

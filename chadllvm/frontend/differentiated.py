@@ -11,7 +11,6 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from chadllvm.diagnostic import Span
 from chadllvm.errors import closure_errors, reference_errors
 from chadllvm.frontend.apart import Apart, Wrapper, apart
 from chadllvm.frontend.applying import (
@@ -35,6 +34,7 @@ from chadllvm.frontend.width import weak_positions
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Operand, Proj, Var
 from chadllvm.ir.types import NONE, Product, Type, holds_reference
+from chadllvm.support.diagnostic import Span
 
 # What the function that is put into one of its own is called there.
 _INNER = "function."

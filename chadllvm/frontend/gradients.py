@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
-from chadllvm.derivative_kinds import GRADIENT_PARTS
 from chadllvm.errors import closure_errors
 from chadllvm.frontend.applying import (
     Made,
@@ -38,7 +37,8 @@ from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Call, Derivative, Mode, Operand, Tuple
 from chadllvm.ir.term import Function as CoreFunction
 from chadllvm.ir.types import Fun, is_float
-from chadllvm.twins import FROZEN
+from chadllvm.support.derivative_kinds import GRADIENT_PARTS
+from chadllvm.support.twins import FROZEN
 
 # The positions of parameters, whether the value is given, whether there is more.
 GradientParts = tuple[Argnums | None, bool, bool]

@@ -21,7 +21,6 @@ import ast
 import itertools
 from collections.abc import Callable, Sequence
 
-from chadllvm import library
 from chadllvm.errors import array_errors, call_errors
 from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.closures import check_growth
@@ -35,6 +34,7 @@ from chadllvm.ir.types import I64, Array, Product, Scalar, Type, element
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Index, sized
 from chadllvm.ops.iterate import Iterate
+from chadllvm.support import library
 
 
 def apply_function(

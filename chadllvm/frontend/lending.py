@@ -15,7 +15,6 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.errors import update_errors
 from chadllvm.frontend.context import Callees, Context
 from chadllvm.frontend.delayed import delayed, force, succeed
@@ -30,6 +29,7 @@ from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Operand, Proj, Var
 from chadllvm.ir.updated import Updated
 from chadllvm.ops.alias import Lent, Rewritten
+from chadllvm.support.diagnostic import NO_SPAN, Span
 
 
 def with_lent(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from chadllvm.diagnostic import Span
 from chadllvm.errors import call_errors
 from chadllvm.frontend.applying import (
     Made,
@@ -39,6 +38,7 @@ from chadllvm.frontend.signature import Parameter
 from chadllvm.ir.build import unused_name
 from chadllvm.ir.term import Operand, Proj, Tuple
 from chadllvm.ir.types import Type
+from chadllvm.support.diagnostic import Span
 
 
 @dataclass(frozen=True)

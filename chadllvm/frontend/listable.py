@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chadllvm.diagnostic import Span
 from chadllvm.errors import set_errors, union_errors
 from chadllvm.ir.record import ListNames
 from chadllvm.ir.term import Block, Var, nested
@@ -26,6 +25,7 @@ from chadllvm.ir.types import (
     has_pieces,
     holds_set,
 )
+from chadllvm.support.diagnostic import Span
 
 
 def check_lists(params: Iterable[Var], body: Block, span: Span) -> None:

@@ -16,7 +16,6 @@ import ast
 from dataclasses import dataclass
 from typing import NoReturn
 
-from chadllvm.diagnostic import Span
 from chadllvm.errors import call_errors, ragged_errors, update_errors
 from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.closures import check_element_growth
@@ -67,6 +66,7 @@ from chadllvm.ir.wording import said
 from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.index import Empty
 from chadllvm.ops.iterate import Iterate
+from chadllvm.support.diagnostic import Span
 
 
 class Learned(Exception):

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from chadllvm.diagnostic import CompileError, Span
 from chadllvm.errors import closure_errors, statement_errors
 from chadllvm.frontend.closures import (
     NOTHING,
@@ -44,6 +43,7 @@ from chadllvm.frontend.source import Source
 from chadllvm.frontend.width import product
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Operand, Tuple
+from chadllvm.support.diagnostic import CompileError, Span
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from chadllvm.diagnostic import CompileError
 from chadllvm.errors import closure_errors, name_errors
 from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.clauses import bind_item, new_index
@@ -55,6 +54,7 @@ from chadllvm.ir.loops import UNBOUNDED
 from chadllvm.ir.term import If, Lambda, Lit, Operand, Var
 from chadllvm.ir.types import I64, Scalar, Type
 from chadllvm.ops.iterate import Iterate
+from chadllvm.support.diagnostic import CompileError
 
 
 def translate_loop(cx: Context, loop: Loop) -> Ends:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.errors import flow_errors, union_errors
 from chadllvm.frontend.arithmetic import compare, convert, join
 from chadllvm.frontend.conditions import condition
@@ -44,6 +43,7 @@ from chadllvm.frontend.width import component
 from chadllvm.ir.term import If, Lit, Operand
 from chadllvm.ir.types import Product, Sum, opened_type, reference_names
 from chadllvm.ir.union import is_union, members
+from chadllvm.support.diagnostic import InternalError
 
 # ---- tests -----------------------------------------------------------------------
 

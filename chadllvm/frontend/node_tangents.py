@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from chadllvm.diagnostic import Span
 from chadllvm.errors import closure_errors
 from chadllvm.frontend import union_cotangents
 from chadllvm.frontend.arithmetic import convert, join
@@ -45,6 +44,7 @@ from chadllvm.ir.types import (
 from chadllvm.ir.union import is_union, kind_of, members, union_of
 from chadllvm.ops.index import Dim
 from chadllvm.ops.require import Require
+from chadllvm.support.diagnostic import Span
 
 _OTHER_STRUCTURE = "a tangent or cotangent is made otherwise than its value"
 

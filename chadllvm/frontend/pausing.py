@@ -33,7 +33,7 @@ from chadllvm.ir.types import Array, Product, Scalar, Type, is_float
 from chadllvm.ir.wording import said
 from chadllvm.ops.pause import Pause
 from chadllvm.ops.show import kind_of
-from chadllvm.overloads import overloaded
+from chadllvm.support.overloads import overloaded
 
 
 def breakpoint_of(source: Source, node: ast.stmt) -> Assign | None:

@@ -39,7 +39,7 @@ from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lambda, Lit, Operand, Var
 from chadllvm.ir.types import I64, Array, Scalar, Type
 from chadllvm.ops.fold import Fold
-from chadllvm.overloads import overloaded
+from chadllvm.support.overloads import overloaded
 
 # Emits the indices of an element of a diagonal.
 Place = Callable[[Builder, Operand], list[Operand]]

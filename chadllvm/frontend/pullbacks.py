@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from chadllvm.diagnostic import Span
 from chadllvm.errors import call_errors, closure_errors
 from chadllvm.frontend.apart import Apart, Packed
 from chadllvm.frontend.applying import (
@@ -29,6 +28,7 @@ from chadllvm.frontend.records import NO_DEFAULT
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.unions import NONE_VALUE
 from chadllvm.ir.term import Call, Derivative, Mode, Operand, Tuple
+from chadllvm.support.diagnostic import Span
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import assert_never
 
-from chadllvm.diagnostic import CompileError
 from chadllvm.errors import flow_errors, statement_errors, update_errors
 from chadllvm.frontend.exits import Exits
 from chadllvm.frontend.keys import Entries, Position, written_out
@@ -61,6 +60,7 @@ from chadllvm.frontend.surface import (
     may_be_set,
 )
 from chadllvm.frontend.updates import Analysis, Updates
+from chadllvm.support.diagnostic import CompileError
 
 # Holds the value of `a[0] = b[0] = value`: a keyword, so that no variable is called so.
 _CHAINED = "as"

@@ -28,8 +28,8 @@ from chadllvm.ir.record import (
     is_named_tuple,
 )
 from chadllvm.ir.types import Alternatives, Array, Product, Type
-from chadllvm.overloads import Namespace
-from chadllvm.twins import compiled_from
+from chadllvm.support.overloads import Namespace
+from chadllvm.support.twins import compiled_from
 
 NO_DEFAULT: Any = inspect.Parameter.empty
 

@@ -17,10 +17,10 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chadllvm.diagnostic import CompileError, Diagnostic, Span
 from chadllvm.errors import call_errors, name_errors
 from chadllvm.frontend.scope import NotStatic, Unusable
 from chadllvm.frontend.surface import CHANGING, Assign, Return, Statement
+from chadllvm.support.diagnostic import CompileError, Diagnostic, Span
 
 if TYPE_CHECKING:
     from chadllvm.frontend.context import Context

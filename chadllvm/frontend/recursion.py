@@ -21,14 +21,14 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from chadllvm.diagnostic import CompileError, Span
 from chadllvm.errors import call_errors, recursion_errors
 from chadllvm.frontend.closures import holds_function
 from chadllvm.frontend.local import LocalFunction
 from chadllvm.frontend.marks import Mark
 from chadllvm.frontend.source import Function
 from chadllvm.ir.types import Type
-from chadllvm.twins import original
+from chadllvm.support.diagnostic import CompileError, Span
+from chadllvm.support.twins import original
 
 T = TypeVar("T")
 

@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.diagnostic import CompileError, InternalError, Span
 from chadllvm.frontend.records import is_record, is_users_class
 from chadllvm.frontend.signature import closure_values
 from chadllvm.frontend.source import Function
 from chadllvm.ir.term import Operand, Var
 from chadllvm.ir.types import Sum
-from chadllvm.overloads import is_namespace, overloaded
-from chadllvm.twins import original
+from chadllvm.support.diagnostic import CompileError, InternalError, Span
+from chadllvm.support.overloads import is_namespace, overloaded
+from chadllvm.support.twins import original
 
 
 @dataclass(frozen=True, slots=True)

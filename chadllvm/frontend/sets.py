@@ -10,7 +10,7 @@
 The parts are updated where they are, so an `add` takes a few steps; a table grows by
 doubling. What is removed leaves its slot marked, and its place to the last element.
 Elements are in the order in which they were added, but for those. `used` counts the
-slots that are not free. The functions are `chadllvm/hashed.py`.
+slots that are not free. The functions are `chadllvm/support/hashed.py`.
 
 Two names of one set are two names of its arrays: `simplify/sharing.py` refuses changes
 that the other would have to see.
@@ -22,7 +22,6 @@ import ast
 from collections.abc import Callable, Sequence
 from types import FunctionType
 
-from chadllvm import hashed
 from chadllvm.errors import call_errors, set_errors
 from chadllvm.frontend.arithmetic import to_int
 from chadllvm.frontend.comprehension import any_or_all, list_comprehension
@@ -31,7 +30,6 @@ from chadllvm.frontend.delayed import Delayed, Value
 from chadllvm.frontend.iteration import Items, items
 from chadllvm.frontend.jitted import called
 from chadllvm.frontend.surface import CHANGING_SETS, Augmented, Changed, For
-from chadllvm.hashed import Routine
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Apply, If, Lambda, Lit, Operand, Proj, Tuple, Var
 from chadllvm.ir.types import BOOL, I64, SET, Array, is_set
@@ -41,6 +39,8 @@ from chadllvm.ops.index import Dim, Empty, Index
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.require import Require
 from chadllvm.ops.update import Update
+from chadllvm.support import hashed
+from chadllvm.support.hashed import Routine
 
 # The elements, the table, and how many of its slots are not free.
 Parts = tuple[Operand, Operand, Operand]

@@ -9,7 +9,6 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
-from chadllvm.diagnostic import CompileError, Span
 from chadllvm.errors import function_errors, record_errors
 from chadllvm.frontend.annotations import (
     Annotation,
@@ -21,7 +20,8 @@ from chadllvm.frontend.annotations import (
 from chadllvm.frontend.records import NO_DEFAULT, BadRecord, resolved
 from chadllvm.frontend.source import Source, read_source
 from chadllvm.ir.types import NONE
-from chadllvm.twins import original
+from chadllvm.support.diagnostic import CompileError, Span
+from chadllvm.support.twins import original
 
 
 @dataclass(frozen=True, slots=True)

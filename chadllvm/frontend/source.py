@@ -1,9 +1,9 @@
 """Where a function's text is, and how its syntax maps to places in the user's file.
 
-The text comes from `texts.py`, so files, modules in zip files, notebooks, doctests and
-`exec` with a registered text all work. A nested function is parsed with its indentation
-as it is, below an `if 1:`; so columns need no correction but the one from UTF-8 bytes
-to characters.
+The text comes from `support/texts.py`, so files, modules in zip files, notebooks,
+doctests and `exec` with a registered text all work. A nested function is parsed with
+its indentation as it is, below an `if 1:`; so columns need no correction but the one
+from UTF-8 bytes to characters.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from functools import partial
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-from chadllvm.diagnostic import CompileError, Span
 from chadllvm.errors import function_errors
 from chadllvm.frontend.desugared import desugar
 from chadllvm.frontend.generators import write_out
-from chadllvm.texts import lines_of
+from chadllvm.support.diagnostic import CompileError, Span
+from chadllvm.support.texts import lines_of
 
 Function = FunctionType
 
@@ -149,7 +149,7 @@ def read_source(function: Callable[..., Any]) -> Source:
     return Source(function, node, file, first, lines, wrapped, place=_place(function))
 
 
-# The lines to stop at, by the files as users name them (`chadllvm/stepping.py`).
+# The lines to stop at, by the files as users name them (`chadllvm/api/stepping.py`).
 STOPS: ContextVar[frozenset[tuple[str, int]]] = ContextVar("stops", default=frozenset())
 
 

@@ -18,7 +18,6 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import assert_never
 
-from chadllvm.diagnostic import CompileError
 from chadllvm.errors import (
     array_errors,
     flow_errors,
@@ -99,6 +98,7 @@ from chadllvm.frontend.writing import (
 from chadllvm.ir.term import Lit, Operand, Var
 from chadllvm.ir.types import Product, list_names
 from chadllvm.ir.union import members
+from chadllvm.support.diagnostic import CompileError
 
 
 def translate_function(cx: Context, statements: Sequence[Statement]) -> Value | None:

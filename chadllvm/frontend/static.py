@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.diagnostic import CompileError
 from chadllvm.errors import union_errors
 from chadllvm.frontend.context import Context, Settled
 from chadllvm.frontend.match_statement import Matched
@@ -28,6 +27,7 @@ from chadllvm.frontend.scope import NotStatic
 from chadllvm.ir.dtypes import DTYPE_OF_SCALAR
 from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.types import Array, Product, Scalar, Type
+from chadllvm.support.diagnostic import CompileError
 
 _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,

@@ -9,7 +9,6 @@ the nodes of recursive data.
 
 from __future__ import annotations
 
-from chadllvm import library
 from chadllvm.errors import reference_errors
 from chadllvm.frontend.delayed import Value, build_nest, elementwise
 from chadllvm.frontend.given import Given, LibraryFunction
@@ -29,6 +28,7 @@ from chadllvm.ir.types import (
     is_float,
 )
 from chadllvm.ops.index import Dim, Index, MakeBox, Unbox
+from chadllvm.support import library
 
 
 def _stop_gradient(call: Given) -> Value:

@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from chadllvm.diagnostic import CompileError
 from chadllvm.errors import name_errors
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.conditions import condition
@@ -46,6 +45,7 @@ from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Binding, Call, Lambda, Lit, Operand, Var, nested
 from chadllvm.ir.types import BOOL, I64, Type
 from chadllvm.ops.iterate import Iterate
+from chadllvm.support.diagnostic import CompileError
 
 # A test of more bindings than this, with those of the functions it calls, is not
 # repeated.

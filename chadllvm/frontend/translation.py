@@ -13,9 +13,6 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from chadllvm.deep import run_deep
-from chadllvm.defects import nesting_of_syntax, stage
-from chadllvm.diagnostic import NO_SPAN, CompileError, InternalError, Span
 from chadllvm.errors import (
     closure_errors,
     custom_errors,
@@ -55,6 +52,7 @@ from chadllvm.frontend.updates import (
 from chadllvm.frontend.width import is_weak
 from chadllvm.ir.build import Builder, unused_name
 from chadllvm.ir.calls import differentiated, groups
+from chadllvm.ir.defects import nesting_of_syntax, stage
 from chadllvm.ir.op import TypeRuleError
 from chadllvm.ir.record import ObjectNames
 from chadllvm.ir.term import Block, Call, Operand, Program, Var, nested
@@ -62,7 +60,9 @@ from chadllvm.ir.term import Function as CoreFunction
 from chadllvm.ir.types import F32, Fun, Product, Type, holds
 from chadllvm.ir.updated import Updated
 from chadllvm.ir.wording import said, shorten
-from chadllvm.overloads import is_provided
+from chadllvm.support.deep import run_deep
+from chadllvm.support.diagnostic import NO_SPAN, CompileError, InternalError, Span
+from chadllvm.support.overloads import is_provided
 
 
 def specialise(

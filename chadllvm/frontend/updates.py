@@ -8,7 +8,7 @@ A function that returns nothing updates the arrays among its parameters that it 
 to; any other one those that `jit(updates=…)` names. Arrays are values here, so such a
 function gives them as they are at its end, in front of its result; a call is a
 statement, after which the names of its arguments stand for what they were given
-(`updating.py`).
+(`driver/updating.py`).
 
 This looks at syntax alone, before anything is typed: a name that is assigned as a
 whole stands for an array of the function's own. What functions that call each other
@@ -23,7 +23,6 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from chadllvm.diagnostic import CompileError
 from chadllvm.frontend.method_names import methods_named
 from chadllvm.frontend.scope import NotStatic, Surroundings, is_library
 from chadllvm.frontend.source import TOLD, Function, Source, read_source
@@ -31,6 +30,7 @@ from chadllvm.frontend.surface import base
 from chadllvm.ir.term import Var
 from chadllvm.ir.types import Array, Product, Scalar, Type
 from chadllvm.ir.updated import Updated
+from chadllvm.support.diagnostic import CompileError
 
 # Where one keeps rules of its own: what has them gives what it makes.
 _RULES = "__chadllvm_rules__"

@@ -18,7 +18,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from chadllvm.api import value_and_grad
+from chadllvm.api.transforms import value_and_grad
 from chadllvm.interop.derived import of_vector
 from chadllvm.interop.jax import check_float64
 

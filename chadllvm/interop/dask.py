@@ -23,10 +23,10 @@ import numpy as np
 from distributed import Client, Future, KilledWorker
 from distributed.client import FutureCancelledError
 
-from chadllvm.api import value_and_grad
+from chadllvm.api.jacobian import hvp
+from chadllvm.api.reals import mapped
+from chadllvm.api.transforms import value_and_grad
 from chadllvm.interop.derived import compiled
-from chadllvm.jacobian import hvp
-from chadllvm.reals import mapped
 
 # How many results an addition takes: fewer are more tasks, more are longer ones.
 _FAN = 8

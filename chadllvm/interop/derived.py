@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.api import jit
-from chadllvm.compiled import Compiled
+from chadllvm.api.compiled import Compiled
+from chadllvm.api.reverse import vjp
+from chadllvm.api.tangents import jvp
+from chadllvm.api.transforms import jit
+from chadllvm.api.vectorized import written
 from chadllvm.prelude.flat import ravel
-from chadllvm.reverse import vjp
-from chadllvm.tangents import jvp
-from chadllvm.vectorized import written
 
 Function = Callable[..., Any]
 

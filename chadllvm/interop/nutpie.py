@@ -21,7 +21,7 @@ except ImportError as error:
         "chadllvm.interop.nutpie needs nutpie 0.16 or newer: pip install 'nutpie>=0.16'"
     ) from error
 
-from chadllvm.api import jit, value_and_grad
+from chadllvm.api.transforms import jit, value_and_grad
 from chadllvm.interop.derived import of_vector
 
 

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 from scipy import LowLevelCallable
 
-from chadllvm import call_rules
-from chadllvm.api import value_and_grad
+from chadllvm.api.compiled import Compiled
+from chadllvm.api.jacobian import hessian, hvp, jacfwd
+from chadllvm.api.placed import frozen
+from chadllvm.api.pointer import Adapter, pointer
+from chadllvm.api.transforms import value_and_grad
 from chadllvm.backend.aot.wrapper import Wrapper
-from chadllvm.compiled import Compiled
 from chadllvm.interop.derived import of_vector
 from chadllvm.ir.types import F64, Array, Type
-from chadllvm.jacobian import hessian, hvp, jacfwd
-from chadllvm.placed import frozen
-from chadllvm.pointer import Adapter, pointer
+from chadllvm.support import call_rules
 
 Vector = np.ndarray[Any, Any]
 

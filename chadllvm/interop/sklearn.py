@@ -28,10 +28,10 @@ from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from chadllvm.api import value_and_grad
+from chadllvm.api.reals import all_numbers
+from chadllvm.api.transforms import value_and_grad
 from chadllvm.interop.derived import compiled
 from chadllvm.prelude.flat import ravel
-from chadllvm.reals import all_numbers
 
 Vector = np.ndarray[Any, Any]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.ir.op import PRIMS, ArrayOp
 from chadllvm.ir.term import (
     UNNAMED,
@@ -20,6 +19,7 @@ from chadllvm.ir.term import (
     same_width,
 )
 from chadllvm.ir.typing import Signature, _no_functions, result_types
+from chadllvm.support.diagnostic import NO_SPAN, Span
 
 
 class Builder:

@@ -17,7 +17,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.calls import groups
 from chadllvm.ir.op import TypeRuleError
 from chadllvm.ir.pretty import bindings_around
@@ -46,6 +45,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Acc, Array, Box, Fun, Product, Scalar, Sum, Type
 from chadllvm.ir.typing import result_types
+from chadllvm.support.diagnostic import InternalError
 
 
 class BrokenRule(Exception):

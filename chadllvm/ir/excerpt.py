@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from chadllvm.diagnostic import Diagnostic, Span
 from chadllvm.ir.build import Builder
 from chadllvm.ir.pretty import bindings_around
 from chadllvm.ir.term import Binding, Block, Program, nested
+from chadllvm.support.diagnostic import Diagnostic, Span
 
 
 def nesting(program: Program) -> int:

@@ -17,7 +17,6 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.op import ArrayOp, Prim, ProgramError
 from chadllvm.ir.rewrite import free_vars_of
 from chadllvm.ir.term import (
@@ -55,6 +54,7 @@ from chadllvm.ir.value import (
     rounded,
     to_value,
 )
+from chadllvm.support.diagnostic import InternalError
 
 Frame = dict[Var, Any]
 

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.ir import loops
 from chadllvm.ir.loops import PTR, Atom, Failure, Reg, Slot, Stmt, result_of
 from chadllvm.ir.op import Prim
 from chadllvm.ir.term import Lit, literal
 from chadllvm.ir.types import F32, F64, Scalar
+from chadllvm.support.diagnostic import NO_SPAN, Span
 
 
 @dataclass(eq=False)

@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.ir.op import INSTRUCTIONS, Instruction
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F32, F64, I64, Box, Scalar
-from chadllvm.options import Arithmetic
+from chadllvm.support.diagnostic import NO_SPAN, Span
+from chadllvm.support.options import Arithmetic
 
 PTR = Scalar("ptr")
 

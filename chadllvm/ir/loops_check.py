@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import assert_never
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.loops import (
     PTR,
     RESULT,
@@ -54,6 +53,7 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.op import INSTRUCTIONS
 from chadllvm.ir.types import BOOL, F64, I64, Scalar
+from chadllvm.support.diagnostic import InternalError
 
 _LETTERS = {"f": F64, "i": I64, "b": BOOL, "p": PTR}
 

@@ -17,9 +17,9 @@ from enum import IntEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.ir.term import Lambda, Operand
 from chadllvm.ir.types import F32, F64, Scalar, Type
+from chadllvm.support.diagnostic import NO_SPAN, Span
 
 if TYPE_CHECKING:
     from chadllvm.chad.forward import Forward
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from chadllvm.ir.interp import Interpreter
     from chadllvm.ir.loop_build import LoopBuilder
     from chadllvm.ir.loops import Atom
+    from chadllvm.ir.lowering import Lowering
     from chadllvm.ir.term import Apply, Binding
-    from chadllvm.lower.interface import Lowering
 
 
 class TypeRuleError(Exception):

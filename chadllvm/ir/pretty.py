@@ -38,7 +38,6 @@ from typing import assert_never
 
 import numpy as np
 
-from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.ir.calls import called_early
 from chadllvm.ir.op import ArrayOp
 from chadllvm.ir.term import (
@@ -66,6 +65,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import I64, Array, Scalar, Sum
 from chadllvm.ir.typing import SCALAR_OF_DTYPE
+from chadllvm.support.diagnostic import NO_SPAN, Span
 
 _KEYWORDS = ("def", "fun", "if", "else", "case", "yield", "return", "call", "const")
 _CELLS = ("open", "close", "view", "one")

@@ -212,7 +212,7 @@ class SetNames(RecordNames):
 
     def parts(self, value: Any) -> tuple[Any, ...]:
         """The elements, ascending; the table; how many slots are taken."""
-        from chadllvm.hashed import rebuilt
+        from chadllvm.support.hashed import rebuilt
 
         items = sorted(value)
         table = np.array(rebuilt(items, 1), np.int64)

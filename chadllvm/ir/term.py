@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, TypeVar, assert_never, dataclass_transform
 
 import numpy as np
 
-from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.ir.types import (
     BOOL,
     F32,
@@ -35,6 +34,7 @@ from chadllvm.ir.types import (
     to_single,
 )
 from chadllvm.ir.updated import Updated
+from chadllvm.support.diagnostic import NO_SPAN, Span
 
 if TYPE_CHECKING:
     from chadllvm.ir.op import Op
@@ -217,8 +217,8 @@ class Derivative:
 class Call:
     """A call of a function value, or of a top-level function by its name.
 
-    If a `derivative` is asked for, that is called: `pipeline.py` sees to it before
-    calls are inlined.
+    If a `derivative` is asked for, that is called: `driver/pipeline.py` sees to it
+    before calls are inlined.
     """
 
     function: Var | str

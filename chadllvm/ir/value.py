@@ -15,7 +15,6 @@ from typing import Any, NoReturn, assert_never
 
 import numpy as np
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.lists import flattened, nested
 from chadllvm.ir.op import ProgramError
 from chadllvm.ir.record import ListNames, RecordNames
@@ -37,6 +36,7 @@ from chadllvm.ir.types import (
     to_single,
 )
 from chadllvm.ir.union import member_of
+from chadllvm.support.diagnostic import InternalError
 
 ROWS_DIFFER = "rows of different lengths"
 

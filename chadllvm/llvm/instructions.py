@@ -16,7 +16,7 @@ from chadllvm.ir.types import F32, Scalar
 from chadllvm.llvm.types import REGISTER, float_literal
 from chadllvm.llvm.writer import Writer
 from chadllvm.ops import INSTRUCTIONS
-from chadllvm.options import Arithmetic
+from chadllvm.support.options import Arithmetic
 
 ONE = float_literal(1.0)
 

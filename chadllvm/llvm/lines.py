@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from itertools import count
 from typing import TYPE_CHECKING
 
-from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.ir.loops import Check, Reg, Stmt
+from chadllvm.support.diagnostic import NO_SPAN, Span
 
 if TYPE_CHECKING:
     from chadllvm.llvm.writer import Writer

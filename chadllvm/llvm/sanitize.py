@@ -25,9 +25,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.loops import ArrayParam, LoopFunction
 from chadllvm.llvm.types import BYTES
+from chadllvm.support.diagnostic import InternalError
 
 # Functions of the runtime that allocate or give back; `chad_san_…` knows the bounds.
 _WRAPPED = (

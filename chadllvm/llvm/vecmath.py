@@ -16,7 +16,7 @@ from chadllvm.ir.op import Instruction
 from chadllvm.ir.types import F32, F64, Scalar
 from chadllvm.llvm import hyperbolic
 from chadllvm.ops import INSTRUCTIONS
-from chadllvm.options import Arithmetic
+from chadllvm.support.options import Arithmetic
 
 # The functions of f64 that are written out in the modules that call them, by whether
 # products may be contracted in them; they have the vector versions of libm's.

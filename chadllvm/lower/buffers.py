@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir import loops as l
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import PTR, RESULT, Atom
@@ -24,6 +23,7 @@ from chadllvm.lower.represent import (
     element_type,
 )
 from chadllvm.ops.broadcast import TOO_LARGE
+from chadllvm.support.diagnostic import InternalError, Span
 
 # Elements of a buffer of several dimensions: beyond this their number may overflow.
 _MOST_ELEMENTS = 2.0**58

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import Atom
 from chadllvm.ir.rewrite import free_vars_of
@@ -33,6 +32,7 @@ from chadllvm.lower.represent import (
     ZeroCell,
     element_type,
 )
+from chadllvm.support.diagnostic import InternalError
 
 
 class Cells(Buffers):

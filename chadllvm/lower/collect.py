@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import PTR, RESULT, Atom, Slot
 from chadllvm.ir.op import ArrayOp
@@ -29,6 +28,7 @@ from chadllvm.lower.represent import ArrayRep, Rep, element_type
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.iterate import Iterate
+from chadllvm.support.diagnostic import Span
 
 if TYPE_CHECKING:
     from chadllvm.lower.lower import Lowering

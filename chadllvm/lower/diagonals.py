@@ -12,8 +12,7 @@ A cell needs the one to its left, so that a row is one long chain; but once its 
 cells are there, so can be those of the next row. The cells along a diagonal do not need
 each other: they are the lanes of vectors (`llvm/lanes.py`). This is done where a cell
 takes so long that it is worth looking for its neighbours' values one by one, as those
-are far apart. It stands behind what runs the steps of a loop side by side that need
-each other nowhere.
+are far apart.
 
 Of the places in a table it has to be known which cell they belong to: they are
 `(i + a) * s + j + b` for constants a and b, and a row has room in s, which is asked at

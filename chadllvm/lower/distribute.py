@@ -19,9 +19,6 @@ order, and at the same time, may be run in parts, too. Nothing goes from part to
 but the numbers that are kept: no slot, and no buffer that each step fills anew. Only
 the first part may fail, so that the first error in order is the same one. Strips are
 short: what a step reads in the first part is still near by in the last.
-
-It stands behind `lanes.py`, which runs whole steps side by side where inner loops are
-short.
 """
 
 from __future__ import annotations

@@ -17,8 +17,7 @@ others, and stored behind them (`llvm/lanes.py`). That is right if no step reads
 writes what another step writes (`places.py`), and if a step does not come back to what
 it has written. Where vectors overlapped, what is read right behind them is not there
 yet, and a processor waits for it. So this is for loops that take long, and for those
-over a row of an array if what stands around them reads nothing of it. It stands behind
-all that makes innermost loops.
+over a row of an array if what stands around them reads nothing of it.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import PTR, Atom
 from chadllvm.ir.term import Lambda, Lit, Var
@@ -20,6 +19,7 @@ from chadllvm.ir.types import Array, Box, Scalar
 from chadllvm.ir.value import ROWS_DIFFER
 from chadllvm.lower.collect import Collector, no_elements
 from chadllvm.lower.represent import ArrayRep, Rep, element_type
+from chadllvm.support.diagnostic import Span
 
 if TYPE_CHECKING:
     from chadllvm.lower.lower import Lowering

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import Atom, Reg
 from chadllvm.ir.term import Lit, Operand, Var
@@ -18,6 +17,7 @@ from chadllvm.ir.types import I64, Scalar, Type
 from chadllvm.lower.cells import Cells
 from chadllvm.lower.nodes import NodeShape
 from chadllvm.lower.rows import Words
+from chadllvm.support.diagnostic import InternalError
 
 
 class Heap:

@@ -11,8 +11,7 @@ This is a product of matrices as it is written down, and the reverse of one. The
 on the right read and write rows in order, so that they become vector code. An element
 gets what is added to it in the same order as before, or sums have none. If n is small
 the loops stay as they were, which is asked at run time; so the loops are there twice,
-with the one around them, if that does nothing else. This stands in front of what adds
-up in registers, and of what runs iterations side by side.
+with the one around them, if that does nothing else.
 """
 
 from __future__ import annotations

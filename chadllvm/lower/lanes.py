@@ -19,8 +19,7 @@ it does for what a loop collects that ends itself. There the lanes are left if o
 too large, and what they have begun is done again one by one. It is asked as well where
 inner loops would be vectorised if they were long. Where a loop inside has its lanes
 next to each other, and this one far apart, as the columns and rows of an image, it is
-asked whether that one makes enough steps. This stands behind all that makes the loops,
-and in front of what splits innermost ones.
+asked whether that one makes enough steps.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ from typing import assert_never
 
 import numpy as np
 
-from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir import loops as l
 from chadllvm.ir.dtypes import DTYPE_OF_SCALAR, SCALAR_OF_DTYPE
 from chadllvm.ir.loops import PTR, RESULT, Atom, LoopFunction, Slot, Subroutine
@@ -59,8 +58,9 @@ from chadllvm.lower.represent import (
 )
 from chadllvm.lower.state import Carrier, carriers
 from chadllvm.ops.build import Build
-from chadllvm.options import Arithmetic
 from chadllvm.simplify.shapes import kept_states
+from chadllvm.support.diagnostic import InternalError, Span
+from chadllvm.support.options import Arithmetic
 
 
 def lower_function(

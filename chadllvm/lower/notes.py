@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.loops import ArrayCopy, LoopNote, Stored
 from chadllvm.ir.op import Prim
 from chadllvm.ir.rewrite import free_vars
@@ -15,6 +14,7 @@ from chadllvm.ir.term import Apply, Block, If, Lambda, Operand, Var
 from chadllvm.ir.types import Scalar
 from chadllvm.lower.destination import definitions
 from chadllvm.lower.reasons import Reason, display, stored_because
+from chadllvm.support.diagnostic import Span
 
 # The bytes of a stored element; all other scalars take eight.
 _BYTES = {"bool": 1, "f32": 4}

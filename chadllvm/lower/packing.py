@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from chadllvm.ir.loops import (
     AddTo,
@@ -32,7 +33,7 @@ from chadllvm.ir.loops import (
     Stmt,
     Store,
 )
-from chadllvm.ir.statements import everywhere, made
+from chadllvm.ir.statements import everywhere, made, over_inner
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, I64, Scalar
 from chadllvm.lower.varying import FAR, Varying
@@ -81,13 +82,24 @@ def rows(loop: For, varying: Varying, roots: Sequence[int]) -> list[Row]:
     outside = _Outside(loop)
     found = [
         row
-        for outer in loop.body
-        if isinstance(outer, For) and outer.go is None
-        if outer not in varying.alone | varying.masked
+        for outer in _together(loop.body, varying)
+        if outer.go is None and outer not in varying.alone | varying.masked
         for row in _rows(outer, varying, outside)
         if roots[row.load.root] not in written
     ]
     return found[:_MOST]
+
+
+def _together(body: Sequence[Stmt], varying: Varying) -> Iterator[For]:
+    """The loops that all lanes come to at the same time, in no other loop."""
+    for stmt in body:
+        match stmt:
+            case For():
+                yield stmt
+            case Branch(cond, then, orelse) if not varying.kind(cond):
+                yield from _together((*then, *orelse), varying)
+            case _:
+                pass
 
 
 class _Outside:
@@ -165,11 +177,13 @@ def _checks(body: Sequence[Stmt], before: _Outside) -> list[Stmt] | None:
 def with_rows(body: Sequence[Stmt], packed: Sequence[Packed]) -> tuple[Stmt, ...]:
     """The body of a loop with its rows in buffers."""
     loads: Mapping[Stmt, Packed] = {p.row.load: p for p in packed}
+    inside = partial(with_rows, packed=packed)
     new: list[Stmt] = []
     for outer in body:
         mine = [p for p in packed if p.row.outer is outer]
         if not mine or not isinstance(outer, For):
-            new.append(outer)
+            is_branch = isinstance(outer, Branch)
+            new.append(over_inner(outer, inside) if is_branch else outer)
             continue
         some = Reg("some", BOOL)
         new.append(Let(some, "ilt", (outer.low, outer.high)))

@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chadllvm.closure.tape import BUDGET
-from chadllvm.diagnostic import NO_SPAN, Span
 from chadllvm.ir.op import Prim
 from chadllvm.ir.term import (
     Apply,
@@ -20,6 +19,7 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ops.index import Dim, Index
+from chadllvm.support.diagnostic import NO_SPAN, Span
 
 # What a buffer is that must not be written to.
 ARGUMENT = "it is an argument"

@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir import loops as l
 from chadllvm.ir.build import unused_name
 from chadllvm.ir.loops import PTR, Atom, Buffer, Reg, Slot, Subroutine, into
@@ -27,6 +26,7 @@ from chadllvm.lower.collect import Collector
 from chadllvm.lower.kept import KeptRows
 from chadllvm.lower.represent import ArrayRep, Rep, element_type
 from chadllvm.ops.recurse import Recurse
+from chadllvm.support.diagnostic import InternalError
 
 if TYPE_CHECKING:
     from chadllvm.lower.lower import Lowering

@@ -10,7 +10,7 @@
 
 The place may be one of those that the loop adds to besides, so that each step on the
 left waits for the one before. If there is no step, there need not be such a place.
-Inner loops go first, and this stands in front of what runs iterations side by side.
+Inner loops go first.
 """
 
 from __future__ import annotations

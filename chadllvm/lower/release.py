@@ -17,7 +17,7 @@ regions of its own already (`memory.py`), and so has what calls itself.
 
 A region costs time and a piece of memory, however small the buffers in it are: those
 that are needed last at about the same time share one, and those that are known to be
-small stay where they are. This pass stands behind all that move statements.
+small stay where they are.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.loops import Atom, Slot
 from chadllvm.ir.types import I64, Array, Box, Scalar, Type
+from chadllvm.support.diagnostic import InternalError
 
 if TYPE_CHECKING:
     from chadllvm.lower.kept import KeptRows

@@ -9,9 +9,8 @@
 A chain of a thousand additions loses two of the seven digits that an f32 has. LLVM
 makes vectors of a loop, with a chain for each lane, only in functions that are not very
 large. These lanes are the program's own, so that the sum has the same digits wherever
-the loop stands. A short sum, of which few digits can be lost, stays as it is. This
-stands behind what makes the loops, and leaves alone what does more than to compute and
-to add up.
+the loop stands. A short sum, of which few digits can be lost, stays as it is, and so
+does a loop that does more than to compute and to add up.
 """
 
 from __future__ import annotations

@@ -35,9 +35,6 @@ last, in their order. In between, the steps are vector code:
 
 An error leaves the function, so that nobody sees what has been added by then; the first
 check that fails is still the first one in order.
-
-It stands in front of `ahead.py`, to which it leaves loops without branches that make
-calls: what is cut once need not be cut again.
 """
 
 from __future__ import annotations
@@ -68,7 +65,6 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.statements import assigned, copied, everywhere, used
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, I64, is_float
-from chadllvm.lower.ahead import calls_ahead
 from chadllvm.lower.begun import begun
 from chadllvm.lower.choosing import Buffers, with_choices
 from chadllvm.lower.linear import Known
@@ -171,7 +167,7 @@ def _plan(loop: For, roots: Sequence[int], known: Buffers) -> _Plan | None:
     """How a strip of a loop is computed ahead, if that is worth it."""
     if is_short(loop) or not _is_simple(loop.body):
         return None
-    if not _waits(loop, roots) or calls_ahead(loop, roots):
+    if not _waits(loop, roots):
         return None
     chosen = with_choices(loop, roots, known)
     if chosen is None or not _waits(chosen.loop, roots):

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import Atom, Reg, Slot
 from chadllvm.ir.term import Apply, Binding, Lambda, Lit, Operand, Var
@@ -20,6 +19,7 @@ from chadllvm.ir.types import Array
 from chadllvm.lower.destination import definitions, maker
 from chadllvm.lower.reasons import NEXT_STATE, RENEWED, Reason
 from chadllvm.lower.represent import ArrayRep, Growth, Rep
+from chadllvm.support.diagnostic import InternalError, Span
 
 if TYPE_CHECKING:
     from chadllvm.lower.lower import Lowering

@@ -3,8 +3,7 @@
 What the first of them computes for the others goes through a small buffer, which is on
 the stack of the function, or of a chunk. The frames of a recursion have to stay small:
 in a subroutine, the loop itself makes the buffer and gives it back. Which loops are run
-by strips, and how, is said by `strips.py`, `additions.py`, `ahead.py`, `stages.py` and
-`distribute.py`.
+by strips, and how, is said by `additions.py`, `stages.py` and `distribute.py`.
 """
 
 from __future__ import annotations

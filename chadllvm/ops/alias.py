@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from chadllvm.chad.transform import Chad, Rule
     from chadllvm.ir.build import Builder
     from chadllvm.ir.interp import Interpreter
+    from chadllvm.ir.lowering import Lowering
     from chadllvm.ir.term import Binding
-    from chadllvm.lower.interface import Lowering
 
 
 @register_array_op

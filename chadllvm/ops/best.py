@@ -15,7 +15,7 @@ from chadllvm.ir.types import F32, is_float
 if TYPE_CHECKING:
     from chadllvm.ir.loop_build import LoopBuilder
     from chadllvm.ir.loops import Atom, Slot
-    from chadllvm.lower.interface import Lowering
+    from chadllvm.ir.lowering import Lowering
 
 _NOWHERE = Lit((1 << 63) - 1)
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom
 from chadllvm.ir.op import ProgramError
 from chadllvm.ir.term import Lit
 from chadllvm.ops.scalar.row import row
+from chadllvm.support.diagnostic import Span
 
 SIZES_DIFFER = "operands could not be broadcast together: sizes {0} and {1}"
 NO_FIT = "could not broadcast input array of size {0} into size {1}"

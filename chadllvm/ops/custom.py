@@ -14,18 +14,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir.op import ArrayOp, TypeRuleError
 from chadllvm.ir.term import Apply, Lambda, Program
 from chadllvm.ir.types import Fun, Type
+from chadllvm.support.diagnostic import InternalError, Span
 
 if TYPE_CHECKING:
     from chadllvm.chad.forward import Forward
     from chadllvm.chad.transform import Chad, Rule
     from chadllvm.ir.build import Builder
     from chadllvm.ir.interp import Interpreter
+    from chadllvm.ir.lowering import Lowering
     from chadllvm.ir.term import Binding
-    from chadllvm.lower.interface import Lowering
 
 
 @dataclass(eq=False)

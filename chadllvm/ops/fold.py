@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from chadllvm.chad.transform import Chad, Rule
     from chadllvm.ir.interp import Interpreter
     from chadllvm.ir.loops import Atom, Slot
-    from chadllvm.lower.interface import Lowering
+    from chadllvm.ir.lowering import Lowering
 
 # Sums over no more elements than this are not cut into chunks; see `_chunk`.
 _LIGHT_CHUNK = 1024

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from chadllvm.chad.forward import Forward
     from chadllvm.chad.transform import Backpropagator, Chad, Rule
     from chadllvm.ir.interp import Interpreter
-    from chadllvm.lower.interface import Lowering
+    from chadllvm.ir.lowering import Lowering
 
 
 def _peeked(

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.op import ArrayOp, TypeRuleError, register_array_op
 from chadllvm.ir.term import Apply, Lambda, Lit, One, Operand, Var, literal
 from chadllvm.ir.types import (
@@ -32,14 +31,15 @@ from chadllvm.ir.types import (
     is_float,
 )
 from chadllvm.ir.value import ArrayValue
+from chadllvm.support.diagnostic import InternalError
 
 if TYPE_CHECKING:
     from chadllvm.chad.forward import Forward
     from chadllvm.chad.transform import Chad, Rule
     from chadllvm.ir.build import Builder
     from chadllvm.ir.interp import Interpreter
+    from chadllvm.ir.lowering import Lowering
     from chadllvm.ir.term import Binding
-    from chadllvm.lower.interface import Lowering
 
 
 def _is_array(ty: Type) -> Array:

@@ -2,7 +2,8 @@
 
 Like `show` it is never removed, and nothing that can fail or is seen moves across it.
 Only the interpreter runs it: `debug.interpret` is told the label and the values, as
-they are there. `specialising.py` refuses programs that pause before they are lowered.
+they are there. `driver/specialising.py` refuses programs that pause before they are
+lowered.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir.op import register_array_op
 from chadllvm.ir.term import Apply, Function, Lambda, nested
 from chadllvm.ir.types import Type
 from chadllvm.ops.show import Show
+from chadllvm.support.diagnostic import InternalError, Span
 
 if TYPE_CHECKING:
     from chadllvm.ir.interp import Interpreter
+    from chadllvm.ir.lowering import Lowering
     from chadllvm.ir.term import Binding
-    from chadllvm.lower.interface import Lowering
 
 
 @register_array_op

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from chadllvm.chad.transform import Chad, Rule
     from chadllvm.ir.build import Builder
     from chadllvm.ir.interp import Interpreter
-    from chadllvm.lower.interface import Lowering
+    from chadllvm.ir.lowering import Lowering
 
 
 T = TypeVar("T")

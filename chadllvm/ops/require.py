@@ -22,8 +22,8 @@ from chadllvm.ops.index import Inactive
 
 if TYPE_CHECKING:
     from chadllvm.ir.interp import Interpreter
+    from chadllvm.ir.lowering import Lowering
     from chadllvm.ir.term import Binding
-    from chadllvm.lower.interface import Lowering
 
 
 @register_array_op

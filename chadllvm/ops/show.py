@@ -26,8 +26,8 @@ from chadllvm.ops.index import Inactive
 
 if TYPE_CHECKING:
     from chadllvm.ir.interp import Interpreter
+    from chadllvm.ir.lowering import Lowering
     from chadllvm.ir.term import Binding
-    from chadllvm.lower.interface import Lowering
 
 # The most words that a text shows: a number is one, an array two and its dimensions.
 MOST_WORDS = 64

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.build import Builder
 from chadllvm.ir.op import ArrayOp, TypeRuleError, register_array_op
 from chadllvm.ir.term import Apply, Lambda, One, Operand, Var, literal
@@ -19,13 +18,14 @@ from chadllvm.ir.types import I64, Array, Type, element
 from chadllvm.ir.value import ArrayValue, locate
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index, Zeros
+from chadllvm.support.diagnostic import InternalError
 
 if TYPE_CHECKING:
     from chadllvm.chad.forward import Forward
     from chadllvm.chad.transform import Chad, Rule
     from chadllvm.ir.interp import Interpreter
+    from chadllvm.ir.lowering import Lowering
     from chadllvm.ir.term import Binding
-    from chadllvm.lower.interface import Lowering
 
 
 @register_array_op

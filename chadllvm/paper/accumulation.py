@@ -22,7 +22,6 @@ from enum import IntEnum
 from typing import Any, assert_never
 
 from chadllvm.backend.runtime import Runtime, runtime
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.types import Type
 from chadllvm.ir.value import Injected
 from chadllvm.llvm.runtime import INVALID, MEMORY
@@ -31,6 +30,7 @@ from chadllvm.paper.bag import EMPTY, BArray, BEmpty, BOne, BPlus
 from chadllvm.paper.deep import deep
 from chadllvm.paper.linear import Linear, Pay
 from chadllvm.paper.monad import Action, ArrayMonad
+from chadllvm.support.diagnostic import InternalError
 
 
 class Kind(IntEnum):

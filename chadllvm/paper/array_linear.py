@@ -16,13 +16,13 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.types import Array, Box, Type
 from chadllvm.paper import bag
 from chadllvm.paper.elements import element
 from chadllvm.paper.linear import Linear, Monoid, Pay, free
 from chadllvm.paper.naive import Dense
 from chadllvm.paper.sparse import Sparse
+from chadllvm.support.diagnostic import InternalError
 
 
 class ArrayCotangents(Monoid):

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.term import Var
 from chadllvm.ir.types import UNIT, Fun, Sum, Type
 from chadllvm.paper.deep import deep
@@ -52,6 +51,7 @@ from chadllvm.paper.terms import (
     unit,
 )
 from chadllvm.paper.types import is_function, product
+from chadllvm.support.diagnostic import InternalError
 
 
 def converted(ty: Type) -> Type:

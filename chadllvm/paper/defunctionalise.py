@@ -28,7 +28,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import assert_never
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.term import Var
 from chadllvm.ir.types import I64, UNIT, Product, Sum, Type
 from chadllvm.paper.arrays import Build, Dim, Index
@@ -69,6 +68,7 @@ from chadllvm.paper.terms import (
     unit,
 )
 from chadllvm.paper.types import arrow
+from chadllvm.support.diagnostic import InternalError
 
 # A term with the layout of its value.
 Found = tuple[Term, Layout]

@@ -19,7 +19,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.types import UNIT, Type
 from chadllvm.paper.linear import Zero
 from chadllvm.paper.monad import Bind, Monadic, OpenScope, Pure
@@ -33,6 +32,7 @@ from chadllvm.paper.types import (
     environment,
     product,
 )
+from chadllvm.support.diagnostic import InternalError
 
 Rest = Callable[[Term], Term]
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.op import ProgramError
 from chadllvm.ir.types import BOOL, Array, Box, Product, Sum, Type
 from chadllvm.ir.value import ROWS_DIFFER, ArrayValue, Injected
+from chadllvm.support.diagnostic import InternalError
 
 
 @dataclass(frozen=True, slots=True)

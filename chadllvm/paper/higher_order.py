@@ -17,7 +17,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.term import Var
 from chadllvm.ir.types import Type
 from chadllvm.paper.closed import FunctionRules
@@ -44,6 +43,7 @@ from chadllvm.paper.types import (
     is_function,
     product,
 )
+from chadllvm.support.diagnostic import InternalError
 
 if TYPE_CHECKING:
     from chadllvm.paper.machine import Machine

@@ -21,7 +21,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.term import Var
 from chadllvm.ir.types import F64, I64, UNIT, Product, Sum, Type
 from chadllvm.paper.array_types import array
@@ -40,6 +39,7 @@ from chadllvm.paper.terms import (
     unit,
 )
 from chadllvm.paper.types import product
+from chadllvm.support.diagnostic import InternalError
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.types import F64, UNIT, Product, Sum, Type
 from chadllvm.ir.value import Injected
 from chadllvm.paper.terms import Operation
 from chadllvm.paper.types import IllTyped, cotangent, expect, is_cotangent
+from chadllvm.support.diagnostic import InternalError
 
 if TYPE_CHECKING:
     from chadllvm.paper.machine import Machine

@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.term import Var
 from chadllvm.paper.deep import deep
 from chadllvm.paper.linear import Linear
 from chadllvm.paper.show import show
 from chadllvm.paper.terms import Call, Do, Lam, Let, Match, Ref, Term
+from chadllvm.support.diagnostic import InternalError
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.term import Var
 from chadllvm.ir.types import Type
 from chadllvm.paper.free import free_variables
@@ -37,6 +36,7 @@ from chadllvm.paper.linear import Linear, Monoid, Monoids, Pay
 from chadllvm.paper.machine import Closure
 from chadllvm.paper.terms import Do, Lam, Operation, Term, Typing
 from chadllvm.paper.types import IllTyped, Scope, cotangent
+from chadllvm.support.diagnostic import InternalError
 
 if TYPE_CHECKING:
     from chadllvm.paper.machine import Machine

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.op import Prim
 from chadllvm.ir.term import (
     Apply,
@@ -42,6 +41,7 @@ from chadllvm.paper.terms import (
     path,
     unit,
 )
+from chadllvm.support.diagnostic import InternalError
 
 
 class Reader:

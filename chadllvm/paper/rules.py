@@ -18,7 +18,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from typing import assert_never
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.build import Builder
 from chadllvm.ir.op import Prim
 from chadllvm.ir.term import Operand, Var, operands
@@ -65,6 +64,7 @@ from chadllvm.paper.types import (
     is_product,
     product,
 )
+from chadllvm.support.diagnostic import InternalError
 
 
 class Rules(ABC):

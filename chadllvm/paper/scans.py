@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.types import UNIT, Array, Sum, Type
 from chadllvm.ir.value import Injected
 from chadllvm.paper.array_api import ArrayMany, ZipWith
@@ -49,6 +48,7 @@ from chadllvm.paper.types import (
     is_function,
     product,
 )
+from chadllvm.support.diagnostic import InternalError
 
 if TYPE_CHECKING:
     from chadllvm.paper.rules import Rules

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.op import PRIMS, ArrayOp
 from chadllvm.ir.term import Apply, Const, Expr, Function, Lambda, Operand, Var
 from chadllvm.ir.types import (
@@ -72,6 +71,7 @@ from chadllvm.paper.terms import (
     unit,
 )
 from chadllvm.paper.updates import Update
+from chadllvm.support.diagnostic import InternalError
 
 
 def read(function: Function) -> tuple[tuple[Var, ...], Term]:

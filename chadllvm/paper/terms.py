@@ -16,7 +16,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, assert_never
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.op import Prim
 from chadllvm.ir.term import Var, node
 from chadllvm.ir.types import (
@@ -42,6 +41,7 @@ from chadllvm.paper.types import (
     is_function,
     is_product,
 )
+from chadllvm.support.diagnostic import InternalError
 
 if TYPE_CHECKING:
     from chadllvm.paper.machine import Machine

@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.term import Var
 from chadllvm.ir.types import UNIT, Fun, Product, Type
+from chadllvm.support.diagnostic import InternalError
 
 
 class IllTyped(InternalError):

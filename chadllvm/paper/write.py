@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import assert_never
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir import term as core
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.term import Lambda, Operand, Program, Tuple, Var
@@ -56,6 +55,7 @@ from chadllvm.paper.terms import (
     Term,
 )
 from chadllvm.paper.types import Cotangent, Environment, Scope
+from chadllvm.support.diagnostic import InternalError
 
 
 def naive_chad(function: core.Function, applied: bool = False) -> Program:

@@ -1,5 +1,5 @@
 """The library: functions of the compiled language, in the language itself.
 
 Each stands for a function of NumPy or SciPy wherever a program calls that
-(`overloads.py`), and is differentiated like any other function.
+(`support/overloads.py`), and is differentiated like any other function.
 """

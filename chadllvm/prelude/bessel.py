@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 
-from chadllvm.custom import custom_jvp
-from chadllvm.overloads import overload
-from chadllvm.vectorized import vectorize
+from chadllvm.api.custom import custom_jvp
+from chadllvm.api.vectorized import vectorize
+from chadllvm.support.overloads import overload
 
 # ---- I, the modified functions ---------------------------------------------------
 

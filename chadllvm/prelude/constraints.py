@@ -14,10 +14,10 @@ import math
 
 import numpy as np
 
-from chadllvm.api import jit
-from chadllvm.overloads import Namespace
+from chadllvm.api.transforms import jit
+from chadllvm.api.vectorized import vectorize
 from chadllvm.prelude.special import LOG_2, log_logistic
-from chadllvm.vectorized import vectorize
+from chadllvm.support.overloads import Namespace
 
 
 def _expit(x):

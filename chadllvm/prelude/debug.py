@@ -6,9 +6,9 @@ import builtins
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from chadllvm.custom import custom_vjp
-from chadllvm.library import pause
-from chadllvm.overloads import overload
+from chadllvm.api.custom import custom_vjp
+from chadllvm.support.library import pause
+from chadllvm.support.overloads import overload
 
 __all__ = ["interpret", "print"]
 
@@ -79,7 +79,7 @@ def interpret(
         TypeError: for methods and partials; from a call, where a derivative takes or
             gives unions, recursive data or lists of records.
     """
-    from chadllvm.stepping import interpreted
+    from chadllvm.api.stepping import interpreted
 
     return interpreted(function, at)
 

@@ -10,9 +10,9 @@ import math
 
 import numpy as np
 
-from chadllvm.custom import custom_jvp
-from chadllvm.overloads import overload
-from chadllvm.vectorized import vectorize
+from chadllvm.api.custom import custom_jvp
+from chadllvm.api.vectorized import vectorize
+from chadllvm.support.overloads import overload
 
 EULER = 0.57721566490153286061
 

@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.api import jit
-from chadllvm.custom import custom_jvp
+from chadllvm.api.custom import custom_jvp
+from chadllvm.api.transforms import jit
 from chadllvm.ir.types import Array
-from chadllvm.overloads import overload
+from chadllvm.support.overloads import overload
 
 EPS = 2.0**-52
 

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from chadllvm.api import jit
-from chadllvm.vectorized import written
+from chadllvm.api.transforms import jit
+from chadllvm.api.vectorized import written
 
 T = TypeVar("T")
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.api import jit
+from chadllvm.api.transforms import jit
+from chadllvm.api.vectorized import written
 from chadllvm.ir.types import Array, Product, Scalar
-from chadllvm.overloads import overload
-from chadllvm.vectorized import written
+from chadllvm.support.overloads import overload
 
 # ---- grids -----------------------------------------------------------------------
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 
-from chadllvm.custom import custom_jvp
-from chadllvm.library import stop_gradient
-from chadllvm.overloads import overload
+from chadllvm.api.custom import custom_jvp
+from chadllvm.api.tangents import jvp
+from chadllvm.api.vectorized import vectorize
 from chadllvm.prelude.special import LOG_2PI, betaln, log1mexp, stirling
-from chadllvm.tangents import jvp
-from chadllvm.vectorized import vectorize
+from chadllvm.support.library import stop_gradient
+from chadllvm.support.overloads import overload
 
 _TINY = 1e-300
 _MOST = 100_000  # terms

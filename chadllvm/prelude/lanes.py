@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from chadllvm.api import jit
+from chadllvm.api.transforms import jit
 
 
 @jit(static_argnames=("axis",))

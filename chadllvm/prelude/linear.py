@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.api import jit
+from chadllvm.api.transforms import jit
 from chadllvm.ir.types import Array
-from chadllvm.overloads import overload
 from chadllvm.prelude import dense
 from chadllvm.prelude.lanes import lanes, reduced
+from chadllvm.support.overloads import overload
 
 Chosen = Callable[..., Any]
 

@@ -7,7 +7,7 @@ import builtins
 
 import numpy as np
 
-from chadllvm.overloads import overload
+from chadllvm.support.overloads import overload
 
 
 @overload(builtins.sorted)

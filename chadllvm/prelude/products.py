@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import chadllvm as cl
+from chadllvm.api.vectorized import written
 from chadllvm.ir.types import Array
-from chadllvm.overloads import overload
-from chadllvm.vectorized import written
+from chadllvm.support.overloads import overload
 
 Types = tuple[Any, ...]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.api import jit
+from chadllvm.api.transforms import jit
 from chadllvm.ir.types import Array
-from chadllvm.overloads import overload
+from chadllvm.support.overloads import overload
 
 
 def _is_less(x, y):

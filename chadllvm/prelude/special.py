@@ -11,11 +11,11 @@ import math
 
 import numpy as np
 
-from chadllvm.api import jit
-from chadllvm.custom import custom_jvp
-from chadllvm.library import stop_gradient
-from chadllvm.overloads import overload
-from chadllvm.vectorized import vectorize
+from chadllvm.api.custom import custom_jvp
+from chadllvm.api.transforms import jit
+from chadllvm.api.vectorized import vectorize
+from chadllvm.support.library import stop_gradient
+from chadllvm.support.overloads import overload
 
 LOG_2PI = math.log(2.0 * math.pi)
 SQRT_2PI = math.sqrt(2.0 * math.pi)

@@ -7,10 +7,10 @@ import math
 
 import numpy as np
 
-from chadllvm.api import jit
-from chadllvm.overloads import overload
+from chadllvm.api.transforms import jit
 from chadllvm.prelude.lanes import lanes, reduced
 from chadllvm.prelude.searching import count_before
+from chadllvm.support.overloads import overload
 
 # ---- quantiles -------------------------------------------------------------------
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from chadllvm.api import jit
-from chadllvm.overloads import overload
+from chadllvm.api.transforms import jit
+from chadllvm.support.overloads import overload
 
 
 def _columns(a, b):

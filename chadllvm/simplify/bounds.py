@@ -18,8 +18,7 @@ by checks of the first and the last index in front of the loop, and so on outwar
 is one of the same index in every step of a loop that stops, if there is a step. They
 fail for negative indices too, and perhaps before another error would: the caller
 promises to run a program that was not speculated when one fails. They fail only if the
-program would fail or uses a negative index. It stands after `hoist` and `cse`, which
-make sizes comparable.
+program would fail or uses a negative index.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.op import PRIMS, Prim
 from chadllvm.ir.rewrite import map_functions, with_body
 from chadllvm.ir.term import (
@@ -45,6 +43,7 @@ from chadllvm.simplify.affine import Form
 from chadllvm.simplify.emit import Emitter
 from chadllvm.simplify.facts import LIMIT
 from chadllvm.simplify.scopes import FactWalk, sure_to_start
+from chadllvm.support.diagnostic import Span
 
 
 def bounds(program: Program, speculate: bool = False) -> Program:

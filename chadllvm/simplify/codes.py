@@ -18,12 +18,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.rewrite import Renaming
 from chadllvm.ir.term import Apply, Binding, Block, If, Lambda, Lit, Operand, Var
 from chadllvm.ir.types import I64, Array
 from chadllvm.ops.index import Dim
+from chadllvm.support.diagnostic import Span
 
 
 class Code(NamedTuple):

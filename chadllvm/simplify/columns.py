@@ -24,7 +24,7 @@ records that stand in an array one behind the other, a machine has to collect th
 What is read must depend on nothing but the inner loop's index, and what is added must
 go to a cell of outside. That costs no more than one more step of the outer loop, and
 nothing if that makes none. Neither loop may contain what can fail, for it may be why an
-index is in range. It stands behind all that puts loops together.
+index is in range.
 """
 
 from __future__ import annotations

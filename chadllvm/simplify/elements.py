@@ -15,9 +15,8 @@
 
 An array that loops of the same block read in order, each element once, need not exist
 if its elements are as quick to compute as to read: then no loop writes it, and, which
-is the point, the reverse of what reads it has no need of it. So it stands in front of
-CHAD. Fusion (`fuse.py`), which repeats nothing, stands behind, and leaves such an array
-where two loops read it that cannot be one.
+is the point, the reverse of what reads it has no need of it. Fusion (`fuse.py`), which
+repeats nothing, would leave such an array where two loops read it that cannot be one.
 
 A loop that reads later what was read before must not make a copy necessary: arrays are
 not updated between the two.

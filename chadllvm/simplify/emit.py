@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.term import Apply, Lit, Operand, Var
 from chadllvm.ops.index import Dim
 from chadllvm.ops.scalar.integer import wrap
 from chadllvm.simplify.affine import Form, Monomial
 from chadllvm.simplify.facts import LIMIT, Facts
+from chadllvm.support.diagnostic import Span
 
 
 class Emitter:

@@ -10,8 +10,7 @@ Loops over what is one size may run together. The size that was there first stan
 the other one, inside of the loops and branches that the check is in; a number stands
 for both. A size is not negative, so the larger one of it and zero is the size itself.
 With `speculate`, sizes from outside of a block are compared where it begins, and those
-from outside of a loop in front of it: a call that fails is repeated. This stands behind
-what finds out the sizes of arrays.
+from outside of a loop in front of it: a call that fails is repeated.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ The loop has one state and collects nothing; each step compares the state with w
 not depend on it, strictly, so that a NaN never wins but as the initial value. A fold is
 vectorised, and keeps for its reverse the place of the winner, where the loop would keep
 what became of the state in each step. A step that does not look for anything in one of
-its branches has the worst value there. The pass stands behind `promote`.
+its branches has the worst value there.
 """
 
 from __future__ import annotations

@@ -15,8 +15,7 @@ product that is not what it should be is NaN, so that the results that it leads 
 NaN (`spread` says whether they are). Then the call fails, and is repeated by a program
 in which nothing of this kind was supposed; if a NaN was right, it finds it again.
 
-What differs is the sign of a zero. It stands behind CHAD, and in front of all that
-looks for products, sums and loops that can run together.
+What differs is the sign of a zero.
 """
 
 from __future__ import annotations

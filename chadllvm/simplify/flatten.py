@@ -22,7 +22,7 @@ may hold: zeros and empty arrays for all but the one at hand. A case asks for th
 An array held by the elements of an array of sums has another size in each of them: see
 `pieces.py`.
 
-It stands first: later passes know scalars, arrays, boxes, functions and cells only.
+What is left are scalars, arrays, boxes, functions and cells only.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import assert_never
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.term import (
     Apply,
@@ -83,6 +82,7 @@ from chadllvm.ops.reals import Reals, WithReals
 from chadllvm.ops.update import Update
 from chadllvm.simplify import pieces
 from chadllvm.simplify.pieces import Part
+from chadllvm.support.diagnostic import InternalError
 
 
 def flatten(program: Program) -> Program:

@@ -16,7 +16,7 @@ So each element is written once, and the cell need not be zero, or a copy, befor
 reverse of a stencil is a stencil then. What is added must be cheap, for it is computed
 as often as before, but no more than that. A cell that begins as an array is left alone
 unless nearly all of it is added to. `lower/ranges.py` takes the branches out of the
-loops. It stands behind all that puts loops together.
+loops.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
 The body reads it from outside, as the body of a loop does. So an array that is handed
 on has one cell for all calls, and no call takes what is the same for all.
 
-This stands behind inlining, which shows the arguments of the outermost call, and behind
-closure conversion, whose recursions hand on the cells of all that is free in the body.
+Inlining shows the arguments of the outermost call; the recursions that closure
+conversion makes hand on the cells of all that is free in the body.
 """
 
 from __future__ import annotations

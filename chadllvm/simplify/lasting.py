@@ -23,7 +23,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.op import ArrayOp
 from chadllvm.ir.rewrite import map_functions, with_body
 from chadllvm.ir.term import (
@@ -46,6 +45,7 @@ from chadllvm.simplify.affine import Form
 from chadllvm.simplify.emit import Emitter
 from chadllvm.simplify.scopes import LOOPS, FactWalk
 from chadllvm.simplify.versions import Access, Lasting, Versions
+from chadllvm.support.diagnostic import Span
 
 
 def lasting(program: Program) -> Program:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.build import Builder
 from chadllvm.ir.rewrite import Renaming
 from chadllvm.ir.term import Block, Operand, Var
@@ -17,6 +16,7 @@ from chadllvm.simplify.reading import Reading
 from chadllvm.simplify.reference import Reference
 from chadllvm.simplify.renewed import renewed
 from chadllvm.simplify.walk import Walk
+from chadllvm.support.diagnostic import Span
 
 # References by the variables that they are, and the codes of these.
 Named = Mapping[Var, tuple[Reference, Code]]

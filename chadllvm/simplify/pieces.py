@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.term import Apply, Block, If, Lambda, Operand, Var
 from chadllvm.ir.types import I64, Array, Type, stacked
@@ -28,6 +27,7 @@ from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.index import Dim, Empty, Index, Zeros
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Replace, Update
+from chadllvm.support.diagnostic import Span
 
 # What is done to numbers in the making with the one at these indices, the k-th of all.
 _Step = Callable[[Builder, Operand, Operand, Operand], Operand]

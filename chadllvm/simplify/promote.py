@@ -12,8 +12,8 @@ proved to stand elsewhere (`facts`), so that they are those of the array before.
 the loop may make no step at all, all of this is done only if it makes some, for else
 the place need not exist. If the element was written just before the loop, that is not
 done any more. What is left is a loop over a number, which may be a sum or an extremum
-(`accumulate`, `extremes`). The pass stands behind `bounds`, which makes indices
-comparable. Inner loops go first, so that nests of loops may be promoted as a whole.
+(`accumulate`, `extremes`). Inner loops go first, so that nests of loops may be promoted
+as a whole.
 """
 
 from __future__ import annotations

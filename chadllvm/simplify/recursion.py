@@ -12,8 +12,6 @@ do results.
 Where each function calls the next one several times, to inline all calls would make of
 a short program an endless one. What is called more than once and is long is then made
 one function as well, with all that call it, as if they called each other.
-
-This stands behind `flatten`, and in front of whatever looks at one function alone.
 """
 
 from __future__ import annotations

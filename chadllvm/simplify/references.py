@@ -58,7 +58,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.rewrite import map_functions, with_body
 from chadllvm.ir.term import (
     Apply,
@@ -94,6 +93,7 @@ from chadllvm.simplify.recursive import Recursions
 from chadllvm.simplify.reference import Reference
 from chadllvm.simplify.slots import Slots
 from chadllvm.simplify.windows import window
+from chadllvm.support.diagnostic import Span
 
 
 def references(program: Program) -> Program:

@@ -13,8 +13,8 @@
 
 That is how a ring or a torus is written down. A division takes ten times as long, so
 that its result would be stored for the reverse. What is proved to be in [0, n) is its
-own remainder, n has the remainder 0 and -1 the remainder n - 1. This stands behind
-`bounds`, to which a remainder says more than a choice does.
+own remainder, n has the remainder 0 and -1 the remainder n - 1. A remainder says more
+to the proof that an index is in range than a choice does.
 """
 
 from __future__ import annotations

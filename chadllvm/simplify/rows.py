@@ -12,8 +12,7 @@ a step makes anew may have the columns of its initial value only if it has rows
 (`shapes`): what asks for them outside of a loop over rows must look at the state, a
 derivative keeps them for each step, and the compiler does not know that two states are
 of one size. With `speculate`, the call fails where such an argument has no rows, and is
-repeated by a program that was not speculated. It stands in front of what finds out the
-sizes of arrays.
+repeated by a program that was not speculated.
 """
 
 from __future__ import annotations

@@ -29,7 +29,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import IntEnum
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.rewrite import free_vars, map_functions, with_body
 from chadllvm.ir.term import (
     Apply,
@@ -49,6 +48,7 @@ from chadllvm.ops.update import Update
 from chadllvm.simplify.affine import Form
 from chadllvm.simplify.emit import Emitter
 from chadllvm.simplify.scopes import FactWalk
+from chadllvm.support.diagnostic import Span
 
 
 def shapes(program: Program) -> Program:

@@ -9,8 +9,8 @@ refer to; the two are the same unless another name is read afterwards. An *objec
 what Python would make one array of; rows and slices are the same object as the array
 they are taken from. Arguments, and constants from outside, must not be changed at all.
 
-This stands behind inlining, so that it sees through calls and tuples, and before
-anything else, for later passes make one array out of two that are equal.
+It sees through calls and tuples, as functions are inlined, and no pass has yet made one
+array out of two that are equal.
 
 What a loop carries is, in each step, an object of its own: what it was before the step.
 It may be one from outside of the loop (its `parents`). States are different objects
@@ -25,7 +25,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
 
-from chadllvm.diagnostic import NO_SPAN, CompileError, Span
 from chadllvm.errors import update_errors
 from chadllvm.ir.op import ArrayOp
 from chadllvm.ir.rewrite import Renaming, free_vars_of
@@ -54,6 +53,7 @@ from chadllvm.ops.update import Replace, Update
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.inline import as_written
 from chadllvm.simplify.recursion import recursion
+from chadllvm.support.diagnostic import NO_SPAN, CompileError, Span
 
 
 def sharing(program: Program) -> Program:

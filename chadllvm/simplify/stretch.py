@@ -11,8 +11,8 @@
 A size of 1 that is known, as of a new axis, is stretched for good. Of sizes that are
 not known, NumPy stretches the one that turns out to be 1. With `speculate` they are
 supposed to be equal; where they are not, the call fails, and is repeated by a program
-that was not speculated. It stands at the beginning, for what is read in order can be
-proved to be in range, fused and differentiated without cells.
+that was not speculated. What is read in order can be proved to be in range, fused and
+differentiated without cells.
 """
 
 from __future__ import annotations

@@ -17,8 +17,6 @@ loop now whose steps do not need each other.
 An array of no rows has no columns if it is made so; the array that was to be filled has
 some. Nobody can tell where no array with columns is returned; where one is, arrays with
 one axis alone are made.
-
-It stands behind `bounds` and `promote`, which leave plain updates.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     y = alias(x, a)       →       y becomes x
 
-It stands behind `sharing`, the only pass that asks.
+Only `sharing` asks.
 """
 
 from __future__ import annotations

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 
-from chadllvm.custom import custom_jvp
+from chadllvm.api.custom import custom_jvp
+from chadllvm.api.tangents import jvp
 from chadllvm.prelude.bessel import log_i0e
 from chadllvm.prelude.quadrature import quantile
 from chadllvm.prelude.special import LOG_2PI
-from chadllvm.tangents import jvp
 
 
 def _below(z, kappa):

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import math
 
-from chadllvm.custom import custom_jvp
+from chadllvm.api.custom import custom_jvp
+from chadllvm.api.tangents import jvp
 from chadllvm.prelude.bessel import log_i0e
 from chadllvm.prelude.incomplete import (
     beta_quantile,
@@ -30,7 +31,6 @@ from chadllvm.prelude.special import (
 from chadllvm.stats.circular import circular_quantile, log_circular
 from chadllvm.stats.family import Family
 from chadllvm.stats.skewed import log_skewed, skew_quantile
-from chadllvm.tangents import jvp
 
 LOG_PI = math.log(math.pi)
 

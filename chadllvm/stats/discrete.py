@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from chadllvm.overloads import Namespace, overload
+from chadllvm.api.vectorized import vectorize
 from chadllvm.prelude.incomplete import log_betainc, log_gammainc
 from chadllvm.prelude.special import (
     betaln,
@@ -18,7 +18,7 @@ from chadllvm.prelude.special import (
     times_log1p,
 )
 from chadllvm.stats.family import with_probabilities
-from chadllvm.vectorized import vectorize
+from chadllvm.support.overloads import Namespace, overload
 
 
 def _is_count(k):

@@ -19,8 +19,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
-from chadllvm.overloads import Namespace, overload
-from chadllvm.vectorized import Vectorized, vectorize, written
+from chadllvm.api.vectorized import Vectorized, vectorize, written
+from chadllvm.support.overloads import Namespace, overload
 
 N = TypeVar("N", bound=Namespace)
 

@@ -8,8 +8,7 @@ import math
 
 import numpy as np
 
-from chadllvm.api import jit
-from chadllvm.overloads import Namespace, overload
+from chadllvm.api.transforms import jit
 from chadllvm.prelude.dense import forward_matrix, forward_vector
 from chadllvm.prelude.special import (
     LOG_2,
@@ -20,6 +19,7 @@ from chadllvm.prelude.special import (
     multigammaln,
     times_log,
 )
+from chadllvm.support.overloads import Namespace, overload
 
 
 class multivariate_normal(Namespace):

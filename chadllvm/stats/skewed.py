@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import math
 
-from chadllvm.custom import custom_jvp
+from chadllvm.api.custom import custom_jvp
+from chadllvm.api.tangents import jvp
 from chadllvm.prelude.quadrature import integral, quantile
 from chadllvm.prelude.special import LOG_2, LOG_2PI, log_ndtr
-from chadllvm.tangents import jvp
 
 _LOG_PI = math.log(math.pi)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
-from chadllvm.diagnostic import NO_SPAN, Span
+from chadllvm.support.diagnostic import NO_SPAN, Span
 from chadllvm.view.remarks import Remark, counted
 from chadllvm.view.timing import Lap
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import NamedTuple
 
-from chadllvm.diagnostic import Span
+from chadllvm.support.diagnostic import Span
 
 
 class Remark(NamedTuple):

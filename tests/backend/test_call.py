@@ -21,7 +21,6 @@ from chadllvm.backend import elf
 from chadllvm.backend.call import NativeFunction
 from chadllvm.backend.offers import SMALL
 from chadllvm.backend.runtime import POOLED_WORDS, runtime
-from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir.loops import (
     PTR,
     ArrayParam,
@@ -34,6 +33,7 @@ from chadllvm.ir.loops import (
 )
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F32, F64, I64, Array, Product, Type
+from chadllvm.support.diagnostic import InternalError, Span
 
 
 @pytest.fixture(scope="module")

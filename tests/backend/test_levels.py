@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
-from chadllvm import pointer, portable, specialising
+from chadllvm.api import pointer
 from chadllvm.backend import host, jit
-from chadllvm.levels import LEVELS, highest, lacking
+from chadllvm.driver import portable, specialising
+from chadllvm.support.levels import LEVELS, highest, lacking
 
 on_x86 = pytest.mark.skipif(not host.is_x86(), reason="levels are of x86-64")
 
@@ -122,7 +123,7 @@ def test_code_goes_along_to_another_processor(
     monkeypatch.setenv("CHADLLVM_CACHE_DIR", str(tmp_path / "second"))
     monkeypatch.setattr(portable, "_ORIGINALS", {})
     said = tuple(
-        b"model\t\t: 1" if line.startswith(b"model\t") else line
+        b"model\t\t: 999" if line.startswith(b"model\t") else line
         for line in host._cpuinfo()
     )
     monkeypatch.setattr(host, "_cpuinfo", lambda: said)

@@ -239,7 +239,7 @@ def test_machine_code_of_others_is_not_run(given: Path, owners: Owners) -> None:
 
 
 def test_commands_say_it(given: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from chadllvm.commands.machine import Health, examine
+    from chadllvm.cli.machine import Health, examine
 
     assert cache.distrusted() is None
     (given / "v1").chmod(0o777)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.diagnostic import CompileError, InternalError
+from chadllvm.support.diagnostic import CompileError, InternalError
 
 SECONDS = 20  # of the processor's time, so that a busy machine decides nothing
 

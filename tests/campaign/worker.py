@@ -13,9 +13,9 @@ from typing import Any
 
 os.environ.setdefault("CHADLLVM_CACHE", "0")
 
-from chadllvm.diagnostic import CompileError
 from chadllvm.llvm import optimize
 from chadllvm.llvm.optimize import Effort
+from chadllvm.support.diagnostic import CompileError
 from tests.campaign import costs, slopes  # noqa: F401  # They enter oracles.
 from tests.campaign.judge import Judged, Verdict
 from tests.campaign.load import load

@@ -9,12 +9,13 @@ from programs.case import Case
 import chadllvm as cl
 from chadllvm.chad.gradient import pull_back
 from chadllvm.chad.payers import Unpaid, unpaid
+from chadllvm.driver.passes import APART, DERIVATIVE, PLAIN, PRIMAL, SOURCE
+from chadllvm.driver.pipeline import Compilation
+from chadllvm.driver.plan import Plan
 from chadllvm.frontend import signature, specialise
 from chadllvm.ir.term import Program
 from chadllvm.ir.types import has_float
-from chadllvm.pipeline import APART, DERIVATIVE, PLAIN, PRIMAL, SOURCE, Compilation
-from chadllvm.plan import Plan
-from chadllvm.request import Request
+from chadllvm.support.request import Request
 from tests.laws.cost_sweep import WRT
 from tests.program_cases import source_of
 

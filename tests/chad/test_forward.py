@@ -20,6 +20,7 @@ from sweep import swept
 import chadllvm as cl
 from chadllvm.chad.forward import push_forward
 from chadllvm.closure.convert import convert_closures
+from chadllvm.driver.pipeline import Compilation
 from chadllvm.ir.check import check
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.op import ProgramError
@@ -28,7 +29,6 @@ from chadllvm.ir.pretty import pretty
 from chadllvm.ir.term import Program
 from chadllvm.ir.types import has_float
 from chadllvm.ir.value import ArrayValue, to_value
-from chadllvm.pipeline import Compilation
 from tests.array_strategies import array_cases
 from tests.chad.test_random_programs import EXAMPLES, numbers, prepared
 from tests.program_cases import CASES, real_params, tangents_of

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 from programs.case import Case
 
-from chadllvm import pipeline
 from chadllvm.chad import names, reversal
-from chadllvm.diagnostic import InternalError
+from chadllvm.driver import pipeline
 from chadllvm.ir.term import Block, Var
+from chadllvm.support.diagnostic import InternalError
 from tests.chad.paid import found, found_in
 from tests.laws import chosen_arrays, passed_arrays
 from tests.laws.cost_sweep import PROGRAMS, derivatives

@@ -17,7 +17,6 @@ from golden_cases import check_cases
 from hypothesis import given
 
 from chadllvm.chad.gradient import pull_back
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.check import check
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.op import PRIMS, ProgramError
@@ -26,6 +25,7 @@ from chadllvm.ir.pretty import pretty
 from chadllvm.ir.term import Program
 from chadllvm.ir.types import F64, has_float
 from chadllvm.ir.value import ArrayValue, to_value
+from chadllvm.support.diagnostic import InternalError
 from tests.array_strategies import array_cases
 from tests.chad.test_forward import directions, displaced, dot, with_tangents
 from tests.chad.test_random_programs import EXAMPLES, numbers, prepared

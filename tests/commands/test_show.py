@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from command_runs import SHAPES
 
-import chadllvm.commands.machine as machine
-from chadllvm.cli import COMMANDS, main, parser
-from chadllvm.commands.output import say_program
-from chadllvm.shown import STAGES
+import chadllvm.cli.machine as machine
+from chadllvm.cli.command_line import COMMANDS, main, parser
+from chadllvm.cli.output import say_program
+from chadllvm.driver.shown import STAGES
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -128,7 +128,7 @@ def test_statuses(runs: Any, tmp_path: Path) -> None:
 
 
 def test_a_defect_is_no_answer(runs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chadllvm.commands.doctor.examine", None)
+    monkeypatch.setattr("chadllvm.cli.doctor.examine", None)
     status, _, err = runs.ended("doctor")
     assert status == 70
     assert err.endswith("this is a defect of chadllvm\n")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from command_runs import SHAPES
 
-import chadllvm.commands.view as view
+import chadllvm.cli.view as view
 
 
 def test_a_page_is_written(runs: Any, tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def test_no_llvm_is_loaded(forms: Path) -> None:
         "import sys, types\n"
         "package = sys.modules['chadllvm'] = types.ModuleType('chadllvm')\n"
         f"package.__path__ = {list(cl.__path__)!r}\n"
-        "from chadllvm.exporting import load\n"
+        "from chadllvm.api.exporting import load\n"
         f"assert load({str(forms)!r}).line(3.0, 1.0) == 10.0\n"
         "sys.exit(any(name.startswith('llvmlite') for name in sys.modules))\n"
     )

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import chadllvm as cl
-from chadllvm.diagnostic import CompileError
 from chadllvm.ir.op import ProgramError
+from chadllvm.support.diagnostic import CompileError
 from tests.frontend.meaning import interpret
 
 

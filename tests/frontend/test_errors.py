@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from frontend.generated import load
 
-from chadllvm.diagnostic import CompileError
 from chadllvm.frontend import signature, specialise
 from chadllvm.frontend.annotations import CLOSED
 from chadllvm.ir.types import F64
+from chadllvm.support.diagnostic import CompileError
 
 CASES = sorted((Path(__file__).parent / "errors").glob("*.py"))
 

@@ -9,7 +9,7 @@ from frontend.generated import define
 from frontend.meaning import assert_same, interpret
 from sweep import part
 
-from chadllvm.diagnostic import CompileError
+from chadllvm.support.diagnostic import CompileError
 
 NAMES = ("a", "b", "c", "d", "x")
 

@@ -10,10 +10,10 @@ import pytest
 from frontend.generated import define
 
 import chadllvm as cl
-from chadllvm.diagnostic import CompileError
 from chadllvm.frontend import specialise
 from chadllvm.ir.term import Program
 from chadllvm.ir.types import F64
+from chadllvm.support.diagnostic import CompileError
 
 
 def straight(n: int) -> str:

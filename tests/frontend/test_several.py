@@ -20,8 +20,8 @@ from frontend.generated import define
 from sweep import marks
 
 import chadllvm as cl
-from chadllvm.diagnostic import MOST_SHOWN, NO_SPAN, CompileError, Diagnostic
 from chadllvm.frontend import specialise
+from chadllvm.support.diagnostic import MOST_SHOWN, NO_SPAN, CompileError, Diagnostic
 from tests.program_cases import CASES
 
 PROGRAMS = {case.function: case.args for case in corpus.CASES} | {

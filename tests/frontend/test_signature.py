@@ -10,10 +10,10 @@ import pytest
 from frontend.generated import define
 from numpy.typing import NDArray
 
-from chadllvm.diagnostic import CompileError
 from chadllvm.frontend import boolean, f64, i64, signature, specialise, target_type
 from chadllvm.frontend.annotations import OpenArray, OpenProduct, read_annotation
 from chadllvm.ir.types import BOOL, F64, I64, Array, Product
+from chadllvm.support.diagnostic import CompileError
 
 FLOATS = NDArray[np.float64]
 

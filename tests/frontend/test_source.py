@@ -20,10 +20,10 @@ import pytest
 from frontend.generated import define
 from frontend.meaning import interpret
 
-from chadllvm.diagnostic import CompileError, Span
 from chadllvm.frontend import specialise
 from chadllvm.frontend.source import read_source
 from chadllvm.ir.types import F64
+from chadllvm.support.diagnostic import CompileError, Span
 
 
 def decorate(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.build import lit
 from chadllvm.ir.check import check
 from chadllvm.ir.op import PRIMS
@@ -34,6 +33,7 @@ from chadllvm.ir.term import (
 from chadllvm.ir.types import F64, I64, Acc, Array, Box, Fun, Product, Sum
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Index
+from chadllvm.support.diagnostic import InternalError
 
 X, Y = Var("x", F64), Var("y", F64)
 SIN = Apply(PRIMS["sin"], (X,))

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.interp import Interpreter, evaluate
 from chadllvm.ir.op import ProgramError
@@ -17,6 +16,7 @@ from chadllvm.ir.term import Function, Lambda, Operand, Program, Var
 from chadllvm.ir.types import F64, I64, Array, Box, Product, Type
 from chadllvm.ir.value import ArrayValue, Cell, Injected, from_value, stack, to_value
 from chadllvm.ops.build import Build
+from chadllvm.support.diagnostic import InternalError, Span
 
 PROGRAMS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("def f(x: f64) { y = mul(x, x)  return y }", (3.0,), 9.0),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.loops import (
     PTR,
     RESULT,
@@ -28,6 +27,7 @@ from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.loops_pretty import pretty_loops
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F64, I64
+from chadllvm.support.diagnostic import InternalError
 
 X, B = Reg("x", F64), Reg("b", BOOL)
 Y, Z = Reg("y", F64), Reg("z", F64)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.check import check
 from chadllvm.ir.parse import ParseError, parse, parse_type
 from chadllvm.ir.pretty import alpha_equal, pretty
 from chadllvm.ir.term import Block, Const, Function, Lit, Program, Var
 from chadllvm.ir.types import F64
+from chadllvm.support.diagnostic import Span
 from tests.strategies import Case, cases
 from tests.sum_strategies import sum_cases
 

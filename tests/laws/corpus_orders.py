@@ -20,13 +20,14 @@ from programs.case import Case
 import chadllvm as cl
 from chadllvm.chad.forward import push_forward
 from chadllvm.chad.gradient import pull_back
+from chadllvm.driver.passes import DERIVATIVE, SOURCE
+from chadllvm.driver.pipeline import Compilation
 from chadllvm.frontend import specialise
 from chadllvm.ir.check import check
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.term import Function, Program
 from chadllvm.ir.types import has_float
 from chadllvm.ir.value import ArrayValue, to_value
-from chadllvm.pipeline import DERIVATIVE, SOURCE, Compilation
 from tests.chad.test_forward import directions, dot
 from tests.chad.test_random_programs import numbers
 from tests.leaves import all_leaves

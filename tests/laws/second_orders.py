@@ -12,7 +12,7 @@ import numpy as np
 
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.value import from_value
-from chadllvm.options import CompileOptions
+from chadllvm.support.options import CompileOptions
 from tests.interpreted import normalised
 from tests.laws.closure_programs import compiled
 

@@ -9,10 +9,10 @@ import pytest
 
 import chadllvm as cl
 from chadllvm.backend.call import NativeFunction
+from chadllvm.driver.pipeline import Gradient, compile_program
 from chadllvm.frontend import specialise
 from chadllvm.ir.types import F64, I64, Array, Product
 from chadllvm.lower.count import count_operations
-from chadllvm.pipeline import Gradient, compile_program
 from tests.laws.closure_programs import compiled, program
 from tests.laws.second_orders import check_program
 from tests.native import CHEAP

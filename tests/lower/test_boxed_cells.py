@@ -6,11 +6,11 @@ import pytest
 from boxed_programs import MATRIX, VECTOR, agrees, native, same_results
 from hypothesis import HealthCheck, given, settings
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.op import ProgramError
 from chadllvm.ir.parse import parse
 from chadllvm.ir.value import from_value
+from chadllvm.support.diagnostic import InternalError
 from tests.array_strategies import array_cases
 from tests.chad.test_random_programs import prepared
 from tests.second_order import gradient_of

@@ -15,7 +15,7 @@ from test_memory import peak_of_call
 
 import chadllvm as cl
 from chadllvm.lower.varying import MOST
-from chadllvm.options import CompileOptions
+from chadllvm.support.options import CompileOptions
 
 pytestmark = pytest.mark.optimised
 

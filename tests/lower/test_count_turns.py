@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
-from chadllvm import scaling
 from chadllvm.backend.call import NativeFunction
 from chadllvm.backend.results import Group
+from chadllvm.driver import scaling
 from chadllvm.ir.loops import (
     PTR,
     ROW_DONE,

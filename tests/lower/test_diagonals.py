@@ -18,7 +18,7 @@ from chadllvm.ir.loops_pretty import pretty_loops
 from chadllvm.ir.term import Program
 from chadllvm.lower.diagonals import diagonals
 from chadllvm.lower.lower import lower_function
-from chadllvm.options import CompileOptions
+from chadllvm.support.options import CompileOptions
 
 pytestmark = pytest.mark.optimised
 

@@ -12,7 +12,7 @@ import pytest
 from backend.test_interrupt import interrupted_after
 
 import chadllvm as cl
-from chadllvm.options import CompileOptions
+from chadllvm.support.options import CompileOptions
 
 pytestmark = pytest.mark.optimised
 

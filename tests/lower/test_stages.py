@@ -19,7 +19,7 @@ from chadllvm.ir.loops_pretty import pretty_loops
 from chadllvm.ir.term import Program
 from chadllvm.lower.lower import lower_function
 from chadllvm.lower.stages import STEPS, stages
-from chadllvm.options import CompileOptions
+from chadllvm.support.options import CompileOptions
 from tests.random_stages import check
 
 pytestmark = pytest.mark.optimised
@@ -202,3 +202,28 @@ def test_checks_of_the_state_are_made_in_order() -> None:
     k[200] = 9
     with pytest.raises(IndexError, match="index 9"):
         fast(a, k, 100.0)
+
+
+def filled(x: cl.f64[:], scale: float) -> float:
+    """Calls that need no step before, beside some that do."""
+    t = np.zeros(len(x) + 2)
+    s = 1.0
+    for i in range(len(x)):
+        s = 0.5 * s * math.exp(-abs(x[i])) + 0.1
+        t[i + 2] = math.log1p(math.exp(t[i + 1] - t[i])) * s + math.sin(scale * x[i])
+    return t[len(x)] + t[len(x) + 1] * s
+
+
+compiled_filled = cl.value_and_grad(cl.jit(filled), argnums=(0, 1))
+plain_filled = cl.value_and_grad(cl.jit(filled, optimize=0), argnums=(0, 1))
+
+
+@pytest.mark.parametrize("size", [1, STEPS - 1, STEPS, 2 * STEPS + 1])
+def test_calls_at_every_length(size: int) -> None:
+    x = np.random.default_rng(size).normal(size=size)
+    value, slopes = compiled_filled(x, 0.7)
+    expected, wanted = plain_filled(x, 0.7)
+    np.testing.assert_allclose(value, expected, rtol=1e-12)
+    for slope, right in zip(slopes, wanted, strict=True):
+        np.testing.assert_allclose(slope, right, rtol=1e-9, atol=1e-12)
+    assert "strip" in str(compiled_filled.show("loops"))

@@ -13,6 +13,8 @@ from chadllvm.backend.call import NativeFunction
 from chadllvm.chad.forward import push_forward
 from chadllvm.chad.gradient import value_and_gradient
 from chadllvm.closure.convert import convert_closures
+from chadllvm.driver.passes import DERIVATIVE, FINAL, PLAIN, PRIMAL, SOURCE
+from chadllvm.driver.pipeline import Compilation
 from chadllvm.ir.check import check
 from chadllvm.ir.interp import Interpreter, evaluate
 from chadllvm.ir.loops_check import check_loops
@@ -23,8 +25,7 @@ from chadllvm.ir.types import Product
 from chadllvm.ir.value import to_value
 from chadllvm.lower.boxed.lower import lower_boxed
 from chadllvm.lower.lower import lower_function
-from chadllvm.options import CompileOptions
-from chadllvm.pipeline import DERIVATIVE, FINAL, PLAIN, PRIMAL, SOURCE, Compilation
+from chadllvm.support.options import CompileOptions
 
 # A list of numbers is made by recursion, and folded by recursion; the heap begins with
 # nodes of an argument, so that the derivative by these is that by a column.

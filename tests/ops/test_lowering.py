@@ -11,7 +11,6 @@ import pytest
 
 import chadllvm.ops  # noqa: F401  (enters the operations)
 from chadllvm.backend.call import NativeFunction
-from chadllvm.diagnostic import Span
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import (
     LoopFunction,
@@ -24,6 +23,7 @@ from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.op import PRIMS, Prim, ProgramError
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, F32, F64, I64, Scalar, to_single
+from chadllvm.support.diagnostic import Span
 
 LITERALS: list[tuple[str, Any]] = [
     ("ifloordiv", 3),

@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 from sweep import part
 
 from chadllvm.backend.runtime import runtime
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.op import ProgramError
 from chadllvm.ir.parse import parse
 from chadllvm.ir.rewrite import with_body
@@ -27,6 +26,7 @@ from chadllvm.paper.linear import free
 from chadllvm.paper.monad import ArrayMonad, Monad
 from chadllvm.paper.naive import Dense
 from chadllvm.paper.sparse import Sparse
+from chadllvm.support.diagnostic import InternalError
 from tests.array_reference import Example, monadic
 from tests.array_strategies import array_cases
 from tests.strategies import Case, cases

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from numpy import zeros
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.op import ProgramError
 from chadllvm.ir.parse import parse
@@ -65,6 +64,7 @@ from chadllvm.paper.types import (
     product,
 )
 from chadllvm.paper.updates import Take, Update
+from chadllvm.support.diagnostic import InternalError
 
 REALS, ROWS = Array(F64, 1), Array(F64, 2)
 CT, CTS = cotangent(F64), cotangent(REALS)

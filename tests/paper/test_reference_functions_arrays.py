@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.op import PRIMS
 from chadllvm.ir.term import Var
 from chadllvm.ir.types import F64, I64, UNIT, Fun, Type
@@ -45,6 +44,7 @@ from chadllvm.paper.terms import (
     unit,
 )
 from chadllvm.paper.types import Scope, product
+from chadllvm.support.diagnostic import InternalError
 from tests.function_term_strategies import function
 
 NUMBERS = function(F64, F64)

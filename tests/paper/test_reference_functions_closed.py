@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.op import PRIMS
 from chadllvm.ir.term import Var
 from chadllvm.ir.types import F64, I64, UNIT
@@ -61,6 +60,7 @@ from chadllvm.paper.terms import (
 )
 from chadllvm.paper.type_passing import pass_types
 from chadllvm.paper.types import IllTyped, cotangent, product
+from chadllvm.support.diagnostic import InternalError
 from tests.function_term_strategies import function, nested
 
 PAIR = product(F64, F64)

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from sweep import part
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.term import Var
 from chadllvm.ir.types import F64, I64, Product
 from chadllvm.paper import bag
@@ -39,6 +38,7 @@ from chadllvm.paper.terms import (
     type_of,
 )
 from chadllvm.paper.work import work_and_span
+from chadllvm.support.diagnostic import InternalError
 from tests.array_term_strategies import array_experiment
 from tests.array_terms import (
     PAIR,

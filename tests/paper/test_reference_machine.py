@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.op import PRIMS
 from chadllvm.ir.term import Var
 from chadllvm.ir.types import F64, UNIT, Product, Sum
@@ -61,6 +60,7 @@ from chadllvm.paper.terms import (
     unit,
 )
 from chadllvm.paper.types import Scope, computation, cotangent
+from chadllvm.support.diagnostic import InternalError
 
 X, Y, P = Var("x", F64), Var("y", F64), Var("p", Product((F64, F64)))
 EITHER = Sum((("left", F64), ("right", F64)))

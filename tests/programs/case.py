@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from chadllvm.compiled import Function
+from chadllvm.api.compiled import Function
 
 F = TypeVar("F", bound=Function[..., Any])
 

@@ -12,7 +12,7 @@ import pytest
 from sweep import part
 
 import chadllvm as cl
-from chadllvm.options import CompileOptions
+from chadllvm.support.options import CompileOptions
 from tests.frontend.generated import define
 
 pytestmark = pytest.mark.optimised

@@ -16,7 +16,6 @@ from chadllvm.simplify.accumulate import accumulate
 from chadllvm.simplify.bounds import bounds
 from chadllvm.simplify.cells import cells
 from chadllvm.simplify.columns import columns
-from chadllvm.simplify.conditions import conditions
 from chadllvm.simplify.constants import fold_constants
 from chadllvm.simplify.correlated import correlated
 from chadllvm.simplify.cse import cse
@@ -43,15 +42,11 @@ from chadllvm.simplify.rows import rows
 from chadllvm.simplify.scatter import scatter
 from chadllvm.simplify.shapes import shapes
 from chadllvm.simplify.shifts import shifts
-from chadllvm.simplify.sink import sink
 from chadllvm.simplify.slices import slices
-from chadllvm.simplify.states import states
 from chadllvm.simplify.stretch import stretch
 from chadllvm.simplify.sums import sums
 from chadllvm.simplify.tabulate import tabulate
-from chadllvm.simplify.upwards import upwards
 from chadllvm.simplify.views import views
-from chadllvm.simplify.written import written
 
 PASSES: dict[str, Callable[[Program], Program]] = {
     "accumulate": accumulate,
@@ -59,7 +54,6 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "speculate": partial(bounds, speculate=True),
     "cells": cells,
     "columns": columns,
-    "conditions": conditions,
     "constants": fold_constants,
     "correlated": correlated,
     "cse": cse,
@@ -85,17 +79,13 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "rows": partial(rows, speculate=True),
     "scatter": scatter,
     "shapes": shapes,
-    "states": states,
     "stretch": partial(stretch, speculate=True),
     "stretch_checked": partial(stretch, speculate=False),
     "shifts": shifts,
-    "sink": sink,
     "sums": sums,
     "tabulate": tabulate,
-    "upwards": upwards,
     "views": views,
     "slices": slices,
-    "written": written,
 }
 
 

@@ -36,16 +36,13 @@ from chadllvm.simplify.inline import inline
 from chadllvm.simplify.recall import recall
 from chadllvm.simplify.references import references, separate
 from chadllvm.simplify.shapes import shapes
-from chadllvm.simplify.states import states
 from chadllvm.simplify.sums import sums
-from chadllvm.simplify.upwards import upwards
 
 PASSES: tuple[Callable[[Program], Program], ...] = (
     dce,
     cse,
     fold_constants,
     hoist,
-    states,
     shapes,
     accumulate,
     cells,
@@ -54,7 +51,6 @@ PASSES: tuple[Callable[[Program], Program], ...] = (
     references,
     separate,
     sums,
-    upwards,
     columns,
 )
 
@@ -144,7 +140,7 @@ def test_cost_does_not_grow(case: Case) -> None:
     program, values = flat(case)
     before = Interpreter(program)
     before.run(*values)
-    for run in (dce, cse, fold_constants, states):
+    for run in (dce, cse, fold_constants):
         after = Interpreter(run(program))
         after.run(*values)
         assert after.cost <= before.cost, run.__name__

@@ -7,7 +7,7 @@ import math
 import pytest
 
 import chadllvm as cl
-from chadllvm.pipeline import OPTIONAL
+from chadllvm.driver.passes import OPTIONAL
 
 MODES = {
     "default": cl.CompileOptions(),

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
-from chadllvm.diagnostic import CompileError
 from chadllvm.frontend.translation import specialise
 from chadllvm.ir.types import BOOL, F64, I64, Array, Type
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.inline import inline
 from chadllvm.simplify.sharing import sharing
+from chadllvm.support.diagnostic import CompileError
 
 VECTOR, MATRIX = Array(F64, 1), Array(F64, 2)
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
+from chadllvm.driver.shown import STAGES
 from chadllvm.ir.pretty import Line, pretty, pretty_lines
-from chadllvm.shown import STAGES
 
 OPTIONS = cl.CompileOptions(cache=False)
 

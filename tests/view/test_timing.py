@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from chadllvm.defects import stage
+from chadllvm.ir.defects import stage
 from chadllvm.view.timing import Lap, recorded, timed
 
 

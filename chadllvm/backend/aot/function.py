@@ -7,11 +7,11 @@ from typing import Any
 
 from chadllvm.backend.aot.nodes import Heap
 from chadllvm.backend.results import Result
-from chadllvm.diagnostic import Span
 from chadllvm.ir.loops import LoopFunction
 from chadllvm.ir.types import Type
 from chadllvm.ir.updated import Updated
-from chadllvm.request import Request
+from chadllvm.support.diagnostic import Span
+from chadllvm.support.request import Request
 
 
 @dataclass(frozen=True)

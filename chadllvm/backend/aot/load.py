@@ -34,10 +34,10 @@ from chadllvm.backend.manifest import Types
 from chadllvm.backend.marshal import Marshal
 from chadllvm.backend.results import Result
 from chadllvm.backend.runtime import POOLED_WORDS, runtime
-from chadllvm.diagnostic import Span
 from chadllvm.ir.types import Scalar, Type
 from chadllvm.llvm import status
-from chadllvm.request import Request
+from chadllvm.support.diagnostic import Span
+from chadllvm.support.request import Request
 
 _DECLARATIONS = """
 typedef struct { int32_t status; int32_t line; const char *file; const char *function;

@@ -24,9 +24,9 @@ from chadllvm.backend.aot.tree import (
     CStruct,
     CUnion,
 )
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.record import ReferenceNames
 from chadllvm.ir.types import BOOL, F32, F64, I64
+from chadllvm.support.diagnostic import InternalError
 
 _KINDS = {F64: "F64", F32: "F32", I64: "I64", BOOL: "BOOL"}
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import llvmlite.binding as llvm
 import numpy as np
 
-from chadllvm.defects import stage
+from chadllvm.ir.defects import stage
 from chadllvm.ir.loops import LoopFunction
 from chadllvm.llvm import optimize
 from chadllvm.llvm.emit import Module, emit

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import chadllvm
 from chadllvm.backend.aot.nodes import Classes
-from chadllvm.diagnostic import InternalError
+from chadllvm.support.diagnostic import InternalError
 
 # What every library has of the runtime.
 _ALWAYS = (

@@ -9,8 +9,8 @@ from dataclasses import replace
 import llvmlite.binding as llvm
 
 from chadllvm.backend.jit import host_target, vector_library
-from chadllvm.levels import LEVELS
 from chadllvm.llvm.target import Target
+from chadllvm.support.levels import LEVELS
 
 # What other processors have that run a whole system.
 _BASELINES: dict[str, tuple[str, tuple[str, ...]]] = {

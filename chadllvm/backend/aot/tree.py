@@ -28,7 +28,6 @@ from chadllvm.backend.results import (
     leaf_types,
     pieces,
 )
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir.record import ListNames, RecordNames, ReferenceNames
 from chadllvm.ir.types import (
     I64,
@@ -41,6 +40,7 @@ from chadllvm.ir.types import (
     Sum,
     holds_reference,
 )
+from chadllvm.support.diagnostic import InternalError
 
 
 @dataclass(frozen=True)

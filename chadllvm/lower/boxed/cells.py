@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import PTR, Atom
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64, Array, Box, Type, is_float
 from chadllvm.lower.boxed.storage import Storage
+from chadllvm.support.diagnostic import InternalError
 
 # The offset of the cell of a scalar, which is no part of an array's.
 WHOLE = Lit(-1)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import Atom
+from chadllvm.ir.lowering import Carrier, Collector
 from chadllvm.ir.term import Apply, Binding, Lit, Operand, Var
 from chadllvm.ir.types import Array, Type
 from chadllvm.ir.value import ROWS_DIFFER
 from chadllvm.lower.boxed.cells import AnyCell, Rep
 from chadllvm.lower.boxed.storage import Storage
-from chadllvm.lower.interface import Carrier, Collector
+from chadllvm.support.diagnostic import Span
 
 Bind = Callable[[Var, Atom], None]
 

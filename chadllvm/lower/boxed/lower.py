@@ -16,9 +16,9 @@ from typing import assert_never
 
 import numpy as np
 
-from chadllvm.diagnostic import InternalError, Span
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import PTR, Atom, LoopFunction, Slot, Subroutine
+from chadllvm.ir.lowering import Carrier, Collector
 from chadllvm.ir.op import ArrayOp, Prim
 from chadllvm.ir.rewrite import free_vars_of
 from chadllvm.ir.term import (
@@ -49,9 +49,9 @@ from chadllvm.lower.boxed.flow import Lambdas, reaching, repeated
 from chadllvm.lower.boxed.heap import Heaps
 from chadllvm.lower.boxed.recursion import Routine, bind_results, lower_recursion
 from chadllvm.lower.boxed.storage import GIVEN, ROOTS
-from chadllvm.lower.interface import Carrier, Collector
 from chadllvm.ops.ledger import LEDGER
-from chadllvm.options import Arithmetic
+from chadllvm.support.diagnostic import InternalError, Span
+from chadllvm.support.options import Arithmetic
 
 
 def lower_boxed(

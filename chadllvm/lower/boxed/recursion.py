@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from chadllvm.diagnostic import InternalError
 from chadllvm.ir import loops as l
 from chadllvm.ir.build import unused_name
 from chadllvm.ir.loops import PTR, Reg, Subroutine
@@ -22,6 +21,7 @@ from chadllvm.ir.term import Apply, Binding, Lit, Var
 from chadllvm.ir.types import I64, Acc, Array, Box, Fun, Scalar, Type
 from chadllvm.lower.boxed.cells import BoxCells, CellRep, Rep, atoms_of, rebuilt
 from chadllvm.ops.recurse import Recurse
+from chadllvm.support.diagnostic import InternalError
 
 if TYPE_CHECKING:
     from chadllvm.lower.boxed.lower import BoxedLowering

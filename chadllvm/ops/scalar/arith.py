@@ -10,7 +10,6 @@ import operator
 from collections.abc import Sequence
 from dataclasses import replace
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom
@@ -18,6 +17,7 @@ from chadllvm.ir.op import Page
 from chadllvm.ir.term import Lit, Operand
 from chadllvm.ops.scalar.rounding import REMAINDER
 from chadllvm.ops.scalar.row import chain, machine, no_derivative, one, row
+from chadllvm.support.diagnostic import Span
 
 Cotangents = Sequence[Operand | None]
 

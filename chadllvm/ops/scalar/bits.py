@@ -10,13 +10,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom
 from chadllvm.ir.op import ProgramError
 from chadllvm.ir.term import Lit
 from chadllvm.ops.scalar.integer import wrap
 from chadllvm.ops.scalar.row import alone, row
+from chadllvm.support.diagnostic import Span
 
 NEGATIVE_SHIFT = "negative shift count"
 

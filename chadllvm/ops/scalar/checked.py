@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom
 from chadllvm.ir.op import ProgramError
 from chadllvm.ir.term import Lit
 from chadllvm.ops.scalar.row import row
+from chadllvm.support.diagnostic import Span
 
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom
 from chadllvm.ir.op import ProgramError, Transpose
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import to_single
 from chadllvm.ops.scalar.row import machine, no_derivative, row
+from chadllvm.support.diagnostic import Span
 
 NAN_TO_INTEGER = "cannot convert float NaN to integer"
 FLOAT_TOO_LARGE = "float is infinite or too large for a 64-bit integer"

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom
 from chadllvm.ir.op import Page
 from chadllvm.ir.term import Operand
 from chadllvm.ops.scalar.row import function, libm, machine
+from chadllvm.support.diagnostic import Span
 
 Function = Callable[[float], float]
 

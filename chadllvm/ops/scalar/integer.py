@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom, For
 from chadllvm.ir.op import ProgramError
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
 from chadllvm.ops.scalar.row import machine, row, runtime
+from chadllvm.support.diagnostic import Span
 
 DIVISION_BY_ZERO = "integer division or modulo by zero"
 ZERO_STEP = "range() arg 3 must not be zero"

@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom
@@ -19,6 +18,7 @@ from chadllvm.ir.term import Lit, Operand
 from chadllvm.ops.scalar.arith import divide
 from chadllvm.ops.scalar.exponential import LN2, logarithm
 from chadllvm.ops.scalar.row import function, row
+from chadllvm.support.diagnostic import Span
 
 _log, _log1p = logarithm(math.log), logarithm(math.log1p, -1.0)
 

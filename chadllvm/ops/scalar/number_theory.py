@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom
 from chadllvm.ir.op import ProgramError
 from chadllvm.ir.term import Lit
 from chadllvm.ops.scalar.row import row, runtime
+from chadllvm.support.diagnostic import Span
 
 NEGATIVE_ROOT = "isqrt() argument must be nonnegative"
 NEGATIVE_CHOICE = "n and k must be non-negative integers"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom
@@ -24,6 +23,7 @@ from chadllvm.ops.scalar.row import (
     row,
     runtime,
 )
+from chadllvm.support.diagnostic import Span
 
 TOO_MANY_DIGITS = "round() takes -22 to 22 digits, found {0}"
 

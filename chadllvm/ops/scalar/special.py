@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from chadllvm.diagnostic import Span
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.loop_build import LoopBuilder
 from chadllvm.ir.loops import Atom
@@ -18,6 +17,7 @@ from chadllvm.ir.op import Page, Speculation
 from chadllvm.ir.term import Lit, Operand
 from chadllvm.ops.scalar.gamma_family import digamma, is_pole, lgamma, polygamma, sinc
 from chadllvm.ops.scalar.row import Slope, function, libm, row, runtime
+from chadllvm.support.diagnostic import Span
 
 _TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import chadllvm as cl
-from chadllvm.compiled import Function
+from chadllvm.api.compiled import Function
 from chadllvm.frontend import specialise
 from chadllvm.ir.types import (
     F32,

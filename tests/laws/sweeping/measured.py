@@ -11,8 +11,8 @@ import numpy as np
 
 import chadllvm as cl
 from bench.count import Counted
+from chadllvm.api.compiled import Function
 from chadllvm.backend.runtime import runtime
-from chadllvm.compiled import Function
 from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.term import Lambda
 from chadllvm.ir.types import Type

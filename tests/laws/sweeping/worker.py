@@ -12,7 +12,7 @@ from typing import Any
 
 os.environ.setdefault("CHADLLVM_CACHE", "0")
 
-from chadllvm.diagnostic import CompileError, InternalError
+from chadllvm.support.diagnostic import CompileError, InternalError
 from tests.campaign.load import load
 from tests.laws.sweeping.derivatives import ORDERS, Unmeasured
 from tests.laws.sweeping.measured import Subject

@@ -1,0 +1,1 @@
+"""What users call: functions that are compiled, their derivatives, export."""

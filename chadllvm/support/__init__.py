@@ -1,0 +1,1 @@
+"""What all of the package stands on: places, messages, options, frames, forks."""
