@@ -1,7 +1,7 @@
 """The command line: `python -m chadllvm` and `chadllvm`.
 
-Each command has a file of its own. What they take by position may stand
-between and behind their options, and may be negative numbers.
+Each command has a file of its own. What they take by position may stand between and
+behind their options, and may be negative numbers.
 """
 
 from __future__ import annotations

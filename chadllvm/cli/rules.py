@@ -17,17 +17,6 @@ from pathlib import Path
 
 from chadllvm.support.package import FOLDER
 
-# What the examples take for granted.
-PREAMBLE = """\
-import math
-from dataclasses import dataclass
-from typing import NamedTuple
-
-import numpy as np
-
-import chadllvm as cl
-"""
-
 _SECTION = re.compile(r"^## (CL\d{4}): (.*)\n", re.MULTILINE)
 _PROGRAM = r"{}:\n\n```py\n(.*?)```\n"
 
