@@ -65,6 +65,7 @@ from chadllvm.simplify.scatter import scatter
 from chadllvm.simplify.shapes import kept_states, shapes
 from chadllvm.simplify.sharing import sharing
 from chadllvm.simplify.shifts import shifts
+from chadllvm.simplify.sink import sink
 from chadllvm.simplify.slices import slices
 from chadllvm.simplify.stretch import stretch
 from chadllvm.simplify.sums import sums
@@ -234,6 +235,7 @@ FINAL: tuple[Pass, ...] = (
     _plain(cells),
     _plain(gather),
     _plain(dce),
+    _plain(sink),
 )
 
 
@@ -301,6 +303,8 @@ AFTER: Mapping[str, tuple[str, ...]] = {
     "fuse": ("elements", "finite", "lasting"),
     "columns": ("fuse",),
     "gather": ("fuse", "columns"),
+    # Nothing moves bindings any more.
+    "sink": ("gather",),
     # What makes loops is done before they run side by side, and these before innermost
     # ones are split.
     "registers": ("interchange",),

@@ -42,6 +42,7 @@ from chadllvm.simplify.rows import rows
 from chadllvm.simplify.scatter import scatter
 from chadllvm.simplify.shapes import shapes
 from chadllvm.simplify.shifts import shifts
+from chadllvm.simplify.sink import sink
 from chadllvm.simplify.slices import slices
 from chadllvm.simplify.stretch import stretch
 from chadllvm.simplify.sums import sums
@@ -82,6 +83,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "stretch": partial(stretch, speculate=True),
     "stretch_checked": partial(stretch, speculate=False),
     "shifts": shifts,
+    "sink": sink,
     "sums": sums,
     "tabulate": tabulate,
     "views": views,
