@@ -20,6 +20,7 @@ import pytest
 import sweep
 
 from chadllvm.api import checking
+from chadllvm.driver import pipeline
 from chadllvm.llvm import optimize
 from chadllvm.llvm.optimize import Effort
 
@@ -41,9 +42,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="rewrite the expected texts of golden tests",
     )
     parser.addoption(
+        "--sweep",
+        action="store_true",
+        help="run the tests that take long, too, and all with users' machine code",
+    )
+    parser.addoption(
         "--whole",
         action="store_true",
-        help="run all of the long sweeps, of which a fixed part is run otherwise",
+        help="run all of the sweeps, of which `--sweep` runs a fixed part",
     )
 
 
@@ -54,32 +60,42 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Leave out what only `--whole` asks for."""
+    """Leave out what only `--sweep` or `--whole` asks for."""
     if config.getoption("--whole"):
         return
-    left_out = [item for item in items if item.get_closest_marker("whole")]
+    not_now = {"whole"} if config.getoption("--sweep") else {"whole", "sweep"}
+    kept, left_out = [], []
+    for item in items:
+        marks = {mark.name for mark in item.iter_markers()}
+        (kept if marks.isdisjoint(not_now) else left_out).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not item.get_closest_marker("whole")]
+        items[:] = kept
 
 
 EFFORTS = optimize.EFFORTS
-LITTLE = ((*EFFORTS[-1][:2], Effort(0, 0, loops=False, tidy=True)),)
+LITTLE = ((*EFFORTS[-1][:-1], Effort(0, 0, loops=False, tidy=True)),)
 
-# One test in so many has its machine code as users do, whatever it is about.
+# One test in so many has its machine code as users do, whatever it is about; and of
+# those about machine code one in so many, unless `--sweep` asks for all.
 SHARE = 8
+SHARE_OPTIMISED = 2
 
 
 def is_optimised(item: pytest.Item) -> bool:
     """Whether the machine code of a test is made as for users."""
-    by_name = zlib.crc32(item.nodeid.encode()) % SHARE == 0
-    whole = item.config.getoption("--whole")
-    return bool(whole or by_name or item.get_closest_marker("optimised"))
+    config, number = item.config, zlib.crc32(item.nodeid.encode())
+    if config.getoption("--whole") or number % SHARE == 0:
+        return True
+    if item.get_closest_marker("optimised") is None:
+        return False
+    return bool(config.getoption("--sweep")) or number % SHARE_OPTIMISED == 0
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     optimize.EFFORTS = EFFORTS if is_optimised(item) else LITTLE
+    pipeline.CHECKS_EACH = is_optimised(item)
 
 
 @pytest.fixture()

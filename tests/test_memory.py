@@ -102,6 +102,7 @@ CALLS: dict[str, Callable[[int], Any]] = {
 }
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("kind", CALLS)
 def test_many_calls_leave_nothing_behind(kind: str) -> None:
     call = CALLS[kind]

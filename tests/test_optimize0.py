@@ -181,6 +181,7 @@ def peak_of(call: Callable[[], Any]) -> int:
     return int(lib.chad_memory_peak(context))
 
 
+@pytest.mark.sweep
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="/proc is missing")
 @pytest.mark.parametrize("size", [3, 4])
 def test_many_calls_leave_nothing_behind(size: int) -> None:

@@ -41,6 +41,7 @@ def ratios_are_small(report: Report) -> None:
 CURVES = {"environments": unions_take_more, "optimize0": ratios_are_small}
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("topic", TOPICS)
 def test_claims_hold(topic: str, tmp_path: Path) -> None:
     found = report_of(topic, quick=True)

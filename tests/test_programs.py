@@ -135,12 +135,14 @@ OPTIONS = {
 }
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", OPTIONS)
 @pytest.mark.parametrize("case", swept(CASES, 8, "options"))
 def test_options_change_nothing(case: Case, name: str) -> None:
     check_with(case, OPTIONS[name])
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("case", swept(CASES, 24, "one pass less"))
 def test_no_pass_is_needed_by_another(
     case: Case, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch

@@ -180,6 +180,7 @@ def check(text: str) -> None:
             assert one.tobytes() == two.tobytes()
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("seed", range(part(160, 16)))
 def test_random_programs(seed: int) -> None:
     text = Writer(seed).program()

@@ -65,6 +65,7 @@ def test_programs(case: Case, name: str) -> None:
     np.testing.assert_allclose((above - below) / (2 * STEP), slope, rtol=1e-5)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("case", RECURSIVE_CASES, ids=IDS)
 def test_second_derivatives(case: Case) -> None:
     """The tangent of the gradient is its slope."""

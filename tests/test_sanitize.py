@@ -83,6 +83,7 @@ def ends(function: Any, args: tuple[Any, ...]) -> bool:
     return True
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("case", swept(CASES, 40, "other sizes"))
 def test_sizes_that_do_not_fit_are_seen_before_anything_is_read(case: Case) -> None:
     """Calls may succeed, or fail as in Python; no access is out of its buffer."""

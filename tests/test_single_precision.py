@@ -90,6 +90,7 @@ SCALAR = [case for case in SINGLE_CASES if is_scalar(case)]
 each_scalar = pytest.mark.parametrize("case", SCALAR, ids=lambda c: c.name)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", OPTIONS)
 @each_scalar
 def test_gradient_is_that_of_f64(case: Case, name: str) -> None:
@@ -100,6 +101,7 @@ def test_gradient_is_that_of_f64(case: Case, name: str) -> None:
     close(floats(found), leaves(wanted), 1e-4)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", ("default", "permanent"))
 @each
 def test_tangent_and_cotangent_agree(case: Case, name: str) -> None:

@@ -163,6 +163,8 @@ class _Plan:
         self.beside: dict[object, int] = {}
         # Whether variables tell where a step is.
         self._places: dict[Var, bool] = {}
+        # What it costs to run bindings again.
+        self._weights: dict[Binding, int] = {}
 
     def choose(self, captures: Sequence[Var]) -> tuple[list[Var], list[Binding]]:
         """Cut the graph between what is captured and what is stored.
@@ -170,6 +172,7 @@ class _Plan:
         A variable on the source's side is at hand later, and a binding on it is run
         again, for which what it reads has to be at hand.
         """
+        self._weights.clear()
         network = Network()
         for var in captures:
             network.edge(SOURCE, var, NEVER)
@@ -187,7 +190,7 @@ class _Plan:
             if again is None or again in bindings:
                 continue
             bindings.add(again)
-            weight = 0 if self._tells_place(var) else self._weight(again.expr)
+            weight = 0 if self._tells_place(var) else self._weight(again)
             network.edge(again, SINK, 16 * weight)
             for read in free_vars_of(again.expr):
                 if not self._is_local(read) and not self.passing(read):
@@ -225,7 +228,7 @@ class _Plan:
     def _again(self, var: Var) -> Binding | None:
         """The binding that would compute a variable again, if it may be."""
         binding = self.defined.get(var)
-        if binding is None or self._weight(binding.expr) >= NEVER:
+        if binding is None or self._weight(binding) >= NEVER:
             return None
         return binding
 
@@ -245,8 +248,13 @@ class _Plan:
                     self._places[var] = False
         return self._places[var]
 
-    def _weight(self, expr: Expr) -> int:
-        """The cost of computing an expression again; `NEVER` if it must not be."""
+    def _weight(self, binding: Binding) -> int:
+        """The cost of running a binding again; `NEVER` if it must not be."""
+        if binding not in self._weights:
+            self._weights[binding] = self._weight_of(binding.expr)
+        return self._weights[binding]
+
+    def _weight_of(self, expr: Expr) -> int:
         match expr:
             case Apply(Index() | Dim() | Sized(), (Var() as array, *_)):
                 return NEVER if array in self.fleeting else 1
@@ -270,7 +278,7 @@ class _Plan:
 
     def _inner_weight(self, expr: Expr) -> int:
         return sum(
-            self._weight(binding.expr)
+            self._weight(binding)
             for _, block in nested(expr)
             for binding in block.bindings
         )

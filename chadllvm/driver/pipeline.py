@@ -58,6 +58,7 @@ from chadllvm.lower.boxed.lower import lower_boxed
 from chadllvm.lower.lower import lower_function
 from chadllvm.ops.heap import heaps_of
 from chadllvm.simplify.sharing import has_updates
+from chadllvm.support.diagnostic import InternalError
 from chadllvm.support.options import CompileOptions
 from chadllvm.view.timing import timed
 
@@ -88,6 +89,11 @@ class Tangents:
 
     wrt: tuple[int, ...]
     select: Select = lambda function: function
+
+
+# Whether the checker runs behind each pass, as in tests, and not where a group of them
+# ends: it takes as long as a few of them do.
+CHECKS_EACH = False
 
 
 @dataclass
@@ -126,20 +132,37 @@ class Compilation:
         return self.loops
 
     def run(self, program: Program, passes: Sequence[Pass]) -> Program:
-        """Run passes, with the checker after each of them."""
+        """Run passes, with the checker behind the last one, or behind each of them.
+
+        Where there is a defect they are run again with the checker behind each, which
+        tells whose it is.
+        """
+        verify = self.options.verify
         with timed(GROUPS.get(tuple(passes), "")):
-            for name, apply in passes:
-                if not self.runs(name) or self._settled.get(name) is program:
-                    continue
-                with stage(name, _remedy(name), program):
-                    new = apply(program, self.options)
-                    if new is not program and self.options.verify:
-                        check(new, after=name)
-                if new is not program:
-                    self.effective.add(name)
-                program = self._settled[name] = new
-                self.tape |= program.tape
-            return program
+            try:
+                new = self._run(program, passes, each=verify and CHECKS_EACH)
+                if verify and not CHECKS_EACH and new is not program:
+                    with stage(passes[-1][0], given=program):
+                        check(new, after=passes[-1][0])
+            except InternalError:
+                if verify and not CHECKS_EACH:
+                    self._run(program, passes, each=True)
+                raise
+        return new
+
+    def _run(self, program: Program, passes: Sequence[Pass], each: bool) -> Program:
+        for name, apply in passes:
+            if not self.runs(name) or self._settled.get(name) is program:
+                continue
+            with stage(name, _remedy(name), program):
+                new = apply(program, self.options)
+                if each and new is not program:
+                    check(new, after=name)
+            if new is not program:
+                self.effective.add(name)
+            program = self._settled[name] = new
+            self.tape |= program.tape
+        return program
 
     def normalised(self, program: Program) -> Program:
         """One function without products, calls and derivatives."""

@@ -1,4 +1,4 @@
-"""The checker of the core: runs after every pass, names the one that broke a program.
+"""The checker of the core: runs after passes, names the one that broke a program.
 
 It checks that every variable is bound once and used in its scope, that every node
 obeys its typing rule (`ir/typing.py`), that callees stand before their callers unless

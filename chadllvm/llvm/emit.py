@@ -39,7 +39,7 @@ from chadllvm.ir.loops import (
     bodies_of,
 )
 from chadllvm.ir.types import BOOL
-from chadllvm.llvm import runtime, vecmath
+from chadllvm.llvm import runtime, sections, vecmath
 from chadllvm.llvm.alias import AliasScopes
 from chadllvm.llvm.alike import Alike
 from chadllvm.llvm.chains import rounded
@@ -47,7 +47,8 @@ from chadllvm.llvm.independent import told_apart
 from chadllvm.llvm.instructions import POWI, POWI_SINGLE
 from chadllvm.llvm.invoke import emit_end
 from chadllvm.llvm.lines import mark, with_lines
-from chadllvm.llvm.spread import part_head, see
+from chadllvm.llvm.sections import Cutting, Section, section_head
+from chadllvm.llvm.spread import begin, part_head
 from chadllvm.llvm.state import (
     FAILED,
     FINISHED,
@@ -105,12 +106,16 @@ def emit(
         told_apart=told_apart(function),
         returned={} if function.sanitize else _returned(function),
     )
-    keeps = not _has_spread(function.body)
+    cutting = Cutting(function)
+    keeps = not (cutting.is_needed or _has_spread(function.body))
     params = [_param(state, param, keeps) for param in function.params]
     arenas = any(s.tasks for s in function.subroutines) or any(
         map(_uses_arenas, (function.body, *(s.body for s in function.subroutines)))
     )
+    if cutting.is_needed:
+        state.cut = cutting.cut
     if arenas:
+        state.arenas = True
         _enter(state, function.regions)
     elif function.subroutines:
         state.out.put("%arenas = inttoptr i64 0 to ptr")
@@ -216,10 +221,19 @@ def _chunks(state: State) -> tuple[list[str], dict[str, str]]:
     that do the same as others."""
     functions: list[tuple[str, list[str]]] = []
     for part in state.parts:
+        if isinstance(part, Section):
+            inner = part.around.section()
+            sections.begin(inner, part)
+            emit_body(inner, part.body)
+            sections.end(inner, part)
+            _finish(inner, arenas=False)
+            functions.append((part.symbol, [section_head(part), *_body(inner)]))
+            continue
         inner = state.apart(part.regions)
+        inner.cut, inner.arenas = state.cut, bool(part.regions)
         if part.regions:
             _enter(inner, len(part.regions))
-        see(inner, part)
+        begin(inner, part)
         emit_body(inner, part.spread.merge if part.is_merge else part.spread.body)
         keeps = part.spread.keeps and not part.is_merge
         _finish(inner, bool(part.regions), keeps=keeps)

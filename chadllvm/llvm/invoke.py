@@ -63,12 +63,18 @@ class Seen:
 
 def environment_of(function: LoopFunction, spread: Spread) -> Seen:
     """What a loop over chunks needs of the place around it."""
-    found = []
-    for body in (spread.body, spread.merge):
-        walk = _Uses(function, [], own={spread.chunk, spread.part})
-        walk.body(body)
-        found.append(tuple(i for i in walk.used if i not in walk.own))
-    return Seen(*found)
+    own = {spread.chunk, spread.part}
+    bodies = (spread.body, spread.merge)
+    return Seen(*(tuple(seen_by(function, body, own)) for body in bodies))
+
+
+def seen_by(
+    function: LoopFunction, body: Iterable[Stmt], own: Iterable[Item] = ()
+) -> list[Item]:
+    """What a body uses and does not make itself, in order."""
+    walk = _Uses(function, [], own={*own})
+    walk.body(body)
+    return [i for i in walk.used if i not in walk.own]
 
 
 @dataclass
@@ -193,7 +199,12 @@ def enter(state: State, called: Subroutine) -> str:
     items = [i for i in items if not isinstance(i, Slot) or i in state.slots]
     state.pending.append((called, items, state))
     state.environments[called.name] = items
-    env = state.out.alloca(f"[{max(len(items), 1)} x i64]", "env")
+    return written(state, items)
+
+
+def written(state: State, items: Sequence[Item], more: int = 0) -> str:
+    """The address of an environment with these items, and so many words more."""
+    env = state.out.alloca(f"[{max(len(items) + more, 1)} x i64]", "env")
     for k, item in enumerate(items):
         state.out.put(f"store {_value(state, item)}, ptr {word_at(state, env, k)}")
     return env
@@ -204,9 +215,24 @@ def _value(state: State, item: Item) -> str:
         case Reg():
             return state.typed(item)
         case Slot():
-            return f"ptr {state.slots[item]}"
+            return f"ptr {state.slot(item)}"
         case Around(name):
             return f"ptr {state.around[name]}"
+
+
+def see(state: State, item: Item, k: int, env: str = "%env") -> None:
+    """Read a word of an environment, if not another one of that which is given."""
+    ty = REGISTER[item.type] if isinstance(item, Reg) else "ptr"
+    hint = "env" if isinstance(item, Around) else item.name
+    value = state.out.let(f"load {ty}, ptr {word_at(state, env, k)}", hint)
+    match item:
+        case Reg():
+            is_stride = item in state.strides
+            state.names[item] = state.stride(item, value) if is_stride else value
+        case Slot():
+            state.slots[item] = value
+        case Around(name):
+            state.around[name] = value
 
 
 def word_at(state: State, env: str, k: int) -> str:

@@ -1,10 +1,10 @@
 """LLVM IR text → optimised machine code.
 
-Functions of ordinary size get the full pipeline. Very large ones get less, for compile
-time must stay linear in the size of the program: LLVM's loop passes take time
-quadratic in the number of loops that follow each other (the dominator tree is as deep
-as that, and is updated at each); its code generator, but for the fastest one, in the
-size of a basic block.
+Modules of ordinary size get the full pipeline. Very large ones get less, for compile
+time must stay linear in the size of the program: LLVM's loop passes take time quadratic
+in the number of loops that follow each other in a function (the dominator tree is as
+deep as that, and is updated at each); its code generator, but for the fastest one, in
+the size of a basic block.
 """
 
 from __future__ import annotations
@@ -37,16 +37,18 @@ class Effort:
 
 _ALL = 1 << 62
 
-# The effort for modules of up to so many lines of IR, and so many branches: a loop
-# makes about four, its derivative twice that. With vectors a line takes 0.1 to 0.3 ms,
-# and programs of arrays are two to four times as fast; without them it takes a third of
-# that, and with nothing optimised a tenth, for programs that are as much slower again.
+# The effort for modules of up to so many lines of IR, whose functions have up to so
+# many lines and branches: a loop makes about four, its derivative twice that. With
+# vectors a line takes 0.1 to 0.3 ms, and programs of arrays are two to four times as
+# fast; without them it takes a third of that, and with nothing optimised a tenth, for
+# programs that are as much slower again. Long functions are cut (`sections.py`), so
+# that little but one block of many lines is left to the last ones.
 EFFORTS = (
-    (2_500, 300, Effort(3, 3, blocks=True, unroll=True)),
-    (14_000, 1_600, Effort(2, 2, blocks=True)),
-    (32_000, 3_600, Effort(0, 1, tidy=True)),
-    (_ALL, 8_000, Effort(0, 0, tidy=True)),
-    (_ALL, _ALL, Effort(0, 0)),
+    (2_500, 2_500, 300, Effort(3, 3, blocks=True, unroll=True)),
+    (100_000, 14_000, 1_600, Effort(2, 2, blocks=True)),
+    (300_000, 32_000, 3_600, Effort(0, 1, tidy=True)),
+    (_ALL, _ALL, 8_000, Effort(0, 0, tidy=True)),
+    (_ALL, _ALL, _ALL, Effort(0, 0)),
 )
 
 _WRITTEN_OUT = re.compile(rf" call .* @({'|'.join(hyperbolic.DEFINITIONS)})(_\d+)?\(")
@@ -54,13 +56,28 @@ _WRITTEN_OUT = re.compile(rf" call .* @({'|'.join(hyperbolic.DEFINITIONS)})(_\d+
 
 def effort_for(text: str) -> Effort:
     """The effort that keeps the compile time of this module in proportion."""
-    written_out = hyperbolic.LENGTH * len(_WRITTEN_OUT.findall(text))
-    lines, branches = text.count("\n") + written_out, text.count("\n  br ")
+    functions = [_Size.of(part) for part in re.split(r"^define ", text, flags=re.M)]
+    lines = sum(size.lines for size in functions)
+    longest = max(size.lines for size in functions)
+    branches = max(size.branches for size in functions)
     return next(
         effort
-        for most_lines, most_branches, effort in EFFORTS
-        if lines <= most_lines and branches <= most_branches
+        for most, most_lines, most_branches, effort in EFFORTS
+        if lines <= most and longest <= most_lines and branches <= most_branches
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """That of a function: its lines, with those that calls stand for, and branches."""
+
+    lines: int
+    branches: int
+
+    @classmethod
+    def of(cls, text: str) -> _Size:
+        written_out = hyperbolic.LENGTH * len(_WRITTEN_OUT.findall(text))
+        return cls(text.count("\n") + written_out, text.count("\n  br "))
 
 
 def compile_text(text: str, target: Target, effort: Effort) -> bytes:

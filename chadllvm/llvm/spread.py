@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from chadllvm.ir.loops import Reg, Slot, Spread
 from chadllvm.llvm import runtime
 from chadllvm.llvm.beside import emit_strands
-from chadllvm.llvm.invoke import Item, environment_of, word_at
+from chadllvm.llvm.invoke import Item, environment_of, see, written
 from chadllvm.llvm.state import State
-from chadllvm.llvm.types import REGISTER
 from chadllvm.llvm.writer import LIKELY
 
 
@@ -41,11 +40,7 @@ def emit_spread(state: State, stmt: Spread) -> None:
     body = [i for i in used.body if isinstance(i, Reg) or i in stmt.results]
     items = tuple(dict.fromkeys((*body, *used.merge)))
     out, number = state.out, len(state.parts)
-    env = out.alloca(f"[{max(len(items), 1)} x i64]", "env")
-    for k, item in enumerate(items):
-        value = f"ptr {state.slot(item)}" if isinstance(item, Slot) else ""
-        value = state.typed(item) if isinstance(item, Reg) else value
-        out.put(f"store {value}, ptr {word_at(state, env, k)}")
+    env = written(state, items)
     symbols = ["null", "null"]
     for k, text in enumerate((stmt.body, stmt.merge)):
         if text:
@@ -86,22 +81,14 @@ def _run(state: State, stmt: Spread, symbols: list[str], env: str) -> str:
     return out.let(f"phi i32 {incoming}", "status")
 
 
-def see(state: State, part: Part) -> None:
+def begin(state: State, part: Part) -> None:
     """Read the environment at the beginning of a part."""
     state.names[part.spread.chunk] = "%chunk"
     state.names[part.spread.part] = "%part"
     results = part.spread.results
     for k, item in enumerate(part.items):
-        if isinstance(item, Slot) and not (part.is_merge or item in results):
-            continue
-        ty = REGISTER[item.type] if isinstance(item, Reg) else "ptr"
-        name = "env" if not isinstance(item, Reg | Slot) else item.name
-        value = state.out.let(f"load {ty}, ptr {word_at(state, '%env', k)}", name)
-        if isinstance(item, Reg):
-            is_stride = item in state.strides
-            state.names[item] = state.stride(item, value) if is_stride else value
-        elif isinstance(item, Slot):
-            state.slots[item] = value
+        if not isinstance(item, Slot) or part.is_merge or item in results:
+            see(state, item, k)
 
 
 def part_head(part: Part) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
@@ -178,6 +178,9 @@ class State:
     chosen: set[Reg] = field(default_factory=set)
     # The parts of loops over chunks, and where the regions of this one are.
     parts: list[Any] = field(default_factory=list)
+    # How a body is cut into sections, if it is; whether this has arenas.
+    cut: Callable[[State, Sequence[Stmt]], Iterator[Any]] | None = None
+    arenas: bool = False
     # Further definitions, as text.
     texts: list[str] = field(default_factory=list)
     regions: dict[int, int] = field(default_factory=dict)
@@ -225,6 +228,13 @@ class State:
             texts=self.texts,
             regions={region: k for k, region in enumerate(regions)},
         )
+
+    def section(self) -> State:
+        """The state of writing a section of what this writes."""
+        inner = self.apart()
+        inner.regions, inner.returned = self.regions, self.returned
+        inner.chosen, inner.arenas = self.chosen, self.arenas
+        return inner
 
     def symbol_of(
         self, subroutine: Subroutine, version: Version = Version.WHOLE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import assert_never
 
@@ -49,6 +49,7 @@ from chadllvm.llvm.instructions import WORST, emit_instruction
 from chadllvm.llvm.invoke import arena_of, emit_invoke, emit_leave, release
 from chadllvm.llvm.lanes import Lanes
 from chadllvm.llvm.looking import look
+from chadllvm.llvm.sections import Section, emit_section
 from chadllvm.llvm.spread import emit_spread
 from chadllvm.llvm.state import FINISHED, INTERRUPTED, NO_MEMORY, State, Version
 from chadllvm.llvm.tasks import emit_divide, emit_together
@@ -60,10 +61,16 @@ from chadllvm.ops import INSTRUCTIONS
 MAX_INLINE_DATA = 1 << 12
 
 
-def emit_body(state: State, body: Iterable[Stmt]) -> None:
+def emit_body(state: State, body: Sequence[Stmt]) -> None:
     """Write the statements of a body in order."""
     together: list[Invoke] = []
-    for stmt in body:
+    parts: Iterable[Stmt | Section] = body
+    if state.cut is not None:
+        parts = state.cut(state, body)
+    for stmt in parts:
+        if isinstance(stmt, Section):
+            emit_section(state, stmt)
+            continue
         if stmt is state.look_before:
             look(state)
         if isinstance(stmt, Invoke) and state.version is Version.TASK:

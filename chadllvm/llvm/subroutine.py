@@ -9,9 +9,9 @@ room, and now and then whether somebody wants it to stop, see `looking.py`.
 
 from __future__ import annotations
 
-from chadllvm.ir.loops import Reg, Slot, Subroutine
+from chadllvm.ir.loops import Subroutine
 from chadllvm.llvm import tasks
-from chadllvm.llvm.invoke import Around, Item, mark, result_type, word_at
+from chadllvm.llvm.invoke import Item, mark, result_type, see
 from chadllvm.llvm.looking import first_invocation
 from chadllvm.llvm.state import State, Version
 from chadllvm.llvm.statements import emit_body
@@ -30,7 +30,7 @@ def emit_subroutine(
     if not version.is_copy:
         state.look_before = first_invocation(subroutine.body)
     for k, item in enumerate(items):
-        _see(state, item, k)
+        see(state, item, k)
     for region in subroutine.regions:
         mark(state, region)
     emit_body(state, subroutine.body)
@@ -49,20 +49,6 @@ def head(state: State, subroutine: Subroutine) -> str:
     ty = result_type(subroutine)
     kind = f"define internal {state.convention}{ty}"
     return f"{kind} @{name}({', '.join(params)}) {copy}#0 {{"
-
-
-def _see(state: State, item: Item, k: int) -> None:
-    """Read a word of the environment."""
-    ty = REGISTER[item.type] if isinstance(item, Reg) else "ptr"
-    hint = item.name if not isinstance(item, Around) else "env"
-    value = state.out.let(f"load {ty}, ptr {word_at(state, '%env', k)}", hint)
-    match item:
-        case Reg():
-            state.names[item] = value
-        case Slot():
-            state.slots[item] = value
-        case Around(name):
-            state.around[name] = value
 
 
 def deep_entry(symbol: str, params: list[str], args: list[tuple[str, str]]) -> str:

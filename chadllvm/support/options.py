@@ -35,7 +35,7 @@ class CompileOptions:
     speculate: move checks out of loops, and suppose that what derivatives are
         multiplied by is finite. A call that fails is repeated by a second compilation
         without it, which finds the first error in program order.
-    verify: run the checker after every pass.
+    verify: run the checker on what passes make.
     cost_law: refuse, as a defect, a derivative that may take more than a constant times
         its value (`docs/cost.md`). Without it `report` tells.
     disabled: names of passes that are left out (see `driver/passes.py`).

@@ -23,7 +23,7 @@ from tests.campaign.oracles import ORACLES
 from tests.campaign.program import written
 
 FULL = optimize.EFFORTS
-LITTLE = ((*FULL[-1][:2], Effort(0, 0, loops=False)),)
+LITTLE = ((*FULL[-1][:-1], Effort(0, 0, loops=False)),)
 
 
 def verdicts(

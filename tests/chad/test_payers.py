@@ -56,6 +56,7 @@ def test_every_cell_is_paid_for(program: Program) -> None:
     assert found(program) == []
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "program",
     [

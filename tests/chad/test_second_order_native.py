@@ -67,6 +67,7 @@ def test_machine_code_over_arrays_agrees(case: Case, name: str) -> None:
     check_native(case, OPTIONS[name])
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("case", swept(REAL_CASES, 5, "reverse over reverse"))
 def test_machine_code_of_the_corpus(case: ProgramCase) -> None:
     # Speculation may fail where the program does not; the call is repeated then.

@@ -52,6 +52,7 @@ def test_work_and_memory_are_linear(program: Program) -> None:
     assert list(violations(list(measured(program, sizes)), sizes)) == []
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("program", parameters(12, SELDOM))
 def test_second_derivatives_are_linear(program: Program) -> None:
     sizes = (200, 3200)
@@ -67,16 +68,19 @@ def test_gradients_without_optimisation_are_a_constant_times_the_value(
     assert is_flat(value, gradient)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("program", parameters(3))
 def test_derivatives_without_optimisation(program: Program) -> None:
     check_derivatives(program, level=0)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_derivatives(program: Program) -> None:
     check_derivatives(program, level=2)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 5])
 @pytest.mark.parametrize("program", parameters(4))
 def test_short_arrays(program: Program, size: int) -> None:

@@ -15,6 +15,7 @@ def test_work_and_memory_are_linear(seed: int) -> None:
     assert list(violations(found(seed), SIZES)) == []
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("seed", range(part(100, 20)))
 def test_derivatives(seed: int) -> None:
     check_derivatives(program(seed), level=2)

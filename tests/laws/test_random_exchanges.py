@@ -17,6 +17,7 @@ def test_work_and_memory_are_linear(seed: int) -> None:
     assert list(violations([*measured(program(seed), SIZES)], SIZES)) == []
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("seed", range(part(200, 20)))
 def test_derivatives(seed: int) -> None:
     check_derivatives(program(seed), level=2)

@@ -15,6 +15,7 @@ CORPUS = [
 ]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("case", swept(CORPUS, 5, "forms of the paper"))
 def test_every_program_of_the_corpus(case: Case) -> None:
     program = source_of(case)

@@ -346,6 +346,7 @@ def test_edges(row: int) -> None:
     assert_alike(*EXACT[row])
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("function", "args"),
     [

@@ -63,6 +63,7 @@ def indented(lines: Iterator[str]) -> Iterator[str]:
     return (f"    {line}" for line in lines)
 
 
+@pytest.mark.sweep
 def test_random_programs() -> None:
     seeds = range(part(40, 5))
     found = 0
