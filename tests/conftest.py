@@ -76,20 +76,21 @@ def pytest_collection_modifyitems(
 EFFORTS = optimize.EFFORTS
 LITTLE = ((*EFFORTS[-1][:-1], Effort(0, 0, loops=False, tidy=True)),)
 
-# One test in so many has its machine code as users do, whatever it is about; and of
-# those about machine code one in so many, unless `--sweep` asks for all.
+# One test in so many has its machine code as users do, whatever it is about.
 SHARE = 8
-SHARE_OPTIMISED = 2
 
 
 def is_optimised(item: pytest.Item) -> bool:
-    """Whether the machine code of a test is made as for users."""
+    """Whether the machine code of a test is made as for users.
+
+    One in `share` of those that are marked so with it is, unless `--sweep` asks for all.
+    """
     config, number = item.config, zlib.crc32(item.nodeid.encode())
     if config.getoption("--whole") or number % SHARE == 0:
         return True
-    if item.get_closest_marker("optimised") is None:
-        return False
-    return bool(config.getoption("--sweep")) or number % SHARE_OPTIMISED == 0
+    mark = item.get_closest_marker("optimised")
+    share = mark.kwargs.get("share", 1) if mark else 0
+    return bool(share) and (config.getoption("--sweep") or number % share == 0)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -65,7 +65,7 @@ def compiled(case: Case) -> Compiled:
 
 @pytest.mark.parametrize("case", CASES, ids=named(CASES), scope="class")
 class TestProgram:
-    @pytest.mark.optimised
+    @pytest.mark.optimised(share=3)
     def test_value_is_that_of_plain_python(self, compiled: Compiled) -> None:
         case = compiled.case
         found = compiled.function(*case.args)
@@ -73,7 +73,7 @@ class TestProgram:
             np.testing.assert_array_equal(found, case.function(*case.args))
         np.testing.assert_allclose(found, case.plain_value(), rtol=1e-12)
 
-    @pytest.mark.optimised
+    @pytest.mark.optimised(share=3)
     def test_gradient_agrees_with_differences(self, compiled: Compiled) -> None:
         case, params = compiled.case, compiled.params
         if not params:
