@@ -83,7 +83,7 @@ SHARE = 8
 def is_optimised(item: pytest.Item) -> bool:
     """Whether the machine code of a test is made as for users.
 
-    One in `share` of those that are marked so with it is, unless `--sweep` asks for all.
+    One in `share` of those that are marked so with it, unless `--sweep` asks for all.
     """
     config, number = item.config, zlib.crc32(item.nodeid.encode())
     if config.getoption("--whole") or number % SHARE == 0:

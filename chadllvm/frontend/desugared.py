@@ -7,6 +7,9 @@
                                                         n = n // 2
                                                         if not n > 0: break
                                                         a
+    if p and (y := f(x)) > 0: a                 →   if p:
+                                                        y = f(x)
+                                                        if y > 0: a
     [y for v in x if (y := f(v)) > 0]           →   [y for v in x
                                                        for y in [f(v)] if y > 0]
     np.mgrid[0:n, 0:1:5j]                       →   np.stack(np.meshgrid(
@@ -20,6 +23,7 @@ is always evaluated, and what is evaluated before it does not use the name.
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -61,7 +65,14 @@ class _Desugaring(ast.NodeTransformer):
                 return False
 
     def visit_If(self, node: ast.If) -> Any:
-        return self._ahead(node, "test")
+        steps = None if node.orelse else _steps(node.test)
+        if steps is None or len(steps) == 1:
+            return self._ahead(node, "test")
+        self.generic_visit(node)
+        body = node.body
+        for before, test in reversed(steps):
+            body = [*before, _at(node, ast.If(test, body, []))]
+        return body
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         return self._ahead(node, "value")
@@ -77,12 +88,15 @@ class _Desugaring(ast.NodeTransformer):
 
     def visit_While(self, node: ast.While) -> Any:
         self.generic_visit(node)
-        before, test = _split(node.test)
-        if not before or node.orelse:
+        steps = None if any(map(_leaves, node.orelse)) else _steps(node.test)
+        if steps is None:
             return node
-        ends = _at(node.test, ast.UnaryOp(ast.Not(), test))
-        stop = _at(node.test, ast.If(ends, [_at(node.test, ast.Break())], []))
-        body = [*before, stop, *node.body]
+        body: list[ast.stmt] = []
+        for before, test in steps:
+            ends = _at(test, ast.UnaryOp(ast.Not(), test))
+            leave = [*copy.deepcopy(node.orelse), _at(test, ast.Break())]
+            body += [*before, _at(test, ast.If(ends, leave, []))]
+        body += node.body
         return _at(node, ast.While(_at(node.test, ast.Constant(True)), body, []))
 
     def _ahead(self, node: Any, place: str) -> Any:
@@ -180,13 +194,25 @@ def _at(place: ast.AST, node: Any) -> Any:
 def _split(value: ast.expr) -> tuple[list[ast.Assign], ast.expr]:
     """The assignments in an expression, in order, and what is left; none if that may
     not be."""
+    before = [_assignment(node) for node in _moved(value) or ()]
+    if not before:
+        return [], value
+    rest = _Named().visit(value)
+    for each in before:
+        each.value = _Named().visit(each.value)
+    return before, rest
+
+
+def _moved(value: ast.expr) -> list[ast.NamedExpr] | None:
+    """The assignments in an expression in their order, or None if they may not be made
+    before it."""
     found = [node for node in ast.walk(value) if isinstance(node, ast.NamedExpr)]
     if not found:
-        return [], value
+        return []
     order = [*_evaluated(value)]
     names = [node.target.id for node in found]
     if len(set(names)) < len(names) or any(node not in order for node in found):
-        return [], value
+        return None
     for node in found:
         earlier = order[: order.index(node)]
         inner = [*ast.walk(node)]
@@ -195,13 +221,32 @@ def _split(value: ast.expr) -> tuple[list[ast.Assign], ast.expr]:
             for other in earlier
             if other not in inner
         ):
-            return [], value
-    ordered = sorted(found, key=order.index)
-    before = [_assignment(node) for node in ordered]
-    rest = _Named().visit(value)
-    for each in before:
-        each.value = _Named().visit(each.value)
-    return before, rest
+            return None
+    return sorted(found, key=order.index)
+
+
+def _steps(test: ast.expr) -> list[tuple[list[ast.Assign], ast.expr]] | None:
+    """The conditions that a test asks for one after another, each with what is assigned
+    before; None if nothing is, or something that may not be."""
+    is_all = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And)
+    values = test.values if is_all else [test]  # type: ignore[attr-defined]
+    moved = [_moved(value) for value in values]
+    if None in moved or not any(moved):
+        return None
+    return [_split(value) for value in values]
+
+
+def _leaves(stmt: ast.stmt) -> bool:
+    """Whether a statement may leave the loop around it, or go on with its next step."""
+    match stmt:
+        case ast.Break() | ast.Continue():
+            return True
+        case ast.For() | ast.While():
+            return any(map(_leaves, stmt.orelse))
+        case ast.If():
+            return any(map(_leaves, (*stmt.body, *stmt.orelse)))
+        case _:
+            return False
 
 
 def _assignment(node: ast.NamedExpr) -> ast.Assign:

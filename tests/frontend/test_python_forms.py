@@ -99,6 +99,31 @@ def test_assignments_within_expressions() -> None:
     cl.check_grads(f, (1.1 * X,))
 
 
+def test_conditions_that_assign_are_asked_in_order() -> None:
+    def f(x: cl.f64[:], most: float) -> float:
+        total, i = 0.0, 0
+        while i < len(x) and (v := x[i]) < most and (w := v * v) > 0.1:
+            total += w * (i + 1)
+            i += 1
+        else:
+            total += 100.0 * i
+        for k in range(len(x)):
+            if k < len(x) - 1 and (y := x[k + 1]) > 0.0:
+                total += y
+            while (z := total / 2.0) > 300.0:
+                total = z
+                if k == 2:
+                    break
+            else:
+                total += 1.0
+        return total
+
+    for x in (X, X[:2], X[:0], np.arange(1.0, 9.0)):
+        for most in (1.5, 4.0, 100.0):
+            same(f, x, most)
+    cl.check_grads(f, (np.arange(1.0, 9.0) + 0.25, 4.0))
+
+
 def test_an_assignment_that_may_not_be_made_is_refused() -> None:
     def maybe(x: float) -> float:
         return (y := x) + y if x > 0.0 else 1.0
@@ -107,6 +132,14 @@ def test_an_assignment_that_may_not_be_made_is_refused() -> None:
         n = 1.0
         return n + (n := x)
 
-    for function in (maybe, after):
+    def leaves_another(x: float) -> float:
+        for _ in range(3):
+            while (y := x) < 0.0 or y > 1.0:
+                x = 0.5
+            else:
+                break
+        return x
+
+    for function in (maybe, after, leaves_another):
         with pytest.raises(cl.CompileError, match="CL0218"):
             cl.jit(function)(1.0)
