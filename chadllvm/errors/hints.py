@@ -27,7 +27,6 @@ _INSTEAD = {
 
 # What changes its owner or its argument in Python, and is a statement there.
 _CHANGES = {
-    "sort": "write `x[:] = np.sort(x)`",
     "out=": "assign it, as in `y[:] = np.add(a, b)` for `out=y`",
     "reverse": "write `x = x[::-1]`",
     "insert": "lists change at their end; make a new one: `xs[:k] + [v] + xs[k:]`",

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ast
+import builtins
 
-from chadllvm.errors import statement_errors, update_errors
+import numpy as np
+
+from chadllvm.errors import call_errors, statement_errors, update_errors
+from chadllvm.frontend.calls import call_outside
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.lists import change as change_list
 from chadllvm.frontend.lists import extend_list
@@ -12,6 +16,7 @@ from chadllvm.frontend.scope import Unusable
 from chadllvm.frontend.sets import change as change_set
 from chadllvm.frontend.sets import change_by
 from chadllvm.frontend.surface import CHANGING_SETS, Augmented, Changed, is_filled
+from chadllvm.frontend.writing import assign, whole
 from chadllvm.ir.term import Var
 from chadllvm.ir.types import is_set, list_names
 
@@ -28,8 +33,33 @@ def change(cx: Context, node: Changed) -> None:
         if value is None or isinstance(value, Unusable):
             cx.value(node.target)
         raise statement_errors.unused_expression(cx.span(node), node.func.attr)
+    elif node.func.attr in ("sort", "reverse"):
+        _reorder(cx, node, node.func.attr)
     else:
         change_list(cx, node)
+
+
+def _reorder(cx: Context, node: Changed, method: str) -> None:
+    """`xs.sort()` as `xs[:] = sorted(xs)`, of an array `np.sort(xs)`, and
+    `xs.reverse()` as `xs[:] = xs[::-1]`."""
+    name, array = node.target, cx.value(node.target)
+    place = whole(cx, name)
+    if place is None:
+        raise update_errors.not_updatable(cx.span(name), array.type)
+    is_listed = array in cx.lists
+    if node.args and is_listed:
+        raise call_errors.wrong_argument_count(cx.span(node), method, "0 arguments")
+    if method == "reverse":
+        if not is_listed:
+            raise statement_errors.unused_expression(cx.span(node), method)
+        backwards = ast.Slice(None, None, ast.Constant(-1))
+        part = ast.copy_location(ast.Subscript(name, backwards, ast.Load()), node)
+        new = cx.lazy(ast.fix_missing_locations(part))
+    else:
+        call = ast.Call(node.func, [name, *node.args], node.keywords)
+        meant = builtins.sorted if is_listed else np.sort
+        new = call_outside(cx, ast.copy_location(call, node), meant)
+    assign(cx, place, new)
 
 
 def changed_in_place(cx: Context, target: ast.Name, node: Augmented) -> bool:

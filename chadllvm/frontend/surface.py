@@ -43,7 +43,10 @@ class NamedLambda(ast.Lambda):
 
 
 # The methods of lists and arrays that change them.
-CHANGING = ("append", "extend", "pop", "fill")
+CHANGING = ("append", "extend", "pop", "fill", "sort", "reverse")
+
+# Those of them that leave the size as it is; `at` is that of NumPy's functions.
+_KEEPING = ("fill", "sort", "reverse", "at")
 
 
 class Changed(ast.Call):
@@ -60,7 +63,7 @@ CHANGING_SETS = ("add", "discard", "remove", "update", "clear")
 
 def is_filled(call: Changed) -> bool:
     """Whether a call changes elements, and leaves the size as it is."""
-    return not isinstance(call.func, ast.Attribute) or call.func.attr in ("fill", "at")
+    return not isinstance(call.func, ast.Attribute) or call.func.attr in _KEEPING
 
 
 def may_be_set(call: Changed) -> bool:

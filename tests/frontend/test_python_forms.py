@@ -74,6 +74,51 @@ def double(v: float) -> float:
     return 2.0 * v
 
 
+def test_lists_and_arrays_are_sorted_in_place() -> None:
+    def f(x: cl.f64[:], m: cl.f64[:, :]) -> float:
+        xs = [v * v for v in x]
+        xs.sort()
+        ys = [(v, i) for i, v in enumerate(x)]
+        ys.sort(key=lambda pair: -pair[0])
+        zs = [v for v in x]
+        zs.sort(key=abs, reverse=True)
+        zs.reverse()
+        rows, columns = m.copy(), m.copy()
+        rows.sort()
+        columns.sort(axis=0)
+        total = 0.0
+        for k in range(len(x)):
+            total += (k + 1) * (xs[k] + 2.0 * ys[k][0] * ys[k][1] + 3.0 * zs[k])
+            xs.reverse()
+        return total + rows[0, 1] + 2.0 * columns[1, 0]
+
+    matrix = np.cos(np.arange(6.0)).reshape(2, 3)
+    for x in (X, X[:1], X[:0]):
+        same(f, x, matrix)
+    cl.check_grads(f, (X + 0.1 * np.arange(5.0), matrix))
+
+
+def test_other_names_of_what_is_sorted_are_refused() -> None:
+    def other(x: cl.f64[:]) -> float:
+        xs = [v for v in x]
+        ys = xs
+        xs.sort()
+        return ys[0]
+
+    def callers(x: cl.f64[:]) -> float:
+        x.sort()
+        return x[0]
+
+    def backwards(x: cl.f64[:]) -> float:
+        y = x.copy()
+        y.reverse()  # type: ignore[attr-defined]
+        return y[0]
+
+    for function in (other, callers, backwards):
+        with pytest.raises(cl.CompileError, match=r"\.(sort|reverse)\(\)"):
+            cl.jit(function)(X)
+
+
 def test_map_and_filter() -> None:
     same(lambda x: sum(map(double, x)) + max(map(abs, x)), X)
     same(lambda x: len(list(filter(lambda v: v > 0.0, x))), X)

@@ -96,6 +96,8 @@ def list_changed(w: Writer) -> None:
         f"{name}[0] = {w.expr('float')}",
         f"{name}[-1] += {w.expr('float')}",
         f"del {name}[-1]",
+        f"{name}.sort({w.pick('', 'key=abs', 'reverse=True')})",
+        f"{name}.reverse()",
     )
     w.line(text)
 
