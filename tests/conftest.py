@@ -63,14 +63,24 @@ def pytest_collection_modifyitems(
     """Leave out what only `--sweep` or `--whole` asks for."""
     if config.getoption("--whole"):
         return
-    not_now = {"whole"} if config.getoption("--sweep") else {"whole", "sweep"}
+    is_sweep = config.getoption("--sweep")
     kept, left_out = [], []
     for item in items:
-        marks = {mark.name for mark in item.iter_markers()}
-        (kept if marks.isdisjoint(not_now) else left_out).append(item)
+        is_left = item.get_closest_marker("whole") or (
+            not is_sweep and _is_swept(item.get_closest_marker("sweep"), item.nodeid)
+        )
+        (left_out if is_left else kept).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = kept
+
+
+def _is_swept(mark: pytest.Mark | None, name: str) -> bool:
+    """Whether a sweep has this test, but for one in `share`, if that is given."""
+    if mark is None:
+        return False
+    share = mark.kwargs.get("share", 0)
+    return not share or zlib.crc32(name.encode()) % share != 0
 
 
 EFFORTS = optimize.EFFORTS

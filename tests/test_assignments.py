@@ -228,6 +228,7 @@ def grown(a: cl.f64[:, :], b: cl.f64[:]) -> float:
     return sum(kept) * np.sum(c * c)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("function", [density, by_factor, polynomial, grown])
 def test_tangents_of_gradients(function: Any) -> None:
     random = np.random.default_rng(7)

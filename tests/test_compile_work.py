@@ -22,6 +22,7 @@ from chadllvm.frontend import free, specialise
 from chadllvm.ir.loops import LoopFunction
 from chadllvm.ir.term import Function, Program
 from chadllvm.ir.types import F64
+from chadllvm.llvm import sections
 from chadllvm.llvm.emit import emit
 from chadllvm.simplify.facts import Facts
 from chadllvm.support.options import CompileOptions
@@ -135,11 +136,27 @@ def test_work_is_linear(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Twice the program is at most 2.2 times the work, in every stage."""
+    monkeypatch.setattr(sections, "LONG", 1 << 62)
     once = work_of(kind(SIZE), gradient, monkeypatch)
     twice = work_of(kind(2 * SIZE), gradient, monkeypatch)
     assert len(once) > 12
     ratios = {stage: twice[stage] / once[stage] for stage in once}
     assert {s: r for s, r in ratios.items() if r > 2.2} == {}
+
+
+@pytest.mark.parametrize("kind", [branches, loops, mixed])
+def test_cutting_is_linear(kind: Callable[[int], str]) -> None:
+    """Twice a long program is twice the work of writing it in sections."""
+    counts = []
+    for size in (4 * SIZE, 8 * SIZE):
+        function, target, work = define(kind(size)), host_target(), Work()
+        program = specialise(function, [F64])
+        done = compile_program(program, Gradient((0,)), whole, CompileOptions())
+        assert sections.Cutting(done.lowered).is_needed
+        with work.counted("emit"):
+            emit(done.lowered, "f", target.vector, target.width)
+        counts.append(work["emit"])
+    assert counts[1] < 2.2 * counts[0]
 
 
 def calls(n: int) -> str:

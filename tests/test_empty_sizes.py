@@ -220,6 +220,7 @@ def _pushed(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     return lambda m, t: cl.jvp(compiled, (m,), (t,))
 
 
+@pytest.mark.sweep(share=3)
 @every_case
 def test_vjp(function: Callable[..., Any], shape: Sequence[int]) -> None:
     """The gradient has the shape of the argument, whatever shapes it came by."""

@@ -388,6 +388,7 @@ def name_of(function: Any) -> str:
     return str(function.__name__)
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("function", FAILING, ids=name_of)
 def test_the_same_exception_everywhere(function: Any) -> None:
     runs = list(ways(function))

@@ -44,6 +44,7 @@ def test_kernels_update_as_python_does(name: str) -> None:
     check_updates(KERNELS[name][0], arguments(name))
 
 
+@pytest.mark.sweep(share=2)
 @kernels
 def test_kernels_have_derivatives_and_stay_pure_in_them(name: str) -> None:
     args = arguments(name)

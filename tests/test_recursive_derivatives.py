@@ -136,6 +136,7 @@ def reverse(f: Any) -> Callable[..., Any]:
 MODES = {"f": forward, "r": reverse}
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("function", [power, power_of_rows, two_calls, captured])
 def test_all_nestings_to_order_three_agree(function: Any) -> None:
     """Of each order with each other, and with differences of the order below."""

@@ -42,6 +42,7 @@ def sanitized(function: Any, name: str = "default", **more: Any) -> Any:
     return cl.jit(options=options)(function)
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("name", OPTIONS)
 @pytest.mark.parametrize("case", swept(CASES, 30, "sanitized"))
 def test_programs_stay_in_their_buffers(case: Case, name: str) -> None:

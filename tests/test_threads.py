@@ -185,6 +185,7 @@ def test_ctrl_c_stops_all_threads() -> None:
     assert len(region(12, together=3)) == 3
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_shared_machine(scenario: str) -> None:
     """`shared_machine.py` says what each of them does."""

@@ -68,6 +68,7 @@ def at(model: Any, t: float) -> Any:
     return model.Scope(model.T, t, None)
 
 
+@pytest.mark.sweep
 def test_formulas_have_the_values_of_plain_python(formulas: Any) -> None:
     plain, model = undecorated("expression_trees"), formulas
     pairs = zip(some_formulas(model), some_formulas(plain), strict=True)

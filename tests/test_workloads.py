@@ -28,6 +28,7 @@ each_workload = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.sweep(share=2)
 @each_workload
 def test_the_smallest_size_agrees_with_c(
     workload: Workload, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

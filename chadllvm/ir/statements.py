@@ -138,6 +138,16 @@ def used(stmt: Stmt) -> Iterator[Reg]:
                 yield part
 
 
+def items_of(stmt: Stmt) -> Iterator[Reg | Slot]:
+    """The registers and slots that a statement itself names, or makes."""
+    for name in _NAMES[type(stmt)]:
+        value = getattr(stmt, name)
+        if isinstance(value, Reg | Slot):
+            yield value
+        elif isinstance(value, tuple):
+            yield from (part for part in value if isinstance(part, Reg | Slot))
+
+
 def roots_of(stmt: Stmt) -> Iterator[int]:
     """The roots of the buffers that a statement itself is about."""
     for name in _ROOTS:

@@ -9,7 +9,7 @@ hands the address on. So a run takes no more parameters than the program gives i
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 from chadllvm.ir.loops import (
     Alloc,
@@ -25,6 +25,7 @@ from chadllvm.ir.loops import (
     Stmt,
     Subroutine,
 )
+from chadllvm.ir.statements import items_of
 from chadllvm.llvm import runtime
 from chadllvm.llvm.state import FINISHED, STATUS, State, Version
 from chadllvm.llvm.types import REGISTER
@@ -108,12 +109,7 @@ class _Uses:
             self.statement(stmt)
 
     def statement(self, stmt: Stmt) -> None:
-        for each in fields(stmt):
-            value = getattr(stmt, each.name)
-            values = value if isinstance(value, tuple) else (value,)
-            for item in values:
-                if isinstance(item, Reg | Slot):
-                    self.used[item] = None
+        self.used.update(dict.fromkeys(items_of(stmt)))
         match stmt:
             case For(index, body=body):
                 self.own.add(index)

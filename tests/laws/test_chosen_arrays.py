@@ -46,6 +46,7 @@ def parameters(share: int, always: Sequence[Program] = ()) -> list[object]:
     ]
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_work_and_memory_are_linear(program: Program) -> None:
     sizes = (200, 1600)

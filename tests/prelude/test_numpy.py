@@ -334,6 +334,7 @@ def assert_alike(function: Callable[..., Any], args: tuple[Any, ...]) -> None:
         np.testing.assert_allclose(ours, numpys, rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.sweep(share=4)
 @pytest.mark.parametrize("row", range(len(SMOOTH)))
 def test_smooth(row: int) -> None:
     function, args = SMOOTH[row]
@@ -341,6 +342,7 @@ def test_smooth(row: int) -> None:
     cl.check_grads(function, args, atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("row", range(len(EXACT)))
 def test_edges(row: int) -> None:
     assert_alike(*EXACT[row])

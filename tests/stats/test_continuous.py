@@ -33,6 +33,7 @@ def assert_near(found: Any, right: Any, near: float) -> None:
     assert np.all(same), (found[~same], right[~same])
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("case", CASES, ids=ids(CASES))
 def test_values_are_scipys(case: Case) -> None:
     family = case.family
@@ -92,6 +93,7 @@ def test_derivatives_are_those_of_the_values(case: Case) -> None:
     assert np.all(np.isfinite(cl.grad(total, argnums=(*range(len(place)),))(*place)))
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("case", CASES, ids=ids(CASES))
 def test_quantiles_undo_probabilities(case: Case) -> None:
     p = np.array([1e-60, 1e-20, 1e-3, 0.2, 0.5, 0.8])
@@ -110,6 +112,7 @@ def test_quantiles_undo_probabilities(case: Case) -> None:
         assert np.all(error <= 1e-12 * np.abs(np.log(p[inner])) + 1e-14 * slope[inner])
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("case", CASES, ids=ids(CASES))
 def test_other_parameters_give_nan(case: Case) -> None:
     family, shapes = case.family, case.shapes

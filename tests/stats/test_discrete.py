@@ -78,6 +78,7 @@ def test_more_zeros() -> None:
     assert np.isnan(stats.zero_inflated_poisson.logpmf(1, 1.5, 2.0))
 
 
+@pytest.mark.sweep
 def test_derivatives() -> None:
     @cl.jit
     def total(p: float, mu: float, n: float) -> float:

@@ -81,6 +81,7 @@ def test_correlations() -> None:
             assert total == pytest.approx(1.0, rel=1e-7)
 
 
+@pytest.mark.sweep
 def test_derivatives() -> None:
     @cl.jit
     def total(x: cl.f64[:], c: cl.f64[:, :]) -> float:
