@@ -198,9 +198,10 @@ def enter(state: State, called: Subroutine) -> str:
     return written(state, items)
 
 
-def written(state: State, items: Sequence[Item], more: int = 0) -> str:
-    """The address of an environment with these items, and so many words more."""
-    env = state.out.alloca(f"[{max(len(items) + more, 1)} x i64]", "env")
+def written(state: State, items: Sequence[Item], env: str = "") -> str:
+    """The address of an environment with these items, in a place of its own if none is
+    given."""
+    env = env or state.out.alloca(f"[{max(len(items), 1)} x i64]", "env")
     for k, item in enumerate(items):
         state.out.put(f"store {_value(state, item)}, ptr {word_at(state, env, k)}")
     return env

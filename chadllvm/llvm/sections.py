@@ -32,14 +32,14 @@ from chadllvm.ir.loops import (
     Stmt,
     bodies_of,
 )
-from chadllvm.ir.statements import assigned, everywhere, slots_of, whole
+from chadllvm.ir.statements import assigned, everywhere, items_of, whole
 from chadllvm.llvm import runtime
 from chadllvm.llvm.invoke import Item, environment, see, seen_by, word_at, written
 from chadllvm.llvm.state import State
 from chadllvm.llvm.writer import LIKELY
 
-# What is longer is cut, in lines of LLVM IR as far as is known here, into
-# sections that are no longer, and not shorter than these.
+# What is longer is cut into sections that are no longer, and no shorter than this: in
+# lines of LLVM IR, as far as they are known here.
 LONG = 5_000
 MOST = 1_500
 LEAST = 300
@@ -141,21 +141,21 @@ def _may_go(stmt: Stmt) -> bool:
 
 def _slots(statements: Iterable[Stmt]) -> Iterator[Slot]:
     for stmt in statements:
-        yield from slots_of(stmt)
+        yield from (item for item in items_of(stmt) if isinstance(item, Slot))
 
 
 def emit_section(state: State, section: Section) -> None:
     """Call a section; leave if it fails."""
-    out, made = state.out, section.made
+    out, items, made = state.out, section.items, section.made
     state.parts.append(section)
-    env = written(state, section.items, more=len(made))
+    env = written(state, items, out.words(len(items) + len(made)))
     args = f"ptr %ctx, ptr {'%arenas' if state.arenas else 'null'}, ptr {env}"
     status = out.let(f"call i32 @{section.symbol}({args})", "status")
     good, bad = out.fresh_label("done"), out.fresh_label("refused")
     out.branch(out.let(f"icmp eq i32 {status}, {runtime.OK}"), good, bad, LIKELY)
     state.refused.append((status, bad))
     out.start(good)
-    for k, reg in enumerate(made, len(section.items)):
+    for k, reg in enumerate(made, len(items)):
         see(state, reg, k, env)
 
 

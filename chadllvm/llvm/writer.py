@@ -36,6 +36,7 @@ class Writer:
         self.entry: list[str] = []
         self.label = "start"
         self._count = 0
+        self._words = "", 0, 0
 
     def fresh(self, hint: str = "t") -> str:
         """A new local name; the hint makes the text readable."""
@@ -63,6 +64,17 @@ class Writer:
         """A stack slot, made once at the entry of the function."""
         name = self.fresh(hint)
         self.entry.append(f"  {name} = alloca {llvm_type}")
+        return name
+
+    def words(self, count: int) -> str:
+        """The address of so many words, for as long as no others are asked for."""
+        name, most, line = self._words
+        if not name:
+            name, line = self.fresh("words"), len(self.entry)
+            self.entry.append("")
+        most = max(most, count)
+        self._words = name, most, line
+        self.entry[line] = f"  {name} = alloca [{most} x i64]"
         return name
 
     def start(self, label: str) -> None:
