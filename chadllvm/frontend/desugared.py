@@ -66,7 +66,7 @@ class _Desugaring(ast.NodeTransformer):
 
     def visit_If(self, node: ast.If) -> Any:
         steps = None if node.orelse else _steps(node.test)
-        if steps is None or len(steps) == 1:
+        if steps is None:
             return self._ahead(node, "test")
         self.generic_visit(node)
         body = node.body
