@@ -133,6 +133,12 @@ def test_what_is_no_function_is_refused() -> None:
         cl.overload("statistics.mode")(3)  # type: ignore[type-var]
 
 
+def test_a_lambda() -> None:
+    square = cl.vectorize(lambda x: x * x)
+    np.testing.assert_array_equal(square(X), X * X)
+    assert cl.grad(lambda x: np.sum(square(x)))(X).tolist() == (2.0 * X).tolist()
+
+
 def test_a_users_overload_comes_before_ours(tmp_path: Path) -> None:
     """Also where ours was compiled before, and kept."""
     module = tmp_path / "models.py"

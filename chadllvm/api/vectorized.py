@@ -74,7 +74,8 @@ def _caller(function: Vectorized[..., Any]) -> FunctionType:
     call = f"return function({', '.join(p.name for p in given)})"
     names = {"function": function}
     file = f"<vectorize {scalar.__module__}.{scalar.__qualname__} {id(function)}>"
-    head = f"{scalar.__name__}({', '.join(map(str, bare))})"
+    name = scalar.__name__ if scalar.__name__.isidentifier() else "scalar"  # A lambda.
+    head = f"{name}({', '.join(map(str, bare))})"
     made = written(head, call, names, scalar.__module__, file)
     made.__defaults__, made.__kwdefaults__ = scalar.__defaults__, scalar.__kwdefaults__
     return made

@@ -18,6 +18,7 @@ from chadllvm.errors import (
     update_errors,
 )
 from chadllvm.frontend.applying import call_value, closure, function_of
+from chadllvm.frontend.arithmetic import is_number
 from chadllvm.frontend.array_functions import METHODS, NAMES
 from chadllvm.frontend.cases import by_case, check_members, settled_call
 from chadllvm.frontend.choosing import choice
@@ -297,6 +298,9 @@ def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
         check_settled(cx, node, owner)
         return _list_copy(cx, node, function, owner)
     method = METHODS.get(function.attr)
+    if method is not None and is_number(owner.type):
+        span = cx.span(function.value)
+        raise call_errors.wrong_operand(span, function.attr, "an array", owner.type)
     if method is not None:
         is_name = isinstance(function.value, ast.Name)
         place = function.value if is_name else cx.settled(function.value, owner)

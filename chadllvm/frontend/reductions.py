@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from chadllvm.frontend.arithmetic import arithmetic, to_int, truth
+from chadllvm.frontend.arithmetic import arithmetic, is_number, to_int, truth
 from chadllvm.frontend.comprehension import list_comprehension
 from chadllvm.frontend.delayed import (
     Delayed,
@@ -46,6 +46,15 @@ from chadllvm.ops.iterate import Iterate
 
 # Given a builder, the indices of the kept axes and what emits the element: the result.
 Reduction = Callable[[Builder, Shape, Callable[[Builder, Indices], Operand]], Operand]
+
+
+def _reducible(call: Given) -> Delayed:
+    """What is reduced: an array, or a number, which has no axes, as it is to NumPy."""
+    node = call.nodes["a"]
+    value = call.cx.lazy(node)
+    if not isinstance(value, Delayed) and is_number(value.type):
+        return Delayed((), value.type, lambda b, indices: value, is_plain=True)
+    return call.array_in(node, value)
 
 
 def reduced(
@@ -92,7 +101,7 @@ def _keep_dims(
     call: Given, array: Delayed, axes: Sequence[int], result: Value
 ) -> Value:
     """With `keepdims=True`, the axes reduced over stay, of size 1."""
-    if not call.flag("keepdims"):
+    if not array.rank or not call.flag("keepdims"):
         return result
     kept = [k for k in range(array.rank) if k not in axes]
     shape = tuple(Lit(1) if k in axes else array.shape[k] for k in range(array.rank))
@@ -110,7 +119,7 @@ def fold_nest(fold: Fold) -> Reduction:
     """Folds in each other, one for each axis."""
 
     def reduction(b: Builder, shape: Shape, element: Callable[..., Operand]) -> Operand:
-        return _nest(b, shape, element, (), fold)
+        return _nest(b, shape, element, (), fold) if shape else element(b, ())
 
     return reduction
 
@@ -187,7 +196,7 @@ def at_least_int(array: Delayed, dtype: Scalar | None = None) -> Delayed:
 
 
 def _sum(call: Given) -> Value:
-    array = call.array("a")
+    array = _reducible(call)
     assert isinstance(array.elem, Scalar)
     default = I64 if array.elem == BOOL else array.elem
     return reduced(call, at_least_int(array, call.dtype(default)), ADD, rows=True)
@@ -211,7 +220,7 @@ def _divided(call: Given, value: Value, by: Operand) -> Value:
 
 
 def _mean(call: Given) -> Value:
-    array = call.array("a")
+    array = _reducible(call)
     array = converted(array, float_of(array.elem))
     total = reduced(call, array, ADD, rows=True)
     return _divided(call, total, _count_of(call, array))
@@ -220,7 +229,7 @@ def _mean(call: Given) -> Value:
 def _variance(call: Given) -> Value:
     """The mean squared distance from the mean; `ddof` is taken off the count."""
     cx, node = call.cx, call.node
-    array = call.array("a")
+    array = _reducible(call)
     array = plain(cx, node, converted(array, float_of(array.elem)))
     axes = call.axes(array.rank)
     axes = tuple(range(array.rank)) if axes is None else axes
@@ -285,7 +294,7 @@ def product_nest(b: Builder, shape: Shape, element: Callable[..., Operand]) -> O
 
 
 def _prod(call: Given) -> Value:
-    return reduced(call, at_least_int(call.array("a")), product_nest)
+    return reduced(call, at_least_int(_reducible(call)), product_nest)
 
 
 def _product_of_items(call: Given) -> Value:
@@ -310,7 +319,7 @@ def _extremum(kind: str) -> Callable[[Given], Value]:
     """`np.max` or `np.min`; of booleans it is one."""
 
     def meaning(call: Given) -> Value:
-        array = call.array("a")
+        array = _reducible(call)
         found = reduced(call, at_least_int(array), fold_nest(Fold(kind, nan=True)))
         if array.elem != BOOL:
             return found
@@ -323,7 +332,7 @@ def _winner(kind: str) -> Callable[[Given], Value]:
     """`np.argmax` or `np.argmin`: the index of the first one, flat without an axis."""
 
     def meaning(call: Given) -> Value:
-        array = at_least_int(call.array("a"))
+        array = at_least_int(_reducible(call))
         axis = call.axis(array.rank)
         if axis is None:
             array, axis = flat(call.cx, call.node, array), 0
@@ -348,7 +357,7 @@ def _truths(call: Given, negate: bool) -> Delayed:
         holds = truth(b, x)
         return to_int(b, b.prim("not", holds) if negate else holds)
 
-    array = elementwise(call.cx, call.node, meaning, (call.array("a"),))
+    array = elementwise(call.cx, call.node, meaning, (_reducible(call),))
     return delayed(call.cx, call.node, array)
 
 
@@ -372,7 +381,7 @@ def _count_nonzero(call: Given) -> Value:
 
 def _range(call: Given) -> Value:
     """`np.ptp`: the largest less the least."""
-    array = plain(call.cx, call.node, at_least_int(call.array("a")))
+    array = plain(call.cx, call.node, at_least_int(_reducible(call)))
     ends = [
         reduced(call, array, fold_nest(Fold(kind, nan=True))) for kind in ("max", "min")
     ]

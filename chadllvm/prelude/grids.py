@@ -13,6 +13,7 @@ import numpy as np
 from chadllvm.api.transforms import jit
 from chadllvm.api.vectorized import written
 from chadllvm.ir.types import Array, Product, Scalar
+from chadllvm.prelude.factorisations import EPS
 from chadllvm.support.overloads import overload
 
 # ---- grids -----------------------------------------------------------------------
@@ -93,6 +94,45 @@ def polyval(p, x):
     for c in p:
         value = value * x + c
     return value
+
+
+@overload(np.polyfit, tuples=())
+@jit(static_argnames=("deg",))
+def polyfit(x, y, deg):
+    """The coefficients of the polynomial of a degree that is closest to the points."""
+    if len(x) != len(y):
+        raise TypeError("expected x and y to have same length")
+    powers = np.vander(1.0 * x, deg + 1)
+    size = np.sqrt(np.sum(powers * powers, axis=0))
+    return np.linalg.lstsq(powers / size, y, len(x) * EPS)[0] / size
+
+
+@overload(np.polyder, tuples=())
+def polyder(p):
+    """The coefficients of a polynomial's derivative."""
+    n = max(len(p) - 1, 0)
+    return p[:n] * np.arange(n, 0, -1)
+
+
+# ---- shapes ----------------------------------------------------------------------
+
+
+@overload(np.size)
+def size(a):
+    """How many elements there are: of a number one."""
+    return 1 if np.ndim(a) == 0 else a.size
+
+
+@overload(np.shape)
+def shape(a):
+    """The sizes of an array by its axes."""
+    return a.shape
+
+
+@overload(np.atleast_1d)
+def atleast_1d(a):
+    """An array with at least one axis."""
+    return np.array([a]) if np.ndim(a) == 0 else a
 
 
 # ---- margins ---------------------------------------------------------------------

@@ -139,6 +139,12 @@ SMOOTH: list[Row] = [
     (lambda x: np.vander(x), (W,)),
     (lambda x: np.vander(x, N=4, increasing=True), (W,)),
     (lambda p, x: np.polyval(p, x), (W, 0.3)),
+    (lambda x, y: np.polyfit(x, y, 2), (UP, V)),
+    (lambda p: np.polyder(p), (V,)),
+    (lambda p: np.polyder(p), (V[:1],)),
+    (lambda x, a: np.atleast_1d(x)[0] * np.atleast_1d(a), (0.3, M)),
+    (lambda x, a: np.sum(x * a) * np.sum(x) + np.mean(x) * np.max(x), (0.3, V)),
+    (lambda x: np.prod(x) + np.min(x) + np.var(x) + np.ptp(x), (0.3,)),
     (lambda p, x: np.polyval(p, x), (W, M)),
     (lambda a: np.pad(a, 2), (V,)),
     (lambda a: np.pad(a, (2, 9), mode="wrap"), (V,)),
@@ -188,6 +194,9 @@ SMOOTH: list[Row] = [
 
 # Integers, edges, and what is not smooth.
 EXACT: list[Row] = [
+    (lambda a, x: np.size(a) * np.shape(a)[1] + np.size(x), (M, 0.3)),
+    (lambda x: (np.any(x), np.all(x > 1.0), np.argmax(x), np.count_nonzero(x)), (0.3,)),
+    (lambda x: np.sum(x > 0.0) + np.sum(x, keepdims=True), (0.3,)),
     (lambda a: np.median(a), (np.arange(5),)),
     (lambda a: np.median(a), (np.zeros(0),)),
     (lambda a: np.median(a), (MIXED,)),

@@ -535,10 +535,14 @@ calls(
     "np.vander({vec} * 0.1)",
     weight=0.3,
 )
+calls("Grids, polynomials, margins", "int", "np.size({vec})", "np.shape({mat})[0]")
 calls(
     "Grids, polynomials, margins",
     "vec",
     "np.polyval({part}, {vec} * 0.1)",
+    "np.polyder({vec})",
+    "np.atleast_1d({float})",
+    "np.polyfit(np.arange(len({vec})) * 1.0, {vec}, 1)",
     "np.logspace(0.0, {float} % 2.0, len({vec}))",
     weight=0.2,
 )

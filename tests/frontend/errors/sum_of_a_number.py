@@ -2,4 +2,4 @@ import numpy as np
 
 
 def f(x: float):
-    return np.sum(x)
+    return np.cumsum(x)
