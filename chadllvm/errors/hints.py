@@ -20,7 +20,6 @@ _INSTEAD = {
     "set": "use an array of flags, or `np.sort`",
     "complex": "compute with the real and the imaginary part",
     "time": "take the time around the call",
-    "append": "use a list and its method `append`, or `np.concatenate((x, y))`",
     "vectorize": "write a comprehension or a loop: loops are fast here",
     "eig": "eigenvalues are there of symmetric matrices: `np.linalg.eigh`",
 }

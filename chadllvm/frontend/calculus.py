@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.frontend.arithmetic import promoted, to_int
+from chadllvm.frontend.arithmetic import promoted, to_int, truth
 from chadllvm.frontend.scalar import MANY, Meaning, ScalarFunction, on_floats
 from chadllvm.frontend.width import as_weak, floats, to_float
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand, Tuple
-from chadllvm.ir.types import is_float
+from chadllvm.ir.types import BOOL, is_float
 from chadllvm.ops import PRIMS
 from chadllvm.support.twins import ORIGINAL
 
@@ -125,9 +125,11 @@ def _better(comparison: Callable[[Builder, Operand, Operand], Operand]) -> Meani
     """`np.fmin` or `np.fmax`: of a number and NaN the number, in a tie the first."""
 
     def meaning(b: Builder, x: Operand, y: Operand) -> Operand:
+        are_truths = x.type == y.type == BOOL
         x, y = promoted(b, x, y)
         if not is_float(x.type):
-            return b.prim("iselect", comparison(b, x, y), x, y)
+            best = b.prim("iselect", comparison(b, x, y), x, y)
+            return truth(b, best) if are_truths else best
         first = b.prim("or", comparison(b, x, y), b.prim("fne", y, y))
         return b.prim("select", first, x, y)
 

@@ -76,6 +76,7 @@ from chadllvm.ir.build import Builder
 from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.term import Lit, Operand, Proj
 from chadllvm.ir.types import (
+    BOOL,
     Array,
     Product,
     has_float,
@@ -83,6 +84,16 @@ from chadllvm.ir.types import (
     is_set,
     opened_type,
 )
+
+
+def _of_truths(on_truths: str, meaning: Meaning) -> Meaning:
+    """What is a logical operation where both are truth values, as in NumPy."""
+
+    def chosen(b: Builder, x: Operand, y: Operand) -> Operand:
+        are_truths = x.type == y.type == BOOL
+        return b.prim(on_truths, x, y) if are_truths else meaning(b, x, y)
+
+    return chosen
 
 
 def _binary(op: ast.operator) -> Meaning:
@@ -100,6 +111,10 @@ def _truncate(b: Builder, x: Operand) -> Operand:
 
 def _where(b: Builder, test: Operand, x: Operand, y: Operand) -> Operand:
     """`np.where` of scalars: both sides are computed, one is chosen."""
+    if x.type == y.type == BOOL:
+        holds = truth(b, test)
+        second = b.prim("and", b.prim("not", holds), y)
+        return b.prim("or", b.prim("and", holds, x), second)
     x, y = promoted(b, x, y)
     name = "select" if is_float(x.type) else "iselect"
     return as_weak(b, b.prim(name, truth(b, test), x, y), (x, y))
@@ -112,18 +127,18 @@ _SCALAR_FUNCTIONS: tuple[tuple[Any, ScalarFunction], ...] = (
     (math.fabs, ScalarFunction(1, _float_abs)),
     (math.trunc, ScalarFunction(1, _truncate)),
     (np.fabs, ScalarFunction(1, _float_abs)),
-    (np.abs, ScalarFunction(1, absolute)),
+    (np.abs, ScalarFunction(1, lambda b, x: x if x.type == BOOL else absolute(b, x))),
     (np.power, ScalarFunction(2, power_of_elements)),
     (np.square, ScalarFunction(1, lambda b, x: arithmetic(b, ast.Mult(), x, x))),
     (np.negative, ScalarFunction(1, negative)),
-    (np.add, ScalarFunction(2, _binary(ast.Add()))),
+    (np.add, ScalarFunction(2, _of_truths("or", _binary(ast.Add())))),
     (np.subtract, ScalarFunction(2, _binary(ast.Sub()))),
-    (np.multiply, ScalarFunction(2, _binary(ast.Mult()))),
+    (np.multiply, ScalarFunction(2, _of_truths("and", _binary(ast.Mult())))),
     (np.divide, ScalarFunction(2, _binary(ast.Div()))),
     (np.floor_divide, ScalarFunction(2, _binary(ast.FloorDiv()))),
     (np.mod, ScalarFunction(2, _binary(ast.Mod()))),
-    (np.minimum, ScalarFunction(2, either("minimum", "imin"))),
-    (np.maximum, ScalarFunction(2, either("maximum", "imax"))),
+    (np.minimum, ScalarFunction(2, _of_truths("and", either("minimum", "imin")))),
+    (np.maximum, ScalarFunction(2, _of_truths("or", either("maximum", "imax")))),
     (np.where, ScalarFunction(3, _where)),
     (np.float64, ScalarFunction(1, to_double)),
     (np.float32, ScalarFunction(1, to_single)),

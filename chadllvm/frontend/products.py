@@ -5,7 +5,7 @@
     a @ b     →   at i, j: fold[add](m) { k -> yield a[i, k] * c[j, k] }, c = b.T
 
 The inner loops read rows; so the second matrix is transposed first, unless it is the
-transpose of one that there is.
+transpose of one that there is. Products of truth values are truth values, as in NumPy.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from types import FunctionType
 import numpy as np
 
 from chadllvm.errors import array_errors, call_errors, type_errors
-from chadllvm.frontend.arithmetic import arithmetic, is_number, to_int
+from chadllvm.frontend.arithmetic import arithmetic, is_number, to_int, truth
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
     Delayed,
@@ -37,7 +37,7 @@ from chadllvm.frontend.given import Given, LibraryFunction
 from chadllvm.frontend.jitted import called
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lambda, Lit, Operand, Var
-from chadllvm.ir.types import I64, Array, Scalar, Type
+from chadllvm.ir.types import BOOL, I64, Array, Scalar, Type
 from chadllvm.ops.fold import Fold
 from chadllvm.support.overloads import overloaded
 
@@ -66,9 +66,11 @@ def matrix_product(cx: Context, node: ast.expr, x: Value, y: Value) -> Value:
             first = left.element(inner, [*indices[:outer], k])
             return _times(inner, first, right.element(inner, [*indices[outer:], k]))
 
-        return sum_over(b, left.shape[-1], term)
+        total = sum_over(b, left.shape[-1], term)
+        return truth(b, total) if are_truths else total
 
-    elem = _product_type(cx, node, left, right)
+    are_truths = left.elem == right.elem == BOOL
+    elem = BOOL if are_truths else _product_type(cx, node, left, right)
     return Delayed(shape, elem, element)
 
 
@@ -99,7 +101,8 @@ def inner_product(cx: Context, node: ast.expr, x: Delayed, y: Delayed) -> Operan
     def term(b: Builder, k: Operand) -> Operand:
         return _times(b, x.element(b, [k]), y.element(b, [k]))
 
-    return sum_over(cx.at(node), x.shape[0], term)
+    total = sum_over(cx.at(node), x.shape[0], term)
+    return truth(cx.at(node), total) if x.elem == y.elem == BOOL else total
 
 
 def sum_over(
@@ -161,9 +164,11 @@ def _outer(call: Given) -> Value:
     x, y = (plain(cx, node, flat(cx, node, call.array(name))) for name in "ab")
 
     def element(b: Builder, indices: Indices) -> Operand:
-        return _times(b, x.element(b, indices[:1]), y.element(b, indices[1:]))
+        product = _times(b, x.element(b, indices[:1]), y.element(b, indices[1:]))
+        return truth(b, product) if are_truths else product
 
-    elem = _product_type(cx, node, x, y)
+    are_truths = x.elem == y.elem == BOOL
+    elem = BOOL if are_truths else _product_type(cx, node, x, y)
     return Delayed((x.shape[0], y.shape[0]), elem, element)
 
 

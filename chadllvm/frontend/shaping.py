@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 
 from chadllvm.errors import array_errors
+from chadllvm.frontend.arithmetic import to_int
 from chadllvm.frontend.delayed import (
     Delayed,
     Element,
@@ -35,7 +36,7 @@ from chadllvm.frontend.given import Given, LibraryFunction, written_out
 from chadllvm.frontend.sizes import checked, size_of, times
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand
-from chadllvm.ir.types import is_float
+from chadllvm.ir.types import BOOL, is_float
 
 
 def _view(array: Delayed, shape: Shape, element: Element) -> Delayed:
@@ -303,9 +304,13 @@ def _differences(call: Given, array: Delayed, axis: int) -> Value:
     low = _along(array, axis, size, lambda b, i: i)
     high = _along(array, axis, size, lambda b, i: b.prim("iadd", i, Lit(1)))
     subtract = "sub" if is_float(array.elem) else "isub"
-    return elementwise(
-        call.cx, call.node, lambda b, x, y: b.prim(subtract, x, y), (high, low)
-    )
+
+    def difference(b: Builder, x: Operand, y: Operand) -> Operand:
+        if array.elem == BOOL:
+            return b.prim("ine", to_int(b, x), to_int(b, y))
+        return b.prim(subtract, x, y)
+
+    return elementwise(call.cx, call.node, difference, (high, low))
 
 
 SHAPING: tuple[LibraryFunction, ...] = (

@@ -114,27 +114,6 @@ def polyder(p):
     return p[:n] * np.arange(n, 0, -1)
 
 
-# ---- shapes ----------------------------------------------------------------------
-
-
-@overload(np.size)
-def size(a):
-    """How many elements there are: of a number one."""
-    return 1 if np.ndim(a) == 0 else a.size
-
-
-@overload(np.shape)
-def shape(a):
-    """The sizes of an array by its axes."""
-    return a.shape
-
-
-@overload(np.atleast_1d)
-def atleast_1d(a):
-    """An array with at least one axis."""
-    return np.array([a]) if np.ndim(a) == 0 else a
-
-
 # ---- margins ---------------------------------------------------------------------
 
 

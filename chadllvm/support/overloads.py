@@ -40,6 +40,7 @@ _PROVIDERS = {
     "_operator": ("chadllvm.prelude.linear",),
     "numpy.linalg": ("chadllvm.prelude.factorisations", "chadllvm.prelude.linear"),
     "numpy": (
+        "chadllvm.prelude.arrays",
         "chadllvm.prelude.grids",
         "chadllvm.prelude.nans",
         "chadllvm.prelude.products",

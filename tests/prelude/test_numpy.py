@@ -143,6 +143,12 @@ SMOOTH: list[Row] = [
     (lambda p: np.polyder(p), (V,)),
     (lambda p: np.polyder(p), (V[:1],)),
     (lambda x, a: np.atleast_1d(x)[0] * np.atleast_1d(a), (0.3, M)),
+    (lambda a, x: np.append(a, x), (V, 0.3)),
+    (lambda a, b: np.append(a, b), (V, M)),
+    (lambda a: np.append(a, a * a, axis=1), (M,)),
+    (lambda a, x: np.insert(a, 2, x) * np.insert(a, -1, x), (V, 0.3)),
+    (lambda a, b: np.insert(a, 7, b), (V, W)),
+    (lambda a: np.delete(a, 0) * np.delete(a, -3), (V,)),
     (lambda x, a: np.sum(x * a) * np.sum(x) + np.mean(x) * np.max(x), (0.3, V)),
     (lambda x: np.prod(x) + np.min(x) + np.var(x) + np.ptp(x), (0.3,)),
     (lambda p, x: np.polyval(p, x), (W, M)),
@@ -194,8 +200,30 @@ SMOOTH: list[Row] = [
 
 # Integers, edges, and what is not smooth.
 EXACT: list[Row] = [
+    # Truth values stay what they are.
+    (lambda a: a[np.where(a > 0.0, a > 1.0, a < -0.5)], (V,)),
+    (lambda a: (np.where(a > 0.0, a > 1.0, True), np.where(a > 0.0, a > 1.0, 2)), (V,)),
+    (lambda a: (np.maximum(a > 0.0, a > 1.0), np.minimum(a > 0.0, a < 1.0)), (V,)),
+    (lambda a: (np.fmax(a > 0.0, a > 1.0), np.fmin(a > 0.0, a < 1.0)), (V,)),
+    (lambda a: (np.add(a > 0.0, a < 1.0), np.multiply(a > 0.0, a < 1.0)), (V,)),
+    (lambda a: (np.abs(a > 0.0), np.diff(a > 0.0), np.maximum(a > 0.0, 2)), (V,)),
+    (lambda a: (np.outer(a > 0.0, a > 1.0), (a > 0.0) @ (a > 0.0)), (V,)),
+    (
+        lambda a: (
+            (a > 0.0) @ (a.T > 0.0),
+            (a > 0.0) @ (a[0] > 9.0),
+            np.dot(a, a.T > 0.0),
+        ),
+        (M,),
+    ),
     (lambda a, x: np.size(a) * np.shape(a)[1] + np.size(x), (M, 0.3)),
     (lambda x: (np.any(x), np.all(x > 1.0), np.argmax(x), np.count_nonzero(x)), (0.3,)),
+    (lambda a: (np.isclose(a, a + 1e-9), np.isclose(a, 0.5, 0.0, 0.6)), (V,)),
+    (lambda a, b: np.isclose(a[:3], b[:3]), (INF, INF_AT)),
+    (lambda a: (np.isclose(a, a), np.isclose(a, a, equal_nan=True)), (INF,)),
+    (lambda a, b: (np.allclose(a, a, 1e-3), np.allclose(a[:3], b)), (V, W)),
+    (lambda a, b: (np.array_equal(a, a), np.array_equal(a, a[1:])), (V, W)),
+    (lambda a, b: (np.array_equal(a, b), np.array_equal(a[:3], b)), (V, M)),
     (lambda x: np.sum(x > 0.0) + np.sum(x, keepdims=True), (0.3,)),
     (lambda a: np.median(a), (np.arange(5),)),
     (lambda a: np.median(a), (np.zeros(0),)),
@@ -373,6 +401,15 @@ def test_edges(row: int) -> None:
 def test_second_derivatives(function: Any, args: tuple[Any, ...]) -> None:
     assert_alike(function, args)
     cl.check_grads(function, args, order=2, atol=1e-4, rtol=1e-4)
+
+
+def test_places_out_of_range() -> None:
+    for function in (lambda a: np.delete(a, 7), lambda a: np.insert(a, -8, 1.0)):
+        for each in (function, cl.jit(function)):
+            with pytest.raises(
+                IndexError, match="out of bounds for axis 0 with size 7"
+            ):
+                each(V)
 
 
 def test_factors_make_the_matrix_again() -> None:

@@ -535,13 +535,36 @@ calls(
     "np.vander({vec} * 0.1)",
     weight=0.3,
 )
-calls("Grids, polynomials, margins", "int", "np.size({vec})", "np.shape({mat})[0]")
+calls(
+    "Sizes, elements put in and taken out, comparisons",
+    "int",
+    "np.size({vec})",
+    "np.shape({mat})[0]",
+    weight=0.2,
+)
+calls(
+    "Sizes, elements put in and taken out, comparisons",
+    "vec",
+    "np.atleast_1d({float})",
+    "np.append({vec}, {float})",
+    "np.append({vec}, {part})",
+    "np.insert({vec}, 0, {float})",
+    "np.delete(np.append({vec}, 1.0), -1)",
+    weight=0.3,
+)
+calls(
+    "Sizes, elements put in and taken out, comparisons",
+    "bool",
+    "np.allclose({vec}, {vec}, 1e-3)",
+    "bool(np.isclose({float}, {float}))",
+    "np.array_equal({vec}, {part})",
+    weight=0.2,
+)
 calls(
     "Grids, polynomials, margins",
     "vec",
     "np.polyval({part}, {vec} * 0.1)",
     "np.polyder({vec})",
-    "np.atleast_1d({float})",
     "np.polyfit(np.arange(len({vec})) * 1.0, {vec}, 1)",
     "np.logspace(0.0, {float} % 2.0, len({vec}))",
     weight=0.2,

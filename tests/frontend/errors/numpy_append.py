@@ -1,7 +1,0 @@
-import numpy as np
-
-import chadllvm as cl
-
-
-def f(x: cl.f64[:]):
-    return np.append(x, 1.0)
