@@ -185,6 +185,9 @@ def _given(node: ast.AST) -> list[str]:
     return [name for arg in args for name in _base(arg)]
 
 
+_CHANGING = ("append", "extend", "pop", "fill", "sort", "reverse")
+
+
 def _updates(node: ast.AST) -> list[str]:
     """The names of the arrays that a piece of a statement changes."""
     match node:
@@ -192,7 +195,7 @@ def _updates(node: ast.AST) -> list[str]:
             return [name]
         case ast.Subscript(value=value, ctx=ast.Store()):
             pass
-        case ast.Call(ast.Attribute(value, "append" | "extend" | "pop" | "fill")):
+        case ast.Call(ast.Attribute(value, method)) if method in _CHANGING:
             pass
         case ast.Call(ast.Attribute(attr="at"), [value, *_]):
             pass

@@ -12,6 +12,7 @@ from chadllvm.frontend.calls import call_outside
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.lists import change as change_list
 from chadllvm.frontend.lists import extend_list
+from chadllvm.frontend.marks import may_be_list
 from chadllvm.frontend.scope import Unusable
 from chadllvm.frontend.sets import change as change_set
 from chadllvm.frontend.sets import change_by
@@ -50,7 +51,7 @@ def _reorder(cx: Context, node: Changed, method: str) -> None:
     if node.args and is_listed:
         raise call_errors.wrong_argument_count(cx.span(node), method, "0 arguments")
     if method == "reverse":
-        if not is_listed:
+        if not may_be_list(cx, array):
             raise statement_errors.unused_expression(cx.span(node), method)
         backwards = ast.Slice(None, None, ast.Constant(-1))
         part = ast.copy_location(ast.Subscript(name, backwards, ast.Load()), node)

@@ -236,17 +236,17 @@ def _steps(test: ast.expr) -> list[tuple[list[ast.Assign], ast.expr]] | None:
     return [_split(value) for value in values]
 
 
-def _leaves(stmt: ast.stmt) -> bool:
+def _leaves(node: ast.AST) -> bool:
     """Whether a statement may leave the loop around it, or go on with its next step."""
-    match stmt:
+    match node:
         case ast.Break() | ast.Continue():
             return True
         case ast.For() | ast.While():
-            return any(map(_leaves, stmt.orelse))
-        case ast.If():
-            return any(map(_leaves, (*stmt.body, *stmt.orelse)))
-        case _:
+            return any(map(_leaves, node.orelse))
+        case ast.FunctionDef():
             return False
+        case _:
+            return any(map(_leaves, ast.iter_child_nodes(node)))
 
 
 def _assignment(node: ast.NamedExpr) -> ast.Assign:

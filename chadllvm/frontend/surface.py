@@ -45,8 +45,8 @@ class NamedLambda(ast.Lambda):
 # The methods of lists and arrays that change them.
 CHANGING = ("append", "extend", "pop", "fill", "sort", "reverse")
 
-# Those of them that leave the size as it is; `at` is that of NumPy's functions.
-_KEEPING = ("fill", "sort", "reverse", "at")
+# Those of them that leave the size as it is.
+KEEPING = ("fill", "sort", "reverse")
 
 
 class Changed(ast.Call):
@@ -63,7 +63,9 @@ CHANGING_SETS = ("add", "discard", "remove", "update", "clear")
 
 def is_filled(call: Changed) -> bool:
     """Whether a call changes elements, and leaves the size as it is."""
-    return not isinstance(call.func, ast.Attribute) or call.func.attr in _KEEPING
+    # `at` is that of NumPy's functions.
+    method = call.func.attr if isinstance(call.func, ast.Attribute) else "at"
+    return method in (*KEEPING, "at")
 
 
 def may_be_set(call: Changed) -> bool:

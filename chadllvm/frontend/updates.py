@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from chadllvm.frontend.method_names import methods_named
 from chadllvm.frontend.scope import NotStatic, Surroundings, is_library
 from chadllvm.frontend.source import TOLD, Function, Source, read_source
-from chadllvm.frontend.surface import base
+from chadllvm.frontend.surface import KEEPING, base
 from chadllvm.ir.term import Var
 from chadllvm.ir.types import Array, Product, Scalar, Type
 from chadllvm.ir.updated import Updated
@@ -380,7 +380,9 @@ def _writes(node: ast.AST) -> Iterator[str]:
     match node:
         case ast.AugAssign(target):
             written = [target]
-        case ast.Expr(ast.Call(ast.Attribute(ast.Name() as owner, "fill"))):
+        case ast.Expr(ast.Call(ast.Attribute(ast.Name() as owner, method))) if (
+            method in KEEPING
+        ):
             written = [owner]
         case ast.Expr(
             ast.Call(ast.Attribute(ast.Attribute(_, "add"), "at"), [target, *_])

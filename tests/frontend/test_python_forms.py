@@ -98,6 +98,28 @@ def test_lists_and_arrays_are_sorted_in_place() -> None:
     cl.check_grads(f, (X + 0.1 * np.arange(5.0), matrix))
 
 
+def test_functions_that_sort_what_they_are_given() -> None:
+    def order(a):  # type: ignore[no-untyped-def]
+        a.sort()
+
+    def f(x: cl.f64[:]) -> float:
+        def turn(a):  # type: ignore[no-untyped-def]
+            a.reverse()
+
+        y, z = x.copy(), [v * v for v in x]
+        order(y)
+        total = 2.0 * y[1] + 3.0 * x[1]
+        turn(z)
+        for k in range(2):
+            if k == 1:
+                y.sort()
+            y[0] += 5.0
+        return total + z[0] + y[0] + 10.0 * y[1]
+
+    same(f, X)
+    cl.check_grads(f, (X + 0.1 * np.arange(5.0),))
+
+
 def test_other_names_of_what_is_sorted_are_refused() -> None:
     def other(x: cl.f64[:]) -> float:
         xs = [v for v in x]
@@ -185,6 +207,18 @@ def test_an_assignment_that_may_not_be_made_is_refused() -> None:
                 break
         return x
 
+    def leaves_another_by_a_case(x: float, k: int) -> float:
+        for _ in range(3):
+            while (y := x) < 0.0 or y > 1.0:
+                x = 0.5
+            else:
+                match k:
+                    case 1:
+                        break
+        return x
+
+    with pytest.raises(cl.CompileError, match="CL0218"):
+        cl.jit(leaves_another_by_a_case)(1.0, 1)
     for function in (maybe, after, leaves_another):
         with pytest.raises(cl.CompileError, match="CL0218"):
             cl.jit(function)(1.0)
