@@ -131,6 +131,9 @@ def _documented(judged: Judged, right: Outcome, found: Outcome, gap: str) -> str
         return "NumPy makes integers of NaN"
     if any(words in str(right.value) for words in OF_NOTHING):
         return "no result has an element of nothing"
+    has_quantiles = any(word in judged.text for word in ("quantile", "percentile"))
+    if right.detail == "IndexError" and has_quantiles and _has_empty(judged):
+        return "NumPy has no quantile of nothing"
     is_apart = "shape" in gap or any(w in str(right.value) for w in WITHOUT_ROWS)
     if is_apart and _has_empty(judged):
         return "a list of no rows has fewer dimensions in Python"
