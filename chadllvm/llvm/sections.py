@@ -40,7 +40,7 @@ from chadllvm.llvm.writer import LIKELY
 
 # What is longer is cut into sections that are no longer, and no shorter than this: in
 # lines of LLVM IR, as far as they are known here.
-LONG = 5_000
+LONG = 8_000
 MOST = 1_500
 LEAST = 300
 

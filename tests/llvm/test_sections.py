@@ -187,7 +187,7 @@ def long_program(statements: int) -> Callable[..., Any]:
 @pytest.mark.optimised
 def test_no_function_of_a_long_module_is_long(whole: list[str]) -> None:
     """And so all of them are optimised."""
-    long = long_program(80)
+    long = long_program(120)
     value, gradient = cl.value_and_grad(cl.jit(long, cache=False))(X)
     lengths = [
         part.count("\n") for part in re.split(r"^define ", whole[-1], flags=re.M)
