@@ -13,6 +13,9 @@ from chadllvm.ir.wording import said
 from chadllvm.support.codes import code, error
 from chadllvm.support.diagnostic import Diagnostic, Span
 
+# The methods of lists and arrays that change them.
+CHANGING = ("append", "extend", "pop", "fill", "sort", "reverse")
+
 
 @code("CL0801")
 def element_update(span: Span) -> Diagnostic:
@@ -185,9 +188,6 @@ def _given(node: ast.AST) -> list[str]:
     return [name for arg in args for name in _base(arg)]
 
 
-_CHANGING = ("append", "extend", "pop", "fill", "sort", "reverse")
-
-
 def _updates(node: ast.AST) -> list[str]:
     """The names of the arrays that a piece of a statement changes."""
     match node:
@@ -195,7 +195,7 @@ def _updates(node: ast.AST) -> list[str]:
             return [name]
         case ast.Subscript(value=value, ctx=ast.Store()):
             pass
-        case ast.Call(ast.Attribute(value, method)) if method in _CHANGING:
+        case ast.Call(ast.Attribute(value, method)) if method in CHANGING:
             pass
         case ast.Call(ast.Attribute(attr="at"), [value, *_]):
             pass

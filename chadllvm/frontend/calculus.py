@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.frontend.arithmetic import promoted, to_int, truth
-from chadllvm.frontend.scalar import MANY, Meaning, ScalarFunction, on_floats
+from chadllvm.frontend.arithmetic import promoted, to_int
+from chadllvm.frontend.scalar import MANY, Meaning, ScalarFunction, of_truths, on_floats
 from chadllvm.frontend.width import as_weak, floats, to_float
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand, Tuple
-from chadllvm.ir.types import BOOL, is_float
+from chadllvm.ir.types import is_float
 from chadllvm.ops import PRIMS
 from chadllvm.support.twins import ORIGINAL
 
@@ -125,11 +125,9 @@ def _better(comparison: Callable[[Builder, Operand, Operand], Operand]) -> Meani
     """`np.fmin` or `np.fmax`: of a number and NaN the number, in a tie the first."""
 
     def meaning(b: Builder, x: Operand, y: Operand) -> Operand:
-        are_truths = x.type == y.type == BOOL
         x, y = promoted(b, x, y)
         if not is_float(x.type):
-            best = b.prim("iselect", comparison(b, x, y), x, y)
-            return truth(b, best) if are_truths else best
+            return b.prim("iselect", comparison(b, x, y), x, y)
         first = b.prim("or", comparison(b, x, y), b.prim("fne", y, y))
         return b.prim("select", first, x, y)
 
@@ -196,8 +194,8 @@ CALCULUS: tuple[tuple[Any, ScalarFunction], ...] = (
     (np.fmod, ScalarFunction(2, _remainder)),
     (np.sign, ScalarFunction(1, _sign)),
     (np.heaviside, ScalarFunction(2, _heaviside)),
-    (np.fmin, ScalarFunction(2, _better(_at_most))),
-    (np.fmax, ScalarFunction(2, _better(_at_least))),
+    (np.fmin, ScalarFunction(2, of_truths("and", _better(_at_most)))),
+    (np.fmax, ScalarFunction(2, of_truths("or", _better(_at_least)))),
     (np.logaddexp2, ScalarFunction(2, _logaddexp2)),
     (np.sinc, ScalarFunction(1, _sinc)),
     *((f, ScalarFunction(1, _DEGREES)) for f in (math.degrees, np.degrees, np.rad2deg)),

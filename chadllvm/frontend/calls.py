@@ -17,6 +17,7 @@ from chadllvm.errors import (
     record_errors,
     update_errors,
 )
+from chadllvm.errors.update_errors import CHANGING
 from chadllvm.frontend.applying import call_value, closure, function_of
 from chadllvm.frontend.arithmetic import is_number
 from chadllvm.frontend.array_functions import METHODS, NAMES
@@ -53,7 +54,7 @@ from chadllvm.frontend.sets import method as set_method
 from chadllvm.frontend.sets import popped as popped_from_set
 from chadllvm.frontend.stacking import of_tuple
 from chadllvm.frontend.static import keys_of
-from chadllvm.frontend.surface import CHANGING, Popped
+from chadllvm.frontend.surface import Popped
 from chadllvm.frontend.tuples import call_unpacked
 from chadllvm.frontend.vectorized import vectorized_call
 from chadllvm.ir.term import Operand, Proj

@@ -228,8 +228,11 @@ def _moved(value: ast.expr) -> list[ast.NamedExpr] | None:
 def _steps(test: ast.expr) -> list[tuple[list[ast.Assign], ast.expr]] | None:
     """The conditions that a test asks for one after another, each with what is assigned
     before; None if nothing is, or something that may not be."""
-    is_all = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And)
-    values = test.values if is_all else [test]  # type: ignore[attr-defined]
+    match test:
+        case ast.BoolOp(ast.And(), values):
+            pass
+        case _:
+            values = [test]
     moved = [_moved(value) for value in values]
     if None in moved or not any(moved):
         return None

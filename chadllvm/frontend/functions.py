@@ -61,7 +61,7 @@ from chadllvm.frontend.integers import INTEGERS, MODULAR_POWER
 from chadllvm.frontend.keys import entries
 from chadllvm.frontend.marks import check_no_lists
 from chadllvm.frontend.ragged import is_list, ragged
-from chadllvm.frontend.scalar import Meaning, ScalarFunction, either
+from chadllvm.frontend.scalar import Meaning, ScalarFunction, either, of_truths
 from chadllvm.frontend.sets import set_call, size_of
 from chadllvm.frontend.width import (
     as_weak,
@@ -84,16 +84,6 @@ from chadllvm.ir.types import (
     is_set,
     opened_type,
 )
-
-
-def _of_truths(on_truths: str, meaning: Meaning) -> Meaning:
-    """What is a logical operation where both are truth values, as in NumPy."""
-
-    def chosen(b: Builder, x: Operand, y: Operand) -> Operand:
-        are_truths = x.type == y.type == BOOL
-        return b.prim(on_truths, x, y) if are_truths else meaning(b, x, y)
-
-    return chosen
 
 
 def _binary(op: ast.operator) -> Meaning:
@@ -131,14 +121,14 @@ _SCALAR_FUNCTIONS: tuple[tuple[Any, ScalarFunction], ...] = (
     (np.power, ScalarFunction(2, power_of_elements)),
     (np.square, ScalarFunction(1, lambda b, x: arithmetic(b, ast.Mult(), x, x))),
     (np.negative, ScalarFunction(1, negative)),
-    (np.add, ScalarFunction(2, _of_truths("or", _binary(ast.Add())))),
+    (np.add, ScalarFunction(2, of_truths("or", _binary(ast.Add())))),
     (np.subtract, ScalarFunction(2, _binary(ast.Sub()))),
-    (np.multiply, ScalarFunction(2, _of_truths("and", _binary(ast.Mult())))),
+    (np.multiply, ScalarFunction(2, of_truths("and", _binary(ast.Mult())))),
     (np.divide, ScalarFunction(2, _binary(ast.Div()))),
     (np.floor_divide, ScalarFunction(2, _binary(ast.FloorDiv()))),
     (np.mod, ScalarFunction(2, _binary(ast.Mod()))),
-    (np.minimum, ScalarFunction(2, _of_truths("and", either("minimum", "imin")))),
-    (np.maximum, ScalarFunction(2, _of_truths("or", either("maximum", "imax")))),
+    (np.minimum, ScalarFunction(2, of_truths("and", either("minimum", "imin")))),
+    (np.maximum, ScalarFunction(2, of_truths("or", either("maximum", "imax")))),
     (np.where, ScalarFunction(3, _where)),
     (np.float64, ScalarFunction(1, to_double)),
     (np.float32, ScalarFunction(1, to_single)),

@@ -21,6 +21,7 @@ from types import MappingProxyType
 from typing import assert_never
 
 from chadllvm.errors import flow_errors, statement_errors, update_errors
+from chadllvm.errors.update_errors import CHANGING
 from chadllvm.frontend.exits import Exits
 from chadllvm.frontend.keys import Entries, Position, written_out
 from chadllvm.frontend.match_statement import (
@@ -33,7 +34,6 @@ from chadllvm.frontend.recovery import Mistakes, broken, broken_return
 from chadllvm.frontend.signature import local_annotation
 from chadllvm.frontend.source import Source
 from chadllvm.frontend.surface import (
-    CHANGING,
     CHANGING_SETS,
     Assign,
     Augmented,

@@ -18,8 +18,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chadllvm.errors import call_errors, name_errors
+from chadllvm.errors.update_errors import CHANGING
 from chadllvm.frontend.scope import NotStatic, Unusable
-from chadllvm.frontend.surface import CHANGING, Assign, Return, Statement
+from chadllvm.frontend.surface import Assign, Return, Statement
 from chadllvm.support.diagnostic import CompileError, Diagnostic, Span
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from chadllvm.frontend.arithmetic import promoted
 from chadllvm.frontend.width import as_weak, floats
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Operand
-from chadllvm.ir.types import is_float
+from chadllvm.ir.types import BOOL, is_float
 
 Meaning = Callable[..., Operand]
 
@@ -37,6 +37,16 @@ class ScalarFunction:
 def on_floats(prim: str) -> Meaning:
     """A primitive on floats, to which the arguments are converted."""
     return lambda b, *xs: as_weak(b, b.prim(prim, *floats(b, *xs)), xs)
+
+
+def of_truths(on_truths: str, meaning: Meaning) -> Meaning:
+    """What is a logical operation where both are truth values, as in NumPy."""
+
+    def chosen(b: Builder, x: Operand, y: Operand) -> Operand:
+        are_truths = x.type == y.type == BOOL
+        return b.prim(on_truths, x, y) if are_truths else meaning(b, x, y)
+
+    return chosen
 
 
 def either(on_float: str, on_int: str) -> Meaning:

@@ -42,10 +42,7 @@ class NamedLambda(ast.Lambda):
     group: dict[str, ast.Lambda | Defined]
 
 
-# The methods of lists and arrays that change them.
-CHANGING = ("append", "extend", "pop", "fill", "sort", "reverse")
-
-# Those of them that leave the size as it is.
+# The methods of `CHANGING` that leave the size as it is.
 KEEPING = ("fill", "sort", "reverse")
 
 
