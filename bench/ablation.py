@@ -55,6 +55,7 @@ TOGETHER = "together"
 LAWS: Mapping[str, str] = {
     "references": "tests/laws/test_chosen_arrays.py",
     "sink": "tests/test_updates.py",
+    "slices": "tests/laws/test_chosen_arrays.py",
 }
 
 

@@ -41,7 +41,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Acc, Array
 from chadllvm.ops.index import Dim, Index, MakeBox, Sized, Unbox
-from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.iterate import Iterate, Steps, has_step
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
 from chadllvm.support.diagnostic import InternalError, Span
@@ -107,9 +107,14 @@ class _Run:
         collected: Sequence[Operand] = (),
         around: _Run | None = None,
         given: Mapping[Var, Operand] | None = None,
+        steps: Sequence[Operand] = (),
     ) -> None:
         self._known = known
         self._bound = {v: b for b in block.bindings for v in b.vars}
+        self._conditions = Steps()
+        for binding in block.bindings:
+            self._conditions.enter(binding)
+        self._steps = steps  # A loop that asks for one of these has a step.
         self._inputs = {*inputs}
         self._states = dict(zip(states, block.results, strict=False))
         self._around = around  # For a branch, where it is taken.
@@ -166,18 +171,18 @@ class _Run:
                 return self.called(params, block, args)._is_owned(result)
             case Apply(Update() | Sized(), (old, *_)):
                 return self._is_owned(old)
-            case Apply(Iterate(), (_, *inits), (body,)):
+            case Apply(Iterate(), (_, *inits), (body,)) as node:
                 k = _position(binding, array)
                 step = _Run(body.body, self._known, states=body.params[1:])
                 return (
                     k >= len(inits)
                     or (self._is_owned(inits[k]) and step.pays(body.params[1 + k]))
-                    or (self._known.has_steps and self._is_anew(body, k))
+                    or (self._has_step(node) and self._is_anew(body, k))
                 )
-            case If(_, then, orelse):
+            case If(_, then, orelse) as branch:
                 k = _position(binding, array)
-                sides = [(self.side(b), b.results[k]) for b in (then, orelse)]
-                return all(side._is_owned(result) for side, result in sides)
+                sides = zip(self.sides(branch), (then, orelse), strict=True)
+                return all(side._is_owned(b.results[k]) for side, b in sides)
             case Apply() | Close():
                 return True
             case _:
@@ -194,9 +199,19 @@ class _Run:
             return binding.expr.params, binding.expr.body
         return None if self._around is None else self._around._function(function)
 
-    def side(self, block: Block) -> _Run:
-        """The run of a branch in this block."""
-        return _Run(block, self._known, around=self)
+    def _has_step(self, node: Apply) -> bool:
+        if self._known.has_steps or has_step(node, self._steps):
+            return True
+        return self._around is not None and self._around._has_step(node)
+
+    def side(self, block: Block, steps: Sequence[Operand] = ()) -> _Run:
+        """The run of a function, or of a branch in this block."""
+        return _Run(block, self._known, around=self, steps=steps)
+
+    def sides(self, branch: If) -> tuple[_Run, _Run]:
+        """The runs of both branches."""
+        steps = self._conditions.where(branch.cond)
+        return self.side(branch.then, steps), self.side(branch.orelse)
 
     def called(
         self, params: Sequence[Var], block: Block, args: Sequence[Operand]
@@ -240,9 +255,11 @@ class _Payers:
                     self._open(binding, dims, run, sizes)
                 case Lambda(_, body):
                     self.block(body, run.side(body), sizes, True)
-                case If(_, then, orelse):
-                    for side in (then, orelse):
-                        self.block(side, run.side(side), sizes, opens)
+                case If(_, then, orelse) as branch:
+                    for side, inner in zip(
+                        (then, orelse), run.sides(branch), strict=True
+                    ):
+                        self.block(side, inner, sizes, opens)
                 case Apply(Recurse() as op, _, (body,)):
                     made = run.made(op, body)
                     self.known = self.known.with_calls(body.params[0], made)

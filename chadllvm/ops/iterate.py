@@ -20,8 +20,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chadllvm.ir.build import Builder, lit
-from chadllvm.ir.op import PRIMS, ArrayOp, TypeRuleError, register_array_op
-from chadllvm.ir.term import Apply, Binding, Block, Lambda, One, Operand, Var, literal
+from chadllvm.ir.op import PRIMS, ArrayOp, Prim, TypeRuleError, register_array_op
+from chadllvm.ir.term import (
+    Apply,
+    Binding,
+    Block,
+    Lambda,
+    Lit,
+    One,
+    Operand,
+    Var,
+    literal,
+)
 from chadllvm.ir.types import BOOL, I64, Array, Type, stacked
 from chadllvm.ir.value import stack
 from chadllvm.ops.index import Dim, Index, Zeros
@@ -264,3 +274,38 @@ def _reverse_loop(
     results = step.call(function, (*cts, *parts, *cells))
     body = Lambda((j, *cts), step.block(results))
     return b.apply(Iterate(), (count, *start), [body], [c.name for c in cts])
+
+
+# Whether a loop has a step.
+
+
+def asked(node: Apply) -> Operand | None:
+    """What is positive, or true, where a loop has a step, if that is one operand."""
+    assert isinstance(node.op, Iterate)
+    count, *states = node.args
+    if not node.op.stops or states[0] == Lit(True):
+        return count
+    return states[0] if isinstance(count, Lit) and count.value > 0 else None
+
+
+def has_step(node: Apply, known: Sequence[Operand]) -> bool:
+    """Whether a loop has a step where these are positive, or true."""
+    asks = asked(node)
+    return asks.value > 0 if isinstance(asks, Lit) else asks in known
+
+
+class Steps:
+    """Which loops have a step: what is positive where a truth value is true."""
+
+    def __init__(self) -> None:
+        self._positive: dict[Operand, Operand] = {}
+
+    def enter(self, binding: Binding) -> None:
+        """Look at what may be the condition of a branch."""
+        match binding.expr:
+            case Apply(Prim(name="ilt"), (Lit(0), Var() as count)):
+                self._positive[binding.vars[0]] = count
+
+    def where(self, condition: Operand) -> Sequence[Operand]:
+        """What a loop may ask for that has a step where the condition is true."""
+        return condition, self._positive.get(condition, condition)

@@ -29,6 +29,18 @@ def atleast_1d(a):
     return np.array([a]) if np.ndim(a) == 0 else a
 
 
+@overload(np.atleast_2d)
+def atleast_2d(a):
+    """An array with at least two axes: a vector is a row."""
+    return np.atleast_1d(a)[None, :] if np.ndim(a) < 2 else a
+
+
+@overload(np.atleast_3d)
+def atleast_3d(a):
+    """An array with at least three axes: a vector stands on the middle one."""
+    return np.atleast_2d(a)[:, :, None] if np.ndim(a) < 3 else a
+
+
 # ---- elements put in and taken out -----------------------------------------------
 
 

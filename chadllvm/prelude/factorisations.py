@@ -351,6 +351,8 @@ def matrix_rank(A, tol=None):
 @overload(np.linalg.cond, tuples=())
 def cond(x):
     """The largest singular value over the smallest one."""
+    if x.size == 0:
+        raise np.linalg.LinAlgError("cond is not defined on empty arrays")
     s = singular_values(x)
     return s[0] / s[len(s) - 1]
 

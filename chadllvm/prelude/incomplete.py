@@ -84,7 +84,9 @@ def _gamma_terms(a, x):
 
 
 def log_gammainc(a, x):
-    """log P(a, x) and log Q(a, x), for a > 0 and x > 0."""
+    """log P(a, x) and log Q(a, x), for a > 0 and finite x > 0."""
+    if a == math.inf:
+        return -math.inf, 0.0
     if x < max(1.0, a + 1.0):
         lower = gamma_weight(a, x) + math.log(_gamma_series(a, x))
         return lower, log1mexp(lower)
@@ -96,9 +98,9 @@ def log_gammainc(a, x):
 @vectorize
 def gammainc(a, x):
     """P(a, x), the regularised lower incomplete gamma function; NaN unless a, x ≥ 0."""
-    if not (a > 0.0 and x >= 0.0):
+    if not (a >= 0.0 and x >= 0.0) or (a == x and (x == 0.0 or x == math.inf)):
         return math.nan
-    if x == 0.0 or x == math.inf:
+    if x == 0.0 or x == math.inf or a == 0.0:
         return 0.0 if x == 0.0 else 1.0
     lower, upper = log_gammainc(a, x)
     return math.exp(lower) if lower < upper else -math.expm1(upper)
@@ -108,9 +110,9 @@ def gammainc(a, x):
 @vectorize
 def gammaincc(a, x):
     """Q(a, x) = 1 - P(a, x)"""
-    if not (a > 0.0 and x >= 0.0):
+    if not (a >= 0.0 and x >= 0.0) or (a == x and (x == 0.0 or x == math.inf)):
         return math.nan
-    if x == 0.0 or x == math.inf:
+    if x == 0.0 or x == math.inf or a == 0.0:
         return 1.0 if x == 0.0 else 0.0
     lower, upper = log_gammainc(a, x)
     return math.exp(upper) if upper < lower else -math.expm1(lower)

@@ -108,7 +108,8 @@ def has_zero(a):
 @jit(static_argnames=("rowvar", "bias", "ddof"))
 def cov(m, y=None, rowvar=True, bias=False, ddof=None):
     """The covariances of the rows, or of the columns if not `rowvar`; with `y`, those
-    of both."""
+    of both. Of a matrix it is a matrix, also of a single row, for which NumPy has a
+    number."""
     if y is not None:
         return cov(_both(m, y, rowvar), rowvar=rowvar, bias=bias, ddof=ddof)
     if np.ndim(m) == 1:
@@ -139,7 +140,8 @@ def _less(bias, ddof):
 @jit(static_argnames=("rowvar",))
 def corrcoef(x, y=None, rowvar=True):
     """The correlations of the rows, or of the columns if not `rowvar`; with `y`, those
-    of both."""
+    of both. Of a matrix it is a matrix, also of a single row, for which NumPy has a
+    number."""
     if y is not None:
         return corrcoef(_both(x, y, rowvar), rowvar=rowvar)
     c = cov(x, rowvar=rowvar)

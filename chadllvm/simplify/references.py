@@ -74,9 +74,8 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Array, Box, Type
 from chadllvm.ops.build import Build
-from chadllvm.ops.fold import Fold
-from chadllvm.ops.index import Empty, Index, MakeBox, Sized, Unbox, Zeros, nothing
-from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.index import Empty, Index, MakeBox, Sized, Unbox, nothing
+from chadllvm.ops.iterate import Iterate, Steps
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
 from chadllvm.simplify.codes import (
@@ -92,6 +91,7 @@ from chadllvm.simplify.codes import (
 from chadllvm.simplify.recursive import Recursions
 from chadllvm.simplify.reference import Reference
 from chadllvm.simplify.slots import Slots
+from chadllvm.simplify.steps import Side, guarded
 from chadllvm.simplify.windows import window
 from chadllvm.support.diagnostic import Span
 
@@ -103,7 +103,7 @@ def references(program: Program) -> Program:
 
 def separate(program: Program) -> Program:
     """The same where branches also give arrays that they make."""
-    return map_functions(program, lambda f: _rewritten(f, separates=True))
+    return map_functions(program, lambda f: _rewritten(guarded(f), separates=True))
 
 
 def _rewritten(function: Function, separates: bool) -> Function:
@@ -113,44 +113,13 @@ def _rewritten(function: Function, separates: bool) -> Function:
     return _rewritten(new, separates) if walk.is_again else new
 
 
-class _Side:
-    """A branch, with what it binds; of one inside of another, the other is `around`."""
-
-    def __init__(self, block: Block, around: _Side | None = None) -> None:
-        self.block = block
-        self.bound = {v: b for b in block.bindings for v in b.vars}
-        self._around = around
-
-    def is_outside(self, *operands: Operand) -> bool:
-        return self.bound.keys().isdisjoint(operands)
-
-    def makes(self, array: Operand) -> bool:
-        """Whether an array is made in here, and not of an old one by an update."""
-        binding = self.bound.get(array) if isinstance(array, Var) else None
-        if binding is None:
-            return self._around is not None and self._around.makes(array)
-        match binding.expr:
-            case Apply(Build() | Fold() | Zeros() | Empty()):
-                return True
-            case If(_, then, orelse):
-                k = binding.vars.index(array)
-                sides = [_Side(block, self) for block in (then, orelse)]
-                return all(side.makes(side.block.results[k]) for side in sides)
-            case Apply(Update() | Sized(), (old, *_)):
-                return self.makes(old)
-            case Apply(Iterate(), (_, *inits)):
-                k = binding.vars.index(array)
-                return k >= len(inits) or self.makes(inits[k])
-            case _:
-                return False
-
-
 class _References(Recursions):
     """Rewrites inner branches, loops and recursions before those around them."""
 
     def __init__(self, body: Block, separates: bool) -> None:
         super().__init__(body)
         self._separates = separates
+        self._steps = Steps()
         # What blocks of functions and of loops hand on.
         self._handed_on: set[Operand] = {*body.results}
         self._hand_on(body)
@@ -182,6 +151,7 @@ class _References(Recursions):
         return super().walked(binding)
 
     def visit(self, binding: Binding) -> None:
+        self._steps.enter(binding)
         match binding.expr:
             case If() as node:
                 for one, branch in self._without_twins(binding, node):
@@ -216,7 +186,7 @@ class _References(Recursions):
     ) -> Iterator[tuple[Binding, If]]:
         """A branch without the arrays that it gives twice, as the new version of one
         and as what is read; behind it they are choices among its other results."""
-        sides = [_Side(block) for block in (node.then, node.orelse)]
+        sides = [Side(block) for block in (node.then, node.orelse)]
         left = [*range(len(binding.vars))]
         twice: list[tuple[Var, If]] = []
         for k, var in enumerate(binding.vars):
@@ -240,7 +210,7 @@ class _References(Recursions):
             yield Binding((var,), choice, binding.span), choice
 
     def _branch(self, binding: Binding, node: If) -> None:
-        sides = [_Side(block) for block in (node.then, node.orelse)]
+        sides = [Side(node.then, steps=self._steps.where(node.cond)), Side(node.orelse)]
         chosen: dict[int, Reference] = {}
         made: dict[int, Var] = {}
         for k, var in enumerate(binding.vars):
@@ -280,7 +250,7 @@ class _References(Recursions):
         self.bind_chosen(chosen, slots, binding.span)
 
     def _joined(
-        self, results: Sequence[Operand], sides: Sequence[_Side], windows: bool
+        self, results: Sequence[Operand], sides: Sequence[Side], windows: bool
     ) -> tuple[tuple[Var, ...], list[Var]]:
         """The owners of what branches give, and those of them that are made inside."""
         owners = joined(*(self.owners(r, windows) for r in results))
@@ -291,7 +261,7 @@ class _References(Recursions):
         self,
         var: Var,
         k: int,
-        sides: Sequence[_Side],
+        sides: Sequence[Side],
         owners: Sequence[Var],
         windows: bool,
     ) -> bool:
@@ -313,7 +283,7 @@ class _References(Recursions):
         )
 
     def _from_outside(
-        self, result: Operand, sides: Sequence[_Side]
+        self, result: Operand, sides: Sequence[Side]
     ) -> Var | Part | None:
         """What a branch gives, if it takes it from outside as it is."""
         assert isinstance(result, Var)
@@ -331,7 +301,7 @@ class _References(Recursions):
 
     def _coded(
         self,
-        side: _Side,
+        side: Side,
         chosen: Mapping[int, Reference],
         made: Mapping[int, Var],
         span: Span,
@@ -353,7 +323,7 @@ class _References(Recursions):
         return out.block(results)
 
     def _made(
-        self, result: Var, made: Var, side: _Side, out: Coding, windows: bool
+        self, result: Var, made: Var, side: Side, out: Coding, windows: bool
     ) -> tuple[Operand, Code]:
         """What a branch has made of a result, or nothing; and the result's code."""
         owners = self.table.owners(result, windows)
@@ -435,7 +405,7 @@ class _References(Recursions):
         position = {
             p: k for k, p in enumerate(params) if isinstance(p.type, Array | Box)
         }
-        step = _Side(body.body)
+        step = Side(body.body)
         inside = {*params, *step.bound}
         owners = self.solved(
             [*position],
@@ -453,7 +423,7 @@ class _References(Recursions):
         return chosen, [*groups.values()]
 
     def _slots(
-        self, owners: Mapping[int, Sequence[Var]], step: _Side
+        self, owners: Mapping[int, Sequence[Var]], step: Side
     ) -> dict[Type, Slots]:
         """Slots for each type of the arrays made in a step that states refer to."""
         groups: dict[Type, Slots] = {}
@@ -466,12 +436,12 @@ class _References(Recursions):
             group.open(self.table)
         return groups
 
-    def _is_kept(self, state: Var, owner: Var, step: _Side) -> bool:
+    def _is_kept(self, state: Var, owner: Var, step: Side) -> bool:
         """Whether a step makes an array, which is kept for a state."""
         return state in self._renewed.states and step.makes(owner)
 
 
-def _twin(side: _Side, k: int, others: Mapping[int, Var]) -> Block | None:
+def _twin(side: Side, k: int, others: Mapping[int, Var]) -> Block | None:
     """What a branch gives, if it is from outside or given as one of these as well."""
     result = side.block.results[k]
     if side.is_outside(result):
@@ -483,7 +453,7 @@ def _twin(side: _Side, k: int, others: Mapping[int, Var]) -> Block | None:
 
 
 def _kept(
-    owners: Sequence[Var], step: _Side, groups: Mapping[Type, Slots]
+    owners: Sequence[Var], step: Side, groups: Mapping[Type, Slots]
 ) -> tuple[Var, ...]:
     """The owners of a state, with slots in place of what a step makes."""
     return joined(*(groups[o.type].params if o in step.bound else [o] for o in owners))

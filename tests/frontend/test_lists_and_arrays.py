@@ -197,3 +197,18 @@ def test_an_array_is_not_joined_to_a_list_by_a_sum(function: Any) -> None:
     """NumPy adds them elementwise, if they are of one shape."""
     with pytest.raises(cl.CompileError, match=r"a list\[f64\[:\]\] is neither"):
         cl.jit(function)([np.zeros(2), np.zeros(2)], np.zeros((2, 2)))
+
+
+def test_nothing_is_popped_from_an_empty_list() -> None:
+    def left(n: int) -> int:
+        xs = [0.5]
+        for i in range(n):
+            xs.append(0.5 * i)
+        for _ in range(3):
+            xs.pop()
+        return len(xs)
+
+    compiled = cl.jit(left)
+    assert [compiled(n) for n in (2, 5)] == [0, 3]
+    with pytest.raises(IndexError, match="empty list"):
+        compiled(1)

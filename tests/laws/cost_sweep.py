@@ -28,6 +28,7 @@ from tests.laws import (
     chosen_arrays,
     exchanged_arrays,
     kept_arrays,
+    loops_without_steps,
     many_states,
     matrix_parts,
     parts_arrays,
@@ -46,6 +47,7 @@ PROGRAMS: tuple[Program, ...] = (
     *parts_arrays.PROGRAMS,
     *matrix_parts.PROGRAMS,
     *recursive_arrays.PROGRAMS,
+    *loops_without_steps.PROGRAMS,
 )
 
 WRT = (0, 1, 2)

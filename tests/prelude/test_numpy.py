@@ -86,6 +86,9 @@ SMOOTH: list[Row] = [
     (lambda a, w: np.average(a, weights=w), (V, P)),
     (lambda a, w: np.average(a, axis=0, weights=w), (M, P[:3])),
     (lambda a, w: np.average(a, axis=1, weights=w, keepdims=True), (M, P[:4])),
+    (lambda a: np.atleast_2d(a), (V,)),
+    (lambda a: np.atleast_3d(a), (V,)),
+    (lambda a: np.atleast_3d(a), (M,)),
     (lambda a: np.cov(a), (M,)),
     (lambda a: np.cov(a, rowvar=False), (M,)),
     (lambda a: np.cov(a), (V,)),
@@ -499,3 +502,9 @@ def test_nan_has_no_eigenvalues() -> None:
     ):
         with pytest.raises(np.linalg.LinAlgError, match="did not converge"):
             cl.jit(function)(a)
+
+
+def test_no_condition_number_without_elements() -> None:
+    f = cl.jit(lambda a: np.linalg.cond(a))
+    with pytest.raises(np.linalg.LinAlgError, match="is not defined on empty arrays"):
+        f(np.ones((0, 0)))

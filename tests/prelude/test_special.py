@@ -90,6 +90,13 @@ def test_incomplete_gamma(a: float) -> None:
     np.testing.assert_allclose(incomplete.gammaincc(a, x), right, rtol=3e-12)
 
 
+def test_incomplete_gamma_at_the_ends() -> None:
+    ends = np.array([0.0, 1.0, np.inf])
+    a, x = ends[:, None], ends
+    np.testing.assert_allclose(incomplete.gammainc(a, x), sc.gammainc(a, x), 1e-15)
+    np.testing.assert_allclose(incomplete.gammaincc(a, x), sc.gammaincc(a, x), 1e-15)
+
+
 BETA = list(
     itertools.product([0.5, 1.0, 5.0, 12.0], [0.5, 2.0, 20.0], [1e-6, 0.3, 0.9])
 )

@@ -469,7 +469,7 @@ calls(
     "vec",
     "np.median({mat}, axis=0)",
     "np.quantile({mat}, 0.25, axis=1)",
-    "np.cov({mat})[0]",
+    "np.atleast_2d(np.cov({mat}))[0]",
     "np.average({mat}, axis=1, weights=1.0 + {vec} ** 2)",
     weight=0.3,
 )
@@ -546,6 +546,7 @@ calls(
     "Sizes, elements put in and taken out, comparisons",
     "vec",
     "np.atleast_1d({float})",
+    "np.atleast_3d({vec})[0, :, 0]",
     "np.append({vec}, {float})",
     "np.append({vec}, {part})",
     "np.insert({vec}, 0, {float})",
@@ -639,7 +640,7 @@ calls(
     "Statistics",
     "part",
     "np.histogram_bin_edges({vec}, 3)",
-    "np.corrcoef({mat})[0]",
+    "np.atleast_2d(np.corrcoef({mat}))[0]",
     weight=0.2,
 )
 calls(
