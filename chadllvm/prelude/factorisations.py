@@ -343,6 +343,8 @@ def svdvals(x):
 @overload(np.linalg.matrix_rank, tuples=())
 def matrix_rank(A, tol=None):
     """How many singular values are above `tol`, or above max(m, n) ε of the largest."""
+    if A.size == 0:
+        return 0
     s = singular_values(A)
     limit = max(A.shape[0], A.shape[1]) * EPS * np.max(s) if tol is None else tol
     return np.count_nonzero(s > limit)

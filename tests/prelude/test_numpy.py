@@ -504,7 +504,13 @@ def test_nan_has_no_eigenvalues() -> None:
             cl.jit(function)(a)
 
 
-def test_no_condition_number_without_elements() -> None:
-    f = cl.jit(lambda a: np.linalg.cond(a))
+def test_matrices_without_elements() -> None:
+    condition = cl.jit(lambda a: np.linalg.cond(a))
     with pytest.raises(np.linalg.LinAlgError, match="is not defined on empty arrays"):
-        f(np.ones((0, 0)))
+        condition(np.ones((0, 0)))
+    rank = cl.jit(lambda a: np.linalg.matrix_rank(a))
+    assert [rank(np.ones(sizes)) for sizes in ((0, 0), (0, 3), (2, 0))] == [0, 0, 0]
+    average = cl.jit(lambda a, w: np.average(a, axis=1, weights=w))
+    assert average(np.ones((0, 2)), np.ones(2)).tolist() == []
+    with pytest.raises(ZeroDivisionError, match="Weights sum to zero"):
+        average(np.ones((0, 0)), np.ones(0))
