@@ -210,3 +210,16 @@ def test_nothing_to_go_by(make: Callable[..., Any]) -> None:
 
     with pytest.raises(ValueError, match="have no type"):
         make(free).report()
+
+
+@cl.jit
+def one_more(x: cl.f64[:]) -> float:
+    xs = [v * 2.0 for v in x]
+    xs.append(1.0)
+    return xs[0] + xs[-1]
+
+
+def test_a_list_without_room_is_copied() -> None:
+    reason = "the list was made with room for its elements only"
+    line = line_of(one_more, "xs.append")
+    assert copies(one_more.report(X)) == [("xs", line, reason, 0)]
