@@ -94,11 +94,16 @@ def log_gammainc(a, x):
     return log1mexp(upper), upper
 
 
+def _has_no_gammainc(a, x):
+    """Where a or x is negative or NaN, or both are at the same end."""
+    return not (a >= 0.0 and x >= 0.0) or (a == x and (x == 0.0 or x == math.inf))
+
+
 @overload("scipy.special.gammainc")
 @vectorize
 def gammainc(a, x):
     """P(a, x), the regularised lower incomplete gamma function; NaN unless a, x ≥ 0."""
-    if not (a >= 0.0 and x >= 0.0) or (a == x and (x == 0.0 or x == math.inf)):
+    if _has_no_gammainc(a, x):
         return math.nan
     if x == 0.0 or x == math.inf or a == 0.0:
         return 0.0 if x == 0.0 else 1.0
@@ -110,7 +115,7 @@ def gammainc(a, x):
 @vectorize
 def gammaincc(a, x):
     """Q(a, x) = 1 - P(a, x)"""
-    if not (a >= 0.0 and x >= 0.0) or (a == x and (x == 0.0 or x == math.inf)):
+    if _has_no_gammainc(a, x):
         return math.nan
     if x == 0.0 or x == math.inf or a == 0.0:
         return 1.0 if x == 0.0 else 0.0

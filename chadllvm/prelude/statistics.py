@@ -92,7 +92,7 @@ def average(a, axis=None, weights=None, *, keepdims=False):
     elif a.shape != weights.shape:
         raise ValueError("Shape of weights must be that of a")
     scale = np.sum(w, axis=axis, keepdims=keepdims)
-    if has_zero(scale) or (np.sum(weights) == 0.0 and np.ndim(a) != np.ndim(weights)):
+    if has_zero(scale) or (np.ndim(a) != np.ndim(weights) and np.sum(weights) == 0.0):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
     return np.sum(a * w, axis=axis, keepdims=keepdims) / scale
 
