@@ -302,7 +302,7 @@ calls(
     "vec",
     "np.sort({vec})",
     "{vec}[np.argsort({vec}, kind='stable')]",
-    "{vec}[{vec}.argsort()]",
+    "{vec}[{vec}.argsort(kind='stable')]",
 )
 calls(
     "Searched",
