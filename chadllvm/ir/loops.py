@@ -336,7 +336,7 @@ class Spread:
 
     The slots in the body belong to it, and so do its `regions`, whose buffers are gone
     at its end; if it `keeps` them, they live as long as the function. In `merge`, slots
-    are those around.
+    are those around. If it `recurs`, it is run in a loop, and often for one chunk.
 
     With `patience` chunks are *strands*: a literal number, without `merge`. With more
     than one lane the first is begun here, and others may take the rest once that has
@@ -355,6 +355,7 @@ class Spread:
     results: tuple[Slot, ...] = ()
     part: Reg = field(default_factory=lambda: Reg("part", I64))
     parts: Atom = Lit(1)
+    recurs: bool = False
 
 
 Stmt = (

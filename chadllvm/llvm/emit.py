@@ -230,7 +230,8 @@ def _chunks(state: State) -> tuple[list[str], dict[str, str]]:
             functions.append((part.symbol, [section_head(part), *_body(inner)]))
             continue
         inner = state.apart(part.regions)
-        inner.cut, inner.arenas = state.cut, bool(part.regions)
+        inner.cut = state.cut
+        inner.arenas = part.takes_arenas or bool(part.regions)
         if part.regions:
             _enter(inner, len(part.regions))
         begin(inner, part)
@@ -286,7 +287,7 @@ def _uses_arenas(body: Iterable[Stmt]) -> bool:
             case Branch(then=then, orelse=orelse):
                 if _uses_arenas(then) or _uses_arenas(orelse):
                     return True
-            case Spread(keeps=True):
+            case Spread(keeps=True) | Spread(recurs=True, regions=[_, *_]):
                 return True
             case _:
                 pass

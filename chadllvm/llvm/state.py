@@ -236,6 +236,11 @@ class State:
         inner.chosen, inner.arenas = self.chosen, self.arenas
         return inner
 
+    @property
+    def has_own_arenas(self) -> bool:
+        """Whether it has the arenas of the function, one for each region."""
+        return self.arenas and not self.regions and self.subroutine is None
+
     def symbol_of(
         self, subroutine: Subroutine, version: Version = Version.WHOLE
     ) -> str:

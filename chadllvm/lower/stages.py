@@ -86,7 +86,7 @@ from chadllvm.lower.waiting import (
 # elements from here and there; and it must be worth two loops at all.
 _WORTH = 4
 _GATHER = 2
-_LEAST = 14
+_LEAST = 11
 # The steps of a strip, and how many buffers it may have, which are on the stack.
 STEPS = 64
 _MOST = 32

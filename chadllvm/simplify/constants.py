@@ -10,13 +10,15 @@
 
 A primitive of literals is computed by its `meaning`, unless that fails: then it stays,
 to fail at run time. A branch whose condition is known is put in the place of the `if`;
-in a branch the condition is known to hold. Sizes follow the arrays that they are sizes
+in a branch the condition is known to hold. Where it only decides between truth values,
+as that of `0 < i and i < n` does, these are computed. Sizes follow the arrays that they are sizes
 of: that of a `build` is its count, that of a row a size of the whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from chadllvm.ir.op import ArrayOp, Prim, ProgramError
 from chadllvm.ir.rewrite import map_functions, with_body
@@ -48,6 +50,11 @@ from chadllvm.simplify.identities import (
     simplified,
 )
 from chadllvm.simplify.walk import Walk
+
+
+# A branch that only decides does no more than this, at no more cycles each.
+_MOST = 4
+_CHEAP = 2
 
 
 def fold_constants(program: Program, *, powers: bool = True) -> Program:
@@ -220,21 +227,63 @@ class _Folding(Walk):
     ) -> None:
         """A result that both branches give alike is that result.
 
-        One that says which branch it is from is the condition, or its opposite.
+        One that says which branch it is from is the condition, or its opposite; a truth
+        value that one of them knows is computed, not chosen, from what is there. If a
+        branch gives no others, what little it does for them is done before.
         """
+        if _only_decides(then, orelse):
+            self.out += (*then.bindings, *orelse.bindings)
+            then, orelse = (replace(block, bindings=()) for block in (then, orelse))
+        inside = {v for b in (then, orelse) for made in b.bindings for v in made.vars}
         rest = []
         for k, (a, b) in enumerate(zip(then.results, orelse.results, strict=True)):
             var = binding.vars[k]
-            if is_same(a, Lit(False)) and is_same(b, Lit(True)):
-                opposite = apply("not", cond)
-                self.visit(Binding((var,), opposite, binding.span))
-                continue
-            rest.append(k)
             if is_same(a, b):
+                rest.append(k)
                 self.replace(var, a)
             elif is_same(a, Lit(True)) and is_same(b, Lit(False)):
+                rest.append(k)
                 self.replace(var, cond)
+            elif not _is_known(a, b) or not inside.isdisjoint((a, b)):
+                rest.append(k)
+            else:
+                self._decide(Binding((var,), binding.expr, binding.span), cond, a, b)
         self.keep(_with_results(binding, cond, (then, orelse), rest))
+
+    def _decide(self, binding: Binding, cond: Operand, a: Operand, b: Operand) -> None:
+        """Bind a truth value: `a` where the condition holds, else `b`."""
+        opposite = apply("not", cond)
+        if isinstance(a, Lit) and isinstance(b, Lit):
+            self.visit(replace(binding, expr=opposite))
+            return
+        if is_same(a, Lit(False)) or is_same(b, Lit(True)):
+            cond = Var("not_so", BOOL)
+            self.keep(Binding((cond,), opposite, binding.span))
+        name = "or" if is_same(a, Lit(True)) or is_same(b, Lit(True)) else "and"
+        other = b if isinstance(a, Lit) else a
+        self.visit(replace(binding, expr=apply(name, cond, other)))
+
+
+def _is_known(a: Operand, b: Operand) -> bool:
+    """Whether one of two results is a known truth value."""
+    return a.type == BOOL and (isinstance(a, Lit) or isinstance(b, Lit))
+
+
+def _only_decides(then: Block, orelse: Block) -> bool:
+    """Whether a branch gives truth values only, of which it knows one on either side,
+    and costs next to nothing."""
+    bindings = (*then.bindings, *orelse.bindings)
+    return (
+        len(bindings) <= _MOST
+        and all(map(_is_known, then.results, orelse.results))
+        and all(
+            isinstance(b.expr, Apply)
+            and isinstance(b.expr.op, Prim)
+            and not b.expr.op.can_fail
+            and b.expr.op.cycles <= _CHEAP
+            for b in bindings
+        )
+    )
 
 
 def _with_results(

@@ -124,9 +124,11 @@ def _enough(work: Work) -> int:
 
 
 def _share(out: Out, units: Atom, number: Atom, chunks: Atom) -> Atom:
-    """`units * number / chunks`, without a product that wraps around."""
-    whole, rest = (out.let(op, units, chunks) for op in ("idiv", "irem"))
-    more = out.let("idiv", out.let("imul", rest, number), chunks)
+    """How many units the first `number` chunks have: each has as many, but the first
+    ones have one more. Divisions take as long as all else of a short chunk."""
+    whole = out.let("udiv", units, chunks)
+    rest = out.let("isub", units, out.let("imul", whole, chunks))
+    more = out.let("imin", number, rest)
     return out.let("iadd", out.let("imul", whole, number), more)
 
 
@@ -170,7 +172,9 @@ class Spreading:
             yield from (*out.stmts, Branch(many, tuple(more.stmts), (loop,)))
             return
         chunks = self._count(out, steps, work, least, hits)
-        inner = self._spread(steps, chunks, is_one=not is_twice)
+        inner = self._spread(
+            steps, chunks, is_one=not is_twice, recurs=inside and not is_twice
+        )
         if is_twice:
             inner = [Branch(out.let("ilt", Lit(1), chunks), tuple(inner), (loop,))]
         yield from (*out.stmts, *inner)
@@ -260,8 +264,11 @@ class Spreading:
         some = out.let("greater", little, out.let("sqrt", merges))
         return out.let("lesser", some, most)
 
-    def _spread(self, steps: Atom, chunks: Atom, *, is_one: bool) -> list[Stmt]:
-        """The loop in chunks; `is_one`: there may be only one."""
+    def _spread(
+        self, steps: Atom, chunks: Atom, *, is_one: bool, recurs: bool = False
+    ) -> list[Stmt]:
+        """The loop in chunks; `is_one`: there may be only one; `recurs`: again and
+        again."""
         out, plan, home = Out(), self._plan, self._home
         if isinstance(self._lanes, Reg):
             ask = _lanes_if_several if is_one else _lanes
@@ -301,7 +308,8 @@ class Spreading:
         own = (home.regions + 1,) if plan.own else ()
         regions = (*plan.regions, *own)
         whole = Spread(self._chunk, chunks, self._lanes, body, merge, regions)
-        out.emit(replace(whole, part=self._part, parts=self._parts))
+        parts = self._parts
+        out.emit(replace(whole, part=self._part, parts=parts, recurs=recurs))
         for s in plan.sums:
             out.emit(Set(s.slot, out.get(self._merged[s])))
         for each in self._scans:
