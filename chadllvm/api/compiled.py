@@ -120,20 +120,21 @@ class Compiled(Taking):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            given: dict[str, Any] = {}
+            out: Any = None
             if kwargs or len(args) != self._count:
                 if "out" in kwargs and self._takes_out:
-                    given["out"] = kwargs.pop("out")
+                    out = kwargs.pop("out")
                 args = self._bind(args, kwargs)
                 if self._static_at:
-                    return self._call_with_statics(args, given)
+                    return self._call_with_statics(args, out)
             prints = tuple(map(fingerprint, args))
             version = self._known.get(prints)
             if version is None:
                 if None in prints:
                     args = self._reading(args)
                 version = self._version_for(args)
-            return version.call(*args, **given)
+            # Most calls give none, and a call without keywords is a faster one.
+            return version.call(*args) if out is None else version.call(*args, out=out)
         except Exception as error:
             hide_frames(error)
             raise
@@ -175,11 +176,10 @@ class Compiled(Taking):
         """Whether `out` are arrays for the results, and no parameter."""
         return all(p.name != "out" for p in self._parameters)
 
-    def _call_with_statics(
-        self, bound: tuple[Any, ...], given: Mapping[str, Any]
-    ) -> Any:
+    def _call_with_statics(self, bound: tuple[Any, ...], out: Any) -> Any:
         """Call the version for these static arguments, with the others."""
         bound = self._read(bound)
+        given = {} if out is None else {"out": out}
         return self._version_for(bound).call(*self._dynamic(bound), **given)
 
     def _statics(self, bound: Sequence[Any]) -> dict[str, Any]:

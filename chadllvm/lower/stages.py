@@ -83,7 +83,8 @@ from chadllvm.lower.waiting import (
 )
 
 # Early work must be so many times what is kept of it, and what vectors pay more for
-# elements from here and there; and it must be worth two loops at all.
+# elements from here and there; and it must be worth two loops at all, as a call of exp
+# is.
 _WORTH = 4
 _GATHER = 2
 _LEAST = 11

@@ -274,7 +274,8 @@ def _only_decides(then: Block, orelse: Block) -> bool:
     and costs next to nothing."""
     bindings = (*then.bindings, *orelse.bindings)
     return (
-        len(bindings) <= _MOST
+        0 < len(then.results)
+        and len(bindings) <= _MOST
         and all(map(_is_known, then.results, orelse.results))
         and all(
             isinstance(b.expr, Apply)
