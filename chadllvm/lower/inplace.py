@@ -22,7 +22,7 @@ be written to, once nobody looks at the state any more, unless the results are i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
@@ -116,12 +116,16 @@ class InPlace:
 class _Found:
     """What a walk over a loop's body has found: of the states supposed to be in place
     those that are, with who is next; of those lent those that nobody needs behind the
-    step; those that the body wants to write to and must not; and the buffers from
-    elsewhere, or of states, that the next value of each may be in."""
+    step; those that the body wants to write to and must not; those that it wants to
+    update; those whose next value is an array of the step, which nothing else is in;
+    and the buffers from elsewhere, or of states, that the next value of each may be
+    in."""
 
     taker: Mapping[Var, Var]
     lent: Set[Var]
     asked: Set[Var]
+    wanted: Set[Var]
+    made: Set[Var]
     handed: Mapping[Var, Origins]
 
 
@@ -157,6 +161,11 @@ def in_place(function: Function, unlent: Set[Var] = frozenset()) -> InPlace:
     )
 
 
+def _but(results: Sequence[Origins], k: int) -> Iterator[Origins]:
+    """All results but one."""
+    return (found for m, found in enumerate(results) if m != k)
+
+
 def _has_candidates(block: Block) -> bool:
     return any(
         isinstance(b.expr, One | Open)
@@ -186,8 +195,10 @@ class _Walk(Names):
         self.moved: set[Var] = set()
         self.spent: set[Var] = set()
         self.lent: set[Var] = set()
-        # Buffers that must not be written to, and were asked for.
+        # Buffers that must not be written to, and were asked for: for anything, and for
+        # what is updated.
         self.asked: set[Origin] = set()
+        self.wanted: set[Origin] = set()
         # Buffers whose array changes its size, and the states of loops in them.
         self.resized: set[Origin] = set()
         self.growing: set[Var] = set()
@@ -232,6 +243,7 @@ class _Walk(Names):
     def _may_write(self, binding: Binding, operand: Operand, loop: Loop) -> bool:
         """Whether the buffer may be written to from here on; the answer is noted."""
         reason = self._refusal(operand, loop)
+        self.wanted |= self._of(operand)
         self.refused.pop(binding, None)
         if reason is None:
             self.taken.add(binding)
@@ -390,7 +402,8 @@ class _Walk(Names):
                     places |= {self.origin(loop)}  # That of the last step to renew it.
                 self.bind(final, places)
             else:  # The initial value, without a step, or what a step hands on.
-                self.bind(final, places_of[state] | {self.origin(None, STATE)})
+                last = self.origin(loop if state in found.made else None, STATE)
+                self.bind(final, places_of[state] | {last})
         self._new(binding.vars[len(states) :], loop)
 
     def _settled(self, body: Lambda, spent: Set[Var]) -> _Found:
@@ -401,6 +414,16 @@ class _Walk(Names):
         while len((found := self._attempt(body, kept)).taker) < len(kept):
             self._restore(before)
             kept = set(found.taker)
+        if copied := {s for s in kept & self.renewed - spent if found.taker[s] is s}:
+            # Its steps hand on the array that is there, or make one: then nothing need
+            # be copied, unless one of them updates it.
+            self._restore(before)
+            found = self._attempt(body, kept - copied)
+            if found.wanted.isdisjoint(copied):
+                kept -= copied
+            else:
+                self._restore(before)
+                found = self._attempt(body, kept)
         if not (lent := (found.asked & spent) - self.unlent):
             return found
         while lent:
@@ -420,6 +443,7 @@ class _Walk(Names):
     ) -> Origins:
         """The buffer of a state that is in place."""
         reason = self._refusal_among(init, node, loop)
+        self.wanted |= self._of(init)
         self.refused.pop(state, None)
         if reason is not None:
             self.refused[state] = reason
@@ -463,13 +487,21 @@ class _Walk(Names):
         busy = frozenset().union(*results) | self.resized
         news = {s for s, found in pairs if is_new(s, found, inner)}
         good = {s for s in lent if s in news and is_free(buffers[s], inner, busy)}
-        asked = {s for s, origin in buffers.items() if origin in self.asked}
+        asked, wanted = (
+            {s for s, origin in buffers.items() if origin in origins}
+            for origins in (self.asked, self.wanted)
+        )
         states = frozenset(buffers.values())
         handed = {
             s: frozenset(o for o in found if o.loop is not inner or o in states)
             for s, found in pairs
         }
-        return _Found(taker, good, asked, handed)
+        made = {
+            s
+            for k, (s, found) in enumerate(pairs)
+            if s in news and found.isdisjoint(frozenset().union(*_but(results, k)))
+        }
+        return _Found(taker, good, asked, wanted, made, handed)
 
     def _saved(self) -> list[set[Any]]:
         return [set(decisions) for decisions in self._decisions()]

@@ -2,8 +2,9 @@
 
 A scalar is carried in a slot. An array is carried as a pointer and its dimensions; each
 step's value is put into one of two buffers outside of the loop, in turn, since it has
-to outlive the region of its iteration. Values that outlive even that (they are on the
-tape) stay where they are, and an array that is updated in place stays where it is.
+to outlive the region of its iteration. Where a step makes none, as an inner loop may
+have had no step, the state stays where it is. Values that outlive even the loop (they
+are on the tape) do so, too, and an array that is updated in place.
 """
 
 from __future__ import annotations
@@ -224,13 +225,31 @@ class _BufferCarrier(_ArrayCarrier):
 
     def next(self, result: Rep) -> Step:
         assert isinstance(result, ArrayRep)
-        if self.direct is None:
-            ptr, root = self._destination(result)
-            target = ArrayRep(ptr, result.dims, result.elem, root)
-            self.lowering.copy_into(target, result)
-            self.lowering.notes.copied(self.param, self.span, self.reason)
-            result = target
-        return lambda: self._swap(result)
+        if self.direct is not None:
+            return lambda: self._swap(result)
+        loops = self.lowering.loops
+        is_new = loops.let("not", self._is_current(result))
+        loops.open(is_loop=False)
+        ptr, root = self._destination(result)
+        target = ArrayRep(ptr, result.dims, result.elem, root)
+        self.lowering.copy_into(target, result)
+        self.lowering.notes.copied(self.param, self.span, self.reason)
+        loops.emit(l.Branch(is_new, loops.close()))
+
+        def step() -> None:
+            loops.open(is_loop=False)
+            self._swap(replace(target, ptr=loops.get(self.spare)))
+            loops.emit(l.Branch(is_new, loops.close()))
+
+        return step
+
+    def _is_current(self, rep: ArrayRep) -> Atom:
+        """Whether an array is this state: empty ones may begin where others do."""
+        loops, current = self.lowering.loops, self._current()
+        same = loops.let("same", current.ptr, rep.ptr)
+        for a, b in zip(current.dims, rep.dims, strict=True):
+            same = loops.let("and", same, loops.let("ieq", a, b))
+        return same
 
     def _swap(self, rep: ArrayRep) -> None:
         self._advance(rep)
@@ -299,21 +318,8 @@ class _RenewedCarrier(_BufferCarrier):
 
     def next(self, result: Rep) -> Step:
         """Nobody else is handed this buffer, so what is new is put in place at once."""
-        assert isinstance(result, ArrayRep)
-        loops = self.lowering.loops
-        is_new = loops.let("not", self._is_current(result))
-        loops.open(is_loop=False)
         super().next(result)()
-        loops.emit(l.Branch(is_new, loops.close()))
         return lambda: None
-
-    def _is_current(self, rep: ArrayRep) -> Atom:
-        """Whether an array is this state: empty ones may begin where others do."""
-        loops, current = self.lowering.loops, self._current()
-        same = loops.let("same", current.ptr, rep.ptr)
-        for a, b in zip(current.dims, rep.dims, strict=True):
-            same = loops.let("and", same, loops.let("ieq", a, b))
-        return same
 
 
 def _exchange(lowering: Lowering, a: Slot, b: Slot) -> None:

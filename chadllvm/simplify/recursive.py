@@ -62,7 +62,8 @@ class _Returned:
 class Recursions(Naming):
     """Puts references in place of what recursive calls are given and return.
 
-    `is_again`: what calls return may be a reference now that they are given some.
+    `is_again`: what calls return may be a reference now that they are given some, and
+    what loops do with it now that it is one.
     """
 
     def __init__(self, body: Block) -> None:
@@ -103,6 +104,7 @@ class Recursions(Naming):
                 continue
             assert isinstance(result, Var)
             results += ref.values(self.table.code(result, out, ref.is_window))
+        self.is_again = True
         variables, slots = returned.variables(binding.vars)
         new = Lambda((returned.function, *body.params[1:]), out.block(results))
         applied = Apply(node.op, node.args, (new,))

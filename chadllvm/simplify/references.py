@@ -98,12 +98,12 @@ from chadllvm.support.diagnostic import Span
 
 def references(program: Program) -> Program:
     """Numbers and indices in place of arrays that branches and loops choose."""
-    return map_functions(program, lambda f: _rewritten(f, separates=False))
+    return map_functions(program, lambda f: _rewritten(guarded(f), separates=False))
 
 
 def separate(program: Program) -> Program:
     """The same where branches also give arrays that they make."""
-    return map_functions(program, lambda f: _rewritten(guarded(f), separates=True))
+    return map_functions(program, lambda f: _rewritten(f, separates=True))
 
 
 def _rewritten(function: Function, separates: bool) -> Function:

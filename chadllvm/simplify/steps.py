@@ -1,16 +1,16 @@
 """What a block makes, and loops that may have no step.
 
 A loop that makes an array in each step hands on the one that it begins with if it has
-no step. CHAD is given such a loop as a branch, and so an old array that is handed on
-keeps the cell that it has (`references.py`):
+no step. It becomes a branch, and so that one is a reference behind it, which is not
+copied and keeps the cell that it has (`references.py`):
 
     x = iterate(n, b) { i, y: f64[:] ->      c = ilt(0, n)
       z = build(m) { … }                     x = if c { z = iterate(n, b) { … }
       yield z }                         →              yield z }
                                                  else { yield b }
 
-Only loops in steps of others need that: what a function does once, it may also clear a
-cell for.
+If it begins with a part of an array, that is made in the branch alone. Only loops in
+steps of others need that: what a function does once, it may also copy an array for.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chadllvm.ir.build import Builder
-from chadllvm.ir.rewrite import with_body
+from chadllvm.ir.rewrite import Renaming, with_body
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -38,6 +38,7 @@ from chadllvm.ops.index import Empty, Sized, Zeros
 from chadllvm.ops.iterate import Iterate, Steps, asked, has_step
 from chadllvm.ops.update import Update
 from chadllvm.simplify.walk import Walk, same
+from chadllvm.simplify.windows import window
 
 
 class Side:
@@ -61,6 +62,13 @@ class Side:
         if has_step(node, self._steps):
             return True
         return self._around is not None and self._around.has_step(node)
+
+    def part(self, array: Operand) -> Binding | None:
+        """What makes an array, if that is a part of an old one."""
+        binding = self.bound.get(array) if isinstance(array, Var) else None
+        if binding is None:
+            return None if self._around is None else self._around.part(array)
+        return None if window(binding.expr) is None else binding
 
     def makes(self, array: Operand) -> bool:
         """Whether an array is made in here, and not of an old one by an update."""
@@ -140,8 +148,7 @@ class _Guarded(Walk):
             return False
         return len(binding.vars) == len(inits) and any(
             isinstance(final.type, Array | Box)
-            and final not in side.block.results
-            and not side.makes(init)
+            and (side.part(init) or not side.makes(init))
             and renews(body, k)
             for k, (final, init) in enumerate(zip(binding.vars, inits, strict=True))
         )
@@ -154,6 +161,11 @@ class _Guarded(Walk):
             condition = out.prim("ilt", Lit(0), condition)
             self.out += out.bindings
         finals = tuple([Var(v.name, v.type) for v in binding.vars])
-        loop = Block((Binding(finals, node, binding.span),), finals)
+        own = Renaming(fresh=True)
+        assert self._side is not None
+        parts = filter(None, map(self._side.part, node.args[1:]))
+        copies = [own.binding(part) for part in dict.fromkeys(parts)]
+        run = Apply(node.op, own.operands(node.args), node.bodies)
+        loop = Block((*copies, Binding(finals, run, binding.span)), finals)
         branch = If(condition, loop, Block((), node.args[1:]))
         self.keep(Binding(binding.vars, branch, binding.span))

@@ -243,6 +243,19 @@ def exchanged_and_made(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     return s
 
 
+def exchanged_inside_and_made(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    x, y, s = b.copy(), c.copy(), 0.0
+    for i in range(len(a)):
+        for k in range(2):
+            if a[i] > 0.5 + k:
+                x, y = y, x
+        if i == 4:
+            x = np.sin(x)
+        x[i] = a[i] * y[i]
+        s += x[i] * y[0]
+    return s
+
+
 PROGRAMS: tuple[Callable[..., float], ...] = (
     double_buffer_chosen,
     inner_sweeps,
@@ -262,4 +275,5 @@ PROGRAMS: tuple[Callable[..., float], ...] = (
     exchanged_or_made,
     exchanged_and_reset,
     exchanged_and_made,
+    exchanged_inside_and_made,
 )

@@ -84,6 +84,123 @@ def row_or_made(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     return s
 
 
+def in_three_loops(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s = 0.0
+    for i in range(len(a)):
+        x = b
+        for j in range(2):
+            for _ in range(2):
+                k = 1 if i == 3 + j else 0
+                while k > 0:
+                    x = np.sin(x) + c
+                    k -= 1
+        s += x[i] * a[i]
+    return s
+
+
+def slice_in_two_loops(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s = 0.0
+    for i in range(len(a)):
+        x = b[i:]
+        for j in range(2):
+            for _ in range(1 if i == 3 + j else 0):
+                x = np.sin(x)
+        s += x[0] * a[i]
+    return s
+
+
+def sliced_in_a_step(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s = 0.0
+    for i in range(len(a)):
+        x = b
+        for k in range(1 if i == 3 else 0):
+            x = np.cos(x[k:])
+        s += x[i - 1 if i > 0 else 0] * a[i]
+    return s
+
+
+def sliced_behind(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s = 0.0
+    x = b
+    for i in range(len(a)):
+        for _ in range(1 if i == 3 else 0):
+            x = np.sin(x)
+        s += x[0] * a[i]
+        x = x[1:]
+    return s
+
+
+def two_states_sliced(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s = 0.0
+    for i in range(len(a)):
+        x, y = b[i:], c
+        for _ in range(1 if i < 4 else 0):
+            x, y = y, np.sin(x)
+        s += x[0] * y[0] * a[i]
+    return s
+
+
+def reversed_part(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s = 0.0
+    for i in range(len(a)):
+        x = b[::-1]
+        for _ in range(1 if i == 3 else 0):
+            x = x * 0.5
+        s += x[i] * a[i]
+    return s
+
+
+def column_part(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    m = np.stack((a, b, c), axis=1)
+    s = 0.0
+    for i in range(len(a)):
+        x = m[:, i % 3]
+        k = 0
+        while k < 2 and i == 5:
+            x = np.exp(-x * x)
+            k += 1
+        s += x[i] * a[i]
+    return s
+
+
+def slice_left_at_once(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s = 0.0
+    for i in range(len(a)):
+        x = b[i // 2 :]
+        for _ in range(3):
+            if i != 7:
+                break
+            x = x + 1.0
+        s += x[0] * c[i]
+    return s
+
+
+def kept_for_later(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s = 0.0
+    x = b
+    for i in range(len(a)):
+        y = x
+        for j in range(2):
+            for _ in range(1 if i == 4 + j else 0):
+                y = y * c
+        if i == 6:
+            x = y
+        s += y[i] * x[-1]
+    return s
+
+
+def updated_in_each_step(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s = 0.0
+    x = b.copy()
+    for i in range(len(a)):
+        for j in range(2):
+            for _ in range(1 if i == 4 + j else 0):
+                x = np.sin(x)
+            x[i] = a[i] * x[0]
+        s += x[i] * c[i]
+    return s
+
+
 PROGRAMS = (
     while_without_steps,
     loop_without_steps,
@@ -92,4 +209,14 @@ PROGRAMS = (
     made_in_some_steps,
     updated_in_some_steps,
     row_or_made,
+    in_three_loops,
+    slice_in_two_loops,
+    sliced_in_a_step,
+    sliced_behind,
+    two_states_sliced,
+    reversed_part,
+    column_part,
+    slice_left_at_once,
+    kept_for_later,
+    updated_in_each_step,
 )

@@ -217,6 +217,23 @@ def either(x: cl.f64[:], y: cl.f64[:], c: cl.f64[:]) -> float:
     return y[0] * c[len(x) - 1] + either(y[1:], x, c)
 
 
+def returned_or_made(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    x, s = b, 0.0
+    for i in range(len(a)):
+        if i == 3:
+            x = np.sin(x)
+        x = exchanged_often(x, c, i % 3)
+        s += x[i]
+    return s
+
+
+@cl.jit
+def exchanged_often(x: cl.f64[:], y: cl.f64[:], n: int) -> cl.f64[:]:
+    if n == 0:
+        return x
+    return exchanged_often(y, x, n - 1)
+
+
 PROGRAMS: tuple[Callable[..., float], ...] = (
     divided,
     from_both_ends,
@@ -231,4 +248,5 @@ PROGRAMS: tuple[Callable[..., float], ...] = (
     made_outside,
     captured,
     window_of_choice,
+    returned_or_made,
 )
