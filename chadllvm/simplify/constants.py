@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from chadllvm.ir.op import ArrayOp, Prim, ProgramError
+from chadllvm.ir.op import PRIMS, ArrayOp, Prim, ProgramError
 from chadllvm.ir.rewrite import map_functions, with_body
 from chadllvm.ir.term import (
     Apply,
@@ -50,11 +50,6 @@ from chadllvm.simplify.identities import (
     simplified,
 )
 from chadllvm.simplify.walk import Walk
-
-
-# A branch that only decides does no more than this, at no more cycles each.
-_MOST = 4
-_CHEAP = 2
 
 
 def fold_constants(program: Program, *, powers: bool = True) -> Program:
@@ -271,18 +266,16 @@ def _is_known(a: Operand, b: Operand) -> bool:
 
 def _only_decides(then: Block, orelse: Block) -> bool:
     """Whether a branch gives truth values only, of which it knows one on either side,
-    and costs next to nothing."""
-    bindings = (*then.bindings, *orelse.bindings)
+    by what takes no longer than comparisons."""
     return (
         0 < len(then.results)
-        and len(bindings) <= _MOST
         and all(map(_is_known, then.results, orelse.results))
         and all(
             isinstance(b.expr, Apply)
             and isinstance(b.expr.op, Prim)
             and not b.expr.op.can_fail
-            and b.expr.op.cycles <= _CHEAP
-            for b in bindings
+            and b.expr.op.cycles <= PRIMS["flt"].cycles
+            for b in (*then.bindings, *orelse.bindings)
         )
     )
 

@@ -1,8 +1,8 @@
 """What a block makes, and loops that may have no step.
 
 A loop that makes an array in each step hands on the one that it begins with if it has
-no step. It becomes a branch, and so that one is a reference behind it, which is not
-copied and keeps the cell that it has (`references.py`):
+no step. It becomes a branch, and so that one is a reference (`references.py`),
+which is not copied and keeps the cell that it has:
 
     x = iterate(n, b) { i, y: f64[:] ->      c = ilt(0, n)
       z = build(m) { … }                     x = if c { z = iterate(n, b) { … }
