@@ -11,8 +11,8 @@
 A primitive of literals is computed by its `meaning`, unless that fails: then it stays,
 to fail at run time. A branch whose condition is known is put in the place of the `if`;
 in a branch the condition is known to hold. Where it only decides between truth values,
-as that of `0 < i and i < n` does, these are computed. Sizes follow the arrays that they are sizes
-of: that of a `build` is its count, that of a row a size of the whole.
+as that of `0 < i and i < n` does, these are computed. Sizes follow the arrays that they
+are sizes of: that of a `build` is its count, that of a row a size of the whole.
 """
 
 from __future__ import annotations
@@ -268,7 +268,7 @@ def _only_decides(then: Block, orelse: Block) -> bool:
     """Whether a branch gives truth values only, of which it knows one on either side,
     by what takes no longer than comparisons."""
     return (
-        0 < len(then.results)
+        len(then.results) > 0
         and all(map(_is_known, then.results, orelse.results))
         and all(
             isinstance(b.expr, Apply)
