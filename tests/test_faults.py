@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -158,3 +159,38 @@ def test_a_fork_waits_for_who_compiles() -> None:
     thread.join()
     assert os.waitpid(child, 0)[1] == 0
     assert order == ["compiled", "forked"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_nobody_begins_to_compile_before_a_fork_that_waits() -> None:
+    """Else who compiles one function after the other would keep it waiting."""
+    leave, order = threading.Event(), list[str]()
+
+    def compiling(name: str, until: threading.Event | None = None) -> None:
+        with Busy():
+            order.append(name)
+            if until is not None:
+                until.wait(10.0)
+
+    def later() -> None:
+        time.sleep(0.2)  # The fork has begun to wait.
+        threads.append(threading.Thread(target=compiling, args=("second",)))
+        threads[-1].start()
+        time.sleep(0.2)
+        order.append("waited")
+        leave.set()
+
+    threads = [threading.Thread(target=compiling, args=("first", leave))]
+    threads[0].start()
+    while not order:
+        time.sleep(0.01)
+    threads.append(threading.Thread(target=later))
+    threads[-1].start()
+    child = os.fork()
+    if child == 0:
+        os._exit(int("second" in order))
+    for thread in threads:
+        thread.join()
+    assert os.waitpid(child, 0)[1] == 0
+    assert order == ["first", "waited", "second"]

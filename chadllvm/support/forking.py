@@ -22,14 +22,20 @@ _DEPTH: ContextVar[int] = ContextVar("locks", default=0)
 
 
 class _Gate:
-    """Who compiles; the condition is held by who forks, from before to after."""
+    """Who compiles; the condition is held by who forks, from before to after.
+
+    While somebody waits to fork nobody begins to compile: a thread that compiles one
+    function after the other would keep the fork waiting.
+    """
 
     def __init__(self) -> None:
         self._condition = threading.Condition(threading.Lock())
         self._inside = 0
+        self._forks = 0
 
     def enter(self) -> None:
         with self._condition:
+            self._condition.wait_for(lambda: not self._forks, PATIENCE)
             self._inside += 1
 
     def leave(self) -> None:
@@ -41,14 +47,18 @@ class _Gate:
         """Before a fork: nobody else is compiling from now on."""
         own = int(_DEPTH.get() > 0)
         self._condition.acquire()
+        self._forks += 1
         self._condition.wait_for(lambda: self._inside <= own, PATIENCE)
 
     def open(self) -> None:
+        self._forks -= 1
+        self._condition.notify_all()
         self._condition.release()
 
     def forked(self) -> None:
         """In the child: the other threads are gone."""
         self._inside = int(_DEPTH.get() > 0)
+        self._forks = 0
         self._condition = threading.Condition(threading.Lock())
 
 
