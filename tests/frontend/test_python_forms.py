@@ -222,3 +222,33 @@ def test_an_assignment_that_may_not_be_made_is_refused() -> None:
     for function in (maybe, after, leaves_another):
         with pytest.raises(cl.CompileError, match="CL0218"):
             cl.jit(function)(1.0)
+
+
+def one_of_several(x: cl.f64[:], i: int) -> float:
+    taken = [x, x[1:], x * 2.0][i]
+    return len(taken) + taken[0] * taken[-1]
+
+
+def test_one_of_arrays_that_are_listed_is_that_array() -> None:
+    """Of whatever size; no list of them is made."""
+    for i in range(-3, 3):
+        same(one_of_several, X, i)
+        cl.check_grads(one_of_several, (X, i))
+    for i in (-4, 3):
+        with pytest.raises(IndexError, match="out of range for size 3"):
+            cl.jit(one_of_several)(X, i)
+    same(lambda x, y, i: [x, y][i][i] + [x, y][1][0], X, X[2:], 1)
+    same(lambda x, i: [[1.0, 2.0], [3.0, x[0]]][i][1] + [x[0], x[1]][i], X, -1)
+    same(lambda n, x, i: float([n, x][i][0]), np.array([2, 3]), X[:2], 1)
+    assert "append" not in cl.jit(one_of_several).show("core", X, 1)
+
+
+def test_one_of_arrays_that_are_listed_is_another_name_of_it() -> None:
+    def updated(x: cl.f64[:], i: int) -> float:
+        y, z = x.copy(), x * 2.0
+        taken = [y, z][i]
+        taken[0] = 5.0
+        return y[0] + z[0]
+
+    with pytest.raises(cl.CompileError, match="CL0804"):
+        cl.jit(updated)(X, 1)

@@ -188,6 +188,14 @@ def ragged_list(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     return s
 
 
+def one_of_a_display(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s = 0.0
+    for i in range(len(a)):
+        r = [a, b[1:], a[i:]][i % 3]
+        s += r[0] * c[i] * len(r)
+    return s
+
+
 def rows_or_arrays(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     m = np.outer(a[:3], b[:3])
     r = m[0]
@@ -249,6 +257,6 @@ def inner_loops(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
 
 PROGRAMS: tuple[Callable[..., float], ...] = (
     branches, state, state_of_while, parameter, option, closure, union, list_of_unions,
-    record, returned, swap, rotation, rows_of_a_list, ragged_list, rows_or_arrays,
-    shrinking, slices, slices_of_slices, inner_loops,
+    record, returned, swap, rotation, rows_of_a_list, ragged_list, one_of_a_display,
+    rows_or_arrays, shrinking, slices, slices_of_slices, inner_loops,
 )  # fmt: skip

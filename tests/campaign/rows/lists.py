@@ -44,6 +44,7 @@ calls(
     "np.concatenate({ragged})",
     "np.sin({ragged}[0])",
     "{ragged}[{small}] * 0.5",
+    "[{vec}, {part}, {vec}][{small}] * 1.0",
 )
 calls(
     "Lists of arrays",
