@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from chadllvm.errors import array_errors, update_errors
 from chadllvm.frontend.alike import differ
@@ -54,9 +55,9 @@ from chadllvm.frontend.ragged_making import (
     list_of,
 )
 from chadllvm.frontend.sizes import times
-from chadllvm.frontend.stacking import choose_below, displayed
+from chadllvm.frontend.stacking import choose_below, choose_item, displayed
 from chadllvm.frontend.tuples import unpacked
-from chadllvm.frontend.width import is_loose, weak_list
+from chadllvm.frontend.width import as_weak, is_loose, weak_list
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.term import Lit, Operand
@@ -72,6 +73,9 @@ from chadllvm.ir.types import (
     list_names,
     list_type,
 )
+
+# Of no more arrays that are listed one is taken without a list of them.
+_MOST = 16
 
 
 def display(cx: Context, node: ast.List) -> Operand:
@@ -91,6 +95,47 @@ def display(cx: Context, node: ast.List) -> Operand:
         made = referring(cx, node, made, value)
     mark_list(cx, made, _common_mark(cx, elements))
     return made
+
+
+def listed_arrays(
+    cx: Context, node: ast.List, *, steps: bool = False
+) -> Listed | ast.List:
+    """The arrays that are listed, if they are of one type, and few; else the list, with
+    its elements computed. So it is for `steps` of a comprehension if sizes are known to
+    differ, which makes a list of arrays then."""
+    elements = [e if _is_several(e) else cx.settled(e, cx.lazy(e)) for e in node.elts]
+    values = [e.value for e in elements if isinstance(e, Settled)]
+    are_alike = (
+        1 < len(values) == len(elements) <= _MOST
+        and node not in cx.wanted
+        and all(isinstance(v.type, Array) and v.type == values[0].type for v in values)
+        and not any(is_list(v) or is_item(cx, v) for v in values)
+    )
+    are_items = are_alike and differ(cx, elements)
+    if not are_alike or (steps and are_items):
+        return ast.copy_location(ast.List(elements, ast.Load()), node)
+    return Listed([cx.make(cx, node, value) for value in values], are_items)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Values of one type, of which one is taken, by asking for each, without a list of
+    them; `are_items`: they are arrays of several sizes."""
+
+    values: Sequence[Operand]
+    are_items: bool = False
+
+    def one(self, cx: Context, b: Builder, at: Operand) -> Operand:
+        """The value at a place, which is in range."""
+        found = as_weak(b, choose_item(b, at, self.values), self.values)
+        cx.marks[found] = common(mark_of(cx, value) for value in self.values)
+        if self.are_items:
+            cx.items.add(found)
+        return found
+
+
+def _is_several(node: ast.expr) -> bool:
+    return isinstance(node, ast.List | ast.Starred)
 
 
 def _may_differ(value: Value) -> bool:

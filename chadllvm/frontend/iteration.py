@@ -21,15 +21,14 @@ from chadllvm.frontend.arithmetic import convert, join_values, to_int
 from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, can_fail
+from chadllvm.frontend.displays import Listed, listed_arrays
 from chadllvm.frontend.higher import ACCUMULATE
-from chadllvm.frontend.marks import common, mark_of
 from chadllvm.frontend.ragged import made_element, ragged
 from chadllvm.frontend.references import opened
 from chadllvm.frontend.scope import NotStatic
-from chadllvm.frontend.stacking import choose_item
 from chadllvm.frontend.subscript import dimension
 from chadllvm.frontend.tuples import call_unpacked
-from chadllvm.frontend.width import as_weak, component, item, product
+from chadllvm.frontend.width import component, item, product
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.term import Lit, Operand, Proj, Tuple
@@ -129,6 +128,11 @@ def _integer(cx: Context, node: ast.expr) -> Operand:
 
 
 def _array_items(cx: Context, node: ast.expr, is_made: bool) -> Items:
+    if isinstance(node, ast.List):
+        arrays = listed_arrays(cx, node, steps=True)
+        if not isinstance(arrays, ast.List):
+            return _one_by_one(cx, arrays)
+        node = arrays
     value = cx.lazy(node)
     if is_made and isinstance(value, Delayed) and value.view_of is None:
         value = cx.make(cx, node, value)
@@ -171,16 +175,11 @@ def _tuple_items(cx: Context, node: ast.expr, value: Operand, ty: Product) -> It
     joined = join_values(*fields)
     if joined is None:
         raise type_errors.mixed_tuple(cx.span(node), ty)
-    parts = [convert(b, part, joined) for part in fields]
+    return _one_by_one(cx, Listed([convert(b, part, joined) for part in fields]))
 
-    mark = common(mark_of(cx, part) for part in parts)
 
-    def element(inner: Builder, k: Operand) -> Operand:
-        found = as_weak(inner, choose_item(inner, k, parts), parts)
-        cx.marks[found] = mark
-        return found
-
-    return Items(Lit(len(parts)), element)
+def _one_by_one(cx: Context, listed: Listed) -> Items:
+    return Items(Lit(len(listed.values)), lambda b, k: listed.one(cx, b, k))
 
 
 def _made_items(cx: Context, node: ast.expr, array: Operand) -> Items:

@@ -18,7 +18,7 @@ from chadllvm.frontend.cases import by_case, check_members
 from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.constants import constant
 from chadllvm.frontend.containers import entry, is_record_value, record_attribute
-from chadllvm.frontend.context import Context, Settled
+from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import (
     Delayed,
     Value,
@@ -30,14 +30,13 @@ from chadllvm.frontend.delayed import (
     shape_of,
     transposed,
 )
-from chadllvm.frontend.ragged import is_item, is_list
+from chadllvm.frontend.displays import listed_arrays
 from chadllvm.frontend.ragged_making import item_of
 from chadllvm.frontend.recovery import unknown_in_module
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.slicing import Item, is_syntax, part
 from chadllvm.frontend.static import static_value
 from chadllvm.frontend.tuples import sliced
-from chadllvm.frontend.ways import choose
 from chadllvm.frontend.width import component, item
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand, Tuple, Var
@@ -45,9 +44,6 @@ from chadllvm.ir.types import BOOL, I64, Array, Product, list_names, opened_type
 from chadllvm.ir.union import is_none, is_union
 from chadllvm.ir.wording import said
 from chadllvm.ops.index import Dim
-
-# Of so many arrays that are listed one is taken, by asking for each.
-_MOST = 16
 
 
 def subscript(cx: Context, node: ast.Subscript) -> Value:
@@ -93,50 +89,15 @@ def _innermost(
     Of arrays that are listed, as in `[a, b][i]`, one is taken: they may have several
     sizes, and are not copied.
     """
-    link = chain[-1]
-    listed = link.value
-    if not isinstance(listed, ast.List) or is_syntax(link.slice):
+    link, listed = chain[-1], chain[-1].value
+    is_plain = not is_syntax(link.slice) and not isinstance(link.slice, ast.Tuple)
+    if not isinstance(listed, ast.List) or not is_plain:
         return cx.lazy(listed), chain
-    elements = [e if _is_several(e) else cx.settled(e, cx.lazy(e)) for e in listed.elts]
-    values = [e.value for e in elements if isinstance(e, Settled)]
-    if isinstance(link.slice, ast.Tuple) or not _are_alike(cx, values, elements):
-        return cx.lazy(ast.copy_location(ast.List(elements, ast.Load()), listed)), chain
-    arrays = [cx.make(cx, e, e.value) for e in elements if isinstance(e, Settled)]
-    at = cx.at(link).prim("bound", _index(cx, link.slice), Lit(len(arrays)))
-    return _one_of(cx, link, at, arrays), chain[:-1]
-
-
-def _is_several(node: ast.expr) -> bool:
-    return isinstance(node, ast.List | ast.Starred)
-
-
-def _are_alike(
-    cx: Context, values: Sequence[Value], elements: Sequence[ast.expr]
-) -> bool:
-    """Whether all elements are arrays of one type, and few enough to ask for each."""
-    return (
-        1 < len(values) == len(elements) <= _MOST
-        and all(isinstance(v.type, Array) and v.type == values[0].type for v in values)
-        and not any(is_list(v) or is_item(cx, v) for v in values)
-    )
-
-
-def _one_of(
-    cx: Context, node: ast.Subscript, at: Operand, arrays: Sequence[Operand]
-) -> Operand:
-    """The array at an index, which is in range."""
-
-    def behind(first: int) -> Operand:
-        if first == len(arrays) - 1:
-            return arrays[first]
-        test = cx.at(node).prim("ieq", at, Lit(first))
-        with cx.nested() as this:
-            pass
-        with cx.nested() as others:
-            rest = behind(first + 1)
-        return choose(cx, node, test, (this, arrays[first]), (others, rest))
-
-    return behind(0)
+    arrays = listed_arrays(cx, listed)
+    if isinstance(arrays, ast.List):
+        return cx.lazy(arrays), chain
+    at = cx.at(link).prim("bound", _index(cx, link.slice), Lit(len(arrays.values)))
+    return arrays.one(cx, cx.at(link), at), chain[:-1]
 
 
 def index_items(cx: Context, node: ast.Subscript) -> list[Item]:

@@ -16,11 +16,9 @@ program with exits grows no faster than its text.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from chadllvm.errors import flow_errors
 from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.marks import Mark, common, mark_as, mark_joined
@@ -279,25 +277,3 @@ def joined(
             cx.scope.bind(name, DEAD)
     bind_all(cx, ends.envs.get(ON, {}))
     return ends
-
-
-def choose(
-    cx: Context,
-    node: ast.expr,
-    test: Operand,
-    then: tuple[Builder, Operand],
-    orelse: tuple[Builder, Operand],
-) -> Operand:
-    """The value of one of two blocks, of the type that both join to."""
-    values = then[1], orelse[1]
-    joined = join_values(*values)
-    if joined is None:
-        types = (value.type for value in values)
-        raise flow_errors.different_branches(cx.span(node), *types)
-    sides = [(b, convert(b, value, joined)) for b, value in (then, orelse)]
-    blocks = [b.block([value]) for b, value in sides]
-    b = cx.at(node)
-    made = as_weak(b, b.one(If(test, *blocks)), values)
-    marks = [mark_as(cx, value, joined, b) for b, value in (then, orelse)]
-    mark_joined(cx, made, values, common(marks))
-    return made
