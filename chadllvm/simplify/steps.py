@@ -109,6 +109,8 @@ class _Guarded(Walk):
     def __init__(self) -> None:
         super().__init__()
         self._steps = Steps()
+        # What is copied to a row of an array, and so pays for itself.
+        self._rows: set[Operand] = set()
         # The innermost block around a place, if it is in a step.
         self._side: Side | None = None
 
@@ -130,8 +132,9 @@ class _Guarded(Walk):
                 )
                 blocks = [self._within(side) for side in sides]
                 return expr if same(blocks, (then, orelse)) else If(cond, *blocks)
-            case _:
-                return super().expr(expr)
+            case Apply(Build(), _, (body,)):
+                self._rows.update(body.body.results)
+        return super().expr(expr)
 
     def visit(self, binding: Binding) -> None:
         self._steps.enter(binding)
@@ -148,6 +151,7 @@ class _Guarded(Walk):
             return False
         return len(binding.vars) == len(inits) and any(
             isinstance(final.type, Array | Box)
+            and final not in self._rows
             and (side.part(init) or not side.makes(init))
             and renews(body, k)
             for k, (final, init) in enumerate(zip(binding.vars, inits, strict=True))
