@@ -411,15 +411,14 @@ class _Walk(Names):
         who is next; those that steps ask for are lent to them."""
         before = self._saved()
         kept = {p for p in body.params[1:] if isinstance(p.type, Array)}
-        while len((found := self._attempt(body, kept)).taker) < len(kept):
-            self._restore(before)
-            kept = set(found.taker)
+        found = self._supposed(body, kept)
+        kept = set(found.taker)
         if copied := {s for s in kept & self.renewed - spent if found.taker[s] is s}:
             # Its steps hand on the array that is there, or make one: then nothing need
             # be copied, unless one of them updates it.
             self._restore(before)
-            found = self._attempt(body, kept - copied)
-            if found.wanted.isdisjoint(copied):
+            found = self._supposed(body, kept - copied)
+            if found.wanted.isdisjoint(copied) and found.taker.keys() == kept - copied:
                 kept -= copied
             else:
                 self._restore(before)
@@ -437,6 +436,14 @@ class _Walk(Names):
             lent = found.lent
         self._restore(before)
         return self._attempt(body, kept)
+
+    def _supposed(self, body: Lambda, kept: set[Var]) -> _Found:
+        """Walk the body, with fewer states in place until those supposed to be are."""
+        before = self._saved()
+        while len((found := self._attempt(body, kept)).taker) < len(kept):
+            self._restore(before)
+            kept = set(found.taker)
+        return found
 
     def _own_buffer(
         self, state: Var, init: Operand, node: Apply, loop: Loop
