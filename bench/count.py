@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from bench.workload import Workload
 from chadllvm.backend.call import NativeFunction
 from chadllvm.backend.results import Group
 from chadllvm.driver.plan import Plan
@@ -53,3 +54,23 @@ class Counted:
         """What the function returns, and the number of operations it took."""
         result, steps = self._native(*args)
         return result, steps
+
+
+class OperationCounts:
+    """The executed operations of a workload's program and of its gradient."""
+
+    def __init__(self, workload: Workload) -> None:
+        program = workload.program.py_func  # type: ignore[attr-defined]
+        # What LLVM does is no matter: our own statements are counted.
+        effort = Effort(0, 0, loops=False, tidy=True)
+        options = CompileOptions()
+        self._value = Counted(program, None, options, effort)
+        self._gradient = Counted(program, workload.argnums, options, effort)
+
+    def value(self, arguments: tuple[Any, ...]) -> int:
+        """Those of the value."""
+        return self._value(*arguments)[1]
+
+    def gradient(self, arguments: tuple[Any, ...]) -> int:
+        """Those of the value with its gradient."""
+        return self._gradient(*arguments)[1]

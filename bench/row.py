@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bench.beside import peer_times
 from bench.cold import compile_seconds, first_seconds
+from bench.count import OperationCounts
 from bench.kernels import Case, Kernel, check
 from bench.measure import sampled
 from bench.peak import peak_memory
@@ -19,7 +20,7 @@ from bench.process import Tell
 from bench.reference.load import build, counted
 from bench.results import BestTime, Pair, Result, Row, Time
 from bench.settings import Settings
-from bench.workload import OperationCounts, Size, Workload
+from bench.workload import Size, Workload
 
 ROUNDS = 15
 
@@ -32,7 +33,7 @@ def measured(name: str, workload: Workload, settings: Settings, tell: Tell) -> R
     systems = [each for each in settings.peers if name in peer(each).PROGRAMS]
     first = first_seconds(name, systems, repeats) if systems else {}
     libraries = build(settings.build_folder, workload.source)
-    counts = workload.counted()
+    counts = OperationCounts(workload)
     rows: list[Row] = []
     for size in workload.measured_sizes(settings):
         tell(" ".join(f"{n}={v:g}" for n, v in workload.named(size).items()))

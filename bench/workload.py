@@ -19,11 +19,8 @@ from types import MappingProxyType
 from typing import Any
 
 import bench.workloads
-from bench.count import Counted
 from bench.kernels import Case
 from bench.settings import Settings
-from chadllvm.llvm.optimize import Effort
-from chadllvm.support.options import CompileOptions
 
 Size = tuple[float, ...]
 
@@ -79,29 +76,6 @@ class Workload:
         """A size as numbers with names."""
         names = inspect.signature(self.problem).parameters
         return dict(zip(names, size, strict=True))
-
-    def counted(self, options: CompileOptions | None = None) -> OperationCounts:
-        """The program and its gradient, made to count what they execute."""
-        return OperationCounts(self, options or CompileOptions())
-
-
-class OperationCounts:
-    """The executed operations of a workload's program and of its gradient."""
-
-    def __init__(self, workload: Workload, options: CompileOptions) -> None:
-        program = workload.program.py_func  # type: ignore[attr-defined]
-        # What LLVM does is no matter: our own statements are counted.
-        effort = Effort(0, 0, loops=False, tidy=True)
-        self._value = Counted(program, None, options, effort)
-        self._gradient = Counted(program, workload.argnums, options, effort)
-
-    def value(self, arguments: tuple[Any, ...]) -> int:
-        """Those of the value."""
-        return self._value(*arguments)[1]
-
-    def gradient(self, arguments: tuple[Any, ...]) -> int:
-        """Those of the value with its gradient."""
-        return self._gradient(*arguments)[1]
 
 
 @functools.cache
