@@ -1,12 +1,12 @@
 """`python -m bench`, from the root of the repository.
 
 `run` measures the workloads and prints their tables, `report` puts the tables of a run
-into the documentation, `compare` finds what became slower between two runs, `turns` does
-so for two versions that take turns, `ablation` finds what each pass of the optimiser is
+into the documentation, `compare` finds what became slower between two runs, `turns`
+does so for two versions that take turns, `ablation` what each pass of the optimiser is
 worth, `loops` what the machine code of the hot loops is made of, `threads` what several
-threads are worth, `scaling` what many cores would be, `recursion` what loops cost beside
-a recursive function, `exported` what libraries cost beside compiled functions, `paper`
-checks the claims of the paper.
+threads are worth, `scaling` what many cores would be, `recursion` what loops cost
+beside a recursive function, `exported` what libraries cost beside compiled functions,
+and `paper` checks the claims of the paper.
 """
 
 from __future__ import annotations

@@ -57,6 +57,7 @@ class Factor:
     factor: Time
 
     def is_slower(self, threshold: float) -> bool:
+        """Whether it takes more than the threshold allows."""
         return self.factor.median > 1.0 + threshold
 
 
@@ -196,11 +197,11 @@ class _Side:
 
 
 def table(found: Sequence[Factor]) -> Table:
-    """The factors, the largest first."""
+    """The factors with their quartiles, the largest first."""
     rows = [
         (f.program, f.what, duration(f.before), duration(f.after),
-         ratio_text(f.factor.median), f"{ratio_text(f.factor.low)} – {ratio_text(f.factor.high)}")
+         *map(ratio_text, (f.factor.median, f.factor.low, f.factor.high)))
         for f in sorted(found, key=lambda f: -f.factor.median)
     ]  # fmt: skip
-    heads = ("program", "what", "before", "now", "factor", "quartiles")
+    heads = ("program", "what", "before", "now", "factor", "from", "to")
     return Table("Now over before", heads, tuple(rows))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 import chadllvm as cl
-from bench import threads
+from bench import threads, turns
 from bench.ablation import TOGETHER, Factors, factors, idle
 from bench.ablation import put_into as put_factors_into
 from bench.ablation import table as ablation_table
@@ -272,6 +273,35 @@ def test_a_pass_is_worth_what_it_saves() -> None:
     assert found["rows"] == Factors()
     found = factors("s319", ["dce", "sums"], True, True, told.append)
     assert set(found) == {TOGETHER} and found[TOGETHER] != Factors()
+
+
+def test_versions_take_turns() -> None:
+    found = turns.factors(Path(sys.executable), "polynomial_fit", quick=True)
+    assert [f.what for f in found] == ["value", "gradient"]
+    assert all(f.before > 0.0 and f.factor.median > 0.0 for f in found)
+
+
+def test_a_version_that_does_not_run_is_said(tmp_path: Path) -> None:
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\nexit 3\n")
+    broken.chmod(0o755)
+    with pytest.raises(RuntimeError, match="ended"):
+        turns.factors(broken, "polynomial_fit", quick=True)
+
+
+def test_what_looks_slower_once_is_timed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    medians = iter((1.2, 1.0, 1.01, 1.1))
+
+    def timed(*_: object) -> list[turns.Factor]:
+        times = [Time(m, m, m, 1) for m in (next(medians), next(medians))]
+        return [
+            turns.Factor("p", what, 1.0, t.median, t)
+            for what, t in zip(turns.WHAT, times, strict=True)
+        ]
+
+    monkeypatch.setattr(turns, "factors", timed)
+    found = turns.confirmed(Path("python"), "p", quick=True, threshold=0.03)
+    assert [f.factor.median for f in found] == [1.01, 1.0]
 
 
 def test_threads_are_compared_with_one(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ class Names:
             self.bind(var, frozenset([self.origin(loop, what)]))
 
 
-def is_new(state: Var, found: Origins, loop: Loop) -> bool:
+def is_new(state: Operand, found: Origins, loop: Loop | None) -> bool:
     """Whether the buffers of a state's next value, of numbers, are made by the step."""
     is_plain = isinstance(state.type, Array) and isinstance(state.type.elem, Scalar)
     return is_plain and bool(found) and all(o.loop is loop for o in found)

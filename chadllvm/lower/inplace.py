@@ -74,6 +74,7 @@ from chadllvm.lower.reasons import (
     last_uses,
     used_at,
 )
+from chadllvm.lower.twins import Twin
 from chadllvm.ops.grow import WRITERS, Append, DropLast
 from chadllvm.ops.index import Empty, Index, MakeBox, Sized, Unbox
 from chadllvm.ops.iterate import Iterate
@@ -92,6 +93,7 @@ class InPlace:
     initial value; `growing`: those that become longer or shorter; `spent`: parameters
     of loops that are not in place, whose initial value nobody needs when the first step
     has made the next one; `lent`: those of them whose buffer the steps write to.
+    `twins`: results of branches to copy, so that updates need not (`twins.py`).
     """
 
     taken: frozenset[Binding] = frozenset()
@@ -103,6 +105,7 @@ class InPlace:
     growing: frozenset[Var] = frozenset()
     spent: frozenset[Var] = frozenset()
     lent: frozenset[Var] = frozenset()
+    twins: frozenset[Twin] = frozenset()
     # For what is copied instead (an update, a contribution, a state): why.
     refused: Mapping[Binding | Var, Reason] = field(default_factory=dict)
 
@@ -157,6 +160,7 @@ def in_place(function: Function, unlent: Set[Var] = frozenset()) -> InPlace:
         frozenset(walk.growing & walk.states),
         frozenset(walk.spent),
         frozenset(walk.lent),
+        frozenset(walk.asked_twins),
         walk.refused,
     )
 
@@ -203,6 +207,10 @@ class _Walk(Names):
         self.resized: set[Origin] = set()
         self.growing: set[Var] = set()
         self.refused: dict[Binding | Var, Reason] = {}
+        # Buffers that a branch makes for two of its results: all but the first of them;
+        # and those of which one was asked for while another is used.
+        self.twins: dict[Origin, set[Twin]] = {}
+        self.asked_twins: set[Twin] = set()
 
     def block(self, block: Block, loop: Loop) -> None:
         self.frames.append(_Frame(loop, block, last_uses(block)))
@@ -237,6 +245,7 @@ class _Walk(Names):
                     continue
                 found = self._later_use(name, loop)
                 if found is not None:
+                    self.asked_twins |= self.twins.get(origin, set())
                     return found
         return None if origins else Reason(UNKNOWN)
 
@@ -356,7 +365,9 @@ class _Walk(Names):
         filled: dict[Var, list[Found]] = {}
         for way, branch in enumerate((node.then, node.orelse)):
             self.empty = set(before)
+            first = self.origin(loop)
             self.block(branch, loop)
+            self._find_twins(binding, way, branch, first)
             new = before - self.empty
             for cell in sorted(new, key=lambda c: min(o.number for o in self._of(c))):
                 found = on_way(node, way, self._unbind(cell))
@@ -372,6 +383,18 @@ class _Walk(Names):
             one, other = (self._found(r) for r in results)
             both = either(on_way(node, 0, one), on_way(node, 1, other))
             self._bind_ways(var, both)
+
+    def _find_twins(
+        self, binding: Binding, way: int, branch: Block, first: Origin
+    ) -> None:
+        """Remember which results of a branch are one array that it has made itself."""
+        known: set[Origin] = set()
+        for k, result in enumerate(branch.results):
+            new = {o for o in self._of(result) if o.number > first.number}
+            if is_new(result, frozenset(new), first.loop):
+                for origin in new & known:
+                    self.twins.setdefault(origin, set()).add((binding, way, k))
+            known |= new
 
     def _iterate(self, binding: Binding, node: Apply, loop: Loop) -> None:
         (body,) = node.bodies

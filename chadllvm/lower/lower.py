@@ -93,7 +93,7 @@ class Lowering(Heaps):
         arithmetic: Arithmetic,
     ) -> None:
         self.arithmetic = arithmetic
-        self._direct, life = lives(function)
+        function, self._direct, life = lives(function)
         super().__init__(function, life, tape, contents)
         self._parallel = 0
         self.keeps_lines = False

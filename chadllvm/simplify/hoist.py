@@ -8,7 +8,9 @@
       y = mul(x, u)                       y = mul(x, u)
       yield y }                           yield y }
 
-What can fail stays, as does what adds to a cell. Scalar code may move even if the loop
+What can fail stays, as does what adds to a cell; but a function with derivatives of its
+own, which may do anything, moves if the loop is sure to run and nothing in front of it
+there can fail: it would be the first to. Scalar code may move even if the loop
 turns out to run no step; an array operation only if the loop is sure to run, lest a
 loop of no steps cost more than it did. Reading an array needs an index in range, which
 a check inside of the loop may have been the reason for: it moves if the loop is sure to
@@ -36,8 +38,9 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ir.types import Array
+from chadllvm.ops.custom import Custom
 from chadllvm.ops.index import Dim, Index, Sized, Unbox
-from chadllvm.simplify.failing import has_checks
+from chadllvm.simplify.failing import can_fail, has_checks
 from chadllvm.simplify.scopes import LOOPS, FactWalk, sure_to_start
 
 
@@ -70,15 +73,18 @@ class _Hoisting(FactWalk):
         """
         last = self.facts.value(count).plus(-1)
         runs, checked = starts and self.facts.is_not_negative(last), False
+        failed = False
         variant = set(body.params)
         left: list[Binding] = []
         for binding in body.body.bindings:
-            if self._is_invariant(binding.expr, variant, runs, checked):
+            is_first = runs and not failed and _is_custom(binding.expr, variant)
+            if is_first or self._is_invariant(binding.expr, variant, runs, checked):
                 self.keep(binding)
             else:
                 variant.update(binding.vars)
                 left.append(binding)
                 checked = checked or has_checks(binding.expr)
+                failed = failed or can_fail(binding.expr, rows=True)
         if len(left) == len(body.body.bindings):
             return body
         return Lambda(body.params, Block(tuple(left), body.body.results))
@@ -134,6 +140,12 @@ class _Hoisting(FactWalk):
                 return False
             self.facts.learn(binding)
         return True
+
+
+def _is_custom(expr: Expr, variant: set[Var]) -> bool:
+    """Whether a function with derivatives of its own is called with invariants."""
+    is_call = isinstance(expr, Apply) and isinstance(expr.op, Custom)
+    return is_call and variant.isdisjoint(operands(expr))
 
 
 def _is_pure(expr: Expr) -> bool:

@@ -68,7 +68,7 @@ def renewed(body: Block) -> Renewed:
             branches |= found.branches
             plain |= found.plain
         if not (dropped := (plain - states) & windows):
-            return Renewed(windows, states, branches | given)
+            return Renewed(windows, states, branches | (given - in_place))
         whole |= dropped
 
 

@@ -94,8 +94,18 @@ class Side:
 
 
 def renews(body: Lambda, k: int) -> bool:
-    """Whether each step of a loop makes a state."""
-    return Side(body.body).makes(body.body.results[k])
+    """Whether each step of a loop makes a state, or the one that it takes it from."""
+    side, states = Side(body.body), body.params[1:]
+    seen: set[int] = set()
+    while k not in seen:
+        seen.add(k)
+        result = body.body.results[k]
+        if side.makes(result):
+            return True
+        if result not in states:
+            return False
+        k = states.index(result)
+    return False
 
 
 def guarded(function: Function) -> Function:

@@ -34,6 +34,7 @@ from tests.laws import (
     parts_arrays,
     passed_arrays,
     recursive_arrays,
+    renewed_arrays,
 )
 
 Program = Callable[..., float]
@@ -48,6 +49,7 @@ PROGRAMS: tuple[Program, ...] = (
     *matrix_parts.PROGRAMS,
     *recursive_arrays.PROGRAMS,
     *loops_without_steps.PROGRAMS,
+    *renewed_arrays.PROGRAMS,
 )
 
 WRT = (0, 1, 2)

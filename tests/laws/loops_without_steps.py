@@ -51,6 +51,28 @@ def two_without_steps(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     return s
 
 
+def exchanged_in_few_steps(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s = 0.0
+    for i in range(len(a)):
+        x, y = a, b
+        for _ in range(i % 3 if i < 6 else 0):
+            x, y = y, np.sin(x)
+        s += x[i] * y[-1 - i]
+    return s
+
+
+def rotated_in_few_steps(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s = 0.0
+    for i in range(len(a)):
+        x, y, z = a, b, c
+        k = 2 if i == 4 else 0
+        while k > 0:
+            x, y, z = y, z, x * y
+            k -= 1
+        s += x[i] * y[0] + z[i]
+    return s
+
+
 def made_in_some_steps(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     s = 0.0
     for i in range(len(a)):
@@ -206,6 +228,8 @@ PROGRAMS = (
     loop_without_steps,
     left_at_once,
     two_without_steps,
+    exchanged_in_few_steps,
+    rotated_in_few_steps,
     made_in_some_steps,
     updated_in_some_steps,
     row_or_made,
