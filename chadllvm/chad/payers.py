@@ -41,7 +41,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Acc, Array
 from chadllvm.ops.index import Dim, Index, MakeBox, Sized, Unbox
-from chadllvm.ops.iterate import Iterate, Steps, has_step
+from chadllvm.ops.iterate import Iterate, Steps, has_step, taken_over
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
 from chadllvm.support.diagnostic import InternalError, Span
@@ -189,8 +189,10 @@ class _Run:
                 return False
 
     def _is_anew(self, body: Lambda, k: int) -> bool:
-        """Whether each step of a loop makes a state, whatever it was before."""
-        return _Run(body.body, self._known)._is_owned(body.body.results[k])
+        """Whether each step of a loop makes a state, whatever it was before, or the
+        state that it takes it from."""
+        step = _Run(body.body, self._known)
+        return any(map(step._is_owned, taken_over(body, k)))
 
     def _function(self, function: Var) -> tuple[Sequence[Var], Block] | None:
         """The function that a variable is, if it is bound here or around."""

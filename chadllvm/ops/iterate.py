@@ -15,7 +15,7 @@ number of steps is one more state of the forward loop; the reverse loop is a pla
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -292,6 +292,16 @@ def has_step(node: Apply, known: Sequence[Operand]) -> bool:
     """Whether a loop has a step where these are positive, or true."""
     asks = asked(node)
     return asks.value > 0 if isinstance(asks, Lit) else asks in known
+
+
+def taken_over(body: Lambda, state: int) -> Iterator[Operand]:
+    """What a state of a loop is next; if that is another state, what that one is, too,
+    and so on."""
+    states, seen = body.params[1:], {state}
+    yield (found := body.body.results[state])
+    while found in states and (state := states.index(found)) not in seen:
+        seen.add(state)
+        yield (found := body.body.results[state])
 
 
 class Steps:

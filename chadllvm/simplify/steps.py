@@ -35,7 +35,7 @@ from chadllvm.ir.types import BOOL, Array, Box
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Empty, Sized, Zeros
-from chadllvm.ops.iterate import Iterate, Steps, asked, has_step
+from chadllvm.ops.iterate import Iterate, Steps, asked, has_step, taken_over
 from chadllvm.ops.update import Update
 from chadllvm.simplify.walk import Walk, same
 from chadllvm.simplify.windows import window
@@ -95,17 +95,7 @@ class Side:
 
 def renews(body: Lambda, k: int) -> bool:
     """Whether each step of a loop makes a state, or the one that it takes it from."""
-    side, states = Side(body.body), body.params[1:]
-    seen: set[int] = set()
-    while k not in seen:
-        seen.add(k)
-        result = body.body.results[k]
-        if side.makes(result):
-            return True
-        if result not in states:
-            return False
-        k = states.index(result)
-    return False
+    return any(map(Side(body.body).makes, taken_over(body, k)))
 
 
 def guarded(function: Function) -> Function:
