@@ -390,11 +390,12 @@ class _Walk(Names):
         """Remember which results of a branch are one array that it has made itself."""
         known: set[Origin] = set()
         for k, result in enumerate(branch.results):
-            new = {o for o in self._of(result) if o.number > first.number}
-            if is_new(result, frozenset(new), first.loop):
-                for origin in new & known:
+            found = self._of(result)
+            is_own = all(o.number > first.number for o in found)
+            if is_own and is_new(result, found, first.loop):
+                for origin in found & known:
                     self.twins.setdefault(origin, set()).add((binding, way, k))
-            known |= new
+            known |= found
 
     def _iterate(self, binding: Binding, node: Apply, loop: Loop) -> None:
         (body,) = node.bodies

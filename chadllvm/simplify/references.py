@@ -130,7 +130,7 @@ class _References(Recursions):
         return super().body(body)
 
     def _hand_on(self, block: Block) -> None:
-        """What is updated in a block or by a loop of it, and then handed on."""
+        """What a block, or a branch or a loop of it, updates and then hands on."""
         for binding in reversed(block.bindings):
             match binding.expr:
                 case Apply(Update(), (old, *_)) if binding.vars[0] in self._handed_on:
@@ -139,16 +139,12 @@ class _References(Recursions):
                     pairs = zip(binding.vars, inits, strict=False)
                     handed = {init for v, init in pairs if v in self._handed_on}
                     self._handed_on |= handed
-
-    def walked(self, binding: Binding) -> Binding:
-        match binding.expr:
-            case If(_, then, orelse):
-                for k, var in enumerate(binding.vars):
-                    if var in self._handed_on:
-                        self._handed_on |= {then.results[k], orelse.results[k]}
-                for side in (then, orelse):
-                    self._hand_on(side)
-        return super().walked(binding)
+                case If(_, then, orelse):
+                    for k, var in enumerate(binding.vars):
+                        if var in self._handed_on:
+                            self._handed_on |= {then.results[k], orelse.results[k]}
+                    for side in (then, orelse):
+                        self._hand_on(side)
 
     def visit(self, binding: Binding) -> None:
         self._steps.enter(binding)

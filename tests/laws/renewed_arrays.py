@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 import chadllvm as cl
+
+
+@dataclass(frozen=True)
+class One:
+    """An array."""
+
+    x: cl.f64[:]
+
+
+@dataclass(frozen=True)
+class Two:
+    """Two arrays."""
+
+    x: cl.f64[:]
+    y: cl.f64[:]
 
 
 def renewed_and_chosen(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
@@ -31,6 +48,63 @@ def renewed_in_a_branch(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
             s += t[1]
         else:
             p[i] = 0.5 * p[i - 1]
+    return s
+
+
+def renewed_by_either(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    p = a.copy()
+    s = 0.0
+    for i in range(len(a)):
+        if i == 3:
+            p = p * 0.5
+        elif i == 5:
+            p = b.copy()
+        q = p if a[i] > 0.0 else c
+        s += q[i]
+        p[i] = s * 0.1
+    return s
+
+
+def option_renewed(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    t = None
+    s = 0.0
+    for i in range(len(a)):
+        if i == 4:
+            t = a * 0.5
+        if t is not None:
+            t[i] = t[i - 1] + b[i]
+            s += t[i] * c[i]
+    return s
+
+
+def record_renewed(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    pair = Two(a.copy(), b.copy())
+    s = 0.0
+    for i in range(len(a)):
+        if i == 9:
+            pair = Two(pair.y * 0.5, pair.x)
+        x = pair.x
+        x[i] += 0.1 * s
+        pair = Two(x, pair.y)
+        s += c[i]
+    return np.sum(pair.x) + pair.y[0]
+
+
+def union_renewed(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    u: One | Two = One(a.copy())
+    s = 0.0
+    for i in range(len(a)):
+        if i == 6:
+            u = Two(b * 0.5, c.copy())
+        match u:
+            case One(x):
+                x[i] += 0.5
+                s += x[0]
+                u = One(x)
+            case Two(x, y):
+                y[i] = x[i] * s
+                s += y[i - 1]
+                u = Two(x, y)
     return s
 
 
@@ -67,4 +141,13 @@ def twins_of_rows(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     return slope + np.sum(c)
 
 
-PROGRAMS = (renewed_and_chosen, renewed_in_a_branch, twins, twins_of_rows)
+PROGRAMS = (
+    renewed_and_chosen,
+    renewed_in_a_branch,
+    renewed_by_either,
+    option_renewed,
+    record_renewed,
+    union_renewed,
+    twins,
+    twins_of_rows,
+)
