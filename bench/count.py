@@ -59,11 +59,13 @@ class Counted:
 class OperationCounts:
     """The executed operations of a workload's program and of its gradient."""
 
-    def __init__(self, workload: Workload) -> None:
+    def __init__(
+        self, workload: Workload, options: CompileOptions | None = None
+    ) -> None:
         program = workload.program.py_func  # type: ignore[attr-defined]
         # What LLVM does is no matter: our own statements are counted.
         effort = Effort(0, 0, loops=False, tidy=True)
-        options = CompileOptions()
+        options = options or CompileOptions()
         self._value = Counted(program, None, options, effort)
         self._gradient = Counted(program, workload.argnums, options, effort)
 

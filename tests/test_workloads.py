@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bench.count import OperationCounts
 from bench.kernels import Kernel, check
 from bench.peak import peak_memory
 from bench.reference.load import HERE
@@ -50,7 +51,7 @@ def test_the_gradient_costs_a_constant_factor(workload: Workload) -> None:
     come closer to its limit. Were there a logarithm, it would rise by the same again.
     Loops are whole here: how many chunks one has depends on its size.
     """
-    counts = workload.counted(WHOLE)
+    counts = OperationCounts(workload, WHOLE)
     for k in range(len(workload.small)):
         ratios = []
         for doublings in (4, 5, 6):
@@ -77,8 +78,8 @@ def test_chunks_cost_a_share_of_the_work(name: str) -> None:
     """Copies of cells are cleared and merged, which is bounded by what chunks do."""
     workload = workloads()[name]
     arguments = workload.problem(*_grown(workload, 0, 7))
-    whole = workload.counted(WHOLE).gradient(arguments)
-    chunks = workload.counted().gradient(arguments)
+    whole = OperationCounts(workload, WHOLE).gradient(arguments)
+    chunks = OperationCounts(workload).gradient(arguments)
     assert whole < chunks <= 1.2 * whole
 
 
