@@ -156,6 +156,7 @@ class _Side:
     """A process of one of the versions, which has a program ready."""
 
     def __init__(self, python: Path, name: str, quick: bool) -> None:
+        self._python = python
         self._process = subprocess.Popen(
             [python, "-P", "-c", BEGIN, str(ROOT)],
             stdin=subprocess.PIPE,
@@ -189,7 +190,7 @@ class _Side:
         except BrokenPipeError:
             line = ""
         if not line:
-            raise RuntimeError(f"the process of {self._process.args[0]} ended")  # type: ignore[index]
+            raise RuntimeError(f"the process of {self._python} ended")
         found, error = json.loads(line)
         if error:
             raise RuntimeError(error)
