@@ -28,7 +28,7 @@ from bench.measure import sampled
 from bench.page import fill
 from bench.peak import own_peak
 from bench.process import Tell, in_new_process
-from bench.subjects import Subject, subjects
+from bench.subjects import Subject, chosen, subjects
 from bench.table import Table, printer, ratio_text
 from chadllvm.driver.passes import OPTIONAL
 from chadllvm.ir.loops_pretty import pretty_loops
@@ -100,13 +100,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def run(options: argparse.Namespace) -> int:
     """Run the command; the exit status."""
-    unknown = [name for name in options.names if name not in subjects()]
-    if unknown:
-        raise SystemExit(
-            f"there is no program {unknown[0]!r}; there are {[*subjects()]}"
-        )
     console = printer()
-    names = options.names or list(subjects())
+    names = chosen(options.names)
     options.output.parent.mkdir(parents=True, exist_ok=True)
     found, failures = _measured(names, options, console)
     console.print(table(found).rich())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -46,3 +46,13 @@ def subjects() -> Mapping[str, Subject]:
 
         found[name] = Subject(kernel.family, kernel.program, given, kernel.argnums)
     return MappingProxyType(found)
+
+
+def chosen(names: Sequence[str]) -> Sequence[str]:
+    """The names that a command is given, all of subjects; or all that there are."""
+    unknown = [name for name in names if name not in subjects()]
+    if unknown:
+        raise SystemExit(
+            f"there is no program {unknown[0]!r}; there are {[*subjects()]}"
+        )
+    return names or [*subjects()]

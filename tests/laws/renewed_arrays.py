@@ -2,26 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import chadllvm as cl
-
-
-@dataclass(frozen=True)
-class One:
-    """An array."""
-
-    x: cl.f64[:]
-
-
-@dataclass(frozen=True)
-class Two:
-    """Two arrays."""
-
-    x: cl.f64[:]
-    y: cl.f64[:]
+from tests.laws.passed_arrays import One, Two
 
 
 def renewed_and_chosen(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
