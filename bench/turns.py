@@ -35,12 +35,11 @@ ATTEMPTS = 3  # an odd number
 ROOT = Path(__file__).parent.parent
 WHAT = ("value", "gradient")
 
-# `bench` is this one, the package is what is installed there.
+# The package is what is installed there, so it comes first; the programs are these.
 BEGIN = """
 import sys
+import chadllvm
 sys.path.insert(0, sys.argv[1])
-import bench
-del sys.path[0]
 from bench.turned import serve
 serve()
 """
