@@ -100,6 +100,8 @@ FOLD: Pass = (
     lambda program, o: fold_constants(program, powers=o.arithmetic.own_functions),
 )
 
+FORWARD: Pass = (cse.__name__, lambda program, _: cse(program, stores=True))
+
 # What looks at the program as the user wrote it.
 DEBUG: tuple[Pass, ...] = (_plain(add_checks),)
 
@@ -160,7 +162,7 @@ SOURCE: tuple[Pass, ...] = (
     _speculates(bounds),
     _plain(remainders),
     FOLD,
-    _plain(cse),
+    FORWARD,
     _plain(promote),
     _plain(accumulate),
     _plain(sums),

@@ -14,6 +14,8 @@ fetching a node. What can fail is no exception: it has been executed with these 
 and did not fail, so that its form for what cannot fail is the same. Behind `same(n, m)`
 the two are equal, so that one stands for both.
 
+An element that has been written to an array need not be read of it (`stores`).
+
 A loop that collects a value twice collects it once. So do the tapes of second
 derivatives, which keep again what the tapes of the first ones keep.
 """
@@ -30,7 +32,6 @@ from chadllvm.ir.term import (
     Block,
     Const,
     Expr,
-    Function,
     Lambda,
     Operand,
     Program,
@@ -38,9 +39,11 @@ from chadllvm.ir.term import (
     View,
     operands,
 )
+from chadllvm.ir.types import Scalar
 from chadllvm.ops.heap import Fetch
 from chadllvm.ops.index import Dim, Index, MakeBox, Sized, Unbox
 from chadllvm.ops.recurse import Recurse
+from chadllvm.ops.update import Update
 from chadllvm.simplify.walk import Walk
 
 # Exactly commutative; `minimum(0.0, -0.0)` for instance is not.
@@ -52,21 +55,24 @@ COMMUTATIVE = {
 Key = tuple[object, ...]
 
 
-def cse(program: Program) -> Program:
-    """Share equal expressions along the paths of each function."""
-    return map_functions(program, _function)
+def cse(program: Program, stores: bool = False) -> Program:
+    """Share equal expressions along the paths of each function.
 
-
-def _function(function: Function) -> Function:
-    return with_body(function, _Sharing().block(function.body))
+    stores: forward numbers that updates write to where they are read. What looks for
+    elements that are added to needs them to be read, and so runs before.
+    """
+    return map_functions(
+        program, lambda f: with_body(f, _Sharing(stores).block(f.body))
+    )
 
 
 class _Sharing(Walk):
     """Knows the expressions that are in scope, by their keys."""
 
-    def __init__(self) -> None:
+    def __init__(self, stores: bool) -> None:
         super().__init__()
-        self.known: dict[Key, tuple[Var, ...]] = {}
+        self._stores = stores
+        self.known: dict[Key, tuple[Operand, ...]] = {}
         self._entered: list[Key] = []
         # The variables that are equal to others in this block.
         self._equal: list[Var] = []
@@ -96,11 +102,19 @@ class _Sharing(Walk):
                 self.replace(var, self.operand(twin))
             return
         for key in keys:
-            if key not in self.known:
-                self.known[key] = binding.vars
-                self._entered.append(key)
+            self._enter(key, binding.vars)
         self.keep(binding)
         self._learn(binding.expr)
+        match binding.expr:
+            case Apply(Update(), (_, *indices, value)) if self._stores:
+                if isinstance(value.type, Scalar):
+                    stored = map(operand_key, (binding.vars[0], *indices))
+                    self._enter((Index(), *stored), (value,))
+
+    def _enter(self, key: Key, values: tuple[Operand, ...]) -> None:
+        if key not in self.known:
+            self.known[key] = values
+            self._entered.append(key)
 
     def _learn(self, expr: Expr) -> None:
         match expr:

@@ -76,7 +76,7 @@ def exchanged(loop: Apply) -> Exchange | None:
     while bad := {k for k, found in steps.items() if not _old(found) <= steps.keys()}:
         steps = {k: found for k, found in steps.items() if k not in bad}
     for group in _groups([*flow.known.values()], steps):
-        is_changed = len(_old(group)) > 1 and group & flow.updated
+        is_changed = len(_old(group)) > 1 and _old(group) & flow.updated
         if is_changed and (owned := _owned_linearly(body, flow, group)):
             names = {v for v, found in flow.known.items() if found & group}
             borrowed = _sources(body.body, names - owned) - owned

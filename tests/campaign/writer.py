@@ -82,10 +82,11 @@ class Writer:
                 self.rows.setdefault(row.kind, []).append(row)
 
     def favour(self, factors: Mapping[str, float], more: Sequence[Row]) -> None:
-        """Take some statements more often, and some that are not in the table."""
+        """Take some statements more often, or never, and some not in the table."""
         rows = [
             replace(row, weight=row.weight * factors.get(row.name, 1.0))
             for row in self.rows[STATEMENT]
+            if factors.get(row.name, 1.0) > 0.0
         ]
         self.rows[STATEMENT] = [*rows, *more]
 

@@ -66,7 +66,7 @@ FAVOURS = {
     "rebinding_of_an_array": 2.0,
     "loop_over_a_range": 0.5,
     "early_return": 0.2,
-    "printing": 0.001,
+    "printing": 0.0,
     "raised": 0.0,
     "asserted": 0.0,
 }
@@ -89,7 +89,10 @@ def _passed(w: Writer, here: bool = False) -> list[Variable]:
 
 def _array(w: Writer) -> str:
     rows = [f"{m.name}[{w.expr('index')}]" for m in w.variables("mat") if not m.is_ours]
-    return w.pick(*[v.name for v in _passed(w)] * 3, *rows)
+    names = [v.name for v in _passed(w)] * 3
+    if not (names or rows):
+        raise Unsuitable
+    return w.pick(*names, *rows)
 
 
 def _state(w: Writer) -> str:
