@@ -261,14 +261,17 @@ def _reverse_loop(
     output_cts: Sequence[Var],
     cells: Sequence[Var],
 ) -> tuple[Var, ...]:
-    """Run the steps' backpropagators from the last to the first."""
+    """Run the steps' backpropagators from the last to the first; in their own order if
+    there is no cotangent that they hand on, for additions to cells commute."""
     step = b.child()
     j = Var("j", I64)
     cts = tuple(
         Var(s.name if isinstance(s, Var) else "state_ct", s.type) for s in start
     )
-    last = step.prim("isub", count, lit(1))
-    i = step.prim("isub", last, j, hint="i")
+    i = j
+    if start:
+        last = step.prim("isub", count, lit(1))
+        i = step.prim("isub", last, j, hint="i")
     function = step.one(Apply(Index(), (bps, i)), "bp")
     parts = [step.one(Apply(Index(), (ct, i)), ct.name) for ct in output_cts]
     results = step.call(function, (*cts, *parts, *cells))

@@ -58,6 +58,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "constants": fold_constants,
     "correlated": correlated,
     "cse": cse,
+    "stores": partial(cse, stores=True),
     "dce": dce,
     "displays": displays,
     "elements": elements,
