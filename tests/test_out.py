@@ -306,6 +306,13 @@ def test_what_does_not_fit(out: Any, error: type[Exception], message: str) -> No
         doubled(X, out=out)
 
 
+def test_a_result_without_arrays_takes_none() -> None:
+    for call in (cl.jit(loss.py_func), cl.jit(lambda x: np.sum(x))):
+        for _ in range(2):
+            with pytest.raises(TypeError, match="unexpected keyword argument 'out'"):
+                call(X, out=X)
+
+
 def test_structures_that_do_not_fit() -> None:
     gradient = cl.value_and_grad(loss)
     for out in (np.empty(3), (None,), (None, np.empty(3), None)):

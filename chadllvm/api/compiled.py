@@ -120,13 +120,13 @@ class Compiled(Taking):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            out: Any = None
+            given = {}
             if kwargs or len(args) != self._count:
                 if "out" in kwargs and self._takes_out:
-                    out = kwargs.pop("out")
+                    given["out"] = kwargs.pop("out")
                 args = self._bind(args, kwargs)
                 if self._static_at:
-                    return self._call_with_statics(args, out)
+                    return self._call_with_statics(args, given)
             prints = tuple(map(fingerprint, args))
             version = self._known.get(prints)
             if version is None:
@@ -134,7 +134,7 @@ class Compiled(Taking):
                     args = self._reading(args)
                 version = self._version_for(args)
             # Most calls give none, and a call without keywords is a faster one.
-            return version.call(*args) if out is None else version.call(*args, out=out)
+            return version.call(*args, **given) if given else version.call(*args)
         except Exception as error:
             hide_frames(error)
             raise
@@ -176,10 +176,11 @@ class Compiled(Taking):
         """Whether `out` are arrays for the results, and no parameter."""
         return all(p.name != "out" for p in self._parameters)
 
-    def _call_with_statics(self, bound: tuple[Any, ...], out: Any) -> Any:
+    def _call_with_statics(
+        self, bound: tuple[Any, ...], given: Mapping[str, Any]
+    ) -> Any:
         """Call the version for these static arguments, with the others."""
         bound = self._read(bound)
-        given = {} if out is None else {"out": out}
         return self._version_for(bound).call(*self._dynamic(bound), **given)
 
     def _statics(self, bound: Sequence[Any]) -> dict[str, Any]:

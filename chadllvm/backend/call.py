@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from chadllvm.backend.machine import Code, Native
 from chadllvm.backend.marshal import Marshal
+from chadllvm.backend.results import leaf_types
 from chadllvm.backend.runtime import CallState, runtime
+from chadllvm.ir.types import Array
 from chadllvm.llvm import status
 from chadllvm.support.diagnostic import Span
 
@@ -59,7 +61,9 @@ class NativeFunction:
         self._signature = name, param_names, param_types, result_type
         self._watched = watched
         marshal = self._marshal()
-        marshal.takes_out = "out" not in param_names
+        # Python is slower to call what has a keyword.
+        has_array = any(isinstance(leaf, Array) for leaf in leaf_types(result_type))
+        marshal.takes_out = has_array and "out" not in param_names
         marshal.check_names()
         self.places = [*places]
         self.native = found or self._compiled(marshal)

@@ -450,4 +450,4 @@ def test_show() -> None:
     run = native(dot(), [VECTOR, VECTOR], F64)
     assert "define" in run.llvm_ir
     assert "chad_fn_dot" in run.asm
-    assert "def dot(x0, x1, *, out=None):" in run.source
+    assert "def dot(x0, x1):" in run.source
