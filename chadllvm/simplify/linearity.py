@@ -76,7 +76,7 @@ def exchanged(loop: Apply) -> Exchange | None:
     while bad := {k for k, found in steps.items() if not _old(found) <= steps.keys()}:
         steps = {k: found for k, found in steps.items() if k not in bad}
     for group in _groups([*flow.known.values()], steps):
-        is_changed = len(_old(group)) > 1 and _old(group) & flow.updated
+        is_changed = len(_old(group)) > 1 and group & flow.updated
         if is_changed and (owned := _owned_linearly(body, flow, group)):
             names = {v for v, found in flow.known.items() if found & group}
             borrowed = _sources(body.body, names - owned) - owned
@@ -210,7 +210,7 @@ def _is_mixed(body: Lambda, flow: Flow, owned: Set[Operand], group: States) -> b
     if any(len(_old(states)) > 1 for states in found):
         return True
     results = {k: _old(flow.of(body.body.results[k])) for k in _old(group)}
-    is_made = any(states != _old(states) for states in found)
+    is_made = any(_old(states) not in (frozenset(), states) for states in found)
     return is_made and any(states != {k} for k, states in results.items())
 
 

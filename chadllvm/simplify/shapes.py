@@ -177,8 +177,14 @@ class _Replacing(ShapeWalk):
 
     def __init__(self, params: tuple[Var, ...], kept: Sizes) -> None:
         super().__init__(params, kept)
-        # The sizes in scope that are not known where they are bound.
-        self._unknown: dict[Var, tuple[Var, int]] = {}
+        # The sizes in scope that are not known where they are bound, by array and axis.
+        self._unknown: dict[tuple[Var, int], Var] = {}
+
+    def operand(self, operand: Operand) -> Operand:
+        """What stands for a size may turn out to be another one."""
+        while isinstance(operand, Var) and operand in self.mapping:
+            operand = self.mapping[operand]
+        return operand
 
     def visit(self, binding: Binding) -> None:
         match binding.expr:
@@ -190,8 +196,12 @@ class _Replacing(ShapeWalk):
     def _size(self, binding: Binding, array: Var, axis: int) -> None:
         match self._known(array, axis) or self._of_rows(array, axis, binding.span):
             case None:
-                self._unknown[binding.vars[0]] = array, axis
-                self.keep(binding)
+                (size,) = binding.vars
+                before = self._unknown.setdefault((array, axis), size)
+                if before is size:
+                    self.keep(binding)
+                else:
+                    self.replace(size, before)
             case Apply() as size:
                 self.visit(Binding(binding.vars, size, binding.span))
             case operand:
@@ -253,7 +263,7 @@ class _Replacing(ShapeWalk):
             return known
         # What is used is quick to find, what is known takes a proof.
         used = free_vars([((), block)])
-        for var, (array, axis) in self._unknown.items():
+        for (array, axis), var in self._unknown.items():
             if var not in used or var in self.mapping:
                 continue
             size = self._known(array, axis)

@@ -256,6 +256,32 @@ def exchanged_inside_and_made(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float
     return s
 
 
+def made_in_an_inner_loop(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    p, q = a.copy(), b.copy()
+    s = 0.0
+    for i in range(len(a)):
+        for j in range(2):
+            if j == 1 and i % 100 == 3:
+                p = p * 0.5
+            p, q = q, p
+        p[i] = p[i] + s * 0.01 * c[i]
+        s += q[i]
+    return s
+
+
+def updated_before_it_is_exchanged(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    old, u = a.copy(), b.copy()
+    s = 0.0
+    for i in range(len(a)):
+        if i == 5:
+            new = u.copy()
+            for j in range(1, len(u) - 1):
+                new[j] = 2.0 * u[j] - old[j] + 0.1 * c[j]
+            old, u = u, new
+        s += old[i] * u[i]
+    return s
+
+
 PROGRAMS: tuple[Callable[..., float], ...] = (
     double_buffer_chosen,
     inner_sweeps,
@@ -276,4 +302,6 @@ PROGRAMS: tuple[Callable[..., float], ...] = (
     exchanged_and_reset,
     exchanged_and_made,
     exchanged_inside_and_made,
+    made_in_an_inner_loop,
+    updated_before_it_is_exchanged,
 )
