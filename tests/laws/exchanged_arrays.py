@@ -261,7 +261,7 @@ def made_in_an_inner_loop(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     s = 0.0
     for i in range(len(a)):
         for j in range(2):
-            if j == 1 and i % 100 == 3:
+            if j == 1 and i == 3:
                 p = p * 0.5
             p, q = q, p
         p[i] = p[i] + s * 0.01 * c[i]
