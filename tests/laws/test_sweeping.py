@@ -70,6 +70,9 @@ def test_what_grows_with_the_value_is_within_the_law() -> None:
     assert dict(violations(found([5000, 20_000, 80_000]))).keys() == {"gradient: ratio"}
     grown = found([500, 2000, 8000], [10_000, 100_000, 4_000_000])
     assert dict(violations(grown)).keys() == {"gradient: memory"}
+    repeated = found([5000, 40_000, 320_000])
+    repeated["gradient"]["value"] = [1000, 8000, 64_000]
+    assert not list(violations(repeated))
 
 
 def test_arguments_of_all_sizes() -> None:
@@ -108,6 +111,24 @@ def test_random_programs_are_the_same_each_time(seed: int) -> None:
     text = program(seed)
     assert text == program(seed)
     assert any(np.ndim(arg) for arg in load(text).args)
+
+
+def test_a_call_that_is_repeated_is_compared_with_such_a_value() -> None:
+    def cubes(x: float, a: cl.f64[:], c: cl.f64[:]) -> float:
+        for _ in a:
+            for _ in range(len(a)):
+                x = 0.5 * x + np.std(a + np.arange(len(c)))
+            for _ in range(len(a)):
+                both = np.array([x, 0.5 * x])
+                x += both @ both
+        return x
+
+    a = np.arange(1.0, 4.0)
+    one = Subject(cl.jit(cubes), (2.0, a, a))
+    value, gradient = (one.taken(what) for what in ("value", "gradient"))
+    assert gradient.value and value.value is None
+    assert gradient.value[-1] > 5 * value.work[-1]
+    assert gradient.work[-1] < 5 * gradient.value[-1]
 
 
 def test_a_sweep_goes_on_where_it_ended(

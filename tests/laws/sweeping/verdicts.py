@@ -24,12 +24,14 @@ Found = dict[str, Any]
 
 def ratios(found: Found, what: str) -> list[float]:
     """The work of a derivative, for each operation of the bound."""
-    return [d / b for d, b in zip(found[what]["work"], bound(found), strict=True)]
+    return [d / b for d, b in zip(found[what]["work"], bound(found, what), strict=True)]
 
 
-def bound(found: Found) -> list[int]:
-    value = found["value"]
-    return [w + s for w, s in zip(value["work"], value["sizes"], strict=True)]
+def bound(found: Found, what: str) -> list[int]:
+    """The value's operations, compiled as what is measured, and its numbers."""
+    value, sizes = found["value"]["work"], found["value"]["sizes"]
+    value = found[what].get("value", value)
+    return [w + s for w, s in zip(value, sizes, strict=True)]
 
 
 def grown(found: Found, what: str) -> float:
@@ -38,7 +40,7 @@ def grown(found: Found, what: str) -> float:
     To clear an input's cell takes another constant than an operation: small slopes are
     no matter.
     """
-    return growth(found[what]["work"], bound(found), MOST[what] / 4)
+    return growth(found[what]["work"], bound(found, what), MOST[what] / 4)
 
 
 def growth(
@@ -58,7 +60,7 @@ def growth(
 
 def violations(found: Found) -> Iterator[tuple[str, str]]:
     """What breaks the law: its kind, and its numbers."""
-    value, most = found["value"], bound(found)
+    value = found["value"]
     for what in ("value", *MOST):
         taken = found.get(what)
         if taken is None:
@@ -69,7 +71,7 @@ def violations(found: Found) -> Iterator[tuple[str, str]]:
                 yield f"{what}: ratio", f"{ratio[-1]:.1f} times the value"
             if grown(found, what) > GROWTH:
                 yield f"{what}: growth", f"{taken['work']}, value {value['work']}"
-        if growth(taken["peak"], most, BYTES, SLACK) > GROWTH:
+        if growth(taken["peak"], bound(found, what), BYTES, SLACK) > GROWTH:
             yield f"{what}: memory", f"{taken['peak']} bytes, work {value['work']}"
     if "interpreter" in found:
         costs, works = found["interpreter"]["cost"], found["interpreter"]["work"]

@@ -57,7 +57,8 @@ def measured(one: Subject, what: str) -> dict[str, Any]:
         peaks, ours = one.python_peak()
         return {"peak": peaks, "ours": ours}
     taken = one.taken(what)
-    return {"work": taken.work, "peak": taken.peak, "sizes": one.sizes}
+    found = {"work": taken.work, "peak": taken.peak, "sizes": one.sizes}
+    return found | ({"value": taken.value} if taken.value else {})
 
 
 def answer(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
