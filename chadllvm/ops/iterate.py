@@ -32,7 +32,7 @@ from chadllvm.ir.term import (
     Var,
     literal,
 )
-from chadllvm.ir.types import BOOL, I64, Array, Type, stacked
+from chadllvm.ir.types import BOOL, I64, Acc, Array, Type, stacked
 from chadllvm.ir.value import stack
 from chadllvm.ops.index import Dim, Index, Zeros
 
@@ -262,14 +262,14 @@ def _reverse_loop(
     cells: Sequence[Var],
 ) -> tuple[Var, ...]:
     """Run the steps' backpropagators from the last to the first; in their own order if
-    there is no cotangent that they hand on, for additions to cells commute."""
+    they hand on no cotangent, for additions to cells that nobody reads yet commute."""
     step = b.child()
     j = Var("j", I64)
     cts = tuple(
         Var(s.name if isinstance(s, Var) else "state_ct", s.type) for s in start
     )
     i = j
-    if start:
+    if start or any(isinstance(c.type, Acc) and c.type.is_read for c in cells):
         last = step.prim("isub", count, lit(1))
         i = step.prim("isub", last, j, hint="i")
     function = step.one(Apply(Index(), (bps, i)), "bp")
