@@ -113,6 +113,7 @@ class Deciding:
         self.allocs = [s for s in inside if isinstance(s, Alloc)]
         self._open: set[Reg] = set()
         self._uses = Counter(slot_uses(inside))
+        self._apart = {s.reg: s.apart for s in inside if isinstance(s, Get)}
         self._touched = Counter(self._classes(inside))
         self._lets = {s.reg: s for s in inside if isinstance(s, Let)}
         # Where buffers are made and what loops do: the numbers of the bodies around.
@@ -169,7 +170,9 @@ class Deciding:
             return None
         loop = replace(loop, private=self.private(loop))
         varying = Varying(loop, self.roots, [self.roots[r] for r in loop.private])
-        if not Legality(loop, varying, self.roots, self._uses, self.allocs).holds:
+        if not Legality(
+            loop, varying, self.roots, self._uses, self.allocs, self._apart
+        ).holds:
             return None
         again = begins_again(loop, varying)
         if not again and _has_to_begin_again(loop, varying):

@@ -9,7 +9,7 @@ which then do nothing but add to them or write to places of their own.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from chadllvm.ir.loops import (
     PTR,
@@ -31,6 +31,7 @@ from chadllvm.ir.loops import (
     Let,
     Load,
     Offset,
+    Reg,
     Reset,
     Set,
     Slot,
@@ -51,8 +52,9 @@ class Legality:
         roots: Sequence[int],
         uses: Counter[tuple[Slot, type]],
         allocs: Sequence[Alloc],
+        apart: Mapping[Reg, Sequence[Reg]],
     ) -> None:
-        self._varying, self._roots = varying, roots
+        self._varying, self._roots, self._apart = varying, roots, apart
         self._all = list(everywhere(loop.body))
         alone = [s for a in varying.alone for s in everywhere([a])]
         self._alone = set(alone)
@@ -62,11 +64,11 @@ class Legality:
             s.reg for s in self._all if isinstance(s, Get) and s.slot in self._moves
         }
         self._offsets = {s.reg for s in self._all if isinstance(s, Offset)}
-        self._accesses: dict[int, set[type]] = {}
+        self._accesses: dict[int, list[Load | Store | AddTo]] = {}
         for stmt in self._all:
             match stmt:
                 case Load(root=root) | Store(root=root) | AddTo(root=root):
-                    self._accesses.setdefault(roots[root], set()).add(type(stmt))
+                    self._accesses.setdefault(roots[root], []).append(stmt)
                 case _:
                     pass
         self.holds = (
@@ -118,8 +120,9 @@ class Legality:
             case Store(ptr, index, value, root):
                 return value.type != PTR and self._may_write(stmt, ptr, index, root)
             case AddTo(root=root):
-                shared = self._accesses[self._roots[root]] - {AddTo}
-                return self._varying.is_private(root) or not shared
+                alike = self._accesses[self._roots[root]]
+                is_alone = all(isinstance(access, AddTo) for access in alike)
+                return self._varying.is_private(root) or is_alone
             case Clear(ptr, _, _, root):
                 if owns(root):
                     return stmt not in self._alone
@@ -135,8 +138,13 @@ class Legality:
         """Whether a store is into the lane's own buffer, or at a place of its own."""
         if self._varying.is_private(root):
             return True
-        alike = self._accesses[self._roots[root]] == {Store}
-        return alike and self._varying.place(ptr, index) > 0
+        apart = self._apart.get(ptr, ()) if isinstance(ptr, Reg) else ()
+        is_apart = all(
+            isinstance(access, Store)
+            or (isinstance(access, Load) and access.ptr in apart)
+            for access in self._accesses[self._roots[root]]
+        )
+        return is_apart and self._varying.place(ptr, index) > 0
 
 
 def begins_again(loop: For, varying: Varying) -> bool:

@@ -88,7 +88,7 @@ class _Making:
         if not any(map(_is_single, inside)) or not all(map(_is_plain, inside)):
             return 0
         varying = Varying(loop, self._roots, ())
-        legal = Legality(loop, varying, self._roots, self._uses, ())
+        legal = Legality(loop, varying, self._roots, self._uses, (), {})
         if not legal.holds or varying.alone:
             return 0
         return next((lanes for most, lanes in _LANES if len(inside) <= most), 0)

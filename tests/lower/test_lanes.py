@@ -543,3 +543,27 @@ def test_only_the_deepest_loops_have_to_be_short() -> None:
     results = gradient(*args), alone(*args)
     for a, b in zip(*map(leaves, results), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-10)
+
+
+@cl.jit
+def repeated(a: cl.f64[:], rows: cl.f64[:, :], at: cl.i64[:], b: cl.f64[:, :]) -> float:
+    """Each step reads all of one buffer, and writes another one."""
+    for k in range(len(at)):
+        made = np.array([math.log(np.sum(np.exp(a * row))) for row in rows])
+        a = made + b[at[k]]
+    return np.sum(a)
+
+
+def test_the_next_state_is_made_in_lanes() -> None:
+    rng = np.random.default_rng(7)
+    for n in (1, 7, 8, 20, 41):
+        args = (
+            rng.random(n),
+            rng.random((n, n)) - 0.5,
+            np.arange(5) % 3,
+            rng.random((3, n)),
+        )
+        assert repeated(*args) == pytest.approx(repeated.py_func(*args), rel=1e-13)
+        cl.check_grads(repeated, args, modes="rev")
+    loops = repeated.show("loops", *args)
+    assert re.search(r"for _ in .*?, 8 lanes", re.sub(r"\bi\d*\b", "_", str(loops)))
