@@ -120,10 +120,10 @@ class Compiled(Taking):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            given = {}
+            given: dict[str, Any] | None = None
             if kwargs or len(args) != self._count:
                 if "out" in kwargs and self._takes_out:
-                    given["out"] = kwargs.pop("out")
+                    given = {"out": kwargs.pop("out")}
                 args = self._bind(args, kwargs)
                 if self._static_at:
                     return self._call_with_statics(args, given)
@@ -177,11 +177,11 @@ class Compiled(Taking):
         return all(p.name != "out" for p in self._parameters)
 
     def _call_with_statics(
-        self, bound: tuple[Any, ...], given: Mapping[str, Any]
+        self, bound: tuple[Any, ...], given: dict[str, Any] | None
     ) -> Any:
         """Call the version for these static arguments, with the others."""
         bound = self._read(bound)
-        return self._version_for(bound).call(*self._dynamic(bound), **given)
+        return self._version_for(bound).call(*self._dynamic(bound), **(given or {}))
 
     def _statics(self, bound: Sequence[Any]) -> dict[str, Any]:
         """The static arguments by the names of their parameters."""

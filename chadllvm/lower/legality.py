@@ -43,7 +43,10 @@ from chadllvm.lower.varying import NEXT, Varying
 
 
 class Legality:
-    """Whether the iterations of a loop may be run side by side; `holds`."""
+    """Whether the iterations of a loop may be run side by side; `holds`.
+
+    `apart`: for pointers, others that point to other buffers.
+    """
 
     def __init__(
         self,

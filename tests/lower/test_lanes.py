@@ -565,5 +565,4 @@ def test_the_next_state_is_made_in_lanes() -> None:
         )
         assert repeated(*args) == pytest.approx(repeated.py_func(*args), rel=1e-13)
         cl.check_grads(repeated, args, modes="rev")
-    loops = repeated.show("loops", *args)
-    assert re.search(r"for _ in .*?, 8 lanes", re.sub(r"\bi\d*\b", "_", str(loops)))
+    assert ", 8 lanes" in str(repeated.show("loops", *args))
