@@ -17,7 +17,7 @@ from chadllvm.ir.defects import stage
 from chadllvm.ir.loops import LoopFunction
 from chadllvm.llvm import optimize, target, vecmath
 from chadllvm.llvm import state as emitted
-from chadllvm.llvm.emit import Module, emit
+from chadllvm.llvm.emit import Module, emit, with_linkage
 from chadllvm.llvm.entry import ArrayLayout, emit_entry, entry_symbol
 from chadllvm.llvm.optimize import Effort
 from chadllvm.llvm.target import Target
@@ -71,7 +71,9 @@ def compiled(
     entry = emit_entry(function, module.symbol, ArrayLayout(HEAD, PLAIN))
     effort = effort or optimize.effort_for(module.text)
     to = target_of(function.cpu)
-    code = optimize.compile_text(module.text + entry, to, effort)
+    # Only the entry is called from outside.
+    inside = with_linkage(module.text, module.symbol, "internal")
+    code = optimize.compile_text(inside + entry, to, effort)
     numbers = {place: k for k, place in enumerate(places)}
     sites = [_site(site, numbers) for site in module.sites]
     places[:] = numbers

@@ -10,6 +10,7 @@ context holds the number of its site and its values.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -348,6 +349,12 @@ def _report(state: State, label: str, check: Check) -> None:
         address = out.let(f"getelementptr inbounds i8, ptr %ctx, i64 {offset}")
         out.put(f"store {word(state, value)}, ptr {address}, align 8")
     out.jump(state.exit(FAILED))
+
+
+def with_linkage(text: str, symbol: str, linkage: str) -> str:
+    """The text of a module with another linkage, or visibility, of its function."""
+    head = rf"^define (i32 @{re.escape(symbol)}\()"
+    return re.sub(head, rf"define {linkage} \1", text, flags=re.M)
 
 
 def _head(state: State, symbol: str, params: list[str]) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import llvmlite.binding as llvm
 
-from chadllvm.llvm import hyperbolic
+from chadllvm.llvm import hyperbolic, stack
 from chadllvm.llvm.target import Target
 from chadllvm.view.timing import timed
 
@@ -95,7 +95,7 @@ def assembly(text: str, target: Target, effort: Effort) -> str:
 
 def optimized(text: str, target: Target, effort: Effort) -> llvm.ModuleRef:
     """The module after LLVM's passes; each module has a context of its own."""
-    module = llvm.parse_assembly(text, llvm.create_context())
+    module = llvm.parse_assembly(stack.aligned(text, target), llvm.create_context())
     module.triple = target.triple
     machine = target.machine(effort.codegen)
     module.data_layout = str(machine.target_data)

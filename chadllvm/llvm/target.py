@@ -12,6 +12,9 @@ from chadllvm.llvm import vecmath
 # Processors with these run 512-bit vectors at full clock speed.
 FAST_512 = ("avx512vl", "avx512vbmi2")
 
+# To how many bytes callers align the stack by convention.
+STACK = 16
+
 # What the names of targets with Windows' conventions contain.
 _WINDOWS = ("windows", "win32", "mingw", "cygwin")
 
@@ -40,9 +43,19 @@ class Target:
         register more for these than that of C, which returns all in memory if it lacks
         one. Elsewhere that of C has enough, or LLVM knows no other one.
         """
+        return "swiftcc " if self._is_unix_x86 else ""
+
+    @property
+    def stack(self) -> int:
+        """To how many bytes vectors are aligned on the stack."""
+        if self._is_unix_x86 and dict(self.features).get("avx"):
+            return self.width // 8
+        return STACK
+
+    @property
+    def _is_unix_x86(self) -> bool:
         is_windows = any(name in self.triple for name in _WINDOWS)
-        is_known = self.triple.startswith("x86_64") and not is_windows
-        return "swiftcc " if is_known else ""
+        return self.triple.startswith("x86_64") and not is_windows
 
     @property
     def vector(self) -> dict[str, tuple[str, ...]]:

@@ -16,7 +16,7 @@ import numpy as np
 from chadllvm.ir.defects import stage
 from chadllvm.ir.loops import LoopFunction
 from chadllvm.llvm import optimize
-from chadllvm.llvm.emit import Module, emit
+from chadllvm.llvm.emit import Module, emit, with_linkage
 from chadllvm.llvm.runtime import ALIGNMENT
 from chadllvm.llvm.target import Target
 
@@ -41,8 +41,7 @@ def native_module(native: Native, prefix: str, target: Target) -> Module:
     text = module.text
     for symbol, value in module.data:
         text = _with_data(text, symbol, value)
-    pattern = rf"^define i32 @{re.escape(native.symbol)}\("
-    text = re.sub(pattern, f"define hidden i32 @{native.symbol}(", text, flags=re.M)
+    text = with_linkage(text, native.symbol, "hidden")
     text = re.sub(r"@chad_", f"@{prefix}_chad_", text)
     return Module(native.symbol, text, module.sites, (), module.math)
 
