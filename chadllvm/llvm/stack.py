@@ -5,9 +5,9 @@ vectors when it cannot align the stack any more: then each of them may lie on tw
 which takes half as long again in a loop, or not, as the caller's stack happens to be.
 
 So the stack is aligned to a vector throughout a module. What calls into it does not
-know that: a function that is called from outside, or whose address is handed out, aligns
-the stack itself. A frame pointer in every function would do as well, and would take a
-register from loops that have none to spare.
+know that: a function that is called from outside, or whose address is handed out,
+aligns the stack itself. A frame pointer in every function would do as well, and would
+take a register from loops that have none to spare.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from loop_programs import VECTOR, native, sum_of
 
 from chadllvm.backend.jit import host_target
 from chadllvm.ir.types import F64
-from chadllvm.llvm.stack import STACK, aligned
-from chadllvm.llvm.target import Target
+from chadllvm.llvm.stack import aligned
+from chadllvm.llvm.target import STACK, Target
 
 pytestmark = pytest.mark.optimised
 
