@@ -5,24 +5,30 @@ vectors when it cannot align the stack any more: then each of them may lie on tw
 which takes half as long again in a loop, or not, as the caller's stack happens to be.
 
 So the stack is aligned to a vector throughout a module. What calls into it does not
-know that: a function that is called from outside, or whose address is handed out,
-aligns the stack itself. A frame pointer in every function would do as well, and would
-take a register from loops that have none to spare.
+know that: a function that is called from outside aligns the stack first, and where an
+address is handed out, it is that of a function which does so and calls the one meant.
+
+    call … @run(…, ptr @"f:chunk.0", …)  →  call … @run(…, ptr @"f:chunk.0.outside", …)
+
+To have a frame pointer in each function, or to align the stack where the work is done,
+takes a register from loops that have none to spare.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from chadllvm.llvm.target import STACK, Target
 
-_DEFINITION = re.compile(
-    r'^define (?P<linkage>internal )?.*?@(?P<name>"[^"]+"|[\w.$]+)\(.*?'
-    r"(?= (!dbg !\d+ )?\{$)",
-    re.M,
-)
+_ALIGNS = '"stackrealign"'
+
+_NAME = r'@("[^"]+"|[\w.$]+)'
+_OUTSIDE = re.compile(r"^define (?!internal ).*?(?= (!dbg !\d+ )?\{$)", re.M)
+_INSIDE = re.compile(rf"^define internal (.*?) {_NAME}\((.*)\)[^()]* \{{$", re.M)
 # A function's name without its arguments is its address.
-_ADDRESS = re.compile(r'@("[^"]+"|[\w.$]+)(?!["\w.$(])')
+_ADDRESS = re.compile(rf'{_NAME}(?!["\w.$(])')
+_ATTRIBUTE = re.compile(r" \w+\([^()]*\)")
 
 
 def aligned(text: str, target: Target) -> str:
@@ -30,13 +36,41 @@ def aligned(text: str, target: Target) -> str:
     if target.stack == STACK:
         return text
     handed_out = set(_ADDRESS.findall(text))
+    called = {
+        name: [*_aligning(kind, name, params)]
+        for kind, name, params in _INSIDE.findall(text)
+        if name in handed_out
+    }
 
-    def define(found: re.Match[str]) -> str:
-        inside = found["linkage"] and found["name"] not in handed_out
-        return found[0] if inside else f'{found[0]} "stackrealign"'
+    def address(found: re.Match[str]) -> str:
+        return f"@{_outside(found[1])}" if found[1] in called else found[0]
 
     number = 1 + max(map(int, re.findall(r"^!(\d+) = ", text, re.M)), default=-1)
-    return (
-        f"{_DEFINITION.sub(define, text)}\n!llvm.module.flags = !{{!{number}}}\n"
-        f'!{number} = !{{i32 1, !"override-stack-alignment", i32 {target.stack}}}\n'
+    return "\n".join(
+        [
+            _ADDRESS.sub(address, _OUTSIDE.sub(rf"\g<0> {_ALIGNS}", text)),
+            *(line for lines in called.values() for line in lines),
+            f"!llvm.module.flags = !{{!{number}}}",
+            f'!{number} = !{{i32 1, !"override-stack-alignment", i32 {target.stack}}}',
+            "",
+        ]
     )
+
+
+def _outside(name: str) -> str:
+    """The name of what aligns the stack for a function."""
+    return '"{}.outside"'.format(name.strip('"'))
+
+
+def _aligning(kind: str, name: str, params: str) -> Iterator[str]:
+    """The function that aligns the stack for another one."""
+    words = [param.split() for param in _ATTRIBUTE.sub("", params).split(", ")]
+    args = ", ".join(f"{first} {last}" for first, *_, last in words)
+    yield f"define internal {kind} @{_outside(name)}({args}) nounwind {_ALIGNS} {{"
+    if kind == "void":
+        yield f"  call void @{name}({args}) noinline"
+        yield "  ret void"
+    else:
+        yield f"  %result = call {kind} @{name}({args}) noinline"
+        yield f"  ret {kind.removeprefix('swiftcc ')} %result"
+    yield "}"
