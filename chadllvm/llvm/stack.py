@@ -1,8 +1,8 @@
 """Spilled vectors lie on one line of the cache each.
 
 By convention the stack is aligned to 16 bytes. LLVM finds out that a function spills
-vectors when it cannot align the stack any more: then each of them may lie on two lines,
-which takes half as long again in a loop, or not, as the caller's stack happens to be.
+vectors when it cannot align the stack any more: then whether each of them lies on two
+lines, and how long a loop takes, depends on where the caller's stack happens to be.
 
 So the stack is aligned to a vector throughout a module. What calls into it does not
 know that: a function that is called from outside aligns the stack first, and where an
