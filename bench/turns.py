@@ -4,7 +4,7 @@ PYTHON is the interpreter of an environment in which another version of the pack
 installed. Each program of the workloads and of the wide suite, with its gradient, runs
 in a process of either, on one core, and the two take turns: what slows the machine
 slows both. A factor is the median of those of the rounds. Where code and data lie in a
-process is worth some percent, for better or worse; so what looks slower is timed again
+process is worth ten percent, for better or worse; so what looks slower is timed again
 in new processes, and the median of all attempts counts.
 """
 
@@ -30,7 +30,7 @@ from bench.table import Table, duration, printer, ratio_text
 
 THRESHOLD = 0.03
 ROUNDS = 15
-ATTEMPTS = 3  # an odd number
+ATTEMPTS = 9  # an odd number
 
 ROOT = Path(__file__).parent.parent
 WHAT = ("value", "gradient")
@@ -102,14 +102,25 @@ def run(options: argparse.Namespace) -> int:
 
 
 def confirmed(before: Path, name: str, quick: bool, threshold: float) -> list[Factor]:
-    """The factors of a program; the medians of all attempts, where it looks slower."""
+    """The factors of a program; medians of its attempts, where it looks slower.
+
+    Attempts end where more of them cannot change what is slower.
+    """
     attempts = [factors(before, name, quick)]
-    if any(f.is_slower(threshold) for f in attempts[0]):
-        attempts += [factors(before, name, quick) for _ in range(1, ATTEMPTS)]
+    if not any(f.is_slower(threshold) for f in attempts[0]):
+        return attempts[0]
+    while not all(_decided(each, threshold) for each in zip(*attempts, strict=True)):
+        attempts.append(factors(before, name, quick))
     return [
         sorted(each, key=lambda f: f.factor.median)[len(each) // 2]
         for each in zip(*attempts, strict=True)
     ]
+
+
+def _decided(attempts: Sequence[Factor], threshold: float) -> bool:
+    """Whether the median of `ATTEMPTS` is on the side of the threshold of these."""
+    slower = sum(f.is_slower(threshold) for f in attempts)
+    return max(slower, len(attempts) - slower) > ATTEMPTS // 2
 
 
 def factors(before: Path, name: str, quick: bool) -> list[Factor]:

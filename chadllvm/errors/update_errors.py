@@ -38,12 +38,17 @@ def not_updatable(span: Span, ty: Type) -> Diagnostic:
 
 
 @code("CL0803")
-def fixed_update(span: Span, name: str, what: str) -> Diagnostic:
+def fixed_update(
+    span: Span, name: str, what: str, *, is_row: bool = False
+) -> Diagnostic:
+    """`is_row`: not the list is that, but an array in it."""
+    reason = f"an array in it is {what}" if is_row else f"it is {what}"
+    copy = "y = np.array(x)" if is_row else "y = x.copy()"
     return error(
-        f"{_updated(span, name)} cannot be updated: it is {what}",
+        f"{_updated(span, name)} cannot be updated: {reason}",
         span,
         "",
-        "update a copy, as in `y = x.copy()`",
+        f"update a copy, as in `{copy}`",
     )
 
 

@@ -404,7 +404,10 @@ class _Walk:
         name = _name(array)
         for item in _above(objects, rows=rows):
             if item.fixed:
-                raise update_errors.fixed_update(binding.span, name, item.fixed)
+                itself = {item} if item.is_row else _above(objects, rows=False)
+                raise update_errors.fixed_update(
+                    binding.span, name, item.fixed, is_row=item not in itself
+                )
         self.updated.update(_above(objects, rows=rows))
         same = [
             known
