@@ -142,3 +142,21 @@ def test_values_after_a_loop_that_may_break() -> None:
     for x in (1.0, 3.0):
         assert cl.jit(last)(RATES, x) == last(RATES, x)
         assert cl.jit(last)({"y": 1.0, "z": 4.0}, x) == 4.0 * x
+
+
+def test_loops_behind_and_inside_of_a_match() -> None:
+    def total(params: Any, k: int, x: float) -> float:
+        match k:
+            case 0:
+                for v in params.values():
+                    x += v
+            case 1:
+                x = -x
+        for name, v in params.items():
+            if name == "b":
+                break
+            x += 2.0 * v
+        return x
+
+    for k in (0, 1, 2):
+        assert cl.jit(total)(RATES, k, 1.0) == pytest.approx(total(RATES, k, 1.0))

@@ -122,6 +122,10 @@ def translate_body(callees: Callees, task: Task, guessed: Type | None) -> Block 
             elements[found.name] = Elements(elem, found.is_sure)
             continue
         except Unrolled as loop:
+            if loop.position in unrolled:
+                raise InternalError(
+                    f"{task.text.source.name}: a loop over keys is not written out"
+                ) from None
             unrolled[loop.position] = loop.entries
             text = read_text(task.text.source, task.text.analysis, unrolled)
             task = replace(task, text=text)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from copy import copy
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -96,15 +97,11 @@ def without_match(nodes: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
         match node:
             case ast.Match():
                 found += _branches(node)
-            case ast.If(test, body, orelse):
-                inside = [*without_match(body)], [*without_match(orelse)]
-                found.append(_at(node, ast.If(test, *inside)))
-            case ast.While(test, body, orelse):
-                inside = [*without_match(body)], [*without_match(orelse)]
-                found.append(_at(node, ast.While(test, *inside)))
-            case ast.For(target, iterable, body, orelse):
-                inside = [*without_match(body)], [*without_match(orelse)]
-                found.append(_at(node, ast.For(target, iterable, *inside)))
+            case ast.If() | ast.While() | ast.For():
+                inner = copy(node)  # With what it knows of itself, as its position.
+                inner.body = [*without_match(node.body)]
+                inner.orelse = [*without_match(node.orelse)]
+                found.append(inner)
             case _:
                 found.append(node)
     return found
