@@ -358,7 +358,9 @@ class _Walk(Names):
         while wanted != given:
             self._restore(before)
             given = frozenset(wanted)
-            wanted &= self._calls(node, kept, given).given
+            found = self._calls(node, kept, given)
+            wanted = (wanted & found.given) - (found.kept - kept)
+        self.wanted |= self._of_all(node.args[k] for k in given)
         self._keep(node.args[k] for k in kept)
         self._new(binding.vars, loop)
 
@@ -389,9 +391,13 @@ class _Walk(Names):
         """A call is not given what is needed later, or twice."""
         for k in [*self.given[function]]:
             others = [arg for m, arg in enumerate(args) if m != k]
-            shared = any(self._of(other) & self._of(args[k]) for other in others)
+            shared = self._of_all(others) & self._of(args[k])
+            self.wanted |= self._of(args[k])
             if shared or self._refusal(args[k], loop) is not None:
                 self.given[function].discard(k)
+
+    def _of_all(self, operands: Iterable[Operand]) -> Origins:
+        return frozenset().union(*map(self._of, operands))
 
     def _body(self, params: Sequence[Var], body: Block) -> None:
         """The body of a loop without state."""
