@@ -243,6 +243,13 @@ def a_row_of_an_argument(m):
     return r
 
 
+@refused(VECTOR, VECTOR, line=2, message="an array in it is an argument")
+def arguments_in_a_list(x, y):
+    items = [x, y]
+    items[0], items[1] = items[1], items[0]
+    return items[0][0]
+
+
 @refused(VECTOR, I64, line=3, message="it is an argument")
 def an_argument_as_a_state(x, n):
     a = x
