@@ -3,9 +3,9 @@
 PYTHON is the interpreter of an environment in which another version of the package is
 installed. Each program of the workloads and of the wide suite, with its gradient, runs
 in a process of either, on one core, and the two take turns: what slows the machine
-slows both. A factor is the median of those of the rounds. Where code and data lie in a
-process is worth ten percent, for better or worse; so what looks slower is timed again
-in new processes, and the median of all attempts counts.
+slows both. A factor is the median of those of the rounds. Arguments begin a line of the
+cache; where code and other data lie is luck, for better or worse. So what looks slower
+is timed again in new processes, and the median of all attempts counts.
 """
 
 from __future__ import annotations
