@@ -51,7 +51,7 @@ def _prepared(name: str, quick: bool) -> list[Callable[[], Any]]:
 
 
 def _placed(argument: Any) -> Any:
-    """An array begins a line of the cache in either process, not one of them by luck."""
+    """The array, at the beginning of a line of the cache in either process."""
     if not isinstance(argument, np.ndarray):
         return argument
     memory = np.empty(argument.nbytes + _LINE, np.uint8)
