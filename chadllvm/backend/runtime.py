@@ -72,7 +72,8 @@ int64_t chad_threads(const chad_context_t *context);
 void chad_set_threads(int64_t threads);
 void *chad_result_alloc(chad_context_t *context, int64_t bytes);
 void chad_lend(chad_context_t *context, void *outs);
-void *chad_result_take(chad_context_t *context, int64_t number, int64_t bytes);
+void *chad_result_take(chad_context_t *context, int64_t number, int64_t bytes,
+                       int32_t are_added_to);
 int32_t chad_result_copy(chad_context_t *context, void *result, int64_t rank,
                          int64_t bytes, void *to, const int64_t *dims);
 void chad_results_discard(chad_context_t *context);

@@ -72,7 +72,7 @@ declare i32 @chad_join(ptr, ptr, i32) cold nounwind
 declare void @chad_keep(ptr, ptr) nounwind
 declare noalias align 64 ptr @chad_result_alloc(ptr, i64) {_OWN}
 declare void @chad_lend(ptr, ptr) nounwind
-declare noalias ptr @chad_result_take(ptr, i64, i64) {_OWN}
+declare noalias ptr @chad_result_take(ptr, i64, i64, i32) {_OWN}
 declare i32 @chad_result_copy(ptr, ptr, i64, i64, ptr, ptr) nounwind
 declare i32 @chad_poll(ptr) cold {_OWN}
 """
@@ -185,15 +185,18 @@ def _round_up(out: Writer, size: str) -> str:
     return out.let(f"and i64 {padded}, {-ALIGNMENT}")
 
 
-def emit_result_alloc(out: Writer, number: int | None, size: str, fail: str) -> str:
+def emit_result_alloc(
+    out: Writer, number: int | None, size: str, zero: bool, fail: str
+) -> str:
     """Allocate a buffer that will belong to the caller, or take memory of its own.
 
-    `number` is that of the array among those that are returned, if it is known.
+    `number` is that of the array among those that are returned, if it is known. What is
+    filled with `zero` is there to be added to.
     """
-    call = f"chad_result_take(ptr %ctx, i64 {number}"
-    if number is None:
-        call = "chad_result_alloc(ptr %ctx"
-    return _present(out, out.let(f"call ptr @{call}, i64 {size})", "result"), fail)
+    call = f"chad_result_alloc(ptr %ctx, i64 {size})"
+    if number is not None:
+        call = f"chad_result_take(ptr %ctx, i64 {number}, i64 {size}, i32 {zero:d})"
+    return _present(out, out.let(f"call ptr @{call}", "result"), fail)
 
 
 def _present(out: Writer, buffer: str, fail: str) -> str:

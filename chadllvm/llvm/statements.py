@@ -288,7 +288,7 @@ def _alloc(state: State, stmt: Alloc) -> None:
     if stmt.region == RESULT:
         size = runtime.emit_bytes(state.out, state.name(stmt.count), BYTES[stmt.elem])
         number, fail = state.returned.get(stmt.reg), state.exit(NO_MEMORY)
-        buffer = runtime.emit_result_alloc(state.out, number, size, fail)
+        buffer = runtime.emit_result_alloc(state.out, number, size, stmt.zero, fail)
         state.names[stmt.reg] = buffer
     else:
         state.names[stmt.reg] = _allocated(state, stmt)

@@ -360,8 +360,11 @@ CHAD_API void chad_lend(chad_context_t *context, chad_out_t *outs);
 // The same for the array that is number `number` among those that the call returns: if
 // the caller has memory of exactly this size for it that was not taken yet, that memory,
 // which begins at a multiple of the size of an element and stays the caller's. It counts
-// as memory in use.
-CHAD_API void *chad_result_take(chad_context_t *context, int64_t number, int64_t bytes);
+// as memory in use. If the elements `are_added_to` again and again, memory that begins
+// within a line of the cache is not taken if the array is of a size that is cheaper to
+// copy in the end than to work in there.
+CHAD_API void *chad_result_take(chad_context_t *context, int64_t number, int64_t bytes,
+                                int32_t are_added_to);
 
 // An array of elements of `bytes` bytes: `result` is where they are, and then its `rank`
 // dimensions. If they are `dims`, its elements are `to` afterwards, where they may be

@@ -40,10 +40,18 @@ void chad_lend(chad_context_t *const context, chad_out_t *const outs) {
   context->outs = outs;
 }
 
+// Of fewer bytes little is added to at once; more take longer to copy, and may be more
+// than there is memory for twice.
+enum { LEAST_COPIED = 1024, MOST_COPIED = 8192 };
+
 void *chad_result_take(chad_context_t *const context, const int64_t number,
-                       const int64_t bytes) {
+                       const int64_t bytes, const int32_t are_added_to) {
   chad_out_t *const out = context->outs == NULL ? NULL : context->outs + number;
   if (out == NULL || out->bytes != bytes || bytes < 0) {
+    return chad_result_alloc(context, bytes);
+  }
+  if (are_added_to != 0 && LEAST_COPIED <= bytes && bytes <= MOST_COPIED &&
+      (uintptr_t)out->data % CHAD_ALIGNMENT != 0) {
     return chad_result_alloc(context, bytes);
   }
   chad_state_t *const state = (chad_state_t *)context;

@@ -98,6 +98,28 @@ static void test_arrays_of_the_right_shape_are_copied(void) {
   chad_free(refused);
 }
 
+static void test_what_is_added_to_begins_a_line_of_the_cache_if_it_is_cheap_to_copy(
+    void) {
+  chad_context_t *const context = new_context();
+  static _Alignas(CHAD_ALIGNMENT) char line[16384];
+  for (int64_t bytes = 512; bytes <= 12288; bytes += 512) {
+    for (int64_t offset = 0; offset < CHAD_ALIGNMENT; offset += 16) {
+      for (int added = 0; added < 2; ++added) {
+        chad_out_t out = {line + offset, bytes};
+        chad_lend(context, &out);
+        void *const data = chad_result_take(context, 0, bytes, added);
+        const int is_cheap = 1024 <= bytes && bytes <= 8192;
+        const int is_copied = added == 1 && offset != 0 && is_cheap;
+        CHECK((data == out.data) == !is_copied && data != NULL);
+        CHECK(data == out.data || (uintptr_t)data % CHAD_ALIGNMENT == 0);
+        chad_results_discard(context);
+      }
+    }
+  }
+  chad_lend(context, NULL);
+  chad_context_free(context);
+}
+
 static void test_memory_of_the_callers_is_taken_once_if_it_fits(void) {
   static const int64_t dims[2] = {2, 3}, other[2] = {3, 2};
   chad_context_t *const context = new_context();
@@ -105,17 +127,17 @@ static void test_memory_of_the_callers_is_taken_once_if_it_fits(void) {
   chad_out_t outs[2] = {{first, sizeof(first)}, {second, sizeof(second)}};
   chad_word_t word[3] = {{.p = NULL}, {.i = 2}, {.i = 3}};
   chad_lend(context, outs);
-  CHECK(chad_result_take(context, 0, 8) != first);
-  CHECK(chad_result_take(context, 1, 48) == second);
-  CHECK(chad_result_take(context, 1, 48) != second);
-  CHECK(chad_result_take(context, 0, -1) == NULL);
-  double *const data = chad_result_take(context, 0, 48);
+  CHECK(chad_result_take(context, 0, 8, 0) != first);
+  CHECK(chad_result_take(context, 1, 48, 0) == second);
+  CHECK(chad_result_take(context, 1, 48, 0) != second);
+  CHECK(chad_result_take(context, 0, -1, 0) == NULL);
+  double *const data = chad_result_take(context, 0, 48, 0);
   CHECK(data == first);
   chad_results_discard(context);
   CHECK(chad_memory_used(context) == 96);
   chad_lend(context, NULL);
   CHECK(chad_memory_used(context) == 0 && chad_memory_peak(context) >= 96);
-  CHECK(chad_result_take(context, 0, 48) != first);
+  CHECK(chad_result_take(context, 0, 48, 0) != first);
   chad_results_discard(context);
   for (int k = 0; k < 6; ++k) {
     data[k] = k;
@@ -131,7 +153,7 @@ static void test_memory_of_the_callers_is_taken_once_if_it_fits(void) {
   chad_set_memory_limit(context, 1);
   outs[0].bytes = 48;
   chad_lend(context, outs);
-  CHECK(chad_result_take(context, 0, 48) == NULL);
+  CHECK(chad_result_take(context, 0, 48, 0) == NULL);
   word[0].p = data;
   CHECK(chad_result_copy(context, word, 2, 8, first, other) == CHAD_MEMORY);
   chad_results_discard(context);
@@ -156,6 +178,7 @@ int main(void) {
   test_release_then_discard();
   test_blocks_survive_leave();
   test_arrays_of_the_right_shape_are_copied();
+  test_what_is_added_to_begins_a_line_of_the_cache_if_it_is_cheap_to_copy();
   test_memory_of_the_callers_is_taken_once_if_it_fits();
   test_odd_sizes();
   return 0;
