@@ -120,20 +120,9 @@ class _Run:
         self._around = around  # For a branch, where it is taken.
         # For a function of a user's rule, what it is called with there.
         self._given = {} if given is None else given
-        self._inputs.update(self._handed_on(collected))
-
-    def _handed_on(self, results: Sequence[Operand]) -> Iterator[Var]:
-        """Arrays that branches give, with what these take from the block."""
-        pending = [*results]
-        while pending:
-            array = pending.pop()
-            if not isinstance(array, Var) or array not in self._bound:
-                continue
-            yield array
-            match self._bound[array].expr:
-                case If(_, then, orelse):
-                    k = _position(self._bound[array], array)
-                    pending += [then.results[k], orelse.results[k]]
+        self._inputs.update(_handed_on(block, collected))
+        if around is not None:
+            self._inputs |= around._inputs
 
     def pays(self, array: Operand) -> bool:
         """Whether the array is paid for, for the run of this block."""
@@ -299,6 +288,24 @@ class _Payers:
         if array is None or not run.pays(array):
             cell = binding.vars[0]
             self.found.append(Unpaid(array or cell, binding.span))
+
+
+def _handed_on(
+    block: Block,
+    results: Sequence[Operand],
+    around: Mapping[Operand, Binding] | None = None,
+) -> Iterator[Var]:
+    """Arrays that a block hands on, and what its branches give for them."""
+    bound: dict[Operand, Binding] = {**(around or {})}
+    bound.update((v, b) for b in block.bindings for v in b.vars)
+    for array in results:
+        if isinstance(array, Var) and array in bound:
+            yield array
+            match bound[array].expr:
+                case If(_, then, orelse):
+                    k = _position(bound[array], array)
+                    for side in (then, orelse):
+                        yield from _handed_on(side, [side.results[k]], bound)
 
 
 def _called(block: Block) -> dict[Operand, Sequence[Operand]]:

@@ -199,6 +199,17 @@ class Converter:
         if any(o in self.fleeting for o in old):
             self.fleeting.update(new)
 
+    def follow_calls(
+        self, params: Sequence[Var], calls: Iterable[Sequence[Operand]]
+    ) -> bool:
+        """Note the parameters that fleeting arrays are given for; whether there are
+        more than before."""
+        before = len(self.fleeting)
+        for args in calls:
+            for param, arg in zip(params, args, strict=True):
+                self._follow([param], [arg])
+        return len(self.fleeting) > before
+
     def call(
         self, target: FunctionValue, args: Sequence[Value], out: Builder
     ) -> list[Value]:
@@ -432,8 +443,8 @@ class Converter:
                         yield operand
             case Again(function, bindings, moves):
                 yield from self._needs_again(function, bindings, moves)
-            case Returned(_, number):
-                yield number
+            case Returned(_, number, lent):
+                yield from (number, *lent)
             case Outermost():
                 yield from needs_of_recursion(self, value)
             case Itself():

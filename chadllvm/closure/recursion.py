@@ -11,11 +11,22 @@
 What the calls' functions capture is collected by the calls, and a function is the
 number of its call. To call the outermost one is a recursion again, which finds by the
 number what the function captured; numbers of the functions it calls are among that.
+
+Arrays that a call was given are not kept by it. Who calls has them, because it made
+them or was given them itself, and gives them to the function again:
+
+    r, f = recurse(x) { g, p ->               …
+      s, h = call g(p)                        recurse(k, d, x) { g', i, d, p ->
+      f = fun (d) { … h(e) … p … }     →        … call g'(j', e, p) … p … }
+      yield r, f }
+
+So of an array that calls hand on the tape has one, and a derivative of the derivative
+one cell. Of what is updated behind the calls it has the elements that are read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from chadllvm.closure.shapes import Shapes
@@ -35,8 +46,8 @@ from chadllvm.closure.values import (
     value_of,
 )
 from chadllvm.ir.build import Builder, lit
-from chadllvm.ir.term import Apply, Binding, Lambda, Operand, Var
-from chadllvm.ir.types import I64, Array, Fun, has_fun
+from chadllvm.ir.term import Apply, Binding, Call, Lambda, Operand, Var, nested
+from chadllvm.ir.types import I64, Array, Box, Fun, has_fun
 from chadllvm.ops.index import Index, MakeBox, Unbox
 from chadllvm.ops.recurse import Recurse
 from chadllvm.support.diagnostic import InternalError
@@ -62,13 +73,23 @@ def convert_recursion(
     number = (I64,) if collects else ()
     function = Var(itself.name, Fun(itself.type.params, (*plain, *number)))
     recursion = Recursion()
-    scope.values[itself] = Itself(recursion, function, itself.type.results)
     new = [Var(p.name, p.type) for p in params]
     scope.values.update(zip(params, new, strict=True))
-    bindings, results = converter.block(body.body, scope)
+    converter.follow_calls(new, [args])
+    while True:
+        scope.values[itself] = Itself(recursion, function, itself.type.results)
+        bindings, results = converter.block(body.body, scope)
+        kept = [p for p in new if p not in recursion.lent.values()]
+        captures, again = _stored(converter, results, bindings, kept)
+        given = {k: p for k, p in enumerate(new) if p in captures and _is_array(p)}
+        if converter.follow_calls(new, _given(bindings, function)):
+            recursion.lent.clear()  # Elements that are read are stored now.
+        elif given:
+            recursion.lent |= given  # Then callers may need what they were given.
+        else:
+            break
     inner = out.child()
     inner.bindings = bindings
-    captures, again = _stored(converter, results, bindings, new)
     shapes = Shapes([*bindings, *again], new, converter.steady)
     stored: list[Operand] = [
         inner.one(Apply(MakeBox(), (v,)), v.name)
@@ -106,7 +127,22 @@ def convert_recursion(
     last = outer[len(own)]
     for var in binding.vars:
         if has_fun(var.type):
-            scope.values[var] = Outermost(recursion, last, {**names_of})
+            lent = tuple(args[k] for k in recursion.lent)
+            scope.values[var] = Outermost(recursion, last, lent, {**names_of})
+
+
+def _given(bindings: Iterable[Binding], function: Var) -> Iterator[Sequence[Operand]]:
+    """What the calls of a function are given."""
+    for binding in bindings:
+        match binding.expr:
+            case Call(called, args) if called is function:
+                yield args
+        for _, block in nested(binding.expr):
+            yield from _given(block.bindings, function)
+
+
+def _is_array(var: Var) -> bool:
+    return isinstance(var.type, Array | Box)
 
 
 def _returned(binding: Binding) -> Fun:
@@ -135,19 +171,21 @@ def call_recursion(
     """The results of a call of what is known by a recursion."""
     match target:
         case Itself(recursion, function, results):
-            given = out.call(function, map(as_operand, args))
-            rest = iter(given)
+            given = [*map(as_operand, args)]
+            returned = out.call(function, given)
+            lent = tuple(given[k] for k in recursion.lent)
+            rest = iter(returned)
             return [
-                Returned(recursion, given[-1]) if has_fun(ty) else next(rest)
+                Returned(recursion, returned[-1], lent) if has_fun(ty) else next(rest)
                 for ty in results
             ]
-        case Returned(recursion, number):
+        case Returned(recursion, number, lent):
             if recursion.itself is None:
                 raise InternalError(
                     "closure: a call's function outside of its recursion"
                 )
-            called = out.call(recursion.itself, (number, *map(as_operand, args)))
-            return list(called)
+            operands = (number, *map(as_operand, args), *lent)
+            return list(out.call(recursion.itself, operands))
         case Outermost():
             return list(_run(converter, target, [*map(as_operand, args)], out))
 
@@ -160,8 +198,9 @@ def _run(
     assert recursion.element is not None
     number = Var("call", I64)
     params = [Var(a.name if isinstance(a, Var) else "ct", a.type) for a in args]
+    lent = [Var(p.name, p.type) for p in recursion.lent.values()]
     inner = out.child()
-    names: dict[Var, Operand] = {}
+    names: dict[Var, Operand] = dict(zip(recursion.lent.values(), lent, strict=True))
     for capture, array in target.arrays.items():
         value = inner.one(Apply(Index(), (array, number)), capture.name)
         if value.type != capture.type:  # An array that was put into a box.
@@ -170,7 +209,7 @@ def _run(
     function: Value = move(recursion.element, names)
     for renaming in target.moves:
         function = move(function, renaming)
-    types = (I64, *(p.type for p in params))
+    types = (I64, *(p.type for p in (*params, *lent)))
     outer, recursion.itself = (
         recursion.itself,
         Var("back", Fun(types, recursion.results)),
@@ -179,18 +218,20 @@ def _run(
     results = converter.call(as_function(function), params, inner)
     recursion.itself = outer
     block = inner.block(map(as_operand, results))
-    body = Lambda((itself, number, *params), block)
-    return out.apply(Recurse(), (target.number, *args), [body])
+    body = Lambda((itself, number, *params, *lent), block)
+    return out.apply(Recurse(), (target.number, *args, *target.lent), [body])
 
 
 def needs_of_recursion(converter: Converter, value: Outermost) -> Iterator[Operand]:
     """What the function of the outermost call reads when it is called."""
     yield value.number
+    yield from value.lent
     yield from value.arrays.values()
     recursion = value.recursion
     assert recursion.element is not None
+    known = (*recursion.captures, *recursion.lent.values())
     for operand in converter.needs(recursion.element):
-        if operand not in recursion.captures:
+        if operand not in known:
             moved: Value = operand
             for renaming in value.moves:
                 moved = move(moved, renaming)

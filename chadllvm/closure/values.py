@@ -91,10 +91,13 @@ class Again:
 class Recursion:
     """A function whose calls return functions of one kind: `element` is theirs.
 
-    What each call's function captures is kept at the number of the call. `itself` is,
-    while the recursion that runs these functions is written, the function of it.
+    What each call's function captures is kept at the number of the call, but for what
+    is `lent`: the call's parameters that its caller hands to the function again, by
+    their positions. `itself` is, while the recursion that runs these functions is
+    written, the function of it.
     """
 
+    lent: dict[int, Var] = field(default_factory=dict)
     captures: tuple[Var, ...] = ()
     results: tuple[Type, ...] = ()
     element: FunctionValue | None = None
@@ -112,22 +115,28 @@ class Itself:
 
 @dataclass(frozen=True, eq=False)
 class Returned:
-    """The function that a call in the body returned: that of the call's number."""
+    """The function that a call in the body returned: that of the call's number.
+
+    `lent`: what the call was given for the parameters that are lent.
+    """
 
     recursion: Recursion
     number: Operand
+    lent: tuple[Operand, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Outermost:
     """The function that the outermost call returned.
 
-    `arrays` has the array of the values of each capture; `moves`: the renamings since,
-    for what the functions' code reads.
+    `arrays` has the array of the values of each capture; `lent`: what it was given for
+    the parameters that are lent; `moves`: the renamings since, for what the functions'
+    code reads.
     """
 
     recursion: Recursion
     number: Operand
+    lent: tuple[Operand, ...]
     arrays: dict[Var, Operand]
     moves: tuple[dict[Var, Operand], ...] = ()
 
@@ -153,14 +162,19 @@ def move(value: Value, names: dict[Var, Operand]) -> Value:
             return Stack(as_function(move(element, names)), index, moved)
         case Again(function, bindings, moves):
             return Again(function, bindings, (*moves, names))
-        case Returned(recursion, number):
-            return Returned(recursion, as_operand(move(number, names)))
-        case Outermost(recursion, number, arrays, moves):
+        case Returned(recursion, number, lent):
+            new, *given = _moved((number, *lent), names)
+            return Returned(recursion, new, tuple(given))
+        case Outermost(recursion, number, lent, arrays, moves):
             moved = {k: as_operand(move(a, names)) for k, a in arrays.items()}
-            new = as_operand(move(number, names))
-            return Outermost(recursion, new, moved, (*moves, names))
+            new, *given = _moved((number, *lent), names)
+            return Outermost(recursion, new, tuple(given), moved, (*moves, names))
         case _:
             return value
+
+
+def _moved(operands: Sequence[Operand], names: dict[Var, Operand]) -> list[Operand]:
+    return [as_operand(move(operand, names)) for operand in operands]
 
 
 def as_operand(value: Value) -> Operand:

@@ -67,11 +67,11 @@ class Shaped:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of two arrays."""
+    """One of two arrays, or of two such choices."""
 
     cond: Operand
-    then: Var | Part
-    orelse: Var | Part
+    then: Var | Part | Choice
+    orelse: Var | Part | Choice
 
 
 @dataclass(frozen=True)
@@ -125,13 +125,21 @@ class Table:
                 return self.owners(array)
             case Part(array) | Window(array) | Shaped(array) if windows:
                 return self.owners(array, windows=True)
-            case Choice(_, then, orelse):
-                sides = [s.array if isinstance(s, Part) else s for s in (then, orelse)]
-                return joined(*map(self.owners, sides))
+            case Choice() as choice:
+                return self._chosen(choice)
             case Coded(owners, _, is_window) if is_window == windows:
                 return owners
             case _:
                 return (var,)
+
+    def _chosen(self, meant: Var | Part | Choice) -> tuple[Var, ...]:
+        match meant:
+            case Choice(_, then, orelse):
+                return joined(self._chosen(then), self._chosen(orelse))
+            case Part(array):
+                return self.owners(array)
+            case _:
+                return self.owners(meant)
 
     def number(self, owner: Var) -> Operand:
         return lit(self._numbers.setdefault(owner, len(self._numbers)))
@@ -141,11 +149,16 @@ class Table:
         self.number(other)
         self._numbers[owner] = self._numbers[other]
 
-    def code(self, meant: Var | Part, out: Coding, windows: bool = False) -> Code:
+    def code(
+        self, meant: Var | Part | Choice, out: Coding, windows: bool = False
+    ) -> Code:
         """What a variable refers to, in scalars that `out` computes."""
-        if isinstance(meant, Part):
-            number, path, *_ = self.code(meant.array, out)
-            return Code(number, (*path, *meant.indices))
+        match meant:
+            case Part(array, indices):
+                number, path, *_ = self.code(array, out)
+                return Code(number, (*path, *indices))
+            case Choice(cond, then, orelse):
+                return out.choice(cond, self.code(then, out), self.code(orelse, out))
         if (meant, windows) not in out.codes:
             code = self._window(meant, out) if windows else self._row(meant, out)
             out.codes[meant, windows] = code
@@ -159,10 +172,8 @@ class Table:
 
     def _row(self, var: Var, out: Coding) -> Code:
         match self._meaning.get(var):
-            case Part() as part:
-                return self.code(part, out)
-            case Choice(cond, then, orelse):
-                return out.choice(cond, self.code(then, out), self.code(orelse, out))
+            case Part() | Choice() as meant:
+                return self.code(meant, out)
             case Coded(_, code, is_window=False):
                 return code
             case _:

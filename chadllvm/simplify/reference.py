@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Apply, Binding, Block, If, Lambda, Operand, Var
+from chadllvm.ir.term import Apply, Binding, If, Lambda, Operand, Var
 from chadllvm.ir.types import I64, Array, Box, Type
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Index, MakeBox, Unbox, nothing, sized
@@ -108,41 +108,48 @@ class Reference:
                 return _made(owner, code, inner)
             return self._row(owner, code, inner)
 
-        *others, rest = (*self.real, None) if self._may_be_nothing else self.real
-        inner = out.child() if others else out
-        block = inner.block([part(rest, inner)])
-        for owner in reversed(others):
-            assert owner is not None
-            is_this = out.prim("ieq", code.number, table.number(owner))
-            inner = out.child()
-            then = inner.block([part(owner, inner)])
-            block = Block((), out.emit(If(is_this, then, block), self.var.name))
+        self._of_owner(code, table, out, part)
         binding = out.bindings.pop()
         out.bindings.append(Binding((self.var,), binding.expr, binding.span))
 
     def element(
         self, code: Code, at: Sequence[Operand], table: Table, out: Builder
     ) -> Operand:
-        """The element of a window at indices, which may be outside of other owners."""
+        """The element of a window at indices."""
         assert isinstance(self.var.type, Array)
-        *others, rest = (*self.real, None) if self._may_be_nothing else self.real
         ty = self.var.type.elem
 
-        def element(left: Sequence[Var | None], inner: Builder) -> Operand:
-            owner, *more = left
-            if owner is None:
-                return nothing(inner, ty)
-            if not more:
-                return _element(owner, code, at, inner)
-            is_this = inner.prim("ieq", code.number, table.number(owner))
+        def part(owner: Var | None, inner: Builder) -> Operand:
+            return _element(owner, code, at, inner) if owner else nothing(inner, ty)
+
+        return self._of_owner(code, table, out, part)
+
+    def _of_owner(
+        self,
+        code: Code,
+        table: Table,
+        out: Builder,
+        part: Callable[[Var | None, Builder], Operand],
+    ) -> Operand:
+        """What `part` reads of the owner that a code is about, and of no other: there
+        its indices may lead outside. None stands for no owner."""
+        *others, rest = (*self.real, None) if self._may_be_nothing else self.real
+        tests = [
+            out.prim("ieq", code.number, table.number(owner or NONE))
+            for owner in others
+        ]
+
+        def read(k: int, inner: Builder) -> Operand:
+            if k == len(others):
+                return part(rest, inner)
             one, other = inner.child(), inner.child()
             blocks = (
-                one.block([_element(owner, code, at, one)]),
-                other.block([element(more, other)]),
+                one.block([part(others[k], one)]),
+                other.block([read(k + 1, other)]),
             )
-            return inner.one(If(is_this, *blocks), self.var.name)
+            return inner.one(If(tests[k], *blocks), self.var.name)
 
-        return element((*others, rest), out)
+        return read(0, out)
 
     @property
     def _may_be_nothing(self) -> bool:

@@ -280,18 +280,30 @@ class _References(Recursions):
 
     def _from_outside(
         self, result: Operand, sides: Sequence[Side]
-    ) -> Var | Part | None:
-        """What a branch gives, if it takes it from outside as it is."""
+    ) -> Var | Part | Choice | None:
+        """What a branch gives, if it takes it from outside of all sides as it is."""
         assert isinstance(result, Var)
         side = next((s for s in sides if result in s.bound), None)
         if side is None:
             return result
         match side.bound[result].expr:
-            case Apply(Index(), (Var() as array, *at)) if side.is_outside(array, *at):
-                return Part(array, tuple(at))
-            case Apply(Unbox() | MakeBox(), (Var() as array,)):
-                inner = self._from_outside(array, [side])
-                return Part(inner, ()) if isinstance(inner, Var) else inner
+            case Apply(Index() | Unbox() | MakeBox(), (Var() as array, *at)):
+                if not all(s.is_outside(*at) for s in sides):
+                    return None
+                match self._from_outside(array, sides):
+                    case Var() as outer:
+                        return Part(outer, tuple(at))
+                    case Part(outer, indices):
+                        return Part(outer, (*indices, *at))
+                    case _:
+                        return None
+            case If(cond, then, orelse) if all(s.is_outside(cond) for s in sides):
+                k = side.bound[result].vars.index(result)
+                one, other = (
+                    self._from_outside(block.results[k], [*sides, Side(block)])
+                    for block in (then, orelse)
+                )
+                return one and other and Choice(cond, one, other)
             case _:
                 return None
 
