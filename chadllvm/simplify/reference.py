@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Apply, Binding, If, Lambda, Operand, Var
+from chadllvm.ir.term import Apply, Binding, Block, If, Lambda, Operand, Var
 from chadllvm.ir.types import I64, Array, Box, Type
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Index, MakeBox, Unbox, nothing, sized
@@ -131,8 +131,10 @@ class Reference:
         out: Builder,
         part: Callable[[Var | None, Builder], Operand],
     ) -> Operand:
-        """What `part` reads of the owner that a code is about, and of no other: there
-        its indices may lead outside. None stands for no owner."""
+        """What `part` reads of the owner that a code is about, None standing for none.
+
+        With indices it reads no other, where they may lead outside.
+        """
         *others, rest = (*self.real, None) if self._may_be_nothing else self.real
         tests = [
             out.prim("ieq", code.number, table.number(owner or NONE))
@@ -143,11 +145,12 @@ class Reference:
             if k == len(others):
                 return part(rest, inner)
             one, other = inner.child(), inner.child()
-            blocks = (
-                one.block([part(others[k], one)]),
-                other.block([read(k + 1, other)]),
-            )
-            return inner.one(If(tests[k], *blocks), self.var.name)
+            then = one.block([part(others[k], one)])
+            if self.width:
+                orelse = other.block([read(k + 1, other)])
+            else:
+                orelse = Block((), (read(k + 1, inner),))
+            return inner.one(If(tests[k], then, orelse), self.var.name)
 
         return read(0, out)
 

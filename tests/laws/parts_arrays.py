@@ -18,6 +18,9 @@ class One:
     x: cl.f64[:]
 
 
+TWO = np.array([1.0, -0.5])
+
+
 @dataclass(frozen=True)
 class Two:
     x: cl.f64[:]
@@ -400,6 +403,18 @@ def list_of_pairs(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     return s
 
 
+def list_of_rows(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    p, q, r = np.outer(TWO, a), np.outer(TWO, b), np.outer(TWO, c)
+    items = [Two(p[0], q[0]), Two(q[1], r[1]), Two(r[0], p[1])]
+    t = items[0]
+    s = 0.0
+    for i in range(len(a)):
+        if c[i] > 0.0:
+            t = items[i % 3]
+        s += t.x[i] * t.y[i]
+    return s
+
+
 def list_of_closures(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     fs = [lambda i: a[i], lambda i: b[i] * 2.0, lambda i: c[i] * c[i]]
     s = 0.0
@@ -465,6 +480,7 @@ PROGRAMS: tuple[Callable[..., float], ...] = (
     growing_list_of_old,
     list_of_made,
     list_of_pairs,
+    list_of_rows,
     list_of_closures,
     loop_over_list,
     part_or_made,

@@ -234,6 +234,53 @@ def exchanged_often(x: cl.f64[:], y: cl.f64[:], n: int) -> cl.f64[:]:
     return exchanged_often(y, x, n - 1)
 
 
+def made_by_some_calls(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    return damped(a, b, c, 0)
+
+
+@cl.jit
+def damped(x: cl.f64[:], y: cl.f64[:], c: cl.f64[:], i: int) -> float:
+    if i >= len(c):
+        return x[0] * y[0]
+    if i % (len(c) // 3) == 0:
+        return damped(x * y, x, c, i + 1) * 0.9 + x[i]
+    if c[i] > 0.0:
+        return damped(y, x, c, i + 1) + x[i] * x[i]
+    return damped(x, y, c, i + 1) + y[i] * x[i]
+
+
+def made_before_the_calls(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    return replaced(a, b, 0)
+
+
+@cl.jit
+def replaced(x: cl.f64[:], y: cl.f64[:], i: int) -> float:
+    if i >= len(y):
+        return x[0]
+    made = np.sin(y) if i % (len(y) // 3) == 0 else y
+    chosen = x if made[i] > 0.0 else made
+    return replaced(chosen, made, i + 1) * 0.5 + made[i] * x[i]
+
+
+def updated_behind_calls(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    x = a.copy()
+    s = 0.0
+    for i in range(len(a)):
+        s += small_or_given(x, b, i, 3) * 0.01
+        x[i] = s * b[i] * 0.01
+    return s + c[0]
+
+
+@cl.jit
+def small_or_given(x: cl.f64[:], y: cl.f64[:], i: int, depth: int) -> float:
+    if depth == 0:
+        return x[i] * y[0]
+    if depth % 2 == 0:
+        made = y[:3] * 2.0
+        return small_or_given(made, x, i % 3, depth - 1) * x[(i + depth) % len(x)]
+    return small_or_given(y, x, i % len(y), depth - 1) * x[i % len(x)]
+
+
 PROGRAMS: tuple[Callable[..., float], ...] = (
     divided,
     from_both_ends,
@@ -249,4 +296,7 @@ PROGRAMS: tuple[Callable[..., float], ...] = (
     captured,
     window_of_choice,
     returned_or_made,
+    made_by_some_calls,
+    made_before_the_calls,
+    updated_behind_calls,
 )
