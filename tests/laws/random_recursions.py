@@ -107,20 +107,21 @@ class Writer:
 
     def _branch(self) -> Iterator[str]:
         numbers, arrays = [], ["x", "y * 0.5"]
+        # What calls return may be the array that is updated then.
+        updates = "u" in self._own and self._may(0.3)
         for k in range(self._random.choice((1, 1, 2))):
             steps = self._random.choice((1, 2)), self._random.choice((1, 1, 2))
             given = f"{self._array()}, {self._array()}, c, {self._number()}"
             call = f"f({given}, i + {steps[0]}, d - {steps[1]})"
             yield f"z{k}, v{k} = {call}" if self._is_pair else f"v{k} = {call}"
             numbers.append(f"v{k}")
-            if self._is_pair:
-                arrays += 2 * [f"z{k}"]
-            if "u" in self._own and self._may(0.3):
+            if updates:
                 yield f"u[0] = {numbers[-1]} * 0.1"
-        terms = [
-            f"{v} * {self._random.choice(('0.7', self._number()))}" for v in numbers
-        ]
-        if self._is_pair and self._may(0.7):
+            elif self._is_pair:
+                arrays += 2 * [f"z{k}"]
+        weights = (self._random.choice(("0.7", self._number())) for _ in numbers)
+        terms = [f"{v} * {w}" for v, w in zip(numbers, weights, strict=True)]
+        if len(arrays) > 2 and self._may(0.7):
             terms.append(f"z0[0] * {self._number()}")
         total = " + ".join((*terms, self._number()))
         yield self._result(self._random.choice(arrays), total)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
 
 import pytest
 
 import chadllvm as cl
+from chadllvm.lower import tasks
+from chadllvm.lower.chunks import spread
 from tests.laws.checked import Program, check_derivatives
 from tests.laws.cost_sweep import arguments, derivatives, is_flat, measured
 from tests.laws.random_recursions import Writer, program
@@ -64,6 +67,29 @@ def test_derivatives_without_optimisation(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(part(400, 80)))
 def test_second_derivatives_keep_within_memory(seed: int) -> None:
     run_sanitized(random_program(seed))
+
+
+@pytest.fixture
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Even short loops and calls are for several threads."""
+    monkeypatch.setattr(tasks, "PATIENCE", 0)
+    monkeypatch.setattr(spread, "GRAIN", 200)
+    yield
+    cl.set_num_threads(None)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("seed", range(part(400, 40)))
+@pytest.mark.usefixtures("small_chunks")
+def test_threads_make_no_difference(seed: int) -> None:
+    *_, slope = derivatives(random_program(seed))
+    function = cl.jit(slope, options=cl.CompileOptions(cache=False))
+    found = []
+    for threads in (1, 2, 2):
+        cl.set_num_threads(threads)
+        gradients = cl.grad(function, argnums=(0, 1, 2))(*arguments(9))
+        found.append([gradient.tobytes() for gradient in gradients])
+    assert found[0] == found[1] == found[2]
 
 
 def test_rows_are_read_of_the_array_that_has_them() -> None:
