@@ -41,8 +41,11 @@ WITHOUT_ROWS = (
     "out of bounds for array",
 )
 
-# What Python's `math` or the runtime have written themselves.
-OTHER_FUNCTIONS = ("gamma", "sinc", "round", "around", "erf")
+# What Python's `math` or the runtime have written themselves, and what is made of that.
+OTHER_FUNCTIONS = (
+    *("gamma", "sinc", "round", "around", "erf"),
+    *("beta", "psi", "special.iv", "stats."),
+)
 
 
 @dataclass(frozen=True)
