@@ -11,6 +11,7 @@ import argparse
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ def compared(workload: Workload, folder: Path, rounds: int) -> dict[str, float]:
         given = {"gradient": (gradient, arguments)}
         name = f"lib{workload.name}_{form.replace('-', '_')}"
         library = cl.load(cl.export(given, folder / name, **options))
-        runs[form] = lambda f=library["gradient"]: f(*arguments)  # type: ignore[misc]
+        runs[form] = partial(library["gradient"], *arguments)
     return interleaved(runs, rounds)
 
 

@@ -12,13 +12,14 @@ import os
 import signal
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sweep
 
+import chadllvm as cl
 from chadllvm.api import checking
 from chadllvm.driver import pipeline
 from chadllvm.llvm import optimize
@@ -138,3 +139,12 @@ def agreed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
     monkeypatch.setattr(checking._Limits, "are_close", are_close)
     return made
+
+
+@pytest.fixture
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Even short loops and calls are for several threads."""
+    monkeypatch.setattr("chadllvm.lower.tasks.PATIENCE", 0)
+    monkeypatch.setattr("chadllvm.lower.chunks.spread.GRAIN", 200)
+    yield
+    cl.set_num_threads(None)

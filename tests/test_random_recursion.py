@@ -16,8 +16,6 @@ from campaign.load import Loaded, load
 from sweep import part
 
 import chadllvm as cl
-from chadllvm.lower import tasks
-from chadllvm.lower.chunks import spread
 
 LEAVES = ("{a}[i]", "s", "c[i % 4]", "{a}[(7 * i + 3) % n]", "0.3", "c[0]")
 UNARY = ("math.sin({})", "math.tanh({})", "math.exp(-({}) * ({}))", "0.5 * ({})")
@@ -148,15 +146,6 @@ class Writer:
         return self.random.choice(BINARY).format(*sides)
 
 
-@pytest.fixture(autouse=True)
-def small_chunks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Even short loops and calls are for several threads."""
-    monkeypatch.setattr(tasks, "PATIENCE", 0)
-    monkeypatch.setattr(spread, "GRAIN", 200)
-    yield
-    cl.set_num_threads(None)
-
-
 def outcome(
     program: Loaded, options: cl.CompileOptions, threads: int = 1
 ) -> list[np.ndarray]:
@@ -182,6 +171,7 @@ def check(text: str) -> None:
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("seed", range(part(160, 16)))
+@pytest.mark.usefixtures("small_chunks")
 def test_random_programs(seed: int) -> None:
     text = Writer(seed).program()
     try:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from random import Random
 
 import numpy as np
 import pytest
 
 import chadllvm as cl
-from chadllvm.lower import tasks
-from chadllvm.lower.chunks import spread
 from tests.laws.checked import Program, check_derivatives
 from tests.laws.cost_sweep import arguments, derivatives, is_flat, measured
 from tests.laws.random_recursions import Writer, program
@@ -73,15 +70,6 @@ def test_derivatives_without_optimisation(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(part(400, 80)))
 def test_second_derivatives_keep_within_memory(seed: int) -> None:
     check_sanitized(random_program(seed))
-
-
-@pytest.fixture
-def small_chunks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Even short loops and calls are for several threads."""
-    monkeypatch.setattr(tasks, "PATIENCE", 0)
-    monkeypatch.setattr(spread, "GRAIN", 200)
-    yield
-    cl.set_num_threads(None)
 
 
 @pytest.mark.sweep
