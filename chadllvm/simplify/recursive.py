@@ -130,13 +130,17 @@ class Recursions(Naming):
 
     def _result(self, k: int, binding: Binding, body: Lambda) -> Reference | None:
         """A result that is an array from outside, or a part of one."""
-        var, result = binding.vars[k], body.body.results[k]
+        var = binding.vars[k]
         if not isinstance(var.type, Array | Box):
             return None
-        calls = [*_calls(body.body, body.params[0])]
-        taken = {var, *(call.vars[k] for call in calls)}
-        windows = taken <= self._chosen_windows
-        roots = roots_of_result(body, result, windows)
+        calls = [binding, *_calls(body.body, body.params[0])]
+        windows, *mixed = {
+            {call.vars[m] for call in calls} <= self._chosen_windows
+            for m in roots_of_result(body, k, windows=True).returned
+        }
+        if mixed:
+            return None
+        roots = roots_of_result(body, k, windows)
         inside = {*body.params, *_bound(body.body)}
         if roots.is_other or roots.made or not inside.isdisjoint(roots.old):
             return None

@@ -95,6 +95,8 @@ class Roots:
     # What branches give of both kinds, and states of inner loops that are of both.
     mixed: set[Var] = field(default_factory=set)
     mixed_states: set[Var] = field(default_factory=set)
+    # Results of calls of the recursion around, by their positions.
+    returned: set[int] = field(default_factory=set)
     # Whether there is something else among them.
     is_other: bool = False
 
@@ -103,19 +105,24 @@ class Roots:
         self.made |= other.made
         self.mixed |= other.mixed
         self.mixed_states |= other.mixed_states
+        self.returned |= other.returned
         self.is_other |= other.is_other
 
 
-def roots_of_result(body: Lambda, result: Operand, windows: bool) -> Roots:
-    """What a result of a recursion may be; calls of itself give nothing else."""
-    return _Body(body.body, body.params[0]).roots(result, windows)
+def roots_of_result(body: Lambda, position: int, windows: bool) -> Roots:
+    """What a result of a recursion may be, and what those may that it may be."""
+    inside = _Body(body.body, body.params[0])
+    found, pending = Roots(returned={position}), [position]
+    while pending:
+        before = {*found.returned}
+        found.add(inside.roots(body.body.results[pending.pop()], windows))
+        pending += sorted(found.returned - before)
+    return found
 
 
 class _Body:
-    """What each array of a body may be, as a whole and as a window.
-
-    Calls of `itself` give what the body gives.
-    """
+    """What each array of a body, which is of the recursion of `itself`, may be, as a
+    whole and as a window."""
 
     def __init__(self, block: Block, itself: Var | None = None) -> None:
         self._itself = itself
@@ -147,7 +154,7 @@ class _Body:
                 if found.made and found.old:
                     found.mixed.add(var)
             case Call(function) if function is self._itself:
-                return found
+                return Roots(returned={position})
             case Apply(Index() | Unbox() | MakeBox() | Sized(), (array, *_)):
                 return self.roots(array, windows)
             case Apply(Build()) as node:

@@ -369,3 +369,46 @@ def named_as_registers(at: float, block: int) -> float:
     """The names of parameters are nothing to the compiler."""
     status = 0.5 * at
     return status if block == 0 else at * named_as_registers(status, block - 1)
+
+
+@cl.jit
+def turned(
+    x: cl.f64[:], y: cl.f64[:], m: cl.f64[:, :], n: int
+) -> tuple[cl.f64[:], cl.f64[:], cl.f64[:]]:
+    """What a call inside returns becomes other results; rows are among them."""
+    if n == 0:
+        return y, x, m[1]
+    a, b, c = turned(x, y, m, n - 1)
+    return (b, b, a) if n == 1 else (c, a, b)
+
+
+@case(np.array([0.7, -0.4]), np.array([1.1, 0.3]), np.array([[0.2, 0.9], [0.6, -0.8]]))
+@cl.jit
+def turned_results(x: cl.f64[:], y: cl.f64[:], m: cl.f64[:, :]) -> float:
+    total = 0.0
+    for n in range(5):
+        a, b, c = turned(x, y, m, n)
+        total += a[0] * 1.5 + b[1] * a[1] + c[n % 2] * (n + 1)
+    return total
+
+
+@cl.jit
+def turned_or_made(
+    x: cl.f64[:], y: cl.f64[:], n: int
+) -> tuple[cl.f64[:], cl.f64[:], float]:
+    if n == 0:
+        return x * 0.9, y, x[1]
+    a, b, s = turned_or_made(y, x, n - 1)
+    if n == 2:
+        return b, a * x, s * a[0]
+    return b, b, s + b[1]
+
+
+@case(np.array([0.7, -0.4]), np.array([1.1, 0.3]))
+@cl.jit
+def turned_or_made_results(x: cl.f64[:], y: cl.f64[:]) -> float:
+    total = 0.0
+    for n in range(5):
+        a, b, s = turned_or_made(x, y, n)
+        total += a[0] * s + b[1] * a[1]
+    return total
