@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sweep
 
 import chadllvm as cl
 from chadllvm.api import checking
 from chadllvm.driver import pipeline
 from chadllvm.llvm import optimize
 from chadllvm.llvm.optimize import Effort
+from tests import sweep
 
 # Tests are of what is compiled now: code that was kept before would hide what became of
 # the compiler. `test_cache.py` has a cache of its own.

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from containers import drawn, leaves
 from programs.case import Case
-from sweep import swept
 
 import chadllvm as cl
 from tests.program_cases import CASES
+from tests.sweep import swept
 
 LEAST, MOST = -(2**63), 2**63 - 1
 RANDOM = np.random.default_rng(0)

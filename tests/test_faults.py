@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 from programs.case import Case
-from sweep import named
 
 from chadllvm.backend.runtime import runtime
 from chadllvm.support.forking import Busy
@@ -21,6 +20,7 @@ from tests.faults import Fault, allocations, guards, processes
 from tests.faults.allocations import MODES, refused, some_programs
 from tests.faults.interrupts import interrupted
 from tests.faults.processes import SCRIPTS, survives
+from tests.sweep import named
 
 SOME = some_programs(5)
 

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from containers import drawn, leaves, moved
 from programs.case import Case
-from sweep import named, swept
 
 import chadllvm as cl
 from chadllvm.chad.derived import has_derivatives
@@ -22,6 +21,7 @@ from chadllvm.driver.passes import OPTIONAL
 from chadllvm.driver.pipeline import Compilation
 from tests.interpreted_results import Results, flat
 from tests.program_cases import CASES, real_params, tangents_of
+from tests.sweep import named, swept
 
 STEP = 1e-6
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 from frontend.generated import define
-from sweep import part
 
 import chadllvm as cl
 from chadllvm.frontend import specialise
 from chadllvm.ir.interp import evaluate
 from chadllvm.ir.types import F64, I64, Array
+from tests.sweep import part
 
 TYPES = [F64, F64, Array(F64, 1), I64]
 ARGS = (0.7, -0.4, np.array([0.3, -1.2, 0.8, 1.5]), 3)

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from campaign.load import Loaded, load
-from sweep import part
 
 import chadllvm as cl
+from tests.sweep import part
 
 LEAVES = ("{a}[i]", "s", "c[i % 4]", "{a}[(7 * i + 3) % n]", "0.3", "c[0]")
 UNARY = ("math.sin({})", "math.tanh({})", "math.exp(-({}) * ({}))", "0.5 * ({})")

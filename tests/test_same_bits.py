@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from containers import leaves
 from hypothesis import HealthCheck, given, settings
-from sweep import marks, part
 
 import chadllvm as cl
 from bench.workload import Workload, workloads
@@ -32,6 +31,7 @@ from chadllvm.support.options import CompileOptions
 from tests.array_strategies import array_cases
 from tests.leaves import all_leaves, leaf_types
 from tests.strategies import Case
+from tests.sweep import marks, part
 
 pytestmark = pytest.mark.usefixtures("small_grain")
 

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 from containers import leaves
 from programs.case import Case
-from sweep import swept
 
 import chadllvm as cl
 from chadllvm.driver import pipeline
@@ -27,6 +26,7 @@ from chadllvm.ir.types import I64
 from chadllvm.llvm import lanes, statements
 from chadllvm.support.diagnostic import InternalError
 from tests.program_cases import CASES, real_params, tangents_of
+from tests.sweep import swept
 
 OPTIONS = {
     "default": cl.CompileOptions(),

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from containers import leaves
 from programs.case import SINGLE_CASES, Case
-from sweep import swept
 
 import chadllvm as cl
 from chadllvm.chad.derived import has_derivatives
@@ -20,6 +19,7 @@ from chadllvm.ir.interp import Interpreter
 from chadllvm.ir.value import from_value, to_value
 from tests.interpreted_results import bits, flat, gradient_pairs
 from tests.program_cases import CASES, real_params, source_of
+from tests.sweep import swept
 
 # Here `lgamma` or its derivative is called, which are not those of the interpreter.
 OTHER_FUNCTIONS = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from sweep import part
 
 from chadllvm.ir.check import check
 from chadllvm.ir.interp import evaluate
@@ -19,6 +18,7 @@ from chadllvm.support.diagnostic import InternalError
 from tests.native import check_case
 from tests.strategies import Case
 from tests.sum_strategies import sum_cases
+from tests.sweep import part
 
 OPTION = """
 def main(s: <none: (), some: (f64, f64[:])>, x: f64) {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sweep import marks
 
 import chadllvm as cl
 from bench.wide.kernel import FAMILIES, Kernel, kernels
+from tests.sweep import marks
 
 KERNELS = [
     pytest.param(kernel, id=name, marks=marks(name, 4, "wide"))

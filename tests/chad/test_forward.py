@@ -15,7 +15,6 @@ from containers import leaves, moved
 from golden_cases import check_cases
 from hypothesis import given
 from programs.case import Case as ProgramCase
-from sweep import swept
 
 import chadllvm as cl
 from chadllvm.chad.forward import push_forward
@@ -33,6 +32,7 @@ from tests.array_strategies import array_cases
 from tests.chad.test_random_programs import EXAMPLES, numbers, prepared
 from tests.program_cases import CASES, real_params, tangents_of
 from tests.strategies import Case, cases
+from tests.sweep import swept
 
 STEP = 1e-6
 LARGEST_RATIO = 3.0

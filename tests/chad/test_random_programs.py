@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from sweep import part
 
 from chadllvm.chad.gradient import value_and_gradient
 from chadllvm.ir.check import check
@@ -19,6 +18,7 @@ from chadllvm.simplify.inline import inline
 from tests.leaves import all_leaves
 from tests.strategies import Case, cases
 from tests.sum_strategies import sum_cases
+from tests.sweep import part
 
 STEP = 1e-6
 # The paper's theorem has 34; this is above the largest ratio that random programs meet.

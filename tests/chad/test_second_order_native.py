@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import sampled_from
 from programs.case import Case as ProgramCase
-from sweep import swept
 
 import chadllvm as cl
 from chadllvm.ir.interp import Interpreter
@@ -36,6 +35,7 @@ from tests.second_order import (
     native,
 )
 from tests.strategies import Case, cases
+from tests.sweep import swept
 
 
 def check_native(case: Case, options: cl.CompileOptions) -> None:

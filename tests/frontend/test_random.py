@@ -7,9 +7,9 @@ from random import Random
 import pytest
 from frontend.generated import define
 from frontend.meaning import assert_same, interpret
-from sweep import part
 
 from chadllvm.support.diagnostic import CompileError
+from tests.sweep import part
 
 NAMES = ("a", "b", "c", "d", "x")
 

@@ -17,12 +17,12 @@ from typing import Any
 import corpus
 import pytest
 from frontend.generated import define
-from sweep import marks
 
 import chadllvm as cl
 from chadllvm.frontend import specialise
 from chadllvm.support.diagnostic import MOST_SHOWN, NO_SPAN, CompileError, Diagnostic
 from tests.program_cases import CASES
+from tests.sweep import marks
 
 PROGRAMS = {case.function: case.args for case in corpus.CASES} | {
     case.function.py_func: case.args

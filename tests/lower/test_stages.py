@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from golden_cases import check_cases
-from sweep import part
 
 import chadllvm as cl
 from bench.workloads.hopper import hopper, problem
@@ -21,6 +20,7 @@ from chadllvm.lower.lower import lower_function
 from chadllvm.lower.stages import STEPS, stages
 from chadllvm.support.options import CompileOptions
 from tests.random_stages import check
+from tests.sweep import part
 
 pytestmark = pytest.mark.optimised
 

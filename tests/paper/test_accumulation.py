@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from sweep import part
 
 from chadllvm.backend.runtime import runtime
 from chadllvm.ir.op import ProgramError
@@ -31,6 +30,7 @@ from tests.array_reference import Example, monadic
 from tests.array_strategies import array_cases
 from tests.strategies import Case, cases
 from tests.sum_strategies import sum_cases
+from tests.sweep import part
 from tests.term_strategies import Experiment, TermWriter, experiment
 
 EXPERIMENTS = 150

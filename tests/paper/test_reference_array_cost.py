@@ -6,7 +6,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from sweep import part
 
 from chadllvm.ir.types import F64, Array
 from chadllvm.paper import bag
@@ -33,6 +32,7 @@ from tests.array_terms import (
     loop,
     number,
 )
+from tests.sweep import part
 from tests.term_strategies import Experiment
 
 # The largest ratios met: random terms have 17.7, and 18.0 with potential; a fold whose

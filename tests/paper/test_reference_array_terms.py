@@ -7,7 +7,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from sweep import part
 
 from chadllvm.ir.types import F64, Array, Product, Sum, Type
 from chadllvm.ir.value import Injected
@@ -42,6 +41,7 @@ from tests.array_terms import (
     prim,
 )
 from tests.dual import EXACT, largest, moving, primal, product
+from tests.sweep import part
 from tests.term_strategies import Experiment
 
 PROGRAMS = part(150, 3)

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from sweep import part
 
 from chadllvm.ir.op import ProgramError
 from chadllvm.ir.rewrite import with_body
@@ -26,6 +25,7 @@ from tests.array_reference import (
 from tests.array_strategies import array_cases
 from tests.strategies import Case, cases
 from tests.sum_strategies import sum_cases
+from tests.sweep import part
 
 EXAMPLES = settings(
     max_examples=part(50, 4),

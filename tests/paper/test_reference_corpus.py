@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from programs.case import Case
-from sweep import swept
 
 from tests.array_reference import Example, agree, derivatives_are_well_typed
 from tests.program_cases import REAL_CASES, source_of
+from tests.sweep import swept
 
 # The paper's forms are for programs without derivatives and recursion in them.
 CORPUS = [

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from sweep import part
 
 from bench.paper.monads import forms_agree, primal_is_preserved, tried
 from chadllvm.chad.gradient import value_and_gradient
@@ -26,6 +25,7 @@ from chadllvm.simplify.flatten import flatten
 from tests.leaves import all_leaves
 from tests.strategies import Case
 from tests.sum_strategies import plain_cases
+from tests.sweep import part
 from tests.term_strategies import experiment
 
 EXAMPLES = settings(

@@ -14,7 +14,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from sweep import part
 
 from chadllvm.ir.term import Var
 from chadllvm.ir.types import F64, Fun, Product, Sum, Type
@@ -57,6 +56,7 @@ from tests.function_term_strategies import (
     subterms,
     wide,
 )
+from tests.sweep import part
 
 # The largest ratios: of T[t] to t but for what captures add (nested applications come
 # as near as they are long), of a gradient to the program it is the gradient of (the

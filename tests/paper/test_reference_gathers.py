@@ -7,7 +7,6 @@ from math import log2
 from typing import Any
 
 import pytest
-from sweep import part
 
 from chadllvm.ir.term import Var
 from chadllvm.ir.types import F64, I64, Product
@@ -55,6 +54,7 @@ from tests.array_terms import (
     pointwise,
     prim,
 )
+from tests.sweep import part
 
 
 def operations(term: Term) -> list[Operation]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from sweep import part
 
 from chadllvm.ir.check import check
 from chadllvm.ir.interp import Interpreter
@@ -18,6 +17,7 @@ from chadllvm.paper.laws import densified
 from chadllvm.paper.linear import free
 from chadllvm.paper.naive import Dense, Tuples
 from chadllvm.paper.write import dense, naive_chad, naive_chad_of_term
+from tests.sweep import part
 from tests.term_strategies import Experiment, experiment
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
-from sweep import part
 
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.check import check
@@ -34,6 +33,7 @@ from chadllvm.simplify.cse import cse
 from chadllvm.simplify.dce import dce
 from chadllvm.simplify.hoist import hoist
 from chadllvm.simplify.walk import Walk
+from tests.sweep import part
 
 EDGES = st.sampled_from([-(2**63), 2**63 - 1, 2**62, -(2**62)])
 SMALL = st.integers(-3, 6)

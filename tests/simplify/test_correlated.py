@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from sweep import part
 
 import chadllvm as cl
 from chadllvm.support.options import CompileOptions
 from tests.frontend.generated import define
+from tests.sweep import part
 
 pytestmark = pytest.mark.optimised
 
