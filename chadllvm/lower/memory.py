@@ -205,7 +205,8 @@ def _loop(
         for result, life in zip(results, lives, strict=False)
     ]
     demands[: len(states)] = [Life(scope, scope)] * len(states)
-    while _run_body(body, scope, demands, found):
+    finals = [life.home for life in lives[: len(states)]]
+    while _run_body(body, scope, demands, finals, found):
         pass
     _final_states(node, body, binding, found, outer)
 
@@ -295,13 +296,20 @@ def _collected(ty: Type, life: Life, scope: Scope) -> Life:
 
 
 def _run_body(
-    body: Lambda, scope: Scope, demands: list[Life], found: Lifetimes
+    body: Lambda,
+    scope: Scope,
+    demands: list[Life],
+    finals: Sequence[Scope],
+    found: Lifetimes,
 ) -> bool:
-    """Go over a loop's body; whether some state turns out to live longer."""
+    """Go over a loop's body; whether some state turns out to live longer. That one
+    stays where it is made, and so the last step's is the final one."""
     _block(body.body, scope, demands, found)
     again = False
-    for k, state in enumerate(body.params[1:]):
+    for k, (state, final) in enumerate(zip(body.params[1:], finals, strict=True)):
         longer = found.life(state, scope).home
+        if longer.depth < scope.depth:
+            longer = _outer(longer, final)
         if longer.depth < demands[k].home.depth:
             demands[k] = Life(longer, longer)
             found.outlives[state] = longer

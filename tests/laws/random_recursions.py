@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import linecache
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from random import Random
 
 import numpy as np
@@ -60,12 +60,14 @@ class Writer:
 
     def __init__(self, random: Random) -> None:
         self._random = random
-        self._is_pair = self._random.random() < 0.5
+        # How many arrays a call returns.
+        self._count = self._random.choice((0, 0, 1, 1, 2))
         # Arrays that the calls choose or update.
         self._own: list[str] = []
 
     def text(self) -> str:
-        returned = "tuple[cl.f64[:], float]" if self._is_pair else "float"
+        returned = ", ".join((*self._count * ["cl.f64[:]"], "float"))
+        returned = f"tuple[{returned}]" if self._count else returned
         function = [*self._last_call(), *self._arrays(), *self._branches()]
         text = HEAD.format(returned) + _block(function) + MAIN
         return text + _block(self._calls()) + TAIL
@@ -79,13 +81,14 @@ class Writer:
     def _array(self) -> str:
         return self._random.choice((*self._own, *self._random.sample(ARRAYS, 2)))
 
-    def _result(self, arrays: str, number: str) -> str:
-        return f"return {arrays}, {number}" if self._is_pair else f"return {number}"
+    def _result(self, arrays: Sequence[str], number: str) -> str:
+        returned = (self._random.choice(arrays) for _ in range(self._count))
+        return "return " + ", ".join((*returned, number))
 
     def _last_call(self) -> Iterator[str]:
-        given = self._random.choice(("x", "y", "x * 0.9"))
+        number = f"{self._number()} + {self._number()}"
         yield "if d <= 0:"
-        yield "    " + self._result(given, f"{self._number()} + {self._number()}")
+        yield "    " + self._result(("x", "y", "x * 0.9"), number)
 
     def _arrays(self) -> Iterator[str]:
         if self._may(0.5):
@@ -110,21 +113,39 @@ class Writer:
         # What calls return may be the array that is updated then.
         updates = "u" in self._own and self._may(0.3)
         for k in range(self._random.choice((1, 1, 2))):
-            steps = self._random.choice((1, 2)), self._random.choice((1, 1, 2))
-            given = f"{self._array()}, {self._array()}, c, {self._number()}"
-            call = f"f({given}, i + {steps[0]}, d - {steps[1]})"
-            yield f"z{k}, v{k} = {call}" if self._is_pair else f"v{k} = {call}"
+            made = [f"z{k}", f"r{k}"][: self._count]
+            yield from self._loop(k, made) if self._may(0.2) else self._one(k, made)
             numbers.append(f"v{k}")
             if updates:
                 yield f"u[0] = {numbers[-1]} * 0.1"
-            elif self._is_pair:
-                arrays += 2 * [f"z{k}"]
+            else:
+                arrays += 2 * made
         weights = (self._random.choice(("0.7", self._number())) for _ in numbers)
         terms = [f"{v} * {w}" for v, w in zip(numbers, weights, strict=True)]
         if len(arrays) > 2 and self._may(0.7):
             terms.append(f"z0[0] * {self._number()}")
         total = " + ".join((*terms, self._number()))
-        yield self._result(self._random.choice(arrays), total)
+        yield self._result(arrays, total)
+
+    def _one(self, k: int, made: Sequence[str]) -> Iterator[str]:
+        given = f"{self._array()}, {self._array()}, c, {self._number()}"
+        steps = self._random.choice((1, 2)), self._random.choice((1, 1, 2))
+        call = f"f({given}, i + {steps[0]}, d - {steps[1]})"
+        yield ", ".join((*made, f"v{k}")) + f" = {call}"
+
+    def _loop(self, k: int, made: Sequence[str]) -> Iterator[str]:
+        """Steps whose calls are given what one has returned a step before, perhaps."""
+        yield f"p, q, v{k} = {self._array()}, {self._array()}, s"
+        yield from (f"{array} = {self._array()}" for array in made)
+        yield "for k in range(2):"
+        call = f"f(p, q, c, v{k} * 0.5, i + k, d - {self._random.choice((1, 2))})"
+        yield "    " + ", ".join((*made, f"v{k}")) + f" = {call}"
+        given = self._random.choice((*made, *made, "p", "p * 0.7"))
+        if self._may(0.5):
+            yield f"    if {self._number()} > 0.1:"
+            yield f"        p = {given}"
+        else:
+            yield f"    p, q = q, {given}"
 
     def _calls(self) -> Iterator[str]:
         if self._may(0.5):
@@ -141,11 +162,10 @@ class Writer:
 
     def _call(self, one: str, other: str, i: str) -> Iterator[str]:
         call = f"f({one}, {other}, c, s, {i}, {self._random.randint(2, 4)})"
-        if self._is_pair:
-            yield f"z, w = {call}"
-            yield "s = s * 0.5 + w * 0.1 + z[0] * 0.1"
-        else:
-            yield f"s = s * 0.5 + 0.1 * {call}"
+        made = ["z", "r"][: self._count]
+        yield ", ".join((*made, "w")) + f" = {call}"
+        terms = (f"{value} * 0.1" for value in ("w", *(f"{z}[0]" for z in made)))
+        yield "s = s * 0.5 + " + " + ".join(terms)
 
 
 def _block(lines: Iterable[str]) -> str:
