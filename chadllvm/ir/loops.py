@@ -317,6 +317,11 @@ class Invoke:
     into: tuple[int, ...] = ()
     together: bool = False
 
+    @property
+    def hands_on(self) -> bool:
+        """Whether all buffers it returns are returned by the subroutine around."""
+        return bool(self.into) and all(region < RESULT for region in self.into)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Leave:
@@ -470,7 +475,9 @@ class Subroutine:
     What a run of it allocates in its own `regions` is gone when it returns. Of each of
     them there are two, `r` and `r + 1`: those who invoke each other use them in turn,
     so that one may return a buffer in a region of who invoked it; `turn` is 0 or 1.
-    `into(k)` is the region that buffer k of its results has to be in.
+    `into(k)` is the region that buffer k of its results has to be in. Who returns what
+    an invocation has returned (`hands_on`) has the same turn as that: nothing of either
+    is in the region that they return it in.
     """
 
     name: str

@@ -154,7 +154,7 @@ def emit_invoke(state: State, stmt: Invoke) -> None:
     if called.name in state.inside:
         env, turn = state.around[called.name], "0"
         if called.regions:
-            turn = out.let(f"xor i64 {state.names[called.turn]}, 1")
+            turn = next_turn(state, called, stmt)
     else:
         env, turn = enter(state, called), "0"
     homes = [f"ptr {arena_of(state, region)}" for region in stmt.into]
@@ -172,6 +172,12 @@ def emit_invoke(state: State, stmt: Invoke) -> None:
     out.start(good)
     for k, reg in enumerate(stmt.regs, 1):
         state.names[reg] = out.let(f"extractvalue {ty} {result}, {k}", reg.name)
+
+
+def next_turn(state: State, called: Subroutine, stmt: Invoke) -> str:
+    """The turn of an invocation of a subroutine by itself."""
+    turn = state.names[called.turn]
+    return turn if stmt.hands_on else state.out.let(f"xor i64 {turn}, 1")
 
 
 def _version(state: State, called: Subroutine) -> Version:

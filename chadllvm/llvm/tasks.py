@@ -36,6 +36,7 @@ from chadllvm.llvm.invoke import (
     arena_of,
     enter,
     mark,
+    next_turn,
     release,
     result_type,
     word_at,
@@ -124,7 +125,7 @@ def emit_together(state: State, stmts: Sequence[Invoke]) -> None:
     forks = out.let("icmp sgt i64 %level, %floor")
     turn = "0"
     if called.regions:
-        turn = out.let(f"xor i64 {state.names[called.turn]}, 1")
+        turn = next_turn(state, called, stmts[0])
     head = {ENV: "ptr %env", TURN: f"i64 {turn}", LEVEL: f"i64 {level}"}
     head[FORKS] = f"i64 {out.let(f'zext i1 {forks} to i64')}"
     head |= {FLOOR: "i64 %floor", WAYS: f"i64 {ways_of(state)}"}

@@ -132,6 +132,17 @@ class _Found:
     handed: Mapping[Var, Origins]
 
 
+@dataclass(frozen=True, slots=True)
+class _Calls:
+    """What a walk over the body of a recursion has found, of the parameters by their
+    positions: those that boxes may refer to, those that calls want to write to, and
+    those that no call inside needs any more when it gives them."""
+
+    kept: frozenset[int]
+    asked: frozenset[int]
+    given: frozenset[int]
+
+
 @dataclass(eq=False, slots=True)
 class _Frame:
     """A block that is being walked: the last use of each variable, and the place."""
@@ -191,8 +202,10 @@ class _Walk(Names):
         # Cells that nothing was added to yet.
         self.empty: set[Var] = set()
         self.taken: set[Binding] = set()
-        # The recursive functions whose calls may keep what they are given.
-        self.keeping: set[Var] = set()
+        # The parameters of recursive functions, by position: those that boxes may refer
+        # to, and those that calls do not need any more when they give them.
+        self.keeping: dict[Var, frozenset[int]] = {}
+        self.given: dict[Var, set[int]] = {}
         self.states: set[Var] = set()
         self.turning: set[Var] = set()
         self.renewed: set[Var] = set()
@@ -289,7 +302,8 @@ class _Walk(Names):
             case Apply(Recurse()) as node:
                 self._recurse(binding, node, loop)
             case Call(Var() as function, args) if function in self.keeping:
-                self._keep(args)
+                self._keep(args[k] for k in self.keeping[function])
+                self._give(function, args, loop)
                 self._new(binding.vars, loop)
             case Apply(Iterate()) as node:
                 self._iterate(binding, node, loop)
@@ -326,17 +340,64 @@ class _Walk(Names):
             origin.loop, origin.what = None, KEPT
 
     def _recurse(self, binding: Binding, node: Apply, loop: Loop) -> None:
-        """Where calls collect boxes, these may refer to what calls are given."""
-        (body,) = node.bodies
-        types = (v.type for v in binding.vars)
-        keeps = any(isinstance(t, Array) and isinstance(t.elem, Box) for t in types)
-        if keeps:
-            self.keeping.add(body.params[0])
+        """A box in a call may refer to what the call was given. What calls want to
+        write to is theirs, if nobody who gives them an array needs it later."""
         self._fill(free_vars_of(node), loop)
-        self._body(body.params, body.body)
-        if keeps:
-            self._keep(node.args)
+        before = self._saved()
+        kept, given = frozenset[int](), frozenset[int]()
+        found = self._calls(node, kept, given)
+        while found.kept != kept:
+            self._restore(before)
+            kept = found.kept
+            found = self._calls(node, kept, given)
+        wanted = {
+            k
+            for k in found.asked
+            if self._refusal_among(node.args[k], node, loop) is None
+        }
+        while wanted != given:
+            self._restore(before)
+            given = frozenset(wanted)
+            found = self._calls(node, kept, given)
+            wanted = (wanted & found.given) - (found.kept - kept)
+        self.wanted |= self._of_all(node.args[k] for k in given)
+        self._keep(node.args[k] for k in kept)
         self._new(binding.vars, loop)
+
+    def _calls(self, node: Apply, kept: Set[int], given: Set[int]) -> _Calls:
+        """Walk the body of a recursion; its calls keep these parameters, and may write
+        to those that they are given."""
+        (body,) = node.bodies
+        itself, *params = body.params
+        self.keeping[itself], self.given[itself] = frozenset(kept), {*given}
+        inner = Loop()
+        buffers: list[Origin] = []
+        for k, param in enumerate(params):
+            buffers.append(self.origin(inner if k in given else None, OUTSIDE))
+            self.bind(param, frozenset(buffers[-1:]))
+        self.block(body.body, inner)
+        numbers = {
+            k
+            for k, param in enumerate(params)
+            if isinstance(param.type, Array) and isinstance(param.type.elem, Scalar)
+        }
+        return _Calls(
+            frozenset(k for k, buffer in enumerate(buffers) if buffer.what == KEPT),
+            frozenset(k for k in numbers if buffers[k] in self.asked) - kept,
+            frozenset(self.given[itself]),
+        )
+
+    def _give(self, function: Var, args: Sequence[Operand], loop: Loop) -> None:
+        """A call is not given what is needed later, or twice."""
+        for k in [*self.given[function]]:
+            others = [arg for m, arg in enumerate(args) if m != k]
+            shared = self._of_all(others) & self._of(args[k])
+            self.wanted |= self._of(args[k])
+            if shared or self._refusal(args[k], loop) is not None:
+                self.given[function].discard(k)
+
+    def _of_all(self, operands: Iterable[Operand]) -> Origins:
+        return frozenset().union(*map(self._of, operands))
 
     def _body(self, params: Sequence[Var], body: Block) -> None:
         """The body of a loop without state."""

@@ -12,6 +12,7 @@ from chadllvm.ir.op import ArrayOp
 from chadllvm.ir.term import Apply, Binding, Close, Function, Open, Var
 from chadllvm.lower.inplace import InPlace, in_place
 from chadllvm.lower.memory import Lifetimes, lifetimes
+from chadllvm.lower.returned import returned
 from chadllvm.lower.twins import apart
 from chadllvm.ops.index import Sized
 from chadllvm.ops.iterate import Iterate
@@ -23,13 +24,14 @@ def lives(function: Function) -> tuple[Function, list[Var], Lifetimes]:
     """The function, perhaps with some copies more, the results that are made for the
     caller, and how long all arrays live."""
     unlent: set[Var] = set()
+    function, calls = returned(function)
     while True:
         found = in_place(function, unlent)
         if found.twins:
             function = apart(function, found.twins)
             continue
         direct = _direct_results(function, found)
-        life = lifetimes(function, direct, found)
+        life = lifetimes(function, direct, found, calls)
         if not (kept := found.lent & life.outlives.keys()):
             return function, direct, life
         unlent |= kept

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from chadllvm.ir.loops import into
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -39,6 +40,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Acc, Array, Box, Scalar, Type
 from chadllvm.lower.inplace import InPlace
+from chadllvm.lower.returned import Direct
 from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.index import Index, MakeBox, Sized, Unbox
 from chadllvm.ops.recurse import Recurse
@@ -77,6 +79,8 @@ class Lifetimes:
 
     function: Scope
     in_place: InPlace
+    # What calls of recursions make where their callers want it.
+    direct: Direct
     lives: dict[Var, Life] = field(default_factory=dict)
     bodies: dict[Lambda, Scope] = field(default_factory=dict)
     # The states of loops whose every step's value outlives the step, by parameter.
@@ -112,11 +116,12 @@ def _outer(a: Scope, b: Scope) -> Scope:
 
 
 def lifetimes(
-    function: Function, direct: Sequence[Var], in_place: InPlace
+    function: Function, direct: Sequence[Var], in_place: InPlace, calls: Direct
 ) -> Lifetimes:
-    """The life of every variable; `direct` results are allocated for the caller."""
+    """The life of every variable; `direct` results are allocated for the caller, and
+    so are those of `calls`."""
     scope = Scope(CALLER, 0)
-    found = Lifetimes(scope, in_place)
+    found = Lifetimes(scope, in_place, calls)
     here = Life(scope, scope)
     for param in function.params:
         found.need(param, here)
@@ -218,9 +223,9 @@ def _recursion(
     found: Lifetimes,
     outer: Scope,
 ) -> None:
-    """A call's results are copied to where they are needed; what boxes in them refer
-    to lives as long as where the outermost call's do. What is given to one call lives
-    as long as what is given to any."""
+    """A call's results are made or copied where they are needed; what boxes in them
+    refer to lives as long as where the outermost call's do. What is given to one call
+    lives as long as what is given to any."""
     (body,) = node.bodies
     op = node.op
     assert isinstance(op, Recurse)
@@ -233,6 +238,10 @@ def _recursion(
     finals, _, outputs = op.parts(lives, op.plain(body))
     results = body.body.results
     demands = [Life(scope, life.contents) for life in finals]
+    arrays = [k for k, r in enumerate(results) if isinstance(r.type, Array)]
+    for k in found.direct.get(itself, ()):
+        wanted = Scope(outer, outer.depth, into(arrays.index(k)))
+        demands[k] = Life(wanted, wanted)
     for result, life in zip(results[len(finals) :], outputs, strict=True):
         demands.append(_collected(result.type, life, scope))
     known: list[Life] | None = None

@@ -67,15 +67,15 @@ class Reached:
         self._bases: dict[Reg | Slot, set[Reg | None]] = {}
         self._find_bases()
         self._classes = self._classes_of_params()
-        self._added = self._added_params()
+        self._changed = self._changed_params()
 
     def is_own(self, ptr: Atom) -> bool:
         """Whether a pointer leads to buffers of this run only."""
         return all(base in self._own for base in self._of(ptr))
 
-    def is_own_or_added(self, ptr: Atom) -> bool:
-        """The same, or to one that the run is given to add to."""
-        given = {self._params[k] for k in self._added}
+    def is_own_or_given(self, ptr: Atom) -> bool:
+        """The same, or to one that the run is given to change."""
+        given = {self._params[k] for k in self._changed}
         return all(base in self._own or base in given for base in self._of(ptr))
 
     def memory(self, ptr: Atom, root: int) -> set[Memory]:
@@ -86,14 +86,14 @@ class Reached:
         """What a call may read: what it is given, and what it finds kept or around."""
         return self._given(call, range(len(call.args))) | self._elsewhere
 
-    def added_by(self, call: Invoke) -> set[Memory]:
-        """What a call adds to that it is given."""
-        return self._given(call, self._added)
+    def changed_by(self, call: Invoke) -> set[Memory]:
+        """What a call writes or adds to that it is given."""
+        return self._given(call, self._changed)
 
     @property
-    def added(self) -> set[int]:
-        """The classes of what runs are given to add to."""
-        return {c for k in self._added for c in self._classes[k]}
+    def changed(self) -> set[int]:
+        """The classes of what runs are given to change."""
+        return {c for k in self._changed for c in self._classes[k]}
 
     def has_own(self, call: Invoke) -> bool:
         """Whether a call is given a buffer of this run."""
@@ -197,20 +197,17 @@ class Reached:
                         found[k] |= found[j]
         return found
 
-    def _added_params(self) -> list[int]:
-        """The parameters that lead to what runs add to."""
-        added = {
-            k
-            for stmt in self._stmts
-            if isinstance(stmt, AddTo)
-            for k in self._params_of(stmt.ptr)
-        }
+    def _changed_params(self) -> list[int]:
+        """The parameters that lead to what runs write or add to."""
+        accesses = self._accesses()
+        changes = (ptr for ptr, _, is_read in accesses if not is_read)
+        changed = {k for ptr in changes for k in self._params_of(ptr)}
         size = -1
-        while size != (size := len(added)):
+        while size != (size := len(changed)):
             for call in self._calls:
-                for j in [*added]:
-                    added.update(self._params_of(call.args[j]))
-        return sorted(added)
+                for j in [*changed]:
+                    changed.update(self._params_of(call.args[j]))
+        return sorted(changed)
 
     def _params_of(self, ptr: Atom) -> list[int]:
         """The parameters that a pointer may be, or be into."""

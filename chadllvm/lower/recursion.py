@@ -6,9 +6,10 @@
                                       r = f(x)
 
 Numbers are passed by value; arrays and their cells as what stands for them. An array
-that a call returns is copied into a region of whom it was called by, in time before the
-regions of the call are given back. What calls collect goes into rows (`kept.py`), or
-into arrays that grow, at the number of the call.
+that a call returns is in a region of whom it was called by: it is made there
+(`returned.py`), or copied in time before the regions of the call are given back. What
+calls collect goes into rows (`kept.py`), or into arrays that grow, at the number of the
+call.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from chadllvm.ir.term import Apply, Binding, Lit, Operand, Var
 from chadllvm.ir.types import I64, Acc, Array, Box, Scalar, Type
 from chadllvm.lower.collect import Collector
 from chadllvm.lower.kept import KeptRows
+from chadllvm.lower.reasons import NOT_FRESH, Reason
 from chadllvm.lower.represent import ArrayRep, Rep, element_type
 from chadllvm.ops.recurse import Recurse
 from chadllvm.support.diagnostic import InternalError
@@ -130,9 +132,9 @@ class Recursion:
         buffers: list[Buffer] = []
         for k, result in enumerate(results):
             if isinstance(result, ArrayRep):
-                copy = self._copied(k, result)
-                buffers.append(Buffer(len(values), len(copy.dims), copy.elem))
-                values += [copy.ptr, *copy.dims]
+                made = self._wanted(k, result)
+                buffers.append(Buffer(len(values), len(made.dims), made.elem))
+                values += [made.ptr, *made.dims]
             else:
                 values.append(low.atom_of(result))
         low.loops.emit(l.Leave(tuple(values)))
@@ -147,10 +149,16 @@ class Recursion:
         )
         low.subroutines.append(subroutine)
 
-    def _copied(self, k: int, result: ArrayRep) -> ArrayRep:
+    def _wanted(self, k: int, result: ArrayRep) -> ArrayRep:
         """A result where whom the call was made by wants it."""
         low = self.lowering
         root = self._root(k)
+        if k in low.life.direct.get(self.itself, ()):
+            low.roots.union(root, result.root)
+            return result
+        low.notes.copied(
+            self.body.body.results[k], self.binding.span, Reason(NOT_FRESH)
+        )
         ptr = low.new_buffer(result, into(self._arrays().index(k)), root)
         target = replace(result, ptr=ptr, root=root, growth=None)
         low.copy_into(target, result)

@@ -268,10 +268,10 @@ class _Tasks:
         for stmt in self._inside[subroutine.name]:
             match stmt:
                 case Store(ptr=ptr) | Clear(ptr=ptr) | Copy(target=ptr):
-                    if ptr not in kept and not reached.is_own(ptr):
+                    if ptr not in kept and not reached.is_own_or_given(ptr):
                         raise Refused
                 case AddTo(ptr=ptr):
-                    if ptr not in own and not reached.is_own_or_added(ptr):
+                    if ptr not in own and not reached.is_own_or_given(ptr):
                         raise Refused
                 case Alloc(region=region):
                     is_own = region in subroutine.regions or region < RESULT
@@ -299,7 +299,7 @@ class _Tasks:
         them. Those that they are given to add to are others."""
         stmts = self._inside[subroutine.name]
         adds = [s.ptr for s in stmts if isinstance(s, AddTo)]
-        ptrs = dict.fromkeys(p for p in adds if not reached.is_own_or_added(p))
+        ptrs = dict.fromkeys(p for p in adds if not reached.is_own_or_given(p))
         cells = tuple(self._cell(ptr) for ptr in ptrs)
         for stmt in stmts:
             if isinstance(stmt, AddTo):
@@ -308,7 +308,7 @@ class _Tasks:
                 raise Refused
         roots = self._function.roots
         own = {roots[c.root] for c in cells}
-        if len(own) < len(cells) or not own.isdisjoint(reached.added):
+        if len(own) < len(cells) or not own.isdisjoint(reached.changed):
             raise Refused
         if any(roots[s.root] in own for s in stmts if isinstance(s, Load)):
             raise Refused

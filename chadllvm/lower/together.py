@@ -99,6 +99,8 @@ class Together:
         """What has to be moved in front of the calls that end with the one at `last`,
         for this one to be together with them; None if that cannot be."""
         calls = [s for s in new[_first(new, last) : last + 1] if isinstance(s, Invoke)]
+        if any(c.hands_on != call.hands_on for c in calls):
+            return None  # They have other turns.
         moved: list[Stmt] = []
         moving = Effects()
         whole = self._of_call(call)
@@ -124,7 +126,7 @@ class Together:
         does.made.update(call.regs)
         does.used.update(arg for arg in call.args if isinstance(arg, Reg))
         does.read |= self._reached.read_by(call)
-        does.written |= self._reached.added_by(call)
+        does.written |= self._reached.changed_by(call)
         return does
 
     def _of_call(self, call: Invoke) -> Effects:

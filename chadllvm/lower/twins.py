@@ -42,7 +42,7 @@ def apart(function: Function, twins: Set[Twin]) -> Function:
     def side(old: Binding, way: int, block: Block) -> Block:
         out = Builder(old.span)
         results = [
-            _copy(out, result) if (old, way, k) in twins else result
+            copy_of(out, result) if (old, way, k) in twins else result
             for k, result in enumerate(block.results)
         ]
         return Block((*block.bindings, *out.bindings), tuple(results))
@@ -50,7 +50,8 @@ def apart(function: Function, twins: Set[Twin]) -> Function:
     return with_body(function, changed(function.body))
 
 
-def _copy(out: Builder, array: Operand) -> Var:
+def copy_of(out: Builder, array: Operand) -> Var:
+    """A new array with the elements of another one."""
     assert isinstance(array, Var)
     assert isinstance(array.type, Array)
     sizes = [out.one(Apply(Dim(k), (array,))) for k in range(array.type.rank)]

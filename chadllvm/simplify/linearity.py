@@ -23,6 +23,7 @@ from chadllvm.ir.term import (
     Apply,
     Binding,
     Block,
+    Call,
     Expr,
     If,
     Lambda,
@@ -36,6 +37,7 @@ from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Dim, Index, Zeros
 from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
 
 # Which of the states, as they were at the beginning of a step, an array may be. Arrays
@@ -335,6 +337,14 @@ class _Linear:
                 self._branches(binding, node, fixed)
             case Apply(Iterate(), (_, *inits), (body,)):
                 self._loop(inits, body, fixed)
+            case Apply(Recurse(), given) | Call(Var(), given) as node if not any(
+                map(is_plain, binding.vars)
+            ):
+                # Calls read what they are given, and return none of it.
+                for array in self._names.intersection(given):
+                    self._read(array)
+                for _, inner in nested(node):
+                    self._nested(inner)
             case expr:
                 if not self._names.isdisjoint(operands(expr)):
                     raise _Broken

@@ -262,6 +262,26 @@ def replaced(x: cl.f64[:], y: cl.f64[:], i: int) -> float:
     return replaced(chosen, made, i + 1) * 0.5 + made[i] * x[i]
 
 
+def exchanged_and_given(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    x, y = a.copy(), b.copy()
+    s = 0.0
+    for i in range(len(a)):
+        s += one_of(x, y, i, 3)
+        x[i] = y[i] * c[i]
+        if c[i] > 0.5:
+            x, y = y, x
+    return s
+
+
+@cl.jit
+def one_of(x: cl.f64[:], y: cl.f64[:], i: int, depth: int) -> float:
+    if depth == 0:
+        return x[i] * y[i]
+    if y[(i + depth) % len(y)] > 0.0:
+        return one_of(y, x, i, depth - 1) * x[i]
+    return one_of(x, y, i, depth - 1) + y[i]
+
+
 def updated_behind_calls(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     x = a.copy()
     s = 0.0
@@ -298,5 +318,6 @@ PROGRAMS: tuple[Callable[..., float], ...] = (
     returned_or_made,
     made_by_some_calls,
     made_before_the_calls,
+    exchanged_and_given,
     updated_behind_calls,
 )
