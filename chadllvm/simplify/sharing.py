@@ -97,12 +97,13 @@ class _Object:
     names: list[Var] = field(default_factory=list)
     apart: set[_Object] = field(default_factory=set)
 
-    def may_be(self, other: _Object, *, rows: bool = True) -> bool:
+    def may_be(self, other: _Object, *, rows: bool = True, others: bool = True) -> bool:
         """Whether two objects may be the same: the younger one tells.
 
-        `rows`: or one may be a list that refers to the other.
+        `rows`: or this one may be a list that refers to the other one; `others`: or the
+        other one to this.
         """
-        if not rows and (self.is_row or other.is_row):
+        if (self.is_row and not rows) or (other.is_row and not others):
             return False
         if self is other:
             return True
@@ -111,12 +112,14 @@ class _Object:
         if other in self.apart:
             return False
         if self.number < other.number:
-            return other.may_be(self, rows=rows)
-        return any(parent.may_be(other, rows=rows) for parent in self.parents)
+            return other.may_be(self, rows=others, others=rows)
+        return any(
+            parent.may_be(other, rows=rows, others=others) for parent in self.parents
+        )
 
     def holds(self, other: _Object) -> bool:
         """Whether this may be another object, or a list that refers to it."""
-        return self.may_be(other, rows=self.number > other.number)
+        return self.may_be(other, rows=self.number > other.number, others=False)
 
 
 @dataclass(frozen=True, slots=True)

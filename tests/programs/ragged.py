@@ -365,6 +365,21 @@ def written_out(x: cl.f64[:]) -> float:
     return total
 
 
+@case(X, 3)
+@cl.jit
+def lists_in_two_loops(x: cl.f64[:], n: int) -> float:
+    """Both lists refer to `x`, and what the inner steps make is kept by the outer."""
+    kept, total = [x], 0.0
+    for i in range(n):
+        z, inner = x * (i + 1.0), [x]
+        for k in range(2):
+            inner.append(z)
+            z = np.sin(z) * (k + 1.0)
+        kept.append(z)
+        total += sum(row[0] * row[1] for row in inner)
+    return total + sum(np.sum(row**2) for row in kept)
+
+
 @case(X, 1)
 @case(X, 0)
 @case(X, 3)

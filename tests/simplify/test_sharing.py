@@ -610,6 +610,29 @@ def two_lists_of_one_array_after_their_loop(x, n):
     return np.sum(b[0])
 
 
+@allowed(VECTOR, I64)
+def two_lists_of_one_array_grow_in_two_loops(x, n):
+    total, kept = 0.0, [x]
+    for _ in range(n):
+        inner = [x]
+        for _ in range(n):
+            inner.append(x * 2.0)
+        kept.append(inner[-1])
+        total += np.sum(inner[0])
+    return total + np.sum(kept[-1])
+
+
+@refused(VECTOR, I64, line=5, message=OTHER_NAME)
+def a_list_of_another_name_grows_in_two_loops(x, n):
+    total, kept = 0.0, [x]
+    for _ in range(n):
+        inner = kept
+        for _ in range(n):
+            inner.append(x * 2.0)
+        total += len(kept) + len(inner)
+    return total
+
+
 @refused(VECTOR, line=2, message=OTHER_NAME)
 def parts_are_exchanged(x):
     y = x * 2.0
