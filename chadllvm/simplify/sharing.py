@@ -42,7 +42,7 @@ from chadllvm.ir.term import (
     nested,
     operands,
 )
-from chadllvm.ir.types import Array
+from chadllvm.ir.types import Array, Box, Type
 from chadllvm.ops.alias import Alias, Contains, Item, Lent, Read, Rewritten
 from chadllvm.ops.custom import Custom
 from chadllvm.ops.grow import WRITERS, Append, DropLast
@@ -398,8 +398,12 @@ class _Walk:
             self.bind(var, objects)
 
     def _update(self, binding: Binding, array: Operand, *, rows: bool = True) -> None:
-        """Check an update; `rows`: it may be one of an array that a list refers to."""
+        """Check an update; `rows`: it may be one of an array that a list refers to.
+
+        Otherwise a list is another one behind it, but not what it has referred to.
+        """
         objects = self.of(array)
+        least = 0 if rows else _depth(array.type)
         # To make an array of a list longer is to change what is in the list.
         rows = rows or any(o.is_item for o in _above(objects, items=True))
         if not rows:
@@ -417,14 +421,16 @@ class _Walk:
             for known in self.named
             if any(known.may_be(o) if rows else known.holds(o) for o in objects)
         ]
-        for other in dict.fromkeys(n for item in same for n in item.names):
+        changed = [(item, _deep(item.names, least)) for item in same]
+        for other in dict.fromkeys(n for _, names in changed for n in names):
             span = self._read_later(other)
             if span is not None:
                 raise update_errors.shared_update(binding.span, name, span)
-        for item in same:
-            self.dropped.append((item, item.names))
-            item.names = []
-            del self.named[item]
+        for item, names in changed:
+            self.dropped.append((item, names))
+            item.names = [n for n in item.names if n not in names]
+            if not item.names:
+                del self.named[item]
 
     def _iterate(self, binding: Binding, node: Apply) -> None:
         (body,) = node.bodies
@@ -547,6 +553,22 @@ class _Walk:
             else:
                 pending += item.parents
         return frozenset(found)
+
+
+def _deep(names: Iterable[Var], least: int) -> list[Var]:
+    """Those that may stand for a list of so many dimensions, or for one of such."""
+    return [name for name in names if _depth(name.type) >= least]
+
+
+def _depth(ty: Type) -> int:
+    """The dimensions of an array, with those of the arrays that it may have."""
+    match ty:
+        case Array(elem, rank):
+            return rank + _depth(elem)
+        case Box(content):
+            return _depth(content)
+        case _:
+            return 0
 
 
 def _name(array: Operand) -> str:

@@ -380,6 +380,21 @@ def lists_in_two_loops(x: cl.f64[:], n: int) -> float:
     return total + sum(np.sum(row**2) for row in kept)
 
 
+@case(X, 4)
+@cl.jit
+def states_of_a_list(x: cl.f64[:], n: int) -> float:
+    """What was taken from a list stays when the list grows."""
+    states, total = [x * 1.0], 0.0
+    best = states[0]
+    for i in range(n):
+        last = states[-1]
+        states.append(np.sin(last) * (1.0 + i * 0.5))
+        if states[-1][0] > best[0]:
+            best = states[-1]
+        total += last[0] * states[-1][1]
+    return total + best[1]
+
+
 @case(X, 1)
 @case(X, 0)
 @case(X, 3)

@@ -633,6 +633,50 @@ def a_list_of_another_name_grows_in_two_loops(x, n):
     return total
 
 
+@allowed(VECTOR, I64)
+def what_a_list_refers_to_stays_when_the_list_grows(x, n):
+    total, states = 0.0, [x]
+    for _ in range(n):
+        last = states[-1]
+        states.append(last * 0.9)
+        total += last[0] * states[-1][1]
+    return total
+
+
+@allowed(VECTOR)
+def what_was_taken_from_a_list_stays(x):
+    rows = [x, x[1:]]
+    first = rows[0]
+    last = rows.pop()
+    return first[0] + last[0]
+
+
+@refused(VECTOR, line=4, message=OTHER_NAME)
+def a_row_of_a_list_that_has_grown(x):
+    rows = [x * 1.0, x * 2.0]
+    last = rows[-1]
+    rows.append(x * 3.0)
+    rows[1][0] = 7.0
+    return last[0]
+
+
+@refused(VECTOR, line=4, message=OTHER_NAME)
+def what_was_taken_from_a_list_that_has_grown(x):
+    rows = [x * 1.0, x * 2.0]
+    last = rows[-1]
+    rows.append(x * 3.0)
+    last[0] = 7.0
+    return rows[1][0]
+
+
+@refused(VECTOR, line=3, message=OTHER_NAME)
+def a_list_of_another_name_that_grows(x):
+    rows = [x * 1.0, x * 2.0]
+    others = rows
+    rows.append(x * 3.0)
+    return len(others) + rows[0][0]
+
+
 @refused(VECTOR, line=2, message=OTHER_NAME)
 def parts_are_exchanged(x):
     y = x * 2.0
