@@ -282,8 +282,8 @@ def _with_list(cx: Context, node: ast.expr, whole: Ragged, xs: Ragged) -> list[O
         (begin,) = b.apply(Index(), [more, lo])
         (stop,) = b.apply(Index(), [more, b.prim("iadd", lo, count)])
         shift = b.prim("isub", end, begin)
-
-        starts.append(_extended(b, own, count, _shifted(more, lo, shift)))
+        longer = _extended(b, own, count, _shifted(more, lo, shift))
+        starts += b.apply(Contains(), [longer, more], [], ["starts"])
         arrays = lo, count
         lo, count = begin, b.prim("isub", stop, begin)
 
@@ -294,7 +294,9 @@ def _with_list(cx: Context, node: ast.expr, whole: Ragged, xs: Ragged) -> list[O
         first, number = arrays
         sizes = [_extended(b, whole.sizes, number, _from(xs.sizes, first))]
     number = length(b, starts[0])
-    last = b.apply(Append(), [whole.starts[-1], number], [], ["starts"])
+    (longer,) = b.apply(Append(), [whole.starts[-1], number], [], ["starts"])
+    # How long the list is was read here: it must not grow by another name then.
+    last = b.apply(Contains(), [longer, xs.starts[-1]], [], ["starts"])
     return [items, *sizes, *reversed(starts), *last]
 
 

@@ -36,7 +36,7 @@ from chadllvm.ops.recurse import Recurse
 from chadllvm.simplify.codes import Coding, joined
 from chadllvm.simplify.naming import Named, Naming
 from chadllvm.simplify.reference import Reference
-from chadllvm.simplify.renewed import roots_of_result
+from chadllvm.simplify.renewed import ReturnedRoots
 
 
 @dataclass
@@ -117,8 +117,9 @@ class Recursions(Naming):
         itself, *params = body.params
         refs: dict[int, Reference] = {}
         types: list[Type] = []
+        roots = ReturnedRoots(body)
         for k, result in enumerate(body.body.results):
-            ref = self._result(k, binding, body) if k < count else None
+            ref = self._result(k, binding, body, roots) if k < count else None
             if ref is None:
                 types.append(result.type)
                 continue
@@ -128,7 +129,9 @@ class Recursions(Naming):
             function = Var(itself.name, op.function_type(params, types))
             self._returned[itself] = _Returned(function, refs)
 
-    def _result(self, k: int, binding: Binding, body: Lambda) -> Reference | None:
+    def _result(
+        self, k: int, binding: Binding, body: Lambda, returned: ReturnedRoots
+    ) -> Reference | None:
         """A result that is an array from outside, or a part of one."""
         var = binding.vars[k]
         if not isinstance(var.type, Array | Box):
@@ -136,11 +139,11 @@ class Recursions(Naming):
         calls = [binding, *_calls(body.body, body.params[0])]
         windows, *mixed = {
             {call.vars[m] for call in calls} <= self._chosen_windows
-            for m in roots_of_result(body, k, windows=True).returned
+            for m in returned.of(k, windows=True).returned
         }
         if mixed:
             return None
-        roots = roots_of_result(body, k, windows)
+        roots = returned.of(k, windows)
         inside = {*body.params, *_bound(body.body)}
         if roots.is_other or roots.made or not inside.isdisjoint(roots.old):
             return None

@@ -109,15 +109,21 @@ class Roots:
         self.is_other |= other.is_other
 
 
-def roots_of_result(body: Lambda, position: int, windows: bool) -> Roots:
-    """What a result of a recursion may be, and what those may that it may be."""
-    inside = _Body(body.body, body.params[0])
-    found, pending = Roots(returned={position}), [position]
-    while pending:
-        before = {*found.returned}
-        found.add(inside.roots(body.body.results[pending.pop()], windows))
-        pending += sorted(found.returned - before)
-    return found
+class ReturnedRoots:
+    """What the results of a recursion may be."""
+
+    def __init__(self, body: Lambda) -> None:
+        self._inside = _Body(body.body, body.params[0])
+        self._results = body.body.results
+
+    def of(self, position: int, windows: bool) -> Roots:
+        """What a result may be, and what those may that it may be."""
+        found, pending = Roots(returned={position}), [position]
+        while pending:
+            before = {*found.returned}
+            found.add(self._inside.roots(self._results[pending.pop()], windows))
+            pending += sorted(found.returned - before)
+        return found
 
 
 class _Body:

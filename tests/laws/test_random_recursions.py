@@ -127,4 +127,5 @@ def test_the_last_of_arrays_that_steps_make_is_kept() -> None:
 def test_derivatives_take_as_long_as_values(seed: int) -> None:
     # Calls take other branches at other sizes, whose derivatives cost other factors.
     main = random_program(seed)
-    assert not (found := steep(main, SIZES)) or found.isdisjoint(steep(main, LARGER))
+    found = steep(main, SIZES)
+    assert not found or found.isdisjoint(steep(main, LARGER))

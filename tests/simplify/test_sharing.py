@@ -677,6 +677,22 @@ def a_list_of_another_name_that_grows(x):
     return len(others) + rows[0][0]
 
 
+@refused(VECTOR, line=3, message=OTHER_NAME)
+def a_list_in_a_list_grows_by_its_name(x):
+    rows = [x, x[1:]]
+    lists = [rows]
+    rows.append(x * 3.0)
+    return len(lists[0])
+
+
+@refused(VECTOR, line=3, message=OTHER_NAME)
+def a_list_in_a_list_is_cut_by_its_name(x):
+    rows = [x, x[1:]]
+    lists = [rows, rows]
+    rows.pop()
+    return len(lists[1])
+
+
 @refused(VECTOR, line=2, message=OTHER_NAME)
 def parts_are_exchanged(x):
     y = x * 2.0
