@@ -25,15 +25,13 @@ from tests.sweep import named, swept
 
 STEP = 1e-6
 
-# Programs of which some runs are repeated without speculation: an index or a size is
-# not what was supposed, or a cotangent of zero meets an infinite slope.
+# Programs of which some runs are repeated without speculation: a size is not what was
+# supposed, or a cotangent of zero meets an infinite slope.
 SPECULATION_FAILS = (
-    "negative_index",
     "elementwise",
     "sizes_of_one",
     "sizes_of_one_assigned",
     "stretched_values",
-    "updated_copy",
     "unused_element",
     "safe_logarithm",
     "untaken_branch",

@@ -57,6 +57,7 @@ from chadllvm.ir.types import Type, has_float
 from chadllvm.lower.boxed.lower import lower_boxed
 from chadllvm.lower.lower import lower_function
 from chadllvm.ops.heap import heaps_of
+from chadllvm.simplify.ones import Axis, suppose_ones
 from chadllvm.simplify.sharing import has_updates
 from chadllvm.support.diagnostic import InternalError
 from chadllvm.support.options import CompileOptions
@@ -258,12 +259,13 @@ def compile_program(
     select: Select,
     options: CompileOptions,
     tangents: Tangents | None = None,
+    ones: Sequence[Axis] = (),
 ) -> Compilation:
     """Compile the entry of a program to loops.
 
     `select` chooses and orders the results of the flattened function, whose results are
     the value's leaves followed by the gradients. The tangents of those that are chosen
-    and hold reals come behind them.
+    and hold reals come behind them. `ones` are sizes that are supposed to be 1.
     """
     done = Compilation(options, contents=_contents(source))
     done.stages["core"] = source
@@ -271,6 +273,9 @@ def compile_program(
     moves = tangents is not None or has_tangents(source)
     program = done.run(source, DEBUG) if options.debug else source
     program = done.normalised(program)
+    if ones:
+        program = suppose_ones(program, ones)
+        done.check(program, "ones")
     derives = gradient is not None or tangents is not None
     if not derives:
         program = done.settled(program)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
+from functools import cached_property
+from typing import Any, Self
 
 from chadllvm.backend.results import Group, Result, leaf_types
 from chadllvm.driver.boundary import Boundary, boundary_of
+from chadllvm.driver.ones import ones_of
 from chadllvm.driver.pipeline import Compilation, Gradient, compile_program
 from chadllvm.driver.values import (
     gradient_type,
@@ -17,6 +21,7 @@ from chadllvm.ir.term import Function as CoreFunction
 from chadllvm.ir.term import Program
 from chadllvm.ir.types import Product, Type, has_float, has_float_in_nodes, is_float
 from chadllvm.ir.wording import said
+from chadllvm.simplify.ones import Axis, stretches
 from chadllvm.support.codes import code, error
 from chadllvm.support.diagnostic import Diagnostic
 from chadllvm.support.options import CompileOptions
@@ -44,6 +49,8 @@ class Plan:
         self.gradient: Gradient | None = None
         self.tags: tuple[int | None, ...] = ()
         self.result: Result = self.value
+        # What sizes are supposed to be 1.
+        self.ones: tuple[Axis, ...] = ()
         self.boundary = boundary_of(program, types)
         if request.argnums is not None:
             _check_scalar(program.entry, self.value, request.has_aux)
@@ -100,7 +107,26 @@ class Plan:
 
     def compile(self, options: CompileOptions) -> Compilation:
         """The program's loops, and all that leads to them."""
-        return compile_program(self.program, self.gradient, self.select, options)
+        return compile_program(
+            self.program, self.gradient, self.select, options, ones=self.ones
+        )
+
+    @cached_property
+    def _stretches(self) -> bool:
+        return stretches(self.program)
+
+    def ones_in(self, args: Sequence[Any]) -> tuple[Axis, ...]:
+        """The sizes that are 1 in a call, if that may matter."""
+        if not self._stretches:
+            return ()
+        count = len(self.program.entry.params)
+        return ones_of(self.types[:count], args[:count])
+
+    def supposing(self, ones: tuple[Axis, ...]) -> Self:
+        """The same for arguments whose sizes there are 1."""
+        new = copy(self)
+        new.ones = ones
+        return new
 
     def select(self, function: CoreFunction) -> CoreFunction:
         """The flattened function with just the results wanted, in their order."""

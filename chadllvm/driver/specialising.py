@@ -22,6 +22,7 @@ from chadllvm.ir.types import Type
 from chadllvm.ops.pause import pauses
 from chadllvm.ops.show import shows
 from chadllvm.simplify.finite import finite
+from chadllvm.simplify.ones import Axis
 from chadllvm.support.deep import run_deep
 from chadllvm.support.forking import Lock
 from chadllvm.support.options import CompileOptions
@@ -32,6 +33,9 @@ T = TypeVar("T")
 
 # What makes a call again that another compilation leaves to it.
 Repeat = Callable[..., Any] | None
+
+# How many versions of a function there are for arguments of which sizes are 1.
+_MOST_WITH_ONES = 4
 
 
 class Specialiser:
@@ -74,9 +78,7 @@ class Specialiser:
         """
         options = self._options_of(plan)
         repeat, watched = self._repeats(plan, options)
-        if supposes_finite:
-            repeat = self._again(plan, self._without_finite(options), repeat)
-        return repeat, watched
+        return self._failed(plan, options, repeat, supposes_finite), watched
 
     def _options_of(self, plan: Plan) -> CompileOptions:
         """The options for a plan: a program that writes is never run again, and what it
@@ -95,6 +97,17 @@ class Specialiser:
         if not options.nans:
             watched = self._again(plan, replace(options, nans=True))
         return repeat, watched
+
+    def _failed(
+        self, plan: Plan, options: CompileOptions, repeat: Repeat, finite_only: bool
+    ) -> Repeat:
+        """What repeats a call that fails, where `repeat` supposes nothing."""
+        otherwise = repeat
+        if finite_only:
+            otherwise = self._again(plan, self._without_finite(options), repeat)
+        if plan.ones or repeat is None or otherwise is None:
+            return otherwise
+        return self._with_ones(plan, options, repeat, otherwise)
 
     def _without_finite(self, options: CompileOptions) -> CompileOptions:
         return replace(options, disabled=options.disabled | {finite.__name__})
@@ -148,8 +161,7 @@ class Specialiser:
         kept = None if key is None else kept_code.load(key)
         is_found = kept is not None
         finite_only = kept.supposes_finite if kept else compilation().supposes_finite
-        if finite_only:
-            on_failure = self._again(plan, self._without_finite(options), on_failure)
+        failed = self._failed(plan, options, on_failure, finite_only)
         native = self._deep(
             lambda: NativeFunction(
                 lambda: compilation().lowered,
@@ -157,7 +169,7 @@ class Specialiser:
                 param_names=plan.names,
                 param_types=plan.types,
                 result_type=plan.result,
-                on_failure=on_failure,
+                on_failure=failed,
                 watched=watched,
                 found=kept and kept.native,
                 places=key.places if key else (),
@@ -179,7 +191,7 @@ class Specialiser:
 
     def _key(self, plan: Plan, options: CompileOptions) -> kept_code.Key | None:
         """The key in the cache of what is compiled for a plan."""
-        asked = type(plan).__name__, plan.names, plan.types, plan.request
+        asked = type(plan).__name__, plan.names, plan.types, plan.request, plan.ones
         return kept_code.key_of(options, self._name, plan.program, asked)
 
     def _deep(self, run: Callable[[], T]) -> T:
@@ -200,6 +212,31 @@ class Specialiser:
                     with told(f"{plan.title(self._name)}, to repeat a call"):
                         made.append(self._native(plan, options, on_failure).native)
             return made[0].call(*args)
+
+        return call
+
+    def _with_ones(
+        self,
+        plan: Plan,
+        options: CompileOptions,
+        repeat: Callable[..., Any],
+        otherwise: Callable[..., Any],
+    ) -> Callable[..., Any]:
+        """What calls versions for sizes of 1, so that what they stretch is known."""
+        made: dict[tuple[Axis, ...], Callable[..., Any]] = {}
+
+        def make(ones: tuple[Axis, ...]) -> None:
+            with self._lock:
+                if ones not in made and len(made) < _MOST_WITH_ONES:
+                    own = plan.supposing(ones)
+                    with told(f"{plan.title(self._name)}, for sizes of 1"):
+                        made[ones] = self._native(own, options, repeat).native.call
+
+        def call(*args: Any) -> Any:
+            ones = plan.ones_in(args)
+            if ones and ones not in made:
+                make(ones)
+            return made.get(ones, otherwise)(*args)
 
         return call
 

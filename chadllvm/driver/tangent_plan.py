@@ -38,6 +38,7 @@ class TangentPlan(Plan):
             self.select,
             options,
             Tangents(self.moved, self._with_tags),
+            self.ones,
         )
 
     def _with_tags(self, function: Function) -> Function:

@@ -15,10 +15,12 @@
 What the facts of a place prove (`facts`) needs no check. With `speculate`, a check that
 is executed in every step of a loop, of an index affine in that of the loop, is replaced
 by checks of the first and the last index in front of the loop, and so on outwards. So
-is one of the same index in every step of a loop that stops, if there is a step. They
-fail for negative indices too, and perhaps before another error would: the caller
-promises to run a program that was not speculated when one fails. They fail only if the
-program would fail or uses a negative index.
+is one of the same index in every step of a loop that stops, if there is a step. An
+index that is known to be negative is counted from the beginning then, and one that is
+so in the first step keeps its check. They fail for other negative indices too, and
+perhaps before another error would: the caller promises to run a program that was not
+speculated when one fails. They fail only if the program would fail or uses a negative
+index.
 """
 
 from __future__ import annotations
@@ -127,16 +129,27 @@ class _Bounds(FactWalk):
 
     def _check(self, binding: Binding, op: Prim, index: Operand, size: Operand) -> None:
         form, limit = self.facts.form(index), self.facts.value(size)
+        counts = op.name == "bound"
+        is_place = counts and self._is_natural(form)
+        if counts and self.speculate and self._is_negative(form):
+            index, form = self._from_end(binding, index, size), limit + form
+            is_place = True
         check = _Check(form, limit, (), binding.span)
         if self.facts.is_in_range(form, limit) or self._leave(check):
             self.replace(binding.vars[0], index)
-        elif op.name == "bound" and self._is_natural(form):
-            # It does not count from the end.
+        elif is_place:
             within = Apply(PRIMS["within"], (index, size))
             self.keep(Binding((Var("i", I64),), within, binding.span))
             self.replace(binding.vars[0], index)
         else:
             self.keep(binding)
+
+    def _from_end(self, binding: Binding, index: Operand, size: Operand) -> Var:
+        """What counts from the end, counted from the beginning."""
+        place = Var(binding.vars[0].name, I64)
+        expr = Apply(PRIMS["iadd"], (size, index))
+        self.keep(Binding((place,), expr, binding.span))
+        return place
 
     def _are_equal(self, n: Operand, m: Operand) -> bool:
         difference = self.facts.value(n) - self.facts.value(m)
@@ -158,6 +171,8 @@ class _Bounds(FactWalk):
         split = None
         if loop.index is not None and not check.steps:
             split = check.index.split(loop.index)
+            if split and self._is_negative(split[1]):
+                return False  # It would fail: the first step counts from the end.
         fixed = [check.size, *check.guards, *(split or (check.index,))]
         depths = self.facts.depth_of
         return all(depths[v] < loop.depth for f in fixed for v in f.variables())
@@ -217,6 +232,12 @@ class _Bounds(FactWalk):
         return (
             self.facts.is_not_negative(form) and self.facts.range(form)[1] < 2 * LIMIT
         )
+
+    def _is_negative(self, form: Form) -> bool:
+        """Whether a form is an i64 that is negative."""
+        lowest, _ = self.facts.range(form)
+        opposite = form.times(-1).plus(-1)
+        return lowest >= -2 * LIMIT and self.facts.is_not_negative(opposite)
 
     def _emit(self, group: Sequence[_Check]) -> None:
         """Make checks that have the same guards."""
