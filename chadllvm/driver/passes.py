@@ -49,6 +49,7 @@ from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.fuse import fuse
 from chadllvm.simplify.gather import gather
 from chadllvm.simplify.hoist import hoist
+from chadllvm.simplify.inductions import inductions
 from chadllvm.simplify.inline import around_pullbacks, as_written, inline
 from chadllvm.simplify.invariants import invariants
 from chadllvm.simplify.lasting import lasting, lasting_elements
@@ -153,9 +154,11 @@ SOURCE: tuple[Pass, ...] = (
     _plain(slices),
     _speculates(rows),
     _plain(shapes),
-    _plain(accumulate),
     _plain(hoist),
     _plain(cse),
+    _plain(inductions),
+    FOLD,
+    _plain(accumulate),
     _plain(scatter),
     _plain(shapes),
     _speculates(equal),

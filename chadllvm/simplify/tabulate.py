@@ -14,6 +14,9 @@ there before is only seen where a branch leaves it. Other states of the loop sta
 the elements are what it collects. What has been a chain of arrays to the reverse is a
 loop now whose steps do not need each other.
 
+A list of numbers to which each step appends one is made so as well, by a loop that may
+stop too.
+
 An array of no rows has no columns if it is made so; the array that was to be filled has
 some. Nobody can tell where no array with columns is returned; where one is, arrays with
 one axis alone are made.
@@ -40,7 +43,8 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.types import Array, Type, element, stacked
 from chadllvm.ops.build import Build
-from chadllvm.ops.index import Index
+from chadllvm.ops.grow import Append
+from chadllvm.ops.index import Empty, Index
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
 from chadllvm.simplify.shapes import ShapeWalk, Sizes, kept_sizes
@@ -67,9 +71,9 @@ def _has_columns(ty: Type) -> bool:
 
 
 def _fills(block: Block) -> bool:
-    """Whether there is an update in a block."""
+    """Whether there is an update in a block, or what is appended."""
     return any(
-        isinstance(binding.expr, Apply) and isinstance(binding.expr.op, Update)
+        isinstance(binding.expr, Apply) and isinstance(binding.expr.op, Update | Append)
         for binding in block.bindings
     ) or any(_fills(inner) for b in block.bindings for _, inner in nested(b.expr))
 
@@ -98,6 +102,12 @@ class _Tabulating(ShapeWalk):
     def __init__(self, params: tuple[Var, ...], kept: Sizes, most: int) -> None:
         super().__init__(params, kept)
         self._most = most
+        self._empty = set[Var]()
+
+    def keep(self, binding: Binding) -> None:
+        if isinstance(binding.expr, Apply) and isinstance(binding.expr.op, Empty):
+            self._empty.update(binding.vars)
+        super().keep(binding)
 
     def walked(self, binding: Binding) -> Binding:
         """What is in a loop is looked at once the loop is what it will be."""
@@ -109,8 +119,14 @@ class _Tabulating(ShapeWalk):
     def _tabulated(self, binding: Binding) -> Binding | None:
         """A loop without one of its states, if that is an array that it fills."""
         match binding.expr:
-            case Apply(Iterate(stops=False), (_, *inits)) as node:
+            case Apply(Iterate(stops=stops), (_, *inits)) as node:
                 for k, init in enumerate(inits):
+                    if init in self._empty:
+                        found = _appended(binding, node, k)
+                        if found is not None:
+                            return found
+                    if stops:
+                        continue
                     if isinstance(init, Var) and self._may_be_made(init.type):
                         filling = _Filling(init, ())
                         found = self._loop(binding, node, k, filling, binding.vars[k])
@@ -125,7 +141,7 @@ class _Tabulating(ShapeWalk):
         self, binding: Binding, node: Apply, k: int, filling: _Filling, made: Var
     ) -> Binding | None:
         """The loop that collects, as `made`, what it put into its state number k."""
-        count, *inits = node.args
+        count, *_ = node.args
         (body,) = node.bodies
         index, *states = body.params
         axis = len(filling.indices)
@@ -141,15 +157,7 @@ class _Tabulating(ShapeWalk):
         found = self._without(body.body, states[k], results[k], inside)
         if found is None or stacked(found[1].type) != made.type:
             return None
-        bindings, value = found
-        kept = [*results[:k], *results[k + 1 :], value]
-        params = (index, *states[:k], *states[k + 1 :])
-        variables = (*binding.vars[:k], *binding.vars[k + 1 :], made)
-        args = (count, *inits[:k], *inits[k + 1 :])
-        block = Block(bindings, tuple(kept))
-        op = Iterate() if len(args) > 1 else Build()
-        new = Apply(op, args, (Lambda(params, block),))
-        return Binding(variables, new, binding.span)
+        return _collecting(binding, node, k, found, made)
 
     def _without(
         self, block: Block, state: Var, result: Operand, filling: _Filling
@@ -217,6 +225,44 @@ class _Tabulating(ShapeWalk):
         variables[place] = value
         new: Expr = If(expr.cond, *blocks)
         return (Binding(tuple(variables), new, binding.span),), value
+
+
+def _appended(binding: Binding, node: Apply, k: int) -> Binding | None:
+    """The loop that collects the numbers that it appends to its state number k."""
+    (body,) = node.bodies
+    block, state = body.body, body.params[1 + k]
+    users = [b for b in block.bindings if state in free_vars_of(b.expr)]
+    match users:
+        case [Binding((made,), Apply(Append(), (array, value))) as user] if (
+            array is state and not isinstance(value.type, Array)
+        ):
+            others = [b for b in block.bindings if b is not user]
+        case _:
+            return None
+    is_read = any(made in free_vars_of(b.expr) for b in others)
+    if is_read or block.results[k] is not made:
+        return None
+    if sum(result in (made, state) for result in block.results) != 1:
+        return None
+    return _collecting(binding, node, k, (tuple(others), value), binding.vars[k])
+
+
+def _collecting(
+    binding: Binding, node: Apply, k: int, found: _Found, made: Var
+) -> Binding:
+    """The loop without a state, which collects what each step made for it."""
+    count, *inits = node.args
+    (body,) = node.bodies
+    (index, *states), results = body.params, body.body.results
+    bindings, value = found
+    kept = [*results[:k], *results[k + 1 :], value]
+    params = (index, *states[:k], *states[k + 1 :])
+    variables = (*binding.vars[:k], *binding.vars[k + 1 :], made)
+    args = (count, *inits[:k], *inits[k + 1 :])
+    block = Block(bindings, tuple(kept))
+    op = node.op if len(args) > 1 else Build()
+    new = Apply(op, args, (Lambda(params, block),))
+    return Binding(variables, new, binding.span)
 
 
 def _same(operands: Sequence[Operand], variables: Sequence[Var]) -> bool:

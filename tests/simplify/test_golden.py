@@ -29,6 +29,7 @@ from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.fuse import fuse
 from chadllvm.simplify.gather import gather
 from chadllvm.simplify.hoist import hoist
+from chadllvm.simplify.inductions import inductions
 from chadllvm.simplify.inline import inline
 from chadllvm.simplify.lasting import lasting
 from chadllvm.simplify.locations import locations
@@ -69,6 +70,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "fuse": partial(fuse, speculate=True),
     "gather": gather,
     "hoist": hoist,
+    "inductions": inductions,
     "inline": inline,
     "lasting": lasting,
     "locations": locations,
