@@ -40,6 +40,7 @@ from chadllvm.simplify.copies import copies
 from chadllvm.simplify.correlated import correlated
 from chadllvm.simplify.cse import cse
 from chadllvm.simplify.dce import dce
+from chadllvm.simplify.decided import decided
 from chadllvm.simplify.displays import displays
 from chadllvm.simplify.elements import elements
 from chadllvm.simplify.equal import equal
@@ -59,7 +60,6 @@ from chadllvm.simplify.promote import promote
 from chadllvm.simplify.recall import recall
 from chadllvm.simplify.recursion import recursion
 from chadllvm.simplify.references import references, separate
-from chadllvm.simplify.remainders import remainders
 from chadllvm.simplify.roots import roots
 from chadllvm.simplify.rows import rows
 from chadllvm.simplify.scatter import scatter
@@ -163,7 +163,7 @@ SOURCE: tuple[Pass, ...] = (
     _plain(shapes),
     _speculates(equal),
     _speculates(bounds),
-    _plain(remainders),
+    _plain(decided),
     FOLD,
     FORWARD,
     _plain(promote),
@@ -298,7 +298,7 @@ AFTER: Mapping[str, tuple[str, ...]] = {
     "shapes": ("rows",),
     "equal": ("shapes",),
     "bounds": ("hoist", "cse", "equal"),
-    "remainders": ("bounds",),
+    "decided": ("bounds",),
     # Comparable indices tell which places are the same.
     "promote": ("bounds",),
     "extremes": ("promote",),

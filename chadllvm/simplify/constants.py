@@ -37,7 +37,7 @@ from chadllvm.ir.term import (
     literal,
     node,
 )
-from chadllvm.ir.types import BOOL
+from chadllvm.ir.types import BOOL, Scalar
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Dim, Empty, Index, MakeBox, Sized, Unbox, Zeros
@@ -189,11 +189,13 @@ class _Folding(Walk):
     def _index(self, binding: Binding, array: Var) -> None:
         """What is read of an array with sizes is read of the array without them.
 
-        A row of several dimensions may have no rows itself.
+        A row of several dimensions may have no rows itself. An element of zeros is one.
         """
         node, (var,) = binding.expr, binding.vars
         assert isinstance(node, Apply)
         match self.define(array):
+            case Apply(Zeros()) if isinstance(var.type, Scalar):
+                self.replace(var, literal(0, var.type))
             case Apply(Sized(), (whole, *sizes)):
                 new = Apply(node.op, (whole, *node.args[1:]))
                 if rest := sizes[len(node.args) - 1 :]:

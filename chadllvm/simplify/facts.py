@@ -107,7 +107,7 @@ class Facts:
         """The scope of a body that is run for each index below the count."""
         with self.nested(body.params):
             last = self.value(count).plus(-1)
-            highest = min(max(self.range(last)[1], 0), LIMIT)
+            highest = min(max(self.range(last)[1], 0), LIMIT - 1)
             self._new_atom(body.params[0], 0, highest).upper.append(last)
             self._assumed.append(last)
             yield
@@ -171,7 +171,7 @@ class Facts:
             case Apply(Dim(axis), (Var() as array,)):
                 self._forms[binding.vars[0]] = self.size(array, axis)
             case Apply(Fold(kind), (count,)) if kind.startswith("arg"):
-                winner = self._new_atom(binding.vars[-1], 0, LIMIT)
+                winner = self._new_atom(binding.vars[-1], 0, LIMIT - 1)
                 winner.upper.append(self.value(count).plus(-1))
             case Apply(Index(), (Var() as array, *_)) if binding.vars[0].type == I64:
                 self._learn_element(binding.vars[0], array)
@@ -363,7 +363,7 @@ class Facts:
 
     def _size_atom(self, array: Var, axis: int) -> Form:
         var = Var(f"{array.name}_dim", I64)
-        self._new_atom(var, 0, LIMIT)
+        self._new_atom(var, 0, LIMIT - 1)
         self.size_of[var] = array, axis
         self.depth_of[var] = self.depth_of[array]
         return Form.variable(var)

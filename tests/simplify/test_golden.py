@@ -20,6 +20,7 @@ from chadllvm.simplify.constants import fold_constants
 from chadllvm.simplify.correlated import correlated
 from chadllvm.simplify.cse import cse
 from chadllvm.simplify.dce import dce
+from chadllvm.simplify.decided import decided
 from chadllvm.simplify.displays import displays
 from chadllvm.simplify.elements import elements
 from chadllvm.simplify.equal import equal
@@ -37,7 +38,6 @@ from chadllvm.simplify.pointwise import pointwise
 from chadllvm.simplify.promote import promote
 from chadllvm.simplify.recall import recall
 from chadllvm.simplify.references import references
-from chadllvm.simplify.remainders import remainders
 from chadllvm.simplify.roots import roots
 from chadllvm.simplify.rows import rows
 from chadllvm.simplify.scatter import scatter
@@ -78,7 +78,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "promote": promote,
     "recall": recall,
     "references": references,
-    "remainders": remainders,
+    "decided": decided,
     "roots": roots,
     "rows": partial(rows, speculate=True),
     "scatter": scatter,

@@ -1,4 +1,4 @@
-"""Remainders of neighbours are comparisons, and so is where a loop begins or ends.
+"""What facts say of comparisons, of the lesser and larger of two, and of remainders.
 
     build(n) { i ->                         build(n) { i ->
       k = iadd(i, 1)                          k = iadd(i, 1)
@@ -7,17 +7,18 @@
       j = isub(i, 1)                          x = index(a, l)
       m = imod(j, n)                          j = isub(i, 1)
       y = index(a, m)                         d = ilt(j, 0)
-      …                                       e = iadd(j, n)
-                                              m = select(d, e, j)
+      e = ieq(i, 0)                           e = iadd(j, n)
+      h = imax(i, 0)                          m = select(d, e, j)
+      …                                       e = ilt(i, 1)
                                               …
 
-That is how a ring or a torus is written down. A division takes ten times as long, so
-that its result would be stored for the reverse. What is proved to be in [0, n) is its
-own remainder, n has the remainder 0 and -1 the remainder n - 1. A remainder says more
-to the proof that an index is in range than a choice does.
+A remainder of neighbours is how a ring or a torus is written down. A division takes ten
+times as long, so that its result would be stored for the reverse. What is proved to be
+in [0, n) is its own remainder, n has the remainder 0 and -1 the remainder n - 1. A
+remainder says more to the proof that an index is in range than a choice does.
 
-Nor is an index equal to the first or the last one in any but one step: `ieq(i, 0)` is
-`ilt(i, 1)`, where a loop can be split.
+An index is equal to the first or the last one in one step only: loops are split at
+comparisons. The ends of slices are the lesser or the larger of what often is known.
 """
 
 from __future__ import annotations
@@ -36,35 +37,39 @@ from chadllvm.ir.term import (
     Var,
     nested,
 )
+from chadllvm.simplify.affine import Form
 from chadllvm.simplify.scopes import FactWalk
 
 
-def remainders(program: Program) -> Program:
-    """Compare in the place of divisions where that is enough."""
+def decided(program: Program) -> Program:
+    """Put in what is proved, and comparisons where they are enough."""
     return map_functions(program, _function)
 
 
 def _function(function: Function) -> Function:
     if not _asks(function.body):
         return function
-    return with_body(function, _Remainders(function.params).block(function.body))
+    return with_body(function, _Decided(function.params).block(function.body))
+
+
+_ASKED = frozenset({"imod", "ieq", "ilt", "ile", "imin", "imax"})
 
 
 def _asks(block: Block) -> bool:
-    """Whether there are remainders or equalities in a block."""
+    """Whether a block asks for what facts may say."""
     return any(
         (
             isinstance(binding.expr, Apply)
             and isinstance(binding.expr.op, Prim)
-            and binding.expr.op.name in ("imod", "ieq")
+            and binding.expr.op.name in _ASKED
         )
         or any(_asks(inner) for _, inner in nested(binding.expr))
         for binding in block.bindings
     )
 
 
-class _Remainders(FactWalk):
-    """Rewrites those of which enough is known."""
+class _Decided(FactWalk):
+    """Rewrites what enough is known of."""
 
     def __init__(self, params: tuple[Var, ...]) -> None:
         super().__init__(params)
@@ -81,12 +86,44 @@ class _Remainders(FactWalk):
                 self._remainder(binding, number, size)
             case Apply(Prim(name="ieq"), (x, y)):
                 self._equality(binding, x, y)
+            case Apply(Prim(name="ilt"), (x, y)):
+                self._order(binding, self._ahead(x, y), -1)
+            case Apply(Prim(name="ile"), (x, y)):
+                self._order(binding, self._ahead(x, y), 0)
+            case Apply(Prim(name="imin"), (x, y)):
+                self._choose(binding, self._ahead(x, y), x, y)
+            case Apply(Prim(name="imax"), (x, y)):
+                self._choose(binding, self._ahead(x, y), y, x)
             case _:
                 self.keep(binding)
 
+    def _ahead(self, x: Operand, y: Operand) -> Form:
+        """How much larger the second of two numbers is."""
+        return self.facts.value(y) - self.facts.value(x)
+
+    def _order(self, binding: Binding, ahead: Form, more: int) -> None:
+        """Whether one number is so much ahead of another one."""
+        if self.facts.is_not_negative(ahead.plus(more)):
+            self.replace(binding.vars[0], Lit(True))
+        elif self.facts.is_not_negative(ahead.times(-1).plus(-1 - more)):
+            self.replace(binding.vars[0], Lit(False))
+        else:
+            self.keep(binding)
+
+    def _choose(
+        self, binding: Binding, ahead: Form, first: Operand, second: Operand
+    ) -> None:
+        """The first of two if there is something between, the second if less."""
+        if self.facts.is_not_negative(ahead):
+            self.replace(binding.vars[0], first)
+        elif self.facts.is_not_negative(ahead.times(-1)):
+            self.replace(binding.vars[0], second)
+        else:
+            self.keep(binding)
+
     def _equality(self, binding: Binding, x: Operand, y: Operand) -> None:
         facts, out = self.facts, Builder(binding.span)
-        ahead = facts.form(x) - facts.form(y)
+        ahead = self._ahead(y, x)
         if self._indices.isdisjoint(ahead.variables()):
             self.keep(binding)
             return

@@ -1,0 +1,193 @@
+"""Loops written with counters of their own are what loops over a range are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import chadllvm as cl
+from bench.count import Counted
+from chadllvm.llvm.optimize import Effort
+
+# Our own statements are counted, whatever LLVM makes of them.
+LITTLE = Effort(0, 0, loops=False, tidy=True)
+
+
+def over_a_range(a: cl.f64[:], n: int) -> float:
+    s = 0.0
+    for i in range(n):
+        s += a[i] * a[i]
+    return s
+
+
+def while_below(a: cl.f64[:], n: int) -> float:
+    s, i = 0.0, 0
+    while i < n:
+        s += a[i] * a[i]
+        i += 1
+    return s
+
+
+def while_at_most(a: cl.f64[:], n: int) -> float:
+    s, i = 0.0, 0
+    while n - 1 >= i:
+        s += a[i] * a[i]
+        i = i + 1
+    return s
+
+
+def until_a_break(a: cl.f64[:], n: int) -> float:
+    s, i = 0.0, 0
+    while True:
+        if i >= n:
+            break
+        s += a[i] * a[i]
+        i += 1
+    return s
+
+
+def downwards(a: cl.f64[:], n: int) -> float:
+    s, i = 0.0, n
+    while i > 0:
+        i -= 1
+        s += a[i] * a[i]
+    return s
+
+
+def from_the_end(a: cl.f64[:], n: int) -> float:
+    s = 0.0
+    for i in range(1, n + 1):
+        s += a[-i] * a[-i]
+    return s
+
+
+def a_counter_beside(a: cl.f64[:], n: int) -> float:
+    s, k = 0.0, -1
+    for _ in range(n):
+        k += 1
+        s += a[k] * a[k]
+    return s
+
+
+def appended(a: cl.f64[:], n: int) -> float:
+    squares = []
+    for i in range(n):
+        squares.append(a[i] * a[i])
+    return float(sum(squares))
+
+
+ALIKE = (
+    while_below,
+    while_at_most,
+    until_a_break,
+    downwards,
+    from_the_end,
+    a_counter_beside,
+    appended,
+)
+
+
+def _operations(
+    function: Callable[..., Any], argnums: tuple[int, ...] | None, size: int
+) -> int:
+    counted = Counted(function, argnums, cl.CompileOptions(), effort=LITTLE)
+    _, count = counted(np.ones(size), size)
+    return int(count)
+
+
+@pytest.mark.parametrize("argnums", [None, (0,)], ids=["value", "gradient"])
+@pytest.mark.parametrize("function", ALIKE, ids=lambda f: f.__name__)
+def test_each_takes_the_work_of_a_range(
+    function: Callable[..., Any], argnums: tuple[int, ...] | None
+) -> None:
+    """But for indices that are computed, and what is done once."""
+    most = _operations(over_a_range, argnums, 1000)
+    assert _operations(function, argnums, 1000) <= 1.9 * most + 60
+
+
+def two_that_meet(a: cl.f64[:], n: int) -> tuple[float, tuple[int, int]]:
+    s, low, high = 0.0, 0, n - 1
+    while low < high:
+        s += a[low] * a[high]
+        low += 1
+        high -= 1
+    return s, (low, high)
+
+
+def in_steps(a: cl.f64[:], n: int) -> tuple[float, tuple[int, int]]:
+    s, i, k = 0.0, -2, 5
+    while i <= n:
+        s = s * 0.5 + a[i % len(a)]
+        i += 3
+        k -= 2
+    return s, (i, k)
+
+
+def at_least_once(a: cl.f64[:], n: int) -> tuple[float, tuple[int, int]]:
+    s, i = 0.0, 0
+    while True:
+        s += a[i % len(a)]
+        i += 2
+        if i >= n:
+            break
+    return s, (i, 0)
+
+
+def with_another_end(a: cl.f64[:], n: int) -> tuple[float, tuple[int, int]]:
+    s, i = 0.0, 0
+    while i < n and s < 1.5:
+        if a[i] < -2.0:
+            break
+        s += a[i]
+        i += 1
+    return s, (i, 0)
+
+
+def where_it_ends(a: cl.f64[:], n: int) -> tuple[float, tuple[int, int]]:
+    s, i = 0.0, 0
+    while True:
+        if i >= n:
+            s *= 3.0
+            break
+        s += a[i]
+        i += 1
+    return s, (i, 0)
+
+
+def nested(a: cl.f64[:], n: int) -> tuple[float, tuple[int, int]]:
+    s, i, k = 0.0, 0, 0
+    while i < n:
+        j = i
+        while j >= 0:
+            s += a[i] * a[j]
+            j -= 2
+            k += 1
+        i += 1
+    return s, (i, k)
+
+
+STEPPED = (
+    two_that_meet,
+    in_steps,
+    at_least_once,
+    with_another_end,
+    where_it_ends,
+    nested,
+)
+
+
+@pytest.mark.parametrize("function", STEPPED, ids=lambda f: f.__name__)
+def test_results_and_derivatives_are_right(function: Callable[..., Any]) -> None:
+    a = np.random.default_rng(1).standard_normal(7)
+    plain = cl.jit(optimize=0, cache=False)(function)
+    default = cl.jit(cache=False)(function)
+    for n in (-3, 0, 1, 2, 6, 7):
+        value, counters = default(a, n)
+        expected, ends = function(a, n)
+        np.testing.assert_allclose(value, expected, rtol=1e-12)
+        assert counters == ends
+        slopes = [cl.grad(f, has_aux=True)(a, n)[0] for f in (default, plain)]
+        np.testing.assert_allclose(slopes[0], slopes[1], rtol=1e-12)
