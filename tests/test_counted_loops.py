@@ -157,6 +157,24 @@ def where_it_ends(a: cl.f64[:], n: int) -> tuple[float, tuple[int, int]]:
     return s, (i, 0)
 
 
+def for_two_reasons(a: cl.f64[:], n: int) -> tuple[float, tuple[int, int]]:
+    s, i, k = 0.0, 0, n - 6
+    while i < n and k > 0:
+        s += a[i]
+        i += 1
+    return s, (i, k)
+
+
+def far_away(a: cl.f64[:], n: int) -> tuple[float, tuple[int, int]]:
+    s, i, last = 0.0, 0, 2**63 - 8 + n
+    while i <= last:
+        s += a[i % len(a)]
+        if s > 2.0 or i > n:
+            break
+        i += 1
+    return s, (i, 0)
+
+
 def nested(a: cl.f64[:], n: int) -> tuple[float, tuple[int, int]]:
     s, i, k = 0.0, 0, 0
     while i < n:
@@ -175,6 +193,8 @@ STEPPED = (
     at_least_once,
     with_another_end,
     where_it_ends,
+    for_two_reasons,
+    far_away,
     nested,
 )
 

@@ -59,6 +59,10 @@ def _function(function: Function) -> Function:
     return with_body(function, _Inductions().block(function.body))
 
 
+# Constants nearer to 0 have neighbours.
+_FAR = 1 << 62
+_LARGEST = (1 << 63) - 1
+
 # By what a variable is bound, and as which of its results.
 _Made = Mapping[Var, tuple[Expr, int]]
 
@@ -74,12 +78,26 @@ class _Side:
 
     def steps(self, out: Builder, step: int) -> Operand:
         """How many values there are on this side, from this one on."""
-        ends = (self.bound, self.value) if self.is_below else (self.value, self.bound)
-        if self.is_inclusive:
-            whole = out.prim("ifloordiv", out.prim("span", *ends), Lit(abs(step)))
+        if abs(step) > 1 and self.is_inclusive:
+            whole = out.prim("ifloordiv", self._distance(out), Lit(abs(step)))
             return out.prim("iadd", whole, Lit(1))
         if abs(step) > 1:
             return out.prim("steps", self.value, self.bound, Lit(step))
+        if not self.is_inclusive:
+            return self._distance(out)
+        # One more: where that is a constant it is known not to wrap around.
+        outwards = 1 if self.is_below else -1
+        if isinstance(self.bound, Lit) and abs(int(self.bound.value)) < _FAR:
+            bound = Lit(int(self.bound.value) + outwards)
+            return replace(self, bound=bound)._distance(out)
+        if isinstance(self.value, Lit) and abs(int(self.value.value)) < _FAR:
+            value = Lit(int(self.value.value) - outwards)
+            return replace(self, value=value)._distance(out)
+        return _one_more(out, self._distance(out))
+
+    def _distance(self, out: Builder) -> Operand:
+        """How far the bound is, or less than nothing."""
+        ends = (self.bound, self.value) if self.is_below else (self.value, self.bound)
         return out.prim("span", *ends)
 
 
@@ -137,13 +155,13 @@ class _Inductions(Walk):
         is_first = side.value in loop.states or side.bound in loop.states
         out = Builder(binding.span)
         steps = start.steps(out, step)
-        block = loop.block_without(side, is_first)
-        if not is_first and not self._starts(start, go):
+        starts = not is_first and self._starts(start, go)
+        is_told = go == Lit(True) or (starts and self._is_comparison(go))
+        block = loop.block_without(side, is_first) if is_told else None
+        if is_first and block is None:
+            steps = _one_more(out, out.prim("imax", steps, Lit(0)))
+        elif not is_first and not starts:
             steps = out.prim("imax", steps, Lit(1))
-            block = block if go == Lit(True) else None
-        elif is_first and (block is None or go != Lit(True)):
-            steps = out.prim("iadd", out.prim("imax", steps, Lit(0)), Lit(1))
-            block = None
         for new in out.bindings:
             self.keep(new)
         if block is None:
@@ -158,11 +176,20 @@ class _Inductions(Walk):
 
     def _starts(self, start: _Side, go: Operand) -> bool:
         """Whether a loop that starts does so on the same side of the bound."""
-        if isinstance(start.value, Lit) and isinstance(start.bound, Lit):
-            ends = int(start.value.value), int(start.bound.value)
-            low, high = ends if start.is_below else ends[::-1]
+        ends = start.value, start.bound
+        if go == Lit(True) and isinstance(ends[0], Lit) and isinstance(ends[1], Lit):
+            first, last = int(ends[0].value), int(ends[1].value)
+            low, high = (first, last) if start.is_below else (last, first)
             return low < high + int(start.is_inclusive)
         return start in _sides(self._made, [(go, True)])
+
+    def _is_comparison(self, go: Operand) -> bool:
+        """Whether a loop starts for one reason only."""
+        match self._made.get(go) if isinstance(go, Var) else None:
+            case Apply(Prim(name=("ilt" | "ile"))), _:
+                return True
+            case _:
+                return False
 
     def _replaced(self, binding: Binding) -> Binding:
         """A loop's states to which each step adds the same are read off its index."""
@@ -431,6 +458,11 @@ def _sides(made: _Made, known: Sequence[tuple[Operand, bool]]) -> list[_Side]:
             case _:
                 pass
     return found
+
+
+def _one_more(out: Builder, number: Operand) -> Operand:
+    """A number and one, or the largest."""
+    return out.prim("iadd", out.prim("imin", number, Lit(_LARGEST - 1)), Lit(1))
 
 
 def _affine(out: Builder, first: Operand, index: Operand, step: Operand) -> Operand:
