@@ -113,6 +113,16 @@ def test_sizes_in_records_and_tuples(made: list[tuple[Any, bool]]) -> None:
     assert made == [((), True), (((2, 0), (4, 0)), True)]
 
 
+def test_a_list_of_arrays_may_come_as_a_tuple() -> None:
+    def added(xs: list[cl.f64[:]], m: cl.f64[:, :], w: cl.f64[:, :]) -> float:
+        return float(np.sum(m * w) + sum(x[0] for x in xs))
+
+    f = cl.jit(cache=False)(added)
+    xs, (m, w) = (np.ones(1), np.ones(2), np.ones(1)), arguments((4, 3), (1, 3))
+    np.testing.assert_allclose(f([*xs], m, w), added([*xs], m, w), rtol=1e-12)
+    np.testing.assert_allclose(f(xs, m, w), added([*xs], m, w), rtol=1e-12)
+
+
 def test_sizes_that_do_not_fit_are_an_error_at_the_line() -> None:
     f = cl.jit(cache=False)(apart)
     with pytest.raises(ValueError, match=r"3 and 2 .*apart"):

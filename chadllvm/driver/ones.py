@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from chadllvm.backend.results import leaf_types
-from chadllvm.ir.record import RecordNames
+from chadllvm.ir.record import ListNames, RecordNames
 from chadllvm.ir.types import Array, Product, Scalar, Type
 from chadllvm.simplify.ones import Axis
 
@@ -29,10 +29,16 @@ def _shapes(ty: Type, arg: Any) -> Iterator[tuple[int, ...]]:
     match ty:
         case Array(Scalar()):
             yield np.shape(arg)
-        case Product(fields, RecordNames() as names) if names.is_class:
+        case Product(fields, RecordNames() as names) if names.is_class and all(
+            hasattr(arg, name) for name in names
+        ):
             for name, field in zip(names, fields, strict=True):
                 yield from _shapes(field, getattr(arg, name))
-        case Product(fields) if isinstance(arg, tuple):
+        case Product(fields, names) if (
+            isinstance(arg, tuple)
+            and not isinstance(names, ListNames)
+            and len(arg) == len(fields)
+        ):
             for part, field in zip(arg, fields, strict=True):
                 yield from _shapes(field, part)
         case _:

@@ -185,11 +185,7 @@ class _Inductions(Walk):
 
     def _is_comparison(self, go: Operand) -> bool:
         """Whether a loop starts for one reason only."""
-        match self._made.get(go) if isinstance(go, Var) else None:
-            case Apply(Prim(name=("ilt" | "ile"))), _:
-                return True
-            case _:
-                return False
+        return bool(_compared(self._made, go))
 
     def _replaced(self, binding: Binding) -> Binding:
         """A loop's states to which each step adds the same are read off its index."""
@@ -370,11 +366,7 @@ class _Loop:
 
     def _is_test(self, cond: Operand, side: _Side) -> bool:
         """Whether a condition compares what is on a side, and asks for nothing else."""
-        match self._made.get(cond) if isinstance(cond, Var) else None:
-            case Apply(Prim(name=("ilt" | "ile")), args), _:
-                return side.value in args
-            case _:
-                return False
+        return side.value in _compared(self._made, cond)
 
     def _in(self, side: Block, choice: If, result: Operand) -> Operand:
         """A result of a choice on one of its sides."""
@@ -430,6 +422,15 @@ def _bound(block: Block) -> Iterator[Var]:
         for params, inner in nested(binding.expr):
             yield from params
             yield from _bound(inner)
+
+
+def _compared(made: _Made, cond: Operand) -> tuple[Operand, ...]:
+    """What a condition compares, if it is nothing but a comparison."""
+    match made.get(cond) if isinstance(cond, Var) else None:
+        case Apply(Prim(name=("ilt" | "ile")), args), _:
+            return args
+        case _:
+            return ()
 
 
 def _sides(made: _Made, known: Sequence[tuple[Operand, bool]]) -> list[_Side]:
