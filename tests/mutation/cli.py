@@ -23,6 +23,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -117,8 +118,13 @@ def judged(
             alone.append(mutant)
         else:
             yield result(mutant, found["status"], found["by"])
-    for mutant in alone:
-        yield result(mutant, *_run(mutant.name, tests[mutant.name], 4 * seconds))
+
+    def apart(mutant: Mutant) -> Result:
+        return result(mutant, *_run(mutant.name, tests[mutant.name], 4 * seconds))
+
+    with ThreadPoolExecutor(jobs) as pool:
+        for future in as_completed([pool.submit(apart, mutant) for mutant in alone]):
+            yield future.result()
 
 
 _PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-p")
