@@ -29,10 +29,12 @@ from chadllvm.ir.loops import (
     Atom,
     Branch,
     For,
+    Get,
     Invoke,
     Let,
     LoopFunction,
     Reg,
+    Set,
     Slot,
     Stmt,
 )
@@ -95,7 +97,9 @@ class _Splitting:
             copy = self._copied(loop, part.low, part.high, part.known)
             if part.is_middle:
                 copy = replace(copy, body=self.body(copy.body))
-            yield copy
+            same, body = _invariants(copy)
+            yield from same
+            yield replace(copy, body=body)
 
     def _is_worth_it(self, loop: For, asked: Collection[Reg]) -> bool:
         """Whether the middle has no branches, or is around loops that have none. Calls
@@ -126,8 +130,10 @@ class _Splitting:
         mine = {s: Slot(s.name, s.type) for s, n in local.items() if n == self.slots[s]}
         self.slots.update({new: local[old] for old, new in mine.items()})
         known: dict[Reg, Atom] = {reg: Lit(holds) for reg, holds in holding.items()}
-        body = tuple(_left(loop.body, known))
-        new = replace(loop, low=low, high=high, body=body)
+        body = _handed_on([*_left(loop.body, known)], known)
+        read = {s for stmt in everywhere(body) if _reads(stmt) for s in slots_of(stmt)}
+        unread = mine.keys() - read
+        new = replace(loop, low=low, high=high, body=_without(body, unread))
         return copied(new, Names(known, mine))
 
 
@@ -315,6 +321,57 @@ def _left(body: Sequence[Stmt], known: dict[Reg, Atom]) -> Iterator[Stmt]:
                 yield replace(stmt, body=tuple(_left(inner, known)))
             case _:
                 yield stmt
+
+
+def _invariants(loop: For) -> tuple[Body, Body]:
+    """What a loop computes of places in the same way in each step, and what else there
+    is in its body: what branches computed may be in front of it now."""
+    local: set[Any] = {loop.index, *made(loop.body)}
+    same, rest = list[Stmt](), list[Stmt]()
+    for stmt in loop.body:
+        is_place = isinstance(stmt, Let) and stmt.reg.type == I64
+        if is_place and stmt.code.is_cheap and local.isdisjoint(stmt.args):
+            local.discard(stmt.reg)
+            same.append(stmt)
+        else:
+            rest.append(stmt)
+    return tuple(same), tuple(rest)
+
+
+def _handed_on(body: Sequence[Stmt], known: dict[Reg, Atom]) -> Body:
+    """Statements without those that read what was just put into a slot, which stands
+    for the register, where there was a branch."""
+    held: dict[Slot, Atom] = {}
+    new: list[Stmt] = []
+    for stmt in body:
+        match stmt:
+            case Get(reg, slot) if slot in held:
+                known[reg] = held[slot]
+                continue
+            case Set(slot, value):
+                held[slot] = value
+            case _:
+                stmt = over_inner(stmt, lambda inner: _handed_on(inner, known))
+                for slot in {s for part in everywhere([stmt]) for s in slots_of(part)}:
+                    held.pop(slot, None)
+        new.append(stmt)
+    return tuple(new)
+
+
+def _reads(stmt: Stmt) -> bool:
+    return not isinstance(stmt, Set)
+
+
+def _without(body: Body, slots: Collection[Slot]) -> Body:
+    """Statements without those that put something into slots that nobody reads."""
+    return over_statements(
+        body,
+        lambda stmt: (
+            []
+            if isinstance(stmt, Set) and stmt.slot in slots
+            else [over_inner(stmt, lambda inner: _without(inner, slots))]
+        ),
+    )
 
 
 def _count(stmts: Iterable[Stmt]) -> Counter[Slot]:

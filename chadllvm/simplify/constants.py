@@ -69,6 +69,10 @@ def folded(block: Block) -> Block:
     return _Folding(powers=True).block(block)
 
 
+# Comparisons of integers: what holds of y and x where this does not of x and y.
+_OPPOSITES = {"ilt": "ile", "ile": "ilt", "ieq": "ine", "ine": "ieq"}
+
+
 @node
 class _Definition:
     expr: Expr
@@ -107,6 +111,9 @@ class _Folding(Walk):
                 same = Var("same", BOOL)
                 self.keep(Binding((same,), apply("ieq", *sides)))
                 return self.expr(If(same, orelse, then))
+            case Apply(Prim(name="or")) if self._can_negate(cond):
+                # So that loops are split where each of the parts of it changes.
+                return self.expr(If(self._negated(cond), orelse, then))
         if not isinstance(cond, Lit) or cond.value:
             then = self._branch(expr, cond, True)
         if not isinstance(cond, Lit) or not cond.value:
@@ -114,6 +121,28 @@ class _Folding(Walk):
         if cond is expr.cond and then is expr.then and orelse is expr.orelse:
             return expr
         return If(cond, then, orelse)
+
+    def _can_negate(self, cond: Operand) -> bool:
+        """Whether a condition compares integers, or is that one of such conditions holds."""
+        match self.define(cond):
+            case Apply(Prim(name="or"), args):
+                return all(map(self._can_negate, args))
+            case Apply(Prim(name=name)):
+                return name in _OPPOSITES
+        return False
+
+    def _negated(self, cond: Operand) -> Operand:
+        """Bind the opposite of such a condition."""
+        match self.define(cond):
+            case Apply(Prim(name="or"), args):
+                opposite = apply("and", *map(self._negated, args))
+            case Apply(Prim(name=name), (x, y)):
+                opposite = apply(_OPPOSITES[name], y, x)
+            case _:
+                raise AssertionError(cond)
+        var = Var("other", BOOL)
+        self.visit(Binding((var,), opposite))
+        return self.operand(var)
 
     def _branch(self, node: If, cond: Operand, taken: bool) -> Block:
         """Walk a branch, in which the condition is known."""
@@ -245,7 +274,8 @@ class _Folding(Walk):
                 rest.append(k)
             else:
                 self._decide(Binding((var,), binding.expr, binding.span), cond, a, b)
-        self.keep(_with_results(binding, cond, (then, orelse), rest))
+        if rest or then.bindings or orelse.bindings:
+            self.keep(_with_results(binding, cond, (then, orelse), rest))
 
     def _decide(self, binding: Binding, cond: Operand, a: Operand, b: Operand) -> None:
         """Bind a truth value: `a` where the condition holds, else `b`."""

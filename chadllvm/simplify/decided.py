@@ -52,7 +52,7 @@ def _function(function: Function) -> Function:
     return with_body(function, _Decided(function.params).block(function.body))
 
 
-_ASKED = frozenset({"imod", "ieq", "ilt", "ile", "imin", "imax"})
+_ASKED = frozenset({"imod", "ieq", "ine", "ilt", "ile", "imin", "imax"})
 
 
 def _asks(block: Block) -> bool:
@@ -84,8 +84,8 @@ class _Decided(FactWalk):
         match binding.expr:
             case Apply(Prim(name="imod"), (number, size)):
                 self._remainder(binding, number, size)
-            case Apply(Prim(name="ieq"), (x, y)):
-                self._equality(binding, x, y)
+            case Apply(Prim(name="ieq" | "ine" as name), (x, y)):
+                self._equality(binding, x, y, is_equal=name == "ieq")
             case Apply(Prim(name="ilt"), (x, y)):
                 self._order(binding, self._ahead(x, y), -1)
             case Apply(Prim(name="ile"), (x, y)):
@@ -121,19 +121,23 @@ class _Decided(FactWalk):
         else:
             self.keep(binding)
 
-    def _equality(self, binding: Binding, x: Operand, y: Operand) -> None:
+    def _equality(
+        self, binding: Binding, x: Operand, y: Operand, is_equal: bool
+    ) -> None:
+        """Whether two numbers are equal, or are not, one of which is no larger."""
         facts, out = self.facts, Builder(binding.span)
-        ahead = self._ahead(y, x)
+        ahead = self._ahead(x, y)
         if self._indices.isdisjoint(ahead.variables()):
             self.keep(binding)
             return
         if facts.is_not_negative(ahead):
-            result = out.prim("ilt", x, _moved(out, y, 1))
+            near = (_moved(out, y, -1), x) if is_equal else (x, y)
         elif facts.is_not_negative(ahead.times(-1)):
-            result = out.prim("ilt", _moved(out, y, -1), x)
+            near = (x, _moved(out, y, 1)) if is_equal else (y, x)
         else:
             self.keep(binding)
             return
+        result = out.prim("ilt", *near)
         self._emit(out, binding, result)
 
     def _remainder(self, binding: Binding, number: Operand, size: Operand) -> None:
