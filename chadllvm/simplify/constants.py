@@ -123,12 +123,13 @@ class _Folding(Walk):
         return If(cond, then, orelse)
 
     def _can_negate(self, cond: Operand) -> bool:
-        """Whether a condition compares integers, or is that one of such conditions holds."""
+        """Whether a condition compares integers, is an opposite, or says that one of
+        such conditions holds."""
         match self.define(cond):
             case Apply(Prim(name="or"), args):
                 return all(map(self._can_negate, args))
             case Apply(Prim(name=name)):
-                return name in _OPPOSITES
+                return name == "not" or name in _OPPOSITES
         return False
 
     def _negated(self, cond: Operand) -> Operand:
@@ -136,6 +137,8 @@ class _Folding(Walk):
         match self.define(cond):
             case Apply(Prim(name="or"), args):
                 opposite = apply("and", *map(self._negated, args))
+            case Apply(Prim(name="not"), (same,)):
+                return same
             case Apply(Prim(name=name), (x, y)):
                 opposite = apply(_OPPOSITES[name], y, x)
             case _:

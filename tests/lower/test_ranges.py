@@ -62,6 +62,30 @@ def asked(x: cl.f64[:, :], steps: int) -> float:
     return np.sum(y * x)
 
 
+def skipped(x: cl.f64[:, :], steps: int) -> float:
+    """The border is left out, said in three ways."""
+    n, m = x.shape
+    y = np.zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            if i == 0 or j == 0 or i == n - 1 or j == m - 1 or j == steps:
+                continue
+            y[i, j] = x[i - 1, j] * x[i + 1, j] - x[i, j - 1] * x[i, j]
+    for i in range(n):
+        for j in range(m):
+            if i in (0, n - 1) or j in (0, m - 1):
+                y[i, j] += 0.5 * x[i, j]
+            else:
+                y[i, j] += x[i - 1, j] * x[i, j + 1] + x[i - 1, j - 1] * x[i, j]
+    for i in range(n):
+        for j in range(m):
+            if not (0 < i < n - 1 and 0 <= j <= m - 2):
+                y[i, j] -= x[i, j]
+                continue
+            y[i, j] += x[i + 1, j] * y[i - 1, j] + x[i, j + 1]
+    return np.sum(y * x)
+
+
 def wide(x: cl.f64[:, :], steps: int) -> float:
     """More neighbours than there are parts of a loop for."""
     u = x.copy()
@@ -93,7 +117,7 @@ PASSES = {"sums", "columns", "gather", "ranges", "finite", "scatter"}
 PLAIN = replace(cl.CompileOptions(), disabled=frozenset(PASSES))
 
 
-@pytest.mark.parametrize("program", [plate, string, asked, wide, several])
+@pytest.mark.parametrize("program", [plate, string, asked, skipped, wide, several])
 def test_edges(program: Callable[..., float]) -> None:
     fast = cl.jit(program)
     plain = cl.value_and_grad(cl.jit(program, options=PLAIN))
@@ -112,7 +136,7 @@ def test_edges(program: Callable[..., float]) -> None:
 
 def test_in_python() -> None:
     x = np.random.default_rng(1).normal(size=(6, 8))
-    for program in (plate, string, asked, wide, several):
+    for program in (plate, string, asked, skipped, wide, several):
         expected = program(x, 2)
         assert cl.jit(program)(x, 2) == pytest.approx(expected, rel=1e-12)
         cl.check_grads(cl.jit(program), (x, 2))
