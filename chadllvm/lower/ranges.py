@@ -329,12 +329,14 @@ def _invariants(loop: For) -> tuple[Body, Body]:
     local: set[Any] = {loop.index, *made(loop.body)}
     same, rest = list[Stmt](), list[Stmt]()
     for stmt in loop.body:
-        is_place = isinstance(stmt, Let) and stmt.reg.type == I64
-        if is_place and stmt.code.is_cheap and local.isdisjoint(stmt.args):
-            local.discard(stmt.reg)
-            same.append(stmt)
-        else:
-            rest.append(stmt)
+        match stmt:
+            case Let(reg, _, args) if (
+                reg.type == I64 and stmt.code.is_cheap and local.isdisjoint(args)
+            ):
+                local.discard(reg)
+                same.append(stmt)
+            case _:
+                rest.append(stmt)
     return tuple(same), tuple(rest)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Self
 
@@ -29,7 +29,14 @@ from chadllvm.ir.loops import (
     Stmt,
     Subroutine,
 )
-from chadllvm.ir.statements import copied
+from chadllvm.ir.statements import (
+    Body,
+    copied,
+    over_inner,
+    over_statements,
+    same_or_new,
+    with_body,
+)
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64, Scalar
 from chadllvm.lower.linear import Known
@@ -60,18 +67,19 @@ class Strips:
         """The function with its loops changed."""
         making = cls.making(function)
         body = making._body(function.body, Known())
-        body = (*making._buffers, *body)
-        subroutines, regions = list[Subroutine](), function.regions
+        regions = function.regions
+        others = list[Subroutine]()
         for subroutine in function.subroutines:
-            subroutines.append(making._subroutine(subroutine, regions))
-            regions += 2 * (subroutines[-1] is not subroutine)
-        if len(making.roots) == len(function.roots):
+            others.append(making._subroutine(subroutine, regions))
+            regions += 2 * (others[-1].regions is not subroutine.regions)
+        subroutines = same_or_new(others, function.subroutines)
+        if body is function.body and subroutines is function.subroutines:
             return function
         return replace(
             function,
-            body=body,
+            body=(*making._buffers, *body),
             roots=tuple(making.roots),
-            subroutines=tuple(subroutines),
+            subroutines=subroutines,
             regions=regions,
         )
 
@@ -108,43 +116,44 @@ class Strips:
         buffers, self._buffers, self._pool = self._buffers, [], {}
         return [*buffers, *changed, Reset(self._region)]
 
-    def _body(self, body: Sequence[Stmt], outer: Known) -> tuple[Stmt, ...]:
-        known, new = outer.inside(), list[Stmt]()
-        for stmt in body:
+    def _body(self, body: Body, outer: Known) -> Body:
+        known = outer.inside()
+
+        def inside(body: Body) -> Body:
+            return self._body(body, known)
+
+        def changed(stmt: Stmt) -> Iterable[Stmt]:
             match stmt:
                 case Let():
                     known.note(stmt)
-                    new.append(stmt)
                 case For(go=None, lanes=1) if (
-                    changed := self._loop(stmt, known)
+                    new := self._loop(stmt, known)
                 ) is not None:
-                    new += changed
+                    return new
                 # Lanes have one buffer for all of them, so that their loops stay.
-                case For(lanes=1):
-                    new.append(replace(stmt, body=self._body(stmt.body, known)))
-                case Branch(_, then, orelse):
-                    then, orelse = self._body(then, known), self._body(orelse, known)
-                    new.append(replace(stmt, then=then, orelse=orelse))
+                case For(lanes=1) | Branch():
+                    return [over_inner(stmt, inside)]
                 case Spread():
-                    new.append(self._spread(stmt, known))
+                    return [self._spread(stmt, known)]
                 case _:
-                    new.append(stmt)
-        return tuple(new)
+                    pass
+            return [stmt]
+
+        return over_statements(body, changed)
 
     def _spread(self, spread: Spread, known: Known) -> Spread:
         inner = self._inside()
         body = inner._body(spread.body, known)
-        return replace(spread, body=(*inner._buffers, *body))
+        return with_body(spread, (*inner._buffers, *body) if inner._buffers else body)
 
     def _subroutine(self, subroutine: Subroutine, region: int) -> Subroutine:
         """The subroutine with its loops changed; what is its own, if there are any."""
         inner, before = self._inside(), len(self.roots)
         inner._region = region
-        body = inner._body(subroutine.body, Known())
+        changed = with_body(subroutine, inner._body(subroutine.body, Known()))
         if len(self.roots) == before:
-            return subroutine
-        regions = (*subroutine.regions, region)
-        return replace(subroutine, body=body, regions=regions)
+            return changed
+        return replace(changed, regions=(*subroutine.regions, region))
 
     def _inside(self) -> Self:
         return type(self)(self.roots)
@@ -158,6 +167,18 @@ def each_strip(
 ) -> list[Stmt]:
     """A loop of `count` steps by strips, whose loops have these bodies, `parts(first)`,
     where `first` is the index of a strip's first step."""
+
+    def loops(whole: For) -> Iterator[For]:
+        return (replace(whole, body=tuple(part)) for part in parts(whole.low))
+
+    return by_strips(loop, count, loops, steps)
+
+
+def by_strips(
+    loop: For, count: Atom, loops: Callable[[For], Iterable[For]], steps: int = STRIP
+) -> list[Stmt]:
+    """A loop of `count` steps by strips, each of which has these loops, `loops(of)`, in
+    it, where `of` is the one over its steps."""
     out, each = Out(), Out()
     # A count that is rounded up, whatever it is; of no steps there is an empty strip.
     whole_ones = out.let("idiv", out.let("iadd", count, Lit(-1)), Lit(steps))
@@ -165,8 +186,7 @@ def each_strip(
     strip = Reg("strip", I64)
     first = each.let("iadd", loop.low, each.let("imul", strip, Lit(steps)))
     last = each.let("imin", each.let("iadd", first, Lit(steps)), loop.high)
-    whole = replace(loop, low=first, high=last, poll=False)
-    for part in parts(first):
-        each.emit(copied(replace(whole, body=tuple(part))))
+    for part in loops(replace(loop, low=first, high=last, poll=False)):
+        each.emit(copied(part))
     out.emit(For(strip, Lit(0), number, tuple(each.stmts), loop.poll))
     return out.stmts

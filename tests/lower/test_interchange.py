@@ -59,7 +59,48 @@ def rows_times(a: cl.f64[:, :], b: cl.f64[:, :]) -> float:
     return total
 
 
+def sums(a: cl.f64[:, :], b: cl.f64[:, :]) -> float:
+    """Columns that are added up by themselves, and what comes of it."""
+    total, n = 0.0, b.shape[1]
+    c = np.zeros(n)
+    for i in range(a.shape[0]):
+        for j in range(n):
+            s, p = c[j], 1.0
+            for k in range(b.shape[0]):
+                s += a[i, k] * b[k, j]
+                p += b[k, j] * b[k, j]
+            c[j] = s - c[j]
+            total += s * p - j
+    return total + np.sum(c)
+
+
+def in_turn(a: cl.f64[:, :], b: cl.f64[:, :]) -> float:
+    """Each sum needs the ones before it."""
+    c = np.zeros(b.shape[0] + b.shape[1])
+    for j in range(b.shape[1]):
+        s = 1.0
+        for k in range(b.shape[0]):
+            s += (c[k] % 3.0) * b[k, j]
+        c[j] = s
+    return np.sum(c) + np.sum(a)
+
+
+def in_passing(a: cl.f64[:, :], b: cl.f64[:, :]) -> float:
+    """Sums and a product beside each other, and rows that are no longer than they."""
+    total = 0.0
+    for row in a:
+        c = np.array(
+            [sum(row[k] * b[k, j] for k in range(len(row))) for j in range(40)]
+        )
+        for j in range(b.shape[1]):
+            for k in range(len(row)):
+                c[j % 40] += row[k] * b[k, j]
+        total += np.sum(c * c)
+    return total
+
+
 SHAPES = [(2, 3, 8), (3, 2, 7), (1, 1, 9), (4, 5, 33), (3, 9, 1), (2, 0, 9), (0, 3, 9)]
+LONG = [(2, 15, 40), (2, 16, 40), (3, 33, 300), (1, 40, 256), (2, 20, 41)]
 
 
 @pytest.mark.parametrize("function", [product, batched, rows_times])
@@ -78,3 +119,40 @@ def test_exact(function: Callable[..., Any]) -> None:
             np.testing.assert_array_equal(one, other)
     assert "many" in str(gradient.show("loops"))
     assert ("many" in str(value.show("loops"))) == (function is not rows_times)
+
+
+@pytest.mark.parametrize("function", [sums, in_turn, in_passing])
+def test_sums(function: Callable[..., Any]) -> None:
+    """By strips or not, they are what they are in Python, exactly."""
+    value = cl.jit(function)
+    gradient = cl.value_and_grad(value, argnums=(0, 1))
+    plain = cl.value_and_grad(cl.jit(function, optimize=0), argnums=(0, 1))
+    rng = np.random.default_rng(5)
+    shapes = LONG if function is in_passing else (*SHAPES, *LONG)
+    for rows, inner, columns in shapes:
+        a = rng.integers(-1, 2, (rows, inner)).astype(float)
+        b = rng.integers(-1, 2, (inner, columns)).astype(float)
+        found, wanted = gradient(a, b), plain(a, b)
+        assert found[0] == wanted[0] == value(a, b) == function(a, b)
+        for one, other in zip(found[1], wanted[1], strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert ("strip" in str(value.show("loops"))) == (function is not in_turn)
+
+
+def test_an_index_behind_the_sums_is_checked() -> None:
+    """What fails behind the sum of one step fails as it did."""
+
+    @cl.jit
+    def filled(a: cl.f64[:], b: cl.f64[:, :], c: cl.f64[:]) -> cl.f64[:]:
+        d = np.zeros(len(c))
+        for j in range(b.shape[1]):
+            s = 0.0
+            for k in range(len(a)):
+                s += a[k] * b[k, j]
+            d[j] = s / c[j]
+        return d
+
+    a, b = np.ones(50), np.ones((50, 300))
+    np.testing.assert_array_equal(filled(a, b, np.full(300, 2.0)), np.full(300, 25.0))
+    with pytest.raises(IndexError, match="299 is out of range for size 299"):
+        filled(a, b, np.ones(299))
