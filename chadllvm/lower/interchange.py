@@ -207,7 +207,7 @@ class _Sums:
 
     @property
     def _read(self) -> tuple[Stmt, ...]:
-        """The inner loop's body, behind what it and the beginnings are computed from."""
+        """The inner loop's body, behind what it and the beginnings are made of."""
         wanted = {value for value in self.begins.values() if isinstance(value, Reg)}
         wanted.update(reg for stmt in self.inner.body for reg in used(stmt))
         early = list[Stmt]()
