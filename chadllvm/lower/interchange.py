@@ -42,6 +42,8 @@ from chadllvm.ir.loops import (
     Check,
     For,
     Get,
+    Invoke,
+    Leave,
     Let,
     Load,
     LoopFunction,
@@ -49,6 +51,7 @@ from chadllvm.ir.loops import (
     Reg,
     Set,
     Slot,
+    Spread,
     Stmt,
     Store,
 )
@@ -77,6 +80,9 @@ _SHORT = 16
 # Statements of a loop that may be there twice for the sake of a loop inside.
 _LONGEST = 128
 
+# What has buffers of its own.
+_ELSEWHERE = Spread | Invoke | Leave
+
 # What may be done with a sum.
 _AFTER = Store | AddTo | Get | Set | Accumulate | Check
 
@@ -96,6 +102,10 @@ class _Changing(Strips):
         """None: it stays."""
         nest = self._nest(loop)
         return nest.versions() if nest else self._sums(loop)
+
+    def around(self, loop: For) -> For:
+        """It has one buffer, so that it is not run side by side any more."""
+        return replace(loop, commutes=False)
 
     def _nest(self, loop: For) -> _Nest | None:
         """The loops of a nest that is to be changed."""
@@ -119,19 +129,18 @@ class _Changing(Strips):
     def _sums(self, loop: For) -> list[Stmt] | None:
         """The loop with the sums in it in another order, and as it was. Lanes may run
         that one: so it is the outermost loop that is there twice, unless it is long."""
+        inside = [*everywhere((loop,))]
+        if any(isinstance(stmt, _ELSEWHERE) for stmt in inside):
+            return None
         found: dict[Stmt, _Sums] = {
             inner: sums
-            for inner in everywhere((loop,))
+            for inner in inside
             if isinstance(inner, For) and (sums := _Sums.of(inner, self.roots))
         }
-        inside = {loop.index, *made(loop.body)}
-        is_long = sum(1 for _ in everywhere(loop.body)) > _LONGEST
-        is_here = loop in found or not is_long
-        if (
-            not found
-            or not is_here
-            or not all(s.is_known(inside) for s in found.values())
-        ):
+        local = {loop.index, *made(loop.body)}
+        if not found or not all(sums.is_known(local) for sums in found.values()):
+            return None
+        if loop not in found and len(inside) > _LONGEST:
             return None
         out = Out()
         conds = [cond for sums in found.values() for cond in sums.is_worth_it(out)]
@@ -141,15 +150,14 @@ class _Changing(Strips):
         return [*out.stmts, Branch(many, first, second)]
 
     def _changed(self, stmt: Stmt, found: Mapping[Stmt, _Sums]) -> list[Stmt]:
-        """A statement with these loops and all nests changed. What is around the loops
-        is not run side by side any more, as it has one buffer."""
+        """A statement with these loops and all nests changed."""
         if (sums := found.get(stmt)) is not None:
             return sums.strips(self.buffer)
         if isinstance(stmt, For):
             if (nest := self._nest(stmt)) is not None:
                 return nest.versions()
             if not found.keys().isdisjoint(everywhere(stmt.body)):
-                stmt = replace(stmt, commutes=False)
+                stmt = self.around(stmt)
         return [
             over_inner(
                 stmt,
@@ -223,10 +231,10 @@ class _Sums:
         then = _moves(self._read, self.loop.index)
         return _FAR in now and _FAR not in then and _NEXT in then
 
-    def is_known(self, inside: Collection[object]) -> bool:
-        """Whether the numbers of steps are not computed inside of a loop."""
+    def is_known(self, local: Collection[object]) -> bool:
+        """Whether the numbers of steps are not among what is computed in a loop."""
         ends = (self.loop.low, self.loop.high, self.inner.low, self.inner.high)
-        return not any(end in inside for end in ends)
+        return not any(end in local for end in ends)
 
     def is_worth_it(self, out: Out) -> list[Atom]:
         """Whether there are enough steps: sums of a few numbers are better in lanes."""

@@ -59,6 +59,8 @@ class Strips:
         # The buffers that there are, and how many of them the loop has got.
         self._pool: dict[Scalar, list[tuple[Reg, int]]] = {}
         self._taken: Counter[Scalar] = Counter()
+        # How many buffers loops have got.
+        self._given = 0
         # The region of the buffers in a subroutine.
         self._region: int | None = None
 
@@ -92,6 +94,10 @@ class Strips:
     def changed(self, loop: For, known: Known) -> list[Stmt] | None:
         """What stands in the place of a loop, if it is changed."""
 
+    def around(self, loop: For) -> For:
+        """What becomes of a loop that is around one that has got a buffer."""
+        return loop
+
     def buffer(self, elem: Scalar) -> tuple[Reg, int]:
         """One more buffer for the elements of a strip: loops have the same ones."""
         pool = self._pool.setdefault(elem, [])
@@ -101,6 +107,7 @@ class Strips:
             self._buffers.append(self._made(ptr, elem, root))
             pool.append((ptr, root))
         self._taken[elem] += 1
+        self._given += 1
         return pool[self._taken[elem] - 1]
 
     def _made(self, ptr: Reg, elem: Scalar, root: int) -> Stmt:
@@ -131,7 +138,12 @@ class Strips:
                 ) is not None:
                     return new
                 # Lanes have one buffer for all of them, so that their loops stay.
-                case For(lanes=1) | Branch():
+                case For(lanes=1):
+                    before = self._given
+                    stmt = over_inner(stmt, inside)
+                    assert isinstance(stmt, For)
+                    return [self.around(stmt) if self._given > before else stmt]
+                case Branch():
                     return [over_inner(stmt, inside)]
                 case Spread():
                     return [self._spread(stmt, known)]

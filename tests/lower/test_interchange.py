@@ -11,8 +11,11 @@ import pytest
 from golden_cases import check_cases
 
 import chadllvm as cl
+from chadllvm.ir.loops import For, Local, LoopFunction, Store
 from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.loops_pretty import pretty_loops
+from chadllvm.ir.parse import parse
+from chadllvm.ir.statements import everywhere
 from chadllvm.ir.term import Program
 from chadllvm.lower.interchange import interchange
 from chadllvm.lower.lower import lower_function
@@ -156,3 +159,44 @@ def test_an_index_behind_the_sums_is_checked() -> None:
     np.testing.assert_array_equal(filled(a, b, np.full(300, 2.0)), np.full(300, 25.0))
     with pytest.raises(IndexError, match="299 is out of range for size 299"):
         filled(a, b, np.ones(299))
+
+
+RAGGED = """
+def main(a: f64[:, :], b: f64[:, :], n: i64[:], m: i64) {
+  l = dim[0](a)
+  c = build(l) { i ->
+    o = index(n, i)
+    r = fold[add](o) { j ->
+      s = fold[add](m) { k ->
+        x = index(a, i, k)
+        y = index(b, k, j)
+        z = mul(x, y)
+        yield z
+      }
+      t = mul(s, s)
+      yield t
+    }
+    yield r
+  }
+  return c
+}
+"""
+
+
+def test_loops_around_a_buffer_are_not_run_side_by_side() -> None:
+    """They share it, also where the loop that has it is not the outermost one."""
+    before = lower_function(parse(RAGGED).entry)
+    after = interchange(before)
+    strips = [s.root for s in everywhere(after.body) if isinstance(s, Local)]
+    assert len(strips) == 1
+
+    def commuting(function: LoopFunction) -> list[For]:
+        found = (s for s in everywhere(function.body) if isinstance(s, For))
+        return [loop for loop in found if loop.commutes]
+
+    assert commuting(before)
+    for loop in commuting(after):
+        inside = [*everywhere(loop.body)]
+        is_around = any(isinstance(stmt, For) for stmt in inside)
+        stores = {stmt.root for stmt in inside if isinstance(stmt, Store)}
+        assert not is_around or stores.isdisjoint(strips)
