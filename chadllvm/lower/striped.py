@@ -69,13 +69,13 @@ class Strips:
         """The function with its loops changed."""
         making = cls.making(function)
         body = making._body(function.body, Known())
-        regions = function.regions
+        regions, given = function.regions, function.subroutines
         others = list[Subroutine]()
-        for subroutine in function.subroutines:
+        for subroutine in given:
             others.append(making._subroutine(subroutine, regions))
             regions += 2 * (others[-1].regions is not subroutine.regions)
-        subroutines = same_or_new(others, function.subroutines)
-        if body is function.body and subroutines is function.subroutines:
+        subroutines = same_or_new(others, given)
+        if body is function.body and subroutines is given:
             return function
         return replace(
             function,
