@@ -66,6 +66,7 @@ from chadllvm.ir.statements import (
 )
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import BOOL, I64, Scalar
+from chadllvm.lower.lanes import SHORT
 from chadllvm.lower.linear import Known
 from chadllvm.lower.out import Out
 from chadllvm.lower.split import needed
@@ -73,9 +74,6 @@ from chadllvm.lower.striped import FEW, Strips, by_strips
 
 # A loop with fewer steps is not worth to be the innermost one.
 _FEW = 8
-
-# Sums of fewer numbers are added up in registers, side by side.
-_SHORT = 16
 
 # Statements of a loop that may be there twice for the sake of a loop inside.
 _LONGEST = 128
@@ -240,7 +238,7 @@ class _Sums:
         """Whether there are enough steps: sums of a few numbers are better in lanes."""
         return [
             out.let("ile", Lit(few), out.let("isub", loop.high, loop.low))
-            for few, loop in ((FEW, self.loop), (_SHORT, self.inner))
+            for few, loop in ((FEW, self.loop), (SHORT + 1, self.inner))
         ]
 
     def strips(self, buffer: Callable[[Scalar], tuple[Reg, int]]) -> list[Stmt]:

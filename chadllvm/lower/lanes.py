@@ -76,7 +76,7 @@ from chadllvm.lower.varying import MOST, Varying
 _UNSURE = "whether this is an error depends on how numbers are rounded"
 
 # Loops with as many steps are better vectorised themselves, if they can be.
-_SHORT = 16
+SHORT = 16
 
 # A loop inside must be so much better, and make as many steps as its lanes so often.
 _MUCH = 0.7
@@ -346,7 +346,7 @@ class _Making:
         )
         conds = [*self._owned(loop, varying, gain.lanes)]
         if not gain.always:
-            conds += [let(BOOL, "ile", n, Lit(_SHORT)) for n in gain.trips]
+            conds += [let(BOOL, "ile", n, Lit(SHORT)) for n in gain.trips]
         packed = [self._packed(row, gain.lanes) for row in decision.rows]
         conds += [p.fits for p in packed]
         asked = [cond for cond in conds if isinstance(cond, Reg)]

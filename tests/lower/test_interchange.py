@@ -106,12 +106,18 @@ SHAPES = [(2, 3, 8), (3, 2, 7), (1, 1, 9), (4, 5, 33), (3, 9, 1), (2, 0, 9), (0,
 LONG = [(2, 15, 40), (2, 16, 40), (3, 33, 300), (1, 40, 256), (2, 20, 41)]
 
 
+def _ways(function: Callable[..., Any]) -> tuple[Any, Any, Any]:
+    """The function, with its gradient, and both as they stand."""
+    value = cl.jit(function)
+    plain = cl.jit(function, optimize=0)
+    wrt = (0, 1)
+    return value, cl.value_and_grad(value, wrt), cl.value_and_grad(plain, wrt)
+
+
 @pytest.mark.parametrize("function", [product, batched, rows_times])
 def test_exact(function: Callable[..., Any]) -> None:
     """Sums of small integers are exact in any order."""
-    value = cl.jit(function)
-    gradient = cl.value_and_grad(value, argnums=(0, 1))
-    plain = cl.value_and_grad(cl.jit(function, optimize=0), argnums=(0, 1))
+    value, gradient, plain = _ways(function)
     rng = np.random.default_rng(4)
     for rows, inner, columns in SHAPES:
         a = rng.integers(-3, 4, (rows, inner)).astype(float)
@@ -127,9 +133,7 @@ def test_exact(function: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("function", [sums, in_turn, in_passing])
 def test_sums(function: Callable[..., Any]) -> None:
     """By strips or not, they are what they are in Python, exactly."""
-    value = cl.jit(function)
-    gradient = cl.value_and_grad(value, argnums=(0, 1))
-    plain = cl.value_and_grad(cl.jit(function, optimize=0), argnums=(0, 1))
+    value, gradient, plain = _ways(function)
     rng = np.random.default_rng(5)
     shapes = LONG if function is in_passing else (*SHAPES, *LONG)
     for rows, inner, columns in shapes:
