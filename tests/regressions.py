@@ -108,10 +108,31 @@ def main(m: f64[:, :]) {
 }
 """
 
+# Rows that a loop without a count collects.
+ROWS_OF_WHILE = """
+def main(a: f64[:], c: i64) {
+  n = dim[0](a)
+  go, rows = iterate[while](9, true) { i, on: bool ->
+    m = ilt(i, 1)
+    k = iselect(m, n, c)
+    row = build(k) { j ->
+      x = index(a, 0)
+      yield x
+    }
+    more = ilt(i, 2)
+    yield more, row
+  }
+  x = index(rows, 1, 0)
+  return x
+}
+"""
+
 REGRESSIONS = {
     "shape of no rows": Case(parse(ROWS), (np.zeros((0, 3)),)),
     "state is collected": Case(parse(STATE_IS_COLLECTED), (VECTOR, 4)),
     "no rows": Case(parse(NO_ROWS), (VECTOR, 0)),
     "rows differ": Case(parse(NO_ROWS), (VECTOR, 2)),
+    "rows of while": Case(parse(ROWS_OF_WHILE), (VECTOR, len(VECTOR))),
+    "rows of while differ": Case(parse(ROWS_OF_WHILE), (VECTOR, 2)),
     "two cells": Case(parse(TWO_CELLS), (0.4, VECTOR)),
 }

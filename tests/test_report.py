@@ -72,6 +72,24 @@ def settled(x: cl.f64[:], steps: int):
 
 
 @cl.jit
+def exchanged(x: cl.f64[:]) -> float:
+    a, b = 2.0 * x, 3.0 * x
+    for i in range(len(x)):
+        a, b = b, a
+        a[i] += 2.0 * b[i]
+    return np.sum(a) - 2.0 * np.sum(b)
+
+
+@cl.jit
+def turned(x: cl.f64[:]) -> float:
+    a, b, c = 2.0 * x, 3.0 * x, x * x
+    for i in range(len(x)):
+        a, b, c = b, c, a
+        a[i] += 2.0 * b[i] + c[0]
+    return np.sum(a) - 2.0 * np.sum(b) + 3.0 * np.sum(c)
+
+
+@cl.jit
 def rows_read(m: cl.f64[:, :], places: cl.i64[:]) -> float:
     total = 0.0
     for k in places:
@@ -95,6 +113,13 @@ def copies(report: Report) -> list[tuple[str, int, str, int]]:
 def test_nothing_is_copied() -> None:
     assert clean.report(X).copies == ()
     assert cl.grad(clean).report(X).copies == ()
+
+
+@pytest.mark.parametrize("function", [exchanged, turned])
+def test_states_that_change_places_are_not_copied(function: Any) -> None:
+    assert function(X) == pytest.approx(function.py_func(X))
+    assert function.report(X).copies == ()
+    assert cl.grad(function).report(X).copies == ()
 
 
 def test_the_tape_is_told_by_line_and_size() -> None:

@@ -13,6 +13,7 @@ from typing import assert_never
 from chadllvm.ir.loops import (
     PTR,
     RESULT,
+    ROW_TURN,
     RUNTIME,
     Accumulate,
     AddTo,
@@ -103,6 +104,16 @@ def _regions(body: Iterable[Stmt]) -> Iterator[int]:
             yield stmt.region
         for inner in bodies_of(stmt):
             yield from _regions(inner)
+
+
+def _takes_turns(body: Iterable[Stmt]) -> bool:
+    """Whether the steps of a loop with this body wait for others at a row."""
+    return any(
+        stmt.function == ROW_TURN
+        if isinstance(stmt, CallRuntime)
+        else not isinstance(stmt, For) and any(map(_takes_turns, bodies_of(stmt)))
+        for stmt in body
+    )
 
 
 class _Checker:
@@ -196,6 +207,8 @@ class _Checker:
                         self.read(place)
                 if stmt.ends and (stmt.lanes == 1 or go or resume):
                     raise self.fail("ends overlap where there are no lanes")
+                if stmt.commutes and _takes_turns(body):
+                    raise self.fail("steps that take turns commute")
                 self.assign(index, I64)
                 self.body(body)
                 self.known.discard(index)

@@ -45,6 +45,12 @@ LINEAR = {
         r = build(n) { i -> e = index(ts, i) one k e yield i }
         s = close k return s""",
     "narrowed": "s = narrow(t) y = widen(s) return y",
+    "recursion": """
+        y = recurse(n, t) { f: (i64, f64) -> (f64), k: i64, s: f64 ->
+          j = isub(k, 1) b = ilt(j, 0) z = mul(s, x)
+          r = if b { yield z } else { u = call f(j, z) yield u }
+          yield r }
+        return y""",
 }
 
 OTHER = {
@@ -89,6 +95,20 @@ OTHER = {
         b = flt(t, 0.0) k = open f64
         u = if b { one k x yield 1 } else { yield 2 }
         s = close k return s""",
+    "updated where it leads": """
+        k = truncate(t) z = zeros(n) y = update(z, k, t) e = index(y, n) return e""",
+    "recursion with a fixed one": """
+        y = recurse(n, t) { f: (i64, f64) -> (f64), k: i64, s: f64 ->
+          j = isub(k, 1) b = ilt(j, 0) z = add(s, x)
+          r = if b { yield z } else { u = call f(j, z) yield u }
+          yield r }
+        return y""",
+    "recursion that gives others on": """
+        y = recurse(n, t, x) { f: (i64, f64, f64) -> (f64), k: i64, s: f64, v: f64 ->
+          j = isub(k, 1) b = ilt(j, 0)
+          r = if b { z = mul(s, v) yield z } else { u = call f(j, s, s) yield u }
+          yield r }
+        return y""",
     "size of what it leads to": """
         k = truncate(t) z = zeros(k) m = dim[0](z) y = to_float(m) return y""",
 }

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from chadllvm.ir.loops import (
     PTR,
     RESULT,
+    ROW_TURN,
     Alloc,
     Branch,
     CallRuntime,
@@ -116,6 +119,16 @@ def test_an_index_is_known_in_its_loop_only() -> None:
     check_loops(made(loop, Return((X,))))
     with pytest.raises(InternalError, match="i has no value"):
         check_loops(made(loop, Let(Z, "to_float", (index,)), Return((X,))))
+
+
+def test_steps_that_take_turns_are_in_order() -> None:
+    numbers, row = Reg("rows", PTR), Reg("row", I64)
+    turn = CallRuntime(None, ROW_TURN, (numbers, row, Lit(0)))
+    rows = For(row, Lit(0), Lit(3), (Branch(B, (turn,)),))
+    buffer = Alloc(numbers, 0, Lit(3), I64, 0, zero=True)
+    check_loops(made(buffer, rows, Return((X,))))
+    with pytest.raises(InternalError, match="take turns commute"):
+        check_loops(made(buffer, replace(rows, commutes=True), Return((X,))))
 
 
 def test_registers_of_one_name_are_told_apart() -> None:

@@ -154,6 +154,8 @@ MEANINGS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("shift_count", (70,), 70),
     ("isqrt", (15,), 3),
     ("isqrt", (16,), 4),
+    ("isqrt", (94906267**2 - 1,), 94906266),  # its float is the square
+    ("isqrt", (94906267**2,), 94906267),
     ("isqrt", (HIGH,), 3037000499),
     ("comb", (5, 2), 10),
     ("comb", (2, 5), 0),

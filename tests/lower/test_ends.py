@@ -11,14 +11,30 @@ import pytest
 from golden_cases import check_cases
 
 import chadllvm as cl
-from chadllvm.ir.loops import For
+from chadllvm.ir.loops import (
+    PTR,
+    RESULT,
+    AddTo,
+    Alloc,
+    ArrayResult,
+    For,
+    Let,
+    Load,
+    LoopFunction,
+    Reg,
+    Return,
+    Stmt,
+    Store,
+)
 from chadllvm.ir.loops_check import check_loops
 from chadllvm.ir.loops_pretty import pretty_loops
 from chadllvm.ir.statements import everywhere
-from chadllvm.ir.term import Program
+from chadllvm.ir.term import Lit, Program
+from chadllvm.ir.types import F64, I64, Array
 from chadllvm.lower.count import count_operations
 from chadllvm.lower.ends import ends
 from chadllvm.lower.lower import lower_function
+from tests.loop_programs import function, native, vector
 
 pytestmark = pytest.mark.optimised
 
@@ -161,3 +177,34 @@ def test_steps_are_counted_once() -> None:
     assert any(isinstance(s, For) and s.ends for s in everywhere(changed.body))
     counted = count_operations(changed)
     assert not any(isinstance(s, For) and s.ends for s in everywhere(counted.body))
+
+
+INDEX, V, W, OUT = Reg("i", I64), Reg("v", F64), Reg("w", F64), Reg("out", PTR)
+
+
+def of_exponentials(*more: Stmt, commutes: bool) -> LoopFunction:
+    """A loop that writes the exponential of each element, and does more behind it."""
+    a = vector("a")
+    (n,) = a.dims
+    body = (Load(V, a.ptr, INDEX, 0), Let(W, "exp", (V,)), Store(OUT, INDEX, W, 1))
+    loop = For(INDEX, Lit(0), n, (*body, *more), commutes=commutes)
+    stmts = (Alloc(OUT, RESULT, n, F64, 1, zero=True), loop, Return((OUT, n)))
+    return function("f", [a], [ArrayResult(F64, 1)], stmts)
+
+
+@pytest.mark.parametrize("commutes", [False, True])
+def test_a_step_that_comes_back_is_taken_once(commutes: bool) -> None:
+    """It would add again to what it has added to."""
+    once = of_exponentials(commutes=commutes)
+    again = of_exponentials(AddTo(OUT, INDEX, V, 1), commutes=commutes)
+    assert is_overlapping(once)
+    assert not is_overlapping(again)
+    x = np.linspace(-1.0, 1.0, 11)
+    compiled = native(ends(again), [Array(F64, 1)], Array(F64, 1))
+    np.testing.assert_allclose(compiled(x), np.exp(x) + x, atol=1e-14)
+
+
+def is_overlapping(function: LoopFunction) -> bool:
+    return any(
+        isinstance(stmt, For) and stmt.ends for stmt in everywhere(ends(function).body)
+    )

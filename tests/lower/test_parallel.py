@@ -167,6 +167,15 @@ def diffused(x: cl.f64[:], steps: int) -> float:
     return np.sum(u * u)
 
 
+def spans(rows: cl.f64[:, :]) -> float:
+    """Each step has buffers of its own."""
+    total = 0.0
+    for row in rows:
+        order = np.sort(2.0 * row)
+        total += order[0] * order[-1]
+    return total
+
+
 X, RANDOM = np.linspace(0.3, 2.0, 37), np.random.default_rng(0)
 CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "sums": (sums, (X, np.arange(90) * 7 % 37, np.sin(np.ones((90, 4)) * X[:4]))),
@@ -178,6 +187,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "running": (running, (X, np.arange(37) * 7 % 37)),
     "plate": (plate, (np.sin(np.multiply.outer(X, X)), 3)),
     "relaxed": (relaxed, (np.sin(np.multiply.outer(X, X[:30])), 3)),
+    "spans": (spans, (np.sin(np.multiply.outer(X, X)),)),
     "diffused": (diffused, (np.sin(np.arange(517)), 4)),
 }
 

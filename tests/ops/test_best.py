@@ -46,3 +46,15 @@ def test_nothing_but_the_worst() -> None:
         top, rest = largest(np.full(5, -math.inf))
     assert top == -math.inf
     assert np.isnan(rest).all()
+
+
+def longest(x: cl.f64[:], y: cl.f64[:]) -> float:
+    """An element takes a loop, in one branch of two."""
+    return max(sum(v * w for w in y) if v > 0.0 else v for v in x)
+
+
+def test_elements_that_take_long_are_computed_once() -> None:
+    x, y = np.linspace(0.1, 1.0, 40), np.ones(50)
+    value, both = cl.jit(longest).report(x, y).scaling
+    assert value.work > 2 * x.size * y.size
+    assert both.work < 1.5 * value.work

@@ -262,3 +262,13 @@ def lists_in_tuples_and_from_functions(x: float, n: int) -> float:
     ends = 0.0 if last is None else len(last + pair[0])
     wide = double(pair[1])
     return ends * wide[-1] + len(wide) * sum(double(named["high"]))
+
+
+@case(np.array([[0.7, -0.2, 0.5], [0.3, 1.1, -0.6]]))
+@cl.jit
+def matrices_taken_back(m: cl.f64[:, :]) -> float:
+    """The cotangents of what is taken are those of a matrix."""
+    pieces = [2.0 * m, m * m]
+    pieces.append(m + 1.0)
+    last = pieces.pop()
+    return sum(np.sum(p * p) * p[1, 2] for p in pieces) + np.sum(last * m)

@@ -27,6 +27,7 @@ from chadllvm.ir.loops import (
     Check,
     Clear,
     Copy,
+    Data,
     For,
     Get,
     Invoke,
@@ -405,6 +406,8 @@ class _Analysis:
         """The buffers around the loop that are its steps' own, if the class is."""
         outside = []
         for made in self.known.classes.get(root, ()):
+            if isinstance(made, Data):
+                continue  # Nobody writes to a constant.
             if not isinstance(made, Alloc):
                 return None
             if made.reg in self._local:
