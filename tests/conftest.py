@@ -20,9 +20,11 @@ import pytest
 
 import chadllvm as cl
 from chadllvm.api import checking
+from chadllvm.backend.runtime import runtime
 from chadllvm.driver import pipeline
 from chadllvm.llvm import optimize
 from chadllvm.llvm.optimize import Effort
+from chadllvm.lower.chunks import spread
 from tests import sweep
 
 # Tests are of what is compiled now: code that was kept before would hide what became of
@@ -108,6 +110,16 @@ def is_optimised(item: pytest.Item) -> bool:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     optimize.EFFORTS = EFFORTS if is_optimised(item) else LITTLE
     pipeline.CHECKS_EACH = is_optimised(item)
+
+
+@pytest.fixture
+def small_grain(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Loops of a few steps have several chunks, for any number of threads."""
+    monkeypatch.setattr(spread, "GRAIN", 40)
+    monkeypatch.setattr(spread, "SHARE", 0)
+    monkeypatch.setattr(spread, "MERGE", 0)
+    yield
+    runtime().lib.chad_set_threads(0)
 
 
 @pytest.fixture()

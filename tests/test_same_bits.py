@@ -26,7 +26,6 @@ from chadllvm.ir.op import ProgramError
 from chadllvm.ir.statements import everywhere
 from chadllvm.ir.types import Product, has_float
 from chadllvm.ir.value import from_value, to_value
-from chadllvm.lower.chunks import spread
 from chadllvm.support.options import CompileOptions
 from tests.array_strategies import array_cases
 from tests.leaves import all_leaves, leaf_types
@@ -40,15 +39,6 @@ THREADED = CompileOptions(cache=False)
 SERIAL = replace(THREADED, parallel=False)
 THREADS = (1, 2, 3, 8)
 PROGRAMS = part(1000, 50)
-
-
-@pytest.fixture
-def small_grain(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(spread, "GRAIN", 40)
-    monkeypatch.setattr(spread, "SHARE", 0)
-    monkeypatch.setattr(spread, "MERGE", 0)
-    yield
-    runtime().lib.chad_set_threads(0)
 
 
 def is_spread(loops: LoopFunction) -> bool:

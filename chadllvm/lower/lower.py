@@ -178,6 +178,8 @@ class Lowering(Heaps):
                 op.lower(self, node, binding)
             case Const(value):
                 self.bind(binding.vars[0], self._data(value))
+            case If(_, Block(()), Block(())) as node if _is_scalar(binding.vars):
+                self._choose(node, binding)
             case If() as node:
                 self._if(node, binding)
             case Open(content, dims):
@@ -214,6 +216,14 @@ class Lowering(Heaps):
         self.loops.emit(l.Data(ptr, value, root))
         dims = tuple(Lit(n) for n in value.shape)
         return ArrayRep(ptr, dims, SCALAR_OF_DTYPE[value.dtype], root)
+
+    def _choose(self, node: If, binding: Binding) -> None:
+        """Numbers that are there already: there is nothing to branch for."""
+        cond = self.atom(node.cond)
+        results = zip(binding.vars, node.then.results, node.orelse.results, strict=True)
+        for var, one, other in results:
+            pair = self.atom(one), self.atom(other)
+            self.bind(var, self.loops.let("select", cond, *pair, name=var.name))
 
     def _if(self, node: If, binding: Binding) -> None:
         cond = self.atom(node.cond)
@@ -457,6 +467,10 @@ class Lowering(Heaps):
         inner = [self.loops.count(self.atom(n)) for n in sizes]
         dims = (rep.dims[0], *inner, *rep.dims[1 + len(inner) :])
         self.bind(var, replace(rep, dims=dims))
+
+
+def _is_scalar(variables: Sequence[Var]) -> bool:
+    return all(isinstance(var.type, Scalar) for var in variables)
 
 
 def _atoms(rep: Rep) -> tuple[Atom, ...]:

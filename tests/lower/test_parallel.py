@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,15 +35,6 @@ SERIAL = replace(THREADED, parallel=False)
 WHOLE = replace(THREADED, disabled=frozenset({"parallel"}))
 
 THREADS = (1, 2, 3, 8)
-
-
-@pytest.fixture
-def small_grain(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(spread, "GRAIN", 40)
-    monkeypatch.setattr(spread, "SHARE", 0)
-    monkeypatch.setattr(spread, "MERGE", 0)
-    yield
-    runtime().lib.chad_set_threads(0)
 
 
 def test_golden(golden: Callable[[Path, str], None]) -> None:

@@ -14,6 +14,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations_with_replacement
 
 from chadllvm.ir.loops import (
@@ -47,6 +48,7 @@ from chadllvm.ir.loops import (
 from chadllvm.ir.statements import assigned, everywhere, used
 from chadllvm.ir.term import Lit, literal
 from chadllvm.ir.types import I64, is_float
+from chadllvm.lower.chunks.best import Best, bests
 from chadllvm.lower.chunks.forms import ONE, Form, Forms, atoms, divided, plus
 from chadllvm.lower.chunks.known import Known
 from chadllvm.lower.chunks.scan import Scan, scan_of
@@ -67,9 +69,6 @@ _NEUTRAL: dict[str, float | int | bool] = {
     "or": False,
 }
 
-# The same for numbers that are chosen by a comparison, so that NaNs are not.
-_CHOSEN: dict[str, float] = {"choose_more": -math.inf, "choose_less": math.inf}
-
 
 class Refused(Exception):
     """Why steps of a loop need each other."""
@@ -77,17 +76,21 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Sum:
-    """A slot that all steps change by this operation."""
+    """A slot that all steps change by this operation; `best`: it is one of those that
+    change together, the first of which comes first."""
 
     slot: Slot
-    op: str
+    op: str = ""
+    best: Best | None = None
 
     @property
     def neutral(self) -> Lit:
         """What a chunk but the first begins with."""
-        if self.op in _CHOSEN and self.slot.type == I64:
-            return Lit(_NEUTRAL["imax" if self.op == "choose_more" else "imin"])
-        return literal({**_NEUTRAL, **_CHOSEN}[self.op], self.slot.type)
+        if self.best is None:
+            return literal(_NEUTRAL[self.op], self.slot.type)
+        if self.slot is self.best.slots[0]:
+            return self.best.better.worst(self.slot.type)
+        return literal(0, self.slot.type)
 
 
 @dataclass(frozen=True)
@@ -193,7 +196,6 @@ class _Analysis:
         loops = (loop, *(s for s in inside if isinstance(s, For)))
         self._private_roots = {root for s in loops for root in s.private}
         self.regions = {s.region for s in inside if isinstance(s, Reset)}
-        self._used: Counter[Reg] | None = None
         self._slots: dict[Slot, _Slot] = {}
         self._set: set[Slot] = set()
         self._changed = {s.slot for s in inside if isinstance(s, Set | Accumulate)}
@@ -311,15 +313,22 @@ class _Analysis:
 
     def slots(self) -> tuple[tuple[Sum, ...], tuple[Scan, ...], tuple[Slot, ...]]:
         """The slots that are combined, those on the way, and those that are read."""
-        sums, scans, read = [], [], []
-        for slot, found in self._slots.items():
+        exposed = {s: f.stmts for s, f in self._slots.items() if f.exposed}
+        changed = {s: stmts for s, stmts in exposed.items() if s in self._changed}
+        found = bests(self.loop, changed, self.known.made, self._uses)
+        sums = [Sum(slot, best=best) for best in found for slot in best.slots]
+        known = {s.slot for s in sums}
+        scans, read = [], []
+        for slot, uses in self._slots.items():
             if slot not in self._changed:
                 read.append(slot)
-            elif found.exposed and (scan := self._scan(found.stmts)):
+            elif slot in known:
+                pass
+            elif uses.exposed and (scan := self._scan(uses.stmts)):
                 scans.append(scan)
-            elif found.exposed:
-                sums.append(Sum(slot, self._operation(slot, found.stmts)))
-            elif self.known.uses[slot] > len(found.stmts):
+            elif uses.exposed:
+                sums.append(Sum(slot, self._operation(slot, uses.stmts)))
+            elif self.known.uses[slot] > len(uses.stmts):
                 raise Refused(f"steps hand on {slot.name}")
         return tuple(sums), tuple(scans), tuple(read)
 
@@ -343,29 +352,15 @@ class _Analysis:
                 alone = self._count(old) == 1 and old in let.args
                 if let.op in _NEUTRAL and alone and len(set(let.args)) == 2:
                     return let.op
-                if (found := self._choice(old, let)) is not None:
-                    return found
         raise Refused(f"each step needs {slot.name} of the one before")
 
-    def _choice(self, old: Reg, let: Let) -> str | None:
-        """The operation of `new = select(old < x, x, old)`, or of x < old."""
-        match let.op, let.args:
-            case "select", (Reg() as cond, new, last) if last is old is not new:
-                test = self.known.made.get(cond)
-            case _:
-                return None
-        if test is None or test.op not in ("flt", "ilt") or self._count(old) != 2:
-            return None
-        if self._count(cond) != 1:
-            return None
-        kinds = {(old, new): "choose_more", (new, old): "choose_less"}
-        left, right = test.args
-        return kinds.get((left, right))
+    @cached_property
+    def _uses(self) -> Counter[Reg]:
+        """How often registers are used in the loop."""
+        return Counter(reg for stmt in self._inside for reg in used(stmt))
 
     def _count(self, reg: Reg) -> int:
-        if self._used is None:
-            self._used = Counter(r for s in self._inside for r in used(s))
-        return self._used[reg]
+        return self._uses[reg]
 
     @property
     def is_plain(self) -> bool:

@@ -35,6 +35,7 @@ from chadllvm.ir.statements import (
 )
 from chadllvm.ir.term import Lit
 from chadllvm.ir.types import I64
+from chadllvm.lower.chunks.best import Best
 from chadllvm.lower.chunks.known import Known
 from chadllvm.lower.chunks.legal import Plan, Sum
 from chadllvm.lower.chunks.logs import (
@@ -505,10 +506,17 @@ class Spreading:
             out.emit(Branch(direct, (), tuple(alone.stmts)))
             log.merge(out, lane, self._part)
         alone = out if self._parts == Lit(1) else Out()
+        wins: dict[Best, Atom] = {}
         for s, made in self._numbers.items():
             number = Reg("number", s.slot.type)
             alone.emit(Load(number, made.reg, lane, made.root))
-            both = alone.both(s.op, alone.get(self._merged[s]), number)
+            before = alone.get(self._merged[s])
+            if s.best is None:
+                both = alone.let(s.op, before, number)
+            else:
+                if s.best not in wins:
+                    wins[s.best] = s.best.better.emit(alone, before, number)
+                both = alone.let("select", wins[s.best], number, before)
             new = alone.let("select", first, number, both)
             alone.emit(Set(self._merged[s], new))
         if alone is not out and alone.stmts:
