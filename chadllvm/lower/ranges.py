@@ -8,6 +8,9 @@
       else: s := 0.0                        b[j] = s
       b[j] = s                            for j in q .. n: b[j] = 0.0
 
+A loop that has nothing to do at one index, as at `j != i`, or something else, is split
+there if what it does besides is a loop of its own.
+
 The loop in the middle has no branches, so that it becomes vector code. A loop around is
 split as well if branches of the loops in it ask for its index: their middle is in its
 middle then. What is left on a side is cut where each of its conditions changes, so that
@@ -58,6 +61,9 @@ from chadllvm.ir.types import I64
 _FAR = 1 << 32
 _LIMIT = 1 << 62
 
+# A loop of more statements is not there twice for one index.
+_SHORT = 128
+
 # So many places on a side, where conditions change, make a part of the loop each.
 _MOST = 3
 
@@ -88,10 +94,13 @@ class _Splitting:
     def _loop(self, loop: For, asked: set[Any]) -> Iterator[Stmt]:
         found = _Conditions(loop)
         asked = asked.intersection(found.ranges)
-        if not asked or not self._is_worth_it(loop, asked):
+        if asked and self._is_worth_it(loop, asked):
+            bounds, parts = found.parts(asked)
+        elif (point := self._point(loop, found)) is not None:
+            bounds, parts = found.beside(point)
+        else:
             yield over_inner(loop, self.body)
             return
-        bounds, parts = found.parts(asked)
         yield from bounds
         for part in parts:
             copy = self._copied(loop, part.low, part.high, part.known)
@@ -100,6 +109,19 @@ class _Splitting:
             same, body = _invariants(copy)
             yield from same
             yield replace(copy, body=body)
+
+    def _point(self, loop: For, found: _Conditions) -> Reg | None:
+        """A condition about one index alone, if what depends on it has loops, which
+        lanes would take one by one."""
+        for stmt in loop.body:
+            match stmt:
+                case Branch(Reg() as cond) if cond in found.points:
+                    inside = everywhere([stmt])
+                    if any(isinstance(s, For) for s in inside) and _is_short(loop):
+                        return cond
+                case _:
+                    pass
+        return None
 
     def _is_worth_it(self, loop: For, asked: Collection[Reg]) -> bool:
         """Whether the middle has no branches, or is around loops that have none. Calls
@@ -157,7 +179,7 @@ class _Cut:
 
 
 class _Conditions:
-    """The conditions of a loop that hold from some index on, or up to one.
+    """The conditions of a loop that hold from some index on, or up to one; or at one.
 
     `ranges` has, for each of them, the first index or the one behind the last: a bound
     that does not change in the loop, and what is added to that.
@@ -166,6 +188,8 @@ class _Conditions:
     def __init__(self, loop: For) -> None:
         self.loop = loop
         self.ranges: dict[Reg, tuple[bool, Atom, int]] = {}
+        # The same for those that hold at one index only, or everywhere else.
+        self.points: dict[Reg, tuple[bool, Atom, int]] = {}
         self._distance: dict[Atom, int] = {loop.index: 0}
         self._local: set[Any] = {loop.index, *made(loop.body)}
         for stmt in loop.body:
@@ -185,6 +209,25 @@ class _Conditions:
                     self.ranges[reg] = (False, y, bound)
                 elif y in self._distance and x not in self._local:
                     self.ranges[reg] = (True, x, strict - self._distance[y])
+            case Let(reg, "ieq" | "ine" as op, (x, y)):
+                for one, other in ((x, y), (y, x)):
+                    if one in self._distance and other not in self._local:
+                        self.points[reg] = (op == "ieq", other, -self._distance[one])
+
+    def beside(self, reg: Reg) -> tuple[list[Stmt], list[_Part]]:
+        """The parts in front of one index, there, and behind it; and its statements."""
+        stmts: list[Stmt] = []
+        loop, let = self.loop, partial(_let, stmts)
+        holds, bound, more = self.points[reg]
+        at = self._at(*_place(bound, more), let)
+        first = let("imin", later(at, loop.low, let), loop.high)
+        behind = later(let("iadd", at, Lit(1)), loop.low, let)
+        second = let("imin", behind, loop.high)
+        return stmts, [
+            _Part(loop.low, first, {reg: not holds}, is_middle=True),
+            _Part(first, second, {reg: holds}),
+            _Part(second, loop.high, {reg: not holds}, is_middle=True),
+        ]
 
     def parts(self, asked: Collection[Reg]) -> tuple[list[Stmt], list[_Part]]:
         """The parts of the loop in order, and the statements that compute their bounds.
@@ -247,12 +290,16 @@ class _Conditions:
         """The latest of some places, or the earliest one."""
         at = self.loop.low if is_first else self.loop.high
         for base, more in places:
-            place: Atom = Lit(more)
-            if base is not None:
-                place = let("imax", let("imin", base, Lit(_LIMIT)), Lit(-_LIMIT))
-                place = let("iadd", place, Lit(more)) if more else place
+            place = self._at(base, more, let)
             at = later(at, place, let) if is_first else let("imin", at, place)
         return at
+
+    def _at(self, base: Atom | None, more: int, let: Callable[..., Atom]) -> Atom:
+        """A place; one that is far away does not wrap around."""
+        if base is None:
+            return Lit(more)
+        place = let("imax", let("imin", base, Lit(_LIMIT)), Lit(-_LIMIT))
+        return let("iadd", place, Lit(more)) if more else place
 
 
 def _place(bound: Atom, more: int) -> tuple[Atom | None, int]:
@@ -265,6 +312,12 @@ def _place(bound: Atom, more: int) -> tuple[Atom | None, int]:
 def _known(cuts: Sequence[_Cut], holding: range) -> dict[Reg, bool]:
     """Which conditions hold in a part, of those that all change at their cut."""
     return {r: k in holding for k, c in enumerate(cuts) if c.is_sure for r in c.regs}
+
+
+def _is_short(loop: For) -> bool:
+    """Whether a loop may be there twice."""
+    inside = list(everywhere(loop.body))
+    return len(inside) <= _SHORT and not any(isinstance(s, Invoke) for s in inside)
 
 
 def _let(stmts: list[Stmt], op: str, *args: Atom) -> Atom:

@@ -112,12 +112,37 @@ def several(x: cl.f64[:, :], steps: int) -> float:
     return total + most
 
 
+def others(x: cl.f64[:, :], steps: int) -> float:
+    """Pairs of different rows."""
+    total = 0.0
+    for i in range(len(x)):
+        for j in range(len(x)):
+            if i != j:
+                total += sum(a * b for a, b in zip(x[i], x[j], strict=True)) / (1 + j)
+    return total * steps
+
+
+def one_row(x: cl.f64[:, :], steps: int) -> float:
+    """One row is another one each time, and none at first and in the end."""
+    u = x.copy()
+    for k in range(steps + 1):
+        for i in range(len(u)):
+            if k == i + 1:
+                for j in range(x.shape[1]):
+                    u[i, j] = 0.5 * u[i, j] * x[0, j]
+            else:
+                for j in range(x.shape[1]):
+                    u[i, j] += math.sin(u[i, j]) * (i - k)
+    return np.sum(u * u)
+
+
+PROGRAMS = [plate, string, asked, skipped, wide, several, others, one_row]
 SHAPES = [(0, 0), (0, 4), (1, 1), (1, 5), (2, 3), (3, 3), (4, 2), (5, 7), (9, 12)]
 PASSES = {"sums", "columns", "gather", "ranges", "finite", "scatter"}
 PLAIN = replace(cl.CompileOptions(), disabled=frozenset(PASSES))
 
 
-@pytest.mark.parametrize("program", [plate, string, asked, skipped, wide, several])
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_edges(program: Callable[..., float]) -> None:
     fast = cl.jit(program)
     plain = cl.value_and_grad(cl.jit(program, options=PLAIN))
@@ -136,10 +161,27 @@ def test_edges(program: Callable[..., float]) -> None:
 
 def test_in_python() -> None:
     x = np.random.default_rng(1).normal(size=(6, 8))
-    for program in (plate, string, asked, skipped, wide, several):
+    for program in PROGRAMS:
         expected = program(x, 2)
         assert cl.jit(program)(x, 2) == pytest.approx(expected, rel=1e-12)
         cl.check_grads(cl.jit(program), (x, 2))
+
+
+def all_but_one(x: cl.f64[:, :], one: int) -> float:
+    total = 0.0
+    for i in range(len(x)):
+        if i != one:
+            for j in range(x.shape[1]):
+                total += x[i, j] * (i + 2)
+    return total
+
+
+@pytest.mark.parametrize("rows", [0, 1, 5])
+def test_one_index_anywhere(rows: int) -> None:
+    compiled, x = cl.jit(all_but_one), np.arange(1.0, 1.0 + 3 * rows).reshape(rows, 3)
+    far = (1 << 62, (1 << 63) - 1, -(1 << 62), -(1 << 63))
+    for one in (*range(-1, rows + 2), *far):
+        assert compiled(x, one) == all_but_one(x, one)
 
 
 def rooted(x: cl.f64[:], w: cl.f64[:]) -> float:
