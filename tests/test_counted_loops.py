@@ -79,8 +79,26 @@ def appended(a: cl.f64[:], n: int) -> float:
     return float(sum(squares))
 
 
+def while_not_at(a: cl.f64[:], n: int) -> float:
+    s, i = 0.0, 0
+    while i != n:
+        s += a[i] * a[i]
+        i += 1
+    return s
+
+
+def until_it_is_zero(a: cl.f64[:], n: int) -> float:
+    s, i = 0.0, n
+    while i:
+        i -= 1
+        s += a[i] * a[i]
+    return s
+
+
 ALIKE = (
     while_below,
+    while_not_at,
+    until_it_is_zero,
     while_at_most,
     until_a_break,
     downwards,
@@ -187,7 +205,54 @@ def nested(a: cl.f64[:], n: int) -> tuple[float, tuple[int, int]]:
     return s, (i, k)
 
 
+def past_a_bound(a: cl.f64[:], n: int) -> tuple[float, tuple[int, int]]:
+    """A negative bound is never met."""
+    s, i = 0.0, 0
+    while i != n:
+        if i > 20:
+            break
+        s += a[i % len(a)]
+        i += 1
+    return s, (i, 0)
+
+
+def away_from_a_bound(a: cl.f64[:], n: int) -> tuple[float, tuple[int, int]]:
+    """It begins there, or behind it, and is asked for behind a step."""
+    s, i, k = 0.0, 2, 0
+    while True:
+        s += a[i % len(a)] * 0.5
+        i += 1
+        if i == n or k > 11:
+            break
+        k += 1
+    return s, (i, k)
+
+
+def back_to_a_bound(a: cl.f64[:], n: int) -> tuple[float, tuple[int, int]]:
+    s, i, k = 0.0, 4, 0
+    while n != i and k < 9:
+        i -= 1
+        k += 1
+        s += a[i % len(a)] * s + 1.0
+    return s, (i, k)
+
+
+def two_that_may_pass(a: cl.f64[:], n: int) -> tuple[float, tuple[int, int]]:
+    s, low, high = 0.0, 0, n
+    while low != high:
+        s += a[low % len(a)]
+        low += 1
+        high -= 1
+        if low > 9:
+            break
+    return s, (low, high)
+
+
 STEPPED = (
+    past_a_bound,
+    away_from_a_bound,
+    back_to_a_bound,
+    two_that_may_pass,
     two_that_meet,
     in_steps,
     at_least_once,

@@ -14,7 +14,8 @@ the loop goes on just while it is below a bound the number of steps is known. If
 stop for other reasons as well, that is the most steps that it makes, and the state is
 kept where it is asked for behind the loop.
 
-The number of steps saturates (`span`), and no loop takes that many.
+The number of steps saturates (`span`), and no loop takes that many: one that goes on
+while a state is not equal to a bound, which it moves away from, takes the most.
 """
 
 from __future__ import annotations
@@ -69,15 +70,28 @@ _Made = Mapping[Var, tuple[Expr, int]]
 
 @dataclass(frozen=True)
 class _Side:
-    """A value is below a bound, or above it; the bound may be on its side too."""
+    """A value is below a bound, or above it; the bound may be on its side too.
+
+    `is_apart`: it is not known on which side it is, but that it is not the bound.
+    """
 
     value: Operand
     bound: Operand
     is_below: bool
     is_inclusive: bool
+    is_apart: bool = False
 
-    def steps(self, out: Builder, step: int) -> Operand:
-        """How many values there are on this side, from this one on."""
+    def steps(self, out: Builder, step: int, may_be_there: bool) -> Operand:
+        """How many values there are on this side, from this one on.
+
+        `may_be_there`: the first one may be the bound, and leaves it.
+        """
+        if self.is_apart:
+            ends = (
+                (self.value, self.bound) if self.is_below else (self.bound, self.value)
+            )
+            ahead = out.prim("ilt" if may_be_there else "ile", *ends)
+            return out.prim("iselect", ahead, self._distance(out), UNBOUNDED)
         if abs(step) > 1 and self.is_inclusive:
             whole = out.prim("ifloordiv", self._distance(out), Lit(abs(step)))
             return out.prim("iadd", whole, Lit(1))
@@ -132,6 +146,8 @@ class _Inductions(Walk):
             if {value.is_late, bound.is_late} == {True, False}:
                 continue
             step = value.step - bound.step
+            if side.is_apart and abs(step) != 1:
+                continue
             if step and side.is_below == (step > 0):
                 first, last = (self._first(at, inits) for at in (value, bound))
                 start = replace(side, value=first, bound=last)
@@ -154,8 +170,8 @@ class _Inductions(Walk):
         _, go, *inits = self.operands(binding.expr.args)
         is_first = side.value in loop.states or side.bound in loop.states
         out = Builder(binding.span)
-        steps = start.steps(out, step)
         starts = not is_first and self._starts(start, go)
+        steps = start.steps(out, step, not is_first and not starts)
         is_told = go == Lit(True) or (starts and self._is_comparison(go))
         block = loop.block_without(side, is_first) if is_told else None
         if is_first and block is None:
@@ -427,7 +443,7 @@ def _bound(block: Block) -> Iterator[Var]:
 def _compared(made: _Made, cond: Operand) -> tuple[Operand, ...]:
     """What a condition compares, if it is nothing but a comparison."""
     match made.get(cond) if isinstance(cond, Var) else None:
-        case Apply(Prim(name=("ilt" | "ile")), args), _:
+        case Apply(Prim(name=("ilt" | "ile" | "ieq" | "ine")), args), _:
             return args
         case _:
             return ()
@@ -446,6 +462,14 @@ def _sides(made: _Made, known: Sequence[tuple[Operand, bool]]) -> list[_Side]:
                 is_inclusive = (name == "ile") == holds
                 found.append(_Side(low, high, True, is_inclusive))
                 found.append(_Side(high, low, False, is_inclusive))
+            case Apply(Prim(name=("ieq" | "ine") as name), (x, y)), _ if (
+                name == "ine"
+            ) == holds:
+                found += [
+                    _Side(*pair, is_below, is_inclusive=False, is_apart=True)
+                    for pair in ((x, y), (y, x))
+                    for is_below in (True, False)
+                ]
             case Apply(Prim(name="not"), (x,)), _:
                 todo.append((x, not holds))
             case Apply(Prim(name=("and" | "or") as name), both), _ if (
