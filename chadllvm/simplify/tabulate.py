@@ -14,8 +14,7 @@ there before is only seen where a branch leaves it. Other states of the loop sta
 the elements are what it collects. What has been a chain of arrays to the reverse is a
 loop now whose steps do not need each other.
 
-A list of numbers to which each step appends one is made so as well, by a loop that may
-stop too.
+A list of numbers to which each step appends one is made so as well (`appended.py`).
 
 An array of no rows has no columns if it is made so; the array that was to be filled has
 some. Nobody can tell where no array with columns is returned; where one is, arrays with
@@ -36,6 +35,7 @@ from chadllvm.ir.term import (
     Function,
     If,
     Lambda,
+    Lit,
     Operand,
     Program,
     Var,
@@ -47,6 +47,7 @@ from chadllvm.ops.grow import Append
 from chadllvm.ops.index import Empty, Index
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
+from chadllvm.simplify.appended import LONGEST, appended
 from chadllvm.simplify.shapes import ShapeWalk, Sizes, kept_sizes
 
 # No array has more axes.
@@ -102,11 +103,17 @@ class _Tabulating(ShapeWalk):
     def __init__(self, params: tuple[Var, ...], kept: Sizes, most: int) -> None:
         super().__init__(params, kept)
         self._most = most
-        self._empty = set[Var]()
+        # How many numbers there are in lists that were made with few.
+        self._lengths: dict[Operand, int] = {}
 
     def keep(self, binding: Binding) -> None:
-        if isinstance(binding.expr, Apply) and isinstance(binding.expr.op, Empty):
-            self._empty.update(binding.vars)
+        match binding.expr:
+            case Apply(Empty()):
+                self._lengths.update(dict.fromkeys(binding.vars, 0))
+            case Apply(Build(), (Lit(int() as length),)) if 0 < length <= LONGEST:
+                self._lengths.update(dict.fromkeys(binding.vars, length))
+            case _:
+                pass
         super().keep(binding)
 
     def walked(self, binding: Binding) -> Binding:
@@ -121,8 +128,9 @@ class _Tabulating(ShapeWalk):
         match binding.expr:
             case Apply(Iterate(stops=stops), (_, *inits)) as node:
                 for k, init in enumerate(inits):
-                    if init in self._empty:
-                        found = _appended(binding, node, k)
+                    if init in self._lengths:
+                        length = self._lengths[init]
+                        found = appended(self, binding, node, k, length)
                         if found is not None:
                             return found
                     if stops:
@@ -225,26 +233,6 @@ class _Tabulating(ShapeWalk):
         variables[place] = value
         new: Expr = If(expr.cond, *blocks)
         return (Binding(tuple(variables), new, binding.span),), value
-
-
-def _appended(binding: Binding, node: Apply, k: int) -> Binding | None:
-    """The loop that collects the numbers that it appends to its state number k."""
-    (body,) = node.bodies
-    block, state = body.body, body.params[1 + k]
-    users = [b for b in block.bindings if state in free_vars_of(b.expr)]
-    match users:
-        case [Binding((made,), Apply(Append(), (array, value))) as user] if (
-            array is state and not isinstance(value.type, Array)
-        ):
-            others = [b for b in block.bindings if b is not user]
-        case _:
-            return None
-    is_read = any(made in free_vars_of(b.expr) for b in others)
-    if is_read or block.results[k] is not made:
-        return None
-    if sum(result in (made, state) for result in block.results) != 1:
-        return None
-    return _collecting(binding, node, k, (tuple(others), value), binding.vars[k])
 
 
 def _collecting(
