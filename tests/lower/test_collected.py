@@ -163,7 +163,7 @@ def test_gradients(function: Callable[..., Any]) -> None:
     alone, serial = (differentiated(function, options=o) for o in (ALONE, SERIAL))
     plain = differentiated(function, optimize=0)
     assert reverse_in_lanes(str(compiled.show("loops", *arguments(function, 8))))
-    assert " lanes" not in str(alone.show("loops", *arguments(function, 8)))
+    assert " lanes" not in _heads(str(alone.show("loops", *arguments(function, 8))))
     tolerance = 1e-4 if function is narrow else 1e-9
     for n in SIZES:
         args = arguments(function, n)
