@@ -40,7 +40,7 @@ def chain(x: float, n: int) -> float:
 
 @cl.jit
 def count(n: int) -> int:
-    return 0 if n == 0 else 1 + count(n - 1)
+    return 0 if n == 0 else abs(1 + count(n - 1))
 
 
 @cl.jit
@@ -338,7 +338,7 @@ import chadllvm as cl
 
 @cl.jit
 def count(n: int) -> int:
-    return 0 if n == 0 else 1 + count(n - 1)
+    return 0 if n == 0 else abs(1 + count(n - 1))
 
 assert count(50_000) == 50_000
 child = os.fork()

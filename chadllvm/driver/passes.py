@@ -71,6 +71,7 @@ from chadllvm.simplify.slices import slices
 from chadllvm.simplify.stretch import stretch
 from chadllvm.simplify.sums import sums
 from chadllvm.simplify.tabulate import tabulate
+from chadllvm.simplify.tails import tails
 from chadllvm.simplify.views import views
 from chadllvm.support.options import CompileOptions
 
@@ -154,6 +155,7 @@ SOURCE: tuple[Pass, ...] = (
     _plain(slices),
     _speculates(rows),
     _plain(shapes),
+    (tails.__name__, lambda program, o: tails(program, exact=o.strict)),
     _plain(hoist),
     _plain(cse),
     _plain(inductions),
@@ -299,6 +301,9 @@ AFTER: Mapping[str, tuple[str, ...]] = {
     "equal": ("shapes",),
     "bounds": ("hoist", "cse", "equal"),
     "decided": ("bounds",),
+    # What is the same in all calls stands in front of the loop, which is counted then.
+    "hoist": ("tails",),
+    "inductions": ("hoist",),
     # Comparable indices tell which places are the same.
     "promote": ("bounds",),
     "extremes": ("promote",),

@@ -26,27 +26,28 @@ def convolve(a, v, mode="full"):
         raise ValueError("a cannot be empty")
     if m == 0:
         raise ValueError("v cannot be empty")
-    if mode == "full":
-        return _convolved(a, v)
-    short, long = min(n, m), max(n, m)
-    if mode == "same":
-        return _convolved(a, v)[(short - 1) // 2 : (short - 1) // 2 + long]
     if mode == "valid":
-        return _convolved(a, v)[short - 1 : long]
+        return _inside(a, v[::-1]) if n >= m else _inside(v, a[::-1])
+    if mode == "full":
+        return _everywhere(a, v[::-1]) if n >= m else _everywhere(v, a[::-1])
+    if mode == "same":
+        first = (min(n, m) - 1) // 2
+        return convolve(a, v)[first : first + max(n, m)]
     raise ValueError("mode must be one of 'full', 'same', 'valid'")
 
 
-def _convolved(a, v):
-    n, m = len(a), len(v)
-    return np.array(
-        [
-            np.sum(
-                a[max(0, i - m + 1) : min(n, i + 1)]
-                * v[max(0, i - n + 1) : min(m, i + 1)][::-1]
-            )
-            for i in range(n + m - 1)
-        ]
-    )
+def _inside(a, w):
+    """Σ a[n + k] w[k], where all of w is inside of a."""
+    m = len(w)
+    return np.array([np.sum(a[i : i + m] * w) for i in range(len(a) - m + 1)])
+
+
+def _everywhere(a, w):
+    """The same, and with what is inside of a where w stands out at an end."""
+    n, m = len(a), len(w)
+    first = [np.sum(a[: i + 1] * w[m - 1 - i :]) for i in range(m - 1)]
+    last = [np.sum(a[n - m + i :] * w[: m - i]) for i in range(1, m)]
+    return np.concatenate((np.array(first), _inside(a, w), np.array(last)))
 
 
 @overload(np.correlate, tuples=())

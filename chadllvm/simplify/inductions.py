@@ -132,8 +132,8 @@ class _Inductions(Walk):
     def _counted(self, binding: Binding) -> Binding:
         """A loop that has a bound makes so many steps."""
         match binding.expr:
-            case Apply(Iterate(stops=True), (count, *_) as args, (body,)) if (
-                count == UNBOUNDED and _has_integers(body)
+            case Apply(Iterate(stops=True), (Lit(), *_) as args, (body,)) if (
+                _has_integers(body)
             ):
                 loop = _Loop(body)
             case _:
@@ -167,7 +167,7 @@ class _Inductions(Walk):
         It is asked in each step for what the state is in the next, or at once.
         """
         assert isinstance(binding.expr, Apply)
-        _, go, *inits = self.operands(binding.expr.args)
+        most, go, *inits = self.operands(binding.expr.args)
         is_first = side.value in loop.states or side.bound in loop.states
         out = Builder(binding.span)
         starts = not is_first and self._starts(start, go)
@@ -178,6 +178,10 @@ class _Inductions(Walk):
             steps = _one_more(out, out.prim("imax", steps, Lit(0)))
         elif not is_first and not starts:
             steps = out.prim("imax", steps, Lit(1))
+        going: Operand = Lit(False)
+        if most != UNBOUNDED:
+            going = out.prim("ilt", most, steps)
+            steps = out.prim("imin", steps, most)
         for new in out.bindings:
             self.keep(new)
         if block is None:
@@ -185,7 +189,7 @@ class _Inductions(Walk):
             loop_of = Apply(Iterate(stops=True), (steps, go, *inits), bodies)
             return replace(binding, expr=loop_of)
         self.replace(loop.going, Lit(True))
-        self.replace(binding.vars[0], Lit(False))
+        self.replace(binding.vars[0], going)
         body = Lambda((loop.index, *loop.states), block)
         expr = Apply(Iterate(), (steps, *inits), (body,))
         return Binding(binding.vars[1:], expr, binding.span)

@@ -48,6 +48,7 @@ from chadllvm.simplify.slices import slices
 from chadllvm.simplify.stretch import stretch
 from chadllvm.simplify.sums import sums
 from chadllvm.simplify.tabulate import tabulate
+from chadllvm.simplify.tails import tails
 from chadllvm.simplify.views import views
 
 PASSES: dict[str, Callable[[Program], Program]] = {
@@ -89,6 +90,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "sink": sink,
     "sums": sums,
     "tabulate": tabulate,
+    "tails": partial(tails, exact=False),
     "views": views,
     "slices": slices,
 }

@@ -96,11 +96,19 @@ class Best:
 class _Choice:
     """slot := select(cond, new, old), or the other way around if not `takes`."""
 
-    slot: Slot
+    begin: Get
+    end: Set
     cond: Reg
-    old: Reg
     new: Atom
     takes: bool
+
+    @property
+    def slot(self) -> Slot:
+        return self.end.slot
+
+    @property
+    def old(self) -> Reg:
+        return self.begin.reg
 
 
 def bests(
@@ -113,23 +121,22 @@ def bests(
 
     `made`: the instructions of all registers; `uses`: how often a step uses them.
     """
+    found = (_choice(slot, stmts, made, uses) for slot, stmts in slots.items())
+    choices = [choice for choice in found if choice is not None]
+    homes = _homes(loop) if choices else {}
     together: dict[tuple[Reg, int], list[_Choice]] = {}
-    homes = _homes(loop)
-    for slot, stmts in slots.items():
-        choice = _choice(slot, stmts, made, uses)
-        if choice is not None and homes[stmts[0]] == homes[stmts[1]]:
-            key = choice.cond, homes[stmts[0]]
-            together.setdefault(key, []).append(choice)
-    for (cond, _), choices in together.items():
-        if uses[cond] != len(choices):
+    for choice in choices:
+        if homes[choice.begin] == homes[choice.end]:
+            together.setdefault((choice.cond, homes[choice.end]), []).append(choice)
+    for (cond, _), group in together.items():
+        if uses[cond] != len(group):
             continue
-        for first in choices:
+        for first in group:
             comparison = _Comparison(loop, first, made)
             if comparison.alone(uses) and (better := comparison.better()):
-                others = [c for c in choices if c is not first]
+                others = [c for c in group if c is not first]
                 if all(uses[c.old] == 1 for c in others):
-                    found = (first.slot, *(c.slot for c in others))
-                    yield Best(found, better)
+                    yield Best((first.slot, *(c.slot for c in others)), better)
                     break
 
 
@@ -150,14 +157,16 @@ def _choice(
     uses: Counter[Reg],
 ) -> _Choice | None:
     match stmts:
-        case [Get(old), Set(_, Reg() as kept)] if slot.type != PTR and uses[kept] == 1:
+        case [Get(old) as begin, Set(_, Reg() as kept) as end] if (
+            slot.type != PTR and uses[kept] == 1
+        ):
             let = made.get(kept)
         case _:
             return None
     match let.op if let else "", let.args if let else ():
         case "select", (Reg() as cond, one, two) if (one is old) != (two is old):
             takes = two is old
-            return _Choice(slot, cond, old, one if takes else two, takes)
+            return _Choice(begin, end, cond, one if takes else two, takes)
         case _:
             return None
 
