@@ -10,7 +10,10 @@ import pytest
 
 import chadllvm as cl
 from bench.count import Counted
+from chadllvm.ir.interp import evaluate
+from chadllvm.ir.parse import parse
 from chadllvm.llvm.optimize import Effort
+from chadllvm.simplify.inductions import inductions
 
 # Our own statements are counted, whatever LLVM makes of them.
 LITTLE = Effort(0, 0, loops=False, tidy=True)
@@ -248,7 +251,49 @@ def two_that_may_pass(a: cl.f64[:], n: int) -> tuple[float, tuple[int, int]]:
     return s, (low, high)
 
 
+def or_else(a: cl.f64[:], n: int) -> tuple[float, tuple[int, int]]:
+    """A step that is the last of all, and one that finds the bound."""
+    s, i, k = 0.0, 0, 0
+    for _ in range(3):
+        if i >= n:
+            s += 0.25
+            break
+        s += a[i]
+        i += 1
+    else:
+        s, k = s * 3.0, 1
+    for _ in range(2):
+        s += a[k] * 0.5
+        k += 1
+        if k >= n:
+            break
+    else:
+        s *= 2.0
+    return s, (i, k)
+
+
+def only_to_find(a: cl.f64[:], n: int) -> tuple[float, tuple[int, int]]:
+    """Nothing is done where the bound is found."""
+    s, i, k = 0.0, 0, 0
+    for _ in range(3):
+        if i >= n:
+            break
+        s += a[i]
+        i += 1
+    else:
+        k = 7
+    for _ in range(5):
+        if i == n:
+            break
+        i -= 1
+    else:
+        k += 1
+    return s, (i, k)
+
+
 STEPPED = (
+    or_else,
+    only_to_find,
     past_a_bound,
     away_from_a_bound,
     back_to_a_bound,
@@ -276,3 +321,47 @@ def test_results_and_derivatives_are_right(function: Callable[..., Any]) -> None
         assert counters == ends
         slopes = [cl.grad(f, has_aux=True)(a, n)[0] for f in (default, plain)]
         np.testing.assert_allclose(slopes[0], slopes[1], rtol=1e-12)
+
+
+# What ends a loop is asked in front of a step or behind it, of an order or of a number.
+LOOPS = """
+def main(n: i64, m: i64) {{
+  g, l, y = iterate[while]({most}, {starts}, m, 0.0) {{ i, go: bool, j, x: f64 ->
+    c = {test}(j, n)
+    h, k, z = if c {{
+      a = iadd(j, 1)
+      b = add(x, 1.5)
+      yield true, a, b
+    }} else {{
+      yield false, j, x
+    }}
+    yield h, k, z
+  }}
+  first = {test}(m, n)
+  d, p, w = iterate[while]({most}, first, m, 0.0) {{ i, go: bool, j, x: f64 ->
+    a = iadd(j, 1)
+    b = add(x, 1.5)
+    c = {test}(a, n)
+    yield c, a, b
+  }}
+  q, r, v = iterate[while]({most}, {starts}, m, 0.0) {{ i, go: bool, j, x: f64 ->
+    a = iadd(j, 1)
+    b = add(x, 1.5)
+    c = {test}(a, n)
+    yield c, a, b
+  }}
+  return g, l, y, d, p, w, q, r, v
+}}
+"""
+
+
+@pytest.mark.parametrize("test", ["ilt", "ile", "ine"])
+@pytest.mark.parametrize("most", [0, 1, 3])
+@pytest.mark.parametrize("starts", ["true", "false"])
+def test_no_more_steps_than_a_number(test: str, most: int, starts: str) -> None:
+    """Also whether the loop would go on is what it was."""
+    program = parse(LOOPS.format(test=test, most=most, starts=starts))
+    counted = inductions(program)
+    for n in range(-2, 7):
+        for m in (-1, 0, 2):
+            assert evaluate(counted, n, m) == evaluate(program, n, m)

@@ -180,7 +180,9 @@ class _Inductions(Walk):
             steps = out.prim("imax", steps, Lit(1))
         going: Operand = Lit(False)
         if most != UNBOUNDED:
-            going = out.prim("ilt", most, steps)
+            # A test in front of a step ends the loop in the step behind the last one.
+            whole = out.prim("imax", steps, Lit(0))
+            going = out.prim("ile" if is_first else "ilt", most, whole)
             steps = out.prim("imin", steps, most)
         for new in out.bindings:
             self.keep(new)
