@@ -111,7 +111,7 @@ def positive(x: cl.f64[:]):
 
 @cl.jit
 def power(x: float, n: int) -> float:
-    return 1.0 if n == 0 else x * power(x, n - 1)
+    return 1.0 if n == 0 else abs(x * power(x, n - 1))
 
 
 @cl.jit
