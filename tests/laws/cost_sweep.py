@@ -166,7 +166,7 @@ def violations(found: list[Measured], sizes: tuple[int, ...]) -> Iterator[str]:
 def broken(
     program: Program, found: list[Measured], sizes: tuple[int, ...]
 ) -> list[str]:
-    """What breaks the law of what was found, and does so at sixteen times the sizes too.
+    """What breaks the law of what was found, and at sixteen times the sizes as well.
 
     A loop that has several chunks from some size on, which have copies of a cell, takes
     more from there on, by a constant.
