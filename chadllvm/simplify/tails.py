@@ -142,6 +142,8 @@ class _Tree:
         if called.vars == block.results and called is block.bindings[-1]:
             self.leaves[id(block)] = _Leaf(others, called.expr)
             return True
+        if not others:
+            return False
         *before, last = others
         behind = block.bindings[block.bindings.index(called) + 1 :]
         match last.expr, called.vars:

@@ -184,7 +184,24 @@ def sometimes_multiplied(x: cl.f64[:]) -> float:
     return go(0)
 
 
-RECURSIONS = (used_twice, fails_behind_its_call, called_twice, sometimes_multiplied)
+def exchanged_results(x: cl.f64[:]) -> float:
+    def go(ends: bool, a: float, b: float) -> tuple[float, float]:
+        if ends:
+            return a, b
+        u, v = go(True, a, b)
+        return v, u
+
+    u, v = go(False, x[0], 2.0)
+    return u * u + v
+
+
+RECURSIONS = (
+    exchanged_results,
+    used_twice,
+    fails_behind_its_call,
+    called_twice,
+    sometimes_multiplied,
+)
 
 X = np.sin(np.arange(1.0, 30.0))
 
