@@ -9,6 +9,7 @@ from chadllvm.ir.term import Apply, Call, Expr, nested
 from chadllvm.ir.types import Array
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
+from chadllvm.ops.index import Dim
 
 
 def can_fail(expr: Expr, *, rows: bool = False) -> bool:
@@ -31,6 +32,12 @@ def can_fail(expr: Expr, *, rows: bool = False) -> bool:
         for _, block in nested(expr)
         for binding in block.bindings
     )
+
+
+def is_plain(expr: Expr) -> bool:
+    """Whether this computes nothing but a number or a size, and cannot fail."""
+    is_number = isinstance(expr, Apply) and isinstance(expr.op, Prim | Dim)
+    return is_number and not can_fail(expr)
 
 
 def is_check(expr: Expr) -> bool:

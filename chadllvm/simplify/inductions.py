@@ -43,9 +43,8 @@ from chadllvm.ir.term import (
     nested,
 )
 from chadllvm.ir.types import I64
-from chadllvm.ops.index import Dim
 from chadllvm.ops.iterate import Iterate
-from chadllvm.simplify.failing import can_fail
+from chadllvm.simplify.failing import is_plain
 from chadllvm.simplify.walk import Walk
 
 T = TypeVar("T")
@@ -381,7 +380,7 @@ class _Loop:
             and not way.end.bindings
             and [self._in(way.end, choice, r) for r in results] == self.states
             and late.isdisjoint(after)
-            and all(_is_plain(binding.expr) for binding in (*before, *behind))
+            and all(is_plain(binding.expr) for binding in (*before, *behind))
         ):
             return Block((*before, *way.side.bindings), tuple(after))
         return None
@@ -409,14 +408,6 @@ class _Loop:
             case _:
                 return None
         return None if step in self.local else step
-
-
-def _is_plain(expr: Expr) -> bool:
-    return (
-        isinstance(expr, Apply)
-        and isinstance(expr.op, Prim | Dim)
-        and not can_fail(expr)
-    )
 
 
 def _has_integers(body: Lambda) -> bool:

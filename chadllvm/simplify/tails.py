@@ -44,11 +44,10 @@ from chadllvm.ir.term import (
     literal,
 )
 from chadllvm.ir.types import BOOL, I64, Scalar
-from chadllvm.ops.index import Dim
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.require import Require
-from chadllvm.simplify.failing import can_fail
+from chadllvm.simplify.failing import is_plain
 from chadllvm.simplify.walk import Walk
 
 # So many calls are in one another, at most: as many as there is stack for.
@@ -152,7 +151,7 @@ class _Tree:
                 and self.op in ("", name)
                 and block.results == last.vars
                 and args.count(result) == 1
-                and all(map(_is_plain, behind))
+                and all(is_plain(b.expr) for b in behind)
                 and not any(result in free_vars_of(b.expr) for b in before)
             ):
                 self.op = name
@@ -179,7 +178,7 @@ class _Loop:
         *before, last = self._tree.body.bindings
         match last.expr:
             case If(_, then, orelse) if last.vars == self._tree.body.results and all(
-                map(_is_plain, before)
+                is_plain(b.expr) for b in before
             ):
                 ends = [way for way in (then, orelse) if not self._tree.calls(way)]
             case _:
@@ -236,13 +235,3 @@ class _Loop:
         chosen = tuple(Var("after", ty) for ty in then.types)
         new = Binding(chosen, If(last.expr.cond, then, orelse), last.span)
         return Block((*before, new), chosen)
-
-
-def _is_plain(binding: Binding) -> bool:
-    """Whether nothing but a number is computed, without failing."""
-    expr = binding.expr
-    return (
-        isinstance(expr, Apply)
-        and isinstance(expr.op, Prim | Dim)
-        and not can_fail(expr)
-    )
