@@ -204,6 +204,25 @@ def power_of_elements(b: Builder, x: Operand, y: Operand) -> Operand:
     return b.prim("ipow", to_int(b, x), y)
 
 
+def rounded_integer(b: Builder, x: Operand, digits: Operand) -> Operand:
+    """`round(i, digits)`: of two multiples of 10^-digits in the same distance the even.
+
+    It is exact. What an i64 holds has 19 digits: of more than 18 none is left.
+    """
+    if isinstance(digits, Lit) and digits.value >= 0:
+        return x
+    places = b.prim("imax", b.prim("ineg", digits), Lit(0))
+    unit = b.prim("ipow", Lit(10), b.prim("imin", places, Lit(18)))
+    rest = b.prim("imod", x, unit)
+    below, twice = b.prim("isub", x, rest), b.prim("imul", Lit(2), rest)
+    count = b.prim("ifloordiv", below, unit)
+    is_odd = b.prim("ine", b.prim("imod", count, Lit(2)), Lit(0))
+    is_tie = b.prim("and", is_odd, b.prim("ieq", twice, unit))
+    is_up = b.prim("or", b.prim("ilt", unit, twice), is_tie)
+    near = b.prim("iselect", is_up, b.prim("iadd", below, unit), below)
+    return b.prim("iselect", b.prim("ilt", Lit(18), places), Lit(0), near)
+
+
 def compare(b: Builder, op: ast.cmpop, x: Operand, y: Operand) -> Operand:
     """`x op y` for an ordering or (in)equality."""
     name, swapped = _COMPARISONS[type(op)]

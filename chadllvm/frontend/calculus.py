@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.frontend.arithmetic import promoted, to_int
+from chadllvm.frontend.arithmetic import promoted, rounded_integer, to_int
 from chadllvm.frontend.scalar import MANY, Meaning, ScalarFunction, of_truths, on_floats
 from chadllvm.frontend.width import as_weak, floats, to_float
 from chadllvm.ir.build import Builder
@@ -58,10 +58,13 @@ def _to_integer(prim: str) -> Meaning:
 
 
 def _round(b: Builder, x: Operand, *digits: Operand) -> Operand:
-    """`round(x)`, an integer, or `round(x, digits)`, a float."""
-    if digits and is_float(x.type):
-        return b.prim("round_to", x, to_int(b, *digits))
-    return _to_integer("rint")(b, x)
+    """`round(x)`, an integer, or `round(x, digits)`, of the type of x."""
+    if not digits:
+        return _to_integer("rint")(b, x)
+    places = to_int(b, *digits)
+    if is_float(x.type):
+        return b.prim("round_to", x, places)
+    return rounded_integer(b, to_int(b, x), places)
 
 
 def _mantissa(b: Builder, x: Operand) -> Operand:
@@ -85,6 +88,20 @@ def _sign(b: Builder, x: Operand) -> Operand:
     if is_float(x.type):
         return b.prim("sign", x)
     return b.prim("imin", b.prim("imax", to_int(b, x), Lit(-1)), Lit(1))
+
+
+def _has_minus(b: Builder, x: Operand) -> Operand:
+    """`np.signbit`: true of -0.0, too."""
+    signed = b.prim("copysign", Lit(1.0), to_float(b, x))
+    return b.prim("flt", signed, Lit(0.0))
+
+
+def _reciprocal(b: Builder, x: Operand) -> Operand:
+    """1 / x; of an integer what is left of it without the fraction."""
+    if is_float(x.type):
+        return as_weak(b, b.prim("div", Lit(1.0), to_float(b, x)), (x,))
+    x = to_int(b, x)
+    return b.prim("imul", b.prim("ifloordiv", Lit(1), b.prim("iabs", x)), _sign(b, x))
 
 
 def _remainder(b: Builder, x: Operand, y: Operand) -> Operand:
@@ -187,12 +204,15 @@ CALCULUS: tuple[tuple[Any, ScalarFunction], ...] = (
     (np.floor, ScalarFunction(1, _rounded("floor"))),
     (np.ceil, ScalarFunction(1, _rounded("ceil"))),
     (np.trunc, ScalarFunction(1, _rounded("trunc"))),
+    (np.fix, ScalarFunction(1, _rounded("trunc"))),
     (math.modf, ScalarFunction(1, _parts)),
     (math.frexp, ScalarFunction(1, _mantissa)),
     (math.ldexp, ScalarFunction(2, _scaled, integers=(1,))),
     (np.ldexp, ScalarFunction(2, _scaled, integers=(1,))),
     (np.fmod, ScalarFunction(2, _remainder)),
     (np.sign, ScalarFunction(1, _sign)),
+    (np.signbit, ScalarFunction(1, _has_minus)),
+    (np.reciprocal, ScalarFunction(1, _reciprocal)),
     (np.heaviside, ScalarFunction(2, _heaviside)),
     (np.fmin, ScalarFunction(2, of_truths("and", _better(_at_most)))),
     (np.fmax, ScalarFunction(2, of_truths("or", _better(_at_least)))),

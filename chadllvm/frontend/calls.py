@@ -69,6 +69,7 @@ from chadllvm.support.overloads import (
     parameters_of,
     provided,
     tuples_of,
+    vectors_of,
 )
 from chadllvm.support.twins import compiled_from
 
@@ -169,29 +170,29 @@ def _of_arrays(function: Any, cx: Context, node: ast.Call) -> Value:
     left = {*constants, *(tuples_of(function) or ())}
     names = [n for n, p in known.items() if p.kind is not p.KEYWORD_ONLY]
     places = [*names, *[names[-1]] * len(node.args)] if names else [""] * len(node.args)
-    args = [
-        argument if name in left else _as_array(cx, argument)
-        for name, argument in zip(places, node.args, strict=False)
-    ]
+    vectors = vectors_of(function)
+
+    def as_array(name: str | None, argument: ast.expr) -> ast.expr:
+        if name in left or isinstance(argument, ast.Constant):
+            return argument
+        value = cx.lazy(argument)
+        array = of_tuple(cx, argument, value)
+        value = value if array is None else array
+        is_other = isinstance(value.type, Array) and value.type.rank != 1
+        if name in vectors and is_other:
+            shown = ast.unparse(node.func)
+            raise array_errors.wrong_rank(
+                cx.span(argument), shown, f"a vector for `{name}`", value.type
+            )
+        return cx.settled(argument, value)
+
+    args = [as_array(*each) for each in zip(places, node.args, strict=False)]
     keywords = [
-        keyword
-        if keyword.arg in left
-        else ast.copy_location(
-            ast.keyword(keyword.arg, _as_array(cx, keyword.value)), keyword
-        )
-        for keyword in node.keywords
+        ast.copy_location(ast.keyword(each.arg, as_array(each.arg, each.value)), each)
+        for each in node.keywords
     ]
     call = ast.copy_location(ast.Call(node.func, args, keywords), node)
     return _of_plain_overload(cx, call, function)(cx, call)
-
-
-def _as_array(cx: Context, node: ast.expr) -> ast.expr:
-    """An argument; a tuple of numbers as an array."""
-    if isinstance(node, ast.Constant):
-        return node
-    value = cx.lazy(node)
-    array = of_tuple(cx, node, value)
-    return cx.settled(node, value if array is None else array)
 
 
 def _of_plain_overload(cx: Context, node: ast.Call, function: Any) -> Meaning:

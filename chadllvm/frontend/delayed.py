@@ -238,8 +238,8 @@ def unravelled(b: Builder, number: Operand, shape: Shape) -> list[Operand]:
     """The indices of the element of this number in the order of all elements."""
     found: list[Operand] = []
     for size in reversed(shape[1:]):
-        found.append(b.prim("imod", number, size))
-        number = b.prim("ifloordiv", number, size)
+        found.append(b.prim("column_of", number, size))
+        number = b.prim("row_of", number, size)
     return [number, *reversed(found)]
 
 

@@ -310,7 +310,7 @@ def _repeated(cx: Context, node: ast.BinOp, items: Value, count: Operand) -> Ope
     def element(inner: Builder, indices: Indices) -> Operand:
         if size == Lit(1):
             return source.element(inner, [Lit(0)])
-        return source.element(inner, [inner.prim("imod", indices[0], size)])
+        return source.element(inner, [inner.prim("column_of", indices[0], size)])
 
     made = _list(cx, node, (total,), element, is_loose(items))
     cx.marks[made] = mark_of(cx, items)

@@ -132,8 +132,8 @@ def _joined_rows(b: Builder, rows: Delayed, axis: int) -> Delayed:
     total = b.prim("imul", rows.shape[0], size)
 
     def element(b: Builder, indices: Indices) -> Operand:
-        row = b.prim("ifloordiv", indices[axis], size)
-        place = b.prim("imod", indices[axis], size)
+        row = b.prim("row_of", indices[axis], size)
+        place = b.prim("column_of", indices[axis], size)
         return rows.element(b, [row, *indices[:axis], place, *indices[axis + 1 :]])
 
     whole = (*rows.shape[1 : axis + 1], total, *rows.shape[axis + 2 :])

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from chadllvm.errors import type_errors
-from chadllvm.frontend.arithmetic import compare, is_number, to_int
+from chadllvm.frontend.arithmetic import compare, is_number, rounded_integer, to_int
 from chadllvm.frontend.delayed import Value, elementwise
 from chadllvm.frontend.given import Given, LibraryFunction
 from chadllvm.frontend.logic import (
@@ -94,7 +94,7 @@ def _round(call: Given) -> Value:
 
 def _rounded(power: Lit, decimals: int, b: Builder, x: Operand) -> Operand:
     if not is_float(x.type):
-        return to_int(b, x)
+        return rounded_integer(b, to_int(b, x), Lit(decimals))
     if decimals == 0:
         return b.prim("rint", x)
     there, back = ("mul", "div") if decimals > 0 else ("div", "mul")

@@ -14,6 +14,7 @@ import ast
 import operator
 from collections.abc import Callable
 from types import FunctionType
+from typing import Any
 
 import numpy as np
 
@@ -50,8 +51,8 @@ def matrix_product(cx: Context, node: ast.expr, x: Value, y: Value) -> Value:
     for ty in (x.type, y.type):
         if not isinstance(ty, Array) or not isinstance(ty.elem, Scalar):
             raise call_errors.wrong_operand(cx.span(node), "@", "arrays of numbers", ty)
-    if any(isinstance(v.type, Array) and v.type.rank > 2 for v in (x, y)):
-        return _of_stacks(cx, node, x, y)
+    if max(_rank(x), _rank(y)) > 2:
+        return _of_stacks(cx, node, operator.matmul, x, y)
     left, right = delayed(cx, node, x), delayed(cx, node, y)
     if left.rank == right.rank == 1:
         return inner_product(cx, node, left, right)
@@ -74,10 +75,21 @@ def matrix_product(cx: Context, node: ast.expr, x: Value, y: Value) -> Value:
     return Delayed(shape, elem, element)
 
 
-def _of_stacks(cx: Context, node: ast.expr, x: Value, y: Value) -> Operand:
+def _rank(value: Value) -> int:
+    return value.type.rank if isinstance(value.type, Array) else 0
+
+
+def _of_stacks(
+    cx: Context,
+    node: ast.expr,
+    product: Callable[..., Any],
+    x: Value,
+    y: Value,
+    **axes: Any,
+) -> Operand:
     """A product of which a factor is a stack of matrices."""
     try:
-        function = overloaded(operator.matmul).function(x.type, y.type)
+        function = overloaded(product).function(x.type, y.type, **axes)
     except ValueError as error:
         raise call_errors.not_chosen(cx.span(node), "@", str(error)) from None
     assert isinstance(function, FunctionType)
@@ -129,10 +141,13 @@ def _check_equal(cx: Context, node: ast.expr, n: Operand, m: Operand) -> None:
 
 
 def _dot(call: Given) -> Value:
-    """`np.dot`: the matrix product; with a number, the multiple."""
+    """`np.dot`: the matrix product, of stacks each with each; with a number, the
+    multiple."""
     cx, node = call.cx, call.node
     x, y = call.lazy("a"), call.lazy("b")
     if is_array(x) and is_array(y):
+        if _rank(y) > 2:
+            return _of_stacks(cx, node, np.tensordot, x, y, axes=(-1, -2))
         return matrix_product(cx, node, x, y)
     for value in (x, y):
         ty = value.type.elem if isinstance(value.type, Array) else value.type
@@ -154,9 +169,12 @@ def _vectors(call: Given) -> Value:
 
 def _inner(call: Given) -> Value:
     """`np.inner`: sums over the last axes of both."""
-    y = call.array("b")
-    right = transposed(plain(call.cx, call.node, y)) if y.rank == 2 else y
-    return matrix_product(call.cx, call.node, call.lazy("a"), right)
+    cx, node = call.cx, call.node
+    x, y = call.lazy("a"), call.array("b")
+    if y.rank > 2:
+        return _of_stacks(cx, node, np.tensordot, x, y, axes=(-1, -1))
+    right = transposed(plain(cx, node, y)) if y.rank == 2 else y
+    return matrix_product(cx, node, x, right)
 
 
 def _outer(call: Given) -> Value:

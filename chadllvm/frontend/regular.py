@@ -46,8 +46,8 @@ def _of_rows(b: Builder, array: Operand, ty: Array, names: ListNames) -> Operand
     def item(inner: Builder, number: Operand) -> Operand:
         indices: list[Operand] = []
         for size in reversed(dims[1:]):
-            indices.append(inner.prim("imod", number, size))
-            number = inner.prim("ifloordiv", number, size)
+            indices.append(inner.prim("column_of", number, size))
+            number = inner.prim("row_of", number, size)
         return inner.apply(Index(), [array, number, *reversed(indices)])[0]
 
     parts = [_build(b, total, item)]

@@ -233,7 +233,7 @@ def _repeat(call: Given) -> Value:
     array, axis = _axis_or_flat(call)
     count = size_of(call.builder, call.integer("repeats"))
     size = times(call.builder, array.shape[axis], count)
-    return _along(array, axis, size, lambda b, i: b.prim("ifloordiv", i, count))
+    return _along(array, axis, size, lambda b, i: b.prim("row_of", i, count))
 
 
 def _tile(call: Given) -> Value:
@@ -248,7 +248,7 @@ def _tile(call: Given) -> Value:
 
     def element(b: Builder, indices: Indices) -> Operand:
         places = [
-            i if count == Lit(1) else b.prim("imod", i, size)
+            i if count == Lit(1) else b.prim("column_of", i, size)
             for i, count, size in zip(indices, counts, old, strict=True)
         ]
         return array.element(b, places[rank - array.rank :])

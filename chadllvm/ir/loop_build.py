@@ -41,6 +41,13 @@ class LoopBuilder:
         self.depth: dict[Reg, int] = {}
         self._counts: dict[Reg, Atom] = {}
         self._strides: dict[Reg, Reg] = {}
+        # The rows of elements by their number and the size of a row, and columns.
+        self._rows: dict[tuple[Atom, Atom], Atom] = {}
+        self._columns: dict[Atom, tuple[Atom, Atom]] = {}
+        # What was computed for these: where a number does for both nothing uses it.
+        self.divided: set[Atom] = set()
+        # Numbers that are chosen, as a size of rows is, which is 0 if there are none.
+        self._choices: dict[Atom, loops.Let] = {}
         # Where registers come from, if that is kept.
         self.span = NO_SPAN
 
@@ -58,7 +65,10 @@ class LoopBuilder:
         if any(arg.type == F32 for arg in args):
             args = tuple(map(_as_single, args))
         reg = self.reg(name, result_of(op, [arg.type for arg in args]))
-        self.emit(loops.Let(reg, op, args))
+        made = loops.Let(reg, op, args)
+        self.emit(made)
+        if op in ("select", "ilt"):
+            self._choices[reg] = made
         return reg
 
     def get(self, slot: Slot, apart: tuple[Reg, ...] = ()) -> Reg:
@@ -171,6 +181,41 @@ class LoopBuilder:
         if n not in self._strides:
             self._strides[n] = self._early("stride", n)
         return self._strides[n]
+
+    def row_of(self, number: Atom, size: Atom) -> Atom:
+        """The row of the element of this number, if rows have elements."""
+        if (number, size) not in self._rows:
+            least = size if isinstance(size, Lit) else self._early("imax", size, Lit(1))
+            row = self._early("udiv", number, least)
+            self.divided |= {least, row}
+            self._rows[number, size] = row
+        return self._rows[number, size]
+
+    def column_of(self, number: Atom, size: Atom) -> Atom:
+        """Its place in the row."""
+        before = self.mul(self.row_of(number, size), size)
+        column = self._early("isub", number, before)
+        self.divided |= {before, column}
+        self._columns[column] = number, size
+        return column
+
+    def number_of(self, row: Atom, column: Atom, size: Atom) -> Atom | None:
+        """The number of an element, if its row and column were found by that."""
+        place = self._columns.get(column)
+        if place is None or self._rows[place] != row:
+            return None
+        number, divisor = place
+        while self._said(size) != self._said(divisor):
+            chosen = self._choices.get(size)
+            if chosen is None or chosen.args[-1] != Lit(0):
+                return None
+            size = chosen.args[1]
+        return number
+
+    def _said(self, atom: Atom) -> object:
+        """The same for numbers that are chosen from the same by the same."""
+        made = self._choices.get(atom)
+        return atom if made is None else (made.op, *map(self._said, made.args))
 
     def is_count(self, count: Atom, n: Atom | None = None) -> None:
         """Note that `count`, which is not negative, is the count of n (of itself)."""

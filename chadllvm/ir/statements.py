@@ -17,7 +17,7 @@ the same in the copy; who changes its bounds or its body says so by `replace`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from operator import is_
 from typing import Any, TypeVar, get_args
@@ -146,6 +146,23 @@ def items_of(stmt: Stmt) -> Iterator[Reg | Slot]:
             yield value
         elif isinstance(value, tuple):
             yield from (part for part in value if isinstance(part, Reg | Slot))
+
+
+def needed(body: Body, doubtful: Collection[Atom]) -> Body:
+    """The body without those of these registers that nothing behind them uses."""
+    wanted: set[Reg] = set()
+
+    def kept(inner: Body) -> Body:
+        new: list[Stmt] = []
+        for stmt in reversed(inner):
+            match stmt:
+                case Let(reg) if reg in doubtful and reg not in wanted:
+                    continue
+            wanted.update(used(stmt))
+            new.append(over_inner(stmt, kept))
+        return same_or_new(new[::-1], inner)
+
+    return kept(body)
 
 
 def roots_of(stmt: Stmt) -> Iterator[int]:

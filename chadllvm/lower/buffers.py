@@ -176,17 +176,30 @@ class Buffers:
 
     def _offset(self, rep: ArrayRep, indices: Sequence[Atom]) -> tuple[Atom, Atom]:
         """The same, and how many machine elements the element or row has."""
+        is_element = len(indices) == len(rep.dims)
         offset: Atom = Lit(0)
-        for k, index in enumerate(indices):
+        for k, (index, dim) in enumerate(self._axes(rep, indices)):
             if k:
-                is_element = len(indices) == len(rep.dims)
-                dim = rep.dims[k]
                 size = self.loops.stride(dim) if is_element else dim
                 offset = self.loops.mul(offset, size)
             offset = self.loops.add(offset, index)
         rest = rep.dims[len(indices) :]
         extent = self.loops.product([*rest, Lit(rep.words)])
         return self.loops.mul(offset, extent), extent
+
+    def _axes(self, rep: ArrayRep, indices: Sequence[Atom]) -> list[tuple[Atom, Atom]]:
+        """Indices and sizes, without rows and columns that one number was divided into:
+        they are one axis, along which that number is the index."""
+        axes: list[tuple[Atom, Atom]] = []
+        for index, dim in zip(indices, rep.dims, strict=False):
+            if axes:
+                row, rows = axes[-1]
+                number = self.loops.number_of(row, index, dim)
+                if number is not None:
+                    axes[-1] = number, self.loops.mul(rows, dim)
+                    continue
+            axes.append((index, dim))
+        return axes
 
     def row(self, rep: ArrayRep, indices: Sequence[Atom]) -> ArrayRep:
         """The row at these indices, in the same buffer."""

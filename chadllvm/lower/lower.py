@@ -16,6 +16,7 @@ from chadllvm.ir.dtypes import DTYPE_OF_SCALAR, SCALAR_OF_DTYPE
 from chadllvm.ir.loops import PTR, RESULT, Atom, LoopFunction, Slot, Subroutine
 from chadllvm.ir.op import ArrayOp, Prim
 from chadllvm.ir.rewrite import free_vars_of
+from chadllvm.ir.statements import needed, over_bodies
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -113,7 +114,7 @@ class Lowering(Heaps):
         for operand, rep in zip(self.function.body.results, results, strict=True):
             kinds.append(self._return(operand, rep, values))
         self.loops.emit(l.Return(tuple(values)))
-        return LoopFunction(
+        function = LoopFunction(
             self.function.name,
             params,
             tuple(kinds),
@@ -126,6 +127,10 @@ class Lowering(Heaps):
             self.segments(),
             self.arithmetic,
         )
+        divided = self.loops.divided
+        if not divided:
+            return function
+        return over_bodies(function, lambda body: needed(body, divided))
 
     def _param(self, param: Var) -> l.Param:
         match param.type:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from chadllvm.api.transforms import jit
@@ -54,17 +56,26 @@ def append(arr, values, axis=None):
 
 
 @overload(np.insert, tuples=())
-def insert(arr, obj, values):
-    """A vector with a number, or others in order, before the place of an index."""
-    k = _place(obj, len(arr), len(arr))
-    return np.concatenate((arr[:k], _flat(values), arr[k:]))
+@jit(static_argnames=("axis",))
+def insert(arr, obj, values, axis=None):
+    """An array with a number or others, of fewer axes, before the place of an index:
+    along an axis, or among all elements if none is given."""
+    rows = np.ravel(arr) if axis is None else np.moveaxis(arr, axis, 0)
+    k = _place(obj, len(rows), len(rows))
+    if np.ndim(rows) == 1:
+        return np.concatenate((rows[:k], np.atleast_1d(values), rows[k:]))
+    between = np.broadcast_to(values, rows.shape[1:])[None]
+    return np.moveaxis(np.concatenate((rows[:k], between, rows[k:])), 0, axis)
 
 
 @overload(np.delete, tuples=())
-def delete(arr, obj):
-    """A vector without the element at an index."""
-    k = _place(obj, len(arr), len(arr) - 1)
-    return np.concatenate((arr[:k], arr[k + 1 :]))
+@jit(static_argnames=("axis",))
+def delete(arr, obj, axis=None):
+    """An array without what is at an index: along an axis, or of all elements."""
+    rows = np.ravel(arr) if axis is None else np.moveaxis(arr, axis, 0)
+    k = _place(obj, len(rows), len(rows) - 1)
+    found = np.concatenate((rows[:k], rows[k + 1 :]))
+    return found if axis is None else np.moveaxis(found, 0, axis)
 
 
 def _flat(values):
@@ -89,6 +100,16 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     return near | (np.isnan(a) & np.isnan(b)) if equal_nan else near
 
 
+@overload(math.isclose)
+def isclose_numbers(a, b, *, rel_tol=1e-09, abs_tol=0.0):
+    """abs(a - b) <= max(rel_tol max(abs(a), abs(b)), abs_tol), or a == b."""
+    if rel_tol < 0.0 or abs_tol < 0.0:
+        raise ValueError("tolerances must be non-negative")
+    if math.isinf(a) or math.isinf(b):
+        return a == b
+    return abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)
+
+
 @overload(np.allclose, tuples=())
 @jit(static_argnames=("equal_nan",))
 def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
@@ -104,3 +125,13 @@ def array_equal(a1, a2):
     if a1.shape != a2.shape:
         return False
     return np.all(a1 == a2)
+
+
+@overload(np.isin, tuples=())
+def isin(element, test_elements):
+    """Whether each element is one of others; NaN is none."""
+    known = np.sort(np.ravel(test_elements))
+    if len(known) == 0:
+        return (element == element) & False
+    places = np.minimum(np.searchsorted(known, element), len(known) - 1)
+    return known[places] == element

@@ -19,7 +19,7 @@ from chadllvm.support.overloads import overload
 # ---- grids -----------------------------------------------------------------------
 
 
-@overload(np.meshgrid, tuples=())
+@overload(np.meshgrid, tuples=(), vectors=("x", "y", "z"))
 @jit(static_argnames=("indexing",))
 def meshgrid(x, y, z=None, *, indexing="xy"):
     """The coordinates of a grid, an array for each axis, in a tuple."""
@@ -76,18 +76,18 @@ def geomspace(start, stop, num=50, endpoint=True):
 # ---- polynomials -----------------------------------------------------------------
 
 
-@overload(np.vander, tuples=())
+@overload(np.vander, tuples=(), vectors=("x",))
 @jit(static_argnames=("increasing",))
 def vander(x, N=None, increasing=False):
     """Powers of each element in a row, the highest first unless `increasing`."""
     count = len(x) if N is None else N
-    found = np.ones((len(x), max(count, 0)))
+    found = np.ones((len(x), max(count, 0)), dtype=x.dtype)
     for k in range(1, count):
         found[:, k] = found[:, k - 1] * x
     return found if increasing else found[:, ::-1]
 
 
-@overload(np.polyval, tuples=())
+@overload(np.polyval, tuples=(), vectors=("p",))
 def polyval(p, x):
     """The polynomial with these coefficients, the highest power's first."""
     value = 0.0 * x
@@ -96,7 +96,7 @@ def polyval(p, x):
     return value
 
 
-@overload(np.polyfit, tuples=())
+@overload(np.polyfit, tuples=(), vectors=("x", "y"))
 @jit(static_argnames=("deg",))
 def polyfit(x, y, deg):
     """The coefficients of the polynomial of a degree that is closest to the points."""
@@ -107,7 +107,7 @@ def polyfit(x, y, deg):
     return np.linalg.lstsq(powers / size, y, len(x) * EPS)[0] / size
 
 
-@overload(np.polyder, tuples=())
+@overload(np.polyder, tuples=(), vectors=("p",))
 def polyder(p):
     """The coefficients of a polynomial's derivative."""
     n = max(len(p) - 1, 0)

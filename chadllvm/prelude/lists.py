@@ -18,10 +18,19 @@ def sorted(items, *, key=None, reverse=False):
     """
     n = len(items)
     if key is None:
-        order = np.argsort([items[_place(k, n, reverse)] for k in range(n)])
+        order = _order([items[_place(k, n, reverse)] for k in range(n)])
     else:
-        order = np.argsort([key(items[_place(k, n, reverse)]) for k in range(n)])
+        order = _order([key(items[_place(k, n, reverse)]) for k in range(n)])
     return [items[_place(order[_place(k, n, reverse)], n, reverse)] for k in range(n)]
+
+
+def _order(keys):
+    """The order of numbers; arrays have none."""
+    if np.ndim(keys) < 2:
+        return np.argsort(keys)
+    if len(keys) > 1:
+        raise ValueError("The truth value of an array is ambiguous: sort by a `key`")
+    return np.zeros(len(keys), dtype=int)
 
 
 def _place(k, n, reverse):

@@ -4,13 +4,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from chadllvm.api.transforms import jit
+from chadllvm.ir.types import F32, Array, is_float
 from chadllvm.prelude.lanes import lanes, reduced
 from chadllvm.prelude.statistics import has_zero, median, quantile
 from chadllvm.support.overloads import overload
+
+LARGEST = float(np.finfo(np.float64).max)
+LARGEST_SINGLE = float(np.finfo(np.float32).max)
 
 
 def _filled(a, value):
@@ -18,6 +24,30 @@ def _filled(a, value):
     if a.dtype == int:
         return a
     return np.where(np.isnan(a), value, a)
+
+
+@overload(np.nan_to_num, choose=(), tuples=())
+def nan_to_num(
+    x: Any, *, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Callable[..., Any]:
+    """With numbers for NaN and infinities, for these the largest floats by default."""
+    elem = x.elem if isinstance(x, Array) else x
+    if not is_float(elem):
+        return _unchanged
+    return _finite_singles if elem == F32 else _finite
+
+
+def _unchanged(x, nan=0.0, posinf=0.0, neginf=0.0):
+    return x
+
+
+def _finite(x, nan=0.0, posinf=LARGEST, neginf=-LARGEST):
+    found = np.where(np.isfinite(x), x, nan)
+    return np.where(x == math.inf, posinf, np.where(x == -math.inf, neginf, found))
+
+
+def _finite_singles(x, nan=0.0, posinf=LARGEST_SINGLE, neginf=-LARGEST_SINGLE):
+    return _finite(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
 @jit(static_argnames=("axis", "keepdims"))
@@ -69,6 +99,8 @@ def nanstd(a, axis=None, *, ddof=0, keepdims=False):
 def nanmax(a, axis=None, *, keepdims=False):
     """NaN if all are; `ValueError` of nothing."""
     found = np.max(_filled(a, -math.inf), axis=axis, keepdims=keepdims)
+    if a.dtype == int:
+        return found
     return np.where(_count(a, axis, keepdims) > 0, found, math.nan)
 
 
@@ -77,6 +109,8 @@ def nanmax(a, axis=None, *, keepdims=False):
 def nanmin(a, axis=None, *, keepdims=False):
     """NaN if all are; `ValueError` of nothing."""
     found = np.min(_filled(a, math.inf), axis=axis, keepdims=keepdims)
+    if a.dtype == int:
+        return found
     return np.where(_count(a, axis, keepdims) > 0, found, math.nan)
 
 

@@ -244,11 +244,13 @@ def kron_of_vectors(a, b):
 def kron_of_matrices(a, b):
     """Each element of `a` times all of `b`; a vector is a row."""
     a, b = _matrix(a), _matrix(b)
-    p, q = b.shape
+    (n, m), (p, q) = a.shape, b.shape
+    if n * p == 0:
+        return np.ravel(a)[:0, None] * np.zeros(m * q, dtype=b.dtype)
     return np.array(
         [
-            [a[i // p, j // q] * b[i % p, j % q] for j in range(a.shape[1] * q)]
-            for i in range(a.shape[0] * p)
+            [a[i // p, j // q] * b[i % p, j % q] for j in range(m * q)]
+            for i in range(n * p)
         ]
     )
 

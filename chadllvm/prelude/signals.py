@@ -17,7 +17,7 @@ from chadllvm.support.overloads import overload
 # ---- convolution -----------------------------------------------------------------
 
 
-@overload(np.convolve, tuples=())
+@overload(np.convolve, tuples=(), vectors=("a", "v"))
 @jit(static_argnames=("mode",))
 def convolve(a, v, mode="full"):
     """Σ a[k] v[n - k]: `full`, or `same` or `valid`, which are the middle of it."""
@@ -50,7 +50,7 @@ def _everywhere(a, w):
     return np.concatenate((np.array(first), _inside(a, w), np.array(last)))
 
 
-@overload(np.correlate, tuples=())
+@overload(np.correlate, tuples=(), vectors=("a", "v"))
 @jit(static_argnames=("mode",))
 def correlate(a, v, mode="valid"):
     """Σ a[n + k] v[k]: `valid`, `same` or `full`."""
@@ -74,8 +74,9 @@ def gradient(
         raise ValueError("`edge_order` is 1 or 2")
     given = range(rank) if axis is None else np.atleast_1d(axis).tolist()
     axes = tuple(k % rank for k in given)
-    if not axes or len(spacing) not in (0, 1, len(axes)):
-        raise ValueError("one spacing, or one for each axis")
+    has_places = any(isinstance(each, Array) for each in spacing)
+    if not axes or len(spacing) not in ((0, 1, len(axes)), (len(axes),))[has_places]:
+        raise ValueError("one step for all axes, or a step or places for each")
     return _gradient(axes, len(spacing), edge_order)
 
 

@@ -289,7 +289,12 @@ def _ifloordiv(define: Definition, args: tuple[Operand, ...]) -> Operand | None:
     return args[0] if _is(args[1], 1) else None
 
 
-@_rule("imod")
+@_rule("row_of")
+def _row_of(define: Definition, args: tuple[Operand, ...]) -> Operand | None:
+    return args[0] if _is(args[1], 1) else None
+
+
+@_rule("imod", "column_of")
 def _imod(define: Definition, args: tuple[Operand, ...]) -> Operand | None:
     return Lit(0) if _is(args[1], 1) else None
 

@@ -38,6 +38,7 @@ SCALAR = "scalar_function"
 _PROVIDERS = {
     "builtins": ("chadllvm.prelude.lists", "chadllvm.prelude.debug"),
     "_operator": ("chadllvm.prelude.linear",),
+    "math": ("chadllvm.prelude.arrays",),
     "numpy.linalg": ("chadllvm.prelude.factorisations", "chadllvm.prelude.linear"),
     "numpy": (
         "chadllvm.prelude.arrays",
@@ -65,6 +66,7 @@ _packages = ["chadllvm.prelude", "chadllvm.stats"]
 _functions: dict[Callable[..., Any], Any] = {}
 _names: dict[str, Any] = {}
 _tuples: dict[Any, frozenset[str]] = {}
+_vectors: dict[Any, frozenset[str]] = {}
 
 
 class Namespace:
@@ -88,6 +90,7 @@ def overload(
     *,
     choose: Sequence[str] | None = None,
     tuples: Sequence[str] | None = None,
+    vectors: Sequence[str] = (),
 ) -> Callable[[F], F]:
     """Decorator: where a program calls `target`, it calls the decorated function.
 
@@ -102,6 +105,8 @@ def overload(
             A `ValueError` or `TypeError` that it raises is an error of the program.
         tuples: with it, tuples of numbers are arrays where they are arguments, as they
             are to NumPy, but for the parameters that it names and constants.
+        vectors: the names of parameters whose arrays must have one axis; others are an
+            error of the program. It needs `tuples`.
 
     The decorated function is one that programs can call: compiled by `jit`, made by
     `vectorize`, or a plain Python function in the compiled language.
@@ -122,6 +127,7 @@ def overload(
             table[target] = chosen
             if tuples is not None:
                 _tuples[chosen] = frozenset(tuples)
+                _vectors[chosen] = frozenset(vectors)
         _named.cache_clear()
         _owners.cache_clear()
         return function
@@ -188,6 +194,11 @@ def _provide(value: Any) -> None:
 def tuples_of(function: Any) -> frozenset[str] | None:
     """The parameters whose tuples stay so, if others become arrays."""
     return _tuples.get(function)
+
+
+def vectors_of(function: Any) -> frozenset[str]:
+    """The parameters that take arrays of one axis only."""
+    return _vectors.get(function, frozenset())
 
 
 def parameters_of(function: Any) -> dict[str, inspect.Parameter]:

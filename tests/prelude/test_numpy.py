@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -31,6 +33,7 @@ MIXED = np.array([3.0, 1.0, 3.0, 2.0, np.nan, 1.0, np.nan])
 ODD = np.array([-1.0, 0.0, 0.5, 2.0, np.nan])
 INF, INF_AT = np.array([1.0, np.inf, 2.0, np.nan]), np.arange(4.0)
 EDGES = np.array([-1.0, 0.0, 1.0])
+NEAR = np.array([-1250, -150, -25, -16, -15, -5, 0, 4, 5, 15, 50, 149, 150, 250])
 
 Row = tuple[Callable[..., Any], tuple[Any, ...]]
 
@@ -152,6 +155,16 @@ SMOOTH: list[Row] = [
     (lambda a, x: np.insert(a, 2, x) * np.insert(a, -1, x), (V, 0.3)),
     (lambda a, b: np.insert(a, 7, b), (V, W)),
     (lambda a: np.delete(a, 0) * np.delete(a, -3), (V,)),
+    (lambda a: (np.delete(a, 5), np.delete(a, 1, axis=0)), (M,)),
+    (lambda a: (np.delete(a, -2, axis=1), np.delete(a, 0, -1)), (R,)),
+    (lambda a, x: (np.insert(a, 5, x), np.insert(a, 1, x, axis=0)), (M, 0.3)),
+    (lambda a: np.insert(a, 2, a[:, 0], axis=1), (M,)),
+    (lambda a, b: (np.dot(a, b), a.dot(b[0])), (STACK, R.swapaxes(1, 2))),
+    (lambda a, b: (np.dot(a[0], b), np.dot(a[0, 0], b)), (STACK, R.swapaxes(1, 2))),
+    (lambda a, b: (np.inner(a, b), np.inner(a[0], b)), (STACK, R)),
+    (lambda a, b: (np.inner(a, b[0]), np.inner(a[0, 0], b)), (STACK, R)),
+    (lambda a: np.reciprocal(a), (P,)),
+    (lambda a: np.nan_to_num(a, nan=3.0) ** 2, (V,)),
     (lambda x, a: np.sum(x * a) * np.sum(x) + np.mean(x) * np.max(x), (0.3, V)),
     (lambda x: np.prod(x) + np.min(x) + np.var(x) + np.ptp(x), (0.3,)),
     (lambda p, x: np.polyval(p, x), (W, M)),
@@ -281,6 +294,25 @@ EXACT: list[Row] = [
     (lambda a: np.nancumsum(a, axis=1), (GAPS,)),
     (lambda a: np.nancumprod(a, axis=0), (GAPS,)),
     (lambda a: np.nanquantile(a, 0.3), (GAPS,)),
+    (lambda a: (np.nanmax(a), np.nanmin(a, axis=0)), (np.arange(6).reshape(2, 3),)),
+    (lambda a: (np.nan_to_num(a), np.nan_to_num(a, nan=1.0, posinf=9.0)), (INF,)),
+    (lambda a: (np.nan_to_num(-a), np.nan_to_num(a > 1.5)), (INF,)),
+    (lambda a: np.nan_to_num(a), (INF.astype(np.float32),)),
+    (lambda a: (np.nan_to_num(a), np.reciprocal(a)), (INTS[:3] - 2,)),
+    (lambda a: np.reciprocal(a), (INTS,)),
+    (lambda a: (np.fix(a), np.signbit(a), np.signbit(-0.0 * a)), (ODD,)),
+    (lambda a, b: (np.isin(a, b), np.isin(a, a), np.isin(0.5, a)), (ODD, V)),
+    (lambda a: (np.isin(a, a[0]), np.isin(a, a[0, :0]), np.isin(a, [2, 9])), (GAPS,)),
+    (lambda a: (np.isin(a, [1, 5]), np.isin(3, a)), (INTS,)),
+    (lambda a: (math.isclose(a[0], 1.0 + 1e-10), math.isclose(a[0], 1.1)), (INF,)),
+    (lambda a: (math.isclose(a[1], a[1]), math.isclose(a[1], -a[1])), (INF,)),
+    (lambda a: (math.isclose(a[1], a[0]), math.isclose(a[3], a[3])), (INF,)),
+    (lambda x: math.isclose(x, 0.0, abs_tol=0.1), (0.05,)),
+    (lambda x: math.isclose(x, 1.0, rel_tol=-0.1), (0.05,)),
+    (lambda a: (np.kron(a[:0], a), np.kron(a, a[:, :0])), (M,)),
+    (lambda a: (np.kron(a[:0], a), np.kron(a, a[:0])), (np.ones((2, 2), int),)),
+    (lambda a: np.vander(a), (INTS,)),
+    (lambda a: (np.round(a, -1), a.round(-2), np.around(a, 1)), (NEAR,)),
     (lambda a, v: np.convolve(a, v), (np.arange(3), np.arange(4))),
     (lambda a, v: np.convolve(a, v), (np.zeros(0), V)),
     (lambda a: np.gradient(a), (np.arange(5),)),
@@ -404,6 +436,22 @@ def test_edges(row: int) -> None:
 def test_second_derivatives(function: Any, args: tuple[Any, ...]) -> None:
     assert_alike(function, args)
     cl.check_grads(function, args, order=2, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("function", "where"),
+    [
+        (lambda a: np.convolve(a, a[0]), "`np.convolve` takes a vector for `a`"),
+        (lambda a: np.correlate(v=a, a=a[0]), "`np.correlate` takes a vector for `v`"),
+        (lambda a: np.meshgrid(a[0], a[1], a), "a vector for `z`"),
+        (lambda a: np.vander(a), "a vector for `x`"),
+        (lambda a: np.polyfit(a[0], a.T, 1), "a vector for `y`"),
+        (lambda a: np.gradient(a, a[0]), "one step for all axes, or"),
+    ],
+)
+def test_arrays_of_other_axes(function: Any, where: str) -> None:
+    with pytest.raises(cl.CompileError, match=re.escape(where)):
+        cl.jit(function)(M)
 
 
 def test_places_out_of_range() -> None:

@@ -122,6 +122,14 @@ def _exponent(x: int, n: int) -> int:
     return int(n >= -_LAST_ODD and n % 2 == 1)
 
 
+def _row_of(number: int, size: int) -> int:
+    return wrap((number & _MASK) // max(size, 1))
+
+
+def _column_of(number: int, size: int) -> int:
+    return wrap(number - _row_of(number, size) * size)
+
+
 def _gcd(x: int, y: int) -> int:
     return wrap(math.gcd(x, y))
 
@@ -260,6 +268,14 @@ def _multiplied_out(loops: LoopBuilder, square: Atom, n: int) -> Atom:
     return result
 
 
+def _row_of_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    return loops.row_of(*args)
+
+
+def _column_of_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
+    return loops.column_of(*args)
+
+
 def _factorial_l(loops: LoopBuilder, args: Sequence[Atom], span: Span) -> Atom:
     (n,) = args
     loops.check(loops.let("ile", Lit(0), n), "ValueError", NEGATIVE_FACTORIAL, span)
@@ -304,6 +320,10 @@ row("imod", "ii->i", _imod, lowering=_remainder_l, can_fail=True)
 row("ipow", "ii->i", _ipow, lowering=_ipow_l, can_fail=True, check="pow_fits")
 # The exponent of a power of Python's integers, with which `ipow` gives the same.
 row("ipow_exponent", "ii->i", _exponent, lowering=_exponent_l, can_fail=True)
+# Where the element of this number, which is not negative, stands in rows of a size; an
+# array with rows of none has no elements.
+row("row_of", "ii->i", _row_of, lowering=_row_of_l)
+row("column_of", "ii->i", _column_of, lowering=_column_of_l)
 # The greatest common divisor, which is not negative.
 row("gcd", "ii->i", _gcd, code=runtime(60, 97, most=1 << 9))
 row("factorial", "i->i", _factorial, lowering=_factorial_l, code=runtime(12, 9),

@@ -121,8 +121,8 @@ _PAIR = ((2.1, 2.4), (0.9, 1.0))
 _STEP = Page(
     "all",
     "0 everywhere",
-    "`floor ceil trunc rint round`: in `math` and as built-in an `int`, in NumPy a"
-    " float; to the even one of two",
+    "`floor ceil trunc fix rint round`: in `math` and as built-in an `int`, in NumPy"
+    " a float; to the even one of two",
 )
 REMAINDER = Page(
     "NaN if x is infinite or y is 0 (`//`: x/y)",
@@ -143,7 +143,7 @@ for _name, _integer, _names in (
 # -1, 0 or 1, and NaN of NaN.
 row("sign", "f->f", _sign, transpose=no_derivative, lowering=_sign_l, is_strict=True,
     page=Page("all; sign(NaN) is NaN",
-    "0 everywhere; `heaviside(x, h)` by h: 1 at x = 0", "`sign heaviside`"),
+    "0 everywhere; `heaviside(x, h)` by h: 1 at x = 0", "`sign heaviside`, `signbit`"),
     domain=_STEADY)
 row("copysign", "ff->f", math.copysign, _copysign_slope, None, code=machine(1, 1),
     names="math.copysign numpy.copysign",
@@ -165,5 +165,6 @@ row("exponent", "f->i", _exponent, code=alone(5, 13, is_double=True))
 # Python's `round(x, digits)`: to the even one of two in the same distance, exactly.
 row("round_to", "fi->f", _round_to, transpose=no_derivative, lowering=_round_to_l,
     code=runtime(7, 30), can_fail=True, is_strict=True,
-    page=Page("n from -22 to 22; as Python or NumPy round", "0 everywhere",
-    "`round(x, n)`, `np.round(x, n)`"), domain=((2.1, 2.4),))
+    page=Page("n from -22 to 22, as Python or NumPy round; integers exactly, by 18"
+    " places at most", "0 everywhere", "`round(x, n)`, `np.round(x, n)`"),
+    domain=_STEADY)

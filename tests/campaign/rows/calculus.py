@@ -87,6 +87,9 @@ calls(
     "np.floor({float})",
     "np.rint({float})",
     "np.round({float}, 1)",
+    "np.fix({float})",
+    "np.reciprocal(0.5 + abs({float}))",
+    "np.copysign(1.0, {float}) * np.signbit({float})",
     "np.float_power(0.5 + abs({float}), 1.5)",
     weight=0.5,
 )

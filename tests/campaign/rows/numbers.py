@@ -66,6 +66,8 @@ calls(
     "({int} if {test} else {int})",
     "len({vec})",
     "round({unit})",
+    "round({int}, -1)",
+    "round({int}, -{small})",
     "bool({int}) + 1",
     "divmod({int}, 5)[0]",
     "pow({int}, {small}, 7)",

@@ -334,6 +334,13 @@ calls(
 )
 calls(
     "Element by element",
+    "ints",
+    "np.round({ints}, -1)",
+    "np.reciprocal(1 + abs({ints}) % 3)",
+    weight=0.2,
+)
+calls(
+    "Element by element",
     "vec",
     "np.clip({vec}, -0.75, 0.75)",
     "{vec}.clip(-1.0, {lit})",
@@ -499,6 +506,7 @@ calls(
     "np.nanmax({mat})",
     "np.nanstd({vec})",
     "np.nanmedian({vec})",
+    "np.nan_to_num({float} / {float})",
     weight=0.3,
 )
 calls(
@@ -551,6 +559,10 @@ calls(
     "np.append({vec}, {part})",
     "np.insert({vec}, 0, {float})",
     "np.delete(np.append({vec}, 1.0), -1)",
+    "np.insert({mat}, 0, {float})",
+    "np.insert({mat}, 0, {float}, axis=1)[:, 0]",
+    "np.delete(np.vstack(({mat}, {mat})), 0, axis=0)[0]",
+    "np.where(np.isin({vec}, {part}), {vec}, 0.0)",
     weight=0.3,
 )
 calls(
@@ -558,6 +570,8 @@ calls(
     "bool",
     "np.allclose({vec}, {vec}, 1e-3)",
     "bool(np.isclose({float}, {float}))",
+    "math.isclose({float}, {float}, abs_tol=0.1)",
+    "bool(np.isin({int}, {ints}))",
     "np.array_equal({vec}, {part})",
     weight=0.2,
 )
