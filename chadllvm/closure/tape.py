@@ -80,13 +80,12 @@ _FILLING = Prices(1 << 10, 2 * BUDGET)
 
 # A division of integers by a number that is known, which becomes a multiplication.
 _DIVISION = 4
-_DIVIDED = frozenset({"ifloordiv", "imod", "row_of", "column_of"})
 
 # What tells of an index where it is.
 _OF_PLACES = frozenset(
     (
         *("iadd", "isub", "imul", "ineg", "imin", "imax", "from_end", "iselect"),
-        *("ilt", "ile", "ieq", "ine", "and", "or", "not"),
+        *("ilt", "ile", "ieq", "ine", "and", "or", "not", "row_of", "column_of"),
     )
 )
 
@@ -261,10 +260,12 @@ class _Plan:
                 return NEVER if array in self.fleeting else 1
             case Apply(Unbox() | Fetch() | Empty()):
                 return 1
-            case Apply(Prim(name=name), (_, Lit(value))) if value and name in _DIVIDED:
-                return _DIVISION
+            case Apply(Prim(name="row_of" | "column_of")):
+                return 1  # For memory they are mostly one number, and not divided.
             case Apply(Prim(cycles=cycles, can_fail=False)):
                 return cycles if cycles <= self.prices.heaviest else NEVER
+            case Apply(Prim(name="ifloordiv" | "imod"), (_, Lit(value))) if value:
+                return _DIVISION
             case Apply(Build(), _, (body,)) if not _has_loops(body.body):
                 step = self._inner_weight(expr)
                 return _LENGTH * (1 + step) if step <= BUDGET else NEVER

@@ -57,7 +57,12 @@ def matrix_product(cx: Context, node: ast.expr, x: Value, y: Value) -> Value:
     if left.rank == right.rank == 1:
         return inner_product(cx, node, left, right)
     left = plain(cx, node, left)
-    right = _columns(cx, node, right) if right.rank == 2 else plain(cx, node, right)
+    if left.rank == 1:  # Each column is read once.
+        right = transposed(plain(cx, node, right))
+    elif right.rank == 2:
+        right = _columns(cx, node, right)
+    else:
+        right = plain(cx, node, right)
     _check_equal(cx, node, left.shape[-1], right.shape[-1])
     shape = (*left.shape[:-1], *right.shape[:-1])
     outer = left.rank - 1

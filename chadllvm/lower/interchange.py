@@ -70,10 +70,13 @@ from chadllvm.lower.lanes import SHORT
 from chadllvm.lower.linear import Known
 from chadllvm.lower.out import Out
 from chadllvm.lower.split import needed
-from chadllvm.lower.striped import FEW, Strips, by_strips
+from chadllvm.lower.striped import Strips, by_strips
 
 # A loop with fewer steps is not worth to be the innermost one.
 _FEW = 8
+
+# The steps whose sums are added up at once: as many as a chunk of a sum of sums has.
+_SUMS = 16
 
 # Statements of a loop that may be there twice for the sake of a loop inside.
 _LONGEST = 128
@@ -238,7 +241,7 @@ class _Sums:
         """Whether there are enough steps: sums of a few numbers are better in lanes."""
         return [
             out.let("ile", Lit(few), out.let("isub", loop.high, loop.low))
-            for few, loop in ((FEW, self.loop), (SHORT + 1, self.inner))
+            for few, loop in ((_SUMS, self.loop), (SHORT + 1, self.inner))
         ]
 
     def strips(self, buffer: Callable[[Scalar], tuple[Reg, int]]) -> list[Stmt]:

@@ -40,6 +40,8 @@ def check_matrix(ty: Any, name: str = "a") -> bool:
 
 def stack(a):
     """A stack of matrices along one axis."""
+    if np.ndim(a) == 3:
+        return a
     count = 1
     for size in a.shape[:-2]:
         count = count * size
@@ -49,6 +51,8 @@ def stack(a):
 def each(function, a):
     """A function of each matrix of a stack."""
     found = np.array([function(m) for m in stack(a)])
+    if np.ndim(a) == 3:
+        return found
     return np.reshape(found, a.shape[:-2] + found.shape[1:])
 
 

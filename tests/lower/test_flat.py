@@ -31,6 +31,8 @@ FLAT: list[tuple[Form, Any]] = [
     (lambda a: np.concatenate([row * row for row in a]), M),
     (lambda a: sum(np.dot(a[k].ravel(), W[:12]) for k in range(len(a))), T),
     (lambda a: np.outer(a[0], a[1]).ravel() ** 2, M),
+    (lambda a: np.tanh(a.reshape(-1, 4) @ a[0].T) ** 2, T),
+    (lambda a: (a @ a[0].T) ** 2, T),
 ]
 
 # Parts of an array, and its elements in another order.
