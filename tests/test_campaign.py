@@ -74,7 +74,8 @@ def is_plain(function: Any) -> bool:
     """Whether rows call it by its name: not a method of a distribution, or Python's."""
     if isinstance(function, str):
         return not function.startswith("scipy.stats.")
-    return getattr(function, "__module__", None) != "builtins"
+    module = getattr(function, "__module__", None) or ""
+    return module != "builtins" and not module.startswith("chadllvm.frontend")
 
 
 def last_name(function: Any) -> str:

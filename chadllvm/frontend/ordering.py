@@ -22,16 +22,18 @@ from chadllvm.frontend.delayed import (
     plain,
 )
 from chadllvm.frontend.given import Given, LibraryFunction
-from chadllvm.frontend.places import order, true_places
-from chadllvm.frontend.reductions import at_least_int
+from chadllvm.frontend.places import order, sort_key, true_places
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lambda, Operand, Tuple, Var
-from chadllvm.ir.types import I64
+from chadllvm.ir.types import I64, Array
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Index, sized
+from chadllvm.support.overloads import overloaded
 
 # The algorithms that NumPy may be asked for: ours is stable, which all of them may be.
 _KINDS = ("quicksort", "mergesort", "heapsort", "stable")
+
+_KEYS = Array(I64, 1)
 
 
 def _argsort(call: Given) -> Value:
@@ -70,12 +72,14 @@ def _orders(call: Given) -> tuple[int, Delayed, Operand]:
     axis = call.axis(array.rank)
     axis = array.rank - 1 if axis is None else axis
     rows = delayed(cx, node, force(cx, node, _moved_last(array, axis)))
-    keys = force(cx, node, at_least_int(rows))
+    keys = force(cx, node, elementwise(cx, node, sort_key, (rows,)))
+    function = cx.callees.placed(overloaded(order), [_KEYS], cx.span(node))
+    name = cx.callees.instance(function, [_KEYS], cx.span(node), {}, frozenset(), None)
 
     def level(b: Builder, outer: Indices) -> Operand:
         if len(outer) == rows.rank - 1:
             row = b.apply(Index(), [keys, *outer])[0] if outer else keys
-            return order(b, row, rows.shape[-1])
+            return b.call(name, [row])[0]
         index, inner = Var("i", I64), b.child()
         body = Lambda((index,), inner.block([level(inner, [*outer, index])]))
         return b.apply(Build(), [rows.shape[len(outer)]], [body])[0]

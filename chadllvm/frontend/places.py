@@ -4,22 +4,23 @@
                           iterate(size, n + 1 numbers, 0) { i, p, k ->
                             yield p with [k] = i, k + mask[i] }
 
-    order of x            iterate(levels, 0 1 2 …, 1) { _, order, width -> … }
+    order of x            order(build(size) { i -> sort_key(x[i]) })
 
-The second merges sorted runs of `width` elements, twice as wide in each step. Both make
-integers, which have no derivative; what is gathered by them has.
+Both make integers, which have no derivative; what is gathered by them has.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from chadllvm.frontend.arithmetic import to_int
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Indices, build_nest, plain, unravelled
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Lambda, Lit, Operand, Var, literal
+from chadllvm.ir.term import Lambda, Lit, Operand, Var
 from chadllvm.ir.types import I64, Array, is_float
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Index
@@ -83,79 +84,11 @@ def _numbers_of_true(
 # ---- sorting ---------------------------------------------------------------------
 
 
-def order(b: Builder, keys: Operand, size: Operand) -> Var:
-    """The stable order of the elements of an array of rank 1; NaN comes last.
-
-    The keys are sorted along with their places, so that runs are read in a row.
-    """
-    start = build_nest(b, (size,), lambda inner, indices: indices[0])
-    last = b.prim("imax", b.prim("isub", size, Lit(1)), Lit(0))
-    levels = b.prim("bit_length", last)
-    states = (Var("order", _INTEGERS), Var("keys", keys.type), Var("width", I64))
-    step = b.child()
-    merged = _merge(step, size, *states)
-    wider = step.prim("imul", states[2], Lit(2))
-    body = Lambda((Var("level", I64), *states), step.block([*merged, wider]))
-    return b.apply(Iterate(), [levels, start, keys, Lit(1)], [body])[0]
+def order(keys: Any) -> Any:
+    """The stable order of a vector of integers: `prelude/ordering.py` defines it."""
+    return np.argsort(keys, kind="stable")
 
 
-def _merge(
-    b: Builder, size: Operand, order: Var, keys: Var, width: Var
-) -> Sequence[Operand]:
-    """Merge neighbouring runs of this width, in one loop over all places.
-
-    `left` and `right` are the next elements of the two runs, which end at `middle` and
-    `end`; at the place `end` the next two runs begin.
-    """
-    place = Var("i", I64)
-    new = Var("new_order", order.type), Var("new_keys", keys.type)
-    ends = tuple(Var(name, I64) for name in ("left", "right", "middle", "end"))
-    step = b.child()
-    left, right, middle, end = _runs(step, place, size, width, ends)
-    last = step.prim("isub", size, Lit(1))
-    nearest = [step.prim("imin", at, last) for at in (left, right)]
-    first, second = (step.apply(Index(), [keys, at])[0] for at in nearest)
-    takes_left = step.prim(
-        "and",
-        step.prim("ilt", left, middle),
-        step.prim("or", step.prim("ile", end, right), _in_order(step, first, second)),
-    )
-    chosen = step.prim("iselect", takes_left, *nearest)
-    written: list[Operand] = []
-    for old, array in zip((order, keys), new, strict=True):
-        (item,) = step.apply(Index(), [old, chosen])
-        written += step.apply(Update(), [array, place, item])
-    one = step.prim("bool_to_int", takes_left)
-    after = step.prim("iadd", left, one)
-    other = step.prim("iadd", right, step.prim("isub", Lit(1), one))
-    results = step.block([*written, after, other, middle, end])
-    blank = [_blank(b, size, array) for array in new]
-    start = [size, *blank, Lit(0), Lit(0), Lit(0), Lit(0)]
-    return b.apply(Iterate(), start, [Lambda((place, *new, *ends), results)])[:2]
-
-
-def _blank(b: Builder, size: Operand, array: Var) -> Var:
-    """An array of the same type, to be filled."""
-    assert isinstance(array.type, Array)
-    zero = literal(0, array.type.elem)
-    return build_nest(b, (size,), lambda inner, indices: zero)
-
-
-def _runs(
-    b: Builder, place: Operand, size: Operand, width: Operand, ends: tuple[Var, ...]
-) -> list[Operand]:
-    """The two runs that are being merged at a place: `left right middle end`."""
-    left, right, middle, end = ends
-    begins = b.prim("ieq", place, end)
-    new_middle = b.prim("imin", b.prim("iadd", place, width), size)
-    new_end = b.prim("imin", b.prim("iadd", new_middle, width), size)
-    pairs = [(place, left), (new_middle, right), (new_middle, middle), (new_end, end)]
-    return [b.prim("iselect", begins, new, old) for new, old in pairs]
-
-
-def _in_order(b: Builder, first: Operand, second: Operand) -> Operand:
-    """Whether two keys may stay in their order."""
-    if not is_float(first.type):
-        return b.prim("ile", first, second)
-    is_nan = b.prim("fne", second, second)
-    return b.prim("or", b.prim("fle", first, second), is_nan)
+def sort_key(b: Builder, x: Operand) -> Operand:
+    """The integer that stands for a number where it is sorted; NaN comes last."""
+    return b.prim("sort_key", x) if is_float(x.type) else to_int(b, x)

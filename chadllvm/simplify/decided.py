@@ -52,7 +52,7 @@ def _function(function: Function) -> Function:
     return with_body(function, _Decided(function.params).block(function.body))
 
 
-_ASKED = frozenset({"imod", "ieq", "ine", "ilt", "ile", "imin", "imax"})
+_ASKED = frozenset({"imod", "ieq", "ine", "ilt", "ile", "imin", "imax", "shift_count"})
 
 
 def _asks(block: Block) -> bool:
@@ -84,6 +84,11 @@ class _Decided(FactWalk):
         match binding.expr:
             case Apply(Prim(name="imod"), (number, size)):
                 self._remainder(binding, number, size)
+            case Apply(Prim(name="shift_count"), (places,)):
+                if self.facts.is_not_negative(self.facts.value(places)):
+                    self.replace(binding.vars[0], places)
+                else:
+                    self.keep(binding)
             case Apply(Prim(name="ieq" | "ine" as name), (x, y)):
                 self._equality(binding, x, y, is_equal=name == "ieq")
             case Apply(Prim(name="ilt"), (x, y)):

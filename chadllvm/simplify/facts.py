@@ -224,6 +224,17 @@ class Facts:
                 atom.upper.append(values[1].plus(-1))
             case "ifloordiv" if ranges[1][0] > 0 and ranges[0][0] >= 0:
                 self._new_atom(var, 0, ranges[0][1]).upper.append(values[0])
+            case "row_of" if ranges[0][0] >= 0:
+                self._new_atom(var, 0, ranges[0][1]).upper.append(values[0])
+            case "column_of" if ranges[0][0] >= 0:
+                self._new_atom(var, 0, ranges[0][1]).upper.append(values[0])
+            case "iand" if most := [high for low, high in ranges if low >= 0]:
+                self._new_atom(var, 0, min(most))
+            case "ior" | "ixor" if all(low >= 0 for low, _ in ranges):
+                digits = max(high for _, high in ranges).bit_length()
+                self._new_atom(var, 0, (1 << digits) - 1)
+            case "shift_count":
+                self._forms[var] = values[0]
             case "steps":
                 self._new_atom(var, 0, _HIGHEST)
             case "bool_to_int":

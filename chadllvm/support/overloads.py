@@ -39,6 +39,7 @@ _PROVIDERS = {
     "builtins": ("chadllvm.prelude.lists", "chadllvm.prelude.debug"),
     "_operator": ("chadllvm.prelude.linear",),
     "math": ("chadllvm.prelude.arrays",),
+    "chadllvm.frontend.places": ("chadllvm.prelude.ordering",),
     "numpy.linalg": ("chadllvm.prelude.factorisations", "chadllvm.prelude.linear"),
     "numpy": (
         "chadllvm.prelude.arrays",
