@@ -42,8 +42,9 @@ class LoopBuilder:
         self._counts: dict[Reg, Atom] = {}
         self._strides: dict[Reg, Reg] = {}
         # The rows of elements by their number and the size of a row, and columns.
-        self._rows: dict[tuple[Atom, Atom], Atom] = {}
-        self._columns: dict[Atom, tuple[Atom, Atom]] = {}
+        self._rows: dict[tuple[Atom, Atom], Reg] = {}
+        self._columns: dict[Reg, tuple[Atom, Atom]] = {}
+        self._leasts: dict[Reg, Reg] = {}
         # What was computed for these: where a number does for both nothing uses it.
         self.divided: set[Atom] = set()
         # Numbers that are chosen, as a size of rows is, which is 0 if there are none.
@@ -183,25 +184,33 @@ class LoopBuilder:
         return self._strides[n]
 
     def row_of(self, number: Atom, size: Atom) -> Atom:
-        """The row of the element of this number, if rows have elements."""
+        """The row of the element of this number, if rows have this size, or 1."""
         if (number, size) not in self._rows:
-            least = size if isinstance(size, Lit) else self._early("imax", size, Lit(1))
-            row = self._early("udiv", number, least)
-            self.divided |= {least, row}
+            row = self._early("udiv", number, self._at_least_one(size))
+            self.divided.add(row)
             self._rows[number, size] = row
         return self._rows[number, size]
 
     def column_of(self, number: Atom, size: Atom) -> Atom:
         """Its place in the row."""
-        before = self.mul(self.row_of(number, size), size)
+        row = self.row_of(number, size)
+        before = self._early("imul", row, self._at_least_one(size))
         column = self._early("isub", number, before)
         self.divided |= {before, column}
         self._columns[column] = number, size
         return column
 
+    def _at_least_one(self, size: Atom) -> Atom:
+        if isinstance(size, Lit):
+            return Lit(max(int(size.value), 1))
+        if size not in self._leasts:
+            self._leasts[size] = self._early("imax", size, Lit(1))
+            self.divided.add(self._leasts[size])
+        return self._leasts[size]
+
     def number_of(self, row: Atom, column: Atom, size: Atom) -> Atom | None:
         """The number of an element, if its row and column were found by that."""
-        place = self._columns.get(column)
+        place = self._columns.get(column) if isinstance(column, Reg) else None
         if place is None or self._rows[place] != row:
             return None
         number, divisor = place

@@ -148,7 +148,7 @@ def items_of(stmt: Stmt) -> Iterator[Reg | Slot]:
             yield from (part for part in value if isinstance(part, Reg | Slot))
 
 
-def needed(body: Body, doubtful: Collection[Atom]) -> Body:
+def without_unused(body: Body, doubtful: Collection[Atom]) -> Body:
     """The body without those of these registers that nothing behind them uses."""
     wanted: set[Reg] = set()
 

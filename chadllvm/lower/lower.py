@@ -16,7 +16,7 @@ from chadllvm.ir.dtypes import DTYPE_OF_SCALAR, SCALAR_OF_DTYPE
 from chadllvm.ir.loops import PTR, RESULT, Atom, LoopFunction, Slot, Subroutine
 from chadllvm.ir.op import ArrayOp, Prim
 from chadllvm.ir.rewrite import free_vars_of
-from chadllvm.ir.statements import needed, over_bodies
+from chadllvm.ir.statements import over_bodies, without_unused
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -130,7 +130,7 @@ class Lowering(Heaps):
         divided = self.loops.divided
         if not divided:
             return function
-        return over_bodies(function, lambda body: needed(body, divided))
+        return over_bodies(function, lambda body: without_unused(body, divided))
 
     def _param(self, param: Var) -> l.Param:
         match param.type:

@@ -127,7 +127,7 @@ def _row_of(number: int, size: int) -> int:
 
 
 def _column_of(number: int, size: int) -> int:
-    return wrap(number - _row_of(number, size) * size)
+    return wrap((number & _MASK) % max(size, 1))
 
 
 def _gcd(x: int, y: int) -> int:
@@ -320,8 +320,8 @@ row("imod", "ii->i", _imod, lowering=_remainder_l, can_fail=True)
 row("ipow", "ii->i", _ipow, lowering=_ipow_l, can_fail=True, check="pow_fits")
 # The exponent of a power of Python's integers, with which `ipow` gives the same.
 row("ipow_exponent", "ii->i", _exponent, lowering=_exponent_l, can_fail=True)
-# Where the element of this number, which is not negative, stands in rows of a size; an
-# array with rows of none has no elements.
+# Where the element of this number, which is not negative, stands in rows of this size,
+# or of 1: an array has no elements if its rows have none.
 row("row_of", "ii->i", _row_of, lowering=_row_of_l)
 row("column_of", "ii->i", _column_of, lowering=_column_of_l)
 # The greatest common divisor, which is not negative.
