@@ -150,15 +150,22 @@ def _dot(call: Given) -> Value:
     multiple."""
     cx, node = call.cx, call.node
     x, y = call.lazy("a"), call.lazy("b")
-    if is_array(x) and is_array(y):
-        if _rank(y) > 2:
-            return _of_stacks(cx, node, np.tensordot, x, y, axes=(-1, -2))
-        return matrix_product(cx, node, x, y)
+    if not (is_array(x) and is_array(y)):
+        return _multiple(call, x, y)
+    if _rank(y) > 2:
+        return _of_stacks(cx, node, np.tensordot, x, y, axes=(-1, -2))
+    return matrix_product(cx, node, x, y)
+
+
+def _multiple(call: Given, x: Value, y: Value) -> Value:
+    """The product of a number with an array or a number."""
     for value in (x, y):
         ty = value.type.elem if isinstance(value.type, Array) else value.type
         if not is_number(ty):
-            raise type_errors.not_a_number(cx.span(node), call.name, value.type)
-    return elementwise(cx, node, _times, (x, y))
+            raise type_errors.not_a_number(
+                call.cx.span(call.node), call.name, value.type
+            )
+    return elementwise(call.cx, call.node, _times, (x, y))
 
 
 def _matmul(call: Given) -> Value:
@@ -173,13 +180,15 @@ def _vectors(call: Given) -> Value:
 
 
 def _inner(call: Given) -> Value:
-    """`np.inner`: sums over the last axes of both."""
+    """`np.inner`: sums over the last axes of both; with a number, the multiple."""
     cx, node = call.cx, call.node
-    x, y = call.lazy("a"), call.array("b")
-    if y.rank > 2:
+    x, y = call.lazy("a"), call.lazy("b")
+    if not (is_array(x) and is_array(y)):
+        return _multiple(call, x, y)
+    if _rank(y) > 2:
         return _of_stacks(cx, node, np.tensordot, x, y, axes=(-1, -1))
-    right = transposed(plain(cx, node, y)) if y.rank == 2 else y
-    return matrix_product(cx, node, x, right)
+    right = plain(cx, node, delayed(cx, node, y))
+    return matrix_product(cx, node, x, transposed(right))
 
 
 def _outer(call: Given) -> Value:

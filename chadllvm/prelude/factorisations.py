@@ -406,7 +406,7 @@ def lstsq(a, b, rcond=None):
 
 @overload(np.linalg.matrix_power, tuples=())
 def matrix_power(a, n):
-    """The n-th power by squaring; of the inverse if n is negative."""
+    """The n-th power by squaring, in floats; of the inverse if n is negative."""
     base = 1.0 * a if n >= 0 else np.linalg.inv(a)
     found = np.eye(len(a))
     if a.shape[0] != a.shape[1]:

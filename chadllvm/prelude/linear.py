@@ -288,12 +288,12 @@ def frobenius(x):
 
 def largest_column(x):
     """The largest sum of absolute values in a column."""
-    return np.max(np.sum(np.abs(1.0 * x), axis=0))
+    return dense.norm_max(np.sum(np.abs(1.0 * x), axis=0))
 
 
 def largest_row(x):
     """The largest sum of absolute values in a row."""
-    return np.max(np.sum(np.abs(1.0 * x), axis=1))
+    return dense.norm_max(np.sum(np.abs(1.0 * x), axis=1))
 
 
 _OF_VECTORS: dict[Any, Chosen] = {

@@ -211,9 +211,13 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> FunctionType:
     rank, other = _rank(a), _rank(b)
     pair = (range(rank - axes, rank), range(axes)) if isinstance(axes, int) else axes
     first, second = (np.atleast_1d(part).tolist() for part in pair)
-    first, second = [i % rank for i in first], [i % other for i in second]
     if len(first) != len(second):
         raise ValueError("as many axes of the one as of the other")
+    if not all(-rank <= i < rank for i in first):
+        raise ValueError(f"`a` has {rank} axes")
+    if not all(-other <= i < other for i in second):
+        raise ValueError(f"`b` has {other} axes")
+    first, second = [i % rank for i in first], [i % other for i in second]
     letters = "abcdefghijklmnopqrstuvwxyz"
     x = letters[:rank]
     free = iter(letters[rank:])
