@@ -148,21 +148,20 @@ def items_of(stmt: Stmt) -> Iterator[Reg | Slot]:
             yield from (part for part in value if isinstance(part, Reg | Slot))
 
 
-def without_unused(body: Body, doubtful: Collection[Atom]) -> Body:
-    """The body without those of these registers that nothing behind them uses."""
-    wanted: set[Reg] = set()
+def without_unused(function: LoopFunction, doubtful: Collection[Atom]) -> LoopFunction:
+    """The function without those of these registers that nothing uses."""
+    wanted = {reg for stmt in whole(function) for reg in used(stmt)}
 
-    def kept(inner: Body) -> Body:
-        new: list[Stmt] = []
-        for stmt in reversed(inner):
-            match stmt:
-                case Let(reg) if reg in doubtful and reg not in wanted:
-                    continue
-            wanted.update(used(stmt))
-            new.append(over_inner(stmt, kept))
-        return same_or_new(new[::-1], inner)
+    def less(body: Body) -> Body:
+        return over_statements(body, kept)
 
-    return kept(body)
+    def kept(stmt: Stmt) -> tuple[Stmt, ...]:
+        if isinstance(stmt, Let) and stmt.reg in doubtful and stmt.reg not in wanted:
+            return ()
+        return (over_inner(stmt, less),)
+
+    changed = over_bodies(function, less)
+    return function if changed is function else without_unused(changed, doubtful)
 
 
 def roots_of(stmt: Stmt) -> Iterator[int]:

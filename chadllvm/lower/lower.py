@@ -16,7 +16,7 @@ from chadllvm.ir.dtypes import DTYPE_OF_SCALAR, SCALAR_OF_DTYPE
 from chadllvm.ir.loops import PTR, RESULT, Atom, LoopFunction, Slot, Subroutine
 from chadllvm.ir.op import ArrayOp, Prim
 from chadllvm.ir.rewrite import free_vars_of
-from chadllvm.ir.statements import over_bodies, without_unused
+from chadllvm.ir.statements import without_unused
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -128,9 +128,7 @@ class Lowering(Heaps):
             self.arithmetic,
         )
         divided = self.loops.divided
-        if not divided:
-            return function
-        return over_bodies(function, lambda body: without_unused(body, divided))
+        return without_unused(function, divided) if divided else function
 
     def _param(self, param: Var) -> l.Param:
         match param.type:

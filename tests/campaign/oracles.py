@@ -34,6 +34,9 @@ OF_NOTHING = ("zero-size array to reduction", "of an empty sequence")
 # What `math` says outside of a domain, where compiled code goes on.
 OF_MATH = ("math domain error", "math range error", "in fsum")
 
+# What is said of a list that is taken to be an array.
+OF_SIZES = ("do not match", "rows of different lengths")
+
 # What it says of an array of one dimension that a list of no rows has become.
 WITHOUT_ROWS = (
     "at least two dimensions",
@@ -128,14 +131,14 @@ def _documented(judged: Judged, right: Outcome, found: Outcome, gap: str) -> str
         return "complex numbers"
     if "must not contain infs or NaNs" in str(right.value):
         return "SciPy checks that numbers are finite"
-    if "sizes" in judged.flags and "do not match" in str(found.value):
+    if "sizes" in judged.flags and any(w in str(found.value) for w in OF_SIZES):
         return "a list is taken to be an array"
     if str(found.value).startswith("cannot convert float") and right.is_value:
         return "NumPy makes integers of NaN"
     if any(words in str(right.value) for words in OF_NOTHING):
         return "no result has an element of nothing"
     has_quantiles = any(word in judged.text for word in ("quantile", "percentile"))
-    if right.detail == "IndexError" and has_quantiles and _has_empty(judged):
+    if "axis 0 with size 0" in str(right.value) and has_quantiles:
         return "NumPy has no quantile of nothing"
     is_apart = "shape" in gap or any(w in str(right.value) for w in WITHOUT_ROWS)
     if is_apart and _has_empty(judged):

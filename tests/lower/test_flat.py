@@ -83,3 +83,22 @@ def test_elements_in_order(row: int, options: dict[str, bool]) -> None:
     found = cl.jit(form, options=chosen)(argument)
     np.testing.assert_allclose(found, form(argument), rtol=1e-13)
     cl.check_grads(cl.jit(form, options=chosen), (argument,))
+
+
+def test_numbers_in_a_recursion() -> None:
+    """What is known in front of it is used in its calls alone."""
+
+    def descended(m: Any, w: Any) -> float:
+        def call(n: int, s: float) -> float:
+            if n <= 0:
+                return s
+            turned = np.tanh(s * m.T)
+            return 0.5 * call(n - 1, 0.5 * s + np.vdot(turned, m)) + np.sum(
+                turned.ravel() * w
+            )
+
+        return call(3, 0.1)
+
+    compiled = cl.jit(descended)
+    assert np.isclose(compiled(M, W[:12]), descended(M, W[:12]))
+    cl.check_grads(compiled, (M, W[:12]))
