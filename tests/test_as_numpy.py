@@ -176,7 +176,8 @@ def alike(ours: Any, numpys: Any, is_bool: bool) -> bool:
         )
     ours, numpys = np.asarray(ours), np.asarray(numpys)
     same_kind = is_bool or ours.dtype.kind == numpys.dtype.kind
-    near = 1e-3 if numpys.dtype.itemsize < 4 else 1e-4 if numpys.itemsize < 8 else 1e-9
+    width = min(ours.itemsize, numpys.itemsize) if numpys.dtype.kind == "f" else 8
+    near = 1e-3 if width < 4 else 1e-4 if width < 8 else 1e-9
     return (
         ours.shape == numpys.shape
         and same_kind
