@@ -299,7 +299,7 @@ EXACT: list[Row] = [
     (lambda a: (np.nan_to_num(-a), np.nan_to_num(a > 1.5)), (INF,)),
     (lambda a: np.nan_to_num(a), (INF.astype(np.float32),)),
     (lambda a: (np.nan_to_num(a), np.reciprocal(a)), (INTS[:3] - 2,)),
-    (lambda a: np.reciprocal(a), (INTS,)),
+    (lambda a: np.reciprocal(a), (INTS + 1,)),
     (lambda a: (np.fix(a), np.signbit(a), np.signbit(-0.0 * a)), (ODD,)),
     (lambda a, b: (np.isin(a, b), np.isin(a, a), np.isin(0.5, a)), (ODD, V)),
     (lambda a: (np.isin(a, a[0]), np.isin(a, a[0, :0]), np.isin(a, [2, 9])), (GAPS,)),
@@ -562,3 +562,9 @@ def test_matrices_without_elements() -> None:
     assert average(np.ones((0, 2)), np.ones(2)).tolist() == []
     with pytest.raises(ZeroDivisionError, match="Weights sum to zero"):
         average(np.ones((0, 0)), np.ones(0))
+
+
+def test_reciprocals_of_integers() -> None:
+    reciprocal = cl.jit(lambda a: np.reciprocal(a))
+    with pytest.raises(ZeroDivisionError):
+        reciprocal(INTS)
