@@ -70,6 +70,7 @@ def small_grain(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     cl.set_num_threads(None)
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize(("program", "args"), PROGRAMS)
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 83])
 def test_derivatives(program: Any, args: tuple[Any, ...], size: int) -> None:
@@ -89,6 +90,7 @@ def test_blocks_and_their_reverses_run_in_chunks(
     assert counts[0] >= 1 and counts[1] > counts[0], counts
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.optimised
 @pytest.mark.usefixtures("small_grain")
 @pytest.mark.parametrize(("program", "args"), PROGRAMS)

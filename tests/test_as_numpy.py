@@ -201,7 +201,7 @@ def check(function: Callable[..., Any], args: tuple[Any, ...], form: str) -> Non
     assert alike(ours, numpys, is_bool), (args, numpys, ours)
 
 
-@pytest.mark.sweep(share=40)
+@pytest.mark.sweep(share=160)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", FORMS)
 def test_of_an_array(form: str, kind: str, tmp_path: Path) -> None:

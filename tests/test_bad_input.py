@@ -61,6 +61,7 @@ def norm(m: cl.f64[:, :]) -> float:
     return sum(sum(m[i, j] * m[i, j] for j in range(k)) for i in range(n))
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize(
     ("value", "error"),
     [
@@ -461,6 +462,7 @@ INTERRUPTED = {
 }
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.parametrize("kind", ["value", "gradient"])
 @pytest.mark.parametrize("loops", INTERRUPTED)
 def test_a_long_call_can_be_interrupted(kind: str, loops: str, tmp_path: Path) -> None:

@@ -194,6 +194,7 @@ def _is_attribute(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute)
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
 def test_same_bits(kernel: Kernel) -> None:
     """The loops give the same bits beside a recursion, and on any number of threads."""

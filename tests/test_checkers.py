@@ -42,6 +42,7 @@ def test_mypy(tmp_path: Path) -> None:
     assert not run("mypy", "--strict", "--cache-dir", str(tmp_path))
 
 
+@pytest.mark.sweep
 def test_pyright() -> None:
     assert not run("pyright", "--pythonpath", sys.executable)
 

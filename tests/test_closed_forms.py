@@ -14,6 +14,7 @@ import chadllvm as cl
 IDS = [f"{case.name}-{k}" for k, (case, _) in enumerate(CLOSED_FORMS)]
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("optimize", [2, 0])
 @pytest.mark.parametrize(("case", "formula"), CLOSED_FORMS, ids=IDS)
 def test_the_gradient_is_that_of_the_formula(

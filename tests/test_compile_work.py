@@ -128,6 +128,7 @@ def work_of(
     return work
 
 
+@pytest.mark.sweep(share=4)
 @pytest.mark.parametrize("gradient", [None, Gradient((0,))], ids=["jit", "grad"])
 @pytest.mark.parametrize("kind", [straight, reused, branches, loops, arrays, mixed])
 def test_work_is_linear(
@@ -144,6 +145,7 @@ def test_work_is_linear(
     assert {s: r for s, r in ratios.items() if r > 2.2} == {}
 
 
+@pytest.mark.sweep(share=6)
 @pytest.mark.parametrize("kind", [branches, loops, mixed])
 def test_cutting_is_linear(kind: Callable[[int], str]) -> None:
     """Twice a long program is twice the work of writing it in sections."""

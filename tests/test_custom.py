@@ -132,6 +132,7 @@ class TestRulesAgree:
         found = cl.jvp(with_rules(rules, optimize), ARGS, some)
         same(found, cl.jvp(plain_jit, ARGS, some))
 
+    @pytest.mark.sweep(share=2)
     def test_gradient_of_a_program(self, rules: str, optimize: int) -> None:
         loss = loss_of(with_rules(rules, optimize), optimize)
         expected = loss_of(plain_jit, 2)
@@ -140,6 +141,7 @@ class TestRulesAgree:
             found = cl.grad(loss, argnums=argnums)(*ARGS)
             same(found, cl.grad(expected, argnums=argnums)(*ARGS))
 
+    @pytest.mark.sweep(share=2)
     def test_second_derivatives(self, rules: str, optimize: int) -> None:
         loss = loss_of(with_rules(rules, optimize), optimize)
         expected = loss_of(plain_jit, 2)

@@ -73,6 +73,7 @@ def broken(program: Program, _: Any) -> Program:
     return program
 
 
+@pytest.mark.sweep(share=4)
 @pytest.mark.parametrize("name", PASSES)
 def test_a_pass_that_fails(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     for which in LISTS:

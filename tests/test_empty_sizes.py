@@ -181,6 +181,7 @@ def once(make: Callable[..., Any], function: Callable[..., Any], **options: Any)
     return _KNOWN.setdefault(key, make(function, **options))
 
 
+@pytest.mark.sweep(share=3)
 @every_case
 @pytest.mark.parametrize("mode", MODES)
 def test_values(mode: str, function: Callable[..., Any], shape: Sequence[int]) -> None:
@@ -200,6 +201,7 @@ def test_the_interpreter(function: Callable[..., Any], shape: Sequence[int]) -> 
     same(tuple(from_value(x, ty) for x, ty in pairs), function(m))
 
 
+@pytest.mark.sweep(share=3)
 @every_case
 @pytest.mark.parametrize("mode", ("default", "generic"))
 def test_jvp(mode: str, function: Callable[..., Any], shape: Sequence[int]) -> None:
@@ -220,7 +222,7 @@ def _pushed(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     return lambda m, t: cl.jvp(compiled, (m,), (t,))
 
 
-@pytest.mark.sweep(share=3)
+@pytest.mark.sweep(share=6)
 @every_case
 def test_vjp(function: Callable[..., Any], shape: Sequence[int]) -> None:
     """The gradient has the shape of the argument, whatever shapes it came by."""

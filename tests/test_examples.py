@@ -199,6 +199,7 @@ def saddle_point() -> Any:
     return load("saddle_point")
 
 
+@pytest.mark.sweep
 def test_saddle_points_are_found_in_all_modes(saddle_point: Any) -> None:
     model, charges = saddle_point, np.array([2.0, 1.0])
     start = model.Place(np.array([1.0, 1.0]), np.array([1.0, 1.0]))
@@ -221,6 +222,7 @@ def test_a_saddle_point_moves_with_the_charges(saddle_point: Any) -> None:
     np.testing.assert_allclose(gradient, slopes, rtol=1e-4)
 
 
+@pytest.mark.sweep
 def test_descents_in_plain_python(saddle_point: Any) -> None:
     """The outer one; of the inner ones, each is compiled when it is needed."""
     model = saddle_point
@@ -244,6 +246,7 @@ def steering() -> Any:
     return load("steering")
 
 
+@pytest.mark.sweep
 def test_particles_land_on_their_targets_in_all_modes(steering: Any) -> None:
     model = steering
     for flight, target, start in model.PROBLEMS:

@@ -115,6 +115,7 @@ def test_the_hidden_models_tangents_agree_with_its_gradient(hidden_markov: Any) 
     assert slope == pytest.approx(gradient @ along, rel=1e-10)
 
 
+@pytest.mark.sweep
 def test_hidden_states_are_told(hidden_markov: Any) -> None:
     model = hidden_markov
     days = model.simulated(model.TRUTH, [400, 300, 350], seed=1)

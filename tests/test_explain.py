@@ -46,6 +46,7 @@ def compile_example(text: str, name: str, monkeypatch: pytest.MonkeyPatch) -> No
         specialise(plain, types)
 
 
+@pytest.mark.sweep(share=4)
 @pytest.mark.parametrize("code", EXAMPLES)
 def test_the_examples_fail_and_work(
     code: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -39,12 +39,13 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
+@pytest.mark.sweep(share=3)
 @kernels
 def test_kernels_update_as_python_does(name: str) -> None:
     check_updates(KERNELS[name][0], arguments(name))
 
 
-@pytest.mark.sweep(share=2)
+@pytest.mark.sweep(share=3)
 @kernels
 def test_kernels_have_derivatives_and_stay_pure_in_them(name: str) -> None:
     args = arguments(name)
@@ -374,6 +375,7 @@ class Factor(NamedTuple):
         self.scale(a[:2])
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("optimize", [0, 2])
 def test_methods_update(optimize: int) -> None:
     x, solver = np.array([0.5, 1.1, 1.7, -0.7]), Solver()

@@ -153,6 +153,7 @@ def loops(seed: int) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("seed", range(12))
 def test_random_loops(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     text, name = loops(seed), f"<loops {seed}>"

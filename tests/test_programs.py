@@ -71,8 +71,8 @@ class TestProgram:
             np.testing.assert_allclose(found, case.function(*case.args), rtol=1e-15)
         np.testing.assert_allclose(found, case.plain_value(), rtol=1e-12)
 
-    @pytest.mark.sweep(share=3)
-    @pytest.mark.sweep(share=3)
+    @pytest.mark.sweep(share=6)
+    @pytest.mark.sweep(share=6)
     @pytest.mark.optimised(share=3)
     def test_gradient_agrees_with_differences(self, compiled: Compiled) -> None:
         case, params = compiled.case, compiled.params
@@ -84,6 +84,7 @@ class TestProgram:
         np.testing.assert_allclose(value, case.plain_value(), rtol=1e-12)
         check_direction(case, compiled.function, params, gradient)
 
+    @pytest.mark.sweep(share=6)
     def test_forward_mode_agrees_with_reverse_mode(self, compiled: Compiled) -> None:
         case, params = compiled.case, compiled.params
         ts = tangents_of(case)
@@ -97,6 +98,7 @@ class TestProgram:
         expected = sum(float(np.sum(g * t)) for g, t in pairs)
         assert tangent == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
+    @pytest.mark.sweep(share=12)
     def test_the_permanent_mode_gives_the_same(self, compiled: Compiled) -> None:
         """Value and gradient, NaN and infinity as well."""
         case, params = compiled.case, compiled.params
@@ -111,6 +113,7 @@ class TestProgram:
             assert type(a) is type(b) and np.shape(a) == np.shape(b)
             np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-14)
 
+    @pytest.mark.sweep(share=3)
     def test_interpreter_agrees_at_every_stage(self, compiled: Compiled) -> None:
         case = compiled.case
         if not compiled.params:

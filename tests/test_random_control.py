@@ -136,6 +136,7 @@ def test_the_interpreter_does_what_python_does(seed: int) -> None:
         np.testing.assert_allclose(evaluate(program, *ARGS), expected, rtol=1e-12)
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("options", [{}, {"optimize": 0}], ids=["default", "permanent"])
 @pytest.mark.parametrize("seed", range(0, 300, 20))
 def test_compiled_code_does_what_python_does(seed: int, options: Any) -> None:

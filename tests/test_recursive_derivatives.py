@@ -151,6 +151,7 @@ def test_all_nestings_to_order_three_agree(function: Any) -> None:
         below = derivative
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("name", OPTIONS)
 @pytest.mark.parametrize("function", NESTED, ids=lambda f: f.__name__)
 def test_gradients_to_order_three(function: Any, name: str) -> None:
@@ -413,6 +414,7 @@ class Maker:
         return self.random.choice(forms)
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("seed", range(16))
 def test_random_programs(seed: int, tmp_path: Any) -> None:
     path = tmp_path / "program.py"

@@ -102,6 +102,7 @@ CALLS: list[tuple[Any, tuple[Any, ...]]] = [
 ]
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize(("function", "args"), CALLS)
 def test_programs_give_what_python_gives(function: Any, args: tuple[Any, ...]) -> None:
     """The gradients that Python takes are those by columns, made in another way."""
@@ -222,6 +223,7 @@ def fitted(tree: Tree, rate: float) -> float:
     return product(tree)
 
 
+@pytest.mark.sweep
 def test_slopes_of_steps_down() -> None:
     """The derivatives of a program that takes gradients by trees."""
     plain, rate, step = fitted.py_func, 1e-4, 1e-7

@@ -39,7 +39,7 @@ def directions(case: Case) -> list[Any]:
     return [drawn(arg, rng) for arg in case.args]
 
 
-@pytest.mark.sweep(share=2)
+@pytest.mark.sweep(share=6)
 @pytest.mark.parametrize("name", OPTIONS)
 @pytest.mark.parametrize("case", RECURSIVE_CASES, ids=IDS)
 def test_programs(case: Case, name: str) -> None:

@@ -217,6 +217,7 @@ def without_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lanes.Lanes, "_check", lambda self, stmt: None)
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("name", LEVELS)
 @pytest.mark.parametrize("way", ["value", "gradient"])
 @pytest.mark.parametrize("function", BROKEN)

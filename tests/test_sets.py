@@ -23,6 +23,7 @@ def refused(function: Callable[..., Any], *args: Any) -> str:
 # ---- meaning -----------------------------------------------------------------------
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("optimize", [0, 2])
 def test_random_changes(seed: int, optimize: int) -> None:
@@ -317,6 +318,7 @@ def added_and_found(keys: cl.i64[:], x: float) -> float:
     return total + len(s)
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.parametrize("scale", [1, 1 << 20, 1 << 32, -(1 << 45)])
 def test_work_is_linear(scale: int) -> None:
     """Adding, finding and discarding take a few steps each, in the gradient as well."""

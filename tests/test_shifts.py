@@ -70,6 +70,7 @@ PROGRAMS = (
 X = np.array([0.5, 1.5, 0.7, 1.5, -1.0])
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_derivatives_are_those_with_it(program: Callable[..., float]) -> None:
     with_it = cl.jit(program)

@@ -67,6 +67,7 @@ def close(found: Any, wanted: Any, tolerance: float) -> None:
         np.testing.assert_allclose(f, w, rtol=tolerance, atol=tolerance * (size + 0.1))
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("name", OPTIONS)
 @each
 def test_value_is_that_of_plain_python(case: Case, name: str) -> None:
@@ -138,6 +139,7 @@ def tangent(value: Any, random: np.random.Generator) -> Any:
     return None
 
 
+@pytest.mark.sweep(share=3)
 @each_scalar
 def test_interpreter_agrees_at_every_stage(case: Case) -> None:
     function = cl.jit(case.function.py_func)

@@ -240,6 +240,7 @@ def has_strands(function: Any, args: tuple[Any, ...]) -> bool:
     return ":strands." in function.show("llvm", *args)
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize(("program", "args", "wrt"), PROGRAMS)
 def test_same_bits(program: Any, args: tuple[Any, ...], wrt: tuple[int, ...]) -> None:
     check_same_bits(program, args, wrt)
@@ -248,6 +249,7 @@ def test_same_bits(program: Any, args: tuple[Any, ...], wrt: tuple[int, ...]) ->
     assert has_strands(program, args) == (program not in (*IN_ORDER, inner_whiles))
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize(("program", "args", "wrt"), PROGRAMS)
 def test_as_without_strands(
     program: Any, args: tuple[Any, ...], wrt: tuple[int, ...]

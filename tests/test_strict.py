@@ -40,6 +40,7 @@ def interpreted(case: Case) -> Any:
     return from_value(result, program.entry.body.types[0])
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("case", swept([*EXACT, *SINGLE_CASES], 6, "strict values"))
 def test_a_value_has_the_bits_of_the_interpreter(case: Case) -> None:
     function = cl.jit(case.function.py_func, strict=True)
@@ -47,6 +48,7 @@ def test_a_value_has_the_bits_of_the_interpreter(case: Case) -> None:
     assert list(map(bits, found)) == list(map(bits, right))
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize(
     "case", swept([c for c in EXACT if real_params(c)], 6, "strict gradients")
 )

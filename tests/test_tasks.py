@@ -198,11 +198,13 @@ PROGRAMS: list[tuple[Any, tuple[Any, ...], tuple[int, ...]]] = [
 ]
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize(("program", "args", "wrt"), PROGRAMS)
 def test_same_bits(program: Any, args: tuple[Any, ...], wrt: tuple[int, ...]) -> None:
     check_same_bits(program, args, wrt)
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize(("program", "args", "wrt"), PROGRAMS)
 def test_as_without_tasks(
     program: Any, args: tuple[Any, ...], wrt: tuple[int, ...]

@@ -202,6 +202,7 @@ PROGRAMS: list[tuple[Any, tuple[Any, ...], tuple[int, ...]]] = [
 ]
 
 
+@pytest.mark.sweep(share=4)
 @pytest.mark.parametrize(("program", "args", "wrt"), PROGRAMS)
 def test_same_bits(program: Any, args: tuple[Any, ...], wrt: tuple[int, ...]) -> None:
     check_same_bits(program, args, wrt)
@@ -214,6 +215,7 @@ def test_as_without_tasks(
     check_as_without("tasks", program, args, wrt)
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.parametrize(("program", "args", "wrt"), PROGRAMS[1:])
 def test_gradients_are_divided(
     program: Any, args: tuple[Any, ...], wrt: tuple[int, ...]

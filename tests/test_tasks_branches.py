@@ -124,6 +124,7 @@ PROGRAMS: list[tuple[Any, tuple[Any, ...], tuple[int, ...]]] = [
 IN_ORDER = (in_turn, given_on)
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.parametrize(("program", "args", "wrt"), PROGRAMS)
 def test_same_bits(program: Any, args: tuple[Any, ...], wrt: tuple[int, ...]) -> None:
     check_same_bits(program, args, wrt)

@@ -84,6 +84,7 @@ def test_formulas_have_the_values_of_plain_python(formulas: Any) -> None:
         assert last - 10**6 == len(model.constants(ours))
 
 
+@pytest.mark.sweep
 def test_simplified_formulas_have_the_same_value(formulas: Any) -> None:
     model, shorter = formulas, 0
     for e in some_formulas(model):
@@ -114,6 +115,7 @@ def test_slopes_by_constants_are_those_of_differences(formulas: Any) -> None:
             assert slope == pytest.approx(difference, rel=1e-5, abs=1e-7)
 
 
+@pytest.mark.sweep
 def test_slopes_are_those_of_symbolic_derivatives(formulas: Any) -> None:
     """By the constants, which are leaves, and by the time, in an environment."""
     model, by_time = formulas, cl.grad(formulas.evaluate, argnums=1)
@@ -133,6 +135,7 @@ def test_slopes_are_those_of_symbolic_derivatives(formulas: Any) -> None:
         assert found.value == pytest.approx(exact, abs=1e-12)
 
 
+@pytest.mark.sweep
 def test_a_swing_is_found_in_readings(formulas: Any) -> None:
     model, (times, readings) = formulas, formulas.measured(200, seed=1)
     e = model.fit(model.swing(), times, readings, steps=300)

@@ -287,6 +287,7 @@ def test_they_are_returned() -> None:
     assert tangent[2].tolist() == [[2.0, 3.0], [3.0, 4.0]]
 
 
+@pytest.mark.sweep
 def test_derivatives_by_them_inside_of_programs() -> None:
     @cl.jit
     def steepest(walls: list[Wall | Circle | None]) -> float:

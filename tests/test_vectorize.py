@@ -139,6 +139,7 @@ def test_a_lambda() -> None:
     assert cl.grad(lambda x: np.sum(square(x)))(X).tolist() == (2.0 * X).tolist()
 
 
+@pytest.mark.sweep
 def test_a_users_overload_comes_before_ours(tmp_path: Path) -> None:
     """Also where ours was compiled before, and kept."""
     module = tmp_path / "models.py"

@@ -21,6 +21,7 @@ def test_there_are_enough_of_several_families() -> None:
     assert all(families.count(family) >= 8 for family in FAMILIES)
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_kernel_is_as_in_python(kernel: Kernel) -> None:
     arguments = kernel.arguments()

@@ -14,7 +14,7 @@ are steps along each axis, for the indices of the innermost array alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.rewrite import Renaming
 from chadllvm.ir.term import Apply, Binding, Block, If, Lambda, Lit, Operand, Var
 from chadllvm.ir.types import I64, Array
-from chadllvm.ops.index import Dim
+from chadllvm.ops.index import Dim, Index
 from chadllvm.support.diagnostic import Span
 
 
@@ -99,9 +99,18 @@ class Table:
         self._meaning: dict[Var, Meaning] = {}
         self._owners: dict[tuple[Var, bool], tuple[Var, ...]] = {}
         self._numbers: dict[Var, int] = {NONE: 0}
+        # The columns of lists, in which the scalars of their elements' codes are.
+        self._lists: dict[Var, tuple[Var, ...]] = {}
 
     def enter(self, var: Var, meaning: Meaning) -> None:
         self._meaning[var] = meaning
+
+    def enter_list(self, var: Var, columns: tuple[Var, ...]) -> None:
+        self._lists[var] = columns
+
+    def forget_owners(self) -> None:
+        """What owners were found by what was known, where more is known now."""
+        self._owners.clear()
 
     def is_window(self, var: Var) -> bool:
         match self._meaning.get(var):
@@ -141,6 +150,21 @@ class Table:
             case _:
                 return self.owners(meant)
 
+    def takes_elements(self, meant: Var | Part | Choice, lists: Container[Var]) -> bool:
+        """Whether of some lists nothing but elements is referred to."""
+        match meant:
+            case Part(array):
+                return array in lists or self.takes_elements(array, lists)
+            case Choice(_, then, orelse):
+                sides = (then, orelse)
+                return all(self.takes_elements(side, lists) for side in sides)
+        match self._meaning.get(meant):
+            case Part() | Choice() as found:
+                return self.takes_elements(found, lists)
+        return not any(
+            owner in lists and owner.type == meant.type for owner in self.owners(meant)
+        )
+
     def number(self, owner: Var) -> Operand:
         return lit(self._numbers.setdefault(owner, len(self._numbers)))
 
@@ -155,14 +179,28 @@ class Table:
         """What a variable refers to, in scalars that `out` computes."""
         match meant:
             case Part(array, indices):
-                number, path, *_ = self.code(array, out)
+                if array in self._lists:
+                    columns, indices = self._lists[array], indices[1:]
+                    number, path, *_ = element_code(columns, meant.indices[0], out)
+                else:
+                    number, path, *_ = self.code(array, out)
                 return Code(number, (*path, *indices))
             case Choice(cond, then, orelse):
-                return out.choice(cond, self.code(then, out), self.code(orelse, out))
+                return self._choice(cond, (then, orelse), out)
         if (meant, windows) not in out.codes:
             code = self._window(meant, out) if windows else self._row(meant, out)
             out.codes[meant, windows] = code
         return out.codes[meant, windows]
+
+    def _choice(
+        self, cond: Operand, meant: Sequence[Var | Part | Choice], out: Coding
+    ) -> Code:
+        """One of two codes; of lists nothing is read but where a branch has read it."""
+        sides = [Coding(out.span) if self._lists else out for _ in meant]
+        then, orelse = (self.code(m, s) for m, s in zip(meant, sides, strict=True))
+        if not self._lists:
+            return out.choice(cond, then, orelse)
+        return out.choice(cond, then, orelse, *(side.bindings for side in sides))
 
     def all_of(self, owner: Var, var: Var, out: Coding, windows: bool) -> Code:
         """All of an owner, which has as many elements as a variable."""
@@ -174,10 +212,23 @@ class Table:
         match self._meaning.get(var):
             case Part() | Choice() as meant:
                 return self.code(meant, out)
-            case Coded(_, code, is_window=False):
-                return code
+            case Coded(owners, code, is_window=False):
+                return self._followed(var, owners, code, out)
             case _:
                 return Code(self.number(var))
+
+    def _followed(
+        self, var: Var, owners: Iterable[Var], code: Code, out: Coding
+    ) -> Code:
+        """A code by what owners have turned out to be: lists, or references as well."""
+        for owner in owners if self._lists else ():
+            if owner in self._lists or owner in self._meaning:
+                inner = Coding(out.span)
+                at = last(code.path, _rank(owner) - _rank(var))
+                meant = self.code(Part(owner, at) if at else owner, inner)
+                is_this = out.prim("ieq", code.number, self.number(owner))
+                code = out.choice(is_this, meant, code, inner.bindings)
+        return code
 
     def _window(self, var: Var, out: Coding) -> Code:
         match self._meaning.get(var):
@@ -212,13 +263,20 @@ class Coding(Builder):
         self.bindings += bindings
         self.codes: dict[tuple[Var, bool], Code] = {}
 
-    def choice(self, cond: Operand, then: Code, orelse: Code) -> Code:
-        """One of two codes."""
+    def choice(
+        self,
+        cond: Operand,
+        then: Code,
+        orelse: Code,
+        inside: Iterable[Binding] = (),
+        otherwise: Iterable[Binding] = (),
+    ) -> Code:
+        """One of two codes, with what computes each of them."""
         width = max(len(then.path), len(orelse.path))
         steps = max((len(s) for c in (then, orelse) for s in c.steps), default=0)
         sides = [
-            Block((), scalars(code, width, steps, is_numbered=True))
-            for code in (then, orelse)
+            Block(tuple(made), scalars(code, width, steps, is_numbered=True))
+            for code, made in ((then, inside), (orelse, otherwise))
         ]
         hints = ["at"] * (len(sides[0].results) - 1)
         given = self.emit(If(cond, *sides), "which", *hints)
@@ -280,6 +338,11 @@ class Coding(Builder):
         )
 
 
+def _rank(array: Var) -> int:
+    assert isinstance(array.type, Array)
+    return array.type.rank
+
+
 def _split(window: Code) -> tuple[tuple[Operand, ...], tuple[Operand, ...]]:
     """The indices of the row that a window is of, and those of its first element."""
     end = len(window.path) - max(map(len, window.steps), default=0)
@@ -302,6 +365,12 @@ def of_scalars(given: Sequence[Operand], steps: int, axes: int) -> Code:
     start = end - axes * steps
     along = [tuple(rest[k : k + steps]) for k in range(start, end, steps or 1)]
     return Code(number, tuple(rest[:start]), (*along,), tuple(rest[end:]))
+
+
+def element_code(columns: Sequence[Operand], at: Operand, out: Builder) -> Code:
+    """The code of an element of a list."""
+    given = [out.one(Apply(Index(), (column, at))) for column in columns]
+    return of_scalars(given, 0, 0)
 
 
 def joined(*parts: Iterable[Var]) -> tuple[Var, ...]:

@@ -17,6 +17,8 @@ the elements of a row are read, `slices` reads them where they are.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.op import Prim
 from chadllvm.ir.rewrite import Renaming, map_functions, with_body
@@ -26,12 +28,13 @@ from chadllvm.ir.term import (
     Block,
     Function,
     If,
+    Lambda,
     Lit,
     Operand,
     Program,
     Var,
 )
-from chadllvm.ir.types import Array
+from chadllvm.ir.types import I64, Array
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index
 from chadllvm.simplify.codes import Window
@@ -58,6 +61,8 @@ class _Displays(Walk):
         self._handed_on = handed_on
         self._rows: dict[Operand, tuple[Block, ...]] = {}
         self._sizes: dict[tuple[Operand, int], Operand] = {}
+        # What elements are of, and at how many indices.
+        self._elements: dict[Operand, tuple[Operand, int]] = {}
         # For sizes that were found to be equal, the one of them that was first.
         self._equal: dict[Operand, Operand] = {}
 
@@ -69,6 +74,9 @@ class _Displays(Walk):
 
     def visit(self, binding: Binding) -> None:
         match binding.expr:
+            case Apply(Index(), (array, *at)):
+                self._elements[binding.vars[0]] = array, len(at)
+        match binding.expr:
             case Apply(Dim(axis), (array,)):
                 self._sizes[array, axis] = binding.vars[0]
             case Apply(Prim(name="same"), sizes):
@@ -78,6 +86,8 @@ class _Displays(Walk):
             case Apply(Build()) as node:
                 if rows := self._written_out(node):
                     self._rows[binding.vars[0]] = rows
+                    if binding.vars[0] in self._handed_on:
+                        binding = self._by_rows(binding, node, rows)
             case Apply(Index(), (array, k)) if array in self._rows:
                 if binding.vars[0] in self._handed_on:
                     out = Builder(binding.span)
@@ -89,6 +99,18 @@ class _Displays(Walk):
                 pass
         self.keep(binding)
 
+    def _by_rows(self, binding: Binding, node: Apply, rows: Sequence[Block]) -> Binding:
+        """A list that is handed on, made of arrays where it is made of their elements.
+
+        So it is known what is in it (`lists.py`).
+        """
+        if any(row.bindings for row in rows):
+            return binding
+        index, out = Var("i", I64), Builder(binding.span)
+        row = Var("row", node.bodies[0].body.results[0].type)
+        body = Lambda((index,), out.block([_choose(index, rows, 1, row, out)]))
+        return Binding(binding.vars, Apply(node.op, node.args, (body,)), binding.span)
+
     def _first(self, size: Operand) -> Operand:
         while size in self._equal:
             size = self._equal[size]
@@ -98,7 +120,7 @@ class _Displays(Walk):
         """What each row is; none unless all are arrays from outside, or parts."""
         (body,) = node.bodies
         match node.args, body.body.types:
-            case (Lit(int(count)),), (Array(),) if 1 < count <= _MOST:
+            case (Lit(int(count)),), (Array(),) if 1 <= count <= _MOST:
                 pass
             case _:
                 return ()
@@ -116,12 +138,21 @@ class _Displays(Walk):
             rows.append(Block((), (part.array,)) if self._is_whole(part) else row)
         return tuple(rows)
 
+    def _size(self, array: Operand, axis: int) -> Operand | None:
+        """The size of an array that is known by a name; a list's are its elements'."""
+        while (array, axis) not in self._sizes:
+            if array not in self._elements:
+                return None
+            array, count = self._elements[array]
+            axis += count
+        return self._sizes[array, axis]
+
     def _is_whole(self, part: Window) -> bool:
         indices, places = part.place.params, part.place.body
         if places.bindings or places.results != indices:
             return False
         axes = range(_rank(part.array))
-        sizes = [self._sizes.get((part.array, axis)) for axis in axes]
+        sizes = [self._size(part.array, axis) for axis in axes]
         known = [self._first(size) for size in sizes if size is not None]
         return known == [*map(self._first, part.counts)]
 
@@ -132,7 +163,7 @@ def _rank(array: Var) -> int:
 
 
 def _choose(
-    k: Operand, rows: tuple[Block, ...], position: int, row: Var, out: Builder
+    k: Operand, rows: Sequence[Block], position: int, row: Var, out: Builder
 ) -> Operand:
     """The row of a number."""
     first, *others = (Renaming(fresh=True).block(block) for block in rows)
@@ -140,6 +171,6 @@ def _choose(
         out.bindings += first.bindings
         return first.results[0]
     inner = out.child()
-    rest = inner.block([_choose(k, tuple(others), position + 1, row, inner)])
+    rest = inner.block([_choose(k, others, position + 1, row, inner)])
     is_first = out.prim("ilt", k, lit(position))
     return out.one(If(is_first, first, rest), row.name)

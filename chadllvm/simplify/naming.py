@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from chadllvm.ir.build import Builder
 from chadllvm.ir.rewrite import Renaming
 from chadllvm.ir.term import Block, Operand, Var
-from chadllvm.simplify.codes import Code, Coded, Coding, Table, joined
+from chadllvm.simplify.codes import Code, Coded, Coding, Part, Table, joined
 from chadllvm.simplify.reading import Reading
 from chadllvm.simplify.reference import Reference
 from chadllvm.simplify.renewed import renewed
@@ -56,6 +56,8 @@ class Naming(Walk):
     def with_constant(self, block: Block, params: Mapping[Var, Var]) -> Block:
         """A block with arrays in the places of parameters that are these always."""
         self._constant |= params
+        for param, array in params.items():
+            self.table.enter(param, Part(array, ()))
         return Renaming(params).block(block) if params else block
 
     def read_where_they_are(self, block: Block) -> Block:

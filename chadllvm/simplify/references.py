@@ -88,6 +88,7 @@ from chadllvm.simplify.codes import (
     Shaped,
     joined,
 )
+from chadllvm.simplify.lists import lists
 from chadllvm.simplify.recursive import Recursions
 from chadllvm.simplify.reference import Reference
 from chadllvm.simplify.slots import Slots
@@ -110,7 +111,9 @@ def _rewritten(function: Function, separates: bool) -> Function:
     walk = _References(function.body, separates)
     body = walk.read_where_they_are(walk.block(function.body))
     new = with_body(function, body)
-    return _rewritten(new, separates) if walk.is_again else new
+    done = new if separates else lists(new, walk.table)
+    is_again = walk.is_again or done is not new
+    return _rewritten(done, separates) if is_again else new
 
 
 class _References(Recursions):

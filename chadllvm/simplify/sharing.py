@@ -20,7 +20,7 @@ found by walking over the body until nothing changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
@@ -164,20 +164,68 @@ class _Frame:
     outer_reads: dict[Var, Span] = field(default_factory=dict)
 
 
+def _bindings(block: Block) -> Iterator[Binding]:
+    """All bindings of a block and of what is inside of them."""
+    for binding in block.bindings:
+        yield binding
+        for _, inner in nested(binding.expr):
+            yield from _bindings(inner)
+
+
 def _has(block: Block, *ops: type[ArrayOp]) -> bool:
     """Whether one of these operations is in a block."""
     return any(
-        (isinstance(b.expr, Apply) and isinstance(b.expr.op, ops))
-        or any(_has(inner, *ops) for _, inner in nested(b.expr))
-        for b in block.bindings
+        isinstance(b.expr, Apply) and isinstance(b.expr.op, ops)
+        for b in _bindings(block)
     )
+
+
+class _Changed:
+    """Which types have arrays that may change: what nobody changes, any may refer to.
+
+    To make a list longer or shorter leaves what it refers to as it is.
+    """
+
+    def __init__(self, block: Block) -> None:
+        self._all = _has(block, Custom)
+        self._longer: set[Type] = set()
+        self._written: set[Type] = set()
+        for binding in _bindings(block):
+            match binding.expr:
+                case Apply(Append() | DropLast()):
+                    self._longer.update(v.type for v in binding.vars)
+                case Apply(Update() | Rewritten()):
+                    self._written.update(v.type for v in binding.vars)
+        self._known: dict[Type, bool] = {}
+
+    def may(self, ty: Type) -> bool:
+        """Whether an array of this type, what it refers to, or what refers to it."""
+        if ty not in self._known:
+            self._known[ty] = (
+                self._all
+                or any(
+                    ty == other or _refers(ty, other)
+                    for other in self._longer | self._written
+                )
+                or any(_refers(other, ty) for other in self._written)
+            )
+        return self._known[ty]
+
+
+def _refers(whole: Type, part: Type) -> bool:
+    """Whether an array of one type may refer to one of the other."""
+    match whole, part:
+        case Array(elem, rank), Array(inner, below) if elem == inner:
+            return rank > below
+        case Array(Box(content)) | Box(content), _:
+            return content == part or _refers(content, part)
+        case _:
+            return False
 
 
 def _check(function: Function) -> None:
     body = function.body
-    walk = _Walk(
-        sizes_change=_has(body, Append, DropLast), rows_change=_has(body, *WRITERS)
-    )
+    walk = _Walk(sizes_change=_has(body, Append, DropLast), changed=_Changed(body))
     for param in function.params:
         walk.bind(param, walk.new("an argument"))
     walk.block(function.body)
@@ -186,11 +234,10 @@ def _check(function: Function) -> None:
 class _Walk:
     """Walks blocks in order and checks each update."""
 
-    def __init__(self, *, sizes_change: bool, rows_change: bool) -> None:
+    def __init__(self, *, sizes_change: bool, changed: _Changed) -> None:
         # Whether to ask for a size is to read the array.
         self.sizes_change = sizes_change
-        # Whether it matters which rows a list refers to.
-        self.rows_change = rows_change
+        self.changed = changed
         self.objects: dict[Var, Objects] = {}
         self.frames: list[_Frame] = []
         self.count = 0
@@ -241,8 +288,6 @@ class _Walk:
 
     def listed(self, array: Objects, value: Objects) -> Objects:
         """The objects of a list that refers to a value as well."""
-        if not self.rows_change:
-            return array
         old = [o for o in _above(array) if o.is_row or o in array]
         found = array | {self.row(item) for item in value}
         if any(a.may_be(b) for a in old for b in value):
@@ -257,7 +302,7 @@ class _Walk:
         return self.reasons[key]
 
     def bind(self, var: Var, objects: Objects) -> None:
-        if not isinstance(var.type, Array):
+        if not isinstance(var.type, Array) or not self.changed.may(var.type):
             return
         self.objects[var] = objects
         for item in objects:

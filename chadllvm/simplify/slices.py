@@ -112,6 +112,8 @@ def _asked(block: Block) -> set[Operand]:
                 case Apply(Sized(), (array, *sizes)):
                     root, known = parts.get(array, (array, 0))
                     parts[binding.vars[0]] = root, max(known, len(sizes))
+                case Apply(Build(), (Lit(count),)) if count > 0:
+                    parts.update({var: (var, 1) for var in binding.vars})
                 case Apply(Index(), (array, *indices)):
                     root, known = parts.get(array, (array, 0))
                     parts[binding.vars[0]] = root, max(known - len(indices), 0)

@@ -37,6 +37,7 @@ def test_they_are_parts_of_other_cells() -> None:
     assert found(nested, *AS_WRITTEN.disabled) == []
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.parametrize("options", [AS_WRITTEN, cl.CompileOptions()])
 @pytest.mark.parametrize("program", [nested, ragged])
 def test_second_derivatives(

@@ -41,6 +41,7 @@ CHOSEN: tuple[Program, ...] = (
 OPEN = ("folded_matrices", "rows_of_lists_are_lists")
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("case", swept(REAL_CASES, 8, "payers"))
 def test_every_cell_of_the_corpus_is_paid_for(case: Case) -> None:
     assert bool(found_in(case)) == (case.name in OPEN)
@@ -51,6 +52,7 @@ def test_every_cell_of_second_derivatives_of_the_corpus_is_paid_for(case: Case) 
     assert found_in(case, order=2) == [] or case.name in OPEN
 
 
+@pytest.mark.sweep(share=4)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_every_cell_is_paid_for(program: Program) -> None:
     assert found(program) == []

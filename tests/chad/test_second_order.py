@@ -100,6 +100,7 @@ def test_second_derivatives_agree_with_forward_mode(case: Case) -> None:
     check_against_forward(*orders(case))
 
 
+@pytest.mark.sweep
 @SOME
 @given(array_cases())
 def test_second_derivatives_over_arrays(case: Case) -> None:
@@ -128,6 +129,7 @@ def test_second_derivatives_agree_with_differences(case: Case) -> None:
         np.testing.assert_allclose(numbers(slope), expected, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.sweep
 @FEW
 @given(cases(single=False, size=6) | array_cases())
 def test_third_derivatives_agree_with_forward_mode(case: Case) -> None:

@@ -95,6 +95,7 @@ def library(forms: Path) -> Any:
     return cl.load(forms, CLASSES)
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("name, arguments", CALLS)
 def test_results_are_those_of_python(
     name: str, arguments: tuple[Any, ...], library: Any

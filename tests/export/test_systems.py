@@ -57,6 +57,7 @@ SYSTEMS = [
 ]
 
 
+@pytest.mark.sweep(share=2)
 @LINUX
 @pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.target)
 def test_programs_of_other_systems(system: System, forms: Path, tmp_path: Path) -> None:

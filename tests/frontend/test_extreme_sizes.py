@@ -275,6 +275,7 @@ def _first_difference(
     return None if failed.empty() else failed.get()
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("optimize", (2, 0))
 @pytest.mark.parametrize(
     ("function", "array", "numbers"), CASES, ids=[case[0].__name__ for case in CASES]
@@ -310,6 +311,7 @@ def ones(n: int) -> float:
     return sum(1.0 for i in range(n))
 
 
+@pytest.mark.sweep
 def test_a_range_of_any_length_is_gone_through() -> None:
     """It takes as long as it does; no number of steps wraps around to none."""
     for count in (MOST, MOST - 127):

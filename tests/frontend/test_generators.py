@@ -131,6 +131,7 @@ def several(x: float, n: int) -> float:
 FUNCTIONS = (plain, left, ended, returned, pairs, taken, local_state, several)
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("n", [1, 5, 12])
 def test_what_python_does(function: Callable[[float, int], float], n: int) -> None:

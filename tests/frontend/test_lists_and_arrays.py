@@ -17,6 +17,7 @@ _SAMPLE = 150
 _PARTS = 4
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.parametrize("part", range(_PARTS))
 def test_programs_agree_with_python(part: int) -> None:
     chosen = random.Random(f"lists {part}").sample(grid(), _SAMPLE)

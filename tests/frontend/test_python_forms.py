@@ -74,6 +74,7 @@ def double(v: float) -> float:
     return 2.0 * v
 
 
+@pytest.mark.sweep
 def test_lists_and_arrays_are_sorted_in_place() -> None:
     def f(x: cl.f64[:], m: cl.f64[:, :]) -> float:
         xs = [v * v for v in x]

@@ -108,6 +108,7 @@ SWEPT = [
 ]
 
 
+@pytest.mark.sweep(share=4)
 @pytest.mark.parametrize(("function", "tree"), SWEPT)
 def test_one_mistake_is_one_message(
     function: FunctionType, tree: ast.FunctionDef

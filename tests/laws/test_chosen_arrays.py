@@ -46,7 +46,7 @@ def parameters(share: int, always: Sequence[Program] = ()) -> list[object]:
     ]
 
 
-@pytest.mark.sweep(share=3)
+@pytest.mark.sweep(share=8)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_work_and_memory_are_linear(program: Program) -> None:
     sizes = (200, 1600)
@@ -61,6 +61,7 @@ def test_second_derivatives_are_linear(program: Program) -> None:
     assert broken(program, found, sizes) == []
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("program", parameters(12))
 def test_gradients_without_optimisation_are_a_constant_times_the_value(
     program: Program,

@@ -10,6 +10,7 @@ from tests.laws.corpus_orders import CORPUS, check_case
 PART = CORPUS[::15]
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize(
     "case", PART, ids=[f"{case.name}-{k}" for k, case in enumerate(PART)]
 )

@@ -21,6 +21,7 @@ from tests.native import CHEAP
 LARGEST_RATIO = 6.0
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.parametrize("seed", range(8))
 def test_second_derivatives_agree_by_every_way(seed: int) -> None:
     """With derivatives in the programs too: these are the third ones."""

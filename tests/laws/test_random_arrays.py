@@ -10,6 +10,7 @@ from tests.laws.random_arrays import SIZES, found, program
 from tests.sweep import part
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("seed", range(part(200, 20)))
 def test_work_and_memory_are_linear(seed: int) -> None:
     assert list(violations(found(seed), SIZES)) == []

@@ -12,6 +12,7 @@ from tests.sweep import part
 SIZES = (150, 600, 2400)
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("seed", range(part(200, 20)))
 def test_work_and_memory_are_linear(seed: int) -> None:
     assert list(violations([*measured(program(seed), SIZES)], SIZES)) == []

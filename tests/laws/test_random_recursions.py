@@ -96,6 +96,7 @@ def test_derivatives_without_optimisation(seed: int) -> None:
     check_derivatives(random_program(seed), level=0)
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("seed", range(part(400, 80)))
 def test_second_derivatives_keep_within_memory(seed: int) -> None:
     check_sanitized(random_program(seed))
@@ -123,6 +124,7 @@ def test_the_last_of_arrays_that_steps_make_is_kept() -> None:
     check_sanitized(program(LAST))
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("seed", range(part(400, 80)))
 def test_derivatives_take_as_long_as_values(seed: int) -> None:
     # Calls take other branches at other sizes, whose derivatives cost other factors.

@@ -31,6 +31,7 @@ def taken(seed: int, *what: str) -> dict[str, Any]:
     return command.measures(told["found"])
 
 
+@pytest.mark.sweep(share=6)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_programs(seed: int) -> None:
     found = taken(seed, "gradient", "jvp", "interpreter", "python")

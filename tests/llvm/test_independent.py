@@ -108,6 +108,7 @@ def wave(start: cl.f64[:, :, :], steps: int) -> float:
     return np.sum(u**2)
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize(("program", "rank"), [(heat, 1), (ring, 2), (wave, 3)])
 def test_stencils(program: Callable[..., Any], rank: int) -> None:
     """Arrays that take turns are read as they were, at all lengths of a row."""

@@ -113,6 +113,7 @@ def inputs() -> dict[str, np.ndarray]:
     }
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("function", BESTS)
 @pytest.mark.parametrize("name", inputs())
 def test_the_first_of_the_best(function: Callable[..., Any], name: str) -> None:

@@ -157,6 +157,7 @@ def _heads(body: str) -> str:
     return "".join(re.findall(r"^ *for .*\n", body, re.MULTILINE))
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_gradients(function: Callable[..., Any]) -> None:
     compiled = differentiated(function)

@@ -86,6 +86,7 @@ def of_steps(x: cl.f64[:], w: float) -> cl.f64[:]:
 PROGRAMS = [smoothed, in_place, chosen, of_steps]
 
 
+@pytest.mark.sweep(share=4)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_every_length(program: Any) -> None:
     compiled, plain = cl.jit(program), cl.jit(program, optimize=0)

@@ -64,6 +64,7 @@ def loops(function: Any) -> str:
     return str(function.show("loops"))
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.optimised
 @pytest.mark.parametrize("row", range(len(FLAT)))
 def test_no_index_is_divided(row: int) -> None:
@@ -75,6 +76,7 @@ def test_no_index_is_divided(row: int) -> None:
     assert "udiv(i" not in loops(value) and "udiv(i" not in loops(gradient)
 
 
+@pytest.mark.sweep(share=4)
 @pytest.mark.parametrize("row", range(len(FLAT + APART + EMPTY)))
 @pytest.mark.parametrize("options", [{}, {"sanitize": True}], ids=["", "sanitized"])
 def test_elements_in_order(row: int, options: dict[str, bool]) -> None:

@@ -127,6 +127,7 @@ def differentiated(name: str, args: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(k for k, a in enumerate(args) if np.asarray(a).dtype.kind == "f")
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.parametrize("function", [chosen, walked, nearest, energy, narrow])
 def test_lanes(function: Callable[..., float]) -> None:
     name = function.__name__

@@ -124,6 +124,7 @@ def check_bits(
                 np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.usefixtures("small_grain")
 @pytest.mark.parametrize("name", CASES)
 def test_the_same_bits_for_any_number_of_threads(name: str) -> None:

@@ -183,6 +183,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 }
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.usefixtures("small_grain")
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("derive", [False, True])

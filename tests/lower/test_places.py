@@ -188,6 +188,7 @@ def sweeps(u: cl.f64[:], steps: int, c: float) -> float:
 PROGRAMS: Sequence[Callable[..., Any]] = (diffuse, three, perhaps, rows, sweeps)
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_gradients(program: Callable[..., Any]) -> None:
     f, plain = cl.jit(program), cl.jit(program, optimize=0)

@@ -142,6 +142,7 @@ PASSES = {"sums", "columns", "gather", "ranges", "finite", "scatter"}
 PLAIN = replace(cl.CompileOptions(), disabled=frozenset(PASSES))
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_edges(program: Callable[..., float]) -> None:
     fast = cl.jit(program)
@@ -159,6 +160,7 @@ def test_edges(program: Callable[..., float]) -> None:
             np.testing.assert_allclose(slopes, exact, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.sweep
 def test_in_python() -> None:
     x = np.random.default_rng(1).normal(size=(6, 8))
     for program in PROGRAMS:
@@ -206,6 +208,7 @@ def test_zeros_stay_zero() -> None:
         np.testing.assert_allclose(results[0][1], slopes[1], rtol=1e-12)
 
 
+@pytest.mark.sweep
 def test_second_order() -> None:
     """Forward over reverse, and reverse over reverse."""
     x = np.random.default_rng(2).normal(size=(4, 6))

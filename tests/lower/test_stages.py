@@ -169,6 +169,7 @@ def test_what_is_in_front_of_the_strips_is_theirs(size: int) -> None:
     same(both(parts, (0,)), (np.linspace(0.1, 2.0, size), np.arange(size)), 1e-11)
 
 
+@pytest.mark.sweep
 def test_random_programs() -> None:
     """`random_stages` runs more of them; those that are cut have choices, too."""
     found = [check(seed) for seed in range(part(24, 6))]

@@ -90,6 +90,7 @@ def test_interpreter(function: Function) -> None:
         assert error(found, wanted, absolute) <= ulps, (args, found, wanted)
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize(("name", "args", "expected"), EDGES)
 def test_machine_code_at_an_edge(
     name: str, args: tuple[Any, ...], expected: Any

@@ -154,6 +154,7 @@ def test_dense_and_sparse_cotangents_of_arrays_are_the_same_numbers() -> None:
         assert sparse.numbers(found, ty) == dense.numbers(other, ty)
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("name", ["sequential", "loop", "sum"])
 def test_long_arrays_and_loops_are_no_problem(name: str) -> None:
     """Nothing recurses along an array: not the tree, not the list, not the bag."""

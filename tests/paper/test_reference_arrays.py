@@ -35,6 +35,7 @@ EXAMPLES = settings(
 )
 
 
+@pytest.mark.sweep
 @EXAMPLES
 @given(cases(size=8) | sum_cases())
 def test_random_programs(case: Case) -> None:
@@ -64,6 +65,7 @@ def scale(numbers: Sequence[float]) -> float:
     return max([1.0, *map(abs, numbers)])
 
 
+@pytest.mark.sweep
 @EXAMPLES
 @given(array_cases())
 def test_random_programs_over_arrays(case: Case) -> None:

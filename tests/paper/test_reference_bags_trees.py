@@ -34,6 +34,7 @@ def test_collect_gives_all_from_left_to_right() -> None:
     assert bag.depth(whole) == 2
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.parametrize("is_left", [True, False])
 def test_bags_may_be_deep(is_left: bool) -> None:
     whole: bag.Bag = BOne(0, 1.0)
@@ -116,6 +117,7 @@ def preorder(tree: Tree, right_first: bool) -> Generator[int]:
             yield from preorder(part, right_first)
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.parametrize("is_left", [True, False])
 def test_trees_may_be_deep(is_left: bool) -> None:
     tree: Tree = Leaf(0)

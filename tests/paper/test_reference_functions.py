@@ -181,6 +181,7 @@ def run(
     return value, [number for x, ty in pairs for number in linear.numbers(x, ty)]
 
 
+@pytest.mark.sweep(share=4)
 @pytest.mark.parametrize("index", range(24))
 def test_all_routes_agree(index: int) -> None:
     example = examples()[index]
@@ -207,6 +208,7 @@ def test_the_examples_are_higher_order() -> None:
     assert sum(count > 0 for count in captures) > 0.5 * len(captures)
 
 
+@pytest.mark.sweep
 def test_all_routes_preserve_types() -> None:
     for example in examples()[: part(24, 2)]:
         scope, ty = example.scope, check(example.term, example.scope)
@@ -216,6 +218,7 @@ def test_all_routes_preserve_types() -> None:
             assert check(derived, scope) == rules.derived_type(Scope.of(scope), ty)
 
 
+@pytest.mark.sweep
 def test_cotangents_are_used_at_most_once() -> None:
     """Those of closures too, though each call of one runs a computation of its own."""
     most = 0
@@ -247,6 +250,7 @@ def test_a_closure_that_is_used_twice_is_counted_twice() -> None:
     assert counting.most == 2
 
 
+@pytest.mark.sweep
 def test_programs_may_be_long() -> None:
     """Thousands of lets and calls one after the other, and hundreds in each other."""
     x, f, y = Var("x", F64), Var("f", function(F64, F64)), Var("y", F64)
@@ -273,6 +277,7 @@ def test_closure_conversion_costs_a_constant_factor() -> None:
         assert found <= (LARGEST_CONVERSION + levels) * cost
 
 
+@pytest.mark.sweep
 def test_the_theorem_with_functions() -> None:
     """The bound of §6 holds for what closures and first-order programs cost."""
     linear = Sparse(CLOSED)

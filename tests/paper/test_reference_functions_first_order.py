@@ -213,6 +213,7 @@ def test_naively_nested_calls_take_exponential_time(
     assert steps[-1] > 2**10
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.parametrize("family", [nested, named, chain])
 def test_closures_take_linear_time(family: Callable[[int], Program]) -> None:
     found = [family(n) for n in range(2, 31, 4)]

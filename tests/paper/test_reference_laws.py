@@ -26,6 +26,7 @@ EXPERIMENTS = [experiment(seed, 100) for seed in range(150)]
 SLOW = ("forms_agree", "primal_is_preserved", "casts_are_those_of_the_value")
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.parametrize("name", [law.__name__ for law in LAWS])
 def test_law(name: str) -> None:
     law: Law = {law.__name__: law for law in LAWS}[name]

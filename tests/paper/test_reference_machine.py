@@ -183,6 +183,7 @@ def deep_lets() -> tuple[tuple[Var, ...], Term]:
     return scope, term
 
 
+@pytest.mark.sweep
 def test_thousands_of_lets_in_fifty_variables() -> None:
     scope, term = deep_lets()
     values = (1.0,) * VARIABLES
@@ -199,6 +200,7 @@ def test_thousands_of_lets_in_fifty_variables() -> None:
     assert tree.cotangents == array.cotangents
 
 
+@pytest.mark.sweep
 def test_operations_nested_thousands_of_times() -> None:
     """Deep in the bound terms of lets, in arguments, and in sums of environments."""
     nested: Term = Ref(X)

@@ -29,6 +29,7 @@ def test_the_generator_covers_what_it_should() -> None:
     assert any(type(e.cotangent) is tuple and None in e.cotangent for e in EXPERIMENTS)
 
 
+@pytest.mark.sweep
 def test_the_theorem_on_random_programs() -> None:
     results = [measured(e) for e in EXPERIMENTS]
     assert max(map(worst, results)) <= LARGEST_RATIO < FACTOR

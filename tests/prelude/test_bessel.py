@@ -67,6 +67,7 @@ def test_second_derivatives(
             assert abs(second(x) - right) <= 1e-11 * size, x
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.parametrize("order", [0, 1])
 def test_bessel_j(order: int) -> None:
     ours = (lambda x: sc.j0(x)) if order == 0 else (lambda x: sc.j1(x))

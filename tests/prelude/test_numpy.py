@@ -406,7 +406,7 @@ def assert_alike(function: Callable[..., Any], args: tuple[Any, ...]) -> None:
         np.testing.assert_allclose(ours, numpys, rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.sweep(share=4)
+@pytest.mark.sweep(share=24)
 @pytest.mark.parametrize("row", range(len(SMOOTH)))
 def test_smooth(row: int) -> None:
     function, args = SMOOTH[row]
@@ -414,7 +414,7 @@ def test_smooth(row: int) -> None:
     cl.check_grads(function, args, atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.sweep(share=3)
+@pytest.mark.sweep(share=8)
 @pytest.mark.parametrize("row", range(len(EXACT)))
 def test_edges(row: int) -> None:
     assert_alike(*EXACT[row])
@@ -463,6 +463,7 @@ def test_places_out_of_range() -> None:
                 each(V)
 
 
+@pytest.mark.sweep
 def test_factors_make_the_matrix_again() -> None:
     for m, n in ((1, 1), (2, 2), (9, 4), (4, 9), (30, 30)):
         a = normal(m, n)
@@ -479,6 +480,7 @@ def test_factors_make_the_matrix_again() -> None:
         np.testing.assert_allclose(v * w @ v.T, a @ a.T, atol=1e-11)
 
 
+@pytest.mark.sweep
 def test_vectors_of_zero_singular_values_are_a_basis() -> None:
     for a in (np.zeros((4, 3)), np.ones((5, 3)), np.outer(np.arange(4.0), np.ones(4))):
         u, s, vt = cl.jit(lambda a: np.linalg.svd(a, full_matrices=False))(a)
@@ -542,6 +544,7 @@ def test_a_matrix_that_is_not_square_asks_for_thin_factors() -> None:
         cl.jit(lambda a: np.linalg.svd(a))(M)
 
 
+@pytest.mark.sweep
 def test_nan_has_no_eigenvalues() -> None:
     a = np.full((2, 2), np.nan)
     for function in (

@@ -53,6 +53,7 @@ def test_order_is_numpys(numbers: Any, size: int) -> None:
     assert ordered(x).tobytes() == gathered.tobytes()
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.parametrize("shape", [(3, 70), (70, 3), (0, 5), (5, 0), (2, 66, 3)])
 def test_axes(shape: tuple[int, ...]) -> None:
     x = RNG.normal(size=shape)

@@ -160,6 +160,7 @@ def test_sums_of_exponentials() -> None:
     np.testing.assert_allclose(cl.hessian(special.logsumexp)(v), hessian, atol=1e-15)
 
 
+@pytest.mark.sweep
 def test_scipys_names() -> None:
     @cl.jit
     def f(x: cl.f64[:]) -> float:

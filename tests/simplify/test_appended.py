@@ -105,6 +105,7 @@ def too_far(x: cl.f64[:]) -> float:
 X = np.sin(np.arange(1.0, 12.0))
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("function", [*MADE, over_and_over, anywhere, too_far])
 def test_values_and_derivatives(function: Callable[..., Any]) -> None:
     compiled, plain = cl.jit(function), cl.jit(function, optimize=0)

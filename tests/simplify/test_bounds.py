@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
@@ -180,6 +181,7 @@ def without_negative_indices(program: Program) -> Program:
     return Program((Function("f", entry.params, Strict().block(entry.body)),))
 
 
+@pytest.mark.sweep
 @EXAMPLES
 @given(programs(), st.lists(arguments(), min_size=3, max_size=6))
 def test_bounds(program: Program, runs: list[tuple[object, ...]]) -> None:

@@ -87,6 +87,7 @@ def check_application(prim: Prim, b: Builder, args: Any, params: list[Var]) -> N
         assert equal(found, expected), (prim.name, args, values, found, expected)
 
 
+@pytest.mark.sweep(share=4)
 @pytest.mark.parametrize("name", PRIMS)
 def test_identities(name: str) -> None:
     check_all(PRIMS[name], PRIMS[name].params)
@@ -95,6 +96,7 @@ def test_identities(name: str) -> None:
 SINGLE = [name for name, prim in PRIMS.items() if prim.single_params is not None]
 
 
+@pytest.mark.sweep(share=4)
 @pytest.mark.parametrize("name", SINGLE)
 def test_identities_of_f32(name: str) -> None:
     types = PRIMS[name].single_params

@@ -123,6 +123,7 @@ def test_random_programs(case: Case) -> None:
     assert found is IndexError or agree(found, expected)
 
 
+@pytest.mark.sweep
 @EXAMPLES
 @given(cases() | sum_cases())
 def test_gradients_of_random_programs(case: Case) -> None:

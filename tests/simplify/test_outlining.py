@@ -69,6 +69,7 @@ def doubling(depth: int, folder: Path) -> ModuleType:
     return module
 
 
+@pytest.mark.sweep(share=2)
 @pytest.mark.parametrize(("depth", "stays"), [(3, False), (13, True)])
 def test_the_program_stays_as_long_as_it_is(
     depth: int, stays: bool, tmp_path: Path

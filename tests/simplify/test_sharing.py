@@ -709,6 +709,50 @@ def a_part_is_put_in_each_step(x, c):
     return y
 
 
+@allowed(VECTOR, VECTOR)
+def best_of_two_appended(a, b):
+    best = a
+    items = []
+    for i in range(len(a)):
+        if b[i] > best[i]:
+            best = b
+        items.append(best)
+    return items
+
+
+@allowed(VECTOR, VECTOR)
+def element_is_appended_again(a, b):
+    items, others = [a], [b]
+    last = b
+    for i in range(len(a)):
+        if a[i] > 0.0:
+            last = items[i // 2]
+        items.append(last)
+        others.append(items[-1])
+    return items, others
+
+
+@refused(VECTOR, VECTOR, line=7, message="cannot be updated")
+def best_of_two_appended_and_changed(a, b):
+    best = a
+    items = []
+    for i in range(len(a)):
+        if b[i] > best[i]:
+            best = b
+        items.append(best)
+        best[0] = 1.0
+    return items
+
+
+@refused(VECTOR, line=4, message=OTHER_NAME)
+def appended_list_is_read_by_another_name(a):
+    items = [a, a]
+    others = items
+    for _ in range(3):
+        items.append(a)
+    return items, others
+
+
 @pytest.mark.parametrize(("function", "types"), ALLOWED)
 def test_allowed(function: Function, types: tuple[Type, ...]) -> None:
     said = ""

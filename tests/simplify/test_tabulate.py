@@ -117,6 +117,7 @@ def arguments(function: Callable[..., Any]) -> Iterator[tuple[Any, ...]]:
             yield from ((rng.normal(size=n), rng.normal(size=m)) for m in (0, 1, 5))
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("function", [*ONE, *TWO, where_positive])
 def test_values_and_derivatives(function: Callable[..., Any]) -> None:
     fast, plain = cl.jit(function), cl.jit(function, optimize=0)

@@ -206,6 +206,7 @@ RECURSIONS = (
 X = np.sin(np.arange(1.0, 30.0))
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize("function", [*LOOPS, *RECURSIONS])
 def test_values_and_derivatives(function: Callable[..., Any]) -> None:
     compiled, plain = cl.jit(function), cl.jit(function, optimize=0)

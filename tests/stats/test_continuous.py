@@ -33,7 +33,7 @@ def assert_near(found: Any, right: Any, near: float) -> None:
     assert np.all(same), (found[~same], right[~same])
 
 
-@pytest.mark.sweep(share=3)
+@pytest.mark.sweep(share=4)
 @pytest.mark.parametrize("case", CASES, ids=ids(CASES))
 def test_values_are_scipys(case: Case) -> None:
     family = case.family
@@ -125,6 +125,7 @@ def test_other_parameters_give_nan(case: Case) -> None:
         assert np.isnan(family.logpdf(0.5, *(-1.0 for _ in shapes)))
 
 
+@pytest.mark.sweep(share=4)
 @pytest.mark.parametrize("a", [0.0, 0.1, 1.0, 3.0, -0.5, -2.0])
 @pytest.mark.parametrize("z", [-9.0, -1.0, -0.05, 0.0, 0.05, 0.5, 3.0])
 def test_skew_normal(z: float, a: float) -> None:
@@ -158,6 +159,7 @@ def test_half_student() -> None:
     assert stats.halft.logpdf(-0.1, 3.5) == -np.inf
 
 
+@pytest.mark.sweep
 def test_scipys_names_mean_these() -> None:
     @cl.jit
     def f(x: cl.f64[:], m: float, s: float) -> float:

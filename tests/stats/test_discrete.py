@@ -26,6 +26,7 @@ CASES: tuple[tuple[str, tuple[Any, ...]], ...] = (
 )
 
 
+@pytest.mark.sweep(share=3)
 @pytest.mark.parametrize(("name", "given"), CASES)
 @pytest.mark.parametrize("method", ["logpmf", "pmf", "logcdf", "cdf", "ppf"])
 def test_values_are_scipys(name: str, given: tuple[Any, ...], method: str) -> None:

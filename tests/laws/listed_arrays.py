@@ -1,0 +1,188 @@
+"""Lists of arrays that are there anyway: appended, popped, chosen and handed on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import chadllvm as cl
+
+
+def chosen_in_a_list(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    items = [a if c[i] > 0.0 else b for i in range(len(a))]
+    s = 0.0
+    for i in range(len(items)):
+        s += items[i][i] ** 2
+    return s
+
+
+def appended_by_either(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    items = []
+    for i in range(len(a)):
+        if c[i] > 0.0:
+            items.append(a)
+        else:
+            items.append(b)
+    s = 0.0
+    for i in range(len(items)):
+        s += items[i][i] * items[i][0]
+    return s
+
+
+def best_appended(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    best = a
+    items = []
+    for i in range(len(a)):
+        if b[i] > best[i]:
+            best = b
+        elif c[i] > best[i]:
+            best = c
+        items.append(best)
+    s = 0.0
+    for i in range(len(items)):
+        s += items[i][i] * items[i][0]
+    return s
+
+
+def rows_appended(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    rows = np.outer(a[:5], b)
+    items = []
+    for i in range(len(b)):
+        items.append(rows[i % 5])
+    s = 0.0
+    for i in range(len(items)):
+        s += np.sum(items[i][:3]) * items[i][i] * c[i]
+    return s
+
+
+def pushed_and_popped(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    items = [a]
+    s = 0.0
+    for i in range(len(a)):
+        if c[i] > 0.5 and len(items) > 1:
+            items.pop()
+        else:
+            items.append(b)
+        s += items[-1][i] * c[i]
+    return s
+
+
+def appended_again(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    items = [a, b]
+    for i in range(len(a)):
+        items.append(items[i] if c[i] > 0.0 else items[i + 1])
+    s = 0.0
+    for i in range(len(a)):
+        s += items[i][i] * c[i]
+    return s
+
+
+def from_list_to_list(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    items, others = [a, b], [b]
+    for i in range(len(a)):
+        if c[i] > 0.0:
+            others.append(items[i % 2])
+        else:
+            items.append(others[-1])
+    s = 0.0
+    for v in items:
+        s += v[1] * c[0]
+    for v in others:
+        s += v[2] * c[1]
+    return s
+
+
+def state_of_a_growing_list(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    items = [a]
+    t = b
+    for i in range(len(a)):
+        if c[i] > 0.0:
+            t = items[i // 2]
+        items.append(t)
+    s = 0.0
+    for i in range(len(a)):
+        s += items[i][i] * items[-1][0]
+    return s
+
+
+def list_turned(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    items = [a, b, c]
+    s = 0.0
+    for i in range(len(a)):
+        items = [items[2], items[0], items[1]]
+        s += items[0][i] * items[1][i]
+    return s
+
+
+def shifted_in(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    items = [a, b]
+    s = 0.0
+    for i in range(len(a)):
+        items = [items[1], a if c[i] > 0.0 else b]
+        s += items[0][i] * items[1][i]
+    return s
+
+
+def list_made_again(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    items = [a, b]
+    for i in range(len(a)):
+        if c[i] > 0.5:
+            items = [b, a]
+    return items[0][0] * items[1][1]
+
+
+def pairs_appended(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    items = [(a, b)]
+    for i in range(len(a)):
+        x, y = items[-1]
+        items.append((y, x) if c[i] > 0.0 else (x, y))
+    x, y = items[-1]
+    return x[0] + y[1] * c[2]
+
+
+def small_lists(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s = 0.0
+    for i in range(len(a)):
+        items = []
+        for j in range(3):
+            items.append(a if c[(i + j) % len(a)] > 0.5 else b)
+        s += items[i % 3][i]
+    return s
+
+
+def joined_lists(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s = 0.0
+    for i in range(len(a)):
+        first, second = [a], [b]
+        items = first + second
+        s += items[i % 2][i] * c[i]
+    return s
+
+
+def made_and_listed(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    first, second = np.sin(a), a * b
+    items = []
+    for i in range(len(a)):
+        items.append(first if c[i] > 0.0 else second)
+    s = 0.0
+    for i in range(len(a)):
+        s += items[i][i] ** 2
+    return s
+
+
+PROGRAMS = (
+    chosen_in_a_list,
+    appended_by_either,
+    best_appended,
+    rows_appended,
+    pushed_and_popped,
+    appended_again,
+    from_list_to_list,
+    state_of_a_growing_list,
+    list_turned,
+    shifted_in,
+    list_made_again,
+    pairs_appended,
+    small_lists,
+    joined_lists,
+    made_and_listed,
+)
