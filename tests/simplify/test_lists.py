@@ -66,3 +66,33 @@ def test_appended_sizes_that_differ_are_an_error() -> None:
         appended(np.ones(3), np.ones(4), 1)
     with pytest.raises(IndexError):
         appended(np.ones(0), np.ones(0), 1)
+
+
+def state_that_is_one_array(a: cl.f64[:], b: cl.f64[:]) -> float:
+    items = [a]
+    last = a
+    for i in range(len(a)):
+        last = items[i // 2]
+        items.append(last)
+    return last[0] * items[-1][1] + b[0]
+
+
+def made_in_front_of_what_it_takes(a: cl.f64[:], b: cl.f64[:]) -> float:
+    last = b
+    items = [(b if a[i] > 9.0 else last) for i in range(len(a))]
+    others = [a]
+    for _ in range(1, len(a)):
+        items.append(others[-1])
+    s = 0.0
+    for i in range(len(items)):
+        s += items[i][i % len(a)]
+    return s + others[-1][0]
+
+
+@pytest.mark.parametrize(
+    "function", [state_that_is_one_array, made_in_front_of_what_it_takes]
+)
+def test_programs(function: Callable[..., float]) -> None:
+    a, b = np.random.default_rng(3).normal(size=(2, 7))
+    assert np.isclose(cl.jit(function)(a, b), function(a, b))
+    cl.check_grads(function, (a, b))
