@@ -13,6 +13,7 @@ than was taken for granted.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -35,7 +36,7 @@ from chadllvm.frontend.recovery import Mistakes
 from chadllvm.frontend.recursion import Frame, Key
 from chadllvm.frontend.scope import Surroundings, Unusable
 from chadllvm.frontend.signature import return_annotation
-from chadllvm.frontend.source import Source
+from chadllvm.frontend.source import Source, is_lasting
 from chadllvm.frontend.statements import translate_function
 from chadllvm.frontend.surface import Statement
 from chadllvm.frontend.unions import placeholder
@@ -68,9 +69,18 @@ def read_text(
     unrolled: Mapping[Position, Entries] = MappingProxyType({}),
 ) -> Text:
     """The statements of a function, and the mistakes that there are without types."""
+    is_known = not unrolled and not source.is_local and is_lasting(source.function)
+    if is_known and source.definition in _library:
+        return Text(source, _library[source.definition], Mistakes(), analysis)
     mistakes = Mistakes()
     statements = read_body(source, mistakes, analysis, unrolled)
+    if is_known and not mistakes:
+        _library[source.definition] = statements
     return Text(source, statements, mistakes, analysis)
+
+
+# The statements of the library's functions, by their definitions.
+_library: dict[ast.FunctionDef, tuple[Statement, ...]] = {}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import textwrap
 import tokenize
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import CodeType, FunctionType, MethodType
 from typing import Any
@@ -24,6 +24,7 @@ from chadllvm.errors import function_errors
 from chadllvm.frontend.desugared import desugar
 from chadllvm.frontend.generators import write_out
 from chadllvm.support.diagnostic import CompileError, Span
+from chadllvm.support.overloads import is_provided
 from chadllvm.support.texts import lines_of
 
 Function = FunctionType
@@ -125,7 +126,31 @@ def _advice(function: Callable[..., Any]) -> Iterator[str]:
 
 
 def read_source(function: Callable[..., Any]) -> Source:
-    """The syntax of a function written with `def`, or a `CompileError`."""
+    """The syntax of a function written with `def`, or a `CompileError`.
+
+    That of the library's functions is read once: nobody changes it while it runs.
+    """
+    if not isinstance(function, FunctionType) or not is_lasting(function):
+        return _read(function)
+    code = function.__code__
+    key = code.co_filename, code
+    if key not in _library:
+        _library[key] = _read(function)
+    source = _library[key]
+    return source if source.function is function else replace(source, function=function)
+
+
+# What is known of the library's functions, by their code.
+_library: dict[tuple[str, CodeType], Source] = {}
+
+
+def is_lasting(function: FunctionType) -> bool:
+    """Whether a function's text is the library's own."""
+    is_ours = is_provided(function) and not hasattr(function, WRITTEN_FOR)
+    return is_ours and not STOPS.get()
+
+
+def _read(function: Callable[..., Any]) -> Source:
     span = definition_span(function)
     if not isinstance(function, FunctionType):
         raise function_errors.not_a_python_function(span, *_advice(function))

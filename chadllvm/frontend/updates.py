@@ -25,7 +25,13 @@ from typing import Any, NamedTuple
 
 from chadllvm.frontend.method_names import methods_named
 from chadllvm.frontend.scope import NotStatic, Surroundings, is_library
-from chadllvm.frontend.source import TOLD, Function, Source, read_source
+from chadllvm.frontend.source import (
+    TOLD,
+    Function,
+    Source,
+    is_lasting,
+    read_source,
+)
 from chadllvm.frontend.surface import KEEPING, base
 from chadllvm.ir.term import Var
 from chadllvm.ir.types import Array, Product, Scalar, Type
@@ -154,9 +160,10 @@ class Analysis:
 
     def of(self, source: Source) -> Updates:
         """What a function updates."""
-        if source.definition not in self._known:
-            self._settle(source)
-        return self._known[source.definition]
+        own = _library if _is_of_library(source) else self
+        if source.definition not in own._known:
+            own._settle(source)
+        return own._known[source.definition]
 
     def arguments(self, source: Source, call: ast.Call) -> Iterator[ast.expr]:
         """The arguments of a call that are updated; all of one of a parameter."""
@@ -194,11 +201,17 @@ class Analysis:
                 facts[at.definition], callees = self._facts(at)
                 waiting += callees
         found = {node: Updates(has_result=f.has_result) for node, f in facts.items()}
-        self._known |= found
+        known = found
+
+        def of(definition: ast.FunctionDef) -> Updates:
+            own = known.get(definition)
+            return self._known[definition] if own is None else own
+
         while found:
-            found = {n: f.updates(self._known.__getitem__) for n, f in facts.items()}
-            found = {n: u for n, u in found.items() if u != self._known[n]}
-            self._known |= found
+            found = {n: f.updates(of) for n, f in facts.items()}
+            found = {n: u for n, u in found.items() if u != known[n]}
+            known = known | found
+        self._known |= known
 
     def _facts(self, source: Source) -> tuple[_Facts, list[Source]]:
         definition, function = source.definition, source.function
@@ -291,6 +304,14 @@ class Analysis:
                     found[node.name] = None if node.name in found else node
             self._roots[function] = found
         return self._roots[function]
+
+
+def _is_of_library(source: Source) -> bool:
+    return not source.is_local and is_lasting(source.function)
+
+
+# What the library's functions update, which call none of the user's by name.
+_library = Analysis({})
 
 
 def _params(definition: ast.FunctionDef) -> tuple[str, ...]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from chadllvm.ir.term import Binding, Block, Call, Derivative, Function, nested
+from chadllvm.ir.rewrite import everywhere
+from chadllvm.ir.term import Binding, Block, Call, Derivative, Function
 
 
 def called(body: Block) -> dict[str, Binding]:
     """The functions that are called by name, with the first call of each, in order."""
     found: dict[str, Binding] = {}
-    for binding in _bindings(body):
+    for binding in everywhere(body):
         if isinstance(binding.expr, Call) and isinstance(binding.expr.function, str):
             found.setdefault(binding.expr.function, binding)
     return found
@@ -19,23 +20,11 @@ def called(body: Block) -> dict[str, Binding]:
 def differentiated(body: Block) -> dict[str, Binding]:
     """Those of them of which derivatives are called."""
     found: dict[str, Binding] = {}
-    for binding in _bindings(body):
+    for binding in everywhere(body):
         match binding.expr:
             case Call(str() as name, _, Derivative()):
                 found.setdefault(name, binding)
     return found
-
-
-def _bindings(body: Block) -> Iterator[Binding]:
-    """The bindings of a block and of those in it, in order."""
-    stack = [iter(body.bindings)]
-    while stack:
-        binding = next(stack[-1], None)
-        if binding is None:
-            stack.pop()
-            continue
-        yield binding
-        stack += [iter(inner.bindings) for _, inner in reversed(nested(binding.expr))]
 
 
 def called_early(functions: Iterable[Function]) -> set[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar, assert_never
 
 from chadllvm.ir.term import (
@@ -46,6 +46,18 @@ def with_body(function: Function, body: Block) -> Function:
     if body is function.body:
         return function
     return Function(function.name, function.params, body, function.span)
+
+
+def everywhere(block: Block) -> Iterator[Binding]:
+    """The bindings of a block and of those in it, in order."""
+    stack = [iter(block.bindings)]
+    while stack:
+        binding = next(stack[-1], None)
+        if binding is None:
+            stack.pop()
+            continue
+        yield binding
+        stack += [iter(inner.bindings) for _, inner in reversed(nested(binding.expr))]
 
 
 def free_vars(

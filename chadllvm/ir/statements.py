@@ -47,8 +47,9 @@ def everywhere(body: Iterable[Stmt]) -> Iterator[Stmt]:
     """All statements of a body, also those inside of others."""
     for stmt in body:
         yield stmt
-        for inner in bodies_of(stmt):
-            yield from everywhere(inner)
+        if isinstance(stmt, For | Branch | Spread):  # Few are, and this is run often.
+            for inner in bodies_of(stmt):
+                yield from everywhere(inner)
 
 
 def whole(function: LoopFunction) -> Iterator[Stmt]:

@@ -65,6 +65,11 @@ class _Atom:
     equal: Form | None = None
     given: tuple[Form, ...] = ()
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether there is a form to put in its place."""
+        return bool(self.lower or self.upper or self.cases or self.equal)
+
 
 class Facts:
     """Learns from bindings in program order; `loop` and `branch` open scopes."""
@@ -470,9 +475,14 @@ class Facts:
             least = most = coefficient
             for var in monomial:
                 atom = self._atom(var)
+                if least == most:  # One variable, in nearly all of them.
+                    ends = least * atom.low, least * atom.high
+                    least, most = ends if least >= 0 else ends[::-1]
+                    continue
                 products = [a * b for a in (least, most) for b in (atom.low, atom.high)]
                 least, most = min(products), max(products)
-            low, high = low + least, high + most
+            low += least
+            high += most
         return low, high
 
     def is_not_negative(self, form: Form) -> bool:
@@ -501,6 +511,8 @@ class Facts:
             return False
         atoms = {v: self._atom(v) for v in form.variables()}
         for var in sorted(atoms, key=lambda v: -atoms[v].order):
+            if not atoms[var].is_bounded:
+                continue
             split = form.split(var)
             slope = split[0].number if split else None
             if not split or not slope:

@@ -25,12 +25,13 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from chadllvm.ir.op import Op, Prim
 from chadllvm.ir.rewrite import (
     Renaming,
+    everywhere,
     free_vars_of,
     map_functions,
     rebuild,
@@ -144,7 +145,7 @@ class _Fuser:
     def _sizes(self) -> dict[tuple[Var, int], list[Operand]]:
         """What each axis of an array, or of one that a cell holds, is known to be."""
         found = defaultdict[tuple[Var, int], list[Operand]](list)
-        for binding in _everything(self._function.body):
+        for binding in everywhere(self._function.body):
             match binding.expr:
                 case Apply(Dim(axis), (Var() as array,)):
                     found[array, axis].append(binding.vars[0])
@@ -343,13 +344,6 @@ class _Places:
             self._place_of.update((v, producer) for v in binding.vars)
             if has_checks(binding.expr):
                 insort(self._checking, producer)
-
-
-def _everything(block: Block) -> Iterator[Binding]:
-    for binding in block.bindings:
-        yield binding
-        for _, inner in nested(binding.expr):
-            yield from _everything(inner)
 
 
 def _content(cell: Var) -> Type | None:

@@ -20,6 +20,9 @@ in front of the loop.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
 from chadllvm.ir.op import Prim
 from chadllvm.ir.rewrite import free_vars_of, map_functions, with_body
 from chadllvm.ir.term import (
@@ -50,8 +53,40 @@ def hoist(program: Program) -> Program:
 
 
 def _function(function: Function) -> Function:
+    if not _may_have_invariants(function.body):
+        return function
     walk = _Hoisting(function.params)
     return with_body(function, walk.block(function.body))
+
+
+def _may_have_invariants(block: Block) -> bool:
+    """Whether there is something in a loop that its steps have nothing to do with."""
+    for binding in block.bindings:
+        match binding.expr:
+            case Apply(op, _, (body,)) if isinstance(op, LOOPS):
+                variant = set(body.params)
+                for inner in body.body.bindings:
+                    if _is_apart(inner.expr, variant):
+                        return True
+                    variant.update(inner.vars)
+        if any(_may_have_invariants(inner) for _, inner in nested(binding.expr)):
+            return True
+    return False
+
+
+def _is_apart(expr: Expr, variant: set[Var]) -> bool:
+    """Whether an expression that may be moved uses none of these variables."""
+    if not variant.isdisjoint(operands(expr)):
+        return False
+    match expr:
+        case Apply(Prim(can_fail=False) | Dim() | Unbox() | Sized() | Index()):
+            return True
+        case Apply(Custom()) | Const():
+            return True
+        case Apply(op) if isinstance(op, LOOPS):
+            return _is_pure(expr) and variant.isdisjoint(free_vars_of(expr))
+        case _:
+            return False
 
 
 class _Hoisting(FactWalk):
@@ -71,14 +106,18 @@ class _Hoisting(FactWalk):
 
         `starts`: if the count is positive, the loop is sure to run a step.
         """
-        last = self.facts.value(count).plus(-1)
-        runs, checked = starts and self.facts.is_not_negative(last), False
-        failed = False
+
+        @cache
+        def runs() -> bool:
+            last = self.facts.value(count).plus(-1)
+            return starts and self.facts.is_not_negative(last)
+
+        checked = failed = False
         variant = set(body.params)
         left: list[Binding] = []
         for binding in body.body.bindings:
-            is_first = runs and not failed and _is_custom(binding.expr, variant)
-            if is_first or self._is_invariant(binding.expr, variant, runs, checked):
+            apart = _is_apart(binding.expr, variant)
+            if apart and self._is_invariant(binding.expr, runs, checked, failed):
                 self.keep(binding)
             else:
                 variant.update(binding.vars)
@@ -90,26 +129,22 @@ class _Hoisting(FactWalk):
         return Lambda(body.params, Block(tuple(left), body.body.results))
 
     def _is_invariant(
-        self, expr: Expr, variant: set[Var], runs: bool, checked: bool
+        self, expr: Expr, runs: Callable[[], bool], checked: bool, failed: bool
     ) -> bool:
-        """Whether an expression of a loop's body may be run in front of the loop.
+        """Whether what is apart from a loop's steps may be run in front of the loop.
 
-        `runs`: the loop runs a step; `checked`: something before it there may be why
-        its indices are in range.
+        `runs` says whether the loop runs a step; `checked`: something before it there
+        may be why its indices are in range, `failed`: something before it may fail.
         """
-        if any(o in variant for o in operands(expr)):
-            return False
         match expr:
-            case Apply(Prim(can_fail=False) | Dim() | Unbox() | Sized()) | Const():
-                return True
+            case Apply(Custom()):
+                return not failed and runs()
             case Apply(Index()):
-                return (runs and not checked) or self._is_in_range(expr)
-            case Apply(op) if isinstance(op, LOOPS) and runs:
-                if not _is_pure(expr) or not variant.isdisjoint(free_vars_of(expr)):
-                    return False
-                return not checked or self._is_in_range(expr)
+                return (not checked and runs()) or self._is_in_range(expr)
+            case Apply(op) if isinstance(op, LOOPS):
+                return runs() and (not checked or self._is_in_range(expr))
             case _:
-                return False
+                return True
 
     def _is_in_range(self, expr: Expr) -> bool:
         """Whether all indices in an expression are proved to be in range."""
@@ -140,12 +175,6 @@ class _Hoisting(FactWalk):
                 return False
             self.facts.learn(binding)
         return True
-
-
-def _is_custom(expr: Expr, variant: set[Var]) -> bool:
-    """Whether a function with derivatives of its own is called with invariants."""
-    is_call = isinstance(expr, Apply) and isinstance(expr.op, Custom)
-    return is_call and variant.isdisjoint(operands(expr))
 
 
 def _is_pure(expr: Expr) -> bool:

@@ -29,7 +29,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import IntEnum
 
-from chadllvm.ir.rewrite import free_vars, map_functions, with_body
+from chadllvm.ir.op import Prim
+from chadllvm.ir.rewrite import everywhere, free_vars, map_functions, with_body
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -57,13 +58,41 @@ def shapes(program: Program) -> Program:
 
 
 def _function(function: Function) -> Function:
-    walk = _Replacing(function.params, kept_sizes(function))
-    return with_body(function, walk.block(function.body))
+    if not _may_know(function):
+        return function
+    kept = _supposed(function)
+    while True:
+        walk = _Replacing(function.params, kept)
+        body = walk.block(function.body)
+        if not walk.refuted:
+            return with_body(function, body)
+
+
+def _may_know(function: Function) -> bool:
+    """Whether a size is asked for that may be known: not only those of parameters,
+    each once and none of them compared.
+    """
+    params = set(function.params)
+    asked: set[tuple[Operand, int]] = set()
+    for binding in everywhere(function.body):
+        match binding.expr:
+            case Apply(Dim(axis), (array,)):
+                if array not in params or (array, axis) in asked:
+                    return True
+                asked.add((array, axis))
+            case Apply(Prim(name="same")):
+                return True
+    return False
+
+
+def _supposed(function: Function) -> Sizes:
+    """What is supposed at first: every step keeps all sizes."""
+    return {state: [Kept.ALWAYS] * rank for state, rank in _states(function.body)}
 
 
 def kept_sizes(function: Function) -> Sizes:
     """For the states of all loops, which sizes every step keeps."""
-    kept = {state: [Kept.ALWAYS] * rank for state, rank in _states(function.body)}
+    kept = _supposed(function)
     while kept and ShapeWalk(function.params, kept).refutes(function.body):
         pass
     return kept
@@ -105,14 +134,14 @@ class ShapeWalk(FactWalk):
     def __init__(self, params: tuple[Var, ...], kept: Sizes) -> None:
         super().__init__(params)
         self.kept = kept
-        self._refuted = False
+        self.refuted = False
         # The initial value, for a state and for its final value; what was updated.
         self.origin: dict[Var, Var] = {}
 
     def refutes(self, block: Block) -> bool:
         """Whether something supposed is not confirmed; it is supposed no more."""
         self.block(block)
-        return self._refuted
+        return self.refuted
 
     def visit(self, binding: Binding) -> None:
         match binding.expr:
@@ -151,7 +180,7 @@ class ShapeWalk(FactWalk):
         for axis, kept in enumerate(self.kept.get(state, ())):
             assert isinstance(init, Var) and isinstance(result, Var)
             found = self._found(init, result, axis, kept)
-            self._refuted = self._refuted or found is not kept
+            self.refuted = self.refuted or found is not kept
             self.kept[state][axis] = found
 
     def _found(self, init: Var, result: Var, axis: int, kept: Kept) -> Kept:

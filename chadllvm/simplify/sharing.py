@@ -20,14 +20,14 @@ found by walking over the body until nothing changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
 
 from chadllvm.errors import update_errors
 from chadllvm.ir.op import ArrayOp
-from chadllvm.ir.rewrite import Renaming, free_vars_of
+from chadllvm.ir.rewrite import Renaming, everywhere, free_vars_of
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -164,19 +164,11 @@ class _Frame:
     outer_reads: dict[Var, Span] = field(default_factory=dict)
 
 
-def _bindings(block: Block) -> Iterator[Binding]:
-    """All bindings of a block and of what is inside of them."""
-    for binding in block.bindings:
-        yield binding
-        for _, inner in nested(binding.expr):
-            yield from _bindings(inner)
-
-
 def _has(block: Block, *ops: type[ArrayOp]) -> bool:
     """Whether one of these operations is in a block."""
     return any(
         isinstance(b.expr, Apply) and isinstance(b.expr.op, ops)
-        for b in _bindings(block)
+        for b in everywhere(block)
     )
 
 
@@ -190,7 +182,7 @@ class _Changed:
         self._all = _has(block, Custom)
         self._longer: set[Type] = set()
         self._written: set[Type] = set()
-        for binding in _bindings(block):
+        for binding in everywhere(block):
             match binding.expr:
                 case Apply(Append() | DropLast()):
                     self._longer.update(v.type for v in binding.vars)

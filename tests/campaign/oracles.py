@@ -21,6 +21,9 @@ from tests.campaign.outcome import Outcome, outcome
 from tests.campaign.values import leaves
 from tests.interpreted_results import bits
 
+# For the interpreter: a program that takes longer tells no more.
+INTERPRETED = 5
+
 ARITHMETIC = ("ZeroDivisionError", "OverflowError", "ValueError", "FloatingPointError")
 
 SANITIZED = cl.CompileOptions(sanitize=True)
@@ -172,7 +175,8 @@ def interpreter(judged: Judged) -> Verdict:
     """The frontend's program, run by the reference interpreter."""
     if why := not_interpreted(judged):
         return skipped(why)
-    return compare(judged, outcome(lambda: _interpreted(judged)), judged.default)
+    found = outcome(lambda: _interpreted(judged), INTERPRETED)
+    return compare(judged, found, judged.default)
 
 
 def not_interpreted(judged: Judged) -> str:
@@ -244,7 +248,7 @@ def strict_mode(judged: Judged) -> Verdict:
     if why := not_interpreted(judged):
         return skipped(why)
     found = judged.with_options(strict=True)
-    right = outcome(lambda: _interpreted(judged))
+    right = outcome(lambda: _interpreted(judged), INTERPRETED)
     verdict = compare(judged, found, right)
     if verdict.status != "agrees" or not found.is_value or has_others(judged):
         return verdict
