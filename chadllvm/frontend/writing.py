@@ -65,7 +65,7 @@ from chadllvm.ir.types import (
 )
 from chadllvm.ops.index import Index
 from chadllvm.ops.iterate import Iterate
-from chadllvm.ops.update import Update
+from chadllvm.ops.update import Replace, Update
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +160,7 @@ def _mark_with(cx: Context, place: Place, value: Value) -> Mark:
 
 
 def _assign(cx: Context, place: Place, value: Value) -> None:
-    if place.is_element or _is_row(place, value):
+    if place.is_element or _is_row(cx, place, value):
         _put(cx, place, force(cx, place.node, value))
         return
     _check_list(cx, place, value)
@@ -251,12 +251,20 @@ class _Source:
 # ---- single elements and rows ----------------------------------------------------
 
 
-def _is_row(place: Place, value: Value) -> bool:
-    """Whether this puts an array that is made in the place of a row of its type."""
+def _is_row(cx: Context, place: Place, value: Value) -> bool:
+    """Whether this puts an array in the place of a row of its type: one that is made,
+    or for which it is made, as a list refers to it.
+    """
     if not place.has_numbers_only or not 0 < len(place.items) < place.type.rank:
         return False
     is_made = not isinstance(value, Delayed) or value.made is not None
-    return is_made and value.type == element(place.type, len(place.items))
+    is_row = value.type == element(place.type, len(place.items))
+    return is_row and (is_made or _is_item(cx, place))
+
+
+def _is_item(cx: Context, place: Place) -> bool:
+    """Whether this is an array that a list refers to, all of it."""
+    return place.array in cx.lists and 1 == len(place.items) < place.type.rank
 
 
 def _put(
@@ -277,8 +285,9 @@ def _put(
             raise update_errors.wrong_element(cx.span(place.node), part, value.type)
         value = convert(b, value, part)
         check_element(b, place.array, indices, value)
+    op = Replace() if _is_item(cx, place) else Update()
     args = [place.array, *indices, value]
-    _bind(cx, place, b.apply(Update(), args, [], [place.name])[0])
+    _bind(cx, place, b.apply(op, args, [], [place.name])[0])
 
 
 def _indices(cx: Context, place: Place) -> list[Operand]:

@@ -83,7 +83,8 @@ class _Displays(Walk):
                 first, second = map(self._first, sizes)
                 if first != second:
                     self._equal[second] = first
-            case Apply(Build()) as node:
+            case Apply(Build(), (count,)) as node:
+                self._sizes |= {(var, 0): count for var in binding.vars}
                 if rows := self._written_out(node):
                     self._rows[binding.vars[0]] = rows
                     if binding.vars[0] in self._handed_on:
@@ -139,7 +140,8 @@ class _Displays(Walk):
         return tuple(rows)
 
     def _size(self, array: Operand, axis: int) -> Operand | None:
-        """The size of an array that is known by a name; a list's are its elements'."""
+        """The size of an array that is known by a name, or by the number of what it was
+        made of; a list's are its elements'."""
         while (array, axis) not in self._sizes:
             if array not in self._elements:
                 return None

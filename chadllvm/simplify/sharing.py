@@ -175,17 +175,17 @@ def _has(block: Block, *ops: type[ArrayOp]) -> bool:
 class _Changed:
     """Which types have arrays that may change: what nobody changes, any may refer to.
 
-    To make a list longer or shorter leaves what it refers to as it is.
+    A list that becomes another one leaves what it refers to as it is.
     """
 
     def __init__(self, block: Block) -> None:
         self._all = _has(block, Custom)
-        self._longer: set[Type] = set()
+        self._listed: set[Type] = set()
         self._written: set[Type] = set()
         for binding in everywhere(block):
             match binding.expr:
-                case Apply(Append() | DropLast()):
-                    self._longer.update(v.type for v in binding.vars)
+                case Apply(Append() | DropLast() | Replace()):
+                    self._listed.update(v.type for v in binding.vars)
                 case Apply(Update() | Rewritten()):
                     self._written.update(v.type for v in binding.vars)
         self._known: dict[Type, bool] = {}
@@ -197,7 +197,7 @@ class _Changed:
                 self._all
                 or any(
                     ty == other or _refers(ty, other)
-                    for other in self._longer | self._written
+                    for other in self._listed | self._written
                 )
                 or any(_refers(other, ty) for other in self._written)
             )

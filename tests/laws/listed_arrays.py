@@ -169,6 +169,36 @@ def made_and_listed(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     return s
 
 
+def elements_swapped(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    items = [a, b, c]
+    s = 0.0
+    for i in range(len(a)):
+        items[0], items[i % 3] = items[i % 3], items[0]
+        s += items[0][i] * items[1][i]
+    return s
+
+
+def elements_replaced(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    items = [a, b]
+    s = 0.0
+    for i in range(len(a)):
+        if c[i] > 0.0:
+            items[i % 2] = c
+        else:
+            items[-1] = items[0]
+        s += items[1][i] ** 2
+    return s
+
+
+def buffers_swapped(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    buffers = [np.sin(a), b * 2.0]
+    s = 0.0
+    for i in range(len(a)):
+        buffers[0], buffers[1] = buffers[1], buffers[0]
+        s += buffers[0][i] * c[i]
+    return s
+
+
 PROGRAMS = (
     chosen_in_a_list,
     appended_by_either,
@@ -185,4 +215,7 @@ PROGRAMS = (
     small_lists,
     joined_lists,
     made_and_listed,
+    elements_swapped,
+    elements_replaced,
+    buffers_swapped,
 )

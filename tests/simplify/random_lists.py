@@ -88,7 +88,7 @@ class Writer:
 
     def _statement(self) -> None:
         name = self._one(*self._lists)
-        match self._random.randrange(9):
+        match self._random.randrange(11):
             case 0 | 1:
                 self._write(f"{name}.append({self._chosen()})")
             case 2:
@@ -106,6 +106,11 @@ class Writer:
                 self._block("for _ in range(2):", 2)
             case 7:
                 self._write(f"s += np.sum({self._element()} * {self._array()})")
+            case 8:
+                self._write(f"{self._element()} = {self._chosen()}")
+            case 9:
+                name, other = self._one(*self._lists), self._one(*self._lists)
+                self._write(f"{name}[0], {other}[-1] = {other}[-1], {name}[0]")
             case _:
                 i = "i" if self._in_loop else "2"
                 self._write(f"s += {self._element()}[{i}] * {self._one('0.5', 'a[0]')}")

@@ -243,11 +243,70 @@ def a_row_of_an_argument(m):
     return r
 
 
-@refused(VECTOR, VECTOR, line=2, message="an array in it is an argument")
-def arguments_in_a_list(x, y):
+@allowed(VECTOR, VECTOR)
+def arguments_exchanged_in_a_list(x, y):
     items = [x, y]
     items[0], items[1] = items[1], items[0]
     return items[0][0]
+
+
+@allowed(VECTOR, VECTOR)
+def items_taken_before_they_are_replaced(x, y):
+    items = [x * 1.0, y]
+    first = items[0]
+    items[0] = y * 2.0
+    items[-1] = first
+    return items, first
+
+
+@refused(VECTOR, VECTOR, line=2, message="an array in it is an argument")
+def an_argument_in_a_list(x, y):
+    items = [x, y]
+    items[0][0] = 1.0
+    return items[0][0]
+
+
+@refused(VECTOR, VECTOR, line=3, message=OTHER_NAME)
+def a_replaced_item_of_a_list_with_two_names(x, y):
+    items = [x, y]
+    others = items
+    items[0] = y
+    return others[0]
+
+
+@refused(VECTOR, VECTOR, line=3, message=OTHER_NAME)
+def a_replaced_item_of_a_list_that_a_loop_runs_over(x, y):
+    items, s = [x, y], 0.0
+    for item in items:
+        items[1] = x * 2.0
+        s += item[0]
+    return s
+
+
+@refused(VECTOR, VECTOR, line=4, message=OTHER_NAME)
+def what_an_item_was_replaced_by(x, y):
+    z = x * 1.0
+    items = [y, y]
+    items[0] = z
+    z[0] = 1.0
+    return items
+
+
+@refused(VECTOR, VECTOR, line=4, message="made of rows that are used elsewhere")
+def an_item_that_changed_its_place(x, y):
+    z = x * 1.0
+    items = [z, y * 1.0]
+    items[0], items[1] = items[1], items[0]
+    items[0][0] = 1.0
+    return z
+
+
+@refused(MATRIX, VECTOR, line=3, message=OTHER_NAME)
+def a_row_of_a_matrix_is_no_item(m, y):
+    made = m * 1.0
+    row = made[0]
+    made[0] = y
+    return row
 
 
 @refused(VECTOR, I64, line=3, message="it is an argument")

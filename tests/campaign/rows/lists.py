@@ -138,6 +138,26 @@ def array_in_a_list_changed(w: Writer) -> None:
     w.line(text)
 
 
+@statement("Lists of arrays", 1.0)
+def arrays_exchanged(w: Writer) -> None:
+    name, i = w.fresh("g"), w.fresh("i")
+    w.flags.add("sizes")
+    w.line(f"{name} = [{w.expr('vec')}, {w.expr('vec')}]")
+    w.line(f"for {i} in range({w.expr('small')}):")
+    with w.looped():
+        w.declare(i, "int")
+        w.scope[-1].is_fixed = True
+        for _ in range(2):
+            changes = (
+                f"{name}[0], {name}[-1] = {name}[-1], {name}[0]",
+                f"{name}[{i} % 2] = {w.expr('vec')}",
+                f"{name}[-1] = 0.5 * {name}[0]",
+                f"{w.a_variable('float', here=True)} += 0.1 * np.sum({name}[1])",
+            )
+            w.line(w.pick(*changes))
+    w.line(f"{w.a_variable('float', here=True)} += 0.1 * np.sum({name}[0])")
+
+
 @statement("Lists of arrays", 0.8)
 def loop_over_arrays(w: Writer) -> None:
     v = w.fresh("v")
