@@ -17,11 +17,11 @@ the elements of a row are read, `slices` reads them where they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.op import Prim
-from chadllvm.ir.rewrite import Renaming, map_functions, with_body
+from chadllvm.ir.rewrite import Renaming, everywhere, map_functions, with_body
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -34,9 +34,11 @@ from chadllvm.ir.term import (
     Program,
     Var,
 )
-from chadllvm.ir.types import I64, Array
+from chadllvm.ir.types import I64, Array, Type, element
 from chadllvm.ops.build import Build
+from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.index import Dim, Index
+from chadllvm.ops.update import Replace
 from chadllvm.simplify.codes import Window
 from chadllvm.simplify.constants import folded
 from chadllvm.simplify.walk import Walk
@@ -51,14 +53,27 @@ def displays(program: Program) -> Program:
 
 
 def _function(function: Function) -> Function:
-    walk = _Displays(handed_on(function.body))
+    walk = _Displays(handed_on(function.body), _items(function.body))
     return with_body(function, walk.block(function.body))
 
 
+def _items(block: Block) -> set[Type]:
+    """The types of the arrays of which lists get or lose some."""
+    found: set[Type] = set()
+    for binding in everywhere(block):
+        match binding.expr:
+            case Apply(Append() | DropLast() | Replace()):
+                changed = binding.vars[0].type
+                assert isinstance(changed, Array)
+                found.add(element(changed, 1))
+    return found
+
+
 class _Displays(Walk):
-    def __init__(self, handed_on: frozenset[Var]) -> None:
+    def __init__(self, handed_on: frozenset[Var], items: Collection[Type]) -> None:
         super().__init__()
         self._handed_on = handed_on
+        self._items = items
         self._rows: dict[Operand, tuple[Block, ...]] = {}
         self._sizes: dict[tuple[Operand, int], Operand] = {}
         # What elements are of, and at how many indices.
@@ -84,7 +99,9 @@ class _Displays(Walk):
                 if first != second:
                     self._equal[second] = first
             case Apply(Build(), (count,)) as node:
-                self._sizes |= {(var, 0): count for var in binding.vars}
+                # Others had better not be made, if only their elements are needed.
+                items = (var for var in binding.vars if var.type in self._items)
+                self._sizes |= {(var, 0): count for var in items}
                 if rows := self._written_out(node):
                     self._rows[binding.vars[0]] = rows
                     if binding.vars[0] in self._handed_on:
