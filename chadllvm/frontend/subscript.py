@@ -101,14 +101,30 @@ def _innermost(
 
 
 def index_items(cx: Context, node: ast.Subscript) -> list[Item]:
-    """What stands between brackets: values, and the nodes of slices, None and `...`."""
+    """What stands between brackets: values, and the nodes of slices, None and `...`.
+
+    A tuple, as `np.nonzero` gives one, stands for what is in it.
+    """
     nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    return [n if is_syntax(n) else _index_value(cx, n) for n in nodes]
+    values = [n if is_syntax(n) else cx.lazy(n) for n in nodes]
+    match values:
+        case [Var(type=Product() as ty) as whole] if is_tuple(ty):
+            b = cx.at(node.slice)
+            values = [component(b, whole, k) for k in range(len(ty.fields))]
+            nodes = nodes * len(values)
+    pairs = zip(nodes, values, strict=True)
+    return [v if isinstance(v, ast.expr) else _index_value(cx, n, v) for n, v in pairs]
 
 
-def _index_value(cx: Context, node: ast.expr) -> Item:
+def index_nodes(node: ast.Subscript, items: Sequence[Item]) -> list[ast.expr]:
+    """Where each of these items stands."""
+    if isinstance(node.slice, ast.Tuple):
+        return node.slice.elts
+    return [node.slice] * len(items)
+
+
+def _index_value(cx: Context, node: ast.expr, value: Value) -> Item:
     """An index, an index array, or a `None` for a value that is None: `np.newaxis`."""
-    value = cx.lazy(node)
     if is_none(value.type):
         return ast.copy_location(ast.Constant(None), node)
     ty = value.type.elem if isinstance(value.type, Array) else value.type
@@ -143,11 +159,12 @@ def _checked(
 ) -> list[Operand]:
     """Indices from an axis on, each checked against its dimension."""
     assert isinstance(array.type, Array)
-    nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    if axis + len(nodes) > array.type.rank:
-        raise type_errors.too_many_indices(cx.span(node), axis + len(nodes), array.type)
+    if axis + len(values) > array.type.rank:
+        count = axis + len(values)
+        raise type_errors.too_many_indices(cx.span(node), count, array.type)
     found: list[Operand] = []
-    for k, (index, value) in enumerate(zip(nodes, values, strict=True)):
+    pairs = zip(index_nodes(node, values), values, strict=True)
+    for k, (index, value) in enumerate(pairs):
         assert isinstance(value, Var | Lit)
         size = dimension(cx.at(index), array, axis + k)
         found.append(cx.at(index).prim("bound", value, size))

@@ -47,7 +47,7 @@ from chadllvm.frontend.marks import (
     row_mark,
 )
 from chadllvm.frontend.slicing import Item, Selection, selection
-from chadllvm.frontend.subscript import dimension, index_items
+from chadllvm.frontend.subscript import dimension, index_items, index_nodes
 from chadllvm.frontend.surface import base
 from chadllvm.ir.build import Builder
 from chadllvm.ir.rewrite import free_vars_of
@@ -126,9 +126,9 @@ def place_of(cx: Context, target: ast.Subscript) -> Place:
     for link in reversed(chain):
         if not all(isinstance(i, Var | Lit) and i.type == I64 for i in items):
             raise update_errors.part_of_part(cx.span(target))
-        index = link.slice
-        nodes += index.elts if isinstance(index, ast.Tuple) else [index]
-        items += index_items(cx, link)
+        own = index_items(cx, link)
+        nodes += index_nodes(link, own)
+        items += own
     return Place(target, name.id, array, tuple(items), tuple(nodes))
 
 

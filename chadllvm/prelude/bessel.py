@@ -116,6 +116,7 @@ def _modified_1_rule(primals, tangents):
     return y, (modified_0(x) - ratio) * x_t
 
 
+@overload(np.i0)
 @overload("scipy.special.i0")
 @vectorize
 def i0(x):

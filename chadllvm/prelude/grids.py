@@ -73,6 +73,94 @@ def geomspace(start, stop, num=50, endpoint=True):
     return found
 
 
+# ---- indices ---------------------------------------------------------------------
+
+
+@overload(np.tril_indices)
+@jit(static_argnames=("k",))
+def tril_indices(n, k=0, m=None):
+    """The rows and the columns of what is at and below the k-th diagonal."""
+    return np.nonzero(np.tri(n, m, k))
+
+
+@overload(np.triu_indices)
+@jit(static_argnames=("k",))
+def triu_indices(n, k=0, m=None):
+    """The rows and the columns of what is at and above the k-th diagonal."""
+    return np.nonzero(np.tri(n, m, k - 1) == 0.0)
+
+
+@overload(np.diag_indices)
+def diag_indices(n):
+    """The rows and the columns of the diagonal."""
+    return np.arange(n), np.arange(n)
+
+
+@overload(np.unravel_index, choose=())
+def unravel_index(indices: Any, shape: Any) -> FunctionType:
+    """The indices, in a tuple, of the elements of these numbers."""
+    return _unravelled(_count(shape))
+
+
+@cache
+def _unravelled(count: int) -> FunctionType:
+    lines = [f"{_names(count)} = shape"]
+    rests = ["k"]
+    for axis in reversed(range(1, count)):
+        rests.append(f"k{axis}")
+        lines.append(f"k{axis} = {rests[-2]} // n{axis}")
+    parts = [f"{k} % n{count - 1 - j}" for j, k in enumerate(rests[:-1])]
+    lines += [
+        f"if np.any((k < 0) | ({rests[-1]} >= n0)):",
+        "    raise ValueError('index is out of bounds for array')",
+        f"return ({', '.join([rests[-1], *reversed(parts)])},)",
+    ]
+    body = "\n    ".join(lines)
+    return written(
+        "unravel_index(k, shape)", body, {"np": np}, __name__, f"<unravel {count}>"
+    )
+
+
+def _count(ty: Any) -> int:
+    if not isinstance(ty, Product) or not ty.fields:
+        raise ValueError("a tuple of sizes is expected")
+    return len(ty.fields)
+
+
+def _names(count: int) -> str:
+    return "".join(f"n{k}, " for k in range(count))
+
+
+@overload(np.ravel_multi_index)
+def ravel_multi_index(multi_index, dims):
+    """The numbers of the elements at these indices, an array for each axis."""
+    found = 0 * multi_index[0]
+    for k, n in zip(multi_index, dims, strict=True):
+        if np.any((k < 0) | (k >= n)):
+            raise ValueError("invalid entry in coordinates array")
+        found = found * n + k
+    return found
+
+
+@overload(np.indices, choose=())
+def indices(dimensions: Any) -> FunctionType:
+    """The index along each axis, of all elements of an array of these sizes."""
+    return _indices(_count(dimensions))
+
+
+@cache
+def _indices(count: int) -> FunctionType:
+    parts = []
+    for k in range(count):
+        shape = "".join(f"n{k}, " if axis == k else "1, " for axis in range(count))
+        row = f"np.reshape(np.arange(n{k}), ({shape}))"
+        parts.append(f"np.broadcast_to({row}, dimensions)")
+    body = f"{_names(count)} = dimensions\n    return np.stack(({', '.join(parts)},))"
+    return written(
+        "indices(dimensions)", body, {"np": np}, __name__, f"<indices {count}>"
+    )
+
+
 # ---- polynomials -----------------------------------------------------------------
 
 
@@ -112,6 +200,45 @@ def polyder(p):
     """The coefficients of a polynomial's derivative."""
     n = max(len(p) - 1, 0)
     return p[:n] * np.arange(n, 0, -1)
+
+
+@overload(np.polyint, tuples=(), vectors=("p",))
+def polyint(p, m=1, k=0.0):
+    """The coefficients of a polynomial's integral that is `k` at 0."""
+    if m != 1:
+        raise ValueError("it is there for m = 1")
+    return np.concatenate((p / np.arange(len(p), 0, -1), np.array([1.0 * k])))
+
+
+@overload(np.polyadd, tuples=(), vectors=("a1", "a2"))
+def polyadd(a1, a2):
+    """The coefficients of the sum of two polynomials."""
+    n = max(len(a1), len(a2))
+    return _filled(a1, n) + _filled(a2, n)
+
+
+@overload(np.polysub, tuples=(), vectors=("a1", "a2"))
+def polysub(a1, a2):
+    """The coefficients of the difference of two polynomials."""
+    n = max(len(a1), len(a2))
+    return _filled(a1, n) - _filled(a2, n)
+
+
+def _filled(p, n):
+    return np.concatenate((np.zeros(n - len(p), dtype=p.dtype), p))
+
+
+@overload(np.polymul, tuples=(), vectors=("a1", "a2"))
+def polymul(a1, a2):
+    """The coefficients of the product of two polynomials, without zeros in front."""
+    return np.convolve(_without_zeros(a1), _without_zeros(a2))
+
+
+def _without_zeros(p):
+    k = 0
+    while k < len(p) - 1 and p[k] == 0:
+        k += 1
+    return p[k:]
 
 
 # ---- margins ---------------------------------------------------------------------

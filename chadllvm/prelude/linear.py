@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -384,3 +385,74 @@ def matmul(a: Any, b: Any) -> Chosen:
     if rank_of(a) != rank_of(b):
         raise ValueError("stacks of matrices have one number of axes")
     return stacks_times
+
+
+# ---- other names -----------------------------------------------------------------
+
+
+@overload(np.linalg.matmul, tuples=())
+def matmul_of_linalg(x1, x2, /):
+    """`x1 @ x2`"""
+    return x1 @ x2
+
+
+@overload(np.linalg.vecdot, tuples=())
+@jit(static_argnames=("axis",))
+def vecdot_of_linalg(x1, x2, /, *, axis=-1):
+    """Sums of products along an axis."""
+    return np.sum(x1 * x2, axis=axis)
+
+
+@overload(np.linalg.outer, tuples=(), vectors=("x1", "x2"))
+def outer_of_linalg(x1, x2, /):
+    """x1[i] * x2[j]"""
+    return np.outer(x1, x2)
+
+
+@overload(np.linalg.cross, tuples=())
+def cross_of_linalg(x1, x2, /):
+    """The cross product of vectors of three elements."""
+    return np.cross(x1, x2)
+
+
+@overload(np.linalg.trace, tuples=())
+@jit(static_argnames=("offset",))
+def trace_of_linalg(x, /, *, offset=0):
+    """The sum of a diagonal of a matrix."""
+    return np.trace(x, offset)
+
+
+@overload(np.linalg.diagonal, tuples=())
+@jit(static_argnames=("offset",))
+def diagonal_of_linalg(x, /, *, offset=0):
+    """A diagonal of a matrix."""
+    return np.diagonal(x, offset)
+
+
+@overload(np.linalg.vector_norm, choose=("axis", "keepdims", "ord"), tuples=())
+def vector_norm(
+    x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2
+) -> Chosen:
+    """`norm` along an axis, or of all elements as one vector."""
+    rank = rank_of(x)
+    if axis is not None or rank == 1:
+        return norm(x, ord, axis, keepdims)
+    if keepdims:
+        raise ValueError("`keepdims` takes an axis")
+    return _of_all(ord)
+
+
+@cache
+def _of_all(ord: Any) -> Chosen:
+    if ord not in _OF_VECTORS:
+        raise ValueError(f"of vectors there is no norm of the order {ord!r} here")
+    function = _OF_VECTORS[ord]
+    return lambda x: function(1.0 * np.ravel(x))
+
+
+@overload(np.linalg.matrix_norm, choose=("ord",), tuples=())
+def matrix_norm(x: Any, /, *, ord: Any = "fro") -> Chosen:
+    """`norm` of a matrix."""
+    if rank_of(x) != 2:
+        raise ValueError("a matrix is expected")
+    return norm(x, ord)

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Products of arrays: `einsum`, `tensordot`, `kron`.
+"""Products of arrays: `einsum`, `tensordot`, `kron`, and of stacks.
 
     "ij,jk->ik"     a @ b, after the indices of each operand are put in order
     "ij,ij->i"      a sum for each element of the result
@@ -261,3 +261,25 @@ def kron_of_matrices(a, b):
 
 def _matrix(a):
     return a[None, :] if np.ndim(a) == 1 else a
+
+
+# ---- products of stacks ----------------------------------------------------------
+
+
+@overload(np.matvec, tuples=())
+def matvec(x1, x2):
+    """Products of matrices and vectors, of the last axes."""
+    return np.sum(x1 * x2[..., None, :], axis=-1)
+
+
+@overload(np.vecmat, tuples=())
+def vecmat(x1, x2):
+    """Products of vectors and matrices, of the last axes."""
+    return np.sum(x1[..., :, None] * x2, axis=-2)
+
+
+@overload(np.vecdot, tuples=())
+@cl.jit(static_argnames=("axis",))
+def vecdot(x1, x2, /, *, axis=-1):
+    """Sums of products along an axis."""
+    return np.sum(x1 * x2, axis=axis)

@@ -1,8 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Sampled functions: convolution, differences, integrals, by NumPy's names."""
+"""Sampled functions: convolution, differences, sums, windows, by NumPy's names."""
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from types import FunctionType
 from typing import Any
@@ -151,3 +152,85 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     if np.ndim(x) == 1:
         return np.sum(middle * np.diff(x), axis=-1)
     return np.sum(middle * np.diff(np.moveaxis(x, axis, -1)), axis=-1)
+
+
+@overload(np.unwrap, tuples=())
+@jit(static_argnames=("axis",))
+def unwrap(p, discont=None, axis=-1, *, period=2.0 * math.pi):
+    """Angles without their jumps along an axis: where a step is larger than half a
+    period, and `discont`, whole periods are added to all that follow."""
+    rows = np.moveaxis(p, axis, -1)
+    step, half = np.diff(rows), 0.5 * period
+    near = (step + half) % period - half
+    near = np.where((near == -half) & (step > 0.0), half, near)
+    most = half if discont is None else max(discont, half)
+    added = np.where(np.abs(step) < most, 0.0, near - step)
+    rest = rows[..., 1:] + np.cumsum(added, axis=-1)
+    return np.moveaxis(np.concatenate((rows[..., :1], rest), axis=-1), -1, axis)
+
+
+@overload(np.cumulative_sum, tuples=())
+@jit(static_argnames=("axis", "include_initial"))
+def cumulative_sum(x, /, *, axis=None, include_initial=False):
+    """The sums of the first elements along an axis, behind 0 if `include_initial`."""
+    if axis is None and np.ndim(x) > 1:
+        raise ValueError("of several axes one must be chosen")
+    rows = np.moveaxis(x, 0 if axis is None else axis, -1)
+    found = np.cumsum(rows, axis=-1)
+    if include_initial:
+        found = np.concatenate((np.zeros_like(rows[..., :1]), found), axis=-1)
+    return np.moveaxis(found, -1, 0 if axis is None else axis)
+
+
+@overload(np.cumulative_prod, tuples=())
+@jit(static_argnames=("axis", "include_initial"))
+def cumulative_prod(x, /, *, axis=None, include_initial=False):
+    """The products of the first elements along an axis, behind 1 if
+    `include_initial`."""
+    if axis is None and np.ndim(x) > 1:
+        raise ValueError("of several axes one must be chosen")
+    rows = np.moveaxis(x, 0 if axis is None else axis, -1)
+    found = np.cumprod(rows, axis=-1)
+    if include_initial:
+        found = np.concatenate((np.ones_like(rows[..., :1]), found), axis=-1)
+    return np.moveaxis(found, -1, 0 if axis is None else axis)
+
+
+# ---- windows ---------------------------------------------------------------------
+
+
+def _places(M):
+    """The places of a window's points, from -1 to 1."""
+    return np.arange(1 - M, M, 2) / max(M - 1, 1)
+
+
+@overload(np.bartlett)
+def bartlett(M):
+    """A window that rises and falls along a line, 0 at its ends."""
+    return 1.0 - np.abs(_places(M))
+
+
+@overload(np.hanning)
+def hanning(M):
+    """0.5 + 0.5 cos: 0 at the ends of the window."""
+    return 0.5 + 0.5 * np.cos(math.pi * _places(M))
+
+
+@overload(np.hamming)
+def hamming(M):
+    """0.54 + 0.46 cos"""
+    return 0.54 + 0.46 * np.cos(math.pi * _places(M))
+
+
+@overload(np.blackman)
+def blackman(M):
+    """0.42 + 0.5 cos x + 0.08 cos 2x"""
+    x = math.pi * _places(M)
+    return 0.42 + 0.5 * np.cos(x) + 0.08 * np.cos(2.0 * x)
+
+
+@overload(np.kaiser)
+def kaiser(M, beta):
+    """I₀(β sqrt(1 - x²)) / I₀(β) for x from -1 to 1."""
+    x = _places(M)
+    return np.i0(beta * np.sqrt(1.0 - x * x)) / np.i0(beta)

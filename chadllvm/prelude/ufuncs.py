@@ -1,12 +1,59 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Methods of NumPy's elementwise functions: `outer`, `reduce`, `accumulate`."""
+"""Elementwise functions that are made of others, and the methods `outer`, `reduce` and
+`accumulate` of such, by NumPy's names."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from chadllvm.api.transforms import jit
 from chadllvm.support.overloads import overload
+
+
+@overload(np.divmod, tuples=())
+def divmod_of(x1, x2):
+    """`x1 // x2` and `x1 % x2`"""
+    return x1 // x2, x1 % x2
+
+
+@overload(np.isposinf, tuples=())
+def isposinf(x):
+    """Whether it is infinite and positive."""
+    return x == math.inf
+
+
+@overload(np.isneginf, tuples=())
+def isneginf(x):
+    """Whether it is infinite and negative."""
+    return x == -math.inf
+
+
+@overload(np.conjugate, tuples=())
+def conjugate(x):
+    """The number itself: all are real."""
+    return 1 * x
+
+
+@overload(np.real, tuples=())
+def real(val):
+    """The number itself: all are real."""
+    return val
+
+
+@overload(np.imag, tuples=())
+def imag(val):
+    """0: all are real."""
+    return 0 * np.sign(val)
+
+
+@overload(np.angle, tuples=())
+@jit(static_argnames=("deg",))
+def angle(z, deg=False):
+    """0 of a positive number, π of a negative one, or 180."""
+    found = np.arctan2(0.0, z)
+    return np.degrees(found) if deg else found
 
 
 def _columns(a, b):

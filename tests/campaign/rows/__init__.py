@@ -9,6 +9,7 @@ from tests.campaign.rows import (  # noqa: F401
     lists,
     numbers,
     numpy_functions,
+    numpy_pieces,
     records,
     recursion,
     singles,

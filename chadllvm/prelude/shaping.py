@@ -1,0 +1,169 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Arrays turned, cut into pieces, and put beside each other, by NumPy's names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import pairwise
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from chadllvm.api.transforms import jit
+from chadllvm.api.vectorized import written
+from chadllvm.ir.types import Array
+from chadllvm.support.overloads import overload
+
+# ---- turned ----------------------------------------------------------------------
+
+
+@overload(np.fliplr, tuples=())
+def fliplr(m):
+    """The columns in reverse order."""
+    return np.flip(m, 1)
+
+
+@overload(np.flipud, tuples=())
+def flipud(m):
+    """The rows in reverse order."""
+    return np.flip(m, 0)
+
+
+@overload(np.rot90, tuples=())
+def rot90(m, k=1):
+    """The first two axes turned by k right angles, from the first to the second."""
+    turns = k % 4
+    if turns == 0:
+        return m.copy()
+    if turns == 2:
+        return np.flip(np.flip(m, 0), 1)
+    swapped = np.swapaxes(m, 0, 1)
+    return np.flip(swapped, 0) if turns == 1 else np.flip(swapped, 1)
+
+
+@overload(np.matrix_transpose, tuples=())
+@overload(np.linalg.matrix_transpose, tuples=())
+def matrix_transpose(x, /):
+    """The last two axes exchanged."""
+    return np.swapaxes(x, -1, -2)
+
+
+# ---- diagonals and triangles -----------------------------------------------------
+
+
+@overload(np.tri)
+@jit(static_argnames=("k",))
+def tri(N, M=None, k=0):
+    """1 at and below the k-th diagonal, else 0."""
+    return np.tril(np.ones((N, N if M is None else M)), k)
+
+
+@overload(np.diagflat, tuples=())
+@jit(static_argnames=("k",))
+def diagflat(v, k=0):
+    """The elements of an array on a diagonal of a matrix."""
+    return np.diag(np.ravel(v), k)
+
+
+# ---- pieces ----------------------------------------------------------------------
+
+
+@overload(np.split, choose=("indices_or_sections", "axis"))
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> FunctionType:
+    """So many pieces of one size, or those between indices, in a tuple."""
+    return _pieces(_rank(ary), indices_or_sections, axis, is_equal=True)
+
+
+@overload(np.array_split, choose=("indices_or_sections", "axis"))
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> FunctionType:
+    """So many pieces, of which the first ones may be larger by one, or those between
+    indices, in a tuple."""
+    return _pieces(_rank(ary), indices_or_sections, axis, is_equal=False)
+
+
+@overload(np.vsplit, choose=("indices_or_sections",))
+def vsplit(ary: Any, indices_or_sections: Any) -> FunctionType:
+    """`split` by rows."""
+    return split(ary, indices_or_sections)
+
+
+@overload(np.hsplit, choose=("indices_or_sections",))
+def hsplit(ary: Any, indices_or_sections: Any) -> FunctionType:
+    """`split` by columns; of a vector by elements."""
+    return split(ary, indices_or_sections, min(1, _rank(ary) - 1))
+
+
+def _rank(ty: Any) -> int:
+    if not isinstance(ty, Array):
+        raise ValueError("an array is expected")
+    return ty.rank
+
+
+_MOST_PIECES = 64
+
+
+def _pieces(rank: int, given: Any, axis: int, *, is_equal: bool) -> FunctionType:
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis {axis} is out of bounds for array of dimension {rank}")
+    if isinstance(given, int):
+        if not 1 <= given <= _MOST_PIECES:
+            raise ValueError(f"there are 1 to {_MOST_PIECES} pieces")
+        return _equal_pieces(given, axis % rank, is_equal)
+    return _between(tuple(np.atleast_1d(given).tolist()), axis % rank)
+
+
+@cache
+def _equal_pieces(count: int, axis: int, is_equal: bool) -> FunctionType:
+    lines = [f"n = x.shape[{axis}]", f"size, rest = n // {count}, n % {count}"]
+    if is_equal:
+        message = "array split does not result in an equal division"
+        lines += ["if rest != 0:", f"    raise ValueError({message!r})"]
+    ends = [f"{k} * size + min({k}, rest)" for k in range(count + 1)]
+    return _cut(lines, ends, axis, f"{count} {axis} {is_equal}")
+
+
+@cache
+def _between(places: tuple[int, ...], axis: int) -> FunctionType:
+    ends = ["0", *map(str, places), f"x.shape[{axis}]"]
+    return _cut([], ends, axis, f"{places} {axis}")
+
+
+def _cut(lines: list[str], ends: Sequence[str], axis: int, key: str) -> FunctionType:
+    """The function that gives what is between places along an axis."""
+    before = ":, " * axis
+    parts = [f"x[{before}{low} : {high}]" for low, high in pairwise(ends)]
+    body = "\n    ".join([*lines, f"return ({', '.join(parts)},)"])
+    return written("pieces(x)", body, {}, __name__, f"<pieces {key}>")
+
+
+@overload(np.trim_zeros, tuples=(), vectors=("filt",))
+@jit(static_argnames=("trim",))
+def trim_zeros(filt, trim="fb"):
+    """A vector without the zeros in front (`"f"`) and at the end (`"b"`)."""
+    first, last = 0, len(filt)
+    while "f" in trim and first < last and filt[first] == 0:
+        first += 1
+    while "b" in trim and last > first and filt[last - 1] == 0:
+        last -= 1
+    return filt[first:last]
+
+
+@overload(np.ediff1d, tuples=())
+def ediff1d(ary):
+    """The differences of neighbouring elements."""
+    return np.diff(np.ravel(ary))
+
+
+# ---- beside each other -----------------------------------------------------------
+
+
+@overload(np.dstack)
+def dstack(tup):
+    """Arrays joined along the third axis: vectors are rows of one matrix."""
+    if np.ndim(tup[0]) == 1:
+        return np.stack(tup, axis=-1)[None]
+    if np.ndim(tup[0]) == 2:
+        return np.stack(tup, axis=-1)
+    return np.concatenate(tup, axis=2)
